@@ -1,0 +1,1 @@
+//! The command line: a projection of the registry, output, exit codes.

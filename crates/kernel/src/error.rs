@@ -1,0 +1,155 @@
+//! Errors as a caller sees them: a code, a sentence that names the concrete thing, a hint, and whether anything
+//! may have reached the device.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $exit:literal;)*) => {
+        /// The closed list of error codes.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        #[non_exhaustive]
+        pub enum ErrorCode { $($(#[$doc])* #[serde(rename = $name)] $variant,)* }
+
+        impl ErrorCode {
+            /// All codes.
+            pub const ALL: &'static [ErrorCode] = &[$(ErrorCode::$variant,)*];
+
+            /// The name on every surface.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(ErrorCode::$variant => $name,)* }
+            }
+
+            /// The exit code of the command line.
+            #[must_use]
+            pub const fn exit(self) -> u8 {
+                match self { $(ErrorCode::$variant => $exit,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// No element matches.
+    ElementNotFound = "ELEMENT_NOT_FOUND", 1;
+    /// Several elements match and the command needs one.
+    AmbiguousMatch = "AMBIGUOUS_MATCH", 1;
+    /// The ref was never issued in this lifetime.
+    RefNotFound = "REF_NOT_FOUND", 1;
+    /// The ref no longer stands for what it was issued for.
+    StaleRef = "STALE_REF", 1;
+    /// The element is outside the viewport and cannot be scrolled into it.
+    ElementOffscreen = "ELEMENT_OFFSCREEN", 1;
+    /// Another element would receive the input.
+    ElementCovered = "ELEMENT_COVERED", 1;
+    /// The element is disabled.
+    ElementDisabled = "ELEMENT_DISABLED", 1;
+    /// The field does not read back what was filled in.
+    FillMismatch = "FILL_MISMATCH", 1;
+    /// A dialog of the app blocks the command.
+    DialogOpen = "DIALOG_OPEN", 1;
+    /// The device cannot do this.
+    Unsupported = "UNSUPPORTED", 1;
+    /// A replayed step found something else than was recorded.
+    ReplayDivergence = "REPLAY_DIVERGENCE", 1;
+    /// A policy forbids the command.
+    PolicyDenied = "POLICY_DENIED", 1;
+    /// The arguments are not of the command's form.
+    InvalidArgs = "INVALID_ARGS", 2;
+    /// A wait ended without its condition, or a deadline passed.
+    Timeout = "TIMEOUT", 3;
+    /// Another agent has the turn.
+    NotYourTurn = "NOT_YOUR_TURN", 5;
+    /// Another session drives the device.
+    DeviceInUse = "DEVICE_IN_USE", 5;
+    /// The session is open on something else, or belongs to another caller.
+    SessionExists = "SESSION_EXISTS", 5;
+    /// No such session.
+    SessionNotFound = "SESSION_NOT_FOUND", 6;
+    /// No such app, page or device.
+    DeviceNotFound = "DEVICE_NOT_FOUND", 6;
+    /// The daemon cannot be reached or started.
+    DaemonUnreachable = "DAEMON_UNREACHABLE", 8;
+    /// Client and daemon do not speak the same protocol.
+    ProtocolMismatch = "PROTOCOL_MISMATCH", 8;
+    /// A file could not be read or written.
+    Io = "IO", 9;
+    /// The disk is full.
+    StorageFull = "STORAGE_FULL", 9;
+    /// The app or browser behind the session is gone.
+    BackendLost = "BACKEND_LOST", 12;
+    /// A program that the device needs is not installed.
+    ToolMissing = "TOOL_MISSING", 12;
+    /// A bug of ours.
+    Internal = "INTERNAL", 70;
+}
+
+/// Whether anything may have reached the device before a command failed: decides if a retry is safe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Dispatched {
+    /// Nothing was sent.
+    #[default]
+    No,
+    /// The first input was written; what became of it is not known.
+    Unknown,
+}
+
+/// A failed command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+#[serde(rename_all = "camelCase")]
+pub struct Error {
+    /// What kind of failure.
+    pub code: ErrorCode,
+    /// One sentence that names the concrete thing.
+    pub message: String,
+    /// What to do next; empty if there is nothing to say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub hint: String,
+    /// Whether anything may have reached the device.
+    #[serde(default)]
+    pub dispatched: Dispatched,
+    /// Machine-readable particulars (`reason`, `candidates`, ...); null if there are none.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub details: Value,
+}
+
+impl Error {
+    /// An error without a hint; nothing was dispatched.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            hint: String::new(),
+            dispatched: Dispatched::No,
+            details: Value::Null,
+        }
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    /// Says whether anything may have reached the device.
+    #[must_use]
+    pub fn dispatched(mut self, dispatched: Dispatched) -> Self {
+        self.dispatched = dispatched;
+        self
+    }
+
+    /// Adds particulars.
+    #[must_use]
+    pub fn details(mut self, details: Value) -> Self {
+        self.details = details;
+        self
+    }
+}
+
+/// The result of nearly everything here.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,176 @@
+//! What front ends send and get back. The same on every surface.
+
+use crate::device::Dialog;
+use crate::error::Error;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+/// One command of one caller.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Request {
+    /// The leaf's name, words separated by a space: `press`, `get title`.
+    pub command: String,
+    /// Its arguments by field name.
+    #[serde(default)]
+    pub input: Map<String, Value>,
+    /// The session; else the caller's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Who asks.
+    pub caller: Caller,
+    /// How the answer should be rendered.
+    #[serde(default)]
+    pub render: Render,
+    /// Ends the command after so many milliseconds; none: the command's own deadline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// The newest generation that this client has read in full: diffs are computed from it. Sent by clients that
+    /// pin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<u64>,
+}
+
+/// Who asks, as evidence: the daemon decides what follows from it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Caller {
+    /// The working directory: relative paths are resolved against it.
+    pub cwd: PathBuf,
+    /// The home directory: `~` stands for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<PathBuf>,
+    /// Names the caller's own session and ownership: project root, harness session, MCP client. Not a secret.
+    pub key: String,
+    /// The name of the caller's own session.
+    pub own_session: String,
+}
+
+/// How an answer should be rendered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Render {
+    /// Text, JSON or both.
+    pub format: Format,
+    /// Whether tree text begins with its header line.
+    pub header: bool,
+    /// Bound of the text in bytes; none: the command's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_bytes: Option<usize>,
+    /// How much the envelope says.
+    pub detail: Detail,
+}
+
+impl Default for Render {
+    fn default() -> Self {
+        Self { format: Format::Text, header: true, max_bytes: None, detail: Detail::Normal }
+    }
+}
+
+/// Which forms of the answer are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "the words say it")]
+pub enum Format {
+    #[default]
+    Text,
+    Json,
+    Both,
+}
+
+/// How much the envelope says (`--detail`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Detail {
+    /// Without the tree: only the list of refs.
+    Digest,
+    /// As documented.
+    #[default]
+    Normal,
+    /// With a `ref` object about the standing of the target.
+    Full,
+}
+
+/// The envelope, built only by dispatch. Success and error alike.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Response {
+    /// Whether the command did what was asked. A false `is` is ok, and says so in its output.
+    pub ok: bool,
+    /// The canonical name of the command.
+    pub command: String,
+    /// The session that it ran in, where it ran in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The state dir as an absolute path: part of a pin scope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_dir: Option<PathBuf>,
+    /// The typed output (`json`, `both`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+    /// The rendered output (`text`, `both`); of an error its line and hint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// What failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Error>,
+    /// One sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+    /// What was seen since an act, at most 5 lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub receipt: Vec<String>,
+    /// Which refs this response issued, renewed or ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refs: Option<RefsEnvelope>,
+    /// Mirrors `refs.generation` when something was issued or renewed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refs_generation: Option<u64>,
+    /// The standing of the target (`--detail full`).
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "ref")]
+    pub reference: Option<RefDetail>,
+    /// A dialog of the app that waits for an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialog: Option<Dialog>,
+    /// What the command line should exit with.
+    pub exit: u8,
+}
+
+/// Refs that a response issued, renewed or ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RefsEnvelope {
+    /// The generation that issued refs belong to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u64>,
+    /// A complete diff from this generation renews every ref of it that is not ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<u64>,
+    /// Issued numbers as ranges, ends included: `[[1, 40], [57, 57]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub issued: Vec<(u32, u32)>,
+    /// Numbers that no longer stand for anything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ended: Vec<(u32, u32)>,
+    /// The lifetime that the numbers belong to.
+    pub lifetime: String,
+}
+
+/// The standing of a target.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RefDetail {
+    /// The ref without pin.
+    pub body: String,
+    /// The generation of its pin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minted: Option<u64>,
+    /// The generation now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current: Option<u64>,
+    /// `current`, `live`, `unproven`, `changed`, `gone`, `elsewhere`, `forgotten`.
+    pub standing: String,
+    /// What it stands for: `button "Delete" in row "Mail 1"`.
+    pub meaning: String,
+}

@@ -1,0 +1,1 @@
+//! The grammar of refs and pins: parse, format, strip.

@@ -1,0 +1,1 @@
+//! The state of one session: lifetime, generations, the ref table, standing.

@@ -1,0 +1,3 @@
+//! The `stickpin` binary.
+
+fn main() {}

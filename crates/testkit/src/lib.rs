@@ -1,0 +1,1 @@
+//! Scenario files, harness and surfaces for tests.

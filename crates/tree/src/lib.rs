@@ -1,0 +1,21 @@
+//! Pure values of a captured UI: nodes, trees, records, selectors, outlines, diffs.
+//!
+//! A [`Tree`] is what a device returned for its whole UI, immutable from then on. It holds *every* node, the
+//! wrappers without meaning and the text leaves included, because the record of an element
+//! (which thing among its likes it is) is read from them. What an agent sees of a tree is a view made above it.
+//!
+//! Invariant: nothing here knows a session, a ref table, a device, a clock or a file.
+
+mod builder;
+mod node;
+mod role;
+mod state;
+mod strings;
+mod tree;
+
+pub use builder::{NodeSpec, TreeBuilder, TreeError};
+pub use node::{Attr, Document, Handle, IdentityGrade, NodeId, Rect, SurfaceId};
+pub use role::Role;
+pub use state::States;
+pub use strings::StrId;
+pub use tree::{NodeRef, Tree};

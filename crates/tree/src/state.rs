@@ -1,0 +1,70 @@
+//! What a node is at the moment of a capture. States are never part of an element's meaning.
+
+use bitflags::bitflags;
+
+bitflags! {
+    /// States and traits of a node.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+    pub struct States: u32 {
+        /// Cannot be used now.
+        const DISABLED = 1;
+        /// Can be checked at all (checkbox, radio, switch, menu item).
+        const CHECKABLE = 1 << 1;
+        /// Is checked.
+        const CHECKED = 1 << 2;
+        /// Is partly checked.
+        const MIXED = 1 << 3;
+        /// Can be expanded and collapsed.
+        const EXPANDABLE = 1 << 4;
+        /// Is expanded.
+        const EXPANDED = 1 << 5;
+        /// Can be selected (option, tab, row).
+        const SELECTABLE = 1 << 6;
+        /// Is selected.
+        const SELECTED = 1 << 7;
+        /// Is a toggle button.
+        const PRESSABLE = 1 << 8;
+        /// Is a toggle button that is on.
+        const PRESSED = 1 << 9;
+        /// Must be filled.
+        const REQUIRED = 1 << 10;
+        /// Shows a value that cannot be changed.
+        const READONLY = 1 << 11;
+        /// Has the keyboard focus.
+        const FOCUSED = 1 << 12;
+        /// Can take the keyboard focus.
+        const FOCUSABLE = 1 << 13;
+        /// Its value was judged wrong by the app.
+        const INVALID = 1 << 14;
+        /// Several of its options can be selected.
+        const MULTISELECTABLE = 1 << 15;
+        /// A dialog that blocks the rest.
+        const MODAL = 1 << 16;
+        /// In the tree, but invisible to a person (`visibility: hidden` and the like).
+        const HIDDEN = 1 << 17;
+        /// Takes text.
+        const EDITABLE = 1 << 18;
+        /// A text field of several lines.
+        const MULTILINE = 1 << 19;
+        /// A password or another secret: the value is never reported.
+        const PROTECTED = 1 << 20;
+        /// Can be scrolled by a person.
+        const SCROLLABLE = 1 << 21;
+        /// Being updated (`aria-busy`).
+        const BUSY = 1 << 22;
+        /// A live region, or inside its role (`status`, `alert`, `log`, `timer`).
+        const LIVE = 1 << 23;
+        /// A person can act on it: a control, or clickable without a role.
+        const ACTIONABLE = 1 << 24;
+        /// Its name comes from its content, so the text leaves below repeat it.
+        const NAME_FROM_CONTENT = 1 << 25;
+        /// Opens a popup (`aria-haspopup`).
+        const HAS_POPUP = 1 << 26;
+        /// The root of content that a person edits (contenteditable, text area): its text is not the app's.
+        const EDIT_HOST = 1 << 27;
+        /// A `<time>` element or the like.
+        const TIME = 1 << 28;
+        /// Text leaf of a block-like parent: an outline must not run it together with its neighbours.
+        const BLOCK = 1 << 29;
+    }
+}

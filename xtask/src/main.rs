@@ -1,0 +1,3 @@
+//! `cargo xtask`: automation of this workspace.
+
+fn main() {}
