@@ -1,0 +1,102 @@
+//! Why a text is no ref.
+
+use std::ops::Range;
+
+/// The one hint for every malformed ref, on every surface.
+pub const HINT: &str = "a ref looks like @e12, or @e12~s482913 with the generation that the client was given it at: \
+                        take the number after ~s from `refsGeneration` of that response, or leave the pin out";
+
+/// A text that is no ref. Nothing is ever sent for one.
+///
+/// ```
+/// use stickpin_refs::{ParseErrorKind, RefToken};
+/// let error = "@e12~x3".parse::<RefToken>().unwrap_err();
+/// assert_eq!(error.kind, ParseErrorKind::MalformedPin);
+/// assert_eq!(&"@e12~x3"[error.span.clone()], "~x3");
+/// assert_eq!(error.to_string(), "`~x3` in `@e12~x3` is not a pin");
+/// assert!(error.hint().contains("@e12~s482913"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.sentence())]
+pub struct ParseError {
+    /// What is wrong.
+    pub kind: ParseErrorKind,
+    /// Where, in bytes of the text as it was given.
+    pub span: Range<usize>,
+    text: Box<str>,
+}
+
+/// What is wrong with a text that should have been a ref.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ParseErrorKind {
+    /// It does not begin with `e` or `@e` and a number.
+    NotARef,
+    /// The number is 0; refs count from 1.
+    Zero,
+    /// The number of the ref does not fit 32 bits.
+    RefTooLarge,
+    /// What follows the ref is not `~s` and a number.
+    MalformedPin,
+    /// The number of the generation does not fit 64 bits.
+    GenerationTooLarge,
+    /// Something follows the token.
+    Trailing,
+}
+
+impl ParseError {
+    pub(crate) fn new(kind: ParseErrorKind, span: Range<usize>, text: &str) -> Self {
+        Self { kind, span, text: text.into() }
+    }
+
+    /// What to do about it: the form by example, and where the number comes from.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        HINT
+    }
+
+    fn sentence(&self) -> String {
+        let text = quoted(&self.text);
+        let part = quoted(&self.text[self.span.clone()]);
+        match self.kind {
+            ParseErrorKind::NotARef => format!("`{text}` is not a ref"),
+            ParseErrorKind::Zero => format!("`{text}` is not a ref: refs count from 1"),
+            ParseErrorKind::RefTooLarge => format!("`{text}` is not a ref: {part} is too large"),
+            ParseErrorKind::MalformedPin => format!("`{part}` in `{text}` is not a pin"),
+            ParseErrorKind::GenerationTooLarge => {
+                format!("`{text}` is not a ref: the generation {part} is too large")
+            }
+            ParseErrorKind::Trailing => format!("`{part}` after the ref in `{text}` is too much"),
+        }
+    }
+}
+
+/// The text as it may stand in a message: on one line, without control characters, at most 60 characters of it.
+fn quoted(text: &str) -> String {
+    const MAX: usize = 60;
+    let mut out = String::new();
+    for (i, c) in text.chars().enumerate() {
+        if i == MAX {
+            out.push('…');
+            break;
+        }
+        // A debug escape would also escape quotes, which are harmless between backquotes.
+        let plain = matches!(c, '"' | '\'') || c.escape_debug().len() == 1;
+        if plain { out.push(c) } else { out.extend(c.escape_default()) }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::RefToken;
+
+    #[test]
+    fn messages_are_one_bounded_line_whatever_was_typed() {
+        let long = format!("@e1~{}", "x".repeat(5000));
+        let message = long.parse::<RefToken>().unwrap_err().to_string();
+        assert!(message.len() < 200, "{message}");
+        let message = "@e1\u{1b}[31m\u{202e}\n".parse::<RefToken>().unwrap_err().to_string();
+        assert_eq!(message, r"`\u{1b}[31m\u{202e}` after the ref in `@e1\u{1b}[31m\u{202e}\n` is too much");
+    }
+}
