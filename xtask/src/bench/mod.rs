@@ -1,0 +1,131 @@
+//! `cargo xtask bench`: whole processes of the shipped binary, beside a peer's in the same run.
+//!
+//! Figures are medians of alternating runs; nothing here passes or fails. The table goes to `docs/bench.md`.
+
+mod measure;
+mod page;
+mod peer;
+mod table;
+
+use crate::Result;
+use crate::run::{cargo, output, root, run};
+use measure::{Stickpin, alternate, median, timed};
+use std::process::Command;
+use table::{Row, Table};
+
+/// What `bench` was asked for.
+pub struct Options {
+    /// Run the peer too.
+    pub peers: bool,
+    /// Write the table.
+    pub write: bool,
+    /// Counted runs of each command.
+    pub runs: usize,
+}
+
+/// Builds the shipped binary and measures it.
+pub fn bench(options: &Options) -> Result {
+    run(&mut cargo(&["build", "--profile", "dist", "--package", "stickpin"]))?;
+    let target = target_dir()?;
+    let binary = target.join("dist").join("stickpin");
+    let server = page::Server::start()?;
+    let peer = options.peers.then(|| peer::Peer::fetch(&target.join("peers"))).transpose()?;
+    let mut table = Table::new(peer.as_ref().map(peer::Peer::version));
+
+    let size = std::fs::metadata(&binary).map_err(|e| format!("{}: {e}", binary.display()))?.len();
+    table.push(Row::single("binary (sim + web), stripped", mib(size), "MiB", "under 15"));
+
+    let ours = Stickpin::new(&binary, &target.join("bench-state"))?;
+    let start = median(
+        (0..options.runs)
+            .map(|_| {
+                ours.run(&["daemon", "stop"])?;
+                timed(&mut ours.command(&["daemon", "start"]))
+            })
+            .collect::<Result<Vec<_>>>()?,
+    );
+    table.push(Row::single("daemon start, whole process", start, "ms", "under 30"));
+    table.push(Row::single("daemon idle, resident", mib(ours.daemon_rss()?), "MiB", "under 15"));
+    let empty =
+        median((0..options.runs).map(|_| timed(&mut Command::new("true"))).collect::<Result<Vec<_>>>()?);
+    table.push(Row::single("an empty process (`true`), for scale", empty, "ms", ""));
+
+    for rows in [100, 1_000] {
+        let url = server.rows(rows);
+        ours.run(&["open", &url])?;
+        if let Some(peer) = &peer {
+            peer.run(&["open", &url])?;
+        }
+        if rows == 100 {
+            let (a, b) = alternate(
+                options.runs * 2,
+                || ours.command(&["get", "title"]),
+                peer.as_ref().map(|p| move || p.command(&["get", "title"])),
+            )?;
+            table.push(Row::against("`get title`, whole process", a, b, "ms", "at most 1.3 x the peer"));
+        }
+        let (a, b) = alternate(
+            options.runs,
+            || ours.command(&["snapshot", "-i", "--all"]),
+            peer.as_ref().map(|p| move || p.command(&["snapshot", "-i"])),
+        )?;
+        table.push(Row::against(
+            &format!("`snapshot -i --all`, {rows} rows"),
+            a,
+            b,
+            "ms",
+            "at least 4 x faster",
+        ));
+        let a = output(&mut ours.command(&["snapshot", "-i", "--all"]))?.len();
+        let b =
+            peer.as_ref().map(|p| output(&mut p.command(&["snapshot", "-i"]))).transpose()?.map(|s| s.len());
+        let bar = if rows == 100 { "at most 0.8 x the peer's bytes" } else { "" };
+        #[allow(clippy::cast_precision_loss, reason = "sizes of texts")]
+        table.push(Row::against(
+            &format!("its text, {rows} rows"),
+            a as f64,
+            b.map(|b| b as f64),
+            "bytes",
+            bar,
+        ));
+        ours.run(&["close"])?;
+    }
+    ours.run(&["daemon", "stop"])?;
+    if let Some(peer) = &peer {
+        peer.run(&["close"])?;
+    }
+    let text = table.render(&machine()?);
+    println!("{text}");
+    if options.write {
+        let file = root().join("docs").join("bench.md");
+        std::fs::write(&file, text).map_err(|e| format!("{}: {e}", file.display()))?;
+    }
+    Ok(())
+}
+
+fn target_dir() -> Result<std::path::PathBuf> {
+    let metadata = cargo_metadata::MetadataCommand::new()
+        .no_deps()
+        .current_dir(root())
+        .exec()
+        .map_err(|e| format!("cargo metadata: {e}"))?;
+    Ok(metadata.target_directory.into())
+}
+
+#[allow(clippy::cast_precision_loss, reason = "sizes of files and processes")]
+fn mib(bytes: u64) -> f64 {
+    bytes as f64 / (1024.0 * 1024.0)
+}
+
+/// One line about where the figures come from.
+fn machine() -> Result<String> {
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let cpu = cpu
+        .lines()
+        .find_map(|l| l.strip_prefix("model name"))
+        .map_or("", |l| l.trim_start_matches([' ', '\t', ':']));
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let date = output(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
+    let browser = measure::chromium_version()?;
+    Ok(format!("{}; {cores} cores, {cpu}; {browser}", date.trim()))
+}

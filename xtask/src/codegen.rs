@@ -1,0 +1,33 @@
+//! Files that are projections of a definition elsewhere. `--check` is what CI runs.
+
+use crate::Result;
+use crate::run::root;
+
+/// One generated file: its path from the root, and what should stand in it.
+type Generated = (&'static str, fn() -> Result<String>);
+
+const FILES: &[Generated] = &[];
+
+/// Writes every generated file, or fails where one is not current.
+pub fn codegen(check: bool) -> Result {
+    let mut stale = Vec::new();
+    for (path, make) in FILES {
+        let want = make()?;
+        let file = root().join(path);
+        let have = std::fs::read_to_string(&file).unwrap_or_default();
+        if have == want {
+            continue;
+        }
+        if check {
+            stale.push(*path);
+        } else {
+            std::fs::write(&file, want).map_err(|e| format!("{path}: {e}"))?;
+            eprintln!("codegen: wrote {path}");
+        }
+    }
+    if stale.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("not current: {}. Run `cargo xtask codegen` and commit", stale.join(", ")))
+    }
+}

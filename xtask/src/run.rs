@@ -1,0 +1,53 @@
+//! Running other programs from the root of the workspace.
+
+use crate::Result;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The root of the workspace.
+pub fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
+}
+
+/// A command of cargo's, the same cargo that runs us.
+pub fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(args).current_dir(root());
+    command
+}
+
+/// Runs a command to its end, its output going where ours goes.
+pub fn run(command: &mut Command) -> Result {
+    let line = words(command);
+    eprintln!("$ {line}");
+    let status = command.status().map_err(|e| format!("`{line}` did not start: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("`{line}` failed: {status}")) }
+}
+
+/// Runs a command and returns what it printed on standard output.
+pub fn output(command: &mut Command) -> Result<String> {
+    let line = words(command);
+    let out = command.output().map_err(|e| format!("`{line}` did not start: {e}"))?;
+    if !out.status.success() {
+        return Err(format!(
+            "`{line}` failed: {}\n{}",
+            out.status,
+            String::from_utf8_lossy(&out.stderr).trim_end()
+        ));
+    }
+    String::from_utf8(out.stdout).map_err(|e| format!("`{line}` printed no UTF-8: {e}"))
+}
+
+/// Whether a program is on the path.
+pub fn on_path(program: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(program).is_file()))
+}
+
+fn words(command: &Command) -> String {
+    std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(|w| w.to_string_lossy().into_owned())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
