@@ -8,6 +8,7 @@
 
 mod builder;
 mod node;
+mod record;
 mod role;
 mod state;
 mod strings;
@@ -15,6 +16,7 @@ mod tree;
 
 pub use builder::{NodeSpec, TreeBuilder, TreeError};
 pub use node::{Attr, Document, Handle, IdentityGrade, NodeId, Rect, SurfaceId};
+pub use record::{Clause, Meaning, Opener, Openers, Records, Refused, Verdict, content_match};
 pub use role::Role;
 pub use state::States;
 pub use strings::StrId;

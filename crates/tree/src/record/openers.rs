@@ -1,0 +1,55 @@
+//! What opened which popup: kept by the session from one tree to the next.
+
+use hashbrown::HashMap;
+
+use super::Meaning;
+use crate::{Handle, NodeRef, Role, States, Tree};
+
+/// Remembers for every popup on screen the element that was acted on last before it appeared.
+///
+/// A menu or dialog rarely says what opened it, and the same dialog node serves every row of a table. The
+/// session calls [`Openers::note_act`] when it acts and [`Openers::observe`] on every complete capture, before
+/// it builds the [`Records`](super::Records) of that capture.
+#[derive(Debug, Clone, Default)]
+pub struct Openers {
+    last: Option<Opener>,
+    popups: HashMap<Handle, Option<Opener>>,
+}
+
+/// An element that may have opened a popup, as [`Records::opener`](super::Records::opener) saw it.
+#[derive(Debug, Clone)]
+pub struct Opener {
+    #[allow(dead_code, reason = "read by the record rule, which lands next")]
+    pub(super) meaning: Meaning,
+}
+
+impl Openers {
+    /// An act on this element: what appears next was opened by it. `None` (the target stands in a popup itself)
+    /// leaves the last one: what a menu item opens belongs to the opener of the menu.
+    pub fn note_act(&mut self, opener: Option<Opener>) {
+        if let Some(opener) = opener {
+            self.last = Some(opener);
+        }
+    }
+
+    /// A complete capture: popups that are new belong to the last act, popups that are gone are forgotten.
+    pub fn observe(&mut self, tree: &Tree) {
+        let mut popups = HashMap::new();
+        for handle in tree.nodes().filter(|&n| is_popup(n)).filter_map(NodeRef::handle) {
+            let opener = self.popups.get(&handle).unwrap_or(&self.last).clone();
+            popups.insert(handle, opener);
+        }
+        self.popups = popups;
+    }
+
+    #[allow(dead_code, reason = "read by the record rule, which lands next")]
+    pub(super) fn of(&self, popup: Handle) -> Option<&Opener> {
+        self.popups.get(&popup)?.as_ref()
+    }
+}
+
+/// A surface that opens over the rest: menus, listboxes, dialogs, tooltips, and whatever is modal.
+pub(super) fn is_popup(n: NodeRef<'_>) -> bool {
+    matches!(n.role(), Role::Menu | Role::Dialog | Role::AlertDialog | Role::ListBox | Role::Tooltip)
+        || n.is(States::MODAL)
+}
