@@ -1,0 +1,289 @@
+//! One blocking connection to a daemon. No runtime: a command line that makes one call starts fastest without.
+
+use crate::frame::{Frame, Frames, encode};
+use crate::place::Place;
+use crate::rpc::{Answer, Cancel, Hello, Message, Status, Stop, Stopping, Verdict, Welcome, method};
+use crate::start::Start;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+use stickpin_kernel::{Dispatched, Error, ErrorCode, Request, Response, Result};
+
+/// A daemon that lives answers `hello` at once; one that does not in this time hangs.
+const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How often a client begins again because the daemon that it found was just going.
+const ATTEMPTS: u32 = 5;
+
+/// A connection whose `hello` was answered.
+#[derive(Debug)]
+pub struct Connection {
+    stream: UnixStream,
+    frames: Frames,
+    last_id: u64,
+    welcome: Welcome,
+}
+
+/// Why there is no connection.
+#[derive(Debug)]
+enum Missing {
+    /// Nobody listens: there is no daemon, or it is just going.
+    Nobody,
+    /// Something is wrong that another attempt does not mend.
+    Wrong(Error),
+}
+
+impl Connection {
+    /// Connects to the daemon of a state dir, and starts it if there is none.
+    ///
+    /// # Errors
+    /// `DAEMON_UNREACHABLE` when it cannot be started or does not answer, `PROTOCOL_MISMATCH`, `IO`.
+    pub fn find_or_start(place: &Place, start: &Start) -> Result<Self> {
+        for _ in 0..ATTEMPTS {
+            match Self::connect(place) {
+                Ok(connection) => match connection.welcome.verdict {
+                    Verdict::Serve => return Ok(connection),
+                    Verdict::Refuse => return Err(connection.welcome.mismatch(&Hello::ours())),
+                    Verdict::Replace => {}
+                },
+                Err(Missing::Wrong(error)) => return Err(error),
+                Err(Missing::Nobody) => {}
+            }
+            start.run(place)?;
+        }
+        Err(Error::new(
+            ErrorCode::DaemonUnreachable,
+            format!(
+                "a daemon of `{}` was started {ATTEMPTS} times and went each time",
+                place.state_dir().display()
+            ),
+        )
+        .hint(format!("its log says why: {}", place.log().display())))
+    }
+
+    /// Connects to a daemon that runs; `None` if none does. Whatever its version: `status` and `stop` always work.
+    ///
+    /// # Errors
+    /// `DAEMON_UNREACHABLE` when it does not answer, `IO`.
+    pub fn find(place: &Place) -> Result<Option<Self>> {
+        match Self::connect(place) {
+            Ok(connection) => Ok(Some(connection)),
+            Err(Missing::Nobody) => Ok(None),
+            Err(Missing::Wrong(error)) => Err(error),
+        }
+    }
+
+    fn connect(place: &Place) -> std::result::Result<Self, Missing> {
+        let stream = UnixStream::connect(place.socket()).map_err(|e| match e.kind() {
+            ErrorKind::NotFound | ErrorKind::ConnectionRefused => Missing::Nobody,
+            _ => Missing::Wrong(crate::io_error("connect to", place.socket(), &e)),
+        })?;
+        // Only sets an option of a socket that is open.
+        stream.set_read_timeout(Some(HELLO_TIMEOUT)).map_err(|e| lost(&e))?;
+        let (frames, hello) = (Frames::default(), Hello::ours());
+        let mut connection = Self { stream, frames, last_id: 0, welcome: placeholder() };
+        let answer: Result<Answer<Welcome>, io::Error> = connection.exchange(method::HELLO, &hello);
+        let answer = answer.map_err(|e| match e.kind() {
+            // The daemon was just going and never read the frame.
+            ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Missing::Nobody,
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => Missing::Wrong(silent(place)),
+            _ => Missing::Wrong(unreadable(&e)),
+        })?;
+        connection.welcome = taken(answer).map_err(Missing::Wrong)?;
+        if connection.welcome.state_dir != place.state_dir() {
+            return Err(Missing::Wrong(foreign(place, &connection.welcome)));
+        }
+        connection.stream.set_read_timeout(None).map_err(|e| lost(&e))?;
+        Ok(connection)
+    }
+
+    /// Who answered.
+    #[must_use]
+    pub fn welcome(&self) -> &Welcome {
+        &self.welcome
+    }
+
+    /// Runs one command. That the connection broke is an answer too: `dispatched` is then unknown.
+    pub fn call(&mut self, request: &Request) -> Response {
+        let answer: io::Result<Answer<Response>> = self.exchange(method::CALL, request);
+        let error = match answer {
+            Ok(answer) => match taken(answer) {
+                Ok(response) => return response,
+                Err(error) => error,
+            },
+            Err(e) if e.kind() == ErrorKind::InvalidData => unreadable(&e).dispatched(Dispatched::Unknown),
+            Err(_) => Error::new(
+                ErrorCode::DaemonUnreachable,
+                format!("the daemon ended while `{}` was running", request.command),
+            )
+            .hint("it may have been done or not: open the session again and look before you repeat it")
+            .dispatched(Dispatched::Unknown),
+        };
+        failed(&request.command, request.session.clone(), error)
+    }
+
+    /// How the daemon is.
+    ///
+    /// # Errors
+    /// `DAEMON_UNREACHABLE`.
+    pub fn status(&mut self) -> Result<Status> {
+        self.ask(method::STATUS, &Value::Null)
+    }
+
+    /// Asks the daemon to go. It has said yes when this returns; [`Connection::wait_for_end`] waits until it went.
+    ///
+    /// # Errors
+    /// `SESSION_EXISTS` when sessions are open and `force` is not set, `DAEMON_UNREACHABLE`.
+    pub fn stop(&mut self, stop: Stop) -> Result<Stopping> {
+        self.ask(method::STOP, &stop)
+    }
+
+    /// Waits until the daemon has closed everything and is gone.
+    ///
+    /// # Errors
+    /// `TIMEOUT` if it is still there after `timeout`.
+    pub fn wait_for_end(mut self, timeout: Duration) -> Result<()> {
+        self.stream.set_read_timeout(Some(timeout)).map_err(|e| match lost(&e) {
+            Missing::Wrong(error) => error,
+            Missing::Nobody => Error::new(ErrorCode::DaemonUnreachable, "the daemon went"),
+        })?;
+        let mut buf = [0; 256];
+        loop {
+            match self.stream.read(&mut buf) {
+                Ok(1..) => {}
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                    let pid = self.welcome.pid;
+                    let message = format!("the daemon (process {pid}) is still closing its sessions");
+                    return Err(Error::new(ErrorCode::Timeout, message).hint(format!("kill {pid}")));
+                }
+                // End of the stream, however it came.
+                Ok(0) | Err(_) => return Ok(()),
+            }
+        }
+    }
+
+    /// A handle that cancels the call that is running, from another thread.
+    ///
+    /// # Errors
+    /// When the process has no file descriptor left.
+    pub(crate) fn canceller(&self) -> io::Result<Canceller> {
+        Ok(Canceller { stream: self.stream.try_clone()?, id: self.last_id + 1 })
+    }
+
+    fn ask<P: Serialize, R: DeserializeOwned>(&mut self, method: &str, params: &P) -> Result<R> {
+        taken(self.exchange(method, params).map_err(|e| unreadable(&e))?)
+    }
+
+    fn exchange<P: Serialize, R: DeserializeOwned>(
+        &mut self,
+        method: &str,
+        params: &P,
+    ) -> io::Result<Answer<R>> {
+        self.last_id += 1;
+        let id = Value::from(self.last_id);
+        self.stream.write_all(&encode(&Message::new(id.clone(), method, params)))?;
+        loop {
+            let line = self.read_frame()?;
+            let answer: Answer<R> = serde_json::from_slice(&line)?;
+            // Null: the daemon could not read the id, and only one message is under way.
+            if answer.id == id || answer.id.is_null() {
+                return Ok(answer);
+            }
+        }
+    }
+
+    fn read_frame(&mut self) -> io::Result<Vec<u8>> {
+        let mut buf = [0; 32 << 10];
+        loop {
+            match self.frames.next_frame() {
+                Some(Frame::Line(line)) => return Ok(line),
+                Some(Frame::TooLong) => {
+                    return Err(io::Error::new(ErrorKind::InvalidData, "an answer of more than 64 MiB"));
+                }
+                None => {}
+            }
+            match self.stream.read(&mut buf) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(n) => self.frames.push(&buf[..n]),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+}
+
+/// Cancels one call.
+#[derive(Debug)]
+pub(crate) struct Canceller {
+    stream: UnixStream,
+    id: u64,
+}
+
+impl Canceller {
+    /// Asks the daemon to end the call; it still answers.
+    pub(crate) fn cancel(mut self) {
+        let cancel = Message::new(Value::Null, method::CANCEL, Cancel { id: self.id.into() });
+        // A daemon that cannot be told is gone, which the call itself reports.
+        let _ = self.stream.write_all(&encode(&cancel));
+    }
+}
+
+/// The response of a call that was not made or got no answer. What was run is answered by dispatch.
+#[must_use]
+pub fn failed(command: &str, session: Option<String>, error: Error) -> Response {
+    Response {
+        ok: false,
+        command: command.to_owned(),
+        session,
+        exit: error.code.exit(),
+        error: Some(error),
+        ..Response::default()
+    }
+}
+
+fn taken<R>(answer: Answer<R>) -> Result<R> {
+    match (answer.result, answer.error) {
+        (Some(result), _) => Ok(result),
+        (None, Some(fault)) => Err(fault.into()),
+        (None, None) => {
+            Err(Error::new(ErrorCode::ProtocolMismatch, "the daemon answered neither result nor error"))
+        }
+    }
+}
+
+fn placeholder() -> Welcome {
+    let Hello { protocol, version } = Hello::ours();
+    Welcome { protocol, version, pid: 0, state_dir: Default::default(), verdict: Verdict::Refuse }
+}
+
+fn lost(error: &io::Error) -> Missing {
+    Missing::Wrong(unreadable(error))
+}
+
+fn unreadable(error: &io::Error) -> Error {
+    Error::new(ErrorCode::DaemonUnreachable, format!("the daemon's answer could not be read: {error}"))
+        .hint("stickpin daemon status")
+}
+
+fn silent(place: &Place) -> Error {
+    let seconds = HELLO_TIMEOUT.as_secs();
+    let message = format!("the daemon at `{}` did not answer for {seconds} s", place.socket().display());
+    Error::new(ErrorCode::DaemonUnreachable, message).hint(format!(
+        "it hangs or is stopped; its process is named in {}/daemon.json",
+        place.daemon_dir().display()
+    ))
+}
+
+fn foreign(place: &Place, welcome: &Welcome) -> Error {
+    let message = format!(
+        "the daemon at `{}` serves `{}`, not `{}`",
+        place.socket().display(),
+        welcome.state_dir.display(),
+        place.state_dir().display()
+    );
+    Error::new(ErrorCode::DaemonUnreachable, message).hint("choose a state dir with a shorter path")
+}

@@ -1,0 +1,211 @@
+//! Where a daemon and its clients meet: the state dir and the socket in it.
+
+use std::fs::{self, DirBuilder, Metadata};
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use stickpin_kernel::{Error, ErrorCode, Result};
+
+/// The longest socket path that every Unix takes (104 bytes on macOS), with a little room.
+const LONGEST_SOCKET: usize = 100;
+
+/// A state dir that exists, is ours and is private, and the paths in it that clients need.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    state_dir: PathBuf,
+    socket: PathBuf,
+}
+
+impl Place {
+    /// Makes the state dir if it is not there, and looks whether it is safe to use.
+    ///
+    /// # Errors
+    /// `IO`, naming the path, when it belongs to another user, is open to others, or cannot be made; `STORAGE_FULL`.
+    pub fn open(state_dir: &Path) -> Result<Self> {
+        private_dir(state_dir)?;
+        let state_dir =
+            fs::canonicalize(state_dir).map_err(|e| io_error("find the state dir", state_dir, &e))?;
+        let daemon = state_dir.join("daemon");
+        private_dir(&daemon)?;
+        let socket = daemon.join("sock");
+        let socket = if socket.as_os_str().len() <= LONGEST_SOCKET {
+            socket
+        } else {
+            let dir = PathBuf::from(format!("/tmp/stickpin-{}", rustix::process::geteuid().as_raw()));
+            private_dir(&dir)?;
+            dir.join(format!("{:016x}.sock", fingerprint(state_dir.as_os_str().as_bytes())))
+        };
+        Ok(Self { state_dir, socket })
+    }
+
+    /// The state dir, absolute and without links.
+    #[must_use]
+    pub fn state_dir(&self) -> &Path {
+        &self.state_dir
+    }
+
+    /// The socket. Beside the state dir's own files, or under `/tmp` when that path would be too long.
+    #[must_use]
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// The folder of the daemon's own files.
+    #[must_use]
+    pub fn daemon_dir(&self) -> PathBuf {
+        self.state_dir.join("daemon")
+    }
+
+    /// The daemon's log.
+    #[must_use]
+    pub fn log(&self) -> PathBuf {
+        self.daemon_dir().join("daemon.log")
+    }
+}
+
+/// Makes a folder that only its owner can enter, or checks that it is one.
+fn private_dir(dir: &Path) -> Result<()> {
+    let found = match fs::metadata(dir) {
+        Ok(found) => found,
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(dir)
+                .map_err(|e| io_error("make the folder", dir, &e))?;
+            fs::metadata(dir).map_err(|e| io_error("read the folder", dir, &e))?
+        }
+        Err(e) => return Err(io_error("read the folder", dir, &e)),
+    };
+    check(dir, &found)?;
+    if found.mode() & 0o077 != 0 {
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o700))
+            .map_err(|e| io_error("protect", dir, &e))?;
+    }
+    // Root may write nearly anywhere; what it may not (a read-only mount) this tells as well.
+    rustix::fs::access(dir, rustix::fs::Access::WRITE_OK)
+        .map_err(|e| io_error("write in", dir, &e.into()).hint(CHOOSE_ANOTHER))
+}
+
+const CHOOSE_ANOTHER: &str = "choose a folder of your own: --state-dir DIR or STICKPIN_STATE_DIR";
+
+fn check(dir: &Path, found: &Metadata) -> Result<()> {
+    let shown = dir.display();
+    let refuse = |why: String| Error::new(ErrorCode::Io, why);
+    if !found.is_dir() {
+        return Err(refuse(format!("`{shown}` is not a folder")).hint(CHOOSE_ANOTHER));
+    }
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(
+            refuse(format!("`{shown}` belongs to another user (uid {})", found.uid())).hint(CHOOSE_ANOTHER)
+        );
+    }
+    let mode = found.mode() & 0o777;
+    // An empty folder, fresh from `mkdir`, is made private without a word; one with files in it may be shared on purpose.
+    if mode & 0o077 != 0
+        && fs::read_dir(dir).map_err(|e| io_error("read the folder", dir, &e))?.next().is_some()
+    {
+        return Err(refuse(format!("`{shown}` is open to other users (mode {mode:o})"))
+            .hint(format!("chmod 700 {shown}, if nothing in it is meant for others")));
+    }
+    Ok(())
+}
+
+/// An error of the file system in our form: what was tried, on which path, and why it failed.
+#[must_use]
+pub fn io_error(tried_to: &str, path: &Path, error: &io::Error) -> Error {
+    let shown = path.display();
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            Error::new(ErrorCode::StorageFull, format!("could not {tried_to} `{shown}`: the disk is full"))
+                .hint("free some space and try again; nothing was lost")
+        }
+        _ => Error::new(ErrorCode::Io, format!("could not {tried_to} `{shown}`: {}", reason(error))),
+    }
+}
+
+/// What the system says, without the number that Rust adds.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text[..end].to_lowercase(),
+        None => text,
+    }
+}
+
+/// FNV-1a: 64 bits of some bytes, the same in every build, for names of files and sessions. Not against attackers.
+#[must_use]
+pub fn fingerprint(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_state_dir_is_made_private() {
+        let tmp = tempfile::tempdir().unwrap();
+        let place = Place::open(&tmp.path().join("a/b")).unwrap();
+        for dir in [place.state_dir(), &place.daemon_dir()] {
+            assert_eq!(fs::metadata(dir).unwrap().mode() & 0o777, 0o700, "{}", dir.display());
+        }
+        assert_eq!(place.socket(), place.daemon_dir().join("sock"));
+    }
+
+    #[test]
+    fn a_folder_that_others_may_enter_is_refused_by_name_unless_it_is_empty() {
+        let tmp = tempfile::tempdir().unwrap();
+        fs::set_permissions(tmp.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        Place::open(tmp.path()).unwrap();
+        assert_eq!(fs::metadata(tmp.path()).unwrap().mode() & 0o777, 0o700);
+        fs::set_permissions(tmp.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let error = Place::open(tmp.path()).unwrap_err();
+        assert_eq!(error.code, ErrorCode::Io);
+        assert!(
+            error.message.contains("755") && error.message.contains(tmp.path().to_str().unwrap()),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_file_in_the_way_is_named() {
+        let tmp = tempfile::NamedTempFile::new().unwrap();
+        let error = Place::open(tmp.path()).unwrap_err();
+        assert!(error.message.contains("is not a folder"), "{error}");
+        let error = Place::open(&tmp.path().join("under")).unwrap_err();
+        assert_eq!(error.code, ErrorCode::Io);
+    }
+
+    #[test]
+    fn a_long_path_gets_a_short_socket_of_its_own() {
+        let tmp = tempfile::tempdir().unwrap();
+        let (one, two) = (tmp.path().join("x".repeat(120)), tmp.path().join("y".repeat(120)));
+        let (one, two) = (Place::open(&one).unwrap(), Place::open(&two).unwrap());
+        assert!(one.socket().as_os_str().len() <= LONGEST_SOCKET);
+        assert_ne!(one.socket(), two.socket());
+        assert_eq!(fs::metadata(one.socket().parent().unwrap()).unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn two_ways_to_the_same_dir_meet_at_one_socket() {
+        let tmp = tempfile::tempdir().unwrap();
+        let real = tmp.path().join("real");
+        let place = Place::open(&real).unwrap();
+        std::os::unix::fs::symlink(&real, tmp.path().join("link")).unwrap();
+        assert_eq!(Place::open(&tmp.path().join("link")).unwrap(), place);
+    }
+
+    #[test]
+    fn a_full_disk_has_its_own_code() {
+        let full = io::Error::from_raw_os_error(28);
+        let error = io_error("write", Path::new("/s/daemon.json"), &full);
+        assert_eq!(error.code, ErrorCode::StorageFull);
+        assert!(error.message.contains("/s/daemon.json"), "{error}");
+        let denied = io_error("write", Path::new("/s"), &io::Error::from_raw_os_error(13));
+        assert_eq!(denied.message, "could not write `/s`: permission denied");
+    }
+}

@@ -1,0 +1,142 @@
+//! Starting a daemon: the client spawns it with a pipe as its stdout and waits for one line on it. Nothing is polled:
+//! whoever loses a race for the state dir waits for the winner and then says `ready` too.
+
+use crate::place::Place;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use stickpin_kernel::{Error, ErrorCode, Result};
+
+/// How a daemon is started.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// The program: this one.
+    pub program: PathBuf,
+    /// Its arguments; `--state-dir DIR` is appended.
+    pub args: Vec<OsString>,
+    /// How long it may take until it says that it is ready.
+    pub timeout: Duration,
+}
+
+/// The one line that a starting daemon writes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Announcement {
+    /// A daemon listens: this one, or another that was faster.
+    Ready {
+        /// Its process, if it is this one.
+        pid: Option<u32>,
+    },
+    /// It could not start.
+    Failed(Error),
+}
+
+/// Says how the start went, to whoever waits for it.
+pub fn announce(announcement: &Announcement) {
+    // The client may have given up waiting; a daemon serves the next one all the same.
+    let _ = io::stdout().write_all(&crate::encode(announcement)).and_then(|()| io::stdout().flush());
+}
+
+impl Start {
+    /// Starts a daemon and returns once one listens.
+    ///
+    /// # Errors
+    /// What the daemon announced, or `DAEMON_UNREACHABLE`.
+    pub(crate) fn run(&self, place: &Place) -> Result<()> {
+        let mut child = Command::new(&self.program)
+            .args(&self.args)
+            .arg("--state-dir")
+            .arg(place.state_dir())
+            // Not the caller's: a daemon must not keep its folder busy.
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|e| unreachable(place, &format!("`{}` does not run: {e}", self.program.display())))?;
+        let line = match child.stdout.take() {
+            Some(pipe) => read_line(pipe, Instant::now() + self.timeout),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        };
+        let said = match line {
+            Ok(line) => serde_json::from_slice(&line).map_err(io::Error::from),
+            Err(e) => Err(e),
+        };
+        let outcome = match said {
+            Ok(Announcement::Ready { .. }) => Ok(()),
+            Ok(Announcement::Failed(error)) => Err(error),
+            Err(e) => {
+                // It may be gone already, which is what this is for.
+                let _ = child.kill();
+                Err(unreachable(place, &format!("it did not say that it is ready: {e}")))
+            }
+        };
+        // Reaps the daemon in a client that lives longer than it; in others the thread dies with the process.
+        std::thread::spawn(move || child.wait());
+        outcome
+    }
+}
+
+fn unreachable(place: &Place, why: &str) -> Error {
+    let dir = place.state_dir().display();
+    Error::new(ErrorCode::DaemonUnreachable, format!("the daemon of `{dir}` could not be started: {why}"))
+        .hint(format!("its log, if it came so far: {}", place.log().display()))
+}
+
+fn read_line(mut pipe: impl Read + std::os::fd::AsFd, deadline: Instant) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    let mut buf = [0; 4096];
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        match poll(&mut [PollFd::new(&pipe, PollFlags::IN)], Some(&left)) {
+            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(e) => return Err(e.into()),
+        }
+        match pipe.read(&mut buf)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            n => line.extend_from_slice(&buf[..n]),
+        }
+        if let Some(end) = line.iter().position(|&b| b == b'\n') {
+            line.truncate(end);
+            return Ok(line);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(script: &str, timeout: Duration) -> (tempfile::TempDir, Result<()>) {
+        let tmp = tempfile::tempdir().unwrap();
+        let place = Place::open(tmp.path()).unwrap();
+        let args = ["-c", script].map(OsString::from).to_vec();
+        let outcome = Start { program: "/bin/sh".into(), args, timeout }.run(&place);
+        (tmp, outcome)
+    }
+
+    #[test]
+    fn the_announcement_decides() {
+        start("echo '{\"ready\":{\"pid\":1}}'", Duration::from_secs(10)).1.unwrap();
+        let failed = Announcement::Failed(Error::new(ErrorCode::StorageFull, "no space"));
+        let failed = String::from_utf8(crate::encode(&failed)).unwrap();
+        let error = start(&format!("echo '{}'", failed.trim()), Duration::from_secs(10)).1.unwrap_err();
+        assert_eq!((error.code, error.message.as_str()), (ErrorCode::StorageFull, "no space"));
+    }
+
+    #[test]
+    fn a_daemon_that_dies_or_never_speaks_is_unreachable() {
+        for (script, timeout) in [("exit 3", 10_000), ("echo nonsense", 10_000), ("exec sleep 60", 50)] {
+            let error = start(script, Duration::from_millis(timeout)).1.unwrap_err();
+            assert_eq!(error.code, ErrorCode::DaemonUnreachable, "{script}: {error}");
+            assert!(error.hint.contains("daemon.log"), "{}", error.hint);
+        }
+    }
+}
