@@ -5,10 +5,30 @@
 //! responses; pins are split off at the parse boundary; nothing here knows which backends exist, who calls, or a
 //! socket.
 
+mod command;
+mod commands;
+mod cx;
 pub mod device;
+mod dispatch;
 mod error;
+mod host;
+mod journal;
+mod live;
+mod mailbox;
+pub mod paths;
+pub mod registry;
+mod render;
 mod request;
+pub mod schema;
+mod step;
+mod target;
 
+pub use command::{Command, Effect, Lane, Scope, Spec};
+pub use cx::Cx;
 pub use device::{Device, Provider};
 pub use error::{Dispatched, Error, ErrorCode, Result};
+pub use host::{Host, HostConfig};
+pub use journal::{Journal, NoJournal};
+pub use render::{Show, Text};
 pub use request::{Caller, Detail, Format, RefDetail, RefsEnvelope, Render, Request, Response};
+pub use target::{RefTarget, Target};

@@ -1,0 +1,116 @@
+//! What a command is: a struct whose fields are its arguments, a [`Spec`], and `run`.
+
+use crate::cx::Cx;
+use crate::device::Capability;
+use crate::error::Result;
+use crate::render::Show;
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use std::time::Duration;
+
+/// One command of the registry. Its doc comment is the help, its fields with their doc comments are the
+/// arguments on every surface.
+///
+/// Annotations on fields (`#[schemars(extend("x-positional" = 0))]`) say how a command line spells them:
+/// `x-positional` its place, `x-trailing` takes all that follows, `x-short` a one-letter flag, `x-value` =
+/// `optional` a flag that works with and without `=VALUE`, `x-text` free text that may begin with a hyphen.
+pub trait Command: DeserializeOwned + JsonSchema + Send + 'static {
+    /// What every surface has to know about it.
+    const SPEC: Spec;
+
+    /// What it answers with.
+    type Output: Serialize + Show + Send + 'static;
+
+    /// Whether it changes the app, with these arguments.
+    fn effect(&self) -> Effect {
+        Self::SPEC.effect
+    }
+
+    /// When it has to be over, with these arguments. Includes what its own waiting may take.
+    fn deadline(&self) -> Duration {
+        Self::SPEC.deadline
+    }
+
+    /// Does it. Nothing that was begun on the device may be left half done: a stop is a token in `cx` that is
+    /// looked at between steps, the future itself is not dropped.
+    fn run(self, cx: &mut Cx) -> impl Future<Output = Result<Self::Output>> + Send;
+}
+
+/// A command as data. Written as `Spec { name: "press", ..Spec::SESSION }`.
+#[derive(Debug, Clone, Copy)]
+pub struct Spec {
+    /// The leaf's name. Two words make it part of a group; the leaf that is named by the first word alone is the
+    /// group's default.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// Whether it changes the app; [`Command::effect`] may know better.
+    pub effect: Effect,
+    /// What it runs against.
+    pub scope: Scope,
+    /// How it is served while other commands of the session run.
+    pub lane: Lane,
+    /// What the device must be able to do.
+    pub needs: &'static [Capability],
+    /// Whether it works while a dialog of the app waits for an answer.
+    pub despite_dialog: bool,
+    /// When it has to be over.
+    pub deadline: Duration,
+    /// Command lines that work, for help and docs.
+    pub examples: &'static [&'static str],
+}
+
+impl Spec {
+    /// Reads from a session, in turn with its other commands.
+    pub const SESSION: Self = Self {
+        name: "",
+        aliases: &[],
+        effect: Effect::Reads,
+        scope: Scope::Session,
+        lane: Lane::InTurn,
+        needs: &[],
+        despite_dialog: false,
+        deadline: Duration::from_secs(30),
+        examples: &[],
+    };
+
+    /// Concerns the host, not one session.
+    pub const HOST: Self = Self { scope: Scope::Host, despite_dialog: true, ..Self::SESSION };
+
+    /// The group that it belongs to, if its name has two words.
+    #[must_use]
+    pub fn group(&self) -> Option<&'static str> {
+        self.name.split_once(' ').map(|(group, _)| group)
+    }
+}
+
+/// Whether a command changes the app.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Effect {
+    /// It only looks.
+    Reads,
+    /// It may change something: it is written to the journal before the device is touched.
+    Mutates,
+}
+
+/// What a command runs against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Scope {
+    /// The host: its sessions, its providers.
+    Host,
+    /// One open session.
+    Session,
+}
+
+/// How a command is served while others of its session run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lane {
+    /// After those that came before it.
+    InTurn,
+    /// Before all that wait; what runs ends or pauses first.
+    Ahead,
+    /// At once: it does not need the device.
+    Beside,
+}

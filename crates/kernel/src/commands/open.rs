@@ -1,0 +1,207 @@
+//! `open`: starts an app in a session, or takes the session's app somewhere else.
+
+use crate::command::{Command, Effect, Lane, Spec};
+use crate::cx::Cx;
+use crate::device::{Arrived, Navigation, OpenRequest};
+use crate::error::{Error, ErrorCode, Result};
+use crate::host::{Desk, private_dir};
+use crate::live::Live;
+use crate::render::{Show, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// How long a document may take until it is ready and quiet.
+const READY: Duration = Duration::from_secs(10);
+
+/// Open a page or app in the session, and return when it is ready.
+///
+/// A session that is open on the same kind of surface goes there (its refs stay known); `--relaunch` starts anew.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Open {
+    /// A URL, or an app of another platform: `sim:shop`.
+    #[schemars(extend("x-positional" = 0))]
+    what: String,
+    /// Print the first snapshot, as `snapshot -i` does.
+    #[serde(default)]
+    #[schemars(extend("x-short" = "i"))]
+    interactive: bool,
+    /// Show the window to the person at this machine.
+    #[serde(default)]
+    headed: bool,
+    /// End what the session has open and start a new lifetime.
+    #[serde(default)]
+    relaunch: bool,
+    /// Size of the viewport in CSS pixels: `1280x800`.
+    #[schemars(extend("x-placeholder" = "WxH"))]
+    viewport: Option<Viewport>,
+    /// Keep cookies and logins in this folder instead of a fresh one that is removed at close.
+    #[schemars(extend("x-path" = true, "x-placeholder" = "DIR"))]
+    profile: Option<String>,
+    /// Close the session after so many minutes without commands; 0 keeps it.
+    #[schemars(extend("x-placeholder" = "MINUTES"))]
+    idle_timeout: Option<u32>,
+}
+
+/// Width and height as they are typed.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Viewport(u32, u32);
+
+impl TryFrom<String> for Viewport {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let size = text.split_once(['x', 'X']).and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+        match size {
+            Some((w @ 1..=16_384, h @ 1..=16_384)) => Ok(Self(w, h)),
+            _ => Err(format!("a viewport is two numbers from 1 to 16384 like 1280x800, not {text:?}")),
+        }
+    }
+}
+
+impl From<Viewport> for String {
+    fn from(v: Viewport) -> Self {
+        format!("{}x{}", v.0, v.1)
+    }
+}
+
+impl JsonSchema for Viewport {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Viewport".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string" })
+    }
+}
+
+/// What is open now.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Opened {
+    session: String,
+    label: String,
+    url: String,
+    title: String,
+    /// Whether a new lifetime began.
+    new: bool,
+    /// Whether the document became ready and quiet in time.
+    settled: bool,
+}
+
+impl Command for Open {
+    const SPEC: Spec = Spec {
+        name: "open",
+        effect: Effect::Mutates,
+        deadline: Duration::from_secs(60),
+        examples: &["stickpin open http://127.0.0.1:3000 -i", "stickpin open sim:shop"],
+        ..Spec::HOST
+    };
+    type Output = Opened;
+
+    async fn run(self, cx: &mut Cx) -> Result<Opened> {
+        let kind = cx.host().provider(&self.what)?.kind();
+        loop {
+            let (desk, new) = cx.host().desk_or_new(&cx.session_name, &cx.caller.key);
+            if !new && desk.owner != cx.caller.key {
+                return Err(taken(&desk));
+            }
+            cx.enter(desk.clone(), Lane::InTurn).await?;
+            // It may have been closed, or its opening may have failed, while this one waited for its turn.
+            if !cx.host().is_open(&desk) {
+                cx.leave();
+                continue;
+            }
+            return match cx.live() {
+                Ok(live) if !self.relaunch => {
+                    let open = live.device.info().kind;
+                    if open == kind {
+                        self.navigate(cx).await
+                    } else {
+                        Err(other_kind(&desk.name, open, &self.what))
+                    }
+                }
+                _ => {
+                    let opened = self.launch(cx).await;
+                    if opened.is_err() {
+                        cx.host().remove(&desk);
+                    }
+                    opened
+                }
+            };
+        }
+    }
+}
+
+impl Open {
+    async fn navigate(&self, cx: &mut Cx) -> Result<Opened> {
+        let cancel = cx.cancel.clone();
+        cx.dispatching();
+        let arrived = cx.device()?.navigate(&Navigation::To(self.what.clone()), READY, &cancel).await?;
+        Opened::new(cx, arrived, false)
+    }
+
+    async fn launch(&self, cx: &mut Cx) -> Result<Opened> {
+        if let Some(live) = cx.loan.as_mut().and_then(|l| l.live.take()) {
+            live.shut().await?;
+        }
+        let host = cx.host().clone();
+        let dir = host.config.state_dir.join("sessions").join(&cx.session_name);
+        private_dir(&dir)?;
+        let request = OpenRequest {
+            what: self.what.clone(),
+            session: cx.session_name.clone(),
+            dir: dir.clone(),
+            headed: self.headed,
+            viewport: self.viewport.map(|v| (v.0, v.1)),
+            profile: self.profile.as_deref().map(|p| cx.path(p)),
+            ready_timeout: READY,
+            cancel: cx.cancel.clone(),
+        };
+        let device = host.provider(&self.what)?.open(request).await?;
+        let idle_timeout = match self.idle_timeout {
+            Some(0) => None,
+            Some(minutes) => Some(Duration::from_secs(60 * u64::from(minutes))),
+            None => (!self.headed).then_some(host.config.idle_timeout),
+        };
+        let live = Live { what: self.what.clone(), device, dir, idle_timeout, lost: false };
+        host.forget_ending(&cx.session_name);
+        if let Some(loan) = &mut cx.loan {
+            loan.live = Some(Box::new(live));
+        }
+        Opened::new(cx, Arrived { settled: true, ..Arrived::default() }, true)
+    }
+}
+
+impl Opened {
+    fn new(cx: &mut Cx, arrived: Arrived, new: bool) -> Result<Self> {
+        let session = cx.session_name.clone();
+        let label = cx.device()?.info().label.clone();
+        Ok(Self { session, label, url: arrived.url, title: arrived.title, new, settled: arrived.settled })
+    }
+}
+
+fn taken(desk: &Desk) -> Error {
+    Error::new(
+        ErrorCode::SessionExists,
+        format!("session `{}` belongs to another caller ({})", desk.name, crate::render::quoted(&desk.owner)),
+    )
+    .hint("open it under another name: stickpin --session NAME open ...")
+}
+
+fn other_kind(name: &str, open: &str, what: &str) -> Error {
+    Error::new(ErrorCode::SessionExists, format!("session `{name}` is open on a {open} device"))
+        .hint(format!("stickpin open {what} --relaunch ends that, --session NAME leaves it open"))
+}
+
+impl Show for Opened {
+    fn show(&self, text: &mut Text) {
+        text.line(format_args!("opened {} in session {}", self.label, self.session));
+    }
+}

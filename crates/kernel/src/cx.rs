@@ -1,0 +1,132 @@
+//! What a command works with: its caller, the session that it was lent, and the envelope that it fills.
+
+use crate::command::Lane;
+use crate::device::Device;
+use crate::error::{Dispatched, Error, ErrorCode, Result};
+use crate::host::{Desk, Inner};
+use crate::live::Live;
+use crate::mailbox::{self, Loan};
+use crate::request::{Caller, RefDetail, Render};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use stickpin_refs::Ref;
+use tokio_util::sync::CancellationToken;
+
+/// The context of one command.
+#[derive(Debug)]
+pub struct Cx {
+    pub(crate) host: Arc<Inner>,
+    /// Who asks.
+    pub caller: Caller,
+    /// How the answer will be rendered.
+    pub render: Render,
+    /// The newest generation that this client has read in full, if it says so.
+    pub since: Option<u64>,
+    /// Set when the command should end.
+    pub cancel: CancellationToken,
+    /// The name of the session, given or the caller's own.
+    pub(crate) session_name: String,
+    pub(crate) desk: Option<Arc<Desk>>,
+    pub(crate) loan: Option<Loan>,
+    pub(crate) envelope: Envelope,
+    /// Whether input may have reached the device.
+    pub(crate) dispatched: AtomicBool,
+}
+
+/// What a response carries besides the output.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Envelope {
+    pub(crate) warnings: Vec<String>,
+    pub(crate) receipt: Vec<String>,
+    pub(crate) issued: Vec<Ref>,
+    pub(crate) ended: Vec<Ref>,
+    pub(crate) base: Option<u64>,
+    pub(crate) reference: Option<RefDetail>,
+}
+
+impl Cx {
+    /// The session's name.
+    #[must_use]
+    pub fn session_name(&self) -> &str {
+        &self.session_name
+    }
+
+    /// A path as the caller meant it.
+    #[must_use]
+    pub fn path(&self, path: &str) -> PathBuf {
+        crate::paths::resolve(&self.caller, path)
+    }
+
+    /// Says something that the caller should know although the command did what was asked.
+    pub fn warn(&mut self, warning: impl Into<String>) {
+        let warning = warning.into();
+        if !self.envelope.warnings.contains(&warning) {
+            self.envelope.warnings.push(warning);
+        }
+    }
+
+    /// Ends the command here if it was asked to end. Called where nothing is half done.
+    ///
+    /// # Errors
+    /// `TIMEOUT`.
+    pub fn check(&self) -> Result<()> {
+        if !self.cancel.is_cancelled() {
+            return Ok(());
+        }
+        let e = Error::new(ErrorCode::Timeout, "the command was ended before it was done");
+        Err(e.dispatched(self.dispatched()))
+    }
+
+    /// Whether input may have reached the device.
+    #[must_use]
+    pub fn dispatched(&self) -> Dispatched {
+        if self.dispatched.load(Ordering::Relaxed) { Dispatched::Unknown } else { Dispatched::No }
+    }
+
+    /// Says that input is about to reach the device. From here on a failure leaves it open what became of it.
+    pub fn dispatching(&self) {
+        self.dispatched.store(true, Ordering::Relaxed);
+    }
+
+    /// The open device.
+    ///
+    /// # Errors
+    /// `SESSION_NOT_FOUND` when nothing is open.
+    pub fn device(&mut self) -> Result<&mut dyn Device> {
+        Ok(&mut *self.live()?.device)
+    }
+
+    pub(crate) fn live(&mut self) -> Result<&mut Live> {
+        let name = &self.session_name;
+        let live = self.loan.as_mut().and_then(|l| l.live.as_deref_mut());
+        live.ok_or_else(|| mailbox::closed(name))
+    }
+
+    /// Waits for the turn in a session.
+    pub(crate) async fn enter(&mut self, desk: Arc<Desk>, lane: Lane) -> Result<()> {
+        self.loan = Some(desk.mailbox.borrow(&desk.name, lane, &self.cancel).await?);
+        self.desk = Some(desk);
+        Ok(())
+    }
+
+    /// Gives the turn back.
+    pub(crate) fn leave(&mut self) {
+        if let Some(loan) = self.loan.take() {
+            loan.give_back();
+        }
+    }
+
+    /// Lets the commands go first that wait for this session. For commands that wait themselves.
+    ///
+    /// # Errors
+    /// As for any command that waits for its turn.
+    pub(crate) async fn let_others_in(&mut self) -> Result<()> {
+        let wanted = self.loan.as_ref().is_some_and(|l| l.wanted.is_cancelled());
+        if let (true, Some(desk)) = (wanted, self.desk.clone()) {
+            self.leave();
+            self.enter(desk, Lane::InTurn).await?;
+        }
+        Ok(())
+    }
+}

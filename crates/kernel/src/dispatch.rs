@@ -1,0 +1,203 @@
+//! From a request to a response. The only builder of [`Response`].
+
+use crate::command::Scope;
+use crate::cx::{Cx, Envelope};
+use crate::error::{Dispatched, Error, ErrorCode, Result};
+use crate::host::Host;
+use crate::mailbox;
+use crate::registry::{self, Entry, Prepared, Produced};
+use crate::render::{self, Text};
+use crate::request::{Detail, Format, RefsEnvelope, Render, Request, Response};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use stickpin_refs::Ref;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// How long a command may go on after its deadline. Whoever is not done then hangs, and its session is lost.
+const GRACE: Duration = Duration::from_millis(500);
+
+impl Host {
+    /// Runs one command. When `cancel` is set or the returned future is dropped, the command ends at the next
+    /// point where nothing is half done.
+    pub async fn call(&self, request: Request, cancel: CancellationToken) -> Response {
+        let render = request.render.clone();
+        let name = request.command.clone();
+        let token = cancel.child_token();
+        // The command runs in a task of its own: a caller that goes away must not take a half-done input along.
+        let stop_when_dropped = token.clone().drop_guard();
+        let host = self.clone();
+        let task = tokio::spawn(async move {
+            host.inner.running.fetch_add(1, Ordering::Relaxed);
+            let response = host.serve(request, token).await;
+            host.inner.running.fetch_sub(1, Ordering::Relaxed);
+            response
+        });
+        let response = match task.await {
+            Ok(response) => response,
+            Err(e) => {
+                tracing::error!(command = name, "panicked: {e}");
+                let e = Error::new(ErrorCode::Internal, format!("`{name}` ended in a bug of ours"));
+                let e = e.hint("the daemon's log has the particulars").dispatched(Dispatched::Unknown);
+                failed(&name, &render, e)
+            }
+        };
+        drop(stop_when_dropped.disarm());
+        response
+    }
+
+    async fn serve(&self, request: Request, token: CancellationToken) -> Response {
+        let entry = match registry::lookup(&request.command) {
+            Ok(entry) => entry,
+            Err(e) => return failed(&request.command, &request.render, e),
+        };
+        let prepared = match entry.prepare(request.input) {
+            Ok(prepared) => prepared,
+            Err(e) => return failed(entry.spec.name, &request.render, e),
+        };
+        let mut cx = Cx {
+            host: Arc::clone(&self.inner),
+            session_name: request.session.unwrap_or_else(|| request.caller.own_session.clone()),
+            caller: request.caller,
+            render: request.render,
+            since: request.since,
+            cancel: token,
+            desk: None,
+            loan: None,
+            envelope: Envelope::default(),
+            dispatched: AtomicBool::new(false),
+        };
+        let deadline = request.timeout_ms.map_or_else(|| prepared.deadline(), Duration::from_millis);
+        let result = run(entry, prepared, deadline, &mut cx).await;
+        respond(entry, cx, result)
+    }
+}
+
+/// Runs a command to its end, or until it hangs.
+async fn run(
+    entry: &'static Entry,
+    prepared: Box<dyn Prepared>,
+    deadline: Duration,
+    cx: &mut Cx,
+) -> Result<Box<dyn Produced>> {
+    let until = Instant::now() + deadline;
+    let desk = match entry.spec.scope {
+        Scope::Session => Some(cx.host.desk(&cx.session_name)?),
+        Scope::Host => None,
+    };
+    let closing = desk.as_ref().map(|d| d.closing.clone()).unwrap_or_default();
+    let token = cx.cancel.clone();
+    let result = {
+        let mut work = pin!(crate::step::step(entry, prepared, desk, cx));
+        let stopped = async {
+            tokio::select! {
+                () = tokio::time::sleep_until(until) => {}
+                () = closing.cancelled() => {}
+            }
+        };
+        tokio::select! {
+            biased;
+            result = &mut work => Some(result),
+            () = stopped => {
+                // A caller that goes away sets the token too, but only a deadline starts the grace: someone who
+                // stops reading a large page must not lose the session by it.
+                token.cancel();
+                tokio::time::timeout(GRACE, &mut work).await.ok()
+            }
+        }
+    };
+    result.unwrap_or_else(|| {
+        // Dropping the loan is what ends the session.
+        drop(cx.loan.take());
+        Err(mailbox::lost(&cx.session_name).dispatched(cx.dispatched()))
+    })
+}
+
+fn respond(entry: &Entry, mut cx: Cx, result: Result<Box<dyn Produced>>) -> Response {
+    let mut response = Response { command: entry.spec.name.to_owned(), ..Response::default() };
+    if let Some(desk) = &cx.desk {
+        response.session = Some(desk.name.clone());
+        response.state_dir = Some(cx.host.config.state_dir.clone());
+        response.dialog = desk.status.borrow().dialog.clone();
+    }
+    let mut envelope = std::mem::take(&mut cx.envelope);
+    response.receipt = std::mem::take(&mut envelope.receipt);
+    response.refs = refs(&cx, &mut envelope);
+    response.refs_generation = response.refs.as_ref().and_then(|r| r.generation);
+    response.reference = (cx.render.detail == Detail::Full).then_some(envelope.reference).flatten();
+    response.warning = (!envelope.warnings.is_empty()).then(|| envelope.warnings.join(" "));
+    fill(&mut response, &cx.render, result);
+    if let Ok(live) = cx.live() {
+        live.lost |= response.error.as_ref().is_some_and(|e| e.code == ErrorCode::BackendLost);
+    }
+    cx.leave();
+    response
+}
+
+fn fill(response: &mut Response, render: &Render, result: Result<Box<dyn Produced>>) {
+    let wants = |f: Format| render.format == f || render.format == Format::Both;
+    let output = match result {
+        Ok(output) => output,
+        Err(e) => {
+            response.exit = e.code.exit();
+            response.text = wants(Format::Text).then(|| render::error(&e));
+            response.error = Some(e);
+            return;
+        }
+    };
+    if wants(Format::Json) {
+        match output.json() {
+            Ok(json) => response.output = Some(json),
+            Err(e) => {
+                let e = Error::new(ErrorCode::Internal, format!("the output cannot be written as JSON: {e}"));
+                return fill(response, render, Err(e));
+            }
+        }
+    }
+    if wants(Format::Text) {
+        let mut text = Text::new(render);
+        output.text(&mut text);
+        response.text = Some(text.finish());
+    }
+    response.error = output.failure();
+    response.ok = response.error.is_none();
+    response.exit = response.error.as_ref().map_or_else(|| output.exit(), |e| e.code.exit());
+}
+
+/// A response to what never came to a session.
+fn failed(command: &str, render: &Render, e: Error) -> Response {
+    let mut response = Response { command: command.to_owned(), ..Response::default() };
+    fill(&mut response, render, Err(e));
+    response
+}
+
+/// The refs envelope; none when nothing was issued, renewed or ended.
+fn refs(cx: &Cx, envelope: &mut Envelope) -> Option<RefsEnvelope> {
+    if envelope.issued.is_empty() && envelope.ended.is_empty() && envelope.base.is_none() {
+        return None;
+    }
+    let _ = cx;
+    Some(RefsEnvelope {
+        generation: None,
+        base: envelope.base,
+        issued: ranges(&mut envelope.issued),
+        ended: ranges(&mut envelope.ended),
+        lifetime: String::new(),
+    })
+}
+
+/// Numbers as ranges, ends included.
+fn ranges(refs: &mut Vec<Ref>) -> Vec<(u32, u32)> {
+    refs.sort_unstable();
+    refs.dedup();
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for n in refs.iter().map(|r| r.get()) {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == n => *last = n,
+            _ => ranges.push((n, n)),
+        }
+    }
+    ranges
+}

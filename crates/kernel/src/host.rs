@@ -1,0 +1,314 @@
+//! The host: providers, and sessions by name.
+
+use crate::command::Lane;
+use crate::cx::Cx;
+use crate::device::{Dialog, Provider};
+use crate::error::{Error, ErrorCode, Result};
+use crate::journal::{Journal, NoJournal};
+use crate::mailbox::{self, End, Mailbox};
+use indexmap::IndexMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, SystemTime};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// Endings that are remembered, so that the next command is told why its session is gone.
+const ENDINGS: usize = 64;
+
+/// What a host needs from outside. Nothing in the kernel reads a clock or a source of randomness of its own.
+#[derive(Clone)]
+pub struct HostConfig {
+    /// The platforms, in the order in which they are asked whether they claim what is to be opened.
+    pub providers: Vec<Arc<dyn Provider>>,
+    /// Where sessions keep their folders.
+    pub state_dir: PathBuf,
+    /// Seeds generations and names lifetimes.
+    pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
+    /// The time of day.
+    pub clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+    /// Receives what was done.
+    pub journal: Arc<dyn Journal>,
+    /// Ends a session without a window when nothing was asked for so long; `open --idle-timeout` overrides it.
+    pub idle_timeout: Duration,
+}
+
+impl HostConfig {
+    /// A host of these providers, with the real clock and randomness.
+    pub fn new(state_dir: impl Into<PathBuf>, providers: Vec<Arc<dyn Provider>>) -> Self {
+        Self {
+            providers,
+            state_dir: state_dir.into(),
+            random: Arc::new(rand::random),
+            clock: Arc::new(SystemTime::now),
+            journal: Arc::new(NoJournal),
+            idle_timeout: Duration::from_secs(60 * 60),
+        }
+    }
+}
+
+impl fmt::Debug for HostConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostConfig")
+            .field("providers", &self.providers)
+            .field("state_dir", &self.state_dir)
+            .field("idle_timeout", &self.idle_timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Runs commands. Cheap to clone; needs a tokio runtime with time.
+#[derive(Debug, Clone)]
+pub struct Host {
+    pub(crate) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) config: HostConfig,
+    desks: Mutex<IndexMap<String, Arc<Desk>>>,
+    endings: Mutex<IndexMap<String, Error>>,
+    pub(crate) running: AtomicUsize,
+}
+
+/// A session as the host knows it, without its device.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pub(crate) name: String,
+    /// The key of the caller that opened it.
+    pub(crate) owner: String,
+    pub(crate) mailbox: Mailbox,
+    /// What readers see without waiting for the device.
+    pub(crate) status: watch::Sender<Status>,
+    /// Set when the session is closed: what runs ends.
+    pub(crate) closing: CancellationToken,
+}
+
+/// What is known of a session without asking its device.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Status {
+    pub(crate) kind: &'static str,
+    pub(crate) label: String,
+    pub(crate) url: String,
+    pub(crate) title: String,
+    pub(crate) generation: Option<u64>,
+    pub(crate) pid: Option<u32>,
+    pub(crate) dialog: Option<Dialog>,
+    pub(crate) running: Option<&'static str>,
+    pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) opened: Option<SystemTime>,
+    pub(crate) used: Option<SystemTime>,
+}
+
+impl Host {
+    /// A host without sessions.
+    #[must_use]
+    pub fn new(config: HostConfig) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                config,
+                desks: Mutex::default(),
+                endings: Mutex::default(),
+                running: AtomicUsize::new(0),
+            }),
+        }
+    }
+
+    /// How many sessions are open or being opened.
+    #[must_use]
+    pub fn sessions(&self) -> usize {
+        self.inner.desks().len()
+    }
+
+    /// How many commands run.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.inner.running.load(Ordering::Relaxed)
+    }
+
+    /// Removes what a killed process left behind. Called once, before the first command. Returns what was removed.
+    pub async fn sweep(&self) -> Vec<String> {
+        let mut removed = Vec::new();
+        for provider in &self.inner.config.providers {
+            match provider.sweep(&self.inner.config.state_dir).await {
+                Ok(these) => removed.extend(these),
+                Err(e) => tracing::warn!(provider = provider.kind(), "sweep: {e}"),
+            }
+        }
+        removed
+    }
+
+    /// Closes all sessions.
+    pub async fn shutdown(&self) {
+        let desks: Vec<_> = self.inner.desks().values().cloned().collect();
+        for desk in desks {
+            if let Err(e) = self.inner.close(&desk).await {
+                tracing::warn!(session = desk.name, "close: {e}");
+            }
+        }
+    }
+}
+
+impl Inner {
+    fn desks(&self) -> MutexGuard<'_, IndexMap<String, Arc<Desk>>> {
+        self.desks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The session's desk.
+    ///
+    /// # Errors
+    /// Why it ended, or `SESSION_NOT_FOUND`.
+    pub(crate) fn desk(&self, name: &str) -> Result<Arc<Desk>> {
+        if let Some(desk) = self.desks().get(name) {
+            return Ok(desk.clone());
+        }
+        let endings = self.endings.lock().unwrap_or_else(PoisonError::into_inner);
+        Err(endings.get(name).cloned().unwrap_or_else(|| mailbox::closed(name)))
+    }
+
+    pub(crate) fn all_desks(&self) -> Vec<Arc<Desk>> {
+        self.desks().values().cloned().collect()
+    }
+
+    /// Whether `desk` is still the one of its name.
+    pub(crate) fn is_open(&self, desk: &Arc<Desk>) -> bool {
+        self.desks().get(&desk.name).is_some_and(|d| Arc::ptr_eq(d, desk))
+    }
+
+    /// The desk of a name, made now if there is none; says which.
+    pub(crate) fn desk_or_new(self: &Arc<Self>, name: &str, owner: &str) -> (Arc<Desk>, bool) {
+        let mut desks = self.desks();
+        if let Some(desk) = desks.get(name) {
+            return (desk.clone(), false);
+        }
+        let desk = Arc::new_cyclic(|this: &Weak<Desk>| {
+            let (host, this) = (Arc::downgrade(self), this.clone());
+            Desk {
+                name: name.to_owned(),
+                owner: owner.to_owned(),
+                mailbox: Mailbox::start(name, async move |end| ended(host, this, end).await),
+                status: watch::Sender::new(Status::default()),
+                closing: CancellationToken::new(),
+            }
+        });
+        desks.insert(name.to_owned(), desk.clone());
+        (desk, true)
+    }
+
+    /// Forgets a desk; its name is free at once.
+    pub(crate) fn remove(&self, desk: &Arc<Desk>) -> bool {
+        let mut desks = self.desks();
+        let ours = desks.get(&desk.name).is_some_and(|d| Arc::ptr_eq(d, desk));
+        if ours {
+            desks.shift_remove(&desk.name);
+        }
+        ours
+    }
+
+    fn remember(&self, name: &str, why: Error) {
+        let mut endings = self.endings.lock().unwrap_or_else(PoisonError::into_inner);
+        endings.shift_remove(name);
+        endings.insert(name.to_owned(), why);
+        if endings.len() > ENDINGS {
+            endings.shift_remove_index(0);
+        }
+    }
+
+    pub(crate) fn forget_ending(&self, name: &str) {
+        self.endings.lock().unwrap_or_else(PoisonError::into_inner).shift_remove(name);
+    }
+
+    /// Ends a session: what runs in it is stopped, what waits for it is told.
+    ///
+    /// # Errors
+    /// What the device says of its ending; the session is closed all the same.
+    pub(crate) async fn close(&self, desk: &Arc<Desk>) -> Result<()> {
+        self.remove(desk);
+        desk.closing.cancel();
+        let never = CancellationToken::new();
+        match desk.mailbox.borrow(&desk.name, Lane::Ahead, &never).await {
+            Ok(mut loan) => {
+                let live = loan.live.take();
+                let shut = match live {
+                    Some(live) => live.shut().await,
+                    None => Ok(()),
+                };
+                loan.give_back();
+                shut
+            }
+            // It died before it could be closed, which its own task has seen to.
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// The provider that opens `what`.
+    ///
+    /// # Errors
+    /// `INVALID_ARGS` naming what could be opened.
+    pub(crate) fn provider(&self, what: &str) -> Result<&Arc<dyn Provider>> {
+        self.config.providers.iter().find(|p| p.claims(what)).ok_or_else(|| {
+            let kinds: Vec<_> = self.config.providers.iter().map(|p| p.kind()).collect();
+            Error::new(
+                ErrorCode::InvalidArgs,
+                format!("nothing here can open {}", crate::render::quoted(what)),
+            )
+            .hint(format!("platforms: {}; stickpin devices lists what can be opened", kinds.join(", ")))
+        })
+    }
+}
+
+/// The last act of a session's task.
+async fn ended(host: Weak<Inner>, desk: Weak<Desk>, end: End) {
+    let (Some(host), Some(desk)) = (host.upgrade(), desk.upgrade()) else { return };
+    let (live, why) = match end {
+        End::Closed => return,
+        End::Idle(live) => {
+            let minutes = live.idle_timeout.unwrap_or_default().as_secs().div_ceil(60);
+            let why = Error::new(
+                ErrorCode::SessionNotFound,
+                format!("session `{}` was closed after {minutes} min without commands", desk.name),
+            );
+            (Some(live), why.hint("stickpin open it again; --idle-timeout keeps it longer"))
+        }
+        End::Lost(live) => (live, mailbox::lost(&desk.name)),
+    };
+    if host.remove(&desk) {
+        host.remember(&desk.name, why);
+    }
+    if let Some(Err(e)) = match live {
+        Some(live) => Some(live.shut().await),
+        None => None,
+    } {
+        tracing::warn!(session = desk.name, "close: {e}");
+    }
+}
+
+/// A private folder.
+///
+/// # Errors
+/// `IO`, `STORAGE_FULL`.
+pub(crate) fn private_dir(path: &std::path::Path) -> Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|e| io_error(&e, &format!("{} could not be made", path.display())))
+}
+
+/// An I/O error as a caller sees it.
+pub(crate) fn io_error(e: &std::io::Error, what: &str) -> Error {
+    let code = match e.kind() {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => ErrorCode::StorageFull,
+        _ => ErrorCode::Io,
+    };
+    Error::new(code, format!("{what}: {e}"))
+}
+
+impl Cx {
+    /// The host.
+    pub(crate) fn host(&self) -> &Arc<Inner> {
+        &self.host
+    }
+}

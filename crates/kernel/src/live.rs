@@ -1,0 +1,67 @@
+//! What an open session consists of: the device and what was understood of it.
+
+use crate::device::{Device, Dialog};
+use crate::error::{Error, ErrorCode, Result};
+use crate::host::Status;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long a device may take to end.
+const SHUT: Duration = Duration::from_secs(5);
+
+/// An open session: owned by its task, lent to one command at a time.
+#[derive(Debug)]
+pub(crate) struct Live {
+    /// What was opened, as it was typed.
+    pub(crate) what: String,
+    pub(crate) device: Box<dyn Device>,
+    /// A folder of this session's own, removed with it.
+    pub(crate) dir: PathBuf,
+    /// Ends the session when nothing was asked for so long.
+    pub(crate) idle_timeout: Option<Duration>,
+    /// A command found that the app is gone.
+    pub(crate) lost: bool,
+}
+
+impl Live {
+    /// What readers may see without asking the device.
+    pub(crate) fn known(&self) -> Known {
+        Known { dialog: self.device.dialog(), idle_timeout: self.idle_timeout }
+    }
+
+    /// Ends the app and removes what was kept for it.
+    ///
+    /// # Errors
+    /// What the device says, `BACKEND_LOST` when it does not answer, `IO` when the folder cannot be removed.
+    pub(crate) async fn shut(mut self: Box<Self>) -> Result<()> {
+        let closed = match tokio::time::timeout(SHUT, self.device.close()).await {
+            Ok(closed) => closed,
+            Err(_) => Err(Error::new(
+                ErrorCode::BackendLost,
+                format!("`{}` did not end within {} s; its process was abandoned", self.what, SHUT.as_secs()),
+            )),
+        };
+        // Dropped before the folder goes: the child ends with the device.
+        drop(self.device);
+        let removed = match std::fs::remove_dir_all(&self.dir) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::new(ErrorCode::Io, format!("{} could not be removed: {e}", self.dir.display())))
+            }
+            _ => Ok(()),
+        };
+        closed.and(removed)
+    }
+}
+
+/// What changes of a [`Status`] with a command.
+pub(crate) struct Known {
+    dialog: Option<Dialog>,
+    idle_timeout: Option<Duration>,
+}
+
+impl Known {
+    pub(crate) fn write(self, status: &mut Status) {
+        status.dialog = self.dialog;
+        status.idle_timeout = self.idle_timeout;
+    }
+}

@@ -1,0 +1,203 @@
+//! A session's task and its mailbox.
+//!
+//! The task owns what is open and lends it to one command at a time, in the order of asking; [`Lane::Ahead`]
+//! comes before all that wait. A command that only waits gives the loan back between its looks. A loan that is
+//! dropped instead of returned was held by a command that hung or panicked: the session is lost then, and no
+//! other is touched by it.
+
+use crate::command::Lane;
+use crate::error::{Error, ErrorCode, Result};
+use crate::live::Live;
+use std::collections::VecDeque;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// Where commands ask for the session.
+#[derive(Debug, Clone)]
+pub(crate) struct Mailbox {
+    asks: mpsc::UnboundedSender<Ask>,
+}
+
+#[derive(Debug)]
+struct Ask {
+    lane: Lane,
+    reply: oneshot::Sender<Result<Loan>>,
+}
+
+/// What is open, lent to one command.
+#[derive(Debug)]
+pub(crate) struct Loan {
+    /// Nothing while the session is being opened.
+    pub(crate) live: Option<Box<Live>>,
+    back: oneshot::Sender<Returned>,
+    /// Set as soon as another command asks: a command that only waits gives the loan back then.
+    pub(crate) wanted: CancellationToken,
+}
+
+#[derive(Debug)]
+struct Returned(Option<Box<Live>>);
+
+impl Loan {
+    /// Ends the loan in good order.
+    pub(crate) fn give_back(self) {
+        // A task that is gone has nothing to keep: the session was closed meanwhile.
+        drop(self.back.send(Returned(self.live)));
+    }
+}
+
+impl Mailbox {
+    /// Starts the task of a session that is not open yet; `end` runs when it is over.
+    pub(crate) fn start<F>(name: &str, end: impl FnOnce(End) -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send,
+    {
+        let (asks, inbox) = mpsc::unbounded_channel();
+        let task = Task { name: name.to_owned(), inbox, ahead: VecDeque::new(), queue: VecDeque::new() };
+        tokio::spawn(async move {
+            let ended = task.serve().await;
+            end(ended).await;
+        });
+        Self { asks }
+    }
+
+    /// Waits for the turn.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`, `SESSION_NOT_FOUND` when it was closed meanwhile, `TIMEOUT` when `cancel` was set.
+    pub(crate) async fn borrow(&self, name: &str, lane: Lane, cancel: &CancellationToken) -> Result<Loan> {
+        let (reply, answer) = oneshot::channel();
+        if self.asks.send(Ask { lane, reply }).is_err() {
+            return Err(closed(name));
+        }
+        tokio::select! {
+            biased;
+            answer = answer => answer.unwrap_or_else(|_| Err(closed(name))),
+            () = cancel.cancelled() => Err(Error::new(
+                ErrorCode::Timeout,
+                format!("the command was ended while other commands of session `{name}` ran"),
+            )),
+        }
+    }
+}
+
+/// Why a session's task ended.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// Nobody holds the mailbox any more.
+    Closed,
+    /// Nothing was asked for the session's idle time.
+    Idle(Box<Live>),
+    /// What was open is gone: the loan that did not come back took it along, or its holder found it dead.
+    Lost(Option<Box<Live>>),
+}
+
+/// No such session, or no longer.
+pub(crate) fn closed(name: &str) -> Error {
+    Error::new(ErrorCode::SessionNotFound, format!("session `{name}` is not open"))
+        .hint("stickpin open URL, or stickpin session list")
+}
+
+pub(crate) fn lost(name: &str) -> Error {
+    Error::new(ErrorCode::BackendLost, format!("the app behind session `{name}` no longer answers"))
+        .hint("stickpin open it again: that starts a new lifetime")
+}
+
+struct Task {
+    name: String,
+    inbox: mpsc::UnboundedReceiver<Ask>,
+    ahead: VecDeque<oneshot::Sender<Result<Loan>>>,
+    queue: VecDeque<oneshot::Sender<Result<Loan>>>,
+}
+
+impl Task {
+    async fn serve(mut self) -> End {
+        let mut live: Option<Box<Live>> = None;
+        loop {
+            let idle = live.as_ref().and_then(|l| l.idle_timeout);
+            let Some(reply) = self.next(idle).await else {
+                return match live {
+                    Some(live) if !self.inbox.is_closed() => End::Idle(live),
+                    _ => End::Closed,
+                };
+            };
+            live = match self.lend(live, reply).await {
+                Ok(Some(live)) if live.lost => return self.lost(Some(live)),
+                Ok(live) => live,
+                Err(NotReturned) => return self.lost(None),
+            };
+        }
+    }
+
+    /// The next who asks; `None` when nobody did in time, or nobody can any more.
+    async fn next(&mut self, idle: Option<Duration>) -> Option<oneshot::Sender<Result<Loan>>> {
+        let until = idle.map(|d| Instant::now() + d);
+        loop {
+            while let Ok(ask) = self.inbox.try_recv() {
+                self.sort(ask);
+            }
+            if let Some(reply) = self.ahead.pop_front().or_else(|| self.queue.pop_front()) {
+                // Who gave up meanwhile is passed over.
+                if reply.is_closed() {
+                    continue;
+                }
+                return Some(reply);
+            }
+            let ask = match until {
+                Some(until) => tokio::time::timeout_at(until, self.inbox.recv()).await.ok()?,
+                None => self.inbox.recv().await,
+            };
+            self.sort(ask?);
+        }
+    }
+
+    fn sort(&mut self, ask: Ask) {
+        match ask.lane {
+            Lane::Ahead => self.ahead.push_back(ask.reply),
+            Lane::InTurn | Lane::Beside => self.queue.push_back(ask.reply),
+        }
+    }
+
+    /// Lends it and takes it back.
+    async fn lend(
+        &mut self,
+        live: Option<Box<Live>>,
+        reply: oneshot::Sender<Result<Loan>>,
+    ) -> Result<Option<Box<Live>>, NotReturned> {
+        let wanted = CancellationToken::new();
+        if !self.ahead.is_empty() || !self.queue.is_empty() {
+            wanted.cancel();
+        }
+        let (back, mut returned) = oneshot::channel();
+        if let Err(Ok(loan)) = reply.send(Ok(Loan { live, back, wanted: wanted.clone() })) {
+            return Ok(loan.live);
+        }
+        loop {
+            tokio::select! {
+                biased;
+                returned = &mut returned => return returned.map(|Returned(live)| live).map_err(|_| NotReturned),
+                Some(ask) = self.inbox.recv() => {
+                    self.sort(ask);
+                    wanted.cancel();
+                }
+            }
+        }
+    }
+
+    /// Answers everyone who waits that the app is gone. Who asks later finds no task, and the host says why.
+    fn lost(&mut self, live: Option<Box<Live>>) -> End {
+        self.inbox.close();
+        while let Ok(ask) = self.inbox.try_recv() {
+            self.sort(ask);
+        }
+        for reply in self.ahead.drain(..).chain(self.queue.drain(..)) {
+            // Who no longer listens needs no answer.
+            drop(reply.send(Err(lost(&self.name))));
+        }
+        End::Lost(live)
+    }
+}
+
+/// The holder of a loan hung or panicked.
+struct NotReturned;

@@ -1,0 +1,186 @@
+//! The list of commands, in the order of help and docs. Nothing else lists them.
+
+use crate::command::{Command, Effect, Spec};
+use crate::commands;
+use crate::cx::Cx;
+use crate::error::{Error, ErrorCode, Result};
+use crate::render::{Show, Text};
+use crate::schema::{self, Field};
+use serde_json::{Map, Value};
+use std::fmt;
+use std::pin::Pin;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// All commands.
+pub static COMMANDS: &[Entry] = &LIST;
+
+macro_rules! list {
+    ($($command:path,)*) => {
+        static LIST: [Entry; [$(stringify!($command)),*].len()] = [$(entry::<$command>()),*];
+    };
+}
+
+list! {
+    commands::open::Open,
+    commands::close::Close,
+    commands::get::GetTitle,
+    commands::get::GetUrl,
+}
+
+/// A command of the list.
+pub struct Entry {
+    /// What every surface has to know about it.
+    pub spec: Spec,
+    make_schema: fn() -> Value,
+    parse: fn(Map<String, Value>) -> serde_json::Result<Box<dyn Prepared>>,
+    schema: OnceLock<Value>,
+    fields: OnceLock<Vec<Field>>,
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("name", &self.spec.name).finish_non_exhaustive()
+    }
+}
+
+const fn entry<C: Command>() -> Entry {
+    Entry {
+        spec: C::SPEC,
+        make_schema: make_schema::<C>,
+        parse: |input| Ok(Box::new(Parsed(serde_json::from_value::<C>(Value::Object(input))?))),
+        schema: OnceLock::new(),
+        fields: OnceLock::new(),
+    }
+}
+
+fn make_schema<C: Command>() -> Value {
+    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    let mut schema = settings.into_generator().into_root_schema_for::<C>().to_value();
+    if let Some(schema) = schema.as_object_mut() {
+        schema.shift_remove("title");
+    }
+    schema
+}
+
+impl Entry {
+    /// The JSON schema of its input: flat, every field documented.
+    pub fn schema(&self) -> &Value {
+        self.schema.get_or_init(self.make_schema)
+    }
+
+    /// The same as a list.
+    pub fn fields(&self) -> &[Field] {
+        self.fields.get_or_init(|| schema::fields(self.schema()))
+    }
+
+    /// Its doc comment: the first line is the summary.
+    pub fn doc(&self) -> &str {
+        self.schema()["description"].as_str().unwrap_or("")
+    }
+
+    /// The first line of its doc comment.
+    pub fn summary(&self) -> &str {
+        self.doc().lines().next().unwrap_or("")
+    }
+
+    /// Reads an input.
+    ///
+    /// # Errors
+    /// `INVALID_ARGS` that names the argument.
+    pub(crate) fn prepare(&self, input: Map<String, Value>) -> Result<Box<dyn Prepared>> {
+        schema::check(self.spec.name, self.fields(), &input)?;
+        (self.parse)(input).map_err(|e| {
+            // What the fields alone cannot say comes from the struct's own conversion, in its own words.
+            Error::new(ErrorCode::InvalidArgs, format!("`{}`: {e}", self.spec.name))
+                .hint(format!("stickpin help {}", self.spec.name))
+        })
+    }
+}
+
+/// The command of a name or alias.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Entry> {
+    COMMANDS.iter().find(|e| e.spec.name == name || e.spec.aliases.contains(&name))
+}
+
+/// The command of a name.
+///
+/// # Errors
+/// `INVALID_ARGS` with the nearest name.
+pub fn lookup(name: &str) -> Result<&'static Entry> {
+    find(name).ok_or_else(|| {
+        let names = COMMANDS.iter().flat_map(|e| std::iter::once(&e.spec.name).chain(e.spec.aliases));
+        let hint = match schema::nearest(name, names.copied()) {
+            Some(near) => format!("did you mean `{near}`? stickpin help lists the commands"),
+            None => "stickpin help lists the commands".to_owned(),
+        };
+        Error::new(ErrorCode::InvalidArgs, format!("there is no command {}", crate::render::quoted(name)))
+            .hint(hint)
+    })
+}
+
+/// A command with its arguments, its type erased.
+pub(crate) trait Prepared: Send {
+    fn effect(&self) -> Effect;
+    fn deadline(&self) -> Duration;
+    fn run<'a>(
+        self: Box<Self>,
+        cx: &'a mut Cx,
+    ) -> Pin<Box<dyn Future<Output = Result<Box<dyn Produced>>> + Send + 'a>>;
+}
+
+/// An output, its type erased.
+pub(crate) trait Produced: Send {
+    fn json(&self) -> serde_json::Result<Value>;
+    fn text(&self, text: &mut Text);
+    fn exit(&self) -> u8;
+    fn failure(&self) -> Option<Error>;
+}
+
+struct Parsed<C>(C);
+
+impl<C: Command> Prepared for Parsed<C> {
+    fn effect(&self) -> Effect {
+        self.0.effect()
+    }
+
+    fn deadline(&self) -> Duration {
+        self.0.deadline()
+    }
+
+    fn run<'a>(
+        self: Box<Self>,
+        cx: &'a mut Cx,
+    ) -> Pin<Box<dyn Future<Output = Result<Box<dyn Produced>>> + Send + 'a>> {
+        Box::pin(async move {
+            let output = self.0.run(cx).await?;
+            Ok(Box::new(Output(output)) as Box<dyn Produced>)
+        })
+    }
+}
+
+struct Output<T>(T);
+
+impl<T: serde::Serialize + Show + Send> Produced for Output<T> {
+    fn json(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(&self.0)
+    }
+
+    fn text(&self, text: &mut Text) {
+        self.0.show(text);
+    }
+
+    fn exit(&self) -> u8 {
+        self.0.exit()
+    }
+
+    fn failure(&self) -> Option<Error> {
+        self.0.failure()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! Hygiene of the list.
+
+use super::*;
+use crate::schema::Kind;
+use std::collections::BTreeSet;
+
+#[test]
+fn names_and_aliases_are_unique_and_plain() {
+    let mut seen = BTreeSet::new();
+    for entry in COMMANDS {
+        for name in std::iter::once(&entry.spec.name).chain(entry.spec.aliases) {
+            assert!(seen.insert(*name), "`{name}` twice");
+            assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b == b' '), "`{name}`");
+            assert!(name.split(' ').count() <= 2, "`{name}` has more than two words");
+        }
+    }
+}
+
+#[test]
+fn every_command_and_field_is_documented() {
+    for entry in COMMANDS {
+        let name = entry.spec.name;
+        assert!(entry.summary().ends_with('.'), "{name}: the first line is a sentence");
+        assert!(!entry.spec.examples.is_empty(), "{name} has no example");
+        for field in entry.fields() {
+            assert!(!field.doc.is_empty(), "{name}: `{}` has no doc comment", field.name);
+        }
+    }
+}
+
+#[test]
+fn schemas_are_flat_and_closed() {
+    for entry in COMMANDS {
+        let schema = entry.schema();
+        assert_eq!(schema["additionalProperties"], false, "{}", entry.spec.name);
+        assert!(schema.get("$defs").is_none(), "{}: {schema}", entry.spec.name);
+    }
+}
+
+#[test]
+fn positionals_count_from_zero_and_only_the_last_trails() {
+    for entry in COMMANDS {
+        let name = entry.spec.name;
+        let mut places: Vec<_> = entry.fields().iter().filter_map(|f| Some((f.positional?, f))).collect();
+        places.sort_by_key(|(n, _)| *n);
+        for (i, (n, field)) in places.iter().enumerate() {
+            assert_eq!(i, *n, "{name}: `{}`", field.name);
+            assert!(!field.trailing || i + 1 == places.len(), "{name}: `{}` is not the last", field.name);
+            assert!(
+                !field.trailing || matches!(field.kind, Kind::List(_)),
+                "{name}: `{}` is no list",
+                field.name
+            );
+        }
+        let mut shorts = BTreeSet::new();
+        for short in entry.fields().iter().filter_map(|f| f.short) {
+            assert!(shorts.insert(short), "{name}: -{short} twice");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_command_is_told_the_nearest() {
+    let e = lookup("opne").unwrap_err();
+    assert_eq!(e.code, ErrorCode::InvalidArgs);
+    assert!(e.hint.contains("`open`"), "{}", e.hint);
+}

@@ -1,0 +1,81 @@
+//! Text of outputs. Handlers return values; a value says here, and only here, how it reads.
+
+use crate::error::Error;
+use crate::request::{Detail, Render};
+use serde_json::Value;
+use std::fmt::{self, Write as _};
+
+/// An output that can be read as text.
+pub trait Show {
+    /// Writes it.
+    fn show(&self, text: &mut Text);
+
+    /// What the command line exits with although the command did what was asked: 1 for a false `is`.
+    fn exit(&self) -> u8 {
+        0
+    }
+
+    /// A failure that the output is the account of: the step at which a batch ended.
+    fn failure(&self) -> Option<Error> {
+        None
+    }
+}
+
+/// Collects lines.
+#[derive(Debug)]
+pub struct Text {
+    out: String,
+    /// Whether tree text begins with its header line.
+    pub header: bool,
+    /// How much is said.
+    pub detail: Detail,
+}
+
+impl Text {
+    pub(crate) fn new(render: &Render) -> Self {
+        Self { out: String::new(), header: render.header, detail: render.detail }
+    }
+
+    /// Adds a line; what an app said in it must be quoted by the caller ([`stickpin_tree::quote`]).
+    pub fn line(&mut self, line: impl fmt::Display) {
+        if !self.out.is_empty() && !self.out.ends_with('\n') {
+            self.out.push('\n');
+        }
+        write!(self.out, "{line}").expect("writing to a string cannot fail");
+    }
+
+    /// Adds several lines that were already made by `tree`; nothing if there are none.
+    pub fn block(&mut self, block: &str) {
+        if !block.is_empty() {
+            self.line(block.trim_end_matches('\n'));
+        }
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.out
+    }
+}
+
+/// A failed command: its line, then the hint.
+pub(crate) fn error(e: &Error) -> String {
+    let mut text = format!("{}: {}", e.code.name(), e.message);
+    if !e.hint.is_empty() {
+        text.push('\n');
+        text.push_str(&e.hint);
+    }
+    text
+}
+
+/// A JSON value in a sentence, bounded.
+pub(crate) fn json_excerpt(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+/// What someone else wrote, in a sentence.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("{text:?}")
+}

@@ -1,0 +1,77 @@
+//! One command against its session: what every command has around it. A batch runs each of its steps through here.
+
+use crate::command::Lane;
+use crate::cx::Cx;
+use crate::device::Dialog;
+use crate::error::{Error, ErrorCode, Result};
+use crate::host::Desk;
+use crate::registry::{Entry, Prepared, Produced};
+use std::sync::Arc;
+
+/// Takes the turn, writes the journal, runs it, and publishes what readers may see.
+pub(crate) async fn step(
+    entry: &'static Entry,
+    prepared: Box<dyn Prepared>,
+    desk: Option<Arc<Desk>>,
+    cx: &mut Cx,
+) -> Result<Box<dyn Produced>> {
+    if let Some(desk) = desk {
+        match entry.spec.lane {
+            Lane::Beside => cx.desk = Some(desk),
+            lane => cx.enter(desk, lane).await?,
+        }
+    }
+    let result = run(entry, prepared, cx).await;
+    publish(cx, None);
+    result
+}
+
+/// Runs it in a session that was entered.
+pub(crate) async fn run(
+    entry: &'static Entry,
+    prepared: Box<dyn Prepared>,
+    cx: &mut Cx,
+) -> Result<Box<dyn Produced>> {
+    cx.check()?;
+    publish(cx, Some(entry.spec.name));
+    if !entry.spec.despite_dialog
+        && let Ok(live) = cx.live()
+        && let Some(dialog) = live.device.dialog()
+    {
+        return Err(blocked(&dialog));
+    }
+    let journal = cx.host.config.journal.clone();
+    journal.command_begin(&cx.session_name, entry.spec.name, prepared.effect());
+    let result = prepared.run(cx).await;
+    let result = match result {
+        Err(mut e) if cx.dispatched() != crate::Dispatched::No => {
+            e.dispatched = cx.dispatched();
+            Err(e)
+        }
+        result => result,
+    };
+    journal.command_end(&cx.session_name, entry.spec.name, result.as_ref().err().map(|e| e.code));
+    result
+}
+
+/// A dialog of the app blocks everything else.
+pub(crate) fn blocked(dialog: &Dialog) -> Error {
+    let text = crate::render::quoted(&dialog.message);
+    Error::new(ErrorCode::DialogOpen, format!("the app waits for an answer to its {} {text}", dialog.kind))
+        .hint("stickpin alert accept [TEXT], or stickpin alert dismiss")
+}
+
+/// Tells readers what is known now.
+fn publish(cx: &mut Cx, running: Option<&'static str>) {
+    let now = (cx.host.config.clock)();
+    let known = cx.live().ok().map(|live| live.known());
+    if let Some(desk) = &cx.desk {
+        desk.status.send_modify(|status| {
+            if let Some(known) = known {
+                known.write(status);
+            }
+            status.running = running;
+            status.used = Some(now);
+        });
+    }
+}

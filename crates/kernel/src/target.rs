@@ -1,0 +1,149 @@
+//! What a command is aimed at, as it was typed: a ref, a selector or a point.
+//!
+//! This is the parse boundary: a pin is split off here and read again only by `resolve`. Nothing is looked up;
+//! that is the second step.
+
+use crate::error::{Error, ErrorCode};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+use stickpin_refs::{Generation, Ref, RefToken};
+
+/// A target as it was typed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// The short name of an element.
+    Ref(RefTarget),
+    /// A description that must match exactly one element.
+    Selector(String),
+    /// A point in pixels of the last picture that this client was given, else of the viewport.
+    Point {
+        /// From the left edge.
+        x: f64,
+        /// From the top edge.
+        y: f64,
+    },
+}
+
+/// A ref with what its pin said. Only `resolve` reads the pin; formatting leaves it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RefTarget {
+    plain: Ref,
+    pin: Option<Generation>,
+}
+
+impl RefTarget {
+    /// The ref without its pin.
+    #[must_use]
+    pub fn plain(self) -> Ref {
+        self.plain
+    }
+
+    pub(crate) fn token(self) -> RefToken {
+        RefToken { r#ref: self.plain, pin: self.pin }
+    }
+}
+
+impl From<RefToken> for RefTarget {
+    fn from(token: RefToken) -> Self {
+        Self { plain: token.r#ref, pin: token.pin }
+    }
+}
+
+impl FromStr for Target {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(Error::new(ErrorCode::InvalidArgs, "the target is empty").hint(FORMS));
+        }
+        if stickpin_refs::looks_like_ref(text) {
+            let token: RefToken = text.parse().map_err(|e: stickpin_refs::ParseError| {
+                Error::new(ErrorCode::InvalidArgs, e.to_string()).hint(e.hint())
+            })?;
+            return Ok(Self::Ref(token.into()));
+        }
+        if let Some(point) = point(text) {
+            return Ok(point);
+        }
+        Ok(Self::Selector(text.to_owned()))
+    }
+}
+
+/// The three forms, for hints.
+pub(crate) const FORMS: &str =
+    "a target is a ref (@e12), a selector (role=button text=\"Save\") or a point (120,48)";
+
+fn point(text: &str) -> Option<Target> {
+    let (x, y) = text.split_once(',')?;
+    let number = |s: &str| s.trim().parse::<f64>().ok().filter(|n| n.is_finite());
+    Some(Target::Point { x: number(x)?, y: number(y)? })
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ref(r) => write!(f, "{}", r.plain),
+            Self::Selector(s) => f.write_str(s),
+            Self::Point { x, y } => write!(f, "{x},{y}"),
+        }
+    }
+}
+
+impl Serialize for Target {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Target {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for Target {
+    fn schema_name() -> Cow<'static, str> {
+        "Target".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "x-target": true })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pin_is_split_off_and_not_written_again() {
+        let Target::Ref(r) = "@e12~s3".parse().unwrap() else { panic!("a ref") };
+        assert_eq!(r.token().pin.unwrap().get(), 3);
+        assert_eq!(Target::Ref(r).to_string(), "@e12");
+        assert_eq!(serde_json::to_string(&Target::Ref(r)).unwrap(), "\"@e12\"");
+    }
+
+    #[test]
+    fn what_was_meant_as_a_ref_is_no_selector() {
+        for bad in ["@e12~", "@e0", "@", "e12~x3", "@handle", "@e12~s3~s4"] {
+            let e = bad.parse::<Target>().unwrap_err();
+            assert_eq!(e.code, ErrorCode::InvalidArgs, "{bad}");
+            assert!(!e.hint.is_empty(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn two_numbers_are_a_point() {
+        assert_eq!("12, 40.5".parse(), Ok(Target::Point { x: 12.0, y: 40.5 }));
+        assert!(matches!("NaN,1".parse(), Ok(Target::Selector(_))));
+    }
+}
