@@ -1,0 +1,290 @@
+//! From what the page script captured to a [`Tree`].
+//!
+//! The script answers with columns and a table of strings; frames of other processes answer for themselves and are
+//! put in below the element that shows them. What comes from a page is data of a stranger: every index is checked.
+
+use hashbrown::HashMap;
+use serde::Deserialize;
+use stickpin_tree::{
+    Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder, TreeError,
+};
+
+/// What one call of `capture` or `locate` in the page returned.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Columns {
+    /// Version of the format.
+    v: u32,
+    /// Which script answered: another one after every load of the document that it lives in.
+    pub agent: String,
+    depth: Vec<u32>,
+    role: Vec<u32>,
+    tag: Vec<u32>,
+    name: Vec<u32>,
+    states: Vec<u32>,
+    id: Vec<u64>,
+    /// (row, level) in turns.
+    level: Vec<u32>,
+    /// (row, string) in turns.
+    value: Vec<u32>,
+    /// (row, string of the key, string) in turns.
+    attrs: Vec<u32>,
+    docs: Vec<DocumentRow>,
+    /// Rows of custom elements without a role attribute: their internals may give them one.
+    #[serde(default)]
+    custom: Vec<u32>,
+    /// (id, number of its document) in turns: connected, but not in the tree.
+    hidden: Vec<u64>,
+    strings: Vec<String>,
+    /// Whether a limit cut the walk.
+    pub truncated: bool,
+    /// How long the page took, in milliseconds.
+    pub ms: f64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct DocumentRow {
+    row: u32,
+    number: u32,
+    frame: String,
+    url: String,
+    title: String,
+}
+
+/// The version of the columns that this side reads.
+const FORMAT: u32 = 1;
+
+/// Why an answer of the page script could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CaptureError {
+    /// No JSON of the expected shape.
+    #[error("the page script's answer is no capture: {0}")]
+    Json(#[from] serde_json::Error),
+    /// An index points nowhere, or columns differ in length.
+    #[error("the page script's answer contradicts itself at {0}")]
+    Corrupt(&'static str),
+    /// The rows are no tree.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+}
+
+/// The scopes of handles: one per document, by the script that numbered it.
+#[derive(Debug, Default)]
+pub struct Scopes {
+    by_document: HashMap<(String, u32), u64>,
+    documents: Vec<(String, u32)>,
+}
+
+impl Scopes {
+    /// The scope of a document, given now if it is new. Never 0, never given twice.
+    pub fn scope(&mut self, agent: &str, number: u32) -> u64 {
+        if let Some(&scope) = self.by_document.get(&(agent.to_owned(), number)) {
+            return scope;
+        }
+        self.documents.push((agent.to_owned(), number));
+        let scope = self.documents.len() as u64;
+        self.by_document.insert((agent.to_owned(), number), scope);
+        scope
+    }
+
+    /// Which script numbers the elements of a scope.
+    #[must_use]
+    pub fn agent(&self, scope: u64) -> Option<&str> {
+        let at = usize::try_from(scope.checked_sub(1)?).ok()?;
+        self.documents.get(at).map(|(agent, _)| agent.as_str())
+    }
+}
+
+/// An element by the script that numbered it and its number there: the element that shows a frame.
+pub type ElementKey = (String, u64);
+
+impl Columns {
+    /// Reads the script's answer.
+    ///
+    /// # Errors
+    /// If it is no capture, or columns differ in length.
+    pub fn parse(json: &str) -> Result<Self, CaptureError> {
+        let columns: Self = serde_json::from_str(json)?;
+        if columns.v != FORMAT {
+            return Err(CaptureError::Corrupt("version"));
+        }
+        let n = columns.id.len();
+        let equal = [&columns.depth, &columns.role, &columns.tag, &columns.name, &columns.states];
+        if equal.iter().any(|c| c.len() != n) {
+            return Err(CaptureError::Corrupt("columns"));
+        }
+        Ok(columns)
+    }
+
+    /// How many rows it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.id.len()
+    }
+
+    /// Whether it has no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.id.is_empty()
+    }
+
+    /// The numbers of custom elements that may have a role of their own by `ElementInternals`.
+    pub fn custom_elements(&self) -> impl Iterator<Item = u64> {
+        self.custom.iter().filter_map(|&row| self.id.get(row as usize).copied())
+    }
+
+    fn string(&self, at: u32) -> Result<&str, CaptureError> {
+        self.strings.get(at as usize).map(String::as_str).ok_or(CaptureError::Corrupt("strings"))
+    }
+}
+
+/// Puts the captures of a tab together: the top one, and those of frames in other processes by the element that
+/// shows them.
+///
+/// # Errors
+/// If an answer contradicts itself or is too large.
+pub fn assemble(
+    top: &Columns,
+    frames: &HashMap<ElementKey, Columns>,
+    scopes: &mut Scopes,
+    surface: SurfaceId,
+) -> Result<Tree, CaptureError> {
+    let mut assembly = Assembly {
+        builder: TreeBuilder::new(IdentityGrade::NeverReused),
+        frames,
+        scopes,
+        hidden: Vec::new(),
+    };
+    assembly.builder.surface(surface);
+    let mut truncated = false;
+    assembly.add(top, 0, "", &mut truncated, 0)?;
+    let Assembly { mut builder, hidden, .. } = assembly;
+    builder.truncated(truncated).hidden(hidden);
+    Ok(builder.finish()?)
+}
+
+struct Assembly<'a> {
+    builder: TreeBuilder,
+    frames: &'a HashMap<ElementKey, Columns>,
+    scopes: &'a mut Scopes,
+    hidden: Vec<Handle>,
+}
+
+/// Frames in frames beyond this are not put in.
+const FRAME_LIMIT: usize = 32;
+
+impl Assembly<'_> {
+    fn add(
+        &mut self,
+        c: &Columns,
+        base: usize,
+        frame: &str,
+        truncated: &mut bool,
+        nesting: usize,
+    ) -> Result<(), CaptureError> {
+        *truncated |= c.truncated;
+        let roles = Roles::new(c);
+        let mut levels = c.level.chunks_exact(2).peekable();
+        let mut values = c.value.chunks_exact(2).peekable();
+        let mut attrs = c.attrs.chunks_exact(3).peekable();
+        let mut docs = c.docs.iter().peekable();
+        let mut rare: Vec<(Attr, &str)> = Vec::new();
+        for i in 0..c.len() {
+            let row = u32::try_from(i).map_err(|_| CaptureError::Corrupt("rows"))?;
+            let depth = base + c.depth[i] as usize;
+            if let Some(doc) = docs.next_if(|d| d.row == row) {
+                let document = Document {
+                    scope: self.scopes.scope(&c.agent, doc.number),
+                    frame: format!("{frame}{}", doc.frame),
+                    url: doc.url.clone(),
+                    title: doc.title.clone(),
+                };
+                self.builder.document(depth, document, c.id[i])?;
+                continue;
+            }
+            rare.clear();
+            while let Some(a) = attrs.next_if(|a| a[0] == row) {
+                if let Some(attr) = attr_of(c.string(a[1])?) {
+                    rare.push((attr, c.string(a[2])?));
+                }
+            }
+            let level = levels.next_if(|l| l[0] == row).map_or(0, |l| u8::try_from(l[1]).unwrap_or(u8::MAX));
+            let value = match values.next_if(|v| v[0] == row) {
+                Some(v) => c.string(v[1])?,
+                None => "",
+            };
+            let spec = NodeSpec {
+                role: Some(roles.get(c.role[i])?),
+                name: c.string(c.name[i])?,
+                value,
+                tag: c.string(c.tag[i])?,
+                states: States::from_bits_truncate(c.states[i]),
+                level,
+                id: c.id[i],
+                attrs: &rare,
+            };
+            self.builder.node(depth, spec)?;
+            if spec.role == Some(Role::Iframe) && nesting < FRAME_LIMIT {
+                // The script numbers what it can look into itself; a frame of another process is asked apart.
+                if let Some(inner) = self.frames.get(&(c.agent.clone(), c.id[i])) {
+                    let path = format!("{frame}/{}", c.id[i]);
+                    self.add(inner, depth + 1, &path, truncated, nesting + 1)?;
+                }
+            }
+        }
+        for h in c.hidden.chunks_exact(2) {
+            let number = u32::try_from(h[1]).map_err(|_| CaptureError::Corrupt("hidden"))?;
+            self.hidden.push(Handle { scope: self.scopes.scope(&c.agent, number), id: h[0] });
+        }
+        Ok(())
+    }
+}
+
+/// The roles of a capture's strings, each looked up once.
+struct Roles(Vec<Option<Role>>);
+
+impl Roles {
+    fn new(c: &Columns) -> Self {
+        let mut roles = vec![None; c.strings.len()];
+        for &at in &c.role {
+            if let Some(slot @ None) = roles.get_mut(at as usize) {
+                *slot = c.strings[at as usize].parse().ok();
+            }
+        }
+        Self(roles)
+    }
+
+    fn get(&self, at: u32) -> Result<Role, CaptureError> {
+        self.0.get(at as usize).copied().flatten().ok_or(CaptureError::Corrupt("roles"))
+    }
+}
+
+/// The attribute with the name that `rareAttributes` of the script gives it.
+fn attr_of(key: &str) -> Option<Attr> {
+    Some(match key {
+        "id" => Attr::Id,
+        "testId" => Attr::TestId,
+        "dataTest" => Attr::DataTest,
+        "dataCy" => Attr::DataCy,
+        "dataTestId" => Attr::DataTestId,
+        "dataId" => Attr::DataId,
+        "dataKey" => Attr::DataKey,
+        "dataRowKey" => Attr::DataRowKey,
+        "dataItemId" => Attr::DataItemId,
+        "rowIndex" => Attr::RowIndex,
+        "href" => Attr::Href,
+        "controls" => Attr::Controls,
+        "labelledBy" => Attr::LabelledBy,
+        "class" => Attr::Class,
+        "placeholder" => Attr::Placeholder,
+        "description" => Attr::Description,
+        "current" => Attr::Current,
+        "live" => Attr::Live,
+        "valueText" => Attr::ValueText,
+        "roleDescription" => Attr::RoleDescription,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,301 @@
+// The capture: one walk of the flat tree into columns and a string table (crates/backends/web/src/capture.rs reads them).
+// Columns per row: depth, role, tag, name (indices of strings), states, id. Rare things (level, value, attributes)
+// are lists of (row, ...) beside them.
+
+const NODE_LIMIT = 250000;
+const DEPTH_LIMIT = 1500;
+
+// The columns of the walk that is going on.
+let out = null;
+let strings = null;
+let stringIndex = null;
+/** Document -> its number, the same as long as this script lives. */
+const documents = new WeakMap();
+let nextDocument = 1;
+/** Tells this script from the one of another document or target. */
+const AGENT = Array.from(crypto.getRandomValues(new Uint32Array(2)), n => n.toString(36)).join('');
+
+function str(s) {
+  let i = stringIndex.get(s);
+  if (i === undefined) {
+    i = strings.length;
+    strings.push(s);
+    stringIndex.set(s, i);
+  }
+  return i;
+}
+
+function begin() {
+  strings = [''];
+  stringIndex = new Map([['', 0]]);
+  out = { depth: [], role: [], tag: [], name: [], states: [], id: [], level: [], value: [], attrs: [], docs: [], custom: [], truncated: false };
+}
+
+function row(depth, role, tag, name, states, id) {
+  out.depth.push(depth);
+  out.role.push(str(role));
+  out.tag.push(str(tag));
+  out.name.push(str(name));
+  out.states.push(states);
+  out.id.push(id);
+  return out.id.length - 1;
+}
+
+const putAttr = (at, key, text) => { if (text) out.attrs.push(at, str(key), str(text)); };
+
+/** Captures the document and the frames that can be looked into. `options.watch`: ids that are asked about. */
+function capture(options) {
+  const started = performance.now();
+  sweepIds();
+  begin();
+  walkDocument(document, 0, '');
+  return finish(options && options.watch, started);
+}
+
+function finish(watch, started) {
+  const hidden = [];
+  if (watch && watch.length) {
+    const seen = new Set(out.id);
+    for (const id of watch) {
+      if (seen.has(id)) continue;
+      const node = nodeOf(id);
+      // Connected but not in the tree: hidden is not gone. The second number says in which document.
+      if (node && $isConnected.call(node)) hidden.push(id, documentNumber($ownerDocument.call(node)));
+    }
+  }
+  const result = { v: 1, agent: AGENT, ...out, hidden, strings, ms: 0 };
+  result.ms = Math.round((performance.now() - started) * 10) / 10;
+  const json = JSON.stringify(result);
+  out = strings = stringIndex = scope = null;
+  return json;
+}
+
+function documentNumber(doc) {
+  let n = documents.get(doc);
+  if (n === undefined) documents.set(doc, (n = nextDocument++));
+  return n;
+}
+
+function walkDocument(doc, depth, frame) {
+  const outer = scope;
+  scope = newScope(doc);
+  const at = row(depth, 'document', '', '', 0, idOf(doc));
+  out.docs.push({ row: at, number: documentNumber(doc), frame, url: $url.call(doc), title: $title.call(doc) });
+  const body = scope.body || $documentElement.call(doc);
+  if (body) walk(body, { depth: depth + 1, pointer: false, inside: false, lean: false, block: true, frame });
+  // The top layer may hang below the root element itself, beside the body.
+  const root = $documentElement.call(doc);
+  if (root && body !== root) {
+    for (let c = $firstElementChild.call(root); c; c = $nextElementSibling.call(c)) {
+      if (c !== body && !SKIP.has($localName.call(c))) walk(c, { depth: depth + 1, pointer: false, inside: false, lean: false, block: true, frame });
+    }
+  }
+  scope = outer;
+}
+
+/** Elements that flow with the text around them unless styled otherwise: their text leaves are no blocks. */
+const INLINE = new Set('a abbr b bdi bdo cite code data del dfn em font i ins kbd label mark q s samp small span strike strong sub sup time tt u var slot'.split(' '));
+
+/**
+ * Walks one element. `at.depth`: its depth; `at.pointer`: the parent has a hand cursor; `at.inside`: inside something
+ * actionable; `at.lean`: wrappers are not reported here; `at.block`: text here stands in a block.
+ */
+function walk(e, at, fromOwner) {
+  const tag = $localName.call(e);
+  if (SKIP.has(tag)) return;
+  if (scope.ownerOf !== null && !fromOwner && scope.ownerOf.has(e)) return;
+  if (out.id.length >= NODE_LIMIT || at.depth > DEPTH_LIMIT) {
+    out.truncated = true;
+    return;
+  }
+  // Core-AAM 1.2, 3.1 "Excluding elements": not rendered, hidden by its author, inert.
+  let invisible = false;
+  if (!$checkVisibility.call(e, VISIBLE) && tag !== 'area' && tag !== 'map') {
+    const style = styleOf(e);
+    if (style.display === 'contents') invisible = style.visibility !== 'visible';
+    else if (!$checkVisibility.call(e)) return;
+    else invisible = true; // `visibility` can be undone below
+  }
+  const v = $hasAttributes.call(e) ? readAttributes(e) : null;
+  if (v !== null) {
+    if (v[A_HIDDEN] !== null && v[A_HIDDEN].toLowerCase() === 'true' && !holdsFocus(e)) return;
+    if (v[A_INERT] !== null) return;
+  }
+  // HTML 6.7.4: below a modal dialog everything else is inert; what leads to it stays as wrappers.
+  if (scope.modal !== null && !scope.modalPath.has(e) && !$contains.call(scope.modal, e) && !insideFlat(e, scope.modal)) return;
+  if (invisible) {
+    walkChildren(e, tag, at, true);
+    return;
+  }
+  const style = scope.pointer && !at.inside ? styleOf(e) : null;
+  report(e, tag, v, at, style);
+}
+
+const holdsFocus = e => scope.active !== null && scope.active !== scope.body && $contains.call(e, scope.active);
+
+function insideFlat(e, ancestor) {
+  for (let p = flatParent(e); p; p = flatParent(p)) if (p === ancestor) return true;
+  return false;
+}
+
+function report(e, tag, v, at, style) {
+  let role = roleOf(e, tag, v === null ? null : v[A_ROLE]);
+  let states = statesOf(e, tag, role, v);
+  const shownLevel = level;
+  const shownValue = value;
+  let pointer = at.pointer;
+  if (style !== null && !at.pointer) pointer = style.cursor === 'pointer';
+  if (role === 'generic') {
+    // Content that a person edits is a text box, whatever its element (HTML-AAM has no role for it).
+    if (states & S.EDIT_HOST) role = 'textbox';
+    // Clickable without a role: outermost only.
+    else if (!at.inside && tag !== 'html' && tag !== 'body' && ((v !== null && (v[A_ONCLICK] !== null || (v[A_TABINDEX] !== null && !(v[A_TABINDEX] < 0 && !pointer))))
+      || (pointer && !at.pointer))) role = 'clickable';
+  }
+  const generic = role === 'generic';
+  let name = '';
+  if (!generic && role !== 'label' && role !== 'legend' && role !== 'paragraph' && role !== 'caption') {
+    name = nameOf(e, tag, role, v);
+    if (name !== '' && fromContent) states |= S.NAME_FROM_CONTENT;
+  } else if (v !== null && (v[A_LABEL] !== null || v[A_LABELLEDBY] !== null || v[A_TITLE] !== null)) name = nameOf(e, tag, role, v);
+  if (CONTROLS.has(role)) states |= S.ACTIONABLE;
+  else if (role === 'columnheader' && v !== null && (v[A_SORT] !== null || v[A_ONCLICK] !== null || v[A_TABINDEX] !== null)) states |= S.ACTIONABLE;
+  else if (!generic && !at.inside && v !== null && (v[A_ONCLICK] !== null || (v[A_TABINDEX] !== null && !(v[A_TABINDEX] < 0)) || v[A_CONTENTEDITABLE] !== null && states & S.EDIT_HOST)) states |= S.ACTIONABLE;
+  else if (role !== 'label' && !generic && pointer && !at.pointer && !at.inside) states |= S.ACTIONABLE;
+  let depth = at.depth;
+  if (!(generic && at.lean && name === '')) {
+    const index = row(depth, role, tag, name, states, idOf(e));
+    depth++;
+    if (shownLevel) out.level.push(index, shownLevel);
+    if (shownValue) out.value.push(index, str(shownValue));
+    if (v !== null) rareAttributes(e, tag, role, states, v, index);
+    if (tag.includes('-') && (v === null || v[A_ROLE] === null)) out.custom.push(index);
+  }
+  const actionable = (states & S.ACTIONABLE) !== 0;
+  const below = {
+    depth,
+    pointer,
+    inside: at.inside || actionable,
+    lean: at.lean || (LEAF_CONTROLS.has(role) && name !== '' && (states & S.NAME_FROM_CONTENT) !== 0),
+    block: INLINE.has(tag) ? at.block && tag === 'slot' : true,
+    frame: at.frame,
+  };
+  switch (tag) {
+    case 'select': walkOptions(e, depth, e.multiple || e.size > 1, at.frame); return;
+    case 'textarea': case 'input': case 'img': case 'hr': case 'progress': case 'meter': case 'audio': case 'video': case 'embed': return;
+    case 'svg': if (P.querySelector.call(e, 'text,a,[role],[tabindex],foreignObject') === null) return; break;
+    case 'iframe': case 'frame': {
+      const doc = frameDocument(e, tag);
+      if (doc) walkDocument(doc, depth, at.frame + '/' + idOf(e));
+      return;
+    }
+    default: break;
+  }
+  walkChildren(e, tag, below, false);
+}
+
+/** The children in the flat tree; text nodes of one parent that follow each other are one leaf. */
+function walkChildren(e, tag, at, invisible) {
+  if (tag === 'slot') {
+    const assigned = $assigned.call(e);
+    if (assigned.length) {
+      for (const c of assigned) {
+        const type = $nodeType.call(c);
+        if (type === ELEMENT) walk(c, at, false);
+        else if (type === TEXT && !invisible) textLeaf(e, $data.call(c), at);
+      }
+      return;
+    }
+  }
+  const shadow = $shadowRoot.call(e);
+  if (shadow !== null) readRoot(shadow);
+  let text = '';
+  for (let c = $firstChild.call(shadow || e); c; c = $nextSibling.call(c)) {
+    const type = $nodeType.call(c);
+    if (type === TEXT) {
+      if (!invisible) text += $data.call(c);
+    } else if (type === ELEMENT) {
+      if (text !== '') {
+        textLeaf(e, text, at);
+        text = '';
+      }
+      walk(c, at, false);
+    }
+  }
+  if (text !== '') textLeaf(e, text, at);
+  const owned = scope.owned === null ? undefined : scope.owned.get(e);
+  if (owned) for (const c of owned) walk(c, at, true);
+}
+
+function textLeaf(parent, text, at) {
+  const shown = squeeze(scope.transform ? transformed(parent, text) : text);
+  if (shown === '' || shown === ' ') return;
+  if (out.id.length >= NODE_LIMIT) {
+    out.truncated = true;
+    return;
+  }
+  row(at.depth, 'text', '', shown, at.block ? S.BLOCK : 0, 0);
+}
+
+/** Options of a native list. Those of a closed drop-down are not on the screen: chosen, not pressed. */
+function walkOptions(select, depth, open, frame) {
+  const visit = (parent, d) => {
+    for (let c = $firstElementChild.call(parent); c; c = $nextElementSibling.call(c)) {
+      const tag = $localName.call(c);
+      if (tag === 'option' || tag === 'optgroup') {
+        if (styleOf(c).display === 'none' || out.id.length >= NODE_LIMIT) continue;
+        const v = $hasAttributes.call(c) ? readAttributes(c) : null;
+        if (tag === 'option') {
+          const states = statesOf(c, tag, 'option', v) | (open ? S.ACTIONABLE : 0);
+          const name = v !== null && v[A_LABEL] ? squeeze(v[A_LABEL]) : squeeze(c.label);
+          const at = row(d, 'option', tag, name, states, idOf(c));
+          if (v !== null) rareAttributes(c, tag, 'option', states, v, at);
+        } else {
+          row(d, 'group', tag, squeeze((v !== null && v[A_LABEL]) || c.label), c.disabled ? S.DISABLED : 0, idOf(c));
+          visit(c, d + 1);
+        }
+      } else visit(c, d);
+    }
+  };
+  visit(select, depth);
+}
+
+/** Attributes that few elements carry; names are those of Attr in crates/tree. */
+function rareAttributes(e, tag, role, states, v, at) {
+  for (const [slot, key] of KEY_ATTRS) if (v[slot] !== null) putAttr(at, key, v[slot]);
+  const index = v[A_ROWINDEX] ?? v[A_DATA_INDEX];
+  if (index !== null) putAttr(at, 'rowIndex', index);
+  const href = v[A_HREF] ?? v[A_XLINK];
+  if (href !== null && (tag === 'a' || tag === 'area')) putAttr(at, 'href', address(e, href));
+  if ((v[A_CONTROLS] !== null || v[A_OWNS] !== null) && states & S.EXPANDED) putAttr(at, 'controls', v[A_CONTROLS] ?? v[A_OWNS]);
+  if (v[A_LABELLEDBY] !== null && POPUPS.has(role)) putAttr(at, 'labelledBy', v[A_LABELLEDBY]);
+  if (v[A_CLASS] !== null && (role === 'generic' || role === 'clickable')) putAttr(at, 'class', v[A_CLASS].slice(0, 80));
+  const placeholder = v[A_PLACEHOLDER] ?? v[A_ARIA_PLACEHOLDER];
+  if (placeholder !== null && role !== 'generic') putAttr(at, 'placeholder', squeeze(placeholder));
+  if (v[A_DESCRIPTION] !== null || v[A_DESCRIBEDBY] !== null) {
+    putAttr(at, 'description', (v[A_DESCRIBEDBY] !== null && referenced(e, v[A_DESCRIBEDBY])) || squeeze(v[A_DESCRIPTION] || ''));
+  }
+  if (v[A_CURRENT] !== null && v[A_CURRENT] !== 'false') putAttr(at, 'current', v[A_CURRENT]);
+  const live = v[A_LIVE] ?? LIVE_ROLES.get(role);
+  if (live && live !== 'off') putAttr(at, 'live', live);
+  if (v[A_VALUETEXT] !== null) putAttr(at, 'valueText', v[A_VALUETEXT]);
+  if (v[A_ROLEDESCRIPTION] !== null) putAttr(at, 'roleDescription', squeeze(v[A_ROLEDESCRIPTION]));
+}
+
+const POPUPS = new Set(['menu', 'dialog', 'alertdialog', 'listbox']);
+
+/** Path and query of a link, with the origin if it is another one; a fragment alone stays one. */
+function address(e, href) {
+  if (href.startsWith('#')) return href;
+  // The usual case needs no parsing: an absolute path of this origin.
+  if (scope.plainBase && /^\/(?![/\\])[^#.\s\\]*$/.test(href)) return href;
+  try {
+    const url = new URL(href, $baseURI.call(e));
+    if (url.protocol === 'javascript:') return 'javascript:';
+    const here = url.origin === scope.origin && url.origin !== 'null';
+    const path = url.pathname + url.search + (url.hash.startsWith('#/') ? url.hash : '');
+    return here ? path : url.origin === 'null' ? url.href.slice(0, 500) : url.origin + path;
+  } catch {
+    return href.slice(0, 500);
+  }
+}

@@ -1,0 +1,129 @@
+// Primitives: the DOM as the browser made it, whatever a page named its fields.
+//
+// The script lives in an isolated world, so prototypes and globals are ours. Named properties are not: a form with
+// `<input name="firstChild">` answers with that input, and `<img name="body">` does it to the document. So every
+// read of a node goes through the getters and methods of the prototypes.
+
+const getterOf = (proto, name) => Object.getOwnPropertyDescriptor(proto, name).get;
+const P = Element.prototype;
+const NODE = Node.prototype;
+const DOC = Document.prototype;
+const $firstChild = getterOf(NODE, 'firstChild');
+const $nextSibling = getterOf(NODE, 'nextSibling');
+const $parentNode = getterOf(NODE, 'parentNode');
+const $nodeType = getterOf(NODE, 'nodeType');
+const $isConnected = getterOf(NODE, 'isConnected');
+const $ownerDocument = getterOf(NODE, 'ownerDocument');
+const $textContent = getterOf(NODE, 'textContent');
+const $getRootNode = NODE.getRootNode;
+const $contains = NODE.contains;
+const $data = getterOf(CharacterData.prototype, 'data');
+const $localName = getterOf(P, 'localName');
+const $shadowRoot = getterOf(P, 'shadowRoot');
+const $firstElementChild = getterOf(P, 'firstElementChild');
+const $nextElementSibling = getterOf(P, 'nextElementSibling');
+const $hasAttributes = P.hasAttributes;
+const $getAttribute = P.getAttribute;
+const $hasAttribute = P.hasAttribute;
+const $attributeNames = P.getAttributeNames;
+const $checkVisibility = P.checkVisibility;
+const $closest = P.closest;
+const $matches = P.matches;
+const $rect = P.getBoundingClientRect;
+const $rects = P.getClientRects;
+const $animations = P.getAnimations;
+const $assigned = HTMLSlotElement.prototype.assignedNodes;
+const $assignedSlot = getterOf(P, 'assignedSlot');
+const $body = getterOf(DOC, 'body');
+const $documentElement = getterOf(DOC, 'documentElement');
+const $active = getterOf(DOC, 'activeElement');
+const $shadowActive = getterOf(ShadowRoot.prototype, 'activeElement');
+const $view = getterOf(DOC, 'defaultView');
+const $title = getterOf(DOC, 'title');
+const $url = getterOf(DOC, 'URL');
+const $baseURI = getterOf(NODE, 'baseURI');
+const $sheets = getterOf(DOC, 'styleSheets');
+const $docQuery = DOC.querySelector;
+const $docQueryAll = DOC.querySelectorAll;
+const $contentDocument = getterOf(HTMLIFrameElement.prototype, 'contentDocument');
+const $frameDocument = getterOf(HTMLFrameElement.prototype, 'contentDocument');
+const $isEditable = getterOf(HTMLElement.prototype, 'isContentEditable');
+const $host = getterOf(ShadowRoot.prototype, 'host');
+
+const ELEMENT = 1;
+const TEXT = 3;
+const FRAGMENT = 11;
+
+/** Options of checkVisibility that also count `visibility: hidden`. */
+const VISIBLE = { visibilityProperty: true };
+
+const attr = (e, name) => $getAttribute.call(e, name);
+const has = (e, name) => $hasAttribute.call(e, name);
+const styleOf = (e, pseudo) => getComputedStyle(e, pseudo);
+
+/** ASCII white space to single spaces, ends cut: what HTML and AccName call white space. */
+const squeeze = s => (/[\t\n\f\r]|^ | $|  /.test(s) ? s.replace(/[\t\n\f\r ]+/g, ' ').replace(/^ | $/g, '') : s);
+
+/** The parent in the flat tree: slots and shadow hosts included. */
+function flatParent(node) {
+  if ($nodeType.call(node) === ELEMENT) {
+    const slot = $assignedSlot.call(node);
+    if (slot) return slot;
+  }
+  const parent = $parentNode.call(node);
+  if (!parent) return null;
+  return $nodeType.call(parent) === FRAGMENT ? (parent instanceof ShadowRoot ? $host.call(parent) : null) : parent;
+}
+
+/** The document of a frame element if we may look into it. */
+function frameDocument(e, tag) {
+  return tag === 'iframe' ? $contentDocument.call(e) : tag === 'frame' ? $frameDocument.call(e) : null;
+}
+
+/** The element of the same tree scope with an id. */
+function byIdIn(e, id) {
+  const root = $getRootNode.call(e);
+  return root.nodeType === 9 ? DOC.getElementById.call(root, id) : root instanceof ShadowRoot ? root.getElementById(id) : null;
+}
+
+/** The focused element, through open shadow roots. */
+function deepActive(doc) {
+  let e = $active.call(doc);
+  while (e) {
+    const root = $shadowRoot.call(e);
+    const inner = root && $shadowActive.call(root);
+    if (!inner) return e;
+    e = inner;
+  }
+  return null;
+}
+
+// ---- Identity (refs.md 1, grade NeverReused): a number per element for as long as this world lives ----
+
+const ids = new WeakMap();
+let nextId = 1;
+/** id -> WeakRef; entries of collected elements are swept when half of the map may be dead. */
+const byId = new Map();
+let sweepAt = 4096;
+
+function idOf(node) {
+  let id = ids.get(node);
+  if (id === undefined) {
+    id = nextId++;
+    ids.set(node, id);
+    byId.set(id, new WeakRef(node));
+  }
+  return id;
+}
+
+/** The node with a number, also a detached one; undefined when it was collected or never numbered. */
+function nodeOf(id) {
+  const ref = byId.get(id);
+  return ref && ref.deref();
+}
+
+function sweepIds() {
+  if (byId.size < sweepAt) return;
+  for (const [id, ref] of byId) if (!ref.deref()) byId.delete(id);
+  sweepAt = Math.max(4096, byId.size * 2);
+}

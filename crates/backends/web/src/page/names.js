@@ -1,0 +1,362 @@
+// Accessible names: AccName 1.2, 4.3.2 "Computation steps"; letters are that section's. Native mechanisms by
+// HTML-AAM 1.0, 5 "Accessible name and description computation".
+
+/** Longer names are cut: a name is for telling things apart, and nested cells would repeat the page. */
+const NAME_LIMIT = 4000;
+
+/** Whether the last name came from the element's content. */
+let fromContent = false;
+
+// The text being put together, and the elements whose borders lie between its end and what comes next.
+let buffer = '';
+let borders = [];
+
+/** Appends text; where a border of something that is not inline lies in between, words are kept apart (2F.ii). */
+function pushText(text) {
+  if (text === '' || buffer.length > NAME_LIMIT) return;
+  if (borders.length && buffer !== '' && !endsInSpace(buffer) && !startsWithSpace(text) && borders.some(apart)) buffer += ' ';
+  borders.length = 0;
+  buffer += text;
+}
+
+const isSpace = c => c === 32 || c === 9 || c === 10 || c === 13 || c === 12;
+const endsInSpace = s => isSpace(s.charCodeAt(s.length - 1));
+const startsWithSpace = s => isSpace(s.charCodeAt(0));
+
+const ATOMIC = new Set(['input', 'select', 'textarea', 'button', 'img', 'svg', 'br']);
+
+/** Whether an element stands apart from its neighbours in a line of text. */
+function apart(e) {
+  const tag = $localName.call(e);
+  if (tag === 'br' || tag === 'input' || tag === 'select' || tag === 'textarea' || tag === 'button') return true;
+  const display = styleOf(e).display;
+  return display !== 'inline' && display !== 'contents' && !display.startsWith('ruby');
+}
+
+/** Runs `fill` with an empty buffer and gives what it put together. */
+function collect(fill) {
+  const outer = buffer, outerBorders = borders;
+  buffer = '';
+  borders = [];
+  fill();
+  const text = buffer;
+  buffer = outer;
+  borders = outerBorders;
+  return squeeze(text);
+}
+
+/**
+ * The name of an element. `v` has its attributes (see attributes.js), `role` its role.
+ * Sets `fromContent`.
+ */
+function nameOf(e, tag, role, v) {
+  fromContent = false;
+  if (v !== null) {
+    // 2B LabelledBy.
+    if (v[A_LABELLEDBY] !== null) {
+      const name = referenced(e, v[A_LABELLEDBY]);
+      if (name) return name;
+    }
+    // 2D AriaLabel.
+    if (v[A_LABEL] !== null) {
+      const name = squeeze(v[A_LABEL]);
+      if (name.trim()) return name;
+    }
+  }
+  // 2E Host language label.
+  const native = nativeName(e, tag, null);
+  if (native !== null) return native;
+  // 2F Name from content.
+  if ((NAME_FROM_CONTENT.has(role) || (role === 'row' && v !== null && v[A_TABINDEX] !== null)) && !EMBEDDED.has(tag)) {
+    const name = contentName(e, tag);
+    if (name) {
+      fromContent = true;
+      return name;
+    }
+  }
+  // 2I Tooltip; HTML-AAM 5.1: then the placeholder.
+  if (v !== null) {
+    if (v[A_TITLE] !== null && !(tag === 'img' && attr(e, 'alt') === '')) {
+      const name = squeeze(v[A_TITLE]);
+      if (name) return name;
+    }
+    if (tag === 'input' || tag === 'textarea' || role === 'textbox' || role === 'searchbox' || role === 'combobox') {
+      if (v[A_PLACEHOLDER] !== null && (tag === 'input' || tag === 'textarea')) return squeeze(v[A_PLACEHOLDER]);
+      if (v[A_ARIA_PLACEHOLDER] !== null) return squeeze(v[A_ARIA_PLACEHOLDER]);
+    }
+  }
+  return '';
+}
+
+const EMBEDDED = new Set(['input', 'select', 'textarea']);
+
+function contentName(e, tag) {
+  const first = $firstChild.call(e);
+  // The usual case, a single text: nothing to put together.
+  if (first !== null && $nodeType.call(first) === TEXT && $nextSibling.call(first) === null && !scope.pseudo.on && !scope.transform
+    && tag !== 'slot' && $shadowRoot.call(e) === null && scope.owned === null) return squeeze($data.call(first));
+  return collect(() => addContent(e, tag, new Set([e]), { byRef: false, hidden: false }, false));
+}
+
+/** 2B: the texts of the elements that aria-labelledby names, in its order, each once. */
+function referenced(e, list) {
+  const targets = [];
+  if (list.trim() === '' && e.ariaLabelledByElements) targets.push(...e.ariaLabelledByElements);
+  else for (const id of list.split(/[ \t\n\f\r]+/)) {
+    const target = id && byIdIn(e, id);
+    if (target && !targets.includes(target)) targets.push(target);
+  }
+  const out = [];
+  for (const target of targets) {
+    // 2A: a hidden target counts with all that it holds. What is inside a hidden one is hidden because of it.
+    const hidden = !isRendered(target) || hiddenByAria(target);
+    const text = collect(() => addNode(target, new Set([target]), { byRef: true, hidden }, true));
+    if (text) out.push(text);
+  }
+  return out.join(' ');
+}
+
+const hiddenByAria = e => $closest.call(e, '[aria-hidden=true i]') !== null;
+
+function isRendered(e) {
+  if ($checkVisibility.call(e, VISIBLE)) return true;
+  const style = styleOf(e);
+  if (style.display !== 'contents' || style.visibility !== 'visible') return false;
+  for (let p = flatParent(e); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
+    if ($checkVisibility.call(p)) return true;
+    if (styleOf(p).display !== 'contents') return false;
+  }
+  return true;
+}
+
+/** The labels of a control (HTML-AAM 5.1), null without one. */
+function labelText(e, seen) {
+  const labels = scope.labels.get(e);
+  if (labels === undefined) return null;
+  const out = [];
+  for (const label of labels) {
+    if (seen !== null && seen.has(label)) continue;
+    if (!isRendered(label)) continue;
+    const text = collect(() => addNode(label, new Set(seen === null ? [e, label] : [...seen, e, label]), { byRef: true, hidden: false }, true));
+    if (text) out.push(text);
+  }
+  return out.length ? out.join(' ') : null;
+}
+
+/** 2E by HTML-AAM 5.1-5.13: what the language itself says names an element; null where it says nothing. */
+function nativeName(e, tag, seen) {
+  switch (tag) {
+    case 'input': {
+      const type = e.type;
+      const label = scope.labels.size ? labelText(e, seen) : null;
+      if (label !== null) return label;
+      if (type === 'submit' || type === 'reset' || type === 'button') {
+        const value = attr(e, 'value');
+        if (value) return squeeze(value);
+        if (value === null && !attr(e, 'title')) return type === 'submit' ? 'Submit' : type === 'reset' ? 'Reset' : null;
+        return null;
+      }
+      if (type === 'image') {
+        const alt = attr(e, 'alt');
+        if (alt) return squeeze(alt);
+        return attr(e, 'title') ? null : squeeze(attr(e, 'value') || '') || 'Submit';
+      }
+      if (type === 'file') return attr(e, 'title') ? null : e.multiple ? 'Choose Files' : 'Choose File';
+      return null;
+    }
+    case 'select': case 'textarea': case 'meter': case 'progress': case 'output': case 'button':
+      return scope.labels.size ? labelText(e, seen) : null;
+    case 'img': case 'area': {
+      const alt = attr(e, 'alt');
+      return alt ? squeeze(alt) : null;
+    }
+    case 'fieldset': return childText(e, 'legend');
+    case 'table': return childText(e, 'caption');
+    case 'svg': return svgTitle(e) ? squeeze(svgTitle(e)) : null;
+    case 'optgroup': case 'option': {
+      const label = attr(e, 'label');
+      return label ? squeeze(label) : null;
+    }
+    default: return typeof tag === 'string' && tag.includes('-') && scope.labels.has(e) ? labelText(e, seen) : null;
+  }
+}
+
+/** HTML-AAM 5.8, 5.11: the text of the first child with a tag. */
+function childText(e, tag) {
+  for (let c = $firstElementChild.call(e); c; c = $nextElementSibling.call(c)) {
+    if ($localName.call(c) !== tag) continue;
+    if (!isRendered(c)) return null;
+    return collect(() => addContent(c, tag, new Set([e, c]), { byRef: false, hidden: false }, false)) || null;
+  }
+  return null;
+}
+
+/**
+ * Adds what one element contributes to the name of another. `how.byRef`: the walk began at aria-labelledby or a
+ * label, so references are not followed again (2B); `how.hidden`: it began at something hidden (2A); `root`: it is
+ * that beginning.
+ */
+function addNode(e, seen, how, root) {
+  const tag = $localName.call(e);
+  let invisible = false;
+  if (!root && !how.hidden) {
+    if (SKIP.has(tag)) {
+      if (tag === 'br') pushText(' ');
+      return;
+    }
+    // 2A Hidden not referenced.
+    if (!$checkVisibility.call(e, VISIBLE)) {
+      const style = styleOf(e);
+      if (style.display === 'contents') invisible = style.visibility !== 'visible';
+      else if (!$checkVisibility.call(e)) return;
+      else invisible = true; // visibility is inherited, but a child may be visible again
+    }
+  } else if (SKIP.has(tag) && !root) return;
+  if (!$hasAttributes.call(e) && !EMBEDDED.has(tag)) {
+    const native = root ? null : nativeInContent(e, tag, seen);
+    if (native !== null) pushText(native);
+    else addContent(e, tag, seen, how, invisible);
+    return;
+  }
+  if (!root && !how.hidden && (attr(e, 'aria-hidden') || '').toLowerCase() === 'true') return;
+  // 2B, once per walk; slots have no role and take no name (ARIA in HTML, "slot": no aria-*).
+  if (tag !== 'slot') {
+    if (!how.byRef) {
+      const list = attr(e, 'aria-labelledby');
+      if (list) {
+        const text = referenced(e, list);
+        if (text) {
+          pushText(text);
+          return;
+        }
+      }
+    }
+    const role = roleOf(e, tag, attr(e, 'role'));
+    // 2C Embedded control: its value stands for it.
+    if (!root) {
+      const value = embeddedValue(e, tag, role);
+      if (value !== null) {
+        pushText(value);
+        return;
+      }
+    }
+    // 2D.
+    const label = squeeze(attr(e, 'aria-label') || '');
+    if (label.trim()) {
+      pushText(label);
+      return;
+    }
+    if (root && EMBEDDED.has(tag)) {
+      pushText(nativeName(e, tag, seen) || embeddedValue(e, tag, role) || attr(e, 'title') || '');
+      return;
+    }
+    // 2E.
+    const native = nativeInContent(e, tag, seen);
+    if (native !== null) {
+      pushText(native);
+      return;
+    }
+  }
+  const before = buffer.length;
+  addContent(e, tag, seen, how, invisible);
+  // 2I, only where the content gave nothing.
+  if (buffer.length === before || buffer.slice(before).trim() === '') {
+    const title = attr(e, 'title');
+    if (title && !(tag === 'img' && attr(e, 'alt') === '')) pushText(title);
+  }
+}
+
+/** The native name of an element inside another's name: as nativeName, but labels of others are not asked. */
+function nativeInContent(e, tag, seen) {
+  switch (tag) {
+    case 'input': case 'img': case 'area': case 'svg': case 'fieldset': case 'optgroup': case 'option': return nativeName(e, tag, seen);
+    default: return null;
+  }
+}
+
+/** 2C: the value of a control inside the label of another one; null if it is none of those. */
+function embeddedValue(e, tag, role) {
+  switch (role) {
+    case 'textbox': case 'searchbox':
+      return tag === 'input' || tag === 'textarea' ? (e.type === 'password' ? '' : e.value) : $textContent.call(e);
+    case 'combobox': case 'listbox': {
+      if (tag === 'select') return selectedText(e);
+      if (tag === 'input') return e.value;
+      let text = '';
+      for (const option of P.querySelectorAll.call(e, '[role=option][aria-selected=true]')) text += ' ' + $textContent.call(option);
+      return text || (role === 'combobox' ? $textContent.call(e) : '');
+    }
+    case 'slider': case 'spinbutton': case 'progressbar': case 'meter': case 'scrollbar': {
+      const text = attr(e, 'aria-valuetext') || attr(e, 'aria-valuenow');
+      if (text !== null && text !== '') return text;
+      if (tag === 'input') return e.value;
+      return tag === 'progress' || tag === 'meter' ? String(e.value) : null;
+    }
+    default: return null;
+  }
+}
+
+function selectedText(select) {
+  let text = '';
+  for (const option of select.selectedOptions) text += (text && ', ') + squeeze(option.label);
+  return text;
+}
+
+/** 2F-2H: the content in the order of the flat tree, with generated text and what aria-owns adds. */
+function addContent(e, tag, seen, how, invisible) {
+  const generated = scope.pseudo.on && mayHavePseudo(e, tag);
+  if (generated && !invisible) pushText(pseudoText(e, '::before'));
+  if (tag === 'slot') {
+    const assigned = $assigned.call(e);
+    if (assigned.length) for (const c of assigned) addChild(e, c, seen, how, invisible, false);
+    else addChildren(e, e, seen, how, invisible);
+  } else addChildren(e, $shadowRoot.call(e) || e, seen, how, invisible);
+  const owned = scope.owned && scope.owned.get(e);
+  if (owned) for (const c of owned) addChild(e, c, seen, how, invisible, true);
+  if (generated && !invisible) pushText(pseudoText(e, '::after'));
+}
+
+function addChildren(e, parent, seen, how, invisible) {
+  for (let c = $firstChild.call(parent); c; c = $nextSibling.call(c)) addChild(e, c, seen, how, invisible, false);
+}
+
+function addChild(e, c, seen, how, invisible, owned) {
+  const type = $nodeType.call(c);
+  if (type === TEXT) {
+    if (!invisible) pushText(scope.transform ? transformed(e, $data.call(c)) : $data.call(c));
+    return;
+  }
+  if (type !== ELEMENT || seen.has(c) || buffer.length > NAME_LIMIT) return;
+  if (!owned && scope.ownerOf !== null && scope.ownerOf.has(c)) return;
+  // The items below a tree item are not part of its name (ARIA 1.2, 5.4 treeitem).
+  if ($hasAttributes.call(c) && attr(c, 'role') === 'group' && attr(e, 'role') === 'treeitem') return;
+  seen.add(c);
+  borders.push(c);
+  addNode(c, seen, how, false);
+  borders.push(c);
+}
+
+/** 2F.ii: text of CSS generated content. An alternative text (`content: x / "alt"`) stands for it. */
+function pseudoText(e, which) {
+  const style = styleOf(e, which);
+  const content = style.content;
+  if (!content || content === 'none' || content === 'normal') return '';
+  const alt = /\s\/\s*"((?:[^"\\]|\\.)*)"\s*$/.exec(content);
+  let text = '';
+  if (alt) text = ' ' + unescapeCss(alt[1]) + ' ';
+  else for (const m of content.matchAll(/"((?:[^"\\]|\\.)*)"/g)) text += unescapeCss(m[1]);
+  text = text.replace(/[\ue000-\uf8ff]/g, '');
+  return text && style.display !== 'inline' ? ' ' + text + ' ' : text;
+}
+
+const unescapeCss = s => s.replace(/\\(.)/g, '$1');
+
+/** Text as `text-transform` shows it. */
+function transformed(parent, text) {
+  switch (styleOf(parent).textTransform) {
+    case 'uppercase': return text.toUpperCase();
+    case 'lowercase': return text.toLowerCase();
+    case 'capitalize': return text.replace(/(^|[\s\p{Pd}])(\p{L})/gu, (_, before, letter) => before + letter.toUpperCase());
+    default: return text;
+  }
+}

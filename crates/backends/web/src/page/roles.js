@@ -1,0 +1,182 @@
+// Roles: the role attribute (ARIA 1.2, 5.4 and 7.1), else the element's own (HTML-AAM 1.0, 4 "Mapping of elements").
+// `generic` stands for no role, in the names of crates/tree (`img` for `image`).
+
+/** Elements that are never rendered as content of their own. */
+const SKIP = new Set('script style template noscript head meta link title base param source track col colgroup datalist br wbr frameset'.split(' '));
+
+// HTML-AAM 4.1: elements whose role does not depend on attributes or context.
+const TAG_ROLE = new Map(Object.entries({
+  address: 'group', article: 'article', aside: 'complementary', audio: 'audio', blockquote: 'blockquote',
+  button: 'button', canvas: 'canvas', caption: 'caption', code: 'code', dd: 'definition', del: 'deletion',
+  details: 'group', dfn: 'term', dialog: 'dialog', dir: 'list', dt: 'term', em: 'emphasis', fieldset: 'group',
+  figure: 'figure', form: 'form', frame: 'iframe', h1: 'heading', h2: 'heading', h3: 'heading', h4: 'heading',
+  h5: 'heading', h6: 'heading', hgroup: 'group', hr: 'separator', iframe: 'iframe', ins: 'insertion',
+  label: 'label', legend: 'legend', main: 'main', mark: 'mark', math: 'math', menu: 'list', meter: 'meter',
+  nav: 'navigation', ol: 'list', optgroup: 'group', option: 'option', output: 'status', p: 'paragraph',
+  progress: 'progressbar', s: 'deletion', search: 'search', strong: 'strong', sub: 'subscript', sup: 'superscript',
+  table: 'table', tbody: 'rowgroup', textarea: 'textbox', tfoot: 'rowgroup', thead: 'rowgroup', time: 'time',
+  tr: 'row', ul: 'list', video: 'video',
+}));
+
+// HTML-AAM 4.1 `input`. Types without an ARIA role (color, date and its kin) are text boxes here: they are filled.
+const INPUT_ROLE = new Map(Object.entries({
+  button: 'button', submit: 'button', reset: 'button', image: 'button', file: 'button', checkbox: 'checkbox',
+  radio: 'radio', range: 'slider', number: 'spinbutton', search: 'searchbox',
+}));
+
+// ARIA 1.2, 5.4: the roles that authors may use (the abstract ones of 5.3.1 are none).
+const ARIA_ROLES = new Set(('alert alertdialog application article banner blockquote button caption cell checkbox code '
+  + 'columnheader combobox complementary contentinfo definition deletion dialog directory document emphasis feed figure '
+  + 'form generic grid gridcell group heading image img insertion link list listbox listitem log main mark marquee math '
+  + 'menu menubar menuitem menuitemcheckbox menuitemradio meter navigation none note option paragraph presentation '
+  + 'progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox separator slider spinbutton '
+  + 'status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox time timer toolbar '
+  + 'tooltip tree treegrid treeitem').split(' '));
+
+// ARIA 1.2, 6.5: global attributes; with one of them `none` does not count (ARIA 1.2, 7.1 conflict resolution).
+const GLOBAL_ARIA = ['aria-atomic', 'aria-busy', 'aria-controls', 'aria-current', 'aria-describedby', 'aria-details',
+  'aria-flowto', 'aria-keyshortcuts', 'aria-label', 'aria-labelledby', 'aria-live', 'aria-owns', 'aria-relevant',
+  'aria-roledescription', 'aria-description', 'aria-haspopup', 'aria-errormessage'];
+
+// ARIA 1.2, 5.2.7 "Required Accessibility Parent Role": without one, the token is passed over.
+const NEEDS_PARENT = new Map(Object.entries({
+  listitem: 'list directory', option: 'listbox combobox group', menuitem: 'menu menubar group',
+  menuitemcheckbox: 'menu menubar group', menuitemradio: 'menu menubar group', treeitem: 'tree group treeitem',
+}).map(([role, parents]) => [role, new Set(parents.split(' '))]));
+
+/** Tables and lists whose `none` takes their parts along (ARIA 1.2, 5.4 presentation, "presentational children"). */
+const PART_OF = new Map(Object.entries({
+  tr: 'table', td: 'table', th: 'table', tbody: 'table', thead: 'table', tfoot: 'table', caption: 'table',
+  li: 'ul,ol,menu,dir',
+}));
+
+/** Roles whose subtree gives them their name (ARIA 1.2, 5.2.8.4). */
+const NAME_FROM_CONTENT = new Set(('button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox '
+  + 'menuitemradio option radio rowheader switch tab term tooltip treeitem').split(' '));
+
+/** What a person presses, sets or types into; the same as Role::is_control. */
+const CONTROLS = new Set(('button link checkbox radio switch menuitem menuitemcheckbox menuitemradio option tab treeitem '
+  + 'textbox searchbox combobox listbox slider spinbutton clickable').split(' '));
+
+/** Controls whose children are presentational (ARIA 1.2, 5.2.9): wrappers inside them are not reported. */
+const LEAF_CONTROLS = new Set('button checkbox radio switch option tab menuitemcheckbox menuitemradio menuitem'.split(' '));
+
+/** HTML 4.4: whether `header` and `footer` belong to a section instead of the page. */
+const inSection = e => {
+  const parent = $parentNode.call(e);
+  return !!(parent && $nodeType.call(parent) === ELEMENT
+    && $closest.call(parent, 'article,aside,main,nav,section,[role=article],[role=complementary],[role=main],[role=navigation],[role=region]'));
+};
+
+const hasAuthorName = e => !!((attr(e, 'aria-label') || '').trim() || attr(e, 'aria-labelledby') || (attr(e, 'title') || '').trim());
+
+/** Whether the element can take the focus at all (HTML 6.6.2), apart from being rendered. */
+function focusable(e, tag) {
+  if (has(e, 'tabindex')) return true;
+  switch (tag) {
+    case 'a': case 'area': return has(e, 'href');
+    case 'button': case 'input': case 'select': case 'textarea': return !$matches.call(e, ':disabled') && attr(e, 'type') !== 'hidden';
+    case 'summary': return true;
+    case 'iframe': return true;
+    case 'audio': case 'video': return has(e, 'controls');
+    default: return has(e, 'contenteditable') && e.isContentEditable === true;
+  }
+}
+
+/** Whether an ancestor with one of these roles owns `e`, wrappers without meaning aside. */
+function hasParentRole(e, allowed) {
+  const owner = scope.ownerOf && scope.ownerOf.get(e);
+  for (let p = owner || flatParent(e); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
+    const role = roleOf(p, $localName.call(p), $hasAttributes.call(p) ? attr(p, 'role') : null);
+    if (role === 'generic' || role === 'clickable') continue;
+    return allowed.has(role);
+  }
+  return false;
+}
+
+/** The role of an element; `given` is its role attribute or null. */
+function roleOf(e, tag, given) {
+  if (given) {
+    // ARIA 1.2, 5.4.1: the first token that is a role the element may have.
+    for (const token of given.toLowerCase().split(/[ \t\n\f\r]+/)) {
+      if (!ARIA_ROLES.has(token)) continue;
+      if (token === 'none' || token === 'presentation') {
+        if (focusable(e, tag) || GLOBAL_ARIA.some(name => has(e, name))) break;
+        return 'generic';
+      }
+      // ARIA 1.2, 5.4 form, region: "authors MUST give a name"; without one the next token counts.
+      if ((token === 'form' || token === 'region') && !hasAuthorName(e)) continue;
+      const parents = NEEDS_PARENT.get(token);
+      if (parents && !hasParentRole(e, parents)) continue;
+      return token === 'image' ? 'img' : token === 'directory' ? 'list' : token;
+    }
+  }
+  if (scope.anyNone) {
+    const whole = PART_OF.get(tag);
+    const container = whole && $closest.call(e, whole);
+    if (container) {
+      const role = (attr(container, 'role') || '').trim();
+      if (role === 'none' || role === 'presentation') return 'generic';
+    }
+  }
+  return nativeRole(e, tag);
+}
+
+/** HTML-AAM 4.1: the role of an element by its tag, attributes and place. */
+function nativeRole(e, tag) {
+  switch (tag) {
+    case 'html': case 'body': case 'div': case 'span': return 'generic';
+    case 'a': case 'area': return has(e, 'href') || has(e, 'xlink:href') ? 'link' : 'generic';
+    case 'input': {
+      const type = e.type;
+      if (type === 'hidden') return 'generic';
+      if ((type === 'text' || type === 'search' || type === 'email' || type === 'tel' || type === 'url') && has(e, 'list') && e.list) return 'combobox';
+      return INPUT_ROLE.get(type) || 'textbox';
+    }
+    case 'select': return e.multiple || e.size > 1 ? 'listbox' : 'combobox';
+    case 'img': return attr(e, 'alt') === '' && !hasAuthorName(e) ? 'generic' : 'img';
+    case 'svg': return svgTitle(e) || hasAuthorName(e) ? 'img' : 'generic';
+    case 'header': return inSection(e) ? 'generic' : 'banner';
+    case 'footer': return inSection(e) ? 'generic' : 'contentinfo';
+    case 'section': return hasAuthorName(e) ? 'region' : 'generic';
+    case 'aside': {
+      // HTML-AAM `aside`: scoped to sectioning content it needs a name.
+      const parent = $parentNode.call(e);
+      const nested = parent && $nodeType.call(parent) === ELEMENT && $closest.call(parent, 'article,aside,nav,section');
+      return nested && !hasAuthorName(e) ? 'generic' : 'complementary';
+    }
+    case 'li': {
+      const parent = flatParent(e);
+      if (!parent || $nodeType.call(parent) !== ELEMENT) return 'generic';
+      const list = $localName.call(parent);
+      if (list === 'ul' || list === 'ol') return has(parent, 'role') && roleOf(parent, list, attr(parent, 'role')) !== 'list' ? 'generic' : 'listitem';
+      return roleOf(parent, list, attr(parent, 'role')) === 'list' ? 'listitem' : 'generic';
+    }
+    case 'td': return inGrid(e) ? 'gridcell' : 'cell';
+    case 'th': {
+      // HTML-AAM `th`: by its scope; without one a header of the row where the row has data cells.
+      const s = (attr(e, 'scope') || '').toLowerCase();
+      if (s === 'row' || s === 'rowgroup') return 'rowheader';
+      if (s === 'col' || s === 'colgroup') return 'columnheader';
+      const row = $parentNode.call(e);
+      for (let c = row && $firstElementChild.call(row); c; c = $nextElementSibling.call(c)) if ($localName.call(c) === 'td') return 'rowheader';
+      return 'columnheader';
+    }
+    case 'summary': {
+      const parent = $parentNode.call(e);
+      return parent && $nodeType.call(parent) === ELEMENT && $localName.call(parent) === 'details' ? 'button' : 'generic';
+    }
+    default: return TAG_ROLE.get(tag) || 'generic';
+  }
+}
+
+const inGrid = cell => {
+  const table = $closest.call(cell, 'table');
+  const role = table && attr(table, 'role');
+  return !!role && /^\s*(tree)?grid\b/i.test(role);
+};
+
+function svgTitle(e) {
+  for (let c = $firstElementChild.call(e); c; c = $nextElementSibling.call(c)) if ($localName.call(c) === 'title') return $textContent.call(c).trim();
+  return '';
+}

@@ -1,0 +1,138 @@
+// States and values (ARIA 1.2, 6.6 and 6.7; HTML-AAM 1.0, 4.2 "Mapping of attributes"). Bits equal States in crates/tree.
+
+const S = {
+  DISABLED: 1, CHECKABLE: 1 << 1, CHECKED: 1 << 2, MIXED: 1 << 3, EXPANDABLE: 1 << 4, EXPANDED: 1 << 5, SELECTABLE: 1 << 6,
+  SELECTED: 1 << 7, PRESSABLE: 1 << 8, PRESSED: 1 << 9, REQUIRED: 1 << 10, READONLY: 1 << 11, FOCUSED: 1 << 12,
+  FOCUSABLE: 1 << 13, INVALID: 1 << 14, MULTISELECTABLE: 1 << 15, MODAL: 1 << 16, HIDDEN: 1 << 17, EDITABLE: 1 << 18,
+  MULTILINE: 1 << 19, PROTECTED: 1 << 20, SCROLLABLE: 1 << 21, BUSY: 1 << 22, LIVE: 1 << 23, ACTIONABLE: 1 << 24,
+  NAME_FROM_CONTENT: 1 << 25, HAS_POPUP: 1 << 26, EDIT_HOST: 1 << 27, TIME: 1 << 28, BLOCK: 1 << 29,
+};
+
+/** Values are shown, not stored: longer ones are cut. */
+const VALUE_LIMIT = 10000;
+
+const CHECKABLE_ROLES = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio']);
+const LIVE_ROLES = new Map([['alert', 'assertive'], ['status', 'polite'], ['log', 'polite'], ['timer', 'off']]);
+const RANGE_ROLES = new Set(['slider', 'spinbutton', 'progressbar', 'meter', 'scrollbar', 'separator']);
+
+// What statesOf found besides the bits.
+let level = 0;
+let value = '';
+
+/** The states of an element; `v` has its attributes or is null. Sets `level` and `value`. */
+function statesOf(e, tag, role, v) {
+  let s = 0;
+  level = 0;
+  value = '';
+  switch (tag) {
+    case 'input': {
+      const type = e.type;
+      if (type === 'checkbox' || type === 'radio') {
+        s |= S.CHECKABLE;
+        if (e.indeterminate && type === 'checkbox') s |= S.MIXED;
+        else if (e.checked) s |= S.CHECKED;
+      } else if (type === 'password') s |= S.PROTECTED;
+      else if (type === 'file') value = Array.from(e.files || [], f => f.name).join(', ');
+      else if (type !== 'button' && type !== 'submit' && type !== 'reset' && type !== 'image') value = e.value;
+      if (e.required) s |= S.REQUIRED;
+      if (e.readOnly && TYPED.has(type)) s |= S.READONLY;
+      if (TYPED.has(type)) s |= S.EDITABLE;
+      s |= formControl(e);
+      break;
+    }
+    case 'textarea':
+      if (e.required) s |= S.REQUIRED;
+      if (e.readOnly) s |= S.READONLY;
+      value = e.value;
+      s |= S.EDITABLE | S.MULTILINE | S.EDIT_HOST | formControl(e);
+      break;
+    case 'select':
+      if (e.required) s |= S.REQUIRED;
+      if (e.multiple) s |= S.MULTISELECTABLE;
+      value = selectedText(e);
+      s |= formControl(e);
+      break;
+    case 'button': s |= formControl(e); break;
+    case 'option':
+      s |= S.SELECTABLE;
+      if (e.selected) s |= S.SELECTED;
+      if ($matches.call(e, ':disabled')) s |= S.DISABLED;
+      break;
+    case 'optgroup': case 'fieldset': if (has(e, 'disabled')) s |= S.DISABLED; break;
+    case 'a': case 'area': if (role === 'link' || has(e, 'href')) s |= S.FOCUSABLE; break;
+    case 'h1': case 'h2': case 'h3': case 'h4': case 'h5': case 'h6': if (role === 'heading') level = tag.charCodeAt(1) - 48; break;
+    case 'summary': {
+      const details = $parentNode.call(e);
+      if (role === 'button' && details) s |= S.EXPANDABLE | S.FOCUSABLE | (details.open ? S.EXPANDED : 0);
+      break;
+    }
+    case 'progress': if (e.position >= 0) value = String(e.value); break;
+    case 'meter': value = String(e.value); break;
+    case 'dialog': if ($matches.call(e, ':modal')) s |= S.MODAL; break;
+    case 'time': s |= S.TIME; break;
+    case 'iframe': case 'audio': case 'video': break;
+    default: break;
+  }
+  if (v !== null) s = ariaStates(e, tag, role, v, s);
+  else if (CHECKABLE_ROLES.has(role)) s |= S.CHECKABLE;
+  if (role === 'heading' && level === 0) level = 2; // ARIA 1.2, 5.4 heading: the default
+  if (LIVE_ROLES.has(role)) s |= S.LIVE;
+  if (e === scope.active && e !== scope.body) s |= S.FOCUSED;
+  if (value.length > VALUE_LIMIT) value = value.slice(0, VALUE_LIMIT);
+  return s;
+}
+
+/** Input types that a person types into. */
+const TYPED = new Set(['text', 'search', 'email', 'tel', 'url', 'password', 'number', 'date', 'month', 'week', 'time', 'datetime-local']);
+
+const formControl = e => ($matches.call(e, ':disabled') ? S.DISABLED : S.FOCUSABLE);
+
+/** ARIA 1.2, 6.6: states and properties by attribute; native ones win where HTML has them (ARIA in HTML, 4). */
+function ariaStates(e, tag, role, v, s) {
+  if (v[A_TABINDEX] !== null && !(s & S.DISABLED)) s |= S.FOCUSABLE;
+  if (v[A_DISABLED] === 'true') s |= S.DISABLED;
+  if (CHECKABLE_ROLES.has(role) && !(s & S.CHECKABLE)) {
+    s |= S.CHECKABLE;
+    if (v[A_CHECKED] === 'true') s |= S.CHECKED;
+    else if (v[A_CHECKED] === 'mixed') s |= S.MIXED;
+  } else if (v[A_CHECKED] !== null && (role === 'option' || role === 'treeitem')) {
+    s |= S.CHECKABLE | (v[A_CHECKED] === 'true' ? S.CHECKED : v[A_CHECKED] === 'mixed' ? S.MIXED : 0);
+  }
+  if (v[A_EXPANDED] === 'true') s |= S.EXPANDABLE | S.EXPANDED;
+  else if (v[A_EXPANDED] === 'false') s |= S.EXPANDABLE;
+  if (v[A_SELECTED] !== null && tag !== 'option' && (v[A_SELECTED] === 'true' || v[A_SELECTED] === 'false')) {
+    s |= S.SELECTABLE | (v[A_SELECTED] === 'true' ? S.SELECTED : 0);
+  } else if (role === 'tab' || (role === 'option' && tag !== 'option')) s |= S.SELECTABLE;
+  if (role === 'button' && v[A_PRESSED] !== null && v[A_PRESSED] !== 'undefined' && v[A_PRESSED] !== '') {
+    s |= S.PRESSABLE | (v[A_PRESSED] === 'true' ? S.PRESSED : v[A_PRESSED] === 'mixed' ? S.MIXED : 0);
+  }
+  if (v[A_REQUIRED] === 'true') s |= S.REQUIRED;
+  if (v[A_READONLY] === 'true') s |= S.READONLY;
+  if (v[A_INVALID] !== null && v[A_INVALID] !== 'false' && v[A_INVALID] !== '') s |= S.INVALID;
+  if (v[A_MULTISELECTABLE] === 'true') s |= S.MULTISELECTABLE;
+  if (v[A_MULTILINE] === 'true') s |= S.MULTILINE;
+  if (v[A_MODAL] === 'true' && (role === 'dialog' || role === 'alertdialog')) s |= S.MODAL;
+  if (v[A_BUSY] === 'true') s |= S.BUSY;
+  if (v[A_HASPOPUP] !== null && v[A_HASPOPUP] !== 'false' && v[A_HASPOPUP] !== '') s |= S.HAS_POPUP;
+  if (v[A_LIVE] === 'polite' || v[A_LIVE] === 'assertive') s |= S.LIVE;
+  if (v[A_LEVEL] !== null && (role === 'heading' || role === 'treeitem' || role === 'listitem' || role === 'row')) {
+    const given = parseInt(v[A_LEVEL], 10);
+    if (given > 0 && given < 256) level = given;
+  }
+  if (RANGE_ROLES.has(role) && tag !== 'input' && v[A_VALUENOW] !== null) value = v[A_VALUENOW];
+  if (v[A_CONTENTEDITABLE] !== null && isEditHost(e)) {
+    s |= S.EDITABLE | S.EDIT_HOST | S.FOCUSABLE;
+    if (v[A_MULTILINE] !== 'false') s |= S.MULTILINE;
+    value = squeeze($textContent.call(e));
+  } else if ((role === 'textbox' || role === 'searchbox') && tag !== 'input' && tag !== 'textarea') {
+    value = squeeze($textContent.call(e));
+  }
+  return s;
+}
+
+/** The root of content that a person edits (HTML 6.8.1 "editing host"). */
+function isEditHost(e) {
+  if (!(e instanceof HTMLElement || e.isContentEditable === true) || e.isContentEditable !== true) return false;
+  const parent = $parentNode.call(e);
+  return !(parent && $nodeType.call(parent) === ELEMENT && parent.isContentEditable === true);
+}
