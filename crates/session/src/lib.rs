@@ -1,1 +1,56 @@
 //! The state of one session: lifetime, generations, the ref table, standing.
+//!
+//! Captured trees go in, refs come out. [`Session::replace_tree`] is the only function that stores a tree; it
+//! advances the generation, finds the elements of the ref table in the new tree, and records which refs ended.
+//! [`Session::resolve`] works out what a ref is worth, once for every consumer.
+//!
+//! ```
+//! use stickpin_refs::{Generation, RefToken};
+//! use stickpin_session::{ClientId, InMemoryNumbers, Ladder, Origin, Session, SessionConfig};
+//! use stickpin_tree::{Document, IdentityGrade, NodeSpec, Role, Tree, TreeBuilder};
+//!
+//! fn capture(names: &[(&str, u64)]) -> Tree {
+//!     let mut b = TreeBuilder::new(IdentityGrade::NeverReused);
+//!     let doc = Document { scope: 1, frame: String::new(), url: "/".into(), title: String::new() };
+//!     b.document(0, doc, 1).unwrap();
+//!     for &(name, id) in names {
+//!         b.node(1, NodeSpec { role: Some(Role::Button), name, id, ..Default::default() }).unwrap();
+//!     }
+//!     b.finish().unwrap()
+//! }
+//!
+//! let mut session = Session::new(SessionConfig {
+//!     lifetime: "a".into(),
+//!     seed: Generation::new(482_913),
+//!     ladder: Ladder::Warn,
+//!     numbers: Box::new(InMemoryNumbers::new()),
+//! });
+//! let me = ClientId::new("me");
+//! session.replace_tree(capture(&[("Save", 10)]), Origin::Snapshot);
+//! let save = session.tree().unwrap().root().children().next().unwrap().id();
+//! let refs = session.issue(&me, &[save]).unwrap();
+//!
+//! // A button appears in front of it: `@e1` is still Save, and says that the tree moved on.
+//! session.replace_tree(capture(&[("Undo", 11), ("Save", 10)]), Origin::Look);
+//! let resolved = session.resolve(&me, RefToken::plain(refs[0])).unwrap();
+//! assert_eq!(session.tree().unwrap().node(resolved.node.unwrap()).name(), "Save");
+//! assert!(resolved.warning.unwrap().contains("The tree changed since @e1 was issued"));
+//! ```
+//!
+//! Invariants: no other module can build or change this state; a ref never denotes two elements, nor two meanings;
+//! nothing here knows a device, a clock, a file or a source of randomness.
+
+mod align;
+mod client;
+mod numbers;
+mod renewal;
+mod retained;
+mod session;
+mod standing;
+mod table;
+
+pub use client::ClientId;
+pub use numbers::{BLOCK, InMemoryNumbers, NumberError, NumberSource};
+pub use renewal::BaseTree;
+pub use session::{Origin, Replaced, Session, SessionConfig};
+pub use standing::{EndReason, Ladder, RefFault, Resolved, Standing, UnknownLadder};

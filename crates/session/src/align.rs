@@ -1,0 +1,192 @@
+//! Finding the elements of the table in a new tree.
+//!
+//! The comparison is with the table (handle, meaning, last seen), not with the tree before: an element that was away
+//! for a while is found again like any other. By handle where the device's identity grade allows it, else by content
+//! matching, and always only with the same meaning.
+
+use crate::retained::Retained;
+use crate::table::{Element, ElementKey, Place, Table};
+use hashbrown::{HashMap, HashSet};
+use std::collections::BTreeMap;
+use stickpin_refs::Generation;
+use stickpin_tree::{Handle, IdentityGrade, NodeId, Openers, Records, Role, Tree, content_match};
+
+/// A new tree, and everything needed to find elements in it.
+pub(crate) struct Alignment<'a> {
+    pub(crate) tree: &'a Tree,
+    pub(crate) generation: Generation,
+    pub(crate) openers: &'a Openers,
+    /// The tree before, if there was one.
+    pub(crate) before: Option<&'a Tree>,
+    /// Where absent elements were last seen; holds the tree before, too.
+    pub(crate) retained: &'a Retained,
+}
+
+impl Alignment<'_> {
+    /// Gives every element its place in the new tree.
+    pub(crate) fn run(&self, table: &mut Table) {
+        if self.before == Some(self.tree) {
+            return self.carry_over(table);
+        }
+        let records = Records::new(self.tree, self.openers);
+        let found = self.by_handle(&table.by_handle);
+        let mut taken: HashSet<NodeId> = found.values().copied().collect();
+        let mut missing = Vec::new();
+        for (&key, element) in &mut table.elements {
+            match found.get(&key) {
+                Some(&node) => self.settle(element, node, &records),
+                None => missing.push(key),
+            }
+        }
+        self.place_missing(table, &missing, &mut taken, &records);
+    }
+
+    /// Two trees that are equal by value hold the same elements at the same positions: the device reports no
+    /// difference at all, and handles are part of the comparison where they mean something.
+    fn carry_over(&self, table: &mut Table) {
+        for element in table.elements.values_mut() {
+            match element.place {
+                Place::Here(node) => element.seen = (self.generation, node),
+                Place::Hidden if !self.is_hidden(element) => element.place = Place::Gone,
+                Place::Gone if self.is_hidden(element) => element.place = Place::Hidden,
+                _ => {}
+            }
+        }
+        self.drop_unreliable_handles(table);
+    }
+
+    /// Elements whose handle is in the new tree. Handles that may have come back for another element are not in the
+    /// index any more.
+    fn by_handle(&self, index: &HashMap<Handle, ElementKey>) -> HashMap<ElementKey, NodeId> {
+        if index.is_empty() {
+            return HashMap::new();
+        }
+        self.tree.nodes().filter_map(|n| Some((*index.get(&n.handle()?)?, n.id()))).collect()
+    }
+
+    /// The element is this node. Which of its meanings holds, if any?
+    fn settle(&self, element: &mut Element, node: NodeId, records: &Records<'_>) {
+        element.place = Place::Here(node);
+        element.seen = (self.generation, node);
+        element.surface = self.tree.surface();
+        element.unproven = false;
+        let holds = |element: &Element, r| {
+            element.entry(r).is_some_and(|e| records.judge(&e.meaning, node).is_same())
+        };
+        if element.active.is_some_and(|r| holds(element, r)) {
+            return;
+        }
+        element.active = element.entries.iter().rev().map(|e| e.r#ref).find(|&r| holds(element, r));
+    }
+
+    fn place_missing(
+        &self,
+        table: &mut Table,
+        missing: &[ElementKey],
+        taken: &mut HashSet<NodeId>,
+        records: &Records<'_>,
+    ) {
+        let fresh = self.fresh_roles(taken);
+        // By the tree they were last seen in, the newest first: of two elements that could claim a node, the one
+        // that was there last has the better claim, and the other one was told apart from it before.
+        let mut sought: BTreeMap<Generation, Vec<ElementKey>> = BTreeMap::new();
+        for &key in missing {
+            let Some(element) = table.elements.get_mut(&key) else { continue };
+            let was = element.place;
+            element.place = self.place_without_match(element);
+            let seekable = element.active_meaning().is_some_and(|m| fresh.contains(&m.role()));
+            if seekable && self.may_be_matched(element, was) {
+                sought.entry(element.seen.0).or_default().push(key);
+            }
+        }
+        for (&at, keys) in sought.iter().rev() {
+            let Some(last) = self.retained.get(at).filter(|t| t.surface() == self.tree.surface()) else {
+                continue;
+            };
+            let last = Records::new(last, self.openers);
+            let mut matches: HashMap<NodeId, Option<ElementKey>> = HashMap::new();
+            for &key in keys {
+                let Some(element) = table.elements.get(&key) else { continue };
+                let Some(meaning) = element.active_meaning() else { continue };
+                if let Ok(node) = content_match(&last, element.seen.1, meaning, records)
+                    && !taken.contains(&node)
+                {
+                    // Two claims on one node: neither is proven.
+                    matches.entry(node).and_modify(|claim| *claim = None).or_insert(Some(key));
+                }
+            }
+            for (node, key) in matches {
+                taken.insert(node);
+                let Some(element) = key.and_then(|key| table.elements.get_mut(&key)) else { continue };
+                self.settle(element, node, records);
+                element.unproven = self.tree.truncated();
+                let handle = self.tree.node(node).handle();
+                let old = std::mem::replace(&mut element.handle, handle);
+                if let Some(key) = key {
+                    if let Some(old) = old.filter(|h| table.by_handle.get(h) == Some(&key)) {
+                        table.by_handle.remove(&old);
+                    }
+                    table.by_handle.extend(handle.map(|h| (h, key)));
+                }
+            }
+        }
+        self.drop_unreliable_handles(table);
+    }
+
+    /// Where an element is that was not found by its handle.
+    fn place_without_match(&self, element: &Element) -> Place {
+        if element.surface != self.tree.surface() {
+            return if element.place == Place::Gone { Place::Gone } else { Place::Elsewhere };
+        }
+        match element.place {
+            // What was known to be away before stays away; a cut capture proves nothing new.
+            place if self.tree.truncated() && !place.resolves() && place != Place::Elsewhere => place,
+            _ if self.tree.truncated() => Place::Unseen,
+            _ if self.is_hidden(element) => Place::Hidden,
+            _ => Place::Gone,
+        }
+    }
+
+    /// Whether content matching may look for an element that is not where its handle says.
+    fn may_be_matched(&self, element: &Element, was: Place) -> bool {
+        match element.place {
+            Place::Elsewhere | Place::Hidden | Place::Here(_) => false,
+            // With a handle it may be in the part of the tree that was cut; without one, likeness is all there is.
+            Place::Unseen => element.handle.is_none(),
+            // Away for a while: an equal one may be a new one, so a device without lasting handles needs a key.
+            Place::Gone => self.tree.grade() == IdentityGrade::NeverReused || was != Place::Gone,
+        }
+    }
+
+    fn is_hidden(&self, element: &Element) -> bool {
+        element.handle.is_some_and(|h| self.tree.hidden().binary_search(&h).is_ok())
+    }
+
+    /// Roles of the nodes that were not in the tree before: only such a node can take the place of another one.
+    fn fresh_roles(&self, taken: &HashSet<NodeId>) -> HashSet<Role> {
+        let known: HashSet<Handle> = match self.before {
+            Some(before) if before.surface() == self.tree.surface() => {
+                before.nodes().filter_map(|n| n.handle()).collect()
+            }
+            _ => HashSet::new(),
+        };
+        let fresh = self.tree.nodes().filter(|n| n.handle().is_none_or(|h| !known.contains(&h)));
+        fresh.filter(|n| !taken.contains(&n.id())).map(|n| n.role()).collect()
+    }
+
+    /// Where a device may give the handle of a dead element to another one, a handle is worth nothing as soon as its
+    /// element was missing.
+    fn drop_unreliable_handles(&self, table: &mut Table) {
+        if self.tree.grade() == IdentityGrade::NeverReused {
+            return;
+        }
+        for (key, element) in &mut table.elements {
+            if element.place == Place::Gone
+                && let Some(handle) = element.handle.take()
+                && table.by_handle.get(&handle) == Some(key)
+            {
+                table.by_handle.remove(&handle);
+            }
+        }
+    }
+}

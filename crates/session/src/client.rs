@@ -1,0 +1,124 @@
+//! What each client was given: so that one client's reading never renews what another remembers.
+
+use hashbrown::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use stickpin_refs::{Generation, Ref};
+
+/// How many clients are told apart; the one that has been silent the longest is forgotten first, which only costs
+/// it precision: its refs are judged by when anybody was given them.
+const MAX_CLIENTS: usize = 32;
+
+/// Who was given refs: one reader with a memory of its own.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClientId(Arc<str>);
+
+impl ClientId {
+    /// The client that a caller's key names.
+    #[must_use]
+    pub fn new(key: &str) -> Self {
+        Self(key.into())
+    }
+
+    /// The key.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ClientId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Client {
+    /// When each ref was last issued or renewed to this client.
+    given: HashMap<Ref, Generation>,
+    /// The tree that it last read in full, or had renewed as a whole.
+    base: Option<Generation>,
+    /// For forgetting: larger is later.
+    used: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Clients {
+    all: HashMap<ClientId, Client>,
+    clock: u64,
+}
+
+impl Clients {
+    fn touch(&mut self, id: &ClientId) -> &mut Client {
+        self.clock += 1;
+        if !self.all.contains_key(id) && self.all.len() >= MAX_CLIENTS {
+            let oldest = self.all.iter().min_by_key(|(_, c)| c.used).map(|(id, _)| id.clone());
+            if let Some(oldest) = oldest {
+                self.all.remove(&oldest);
+            }
+        }
+        let client = self.all.entry(id.clone()).or_default();
+        client.used = self.clock;
+        client
+    }
+
+    pub(crate) fn give(&mut self, id: &ClientId, refs: &[Ref], at: Generation) {
+        let client = self.touch(id);
+        client.given.extend(refs.iter().map(|&r| (r, at)));
+    }
+
+    pub(crate) fn given(&self, id: &ClientId, r#ref: Ref) -> Option<Generation> {
+        self.all.get(id)?.given.get(&r#ref).copied()
+    }
+
+    /// Refs that this client was last given at `from` or later, but before `to`; sorted.
+    pub(crate) fn given_between(&self, id: &ClientId, from: Generation, to: Generation) -> Vec<Ref> {
+        let given = self.all.get(id).into_iter().flat_map(|c| &c.given);
+        let mut refs: Vec<Ref> = given.filter(|&(_, &at)| from <= at && at < to).map(|(&r, _)| r).collect();
+        refs.sort_unstable();
+        refs
+    }
+
+    pub(crate) fn base(&self, id: &ClientId) -> Option<Generation> {
+        self.all.get(id)?.base
+    }
+
+    pub(crate) fn set_base(&mut self, id: &ClientId, at: Generation) {
+        self.touch(id).base = Some(at);
+    }
+
+    /// All bases that some client may ask for.
+    pub(crate) fn bases(&self) -> impl Iterator<Item = Generation> {
+        self.all.values().filter_map(|c| c.base)
+    }
+
+    /// Drops the memory of refs that the table has forgotten.
+    pub(crate) fn forget(&mut self, refs: &[Ref]) {
+        for client in self.all.values_mut() {
+            for r in refs {
+                client.given.remove(r);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_client_that_was_silent_the_longest_is_forgotten_first() {
+        let mut clients = Clients::default();
+        let r = Ref::new(1).unwrap();
+        let ids: Vec<ClientId> = (0..=MAX_CLIENTS).map(|i| ClientId::new(&format!("c{i}"))).collect();
+        for id in &ids[..MAX_CLIENTS] {
+            clients.give(id, &[r], Generation::new(7));
+        }
+        clients.set_base(&ids[0], Generation::new(7));
+        clients.give(&ids[MAX_CLIENTS], &[r], Generation::new(8));
+        assert_eq!(clients.given(&ids[0], r), Some(Generation::new(7)));
+        assert_eq!(clients.given(&ids[1], r), None);
+        assert_eq!(clients.given(&ids[MAX_CLIENTS], r), Some(Generation::new(8)));
+    }
+}

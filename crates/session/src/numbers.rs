@@ -1,0 +1,185 @@
+//! Where ref numbers come from: blocks that are reserved before they are used.
+//!
+//! Numbers go on over the lifetimes of a session name, so that a ref from before a crash is *never issued* rather
+//! than somebody else's. The block is reserved (on disk, by the daemon's source) before its first number is handed
+//! out; a clean close gives the rest back; a crash skips it.
+
+use std::fmt;
+use std::ops::Range;
+use stickpin_refs::Ref;
+
+/// How many numbers are reserved at a time.
+pub const BLOCK: u32 = 256;
+
+/// Hands out blocks of numbers that no other lifetime of this session name got.
+pub trait NumberSource: fmt::Debug + Send {
+    /// Reserves `count` numbers in a row and returns the first. The reservation must outlast a crash from the moment
+    /// this returns.
+    ///
+    /// # Errors
+    /// When it cannot be recorded, or no numbers are left.
+    fn reserve(&mut self, count: u32) -> Result<u32, NumberError>;
+
+    /// Called once at a clean close: `next_unused` and everything after it was never handed out.
+    fn give_back(&mut self, next_unused: u32);
+}
+
+/// Why there are no more numbers. Nothing was issued then.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NumberError {
+    /// All 4,294,967,295 numbers of this session name are used up.
+    #[error("the session name has used up its ref numbers")]
+    Exhausted,
+    /// The reservation could not be recorded.
+    #[error("ref numbers could not be reserved: {message}")]
+    Storage {
+        /// What the storage said, with the path.
+        message: String,
+        /// Whether the disk is full.
+        full: bool,
+    },
+}
+
+/// Numbers that live only as long as the process: for embedding the kernel without a state dir, and for tests.
+#[derive(Debug, Clone)]
+pub struct InMemoryNumbers {
+    next: u32,
+}
+
+impl InMemoryNumbers {
+    /// A source that counts from 1.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::starting_at(1)
+    }
+
+    /// A source that goes on at a number.
+    #[must_use]
+    pub fn starting_at(next: u32) -> Self {
+        Self { next: next.max(1) }
+    }
+}
+
+impl Default for InMemoryNumbers {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl NumberSource for InMemoryNumbers {
+    fn reserve(&mut self, count: u32) -> Result<u32, NumberError> {
+        let first = self.next;
+        self.next = first.checked_add(count).ok_or(NumberError::Exhausted)?;
+        Ok(first)
+    }
+
+    fn give_back(&mut self, next_unused: u32) {
+        self.next = next_unused;
+    }
+}
+
+/// The numbers of one lifetime: those reserved and not used yet, and which were handed out.
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    source: Box<dyn NumberSource>,
+    /// Reserved, not handed out; in the order in which they will be.
+    free: Vec<Range<u32>>,
+    /// Handed out, as few ranges as possible.
+    minted: Vec<Range<u32>>,
+}
+
+impl Numbers {
+    pub(crate) fn new(source: Box<dyn NumberSource>) -> Self {
+        Self { source, free: Vec::new(), minted: Vec::new() }
+    }
+
+    /// Makes sure that the next `count` calls of [`Numbers::mint`] have a number: all of a response's or none.
+    pub(crate) fn ensure(&mut self, count: usize) -> Result<(), NumberError> {
+        let count = u32::try_from(count).map_err(|_| NumberError::Exhausted)?;
+        let have: u32 = self.free.iter().map(|r| r.end - r.start).sum();
+        let Some(missing) = count.checked_sub(have).filter(|&m| m > 0) else { return Ok(()) };
+        let block = missing.checked_next_multiple_of(BLOCK).ok_or(NumberError::Exhausted)?;
+        let first = self.source.reserve(block)?;
+        let end = first.checked_add(block).filter(|_| first > 0).ok_or(NumberError::Exhausted)?;
+        match self.free.last_mut() {
+            Some(last) if last.end == first => last.end = end,
+            _ => self.free.push(first..end),
+        }
+        Ok(())
+    }
+
+    /// The next number; `None` if it was not [ensured](Numbers::ensure).
+    pub(crate) fn mint(&mut self) -> Option<Ref> {
+        let range = self.free.first_mut()?;
+        let number = range.next()?;
+        if range.start == range.end {
+            self.free.remove(0);
+        }
+        match self.minted.last_mut() {
+            Some(last) if last.end == number => last.end += 1,
+            _ => self.minted.push(number..number + 1),
+        }
+        Ref::new(number)
+    }
+
+    pub(crate) fn was_minted(&self, r#ref: Ref) -> bool {
+        self.minted.iter().any(|r| r.contains(&r#ref.get()))
+    }
+
+    /// Gives back what was not handed out.
+    pub(crate) fn close(&mut self) {
+        if let Some(last) = self.free.pop() {
+            self.source.give_back(last.start);
+        }
+        self.free.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Debug, Clone, Default)]
+    struct Recorded(Arc<Mutex<(u32, Vec<String>)>>);
+
+    impl NumberSource for Recorded {
+        fn reserve(&mut self, count: u32) -> Result<u32, NumberError> {
+            let mut s = self.0.lock().unwrap();
+            let first = s.0 + 1;
+            s.0 += count;
+            s.1.push(format!("reserve {count}"));
+            Ok(first)
+        }
+        fn give_back(&mut self, next_unused: u32) {
+            self.0.lock().unwrap().1.push(format!("give back {next_unused}"));
+        }
+    }
+
+    #[test]
+    fn numbers_count_from_one_in_blocks_and_the_rest_goes_back() {
+        let source = Recorded::default();
+        let mut numbers = Numbers::new(Box::new(source.clone()));
+        numbers.ensure(3).unwrap();
+        let got: Vec<u32> = (0..3).map(|_| numbers.mint().unwrap().get()).collect();
+        assert_eq!(got, [1, 2, 3]);
+        numbers.ensure(300).unwrap();
+        let more: Vec<u32> = (0..300).map(|_| numbers.mint().unwrap().get()).collect();
+        assert_eq!(more, (4..304).collect::<Vec<_>>());
+        assert!(numbers.was_minted(Ref::new(303).unwrap()) && !numbers.was_minted(Ref::new(304).unwrap()));
+        numbers.close();
+        assert_eq!(source.0.lock().unwrap().1, ["reserve 256", "reserve 256", "give back 304"]);
+    }
+
+    #[test]
+    fn the_last_numbers_are_used_and_none_wraps() {
+        let mut numbers = Numbers::new(Box::new(InMemoryNumbers::starting_at(u32::MAX - 300)));
+        numbers.ensure(200).unwrap();
+        for _ in 0..200 {
+            numbers.mint().unwrap();
+        }
+        assert_eq!(numbers.ensure(200), Err(NumberError::Exhausted));
+        assert_eq!(numbers.mint().unwrap().get(), u32::MAX - 100);
+    }
+}

@@ -1,0 +1,70 @@
+//! Complete diffs renew: a client that was shown everything that changed need not read the tree again.
+
+use crate::client::ClientId;
+use crate::session::Session;
+use hashbrown::HashMap;
+use std::sync::Arc;
+use stickpin_refs::{Generation, Ref};
+use stickpin_tree::{NodeId, Tree};
+
+/// A tree that a diff is computed from.
+#[derive(Debug, Clone)]
+pub struct BaseTree {
+    /// Its generation, for the header of the diff.
+    pub generation: Generation,
+    /// The tree.
+    pub tree: Arc<Tree>,
+}
+
+impl Session {
+    /// The tree that a diff for this client starts from: the one with generation `since` (sent by clients that pin),
+    /// else the one of its last full reading or renewal. `None` if that is not kept: a diff from another tree renews
+    /// nothing.
+    #[must_use]
+    pub fn base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
+        let generation = since.or_else(|| self.clients.base(client))?;
+        let tree = if Some(generation) == self.generation() {
+            self.tree()?
+        } else {
+            self.retained.get(generation)?
+        };
+        Some(BaseTree { generation, tree: Arc::clone(tree) })
+    }
+
+    /// Notes that this client was shown the stored tree in full: without a scope and without a bound of depth.
+    pub fn mark_full_reading(&mut self, client: &ClientId) {
+        if let Some(generation) = self.generation() {
+            self.clients.set_base(client, generation);
+        }
+    }
+
+    /// Every ref that ended since a base, whatever the view; a complete diff lists them. `None` when that cannot be
+    /// known, because one of the two captures was cut or too much ended since: such a diff renews nothing.
+    #[must_use]
+    pub fn ended_since(&self, base: &BaseTree) -> Option<Vec<Ref>> {
+        if base.tree.truncated() || self.tree()?.truncated() {
+            return None;
+        }
+        self.table().ended_since(base.generation)
+    }
+
+    /// Renews for this client what a complete diff from `base` did not list: every ref that it was given with the
+    /// base or after it, and that is alive. Returns these refs, sorted. The stored tree is the client's base now.
+    pub fn renew(&mut self, client: &ClientId, base: &BaseTree, listed: &[Ref]) -> Vec<Ref> {
+        let Some(now) = self.generation() else { return Vec::new() };
+        let mut renewed = self.clients.given_between(client, base.generation, now);
+        renewed.retain(|r| !listed.contains(r) && self.is_live(*r));
+        self.give(client, &renewed, now);
+        self.clients.set_base(client, now);
+        renewed
+    }
+
+    /// Pairs of nodes, of an older tree and of the stored one, that are the same element. For diffs: where the device
+    /// has identity, its handles say it.
+    #[must_use]
+    pub fn pairs(&self, base: &BaseTree) -> Vec<(NodeId, NodeId)> {
+        let Some(tree) = self.tree() else { return Vec::new() };
+        let old: HashMap<_, _> = base.tree.handle_index();
+        tree.nodes().filter_map(|n| Some((*old.get(&n.handle()?)?, n.id()))).collect()
+    }
+}

@@ -1,0 +1,86 @@
+//! Trees that are kept beside the current one: bases of diffs, and where absent elements were last seen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use stickpin_refs::Generation;
+use stickpin_tree::Tree;
+
+/// Bound of all kept trees together, the current one aside: about 12 MB.
+pub(crate) const MAX_NODES: usize = 200_000;
+/// Bound of their number, so that looking for absent elements stays cheap.
+pub(crate) const MAX_TREES: usize = 16;
+
+#[derive(Debug, Default)]
+pub(crate) struct Retained {
+    trees: BTreeMap<Generation, Arc<Tree>>,
+}
+
+impl Retained {
+    pub(crate) fn insert(&mut self, at: Generation, tree: Arc<Tree>) {
+        self.trees.insert(at, tree);
+    }
+
+    pub(crate) fn get(&self, at: Generation) -> Option<&Arc<Tree>> {
+        self.trees.get(&at)
+    }
+
+    /// Keeps what is needed, within the bounds: older trees go first, those that are a client's base last.
+    pub(crate) fn prune(&mut self, wanted: &BTreeSet<Generation>, bases: &BTreeSet<Generation>) {
+        self.trees.retain(|at, _| wanted.contains(at) || bases.contains(at));
+        let mut nodes: usize = self.trees.values().map(|t| t.len()).sum();
+        while nodes > MAX_NODES || self.trees.len() > MAX_TREES {
+            let oldest = self.trees.keys().copied().find(|at| !bases.contains(at));
+            let Some(at) = oldest.or_else(|| self.trees.keys().next().copied()) else { break };
+            nodes -= self.trees.remove(&at).map_or(0, |t| t.len());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stickpin_tree::{Document, IdentityGrade, NodeSpec, TreeBuilder};
+
+    fn tree(nodes: usize) -> Arc<Tree> {
+        let mut b = TreeBuilder::new(IdentityGrade::None);
+        b.document(
+            0,
+            Document { scope: 1, frame: String::new(), url: String::new(), title: String::new() },
+            0,
+        )
+        .unwrap();
+        for _ in 1..nodes {
+            b.node(1, NodeSpec::default()).unwrap();
+        }
+        Arc::new(b.finish().unwrap())
+    }
+
+    fn set(numbers: &[u64]) -> BTreeSet<Generation> {
+        numbers.iter().map(|&n| Generation::new(n)).collect()
+    }
+
+    #[test]
+    fn what_nobody_needs_goes_at_once_and_bases_go_last_when_space_runs_out() {
+        let mut kept = Retained::default();
+        for n in 1..=4 {
+            kept.insert(Generation::new(n), tree(MAX_NODES / 3));
+        }
+        kept.prune(&set(&[2, 3, 4]), &set(&[2]));
+        assert_eq!(kept.trees.keys().map(|g| g.get()).collect::<Vec<_>>(), [2, 3, 4]);
+        kept.insert(Generation::new(5), tree(MAX_NODES / 3));
+        kept.prune(&set(&[3, 4, 5]), &set(&[2]));
+        assert_eq!(kept.trees.keys().map(|g| g.get()).collect::<Vec<_>>(), [2, 4, 5]);
+    }
+
+    #[test]
+    fn the_number_of_trees_is_bounded_too() {
+        let mut kept = Retained::default();
+        let all: Vec<u64> = (1..=40).collect();
+        for &n in &all {
+            kept.insert(Generation::new(n), tree(2));
+        }
+        kept.prune(&set(&all), &set(&[1]));
+        assert_eq!(kept.trees.len(), MAX_TREES);
+        assert!(kept.get(Generation::new(1)).is_some() && kept.get(Generation::new(2)).is_none());
+    }
+}

@@ -1,0 +1,236 @@
+//! The state of one session, behind one writer.
+
+use crate::align::Alignment;
+use crate::client::{ClientId, Clients};
+use crate::numbers::{NumberError, NumberSource};
+use crate::retained::Retained;
+use crate::standing::Ladder;
+use crate::table::{Place, Table};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use stickpin_refs::{Generation, Ref};
+use stickpin_tree::{Handle, NodeId, Openers, Records, Tree, Verdict};
+
+/// What a session starts with. Everything that is random or stored comes from outside.
+#[derive(Debug)]
+pub struct SessionConfig {
+    /// Names this lifetime, for clients that keep pins over several.
+    pub lifetime: String,
+    /// The generation of the first stored tree: a random number of six digits.
+    pub seed: Generation,
+    /// How strict to be.
+    pub ladder: Ladder,
+    /// Where ref numbers come from.
+    pub numbers: Box<dyn NumberSource>,
+}
+
+/// Why a tree is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// Somebody asked for the tree (`snapshot`, `diff snapshot`): it always replaces the stored one.
+    Snapshot,
+    /// A command looked for itself: the tree replaces the stored one unless it is equal by value.
+    Look,
+}
+
+/// What storing a tree did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replaced {
+    /// The generation that is stored now.
+    pub generation: Generation,
+    /// Whether the generation advanced.
+    pub stored: bool,
+    /// Refs that stood for something before and no longer do, sorted.
+    pub ended: Vec<Ref>,
+}
+
+#[derive(Debug, Clone)]
+struct Current {
+    generation: Generation,
+    tree: Arc<Tree>,
+}
+
+/// The state of one session: its tree, its refs, and who was given which.
+///
+/// Two trees in, refs out. It knows no device, no clock and no file.
+#[derive(Debug)]
+pub struct Session {
+    lifetime: String,
+    seed: Generation,
+    ladder: Ladder,
+    current: Option<Current>,
+    table: Table,
+    pub(crate) clients: Clients,
+    pub(crate) retained: Retained,
+    openers: Openers,
+}
+
+impl Session {
+    /// A session without a tree.
+    #[must_use]
+    pub fn new(config: SessionConfig) -> Self {
+        Self {
+            lifetime: config.lifetime,
+            seed: config.seed,
+            ladder: config.ladder,
+            current: None,
+            table: Table::new(config.numbers),
+            clients: Clients::default(),
+            retained: Retained::default(),
+            openers: Openers::default(),
+        }
+    }
+
+    /// The name of this lifetime.
+    #[must_use]
+    pub fn lifetime(&self) -> &str {
+        &self.lifetime
+    }
+
+    /// The generation of the stored tree; `None` before the first one.
+    #[must_use]
+    pub fn generation(&self) -> Option<Generation> {
+        self.current.as_ref().map(|c| c.generation)
+    }
+
+    /// The stored tree.
+    #[must_use]
+    pub fn tree(&self) -> Option<&Arc<Tree>> {
+        self.current.as_ref().map(|c| &c.tree)
+    }
+
+    /// What opened the popups of the stored tree.
+    #[must_use]
+    pub fn openers(&self) -> &Openers {
+        &self.openers
+    }
+
+    /// How strict the session is.
+    #[must_use]
+    pub fn ladder(&self) -> Ladder {
+        self.ladder
+    }
+
+    pub(crate) fn table(&self) -> &Table {
+        &self.table
+    }
+
+    pub(crate) fn clients(&self) -> &Clients {
+        &self.clients
+    }
+
+    /// Whether a generation belongs to this lifetime.
+    pub(crate) fn had(&self, generation: Generation) -> bool {
+        self.generation().is_some_and(|now| (self.seed..=now).contains(&generation))
+    }
+
+    /// Handles that a capture should look out for: those that refs stand for and that may be hidden now.
+    #[must_use]
+    pub fn watch(&self) -> Vec<Handle> {
+        let surface = self.tree().map(|t| t.surface());
+        let there =
+            self.table.elements.values().filter(|e| Some(e.surface) == surface && e.place != Place::Gone);
+        there.filter_map(|e| e.handle).collect()
+    }
+
+    /// Stores a tree. The only place that does, and so the only one where the generation advances, where elements
+    /// are found again, and where refs end.
+    pub fn replace_tree(&mut self, tree: Tree, origin: Origin) -> Replaced {
+        let before = self.current.take();
+        let generation = match &before {
+            None => self.seed,
+            Some(c) if origin == Origin::Look && *c.tree == tree => c.generation,
+            Some(c) => Generation::new(c.generation.get() + 1),
+        };
+        let stored = before.as_ref().is_none_or(|c| c.generation != generation);
+        if !tree.truncated() {
+            self.openers.observe(&tree);
+        }
+        if let Some(c) = &before {
+            self.retained.insert(c.generation, Arc::clone(&c.tree));
+        }
+        let before_tree = before.as_ref().map(|c| &*c.tree);
+        let alignment = Alignment {
+            tree: &tree,
+            generation,
+            openers: &self.openers,
+            before: before_tree,
+            retained: &self.retained,
+        };
+        alignment.run(&mut self.table);
+        let ended = self.table.note_ends(generation);
+        // An equal tree is kept as well: where handles mean nothing, its addresses are the ones that work now.
+        self.current = Some(Current { generation, tree: Arc::new(tree) });
+        let forgotten = self.table.forget();
+        self.clients.forget(&forgotten);
+        self.prune();
+        Replaced { generation, stored, ended }
+    }
+
+    /// Lets go of trees that neither a base nor an absent element needs.
+    fn prune(&mut self) {
+        let away = self.table.elements.values().filter(|e| e.place.node().is_none() && e.active.is_some());
+        let seen: BTreeSet<Generation> = away.map(|e| e.seen.0).collect();
+        let bases: BTreeSet<Generation> = self.clients.bases().collect();
+        self.retained.prune(&seen, &bases);
+    }
+
+    /// Gives this client the refs of nodes of the stored tree, in this order: the ones they have, or new ones. All
+    /// of them, or none.
+    ///
+    /// # Errors
+    /// When new numbers cannot be had.
+    pub fn issue(&mut self, client: &ClientId, nodes: &[NodeId]) -> Result<Vec<Ref>, NumberError> {
+        let Some(Current { generation, tree }) = self.current.clone() else { return Ok(Vec::new()) };
+        self.table.ensure(nodes.iter().filter(|&&n| self.table.at(n).is_none()).count())?;
+        let records = Records::new(&tree, &self.openers);
+        let mut refs = Vec::with_capacity(nodes.len());
+        for &node in nodes {
+            refs.push(match self.table.at(node) {
+                Some(r) => r,
+                None => {
+                    let (handle, surface) = (tree.node(node).handle(), tree.surface());
+                    self.table.mint(node, handle, surface, records.meaning(node), generation)?
+                }
+            });
+        }
+        self.give(client, &refs, generation);
+        Ok(refs)
+    }
+
+    pub(crate) fn is_live(&self, r#ref: Ref) -> bool {
+        self.table.find(r#ref).is_some_and(|(element, _)| element.live() == Some(r#ref))
+    }
+
+    pub(crate) fn give(&mut self, client: &ClientId, refs: &[Ref], at: Generation) {
+        self.table.give(refs, at);
+        self.clients.give(client, refs, at);
+    }
+
+    /// The ref that stands for a node of the stored tree, if one was issued.
+    #[must_use]
+    pub fn ref_of(&self, node: NodeId) -> Option<Ref> {
+        self.table.at(node)
+    }
+
+    /// Whether what a ref was issued for still holds for a node that the device located just now. `None` if nothing
+    /// is known of the ref.
+    #[must_use]
+    pub fn judge_at_act(&self, r#ref: Ref, located: &Tree, node: NodeId) -> Option<Verdict> {
+        let (_, entry) = self.table.find(r#ref)?;
+        Some(Records::new(located, &self.openers).judge(&entry.meaning, node))
+    }
+
+    /// Notes an act on a node of the stored tree: popups that appear next were opened by it.
+    pub fn note_act(&mut self, node: NodeId) {
+        if let Some(Current { tree, .. }) = &self.current {
+            let opener = Records::new(tree, &self.openers).opener(node);
+            self.openers.note_act(opener);
+        }
+    }
+
+    /// Ends the lifetime cleanly: numbers that were reserved and not used go back.
+    pub fn close(mut self) {
+        self.table.close();
+    }
+}

@@ -1,0 +1,264 @@
+//! The ref table: which element, with which meaning, every issued number stands for.
+//!
+//! Numbers are never re-pointed and never reused. An element that changes its meaning gets another number for the
+//! new one, and the old number is remembered: when the old meaning comes back, so does the old number.
+
+use crate::numbers::{NumberError, NumberSource, Numbers};
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
+use stickpin_refs::{Generation, Ref};
+use stickpin_tree::{Handle, Meaning, NodeId, SurfaceId};
+
+/// How many numbers that no longer stand for anything are remembered, with what they were.
+pub(crate) const MAX_ENDED: usize = 4_096;
+/// How many meanings of one element are remembered.
+const MAX_PAST: usize = 16;
+
+/// Elements are numbered in the order in which they were first issued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ElementKey(u64);
+
+/// Where an element is, as far as the last captures say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the current tree.
+    Here(NodeId),
+    /// Not in the current tree, which was cut: that proves nothing.
+    Unseen,
+    /// Not in the current tree, but still in the document.
+    Hidden,
+    /// On another surface than the current tree shows.
+    Elsewhere,
+    /// Missing from a complete capture.
+    Gone,
+}
+
+impl Place {
+    pub(crate) fn node(self) -> Option<NodeId> {
+        if let Self::Here(node) = self { Some(node) } else { None }
+    }
+
+    /// Whether refs can stand for an element in this place.
+    pub(crate) fn resolves(self) -> bool {
+        matches!(self, Self::Here(_) | Self::Unseen)
+    }
+}
+
+/// One number of an element: it stands for the element while the element means this.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) r#ref: Ref,
+    pub(crate) meaning: Meaning,
+    /// When it was last issued or renewed to anybody.
+    pub(crate) given: Generation,
+    /// When it stopped standing for the element; `None` while it does.
+    pub(crate) ended: Option<Generation>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Element {
+    /// How the device names it; `None` where it does not, or no longer does reliably.
+    pub(crate) handle: Option<Handle>,
+    pub(crate) surface: SurfaceId,
+    pub(crate) place: Place,
+    /// The tree that it was last seen in, and where.
+    pub(crate) seen: (Generation, NodeId),
+    /// Found by likeness in a capture that was cut: there may be another one like it.
+    pub(crate) unproven: bool,
+    /// Which of its numbers holds; of an element that is away, which one held when it was last seen.
+    pub(crate) active: Option<Ref>,
+    /// Its numbers, the oldest first.
+    pub(crate) entries: Vec<Entry>,
+}
+
+impl Element {
+    /// The number that stands for it now.
+    pub(crate) fn live(&self) -> Option<Ref> {
+        self.active.filter(|_| self.place.resolves())
+    }
+
+    pub(crate) fn entry(&self, r#ref: Ref) -> Option<&Entry> {
+        self.entries.iter().find(|e| e.r#ref == r#ref)
+    }
+
+    /// The meaning that held when it was last seen.
+    pub(crate) fn active_meaning(&self) -> Option<&Meaning> {
+        self.active.and_then(|r| self.entry(r)).map(|e| &e.meaning)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) elements: BTreeMap<ElementKey, Element>,
+    by_ref: HashMap<Ref, ElementKey>,
+    pub(crate) by_handle: HashMap<Handle, ElementKey>,
+    pub(crate) by_node: HashMap<NodeId, ElementKey>,
+    numbers: Numbers,
+    next_key: u64,
+    /// Numbers that were forgotten since [`Table::forget`] reported them last.
+    dropped: Vec<Ref>,
+    /// The newest end among the numbers that were forgotten.
+    forgotten_through: Option<Generation>,
+}
+
+impl Table {
+    pub(crate) fn new(numbers: Box<dyn NumberSource>) -> Self {
+        Self {
+            elements: BTreeMap::new(),
+            by_ref: HashMap::new(),
+            by_handle: HashMap::new(),
+            by_node: HashMap::new(),
+            numbers: Numbers::new(numbers),
+            next_key: 0,
+            dropped: Vec::new(),
+            forgotten_through: None,
+        }
+    }
+
+    pub(crate) fn find(&self, r#ref: Ref) -> Option<(&Element, &Entry)> {
+        let element = self.elements.get(self.by_ref.get(&r#ref)?)?;
+        Some((element, element.entry(r#ref)?))
+    }
+
+    pub(crate) fn was_minted(&self, r#ref: Ref) -> bool {
+        self.numbers.was_minted(r#ref)
+    }
+
+    /// The number that stands for a node of the current tree.
+    pub(crate) fn at(&self, node: NodeId) -> Option<Ref> {
+        self.elements.get(self.by_node.get(&node)?)?.live()
+    }
+
+    pub(crate) fn ensure(&mut self, count: usize) -> Result<(), NumberError> {
+        self.numbers.ensure(count)
+    }
+
+    /// Gives a node of the current tree the next number, which was [ensured](Table::ensure).
+    pub(crate) fn mint(
+        &mut self,
+        node: NodeId,
+        handle: Option<Handle>,
+        surface: SurfaceId,
+        meaning: Meaning,
+        at: Generation,
+    ) -> Result<Ref, NumberError> {
+        let r#ref = self.numbers.mint().ok_or(NumberError::Exhausted)?;
+        let entry = Entry { r#ref, meaning, given: at, ended: None };
+        let key = match self.by_node.get(&node) {
+            Some(&key) => key,
+            None => {
+                let key = ElementKey(self.next_key);
+                self.next_key += 1;
+                let element = Element {
+                    handle,
+                    surface,
+                    place: Place::Here(node),
+                    seen: (at, node),
+                    unproven: false,
+                    active: None,
+                    entries: Vec::new(),
+                };
+                self.elements.insert(key, element);
+                self.by_node.insert(node, key);
+                if let Some(handle) = handle {
+                    self.by_handle.insert(handle, key);
+                }
+                key
+            }
+        };
+        if let Some(element) = self.elements.get_mut(&key) {
+            if element.entries.len() >= MAX_PAST {
+                let oldest = element.entries.remove(0);
+                self.by_ref.remove(&oldest.r#ref);
+                self.dropped.push(oldest.r#ref);
+                self.forgotten_through = self.forgotten_through.max(oldest.ended);
+            }
+            element.active = Some(r#ref);
+            element.entries.push(entry);
+        }
+        self.by_ref.insert(r#ref, key);
+        Ok(r#ref)
+    }
+
+    /// Notes that refs were issued or renewed to somebody.
+    pub(crate) fn give(&mut self, refs: &[Ref], at: Generation) {
+        for r in refs {
+            let element = self.by_ref.get(r).and_then(|key| self.elements.get_mut(key));
+            let entry = element.and_then(|e| e.entries.iter_mut().find(|e| e.r#ref == *r));
+            if let Some(entry) = entry {
+                entry.given = at;
+            }
+        }
+    }
+
+    /// After an alignment: notes which numbers ended or hold again, and returns those that ended now, sorted.
+    pub(crate) fn note_ends(&mut self, at: Generation) -> Vec<Ref> {
+        let mut now_ended = Vec::new();
+        self.by_node.clear();
+        for (&key, element) in &mut self.elements {
+            if let Place::Here(node) = element.place {
+                self.by_node.insert(node, key);
+            }
+            let live = element.live();
+            for entry in &mut element.entries {
+                if live == Some(entry.r#ref) {
+                    entry.ended = None;
+                } else if entry.ended.is_none() {
+                    entry.ended = Some(at);
+                    now_ended.push(entry.r#ref);
+                }
+            }
+        }
+        now_ended.sort_unstable();
+        now_ended
+    }
+
+    /// Every number that ended at `from` or later, sorted; `None` when some of them may be forgotten.
+    pub(crate) fn ended_since(&self, from: Generation) -> Option<Vec<Ref>> {
+        if self.forgotten_through.is_some_and(|g| g > from) {
+            return None;
+        }
+        let entries = self.elements.values().flat_map(|e| &e.entries);
+        let mut ended: Vec<Ref> =
+            entries.filter(|e| e.ended.is_some_and(|g| g > from)).map(|e| e.r#ref).collect();
+        ended.sort_unstable();
+        Some(ended)
+    }
+
+    /// Forgets the numbers that ended first, down to the bound. Returns all that were forgotten since the last call.
+    pub(crate) fn forget(&mut self) -> Vec<Ref> {
+        let ends = self.elements.values().flat_map(|e| &e.entries);
+        let mut ends: Vec<(Generation, Ref)> = ends.filter_map(|e| Some((e.ended?, e.r#ref))).collect();
+        ends.sort_unstable();
+        ends.truncate(ends.len().saturating_sub(MAX_ENDED));
+        self.forgotten_through = self.forgotten_through.max(ends.last().map(|&(g, _)| g));
+        for (_, r) in ends {
+            self.forget_one(r);
+            self.dropped.push(r);
+        }
+        std::mem::take(&mut self.dropped)
+    }
+
+    fn forget_one(&mut self, r#ref: Ref) {
+        let Some(key) = self.by_ref.remove(&r#ref) else { return };
+        let Some(element) = self.elements.get_mut(&key) else { return };
+        element.entries.retain(|e| e.r#ref != r#ref);
+        element.active = element.active.filter(|&a| a != r#ref);
+        if !element.entries.is_empty() {
+            return;
+        }
+        let (handle, node) = (element.handle, element.place.node());
+        self.elements.remove(&key);
+        // Another element may have taken the handle over since.
+        if let Some(h) = handle.filter(|h| self.by_handle.get(h) == Some(&key)) {
+            self.by_handle.remove(&h);
+        }
+        if let Some(n) = node {
+            self.by_node.remove(&n);
+        }
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.numbers.close();
+    }
+}
