@@ -7,17 +7,23 @@
 //! Invariant: nothing here knows a session, a ref table, a device, a clock or a file.
 
 mod builder;
+mod escape;
 mod node;
 mod record;
 mod role;
+mod selector;
 mod state;
 mod strings;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod tree;
 
 pub use builder::{NodeSpec, TreeBuilder, TreeError};
+pub use escape::{MAX_CHARS, escape, quote};
 pub use node::{Attr, Document, Handle, IdentityGrade, NodeId, Rect, SurfaceId};
 pub use record::{Clause, Meaning, Opener, Openers, Records, Refused, Verdict, content_match};
 pub use role::Role;
+pub use selector::{CssAnswers, Selector, SelectorError, SelectorErrorKind, nearest, reduce};
 pub use state::States;
 pub use strings::StrId;
 pub use tree::{NodeRef, Tree};

@@ -1,0 +1,129 @@
+//! The one function that puts an app's text between quotes.
+//!
+//! Everything that an agent or a terminal reads from an app is untrusted: whatever could move a cursor, colour a
+//! line, reorder what is read, hide in it, or start a new line is written as an escape. The selector grammar reads
+//! the same escapes, so a name can be copied from a snapshot into a selector.
+
+use std::fmt::Write as _;
+
+/// Longest name or value that is printed, in characters.
+pub const MAX_CHARS: usize = 120;
+
+/// `s` in quotes, escaped, cut after [`MAX_CHARS`] characters with `…`.
+///
+/// ```
+/// use stickpin_tree::quote;
+/// assert_eq!(quote("say \"hi\"\u{1b}[31m"), r#""say \"hi\"\u{1b}[31m""#);
+/// ```
+#[must_use]
+pub fn quote(s: &str) -> String {
+    let mut out = String::with_capacity(s.len().min(4 * MAX_CHARS) + 2);
+    quote_into(&mut out, s, MAX_CHARS);
+    out
+}
+
+/// `s` in quotes, escaped, of any length: for selectors, which must parse back to what they were.
+#[must_use]
+pub(crate) fn quote_whole(s: &str) -> String {
+    let mut out = String::with_capacity(s.len() + 2);
+    quote_into(&mut out, s, usize::MAX);
+    out
+}
+
+/// Appends [`quote`]d text to `out`.
+pub(crate) fn quote_into(out: &mut String, s: &str, max_chars: usize) {
+    out.push('"');
+    escape_into(out, s, max_chars, true);
+    out.push('"');
+}
+
+/// `s` escaped and cut after `max_chars` characters, without quotes: for addresses.
+#[must_use]
+pub fn escape(s: &str, max_chars: usize) -> String {
+    let mut out = String::with_capacity(s.len().min(max_chars));
+    escape_into(&mut out, s, max_chars, false);
+    out
+}
+
+fn escape_into(out: &mut String, s: &str, max_chars: usize, quoted: bool) {
+    for (i, c) in s.chars().enumerate() {
+        if i == max_chars {
+            out.push('…');
+            return;
+        }
+        match c {
+            '"' | '\\' if quoted => {
+                out.push('\\');
+                out.push(c);
+            }
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if is_unsafe(c) => {
+                write!(out, "\\u{{{:x}}}", u32::from(c)).expect("writing to a String cannot fail");
+            }
+            c => out.push(c),
+        }
+    }
+}
+
+/// Characters that are invisible, or act on what stands around them.
+fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' // soft hyphen
+            | '\u{34f}' // combining grapheme joiner
+            | '\u{61c}' // Arabic letter mark
+            | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' // Hangul fillers
+            | '\u{17b4}' | '\u{17b5}' // Khmer inherent vowels
+            | '\u{180b}'..='\u{180f}' // Mongolian selectors and vowel separator
+            | '\u{200b}'..='\u{200f}' // zero width, direction marks
+            | '\u{2028}'..='\u{202e}' // line and paragraph separator, embeddings, overrides
+            | '\u{2060}'..='\u{206f}' // word joiner, isolates, invisible operators
+            | '\u{fe00}'..='\u{fe0e}' // variation selectors but the one of emoji
+            | '\u{feff}' // byte order mark
+            | '\u{fff0}'..='\u{fffb}' // interlinear annotations
+            | '\u{fffe}' | '\u{ffff}'
+            | '\u{1bca0}'..='\u{1bca3}' // shorthand format controls
+            | '\u{1d173}'..='\u{1d17a}' // musical format controls
+            | '\u{e0000}'..='\u{e0fff}' // tags, more variation selectors
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_acts_on_a_terminal_or_a_line_passes() {
+        for (raw, shown) in [
+            ("a\nb", r#""a\nb""#),
+            ("a\r\tb", r#""a\r\tb""#),
+            ("\u{0}", r#""\u{0}""#),
+            ("\u{1b}[2J", r#""\u{1b}[2J""#),
+            ("\u{9b}2J", r#""\u{9b}2J""#),
+            ("\u{202e}txt", r#""\u{202e}txt""#),
+            ("a\u{200b}b", r#""a\u{200b}b""#),
+            ("a\u{2028}b", r#""a\u{2028}b""#),
+            ("\u{e0041}", r#""\u{e0041}""#),
+            (r"C:\x", r#""C:\\x""#),
+            ("Grüße 日本 🙂", "\"Grüße 日本 🙂\""),
+            ("", "\"\""),
+        ] {
+            assert_eq!(quote(raw), shown);
+        }
+    }
+
+    #[test]
+    fn a_long_name_is_cut_by_characters() {
+        let exact = "é".repeat(MAX_CHARS);
+        assert_eq!(quote(&exact), format!("\"{exact}\""));
+        assert_eq!(quote(&format!("{exact}x")), format!("\"{exact}…\""));
+    }
+
+    #[test]
+    fn an_address_keeps_its_quotes_and_loses_its_controls() {
+        assert_eq!(escape("http://a/?q=\"x\"\u{7}", 200), "http://a/?q=\"x\"\\u{7}");
+        assert_eq!(escape("abcdef", 3), "abc…");
+    }
+}

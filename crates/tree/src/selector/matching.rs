@@ -1,0 +1,236 @@
+//! Which nodes of a tree a selector means.
+
+use super::text::TextIndex;
+use super::{Alternative, Compare, Flag, Key, Selector, Term, reduce};
+use crate::{Attr, NodeId, NodeRef, Role, States, Tree};
+use hashbrown::HashSet;
+
+/// Answers the `css=` terms: whether a node is among what the device found for one.
+pub type CssAnswers<'a> = dyn Fn(&str, NodeId) -> bool + 'a;
+
+impl Selector {
+    /// What the first alternative that matches anything matches, in document order. Text leaves are never among
+    /// them: the element that shows the text is. `css=` terms match nothing: see [`Selector::css`].
+    #[must_use]
+    pub fn matches(&self, tree: &Tree) -> Vec<NodeId> {
+        self.matches_with(tree, &|_, _| false)
+    }
+
+    /// As [`Selector::matches`], with the device's answers to `css=` terms.
+    #[must_use]
+    pub fn matches_with(&self, tree: &Tree, css: &CssAnswers<'_>) -> Vec<NodeId> {
+        let mut texts = None;
+        self.find(tree, css, &mut texts)
+    }
+
+    fn find(&self, tree: &Tree, css: &CssAnswers<'_>, texts: &mut Option<TextIndex>) -> Vec<NodeId> {
+        self.alternatives
+            .iter()
+            .map(|a| a.find(tree, css, texts))
+            .find(|found| !found.is_empty())
+            .unwrap_or_default()
+    }
+}
+
+/// A term with what it needs worked out once for the whole tree.
+enum Prepared<'s> {
+    Role(Role),
+    Has {
+        key: Key,
+        value: Wanted<'s>,
+    },
+    /// By label or value, or one of these by text content.
+    Text {
+        value: Wanted<'s>,
+        holders: HashSet<NodeId>,
+    },
+    Is {
+        flag: Flag,
+        wanted: bool,
+    },
+    /// Subtrees, outermost, as ranges in order.
+    In(Vec<(NodeId, NodeId)>),
+    Css(&'s str),
+}
+
+impl Alternative {
+    fn find(&self, tree: &Tree, css: &CssAnswers<'_>, texts: &mut Option<TextIndex>) -> Vec<NodeId> {
+        let terms: Vec<Prepared<'_>> = self.terms.iter().map(|t| t.prepare(tree, css, texts)).collect();
+        let wants_text = self.terms.contains(&Term::Role(Role::Text));
+        let found: Vec<NodeId> = tree
+            .nodes()
+            .filter(|n| (wants_text || !n.is_text()) && terms.iter().all(|t| t.holds(*n, css)))
+            .map(NodeRef::id)
+            .collect();
+        match self.nth {
+            None => found,
+            // Counted as a person counts: a button and the icon in it are one.
+            Some(nth) => reduce(tree, &found).get(nth.get() as usize - 1).copied().into_iter().collect(),
+        }
+    }
+}
+
+impl Term {
+    fn prepare<'s>(
+        &'s self,
+        tree: &Tree,
+        css: &CssAnswers<'_>,
+        texts: &mut Option<TextIndex>,
+    ) -> Prepared<'s> {
+        match self {
+            Self::Role(role) => Prepared::Role(*role),
+            Self::Is { flag, wanted } => Prepared::Is { flag: *flag, wanted: *wanted },
+            Self::Css(css) => Prepared::Css(css),
+            Self::Has { key: Key::Text, compare, value } => {
+                let value = Wanted::new(*compare, value);
+                let holders = texts.get_or_insert_with(|| TextIndex::new(tree)).holders(tree, &value);
+                Prepared::Text { value, holders }
+            }
+            Self::Has { key, compare, value } => {
+                Prepared::Has { key: *key, value: Wanted::new(*compare, value) }
+            }
+            Self::In(inner) => {
+                let mut ranges: Vec<(NodeId, NodeId)> = Vec::new();
+                for id in inner.find(tree, css, texts) {
+                    // Matches come in document order: inside the last range means inside an outer match.
+                    if ranges.last().is_none_or(|&(_, end)| id >= end) {
+                        ranges.push((id, tree.node(id).subtree_end()));
+                    }
+                }
+                Prepared::In(ranges)
+            }
+        }
+    }
+}
+
+impl Prepared<'_> {
+    fn holds(&self, node: NodeRef<'_>, css: &CssAnswers<'_>) -> bool {
+        match self {
+            Self::Role(role) => node.role() == *role,
+            Self::Css(text) => css(text, node.id()),
+            Self::Is { flag, wanted } => flag.is(node) == Some(*wanted),
+            Self::In(ranges) => {
+                let at = ranges.partition_point(|&(start, _)| start < node.id());
+                at > 0 && node.id() < ranges[at - 1].1
+            }
+            Self::Text { value, holders } => {
+                let named = !node.name().is_empty() && value.is(node.name());
+                let valued = !node.value().is_empty() && value.is(node.value());
+                named || valued || holders.contains(&node.id())
+            }
+            Self::Has { key, value } => key.is(node, value),
+        }
+    }
+}
+
+impl Flag {
+    /// What is true of a node; `None` where the question makes no sense (a paragraph is neither checked nor not).
+    fn is(self, node: NodeRef<'_>) -> Option<bool> {
+        let states = node.states();
+        let has = |s: States| states.contains(s);
+        let if_able = |able: States, state: States| (has(able) || has(state)).then(|| has(state));
+        match self {
+            Self::Visible => Some(!has(States::HIDDEN)),
+            Self::Hidden => Some(has(States::HIDDEN)),
+            Self::Enabled => Some(!has(States::DISABLED)),
+            Self::Disabled => Some(has(States::DISABLED)),
+            Self::Editable => {
+                Some(has(States::EDITABLE) && !states.intersects(States::READONLY | States::DISABLED))
+            }
+            Self::Focused => Some(has(States::FOCUSED)),
+            Self::Selected => if_able(States::SELECTABLE, States::SELECTED),
+            Self::Checked => if_able(States::CHECKABLE, States::CHECKED),
+            Self::Expanded => if_able(States::EXPANDABLE, States::EXPANDED),
+        }
+    }
+}
+
+/// The attributes that are a developer's stable id.
+const IDS: [Attr; 5] = [Attr::Id, Attr::TestId, Attr::DataTest, Attr::DataCy, Attr::DataTestId];
+
+impl Key {
+    fn is(self, node: NodeRef<'_>, value: &Wanted<'_>) -> bool {
+        let filled = |s: &str| !s.is_empty() && value.is(s);
+        match self {
+            Self::Role => value.is(node.role().name()),
+            Self::Id => IDS.into_iter().any(|a| node.attr(a).is_some_and(|id| value.is(id))),
+            Self::Label => filled(node.name()) || (value.is_empty() && node.name().is_empty()),
+            // `value=""` asks for an empty field; what cannot have a value has no empty one.
+            Self::Value => {
+                filled(node.value())
+                    || (value.is_empty()
+                        && node.value().is_empty()
+                        && node.is(States::EDITABLE)
+                        && !node.is(States::PROTECTED))
+            }
+            Self::Placeholder => node.attr(Attr::Placeholder).is_some_and(|p| value.is(p)),
+            Self::Url => match node.attr(Attr::Href) {
+                Some(href) => value.is(href) || value.is(&absolute(href, &node.document().url)),
+                None => value.is(&node.document().url),
+            },
+            Self::App => nearest(node, Role::Application).is_some_and(|n| value.is(n.name())),
+            Self::Window => match nearest(node, Role::Window) {
+                Some(window) => value.is(window.name()),
+                None => value.is(&node.tree().documents()[0].title),
+            },
+            Self::Text => unreachable!("text terms are prepared apart"),
+        }
+    }
+}
+
+fn nearest(node: NodeRef<'_>, role: Role) -> Option<NodeRef<'_>> {
+    std::iter::once(node).chain(node.ancestors()).find(|n| n.role() == role)
+}
+
+/// A link's target with the origin of its document, where it has none of its own.
+fn absolute(href: &str, document: &str) -> String {
+    let origin = document.find("://").map(|at| {
+        let rest = &document[at + 3..];
+        &document[..at + 3 + rest.find(['/', '?', '#']).unwrap_or(rest.len())]
+    });
+    match origin {
+        Some(origin) if href.starts_with('/') => format!("{origin}{href}"),
+        _ => href.to_owned(),
+    }
+}
+
+/// A value to compare with.
+#[derive(Debug)]
+pub(super) struct Wanted<'s> {
+    compare: Compare,
+    raw: &'s str,
+    /// Collapsed as names are, and without case for parts.
+    pub(super) text: String,
+}
+
+impl<'s> Wanted<'s> {
+    fn new(compare: Compare, raw: &'s str) -> Self {
+        let collapsed = raw.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = if compare == Compare::Part { collapsed.to_lowercase() } else { collapsed };
+        Self { compare, raw, text }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.raw.is_empty()
+    }
+
+    pub(super) fn whole(&self) -> bool {
+        self.compare == Compare::Whole
+    }
+
+    pub(super) fn is(&self, found: &str) -> bool {
+        match self.compare {
+            Compare::Whole => found == self.raw || found == self.text,
+            Compare::Part => contains_without_case(found, &self.text),
+        }
+    }
+}
+
+/// Whether `text` contains `part`, which is in lower case already.
+fn contains_without_case(text: &str, part: &str) -> bool {
+    if text.is_ascii() && part.is_ascii() {
+        let (t, p) = (text.as_bytes(), part.as_bytes());
+        return p.is_empty() || t.windows(p.len()).any(|w| w.eq_ignore_ascii_case(p));
+    }
+    text.to_lowercase().contains(part)
+}

@@ -1,0 +1,175 @@
+//! Selectors: how a person or a script names elements without a ref.
+//!
+//! ```text
+//! selector = alternative *( "||" alternative )      the first that matches anything wins
+//! alternative = term *( space term )                all must hold
+//! term     = key "=" value                          whole, case-sensitive
+//!          | key "~=" value                         a part of it, without case
+//!          | flag [ "=" ( "true" | "false" ) ]
+//!          | "nth=" number                          of what the other terms match, counted from 1
+//!          | "in(" selector ")"                     inside of something that matches
+//!          | "css=" value                           answered by the device
+//!          | quoted                                 short for text=quoted
+//! key      = "role" "id" "text" "label" "value" "placeholder" "url" "app" "window"
+//! flag     = "visible" "hidden" "enabled" "disabled" "editable" "focused" "selected" "checked" "expanded"
+//! value    = quoted | 1*( any character but white space " ( ) | \ )
+//! quoted   = '"' ... '"' with the escapes \" \\ \n \r \t \u{hex}
+//! ```
+//!
+//! Specification: `commands.md`, "Targets".
+
+mod error;
+mod format;
+mod matching;
+mod nearest;
+mod parse;
+mod reduce;
+mod text;
+
+pub use error::{SelectorError, SelectorErrorKind};
+pub use matching::CssAnswers;
+pub use nearest::nearest;
+pub use reduce::reduce;
+
+use crate::Role;
+use std::num::NonZeroU32;
+
+/// A parsed selector.
+///
+/// ```
+/// use stickpin_tree::Selector;
+/// let selector: Selector = r#"role=button "Save" in(role=dialog) || id=save"#.parse().unwrap();
+/// assert_eq!(selector.to_string(), "role=button text=Save in(role=dialog) || id=save");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selector {
+    /// Never empty.
+    pub(crate) alternatives: Vec<Alternative>,
+}
+
+/// Terms that must all hold.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Alternative {
+    /// Empty only where there is an `nth`.
+    pub(crate) terms: Vec<Term>,
+    /// Which of the matches, counted from 1.
+    pub(crate) nth: Option<NonZeroU32>,
+}
+
+/// One condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Term {
+    /// `role=button`
+    Role(Role),
+    /// `label="Save"`, `url~=cart`
+    Has { key: Key, compare: Compare, value: String },
+    /// `checked`, `checked=false`
+    Is { flag: Flag, wanted: bool },
+    /// `in(role=dialog)`
+    In(Selector),
+    /// `css="main > a"`
+    Css(String),
+}
+
+/// How a value is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compare {
+    /// `=`: whole, case-sensitive.
+    Whole,
+    /// `~=`: a part, without case.
+    Part,
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum $name { $($(#[$vdoc])* $variant,)* }
+
+        impl $name {
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            pub(crate) const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+
+            pub(crate) fn of(word: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|k| k.word() == word)
+            }
+        }
+    };
+}
+
+words! {
+    /// What a term with a value looks at.
+    Key {
+        /// The ARIA role.
+        Role = "role",
+        /// The developer's stable id: HTML id or a test id, resource-id, accessible-id.
+        Id = "id",
+        /// Label, value or text content.
+        Text = "text",
+        /// The accessible name.
+        Label = "label",
+        /// The value.
+        Value = "value",
+        /// The placeholder of a text field.
+        Placeholder = "placeholder",
+        /// Of a link its target, else the address of the document that it stands in.
+        Url = "url",
+        /// The name of the application that it belongs to.
+        App = "app",
+        /// The title of the window (or page) that it stands in.
+        Window = "window",
+    }
+}
+
+words! {
+    /// What a term without a value asks.
+    Flag {
+        Visible = "visible",
+        Hidden = "hidden",
+        Enabled = "enabled",
+        Disabled = "disabled",
+        Editable = "editable",
+        Focused = "focused",
+        Selected = "selected",
+        Checked = "checked",
+        Expanded = "expanded",
+    }
+}
+
+impl Selector {
+    /// Elements whose label, value or text contains `text`, without case: what `find TEXT` looks for.
+    #[must_use]
+    pub fn containing(text: &str) -> Self {
+        let term = Term::Has { key: Key::Text, compare: Compare::Part, value: text.to_owned() };
+        Self { alternatives: vec![Alternative { terms: vec![term], nth: None }] }
+    }
+
+    /// Whether `query` is meant as a selector rather than as plain text: it parses, and every alternative has a term
+    /// with a key. Text in quotes alone and a flag's word alone (`checked`) are plain text.
+    #[must_use]
+    pub fn is_selector(query: &str) -> bool {
+        parse::read(query).is_ok_and(|(_, keyed)| keyed)
+    }
+
+    /// The `css=` terms, which a tree cannot answer: a device that can is asked for each, and
+    /// [`Selector::matches_with`] takes the answers. Empty: [`Selector::matches`] answers alone.
+    #[must_use]
+    pub fn css(&self) -> Vec<&str> {
+        let mut found = Vec::new();
+        self.collect_css(&mut found);
+        found
+    }
+
+    fn collect_css<'s>(&'s self, found: &mut Vec<&'s str>) {
+        for term in self.alternatives.iter().flat_map(|a| &a.terms) {
+            match term {
+                Term::Css(css) if !found.contains(&css.as_str()) => found.push(css),
+                Term::In(inner) => inner.collect_css(found),
+                _ => {}
+            }
+        }
+    }
+}

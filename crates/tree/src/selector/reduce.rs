@@ -1,0 +1,89 @@
+//! Several matches that a person would call one thing.
+
+use crate::{NodeId, NodeRef, Role, States, Tree};
+
+/// Matches without the wrappers around one actionable element, without what is only a part of a matched control,
+/// and without labels whose control is matched too. What remains are different things: more than one is ambiguous.
+/// Geometry plays no part.
+///
+/// `matches` are in document order; so is the result.
+#[must_use]
+pub fn reduce(tree: &Tree, matches: &[NodeId]) -> Vec<NodeId> {
+    let mut kept: Vec<NodeId> = Vec::with_capacity(matches.len());
+    // Open matches around the current one, innermost last.
+    let mut around: Vec<NodeId> = Vec::new();
+    for &id in matches {
+        let node = tree.node(id);
+        while around.last().is_some_and(|&a| !tree.node(a).contains(id)) {
+            around.pop();
+        }
+        let mut part = false;
+        while let Some(&outer) = around.last() {
+            match relation(tree.node(outer), node) {
+                Relation::Part => {
+                    part = true;
+                    break;
+                }
+                Relation::Wrapper => {
+                    kept.retain(|&k| k != outer);
+                    around.pop();
+                }
+                Relation::Apart => break,
+            }
+        }
+        if !part {
+            kept.push(id);
+            around.push(id);
+        }
+    }
+    let labels = |id: NodeId| tree.node(id).role() == Role::Label;
+    if kept.iter().any(|&id| labels(id)) {
+        let controls: Vec<&str> = kept
+            .iter()
+            .map(|&id| tree.node(id))
+            .filter(|n| n.role().is_control())
+            .map(NodeRef::name)
+            .collect();
+        if !controls.is_empty() {
+            kept.retain(|&id| !labels(id) || !controls.contains(&label_text(tree.node(id)).as_str()));
+        }
+    }
+    kept
+}
+
+enum Relation {
+    /// The inner one is only a part of the outer one.
+    Part,
+    /// The outer one only wraps the inner one.
+    Wrapper,
+    /// Two things.
+    Apart,
+}
+
+fn relation(outer: NodeRef<'_>, inner: NodeRef<'_>) -> Relation {
+    let acts = |n: NodeRef<'_>| n.is(States::ACTIONABLE) || n.role().is_control();
+    let weak = |n: NodeRef<'_>| matches!(n.role(), Role::Clickable | Role::Label | Role::Generic);
+    match (acts(outer), acts(inner)) {
+        (true, false) => Relation::Part,
+        (false, true) | (true, true) if !acts(outer) || weak(outer) => {
+            let others = outer
+                .subtree()
+                .skip(1)
+                .any(|n| acts(n) && !inner.contains(n.id()) && !n.contains(inner.id()));
+            if others { Relation::Apart } else { Relation::Wrapper }
+        }
+        (true, true) if weak(inner) => Relation::Part,
+        (false, false) if inner.role() == Role::Generic || inner.is_text() => Relation::Part,
+        (false, false) if outer.role() == Role::Generic => Relation::Wrapper,
+        _ => Relation::Apart,
+    }
+}
+
+/// The name of a label, else its text.
+fn label_text(label: NodeRef<'_>) -> String {
+    if !label.name().is_empty() {
+        return label.name().to_owned();
+    }
+    let leaves: Vec<&str> = label.subtree().filter(|n| n.is_text()).map(NodeRef::name).collect();
+    leaves.join(" ")
+}

@@ -1,0 +1,112 @@
+//! Text content: which element shows a text, also one that is spread over several leaves.
+//!
+//! Names are collapsed one by one, so the white space between two leaves is not known (`Hel<b>lo</b>`): over the
+//! border of leaves a text is compared without white space, inside one leaf with it. One pass over the text of the
+//! tree per question, whatever its depth.
+
+use super::matching::Wanted;
+use crate::{NodeId, NodeRef, States, Tree};
+use hashbrown::HashSet;
+
+/// All text of a tree without white space, and where each leaf begins in it.
+#[derive(Debug)]
+pub(super) struct TextIndex {
+    exact: Squeezed,
+    /// In lower case; made when it is asked for.
+    folded: Option<Squeezed>,
+}
+
+#[derive(Debug)]
+struct Squeezed {
+    text: String,
+    /// (begin in `text`, leaf)
+    leaves: Vec<(usize, NodeId)>,
+}
+
+impl Squeezed {
+    fn new(tree: &Tree, fold: bool) -> Self {
+        let mut found = Self { text: String::new(), leaves: Vec::new() };
+        for leaf in tree.nodes().filter(|n| n.is_text() && !n.name().is_empty()) {
+            found.leaves.push((found.text.len(), leaf.id()));
+            for word in leaf.name().split(' ') {
+                if fold { found.text.push_str(&word.to_lowercase()) } else { found.text.push_str(word) }
+            }
+        }
+        found
+    }
+
+    /// The leaf at a byte.
+    fn leaf(&self, at: usize) -> usize {
+        self.leaves.partition_point(|&(begin, _)| begin <= at) - 1
+    }
+
+    fn end(&self, leaf: usize) -> usize {
+        self.leaves.get(leaf + 1).map_or(self.text.len(), |&(begin, _)| begin)
+    }
+}
+
+impl TextIndex {
+    pub(super) fn new(tree: &Tree) -> Self {
+        Self { exact: Squeezed::new(tree, false), folded: None }
+    }
+
+    /// The smallest elements whose text is (or contains) what is wanted. Inside a control that is named by its
+    /// content the control is meant, and it matches by its name.
+    pub(super) fn holders(&mut self, tree: &Tree, wanted: &Wanted<'_>) -> HashSet<NodeId> {
+        let mut found = HashSet::new();
+        let squeezed: String = wanted.text.split_whitespace().collect();
+        if squeezed.is_empty() {
+            return found;
+        }
+        let all = if wanted.whole() {
+            &self.exact
+        } else {
+            self.folded.get_or_insert_with(|| Squeezed::new(tree, true))
+        };
+        let mut from = 0;
+        while let Some(at) = all.text[from..].find(&squeezed) {
+            let (begin, end) = (from + at, from + at + squeezed.len());
+            let (first, last) = (all.leaf(begin), all.leaf(end - 1));
+            // Overlapping occurrences end in the same elements; one per leaf is enough.
+            from = if first == last { all.end(first) } else { begin + first_char(&squeezed) };
+            if first == last && !wanted.is_or_in(tree.node(all.leaves[first].1).name()) {
+                continue;
+            }
+            let Some(holder) = common(tree, all.leaves[first].1, all.leaves[last].1) else { continue };
+            let whole = || {
+                let inside = |leaf: Option<&(usize, NodeId)>| leaf.is_some_and(|&(_, l)| holder.contains(l));
+                begin == all.leaves[first].0
+                    && end == all.end(last)
+                    && !inside(first.checked_sub(1).and_then(|before| all.leaves.get(before)))
+                    && !inside(all.leaves.get(last + 1))
+            };
+            if (!wanted.whole() || whole()) && !is_part_of_control(holder, wanted) {
+                found.insert(holder.id());
+            }
+        }
+        found
+    }
+}
+
+impl Wanted<'_> {
+    /// Whether a single leaf reads so, white space included.
+    fn is_or_in(&self, leaf: &str) -> bool {
+        self.is(leaf)
+    }
+}
+
+fn first_char(s: &str) -> usize {
+    s.chars().next().map_or(1, char::len_utf8)
+}
+
+/// The smallest element around two leaves.
+fn common(tree: &Tree, first: NodeId, last: NodeId) -> Option<NodeRef<'_>> {
+    tree.node(first).ancestors().find(|n| n.contains(last))
+}
+
+/// Whether a control around it carries the same text as its name.
+fn is_part_of_control(holder: NodeRef<'_>, wanted: &Wanted<'_>) -> bool {
+    std::iter::once(holder).chain(holder.ancestors()).any(|n| {
+        (n.is(States::NAME_FROM_CONTENT) || n.is(States::ACTIONABLE)) && n != holder && wanted.is(n.name())
+    })
+}
