@@ -1,0 +1,107 @@
+//! `alert status|accept|dismiss`: the dialog of the app that waits for an answer.
+
+use crate::command::{Command, Effect, Lane, Spec};
+use crate::cx::Cx;
+use crate::device::{Capability, Dialog, DialogAnswer};
+use crate::error::{Error, ErrorCode, Result};
+use crate::render::{Show, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stickpin_tree::quote;
+
+/// Say whether a dialog of the app (confirm, prompt, beforeunload) waits for an answer.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct AlertStatus {}
+
+/// Answer the waiting dialog with OK; a prompt takes the text.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct AlertAccept {
+    /// What to answer a prompt with; without it, what the prompt proposes.
+    #[schemars(extend("x-positional" = 0, "x-text" = true))]
+    text: Option<String>,
+}
+
+/// Answer the waiting dialog with Cancel.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct AlertDismiss {}
+
+/// The dialog that waits, if one does.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Waiting {
+    dialog: Option<Dialog>,
+}
+
+/// The dialog that was answered.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answered {
+    dialog: Dialog,
+    accepted: bool,
+}
+
+/// A dialog holds up the command that caused it, so its answer must not queue behind that one.
+const ALERT: Spec =
+    Spec { lane: Lane::Ahead, despite_dialog: true, needs: &[Capability::Dialogs], ..Spec::SESSION };
+
+impl Command for AlertStatus {
+    const SPEC: Spec = Spec { name: "alert status", examples: &["stickpin alert status"], ..ALERT };
+    type Output = Waiting;
+
+    async fn run(self, cx: &mut Cx) -> Result<Waiting> {
+        Ok(Waiting { dialog: cx.device()?.dialog() })
+    }
+}
+
+impl Command for AlertAccept {
+    const SPEC: Spec = Spec {
+        name: "alert accept",
+        effect: Effect::Mutates,
+        examples: &["stickpin alert accept", "stickpin alert accept \"Ada\""],
+        ..ALERT
+    };
+    type Output = Answered;
+
+    async fn run(self, cx: &mut Cx) -> Result<Answered> {
+        answer(cx, DialogAnswer::Accept(self.text)).await
+    }
+}
+
+impl Command for AlertDismiss {
+    const SPEC: Spec =
+        Spec { name: "alert dismiss", effect: Effect::Mutates, examples: &["stickpin alert dismiss"], ..ALERT };
+    type Output = Answered;
+
+    async fn run(self, cx: &mut Cx) -> Result<Answered> {
+        answer(cx, DialogAnswer::Dismiss).await
+    }
+}
+
+async fn answer(cx: &mut Cx, answer: DialogAnswer) -> Result<Answered> {
+    let accepted = matches!(answer, DialogAnswer::Accept(_));
+    let dialog = cx.device()?.dialog().ok_or_else(|| {
+        Error::new(ErrorCode::ElementNotFound, "no dialog of the app waits for an answer").hint("stickpin snapshot -i")
+    })?;
+    cx.dispatching();
+    cx.device()?.answer_dialog(answer).await?;
+    Ok(Answered { dialog, accepted })
+}
+
+impl Show for Waiting {
+    fn show(&self, text: &mut Text) {
+        match &self.dialog {
+            Some(d) => text.line(format_args!("{} {} waits for an answer", d.kind, quote(&d.message))),
+            None => text.line("no dialog waits"),
+        }
+    }
+}
+
+impl Show for Answered {
+    fn show(&self, text: &mut Text) {
+        let word = if self.accepted { "accepted" } else { "dismissed" };
+        text.line(format_args!("{word} {} {}", self.dialog.kind, quote(&self.dialog.message)));
+    }
+}

@@ -1,0 +1,68 @@
+//! `capabilities`: what each platform can do.
+
+use crate::command::{Command, Spec};
+use crate::cx::Cx;
+use crate::device::{Capability, Support};
+use crate::error::Result;
+use crate::render::{Show, Text};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// List what each platform can do, and what it cannot.
+///
+/// A command that needs what is missing answers `UNSUPPORTED` and sends nothing.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Capabilities {}
+
+/// By platform.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Table {
+    platforms: IndexMap<String, Vec<Row>>,
+}
+
+/// One capability of a platform.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row {
+    capability: Capability,
+    support: Support,
+}
+
+impl Command for Capabilities {
+    const SPEC: Spec = Spec { name: "capabilities", examples: &["stickpin capabilities"], ..Spec::HOST };
+    type Output = Table;
+
+    async fn run(self, cx: &mut Cx) -> Result<Table> {
+        let rows = |table: &[(Capability, Support)]| {
+            table.iter().map(|&(capability, support)| Row { capability, support }).collect()
+        };
+        let providers = &cx.host().config.providers;
+        let platforms = providers.iter().map(|p| (p.kind().to_owned(), rows(p.capabilities()))).collect();
+        Ok(Table { platforms })
+    }
+}
+
+impl Show for Table {
+    fn show(&self, text: &mut Text) {
+        for (platform, rows) in &self.platforms {
+            for (word, support) in [("can", Support::Yes), ("cannot", Support::No)] {
+                let names: Vec<String> =
+                    rows.iter().filter(|r| r.support == support).map(|r| word_of(r.capability)).collect();
+                if !names.is_empty() {
+                    text.line(format_args!("{platform} {word}: {}", names.join(" ")));
+                }
+            }
+        }
+    }
+}
+
+/// The name that JSON has for it, so that there is one spelling.
+fn word_of(capability: Capability) -> String {
+    match serde_json::to_value(capability) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => format!("{capability:?}"),
+    }
+}

@@ -1,0 +1,51 @@
+//! `devices`: what could be opened here.
+
+use crate::command::{Command, Spec};
+use crate::cx::Cx;
+use crate::device::DeviceEntry;
+use crate::error::Result;
+use crate::render::{Show, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stickpin_tree::quote;
+
+/// List what can be opened here: apps, browsers.
+///
+/// A platform that cannot be asked is named in the warning; `stickpin doctor` says what is wrong with it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Devices {}
+
+/// What can be opened.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Listed {
+    devices: Vec<DeviceEntry>,
+}
+
+impl Command for Devices {
+    const SPEC: Spec = Spec { name: "devices", examples: &["stickpin devices"], ..Spec::HOST };
+    type Output = Listed;
+
+    async fn run(self, cx: &mut Cx) -> Result<Listed> {
+        let mut devices = Vec::new();
+        for provider in cx.host().config.providers.clone() {
+            match provider.devices().await {
+                Ok(these) => devices.extend(these),
+                Err(e) => cx.warn(format!("{}: {e}.", provider.kind())),
+            }
+        }
+        Ok(Listed { devices })
+    }
+}
+
+impl Show for Listed {
+    fn show(&self, text: &mut Text) {
+        if self.devices.is_empty() {
+            text.line("nothing can be opened here; stickpin doctor says why");
+        }
+        for device in &self.devices {
+            text.line(format_args!("{}  {}", device.open, quote(&device.title)));
+        }
+    }
+}

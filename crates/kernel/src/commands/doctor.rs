@@ -1,0 +1,64 @@
+//! `doctor`: what is missing here, and the command that mends it.
+
+use crate::command::{Command, Spec};
+use crate::cx::Cx;
+use crate::device::Check;
+use crate::error::Result;
+use crate::render::{Show, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Check everything that opening needs on this machine, and say how to mend what is wrong.
+///
+/// Exits 1 when a check failed.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Doctor {}
+
+/// What was found.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Findings {
+    platforms: Vec<Platform>,
+}
+
+/// The checks of one platform.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Platform {
+    kind: &'static str,
+    checks: Vec<Check>,
+}
+
+impl Command for Doctor {
+    const SPEC: Spec =
+        Spec { name: "doctor", deadline: Duration::from_secs(60), examples: &["stickpin doctor"], ..Spec::HOST };
+    type Output = Findings;
+
+    async fn run(self, cx: &mut Cx) -> Result<Findings> {
+        let mut platforms = Vec::new();
+        for provider in cx.host().config.providers.clone() {
+            platforms.push(Platform { kind: provider.kind(), checks: provider.doctor().await });
+        }
+        Ok(Findings { platforms })
+    }
+}
+
+impl Show for Findings {
+    fn show(&self, text: &mut Text) {
+        for platform in &self.platforms {
+            for check in &platform.checks {
+                let word = if check.ok { "ok  " } else { "FAIL" };
+                text.line(format_args!("{word} {} {}: {}", platform.kind, check.name, check.found));
+                if !check.ok && !check.fix.is_empty() {
+                    text.line(format_args!("     mend it: {}", check.fix));
+                }
+            }
+        }
+    }
+
+    fn exit(&self) -> u8 {
+        u8::from(self.platforms.iter().flat_map(|p| &p.checks).any(|c| !c.ok))
+    }
+}
