@@ -1,5 +1,11 @@
 //! The commands, one file each.
 
+pub(crate) mod alert;
+pub(crate) mod capabilities;
 pub(crate) mod close;
+pub(crate) mod devices;
+pub(crate) mod doctor;
 pub(crate) mod get;
+pub(crate) mod history;
 pub(crate) mod open;
+pub(crate) mod session;

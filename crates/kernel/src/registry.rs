@@ -26,6 +26,18 @@ list! {
     commands::close::Close,
     commands::get::GetTitle,
     commands::get::GetUrl,
+    commands::history::Back,
+    commands::history::Forward,
+    commands::history::Reload,
+    commands::history::Home,
+    commands::alert::AlertStatus,
+    commands::alert::AlertAccept,
+    commands::alert::AlertDismiss,
+    commands::devices::Devices,
+    commands::capabilities::Capabilities,
+    commands::doctor::Doctor,
+    commands::session::SessionList,
+    commands::session::SessionShow,
 }
 
 /// A command of the list.

@@ -71,8 +71,12 @@ impl Command for AlertAccept {
 }
 
 impl Command for AlertDismiss {
-    const SPEC: Spec =
-        Spec { name: "alert dismiss", effect: Effect::Mutates, examples: &["stickpin alert dismiss"], ..ALERT };
+    const SPEC: Spec = Spec {
+        name: "alert dismiss",
+        effect: Effect::Mutates,
+        examples: &["stickpin alert dismiss"],
+        ..ALERT
+    };
     type Output = Answered;
 
     async fn run(self, cx: &mut Cx) -> Result<Answered> {
@@ -83,7 +87,8 @@ impl Command for AlertDismiss {
 async fn answer(cx: &mut Cx, answer: DialogAnswer) -> Result<Answered> {
     let accepted = matches!(answer, DialogAnswer::Accept(_));
     let dialog = cx.device()?.dialog().ok_or_else(|| {
-        Error::new(ErrorCode::ElementNotFound, "no dialog of the app waits for an answer").hint("stickpin snapshot -i")
+        Error::new(ErrorCode::ElementNotFound, "no dialog of the app waits for an answer")
+            .hint("stickpin snapshot -i")
     })?;
     cx.dispatching();
     cx.device()?.answer_dialog(answer).await?;

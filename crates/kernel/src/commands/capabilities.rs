@@ -5,7 +5,6 @@ use crate::cx::Cx;
 use crate::device::{Capability, Support};
 use crate::error::Result;
 use crate::render::{Show, Text};
-use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +19,15 @@ pub(crate) struct Capabilities {}
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Table {
-    platforms: IndexMap<String, Vec<Row>>,
+    platforms: Vec<Platform>,
+}
+
+/// What one platform can do.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Platform {
+    kind: &'static str,
+    capabilities: Vec<Row>,
 }
 
 /// One capability of a platform.
@@ -40,19 +47,25 @@ impl Command for Capabilities {
             table.iter().map(|&(capability, support)| Row { capability, support }).collect()
         };
         let providers = &cx.host().config.providers;
-        let platforms = providers.iter().map(|p| (p.kind().to_owned(), rows(p.capabilities()))).collect();
+        let platforms = providers
+            .iter()
+            .map(|p| Platform { kind: p.kind(), capabilities: rows(p.capabilities()) })
+            .collect();
         Ok(Table { platforms })
     }
 }
 
 impl Show for Table {
     fn show(&self, text: &mut Text) {
-        for (platform, rows) in &self.platforms {
+        for Platform { kind, capabilities } in &self.platforms {
             for (word, support) in [("can", Support::Yes), ("cannot", Support::No)] {
-                let names: Vec<String> =
-                    rows.iter().filter(|r| r.support == support).map(|r| word_of(r.capability)).collect();
+                let names: Vec<String> = capabilities
+                    .iter()
+                    .filter(|r| r.support == support)
+                    .map(|r| word_of(r.capability))
+                    .collect();
                 if !names.is_empty() {
-                    text.line(format_args!("{platform} {word}: {}", names.join(" ")));
+                    text.line(format_args!("{kind} {word}: {}", names.join(" ")));
                 }
             }
         }

@@ -32,8 +32,12 @@ struct Platform {
 }
 
 impl Command for Doctor {
-    const SPEC: Spec =
-        Spec { name: "doctor", deadline: Duration::from_secs(60), examples: &["stickpin doctor"], ..Spec::HOST };
+    const SPEC: Spec = Spec {
+        name: "doctor",
+        deadline: Duration::from_secs(60),
+        examples: &["stickpin doctor"],
+        ..Spec::HOST
+    };
     type Output = Findings;
 
     async fn run(self, cx: &mut Cx) -> Result<Findings> {

@@ -91,7 +91,8 @@ impl Command for SessionShow {
 impl Shown {
     fn of(desk: &Desk, cx: &Cx) -> Self {
         let now = (cx.host().config.clock)();
-        let since = |then: Option<SystemTime>| then.and_then(|t| now.duration_since(t).ok()).map(|d| d.as_secs());
+        let since =
+            |then: Option<SystemTime>| then.and_then(|t| now.duration_since(t).ok()).map(|d| d.as_secs());
         let status = desk.status.borrow().clone();
         Self {
             name: desk.name.clone(),
@@ -115,7 +116,14 @@ impl Shown {
 /// Resident memory of a process, where the system tells without more ado.
 fn resident(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let kib: u64 = status.lines().find_map(|l| l.strip_prefix("VmRSS:"))?.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    let kib: u64 = status
+        .lines()
+        .find_map(|l| l.strip_prefix("VmRSS:"))?
+        .trim()
+        .strip_suffix("kB")?
+        .trim()
+        .parse()
+        .ok()?;
     Some(kib * 1024)
 }
 
@@ -140,7 +148,9 @@ impl Show for Shown {
         if !self.title.is_empty() {
             line.push_str(&format!("  {}", quote(&self.title)));
         }
-        for (word, seconds) in [("open", self.age), ("idle", self.idle), ("closes after", self.closes_after_idle)] {
+        for (word, seconds) in
+            [("open", self.age), ("idle", self.idle), ("closes after", self.closes_after_idle)]
+        {
             if let Some(seconds) = seconds {
                 line.push_str(&format!("  {word} {}", span(Duration::from_secs(seconds))));
             }
@@ -174,6 +184,9 @@ mod tests {
     #[test]
     fn spans_are_in_the_largest_unit_that_fits() {
         let of = |s| span(Duration::from_secs(s));
-        assert_eq!([of(0), of(119), of(120), of(7_199), of(7_200)], ["0 s", "119 s", "2 min", "119 min", "2 h"]);
+        assert_eq!(
+            [of(0), of(119), of(120), of(7_199), of(7_200)],
+            ["0 s", "119 s", "2 min", "119 min", "2 h"]
+        );
     }
 }

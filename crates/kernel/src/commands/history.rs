@@ -1,0 +1,101 @@
+//! `back`, `forward`, `reload`, `home`: through what was visited.
+
+use crate::command::{Command, Effect, Spec};
+use crate::cx::Cx;
+use crate::device::{Arrived, Capability, Navigation};
+use crate::error::{Error, ErrorCode, Result};
+use crate::render::{Show, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use stickpin_tree::quote;
+
+/// How long the document may take until it is ready and quiet.
+const READY: Duration = Duration::from_secs(10);
+
+/// Go one step back in the history, and return when the page is ready.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Back {}
+
+/// Go one step forward in the history, and return when the page is ready.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Forward {}
+
+/// Load the page again, and return when it is ready. Refs carry over where the same record reads the same.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Reload {}
+
+/// Go to the start screen of the device.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Home {}
+
+/// Where the app is now.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct At {
+    url: String,
+    title: String,
+    /// Whether the page became ready and quiet in time.
+    settled: bool,
+}
+
+const HISTORY: Spec = Spec { effect: Effect::Mutates, needs: &[Capability::History], ..Spec::SESSION };
+
+impl Command for Back {
+    const SPEC: Spec = Spec { name: "back", examples: &["stickpin back"], ..HISTORY };
+    type Output = At;
+
+    async fn run(self, cx: &mut Cx) -> Result<At> {
+        go(cx, &Navigation::Back, "there is nothing to go back to").await
+    }
+}
+
+impl Command for Forward {
+    const SPEC: Spec = Spec { name: "forward", examples: &["stickpin forward"], ..HISTORY };
+    type Output = At;
+
+    async fn run(self, cx: &mut Cx) -> Result<At> {
+        go(cx, &Navigation::Forward, "there is nothing to go forward to").await
+    }
+}
+
+impl Command for Reload {
+    const SPEC: Spec =
+        Spec { name: "reload", needs: &[Capability::Reload], examples: &["stickpin reload"], ..HISTORY };
+    type Output = At;
+
+    async fn run(self, cx: &mut Cx) -> Result<At> {
+        go(cx, &Navigation::Reload, "the page cannot be loaded again").await
+    }
+}
+
+impl Command for Home {
+    const SPEC: Spec =
+        Spec { name: "home", needs: &[Capability::Navigate], examples: &["stickpin home"], ..HISTORY };
+    type Output = At;
+
+    async fn run(self, cx: &mut Cx) -> Result<At> {
+        go(cx, &Navigation::Home, "the device has no start screen").await
+    }
+}
+
+async fn go(cx: &mut Cx, to: &Navigation, nowhere: &str) -> Result<At> {
+    let cancel = cx.cancel.clone();
+    cx.dispatching();
+    let arrived: Arrived = cx.device()?.navigate(to, READY, &cancel).await?;
+    if !arrived.moved {
+        return Err(Error::new(ErrorCode::Unsupported, nowhere).hint("stickpin get url says where it is"));
+    }
+    Ok(At { url: arrived.url, title: arrived.title, settled: arrived.settled })
+}
+
+impl Show for At {
+    fn show(&self, text: &mut Text) {
+        let late = if self.settled { "" } else { " (still loading after 10 s)" };
+        text.line(format_args!("at {} {}{late}", quote(&self.url), quote(&self.title)));
+    }
+}
