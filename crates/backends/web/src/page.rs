@@ -13,6 +13,10 @@ pub const AGENT: &str = concat!(
     include_str!("page/names.js"),
     include_str!("page/states.js"),
     include_str!("page/capture.js"),
+    include_str!("page/locate.js"),
+    include_str!("page/aim.js"),
+    include_str!("page/input.js"),
+    include_str!("page/changes.js"),
     include_str!("page/agent.js"),
     "})();"
 );

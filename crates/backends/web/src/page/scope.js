@@ -41,6 +41,7 @@ function newScope(doc) {
 
 /** Adds what a document or a shadow root contributes to the scope. */
 function readRoot(root) {
+  observe(root);
   const query = root.nodeType === 9 ? s => $docQueryAll.call(root, s) : s => root.querySelectorAll(s);
   for (const label of query('label')) {
     const control = label.control;

@@ -1,0 +1,262 @@
+// Where an element is, which point of it to press, and what a press there would reach. All coordinates that leave
+// this file are pixels of the viewport of the document that this script lives in; frames in this process are crossed.
+
+/** A rectangle as [left, top, right, bottom]. */
+const box = r => [r.left, r.top, r.right, r.bottom];
+const meet = (a, b) => [Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.min(a[2], b[2]), Math.min(a[3], b[3])];
+const area = b => Math.max(0, b[2] - b[0]) * Math.max(0, b[3] - b[1]);
+const round = n => Math.round(n * 100) / 100;
+
+/** How the pixels of a frame's document map to those of the document around it: [scale, scale, x, y]. */
+function frameMap(frame) {
+  const r = $rect.call(frame);
+  const style = styleOf(frame);
+  const sx = frame.offsetWidth ? r.width / frame.offsetWidth : 1;
+  const sy = frame.offsetHeight ? r.height / frame.offsetHeight : 1;
+  return [sx, sy,
+    r.left + (frame.clientLeft + parseFloat(style.paddingLeft)) * sx,
+    r.top + (frame.clientTop + parseFloat(style.paddingTop)) * sy];
+}
+
+const frameOf = doc => {
+  if (doc === document) return null;
+  const view = $view.call(doc);
+  return view ? view.frameElement : null;
+};
+
+/** A rectangle of `doc` in the pixels of this script's document, cut by the frames in between if `clip`. */
+function outward(b, doc, clip) {
+  for (let frame = frameOf(doc); frame; frame = frameOf($ownerDocument.call(frame))) {
+    const view = $view.call(doc);
+    if (clip) b = meet(b, [0, 0, view.innerWidth, view.innerHeight]);
+    const [sx, sy, x, y] = frameMap(frame);
+    b = [b[0] * sx + x, b[1] * sy + y, b[2] * sx + x, b[3] * sy + y];
+    doc = $ownerDocument.call(frame);
+    if (clip) b = clipped(b, frame);
+  }
+  return clip ? meet(b, [0, 0, innerWidth, innerHeight]) : b;
+}
+
+/** What of a rectangle of `e` the scrollers and clips around it let through (CSS Overflow 3, 3). */
+function clipped(b, e) {
+  let position = styleOf(e).position;
+  for (let p = flatParent(e); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
+    const doc = $ownerDocument.call(p);
+    if (p === $body.call(doc) || p === $documentElement.call(doc)) break;
+    const style = styleOf(p);
+    if (position === 'fixed') {
+      // Only a transformed ancestor holds a fixed box.
+      if (style.transform === 'none' && style.filter === 'none' && style.contain === 'none') continue;
+      position = style.position;
+    } else if (position === 'absolute' && style.position === 'static' && style.transform === 'none') continue;
+    else position = style.position;
+    if (style.overflowX !== 'visible' || style.overflowY !== 'visible') {
+      const r = $rect.call(p);
+      const inner = [r.left + p.clientLeft, r.top + p.clientTop, r.left + p.clientLeft + p.clientWidth, r.top + p.clientTop + p.clientHeight];
+      if (style.display === 'inline') continue;
+      if (style.overflowX === 'visible') inner[0] = -Infinity, inner[2] = Infinity;
+      if (style.overflowY === 'visible') inner[1] = -Infinity, inner[3] = Infinity;
+      b = meet(b, inner);
+    }
+  }
+  return b;
+}
+
+/** The boxes of an element in its own document: its lines; without a box of its own those of its content. */
+function boxesOf(e) {
+  const tag = $localName.call(e);
+  if (tag === 'area') return areaBoxes(e);
+  let list = Array.from($rects.call(e), box).filter(b => area(b) > 0);
+  if (!list.length && styleOf(e).display === 'contents') {
+    const range = $ownerDocument.call(e).createRange();
+    range.selectNodeContents(e);
+    list = Array.from(range.getClientRects(), box).filter(b => area(b) > 0);
+  }
+  if (!list.length && (tag === 'option' || tag === 'optgroup')) {
+    const select = $closest.call(e, 'select');
+    if (select) list = [box($rect.call(select))].filter(b => area(b) > 0);
+  }
+  return list;
+}
+
+/** The box around the shape of an `area`, at the image that uses its map (HTML 4.8.14). */
+function areaBoxes(e) {
+  const map = $closest.call(e, 'map');
+  const name = map && attr(map, 'name');
+  if (!name) return [];
+  const image = $docQuery.call($ownerDocument.call(e), `img[usemap="#${CSS.escape(name)}" i]`);
+  if (!image) return [];
+  const r = $rect.call(image);
+  const c = (attr(e, 'coords') || '').split(',').map(Number);
+  const shape = (attr(e, 'shape') || 'rect').toLowerCase();
+  if (shape === 'default') return [box(r)];
+  if (shape === 'circle' && c.length >= 3) return [[r.left + c[0] - c[2] / 2, r.top + c[1] - c[2] / 2, r.left + c[0] + c[2] / 2, r.top + c[1] + c[2] / 2]];
+  const xs = c.filter((_, i) => i % 2 === 0), ys = c.filter((_, i) => i % 2 === 1);
+  return xs.length >= 2 ? [[r.left + Math.min(...xs), r.top + Math.min(...ys), r.left + Math.max(...xs), r.top + Math.max(...ys)]] : [];
+}
+
+/** The whole box of an element in this document's pixels, [x, y, width, height]; null without one. */
+function rectOf(e) {
+  const boxes = boxesOf(e);
+  if (!boxes.length) return null;
+  const all = boxes.reduce((a, b) => [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])]);
+  const b = outward(all, $ownerDocument.call(e), false);
+  return [round(b[0]), round(b[1]), round(b[2] - b[0]), round(b[3] - b[1])];
+}
+
+/** The middle of the largest part of an element that can be seen; null if none can. */
+function pointOf(e) {
+  let best = null;
+  for (const b of boxesOf(e)) {
+    const seen = outward(clipped(b, e), $ownerDocument.call(e), true);
+    if (area(seen) > 0 && (best === null || area(seen) > area(best))) best = seen;
+  }
+  return best && [round((best[0] + best[2]) / 2), round((best[1] + best[3]) / 2)];
+}
+
+/** The innermost element at a point, through open shadow roots and frames of this process. */
+function deepAt(x, y) {
+  let doc = document;
+  for (;;) {
+    let e = DOC.elementFromPoint.call(doc, x, y);
+    while (e) {
+      const root = $shadowRoot.call(e);
+      const inner = root && root.elementFromPoint(x, y);
+      if (!inner || inner === e || $getRootNode.call(inner) !== root) break;
+      e = inner;
+    }
+    const inner = e && frameDocument(e, $localName.call(e));
+    if (!inner || !$documentElement.call(inner)) return e;
+    const [sx, sy, left, top] = frameMap(e);
+    x = (x - left) / sx;
+    y = (y - top) / sy;
+    const view = $view.call(inner);
+    if (x < 0 || y < 0 || x >= view.innerWidth || y >= view.innerHeight) return e;
+    doc = inner;
+  }
+}
+
+/** Whether an event at `at` is one for `target`: it, something inside it, or its label. */
+function reaches(at, target) {
+  for (let p = at; p; p = flatParent(p)) {
+    if (p === target) return true;
+    if ($nodeType.call(p) !== ELEMENT) continue;
+    const tag = $localName.call(p);
+    if (tag === 'label') return p.control === target;
+    // What is pressed inside a label by itself does not press the label's control (HTML 4.10.4).
+    if (tag === 'a' || tag === 'button' || tag === 'input' || tag === 'select' || tag === 'textarea') {
+      if ($localName.call(target) === 'label' && target.control === p) return true;
+      // An image map's area is at its image; an option at its list.
+      return (tag === 'select' && $contains.call(p, target));
+    }
+  }
+  return $localName.call(target) === 'area' && $localName.call(at) === 'img' && has(at, 'usemap');
+}
+
+/**
+ * Brings an element into view and chooses the point to press. null: gone; {rect: null}: no box; {point: null}: no
+ * part of it can be brought into view.
+ */
+function reach(id) {
+  const e = nodeOf(id);
+  if (!e || !$isConnected.call(e)) return null;
+  let aimed = e;
+  if (!boxesOf(e).length) {
+    const label = labelWithBox(e);
+    if (!label) return { rect: null, point: null };
+    aimed = label;
+  }
+  let point = pointOf(aimed);
+  if (point === null || !safelyIn(aimed, point)) {
+    P.scrollIntoView.call(aimed, { block: 'center', inline: 'center', behavior: 'instant' });
+    point = pointOf(aimed);
+  }
+  // A control that is there for assistive technology only is pressed through its label.
+  if (point === null || !hits(e, point)) {
+    const label = labelWithBox(e);
+    if (label && label !== aimed) {
+      if (pointOf(label) === null) P.scrollIntoView.call(label, { block: 'center', inline: 'center', behavior: 'instant' });
+      const other = pointOf(label);
+      if (other && hits(e, other)) point = other;
+    }
+  }
+  return { rect: rectOf(e) || rectOf(aimed), point };
+}
+
+/** Whether an element sits in view without scrolling: its point is free, or it is at least not cut. */
+const safelyIn = (e, point) => {
+  const at = deepAt(point[0], point[1]);
+  return at !== null && reaches(at, e);
+};
+
+const hits = (e, point) => {
+  const at = deepAt(point[0], point[1]);
+  return at !== null && reaches(at, e);
+};
+
+function labelWithBox(e) {
+  const labels = e.labels;
+  if (!labels || !labels.length) return null;
+  for (const label of labels) if (boxesOf(label).length) return label;
+  return null;
+}
+
+/** What a press at a point would reach: {hit: 'target'}, {hit: 'covered', by, what} or {hit: 'off'}; null: gone. */
+function hit(id, x, y) {
+  const e = nodeOf(id);
+  if (!e || !$isConnected.call(e)) return null;
+  const at = deepAt(x, y);
+  if (!at) return { hit: 'off' };
+  if (reaches(at, e)) return { hit: 'target' };
+  // What is asked about lives in a frame of another process: its own script decides.
+  const cover = coverOf(at, e);
+  return { hit: 'covered', by: idOf(cover), what: words(cover) };
+}
+
+/** The element to blame: the dialog or popup that the covering element belongs to, else it itself. */
+function coverOf(at, target) {
+  for (let p = at; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
+    if (insideFlat(target, p)) break;
+    if ($localName.call(p) === 'dialog' || /^(dialog|alertdialog|menu|listbox|alert|status|tooltip)$/.test(attr(p, 'role') || '')) return p;
+  }
+  return at;
+}
+
+/** An element in words: `dialog "Cookies"`, `div.overlay`. */
+function words(e) {
+  const tag = $localName.call(e);
+  const outer = scope;
+  scope = newScope($ownerDocument.call(e));
+  try {
+    const root = $getRootNode.call(e);
+    if (root instanceof ShadowRoot) readRoot(root);
+    const v = $hasAttributes.call(e) ? readAttributes(e) : null;
+    const role = roleOf(e, tag, v === null ? null : v[A_ROLE]);
+    if (role !== 'generic') {
+      const name = nameOf(e, tag, role, v);
+      if (name) return `${role} ${JSON.stringify(name.length > 60 ? name.slice(0, 59) + '…' : name)}`;
+    }
+    const id = v !== null && v[A_ID];
+    const cls = v !== null && v[A_CLASS] !== null && v[A_CLASS].trim().split(/\s+/)[0];
+    return tag + (id ? '#' + id : cls ? '.' + cls : '');
+  } finally {
+    scope = outer;
+  }
+}
+
+/** The element at a point as the tree has it: of a picture its root, of a button's inside the button. 0: none. */
+function elementAt(x, y) {
+  let e = deepAt(x, y);
+  if (!e) return 0;
+  for (let p = e; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
+    const tag = $localName.call(p);
+    if (tag === 'svg' || tag === 'button' || LEAF_CONTROLS.has(attr(p, 'role'))) e = p;
+  }
+  return idOf(e);
+}
+
+/** [x, y, width, height] per id; null without a box. */
+const rects = list => list.map(id => {
+  const e = nodeOf(id);
+  return e && $isConnected.call(e) ? rectOf(e) : null;
+});
