@@ -1,1 +1,143 @@
 //! The command line: a projection of the registry, output, exit codes.
+//!
+//! [`run`] reads words, finds the command, builds only that command's grammar, and sends a request to the daemon.
+//! No command of the registry is named here: what differs from other surfaces is in `local.rs`, with the reason.
+
+mod complete;
+mod daemon;
+mod env;
+mod errors;
+mod globals;
+mod grammar;
+mod help;
+mod local;
+mod output;
+mod own;
+mod parse;
+mod points;
+mod words;
+
+pub use env::Env;
+pub use output::Streams;
+pub use own::caller;
+
+use globals::Globals;
+use local::{Act, Local};
+use parse::Plan;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+use stickpin_kernel::{Error, ErrorCode, Request, Result};
+use stickpin_wire::{Connection, Place};
+
+/// What the binary does for the command line, because it alone knows the backends and the daemon.
+#[derive(Debug, Clone, Copy)]
+pub struct Hooks {
+    /// Becomes the daemon of a state dir; the second is how long it stays without sessions, if that is given.
+    pub daemon: fn(PathBuf, Option<Duration>) -> u8,
+    /// Shows the demonstration.
+    pub demo: fn(&mut Streams<'_>) -> u8,
+}
+
+/// Runs a command line, without the program's name, and says what to exit with.
+pub fn run(
+    args: impl IntoIterator<Item = OsString>,
+    env: &Env,
+    hooks: Hooks,
+    streams: &mut Streams<'_>,
+) -> u8 {
+    let args = match words_of(args) {
+        Ok(args) => args,
+        Err(error) => return streams.fail("", error, false),
+    };
+    let json = globals::wants_json(&args);
+    match parse::plan(args, env) {
+        Ok(Plan::Call(request, globals)) => call(&request, &globals, env, streams),
+        Ok(Plan::Local(local, matches, globals)) => act(local, &matches, &globals, env, hooks, streams)
+            .unwrap_or_else(|e| streams.fail(local.name, e, json)),
+        Ok(Plan::Print(text)) => {
+            streams.say(&text);
+            0
+        }
+        Ok(Plan::Nothing(overview)) => {
+            streams.complain(&overview);
+            ErrorCode::InvalidArgs.exit()
+        }
+        Err((command, error)) => streams.fail(command, error, json),
+    }
+}
+
+/// The request that a command line stands for: for programs that show command lines and run them in process.
+///
+/// # Errors
+/// `INVALID_ARGS`.
+pub fn request(args: &[&str], env: &Env) -> Result<Request> {
+    match parse::plan(args.iter().map(|&arg| arg.to_owned()).collect(), env) {
+        Ok(Plan::Call(request, _)) => Ok(request),
+        Ok(_) => Err(Error::new(ErrorCode::InvalidArgs, "this is a command of the command line itself")),
+        Err((_, error)) => Err(error),
+    }
+}
+
+fn words_of(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>> {
+    let word = |arg: OsString| {
+        arg.into_string().map_err(|arg| {
+            let message = format!("the argument {:?} is not UTF-8", arg.to_string_lossy());
+            Error::new(ErrorCode::InvalidArgs, message)
+        })
+    };
+    args.into_iter().map(word).collect()
+}
+
+fn call(request: &Request, globals: &Globals, env: &Env, streams: &mut Streams<'_>) -> u8 {
+    let connected = env
+        .state_dir(globals.state_dir.as_deref())
+        .and_then(|dir| Place::open(&dir))
+        .and_then(|place| Connection::find_or_start(&place, &daemon::start(env)));
+    match connected {
+        Ok(mut connection) => streams.respond(&connection.call(request), globals.json),
+        Err(error) => streams.fail(&request.command, error, globals.json),
+    }
+}
+
+fn act(
+    local: &'static Local,
+    matches: &clap::ArgMatches,
+    globals: &Globals,
+    env: &Env,
+    hooks: Hooks,
+    streams: &mut Streams<'_>,
+) -> Result<u8> {
+    let state_dir = || env.state_dir(globals.state_dir.as_deref());
+    match local.act {
+        Act::Status => daemon::status(&Place::open(&state_dir()?)?, globals.json, streams),
+        Act::Start => daemon::ensure(&Place::open(&state_dir()?)?, env, globals.json, streams),
+        Act::Stop => {
+            daemon::stop(&Place::open(&state_dir()?)?, matches.get_flag("force"), globals.json, streams)
+        }
+        Act::Run => {
+            let seconds =
+                matches.get_one::<String>("idle-exit").map(|s| s.parse().map_err(|_| not_seconds(s)));
+            Ok((hooks.daemon)(state_dir()?, seconds.transpose()?.map(Duration::from_secs)))
+        }
+        Act::Completions => {
+            let shell = matches.get_one::<String>("shell").map(String::as_str).unwrap_or_default();
+            streams.say(&complete::script(shell).unwrap_or_default());
+            Ok(0)
+        }
+        Act::Help => {
+            let topic: Vec<&str> =
+                matches.get_many::<String>("topic").into_iter().flatten().map(String::as_str).collect();
+            streams.say(&help::about(&topic.join(" "))?);
+            Ok(0)
+        }
+        Act::Demo => Ok((hooks.demo)(streams)),
+    }
+}
+
+fn not_seconds(text: &str) -> Error {
+    Error::new(ErrorCode::InvalidArgs, format!("`--idle-exit`: {text:?} is not a number of seconds"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -24,8 +24,6 @@ macro_rules! list {
 list! {
     commands::open::Open,
     commands::close::Close,
-    commands::press::Press,
-    commands::fill::Fill,
     commands::get::GetTitle,
     commands::get::GetUrl,
     commands::history::Back,
@@ -131,7 +129,7 @@ pub fn lookup(name: &str) -> Result<&'static Entry> {
             Some(near) => format!("did you mean `{near}`? stickpin help lists the commands"),
             None => "stickpin help lists the commands".to_owned(),
         };
-        Error::new(ErrorCode::InvalidArgs, format!("there is no command {}", stickpin_tree::quote(name)))
+        Error::new(ErrorCode::InvalidArgs, format!("there is no command {}", crate::render::quoted(name)))
             .hint(hint)
     })
 }

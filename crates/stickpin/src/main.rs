@@ -1,3 +1,42 @@
-//! The `stickpin` binary.
+//! The `stickpin` binary: the only place that knows the command line, the daemon and the backends together.
 
-fn main() {}
+mod backends;
+mod demo;
+mod env;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+use stickpin_cli::{Hooks, Streams};
+
+fn main() -> ExitCode {
+    let env = match env::of_command_line() {
+        Ok(env) => env,
+        Err(e) => {
+            eprintln!("IO: the current folder is not there any more: {e}");
+            return ExitCode::from(stickpin_kernel::ErrorCode::Io.exit());
+        }
+    };
+    // Buffered: an answer of many lines does not become many system calls. Not locked: this may become the daemon,
+    // whose other threads write to stderr.
+    let (mut out, mut err) = (io::BufWriter::new(io::stdout()), io::stderr());
+    let mut streams = Streams { out: &mut out, err: &mut err };
+    let code =
+        stickpin_cli::run(std::env::args_os().skip(1), &env, Hooks { daemon, demo: demo::run }, &mut streams);
+    // A reader that has gone away wants no more.
+    let _ = out.flush();
+    ExitCode::from(code)
+}
+
+/// Becomes the daemon of a state dir.
+fn daemon(state_dir: PathBuf, idle_exit: Option<Duration>) -> u8 {
+    stickpin_daemon::run(&stickpin_daemon::Options {
+        state_dir,
+        idle_exit: idle_exit.unwrap_or(stickpin_daemon::IDLE_EXIT),
+        log: env::log_level()
+            .and_then(|level| level.parse().ok())
+            .unwrap_or(stickpin_daemon::LevelFilter::INFO),
+        providers: backends::all,
+    })
+}

@@ -6,13 +6,20 @@ use crate::start::Start;
 use async_trait::async_trait;
 use std::sync::Arc;
 use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Error, ErrorCode, Request, Response, Result};
+use stickpin_kernel::{Error, ErrorCode, Host, Request, Response, Result};
 
 /// Something that runs commands: a host in this process, or a daemon behind a socket.
 #[async_trait]
 pub trait Client: Send + Sync {
     /// Runs one command. When the token fires the command ends where nothing is half done, and still answers.
     async fn call(&self, request: Request, cancel: CancellationToken) -> Response;
+}
+
+#[async_trait]
+impl Client for Host {
+    async fn call(&self, request: Request, cancel: CancellationToken) -> Response {
+        Self::call(self, request, cancel).await
+    }
 }
 
 /// A daemon behind a socket, found or started at each call. Calls may overlap; each has a connection of its own, which

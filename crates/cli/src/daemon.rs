@@ -1,0 +1,82 @@
+//! `daemon status|start|stop`: about the daemon, and served although versions differ.
+
+use crate::env::Env;
+use crate::output::Streams;
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::time::Duration;
+use stickpin_kernel::{Response, Result};
+use stickpin_wire::rpc::Stop;
+use stickpin_wire::{Connection, Place, Start};
+
+/// A daemon that is slower than this to say a word hangs.
+const START: Duration = Duration::from_secs(10);
+
+/// Closing browsers takes its time.
+const STOP: Duration = Duration::from_secs(20);
+
+/// How this program is started as a daemon.
+pub(crate) fn start(env: &Env) -> Start {
+    let args = ["daemon", "run"].map(OsString::from).to_vec();
+    Start { program: env.program.clone(), args, timeout: START }
+}
+
+/// Says how it is. That none runs is an answer.
+pub(crate) fn status(place: &Place, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
+    let Some(mut connection) = Connection::find(place)? else {
+        let text = format!("no daemon runs for {}", place.state_dir().display());
+        return Ok(done("daemon status", text, json!({"running": false}), json, streams));
+    };
+    let status = connection.status()?;
+    let sessions = match status.sessions.as_slice() {
+        [] => "no session is open".to_owned(),
+        names => format!("open: {}", names.join(", ")),
+    };
+    let text = format!(
+        "stickpin {} runs as process {} since {} s; {sessions}; {} running\nstate dir {}\nsocket    {}\nlog       {}",
+        status.version,
+        status.pid,
+        status.uptime_ms / 1000,
+        status.running,
+        status.state_dir.display(),
+        status.socket.display(),
+        place.log().display(),
+    );
+    let mut output = json!({"running": true});
+    if let (Some(to), Ok(Value::Object(from))) = (output.as_object_mut(), serde_json::to_value(&status)) {
+        to.extend(
+            from.into_iter().map(|(k, v)| if k == "running" { ("commands".to_owned(), v) } else { (k, v) }),
+        );
+    }
+    Ok(done("daemon status", text, output, json, streams))
+}
+
+/// Starts it, if it does not run.
+pub(crate) fn ensure(place: &Place, env: &Env, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
+    let connection = Connection::find_or_start(place, &start(env))?;
+    let pid = connection.welcome().pid;
+    Ok(done("daemon start", format!("the daemon runs as process {pid}"), json!({"pid": pid}), json, streams))
+}
+
+/// Ends it, and waits until it is gone.
+pub(crate) fn stop(place: &Place, force: bool, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
+    let Some(mut connection) = Connection::find(place)? else {
+        let text = format!("no daemon runs for {}", place.state_dir().display());
+        return Ok(done("daemon stop", text, json!({"stopped": false}), json, streams));
+    };
+    let stopping = connection.stop(Stop { force })?;
+    connection.wait_for_end(STOP)?;
+    let closed = match stopping.sessions.as_slice() {
+        [] => String::new(),
+        names => format!(", closed {}", names.join(", ")),
+    };
+    let text = format!("stopped process {}{closed}", stopping.pid);
+    let output = json!({"stopped": true, "pid": stopping.pid, "sessions": stopping.sessions});
+    Ok(done("daemon stop", text, output, json, streams))
+}
+
+fn done(command: &str, text: String, output: Value, json: bool, streams: &mut Streams<'_>) -> u8 {
+    let (text, output) = if json { (None, Some(output)) } else { (Some(text), None) };
+    let response = Response { ok: true, command: command.to_owned(), text, output, ..Response::default() };
+    streams.respond(&response, json)
+}

@@ -1,0 +1,60 @@
+//! What a command line learns from its surroundings. The binary reads it; nothing here looks at a variable.
+
+use std::path::PathBuf;
+use stickpin_kernel::{Error, ErrorCode, Result, paths};
+
+/// The surroundings of one call.
+#[derive(Debug, Clone, Default)]
+pub struct Env {
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// The home directory.
+    pub home: Option<PathBuf>,
+    /// `STICKPIN_STATE_DIR`.
+    pub state_dir: Option<String>,
+    /// `STICKPIN_SESSION`.
+    pub session: Option<String>,
+    /// `STICKPIN_STALE_REFS`: the default of `open --stale-refs`.
+    pub stale_refs: Option<String>,
+    /// This program, which is started again as the daemon.
+    pub program: PathBuf,
+}
+
+impl Env {
+    /// The state dir: the option, else the variable, else a folder under the home directory.
+    ///
+    /// # Errors
+    /// `IO` when there is no home directory either.
+    pub(crate) fn state_dir(&self, option: Option<&str>) -> Result<PathBuf> {
+        let caller = crate::own::caller(&self.cwd, self.home.as_deref());
+        if let Some(path) = option.or(self.state_dir.as_deref()).filter(|path| !path.is_empty()) {
+            return Ok(paths::resolve(&caller, path));
+        }
+        match &self.home {
+            Some(home) => Ok(home.join(".local/state/stickpin")),
+            None => Err(Error::new(ErrorCode::Io, "there is no home directory for the state dir")
+                .hint("name a folder: --state-dir DIR or STICKPIN_STATE_DIR")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_option_comes_before_the_variable_and_that_before_home() {
+        let env = Env {
+            cwd: "/w".into(),
+            home: Some("/h".into()),
+            state_dir: Some("~/s".into()),
+            ..Env::default()
+        };
+        assert_eq!(env.state_dir(Some("x")).unwrap(), PathBuf::from("/w/x"));
+        assert_eq!(env.state_dir(None).unwrap(), PathBuf::from("/h/s"));
+        let env = Env { state_dir: Some(String::new()), ..env };
+        assert_eq!(env.state_dir(None).unwrap(), PathBuf::from("/h/.local/state/stickpin"));
+        let env = Env { home: None, ..env };
+        assert_eq!(env.state_dir(None).unwrap_err().code, ErrorCode::Io);
+    }
+}

@@ -1,0 +1,49 @@
+//! What clap complains about, in the form of every other error.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, Error as Complaint};
+use stickpin_kernel::{Error, ErrorCode};
+
+/// The complaint about a command's arguments as `INVALID_ARGS` with the usage as its hint.
+pub(crate) fn invalid_args(complaint: &Complaint, command: &mut Command) -> Error {
+    let name = command.get_bin_name().unwrap_or("stickpin").trim_start_matches("stickpin ").to_owned();
+    let text = |kind| complaint.get(kind).map(words).unwrap_or_default();
+    let (arg, value) = (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue));
+    let option = arg.split_whitespace().next().unwrap_or_default();
+    let message = match complaint.kind() {
+        ErrorKind::MissingRequiredArgument => format!("`{name}` needs {arg}"),
+        ErrorKind::UnknownArgument if option.starts_with('-') => format!("`{name}` has no option `{option}`"),
+        ErrorKind::UnknownArgument => format!("`{name}` does not take another argument {option:?}"),
+        ErrorKind::InvalidValue if value.is_empty() => format!("`{arg}` of `{name}` needs a value"),
+        ErrorKind::InvalidValue => {
+            format!("`{arg}` of `{name}`: {value:?} is not one of {}", text(ContextKind::ValidValue))
+        }
+        ErrorKind::TooManyValues => format!("`{option}` of `{name}` does not take the value {value:?}"),
+        ErrorKind::NoEquals => format!("`{option}` of `{name}` takes its value after `=`"),
+        ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues => {
+            format!("`{option}` of `{name}` needs a value")
+        }
+        ErrorKind::ArgumentConflict => format!("`{arg}` of `{name}` was given twice or with its opposite"),
+        _ => format!("`{name}`: the arguments are not of its form"),
+    };
+    let near = match (text(ContextKind::SuggestedArg), text(ContextKind::SuggestedValue)) {
+        (near, _) if !near.is_empty() => format!("did you mean `{near}`? "),
+        (_, near) if !near.is_empty() => format!("did you mean `{near}`? "),
+        _ => String::new(),
+    };
+    let usage = command.render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").split_whitespace().collect::<Vec<_>>().join(" ");
+    Error::new(ErrorCode::InvalidArgs, message).hint(format!("{near}usage: {usage}"))
+}
+
+fn words(value: &ContextValue) -> String {
+    match value {
+        ContextValue::String(text) => text.clone(),
+        ContextValue::Strings(texts) => texts.join(", "),
+        ContextValue::StyledStr(text) => text.to_string(),
+        ContextValue::StyledStrs(texts) => {
+            texts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        }
+        _ => String::new(),
+    }
+}

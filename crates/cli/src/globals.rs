@@ -1,0 +1,131 @@
+//! The options that every command takes.
+
+use clap::{Arg, ArgAction, ArgMatches};
+use serde_json::Value;
+use stickpin_kernel::{Detail, Error, ErrorCode, Format, Render, Result};
+
+/// One option of every command.
+struct Global {
+    long: &'static str,
+    /// The name of its value; none for a switch.
+    value: Option<&'static str>,
+    help: &'static str,
+}
+
+const GLOBALS: &[Global] = &[
+    Global { long: "session", value: Some("NAME"), help: "The session, instead of this project's own" },
+    Global { long: "state-dir", value: Some("DIR"), help: "Where the daemon keeps its state" },
+    Global { long: "json", value: None, help: "Answer with one JSON value" },
+    Global { long: "detail", value: Some("HOW"), help: "How much is said: digest, normal, full" },
+    Global { long: "timeout", value: Some("MS"), help: "End the command after so many milliseconds" },
+    Global { long: "max-bytes", value: Some("N"), help: "Bound of the text of the answer" },
+];
+
+/// What they were set to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Globals {
+    pub(crate) session: Option<String>,
+    pub(crate) state_dir: Option<String>,
+    pub(crate) json: bool,
+    pub(crate) detail: Detail,
+    pub(crate) timeout_ms: Option<u64>,
+    pub(crate) max_bytes: Option<usize>,
+}
+
+impl Globals {
+    /// How the answer should be rendered.
+    pub(crate) fn render(&self) -> Render {
+        let format = if self.json { Format::Json } else { Format::Text };
+        Render { format, max_bytes: self.max_bytes, detail: self.detail, ..Render::default() }
+    }
+}
+
+/// How many words of an argument list the option at its front takes; `None` if there is none of these.
+pub(crate) fn width(arg: &str) -> Option<usize> {
+    let (name, inline) = match arg.strip_prefix("--")?.split_once('=') {
+        Some((name, _)) => (name, true),
+        None => (&arg[2..], false),
+    };
+    let global = GLOBALS.iter().find(|g| g.long == name)?;
+    Some(if inline || global.value.is_none() { 1 } else { 2 })
+}
+
+/// Their grammar, without those that `taken` names: a command's own option of that name comes first.
+pub(crate) fn args(taken: impl Fn(&str) -> bool) -> impl Iterator<Item = Arg> {
+    GLOBALS.iter().filter(move |g| !taken(g.long)).map(|g| {
+        let arg = Arg::new(id(g.long)).long(g.long).help(g.help).help_heading("For every command");
+        match g.value {
+            Some(value) => arg.value_name(value),
+            None => arg.action(ArgAction::SetTrue),
+        }
+    })
+}
+
+/// Apart from the names of fields, which are camelCase.
+fn id(long: &str) -> String {
+    format!("--{long}")
+}
+
+/// Reads them.
+///
+/// # Errors
+/// `INVALID_ARGS` for a value that is not of the option's form.
+pub(crate) fn read(matches: &ArgMatches) -> Result<Globals> {
+    let text = |long: &str| matches.try_get_one::<String>(&id(long)).ok().flatten().cloned();
+    let number = |long: &str| -> Result<Option<u64>> {
+        let Some(text) = text(long) else { return Ok(None) };
+        text.parse().map(Some).map_err(|_| {
+            Error::new(ErrorCode::InvalidArgs, format!("`--{long}`: {text:?} is not a whole number"))
+        })
+    };
+    let detail = match text("detail") {
+        None => Detail::default(),
+        Some(text) => serde_json::from_value(Value::from(text.as_str())).map_err(|_| {
+            let message = format!("`--detail`: {text:?} is not one of digest, normal, full");
+            Error::new(ErrorCode::InvalidArgs, message)
+        })?,
+    };
+    Ok(Globals {
+        session: text("session"),
+        state_dir: text("state-dir"),
+        json: matches.get_flag(&id("json")),
+        detail,
+        timeout_ms: number("timeout")?,
+        max_bytes: number("max-bytes")?.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
+    })
+}
+
+/// Whether JSON is wanted, from arguments that may not be readable otherwise: also their error is then JSON.
+pub(crate) fn wants_json(args: &[String]) -> bool {
+    args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_before_the_command_are_skipped_with_their_values() {
+        assert_eq!(width("--session"), Some(2));
+        assert_eq!(width("--session=a"), Some(1));
+        assert_eq!(width("--json"), Some(1));
+        assert_eq!(width("--nonsense"), None);
+        assert_eq!(width("press"), None);
+    }
+
+    #[test]
+    fn json_is_wanted_only_before_the_double_hyphen() {
+        let args = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert!(wants_json(&args("press --json @e1")));
+        assert!(!wants_json(&args("fill @e1 -- --json")));
+    }
+
+    #[test]
+    fn a_command_keeps_its_own_option_of_the_same_name() {
+        let names: Vec<_> = args(|long| long == "timeout").map(|a| a.get_id().to_string()).collect();
+        assert!(
+            !names.contains(&"--timeout".to_owned()) && names.contains(&"--session".to_owned()),
+            "{names:?}"
+        );
+    }
+}

@@ -1,0 +1,184 @@
+//! The registry as a command line: fields become arguments, what was matched becomes an input.
+
+use crate::globals;
+use crate::local::Local;
+use clap::builder::PossibleValue;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::{Map, Value};
+use stickpin_kernel::registry::Entry;
+use stickpin_kernel::schema::{Field, Kind};
+
+/// The grammar of one command of the registry, with the options of every command.
+pub(crate) fn leaf(entry: &Entry) -> Command {
+    let fields = entry.fields();
+    let mut command = base(entry.spec.name).about(entry.summary().to_owned());
+    if entry.doc() != entry.summary() {
+        command = command.long_about(entry.doc().to_owned());
+    }
+    if let Some(after) = after_help(entry) {
+        command = command.after_help(after);
+    }
+    command
+        .args(fields.iter().map(argument))
+        .args(globals::args(|long| fields.iter().any(|f| f.positional.is_none() && kebab(&f.name) == long)))
+}
+
+/// The grammar of a command that only a command line has.
+pub(crate) fn local(local: &Local) -> Command {
+    (local.grammar)(base(local.name).about(local.about)).args(globals::args(|_| false))
+}
+
+fn base(name: &str) -> Command {
+    let full = format!("stickpin {name}");
+    Command::new(full.clone())
+        .bin_name(full)
+        .no_binary_name(true)
+        .disable_version_flag(true)
+        .disable_help_subcommand(true)
+        .args_override_self(true)
+}
+
+/// Examples, and the other commands of the group that it is the default of.
+fn after_help(entry: &Entry) -> Option<String> {
+    let mut parts = Vec::new();
+    if !entry.spec.examples.is_empty() {
+        let lines: Vec<String> = entry.spec.examples.iter().map(|line| format!("  {line}")).collect();
+        parts.push(format!("Examples:\n{}", lines.join("\n")));
+    }
+    if !entry.spec.aliases.is_empty() {
+        parts.push(format!("Also called: {}", entry.spec.aliases.join(", ")));
+    }
+    let members: Vec<String> =
+        crate::words::members(entry.spec.name).map(|m| format!("{} {m}", entry.spec.name)).collect();
+    if !members.is_empty() {
+        parts.push(format!("See also: {}", members.join(", ")));
+    }
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// One field as an argument.
+fn argument(field: &Field) -> Arg {
+    let mut lines = field.doc.splitn(2, "\n\n");
+    let mut arg = Arg::new(field.name.clone()).help(lines.next().unwrap_or_default().replace('\n', " "));
+    if let Some(place) = field.positional {
+        arg = arg.index(place + 1).required(field.required).value_name(field.placeholder.clone());
+        if field.trailing {
+            arg = arg.num_args(1..).action(ArgAction::Append);
+        }
+    } else {
+        arg = arg.long(kebab(&long_name(field)));
+        if let Some(short) = field.short {
+            arg = arg.short(short);
+        }
+        arg = match &field.kind {
+            Kind::Bool => arg.action(ArgAction::SetTrue),
+            _ => arg.required(field.required).value_name(field.placeholder.clone()),
+        };
+        if matches!(field.kind, Kind::List(_)) {
+            arg = arg.action(ArgAction::Append);
+        }
+        if field.optional_value {
+            arg = arg.num_args(0..=1).require_equals(true).default_missing_value("true");
+        }
+    }
+    if field.text {
+        arg = arg.allow_hyphen_values(true);
+    }
+    match choices(&field.kind) {
+        Some(words) => arg.value_parser(
+            words.iter().map(|(w, doc)| PossibleValue::new(w).help(doc.clone())).collect::<Vec<_>>(),
+        ),
+        None => arg,
+    }
+}
+
+/// A switch that is on unless it is switched off is spelled with `no`.
+fn long_name(field: &Field) -> String {
+    if is_on(field) { format!("no-{}", field.name) } else { field.name.clone() }
+}
+
+fn is_on(field: &Field) -> bool {
+    field.kind == Kind::Bool && field.default == Some(Value::Bool(true))
+}
+
+fn choices(kind: &Kind) -> Option<&[(String, String)]> {
+    match kind {
+        Kind::Choice(words) => Some(words),
+        Kind::List(kind) => choices(kind),
+        _ => None,
+    }
+}
+
+/// `maxBytes` as `max-bytes`.
+fn kebab(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 2);
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            out.push('-');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+/// What was matched, by field name. A value that is not of its field's type is handed on as text: the registry's own
+/// check then says so in the words of every other surface.
+pub(crate) fn input(fields: &[Field], matches: &ArgMatches) -> Map<String, Value> {
+    let mut input = Map::new();
+    for field in fields {
+        let value = match &field.kind {
+            Kind::Bool => matches.get_flag(&field.name).then(|| Value::Bool(!is_on(field))),
+            _ => matches.get_many::<String>(&field.name).map(|values| read(field, values)),
+        };
+        if let Some(value) = value {
+            input.insert(field.name.clone(), value);
+        }
+    }
+    input
+}
+
+fn read<'a>(field: &Field, values: impl Iterator<Item = &'a String>) -> Value {
+    match &field.kind {
+        // Lists of things with fields of their own come as one JSON list.
+        Kind::List(kind) if **kind == Kind::Any => {
+            let values: Vec<&String> = values.collect();
+            match values[..] {
+                [one] => serde_json::from_str(one).unwrap_or_else(|_| scalars(kind, values)),
+                _ => scalars(kind, values),
+            }
+        }
+        Kind::List(kind) => scalars(kind, values.collect()),
+        kind => {
+            let values: Vec<&str> = values.map(String::as_str).collect();
+            scalar(kind, &values.join(" "), field.optional_value)
+        }
+    }
+}
+
+fn scalars(kind: &Kind, values: Vec<&String>) -> Value {
+    values.into_iter().map(|value| scalar(kind, value, false)).collect()
+}
+
+fn scalar(kind: &Kind, text: &str, optional: bool) -> Value {
+    let number = || serde_json::from_str::<serde_json::Number>(text).ok().map(Value::Number);
+    let known = match kind {
+        Kind::Integer | Kind::Number => number(),
+        Kind::Any => serde_json::from_str(text).ok(),
+        _ => None,
+    };
+    // An option without its value is `true`, whatever it takes otherwise.
+    let switch = || if optional { text.parse().ok().map(Value::Bool) } else { None };
+    known.or_else(switch).unwrap_or_else(|| Value::from(text))
+}
+
+/// Whether an option of this command takes the next word as its value.
+pub(crate) fn takes_value(command: &Command, option: &str) -> bool {
+    if option.contains('=') {
+        return false;
+    }
+    let found = command.get_arguments().find(|arg| match option.strip_prefix("--") {
+        Some(long) => arg.get_long() == Some(long),
+        None => option.len() == 2 && arg.get_short() == option.chars().nth(1),
+    });
+    found.is_some_and(|arg| arg.get_action().takes_values() && !arg.is_require_equals_set())
+}

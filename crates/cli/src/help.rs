@@ -1,0 +1,112 @@
+//! Help: the list of commands, the help of one, and topics. Topics are plain files, written to be read once.
+
+use crate::grammar;
+use crate::local::LOCAL;
+use crate::words;
+use std::fmt::Write as _;
+use stickpin_kernel::registry::{self, COMMANDS};
+use stickpin_kernel::{Error, ErrorCode, Result};
+
+/// The topics in reading order.
+pub(crate) const TOPICS: &[(&str, &str)] = &[
+    ("workflow", include_str!("../help/workflow.md")),
+    ("refs", include_str!("../help/refs.md")),
+    ("selectors", include_str!("../help/selectors.md")),
+    ("web", include_str!("../help/web.md")),
+    ("paths", include_str!("../help/paths.md")),
+];
+
+/// All commands, one line each.
+pub(crate) fn overview() -> String {
+    let mut text = String::from(
+        "stickpin drives real apps through short snapshots whose refs never lie.\n\n  \
+         stickpin open http://127.0.0.1:3000      open a page; sim:shop is a simulated app\n  \
+         stickpin snapshot -i                     read it: @e3 button \"Continue\"\n  \
+         stickpin press @e3 --settle              act by what was read, see what changed\n\nCommands:\n",
+    );
+    let registry = COMMANDS.iter().map(|e| (e.spec.name, e.summary()));
+    let local = LOCAL.iter().filter(|l| !l.hidden).map(|l| (l.name, l.about));
+    let lines: Vec<_> = registry.chain(local).collect();
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, about) in lines {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {name:width$}  {}", about.trim_end_matches('.'));
+    }
+    let topics: Vec<&str> = TOPICS.iter().map(|(name, _)| *name).collect();
+    let _ = write!(
+        text,
+        "\nstickpin COMMAND -h   its arguments\nstickpin help TOPIC   {}; begin with workflow\n",
+        topics.join(", ")
+    );
+    text
+}
+
+/// A topic, or the help of a command.
+///
+/// # Errors
+/// `INVALID_ARGS` for what is neither.
+pub(crate) fn about(topic: &str) -> Result<String> {
+    if topic.is_empty() {
+        return Ok(overview());
+    }
+    if let Some((_, text)) = TOPICS.iter().find(|(name, _)| *name == topic) {
+        return Ok((*text).to_owned());
+    }
+    if let Some(entry) = registry::find(topic) {
+        return Ok(grammar::leaf(entry).render_long_help().to_string());
+    }
+    if let Some(local) = LOCAL.iter().find(|l| l.name == topic) {
+        return Ok(grammar::local(local).render_long_help().to_string());
+    }
+    let members: Vec<String> =
+        words::members(topic).map(|member| format!("  stickpin {topic} {member}")).collect();
+    if !members.is_empty() {
+        return Ok(members.join("\n"));
+    }
+    let topics: Vec<&str> = TOPICS.iter().map(|(name, _)| *name).collect();
+    Err(Error::new(ErrorCode::InvalidArgs, format!("there is no topic or command {topic:?}"))
+        .hint(format!("topics: {}; stickpin help lists the commands", topics.join(", "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_topic_can_be_read_at_one_glance() {
+        for (name, text) in TOPICS {
+            let lines = text.lines().count();
+            assert!((10..60).contains(&lines), "{name}: {lines} lines");
+            for line in text.lines() {
+                assert!(line.chars().count() <= 118, "{name}: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_that_a_topic_shows_exists() {
+        for (name, text) in TOPICS {
+            for line in text.lines().filter_map(|line| line.trim_start().strip_prefix("stickpin ")) {
+                let command = line.split("   ").next().unwrap_or(line);
+                let args: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+                words::pick(&args).unwrap_or_else(|e| panic!("{name}: `{line}`: {e}"));
+            }
+        }
+    }
+
+    #[test]
+    fn the_overview_names_every_command_and_topic() {
+        let text = overview();
+        for name in words::names().chain(TOPICS.iter().map(|(name, _)| *name)) {
+            assert!(text.contains(name), "{name}");
+        }
+        assert!(!text.contains("\n  daemon run "), "a hidden command is shown");
+    }
+
+    #[test]
+    fn what_is_neither_topic_nor_command_is_an_error() {
+        assert_eq!(about("nonsense").unwrap_err().code, ErrorCode::InvalidArgs);
+        assert!(about("daemon").unwrap().contains("stickpin daemon stop"));
+        assert!(about("open").unwrap().contains("--relaunch"));
+    }
+}

@@ -1,0 +1,73 @@
+//! The projection as a whole: command lines and the requests that they stand for.
+
+use super::*;
+use serde_json::{Value, json};
+
+fn env() -> Env {
+    Env { cwd: "/work/shop".into(), home: Some("/home/u".into()), ..Env::default() }
+}
+
+fn asked(line: &str) -> Request {
+    request(&split(line), &env()).unwrap_or_else(|e| panic!("`{line}`: {e} ({})", e.hint))
+}
+
+fn refused(line: &str) -> Error {
+    request(&split(line), &env()).expect_err(line)
+}
+
+/// Words, with single quotes around those that hold spaces or nothing.
+fn split(line: &str) -> Vec<&str> {
+    line.split('\'')
+        .enumerate()
+        .flat_map(|(i, part)| if i % 2 == 1 { vec![part] } else { part.split_whitespace().collect() })
+        .collect()
+}
+
+#[test]
+fn a_request_says_who_asks_and_how() {
+    let request = asked("--session login get title --json --timeout 500 --detail full --max-bytes 100");
+    assert_eq!(request.command, "get title");
+    assert_eq!(request.session.as_deref(), Some("login"));
+    assert_eq!(request.timeout_ms, Some(500));
+    assert_eq!(
+        serde_json::to_value(&request.render).unwrap(),
+        json!({"format": "json", "header": true, "maxBytes": 100, "detail": "full"})
+    );
+    assert_eq!(request.caller, caller(&env().cwd, env().home.as_deref()));
+}
+
+#[test]
+fn the_session_is_the_option_then_the_variable_then_the_callers_own() {
+    let with = Env { session: Some("var".into()), ..env() };
+    let of = |line: &str, env: &Env| request(&split(line), env).unwrap().session;
+    assert_eq!(of("get title --session opt", &with).as_deref(), Some("opt"));
+    assert_eq!(of("get title", &with).as_deref(), Some("var"));
+    assert_eq!(of("get title", &env()), None);
+    assert_eq!(of("get title", &Env { session: Some(String::new()), ..env() }), None);
+}
+
+#[test]
+fn open_takes_its_arguments_in_any_order() {
+    let request = asked("open -i sim:shop --viewport 800x600 --idle-timeout 5");
+    assert_eq!(
+        Value::Object(request.input),
+        json!({"what": "sim:shop", "interactive": true, "viewport": "800x600", "idleTimeout": 5})
+    );
+}
+
+#[test]
+fn what_is_wrong_is_said_before_anything_is_sent() {
+    for (line, message) in [
+        ("open", "`open` needs WHAT"),
+        ("open a --idle-timeout soon", "`idleTimeout` of `open`: \"soon\" is not a whole number"),
+        ("open a b", "`open` does not take another argument \"b\""),
+        ("open a --headd", "`open` has no option `--headd`"),
+        ("get title --timeout soon", "`--timeout`: \"soon\" is not a whole number"),
+        ("get title --detail some", "`--detail`: \"some\" is not one of digest, normal, full"),
+        ("--nonsense", "there is no option `--nonsense` before a command"),
+    ] {
+        let error = refused(line);
+        assert_eq!((error.code, error.message.as_str()), (ErrorCode::InvalidArgs, message), "{line}");
+    }
+    assert!(refused("open a --headd").hint.starts_with("did you mean `--headed`? usage: stickpin open"));
+}

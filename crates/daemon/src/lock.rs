@@ -1,0 +1,64 @@
+//! Locks on files. They end with the process, however it ends, and so decide where files only hint.
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use stickpin_kernel::Result;
+use stickpin_wire::io_error;
+
+/// A lock that is not held.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    file: File,
+    path: PathBuf,
+}
+
+/// A lock that is held as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Held {
+    _file: File,
+}
+
+impl Lock {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let file = File::options().create(true).truncate(false).write(true).open(path);
+        let file = file.map_err(|e| io_error("lock", path, &e))?;
+        Ok(Self { file, path: path.to_path_buf() })
+    }
+
+    /// Takes it, or gives itself back when another process holds it.
+    pub(crate) fn try_take(self) -> Result<Result<Held, Self>> {
+        match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Ok(Held { _file: self.file })),
+            Err(Errno::WOULDBLOCK) => Ok(Err(self)),
+            Err(e) => Err(io_error("lock", &self.path, &e.into())),
+        }
+    }
+
+    /// Takes it, when it is free. Whoever starts this process bounds the wait.
+    pub(crate) fn wait(self) -> Result<Held> {
+        loop {
+            match flock(&self.file, FlockOperation::LockExclusive) {
+                Ok(()) => return Ok(Held { _file: self.file }),
+                Err(Errno::INTR) => {}
+                Err(e) => return Err(io_error("lock", &self.path, &e.into())),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_holds_it_and_the_next_gets_it_afterwards() {
+        let tmp = tempfile::tempdir().unwrap();
+        let path = tmp.path().join("lock");
+        let first = Lock::open(&path).unwrap().try_take().unwrap().expect("free");
+        let second = Lock::open(&path).unwrap().try_take().unwrap().expect_err("held");
+        drop(first);
+        second.wait().unwrap();
+    }
+}

@@ -1,0 +1,38 @@
+//! The daemon's log: text for people, never parsed. Panics land in it too.
+
+use rustix::stdio::{dup2_stderr, dup2_stdout};
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use stickpin_kernel::Result;
+use stickpin_wire::io_error;
+use tracing::level_filters::LevelFilter;
+
+/// A log that is longer when a daemon starts becomes `daemon.log.old`.
+const ROTATE: u64 = 1 << 20;
+
+/// Sends stderr to the log. stdout stays for the announcement.
+pub(crate) fn redirect(path: &Path) -> Result<()> {
+    let failed = |e: io::Error| io_error("write the log", path, &e);
+    if fs::metadata(path).is_ok_and(|found| found.len() > ROTATE) {
+        fs::rename(path, path.with_extension("log.old")).map_err(failed)?;
+    }
+    let file = File::options().create(true).append(true).open(path).map_err(failed)?;
+    dup2_stderr(&file).map_err(|e| failed(e.into()))
+}
+
+/// Begins to log. The announcement was made: stdout goes where stderr goes, so that whoever started the daemon does
+/// not hold the other end of its output.
+pub(crate) fn start(level: LevelFilter) {
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_ansi(false)
+        .with_target(false)
+        .with_writer(io::stderr)
+        .finish();
+    // Fails when the embedding program logs already.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+    if let Err(e) = dup2_stdout(io::stderr()) {
+        tracing::warn!("stdout stays open: {e}");
+    }
+}

@@ -1,0 +1,38 @@
+//! Every environment variable, named once. Nothing else in the workspace reads one.
+
+use std::env;
+use stickpin_cli::Env;
+
+/// Where the daemon keeps its state.
+const STATE_DIR: &str = "STICKPIN_STATE_DIR";
+/// The session, instead of the project's own.
+const SESSION: &str = "STICKPIN_SESSION";
+/// The default of `open --stale-refs`: `warn` or `enforce`.
+const STALE_REFS: &str = "STICKPIN_STALE_REFS";
+/// How much the daemon's log says: `error`, `warn`, `info`, `debug`, `trace`.
+const LOG: &str = "STICKPIN_LOG";
+
+// `NO_COLOR` is honoured by there being no colour.
+
+fn text(name: &str) -> Option<String> {
+    // A value that is not UTF-8 names nothing that could be typed either.
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// What the command line learns.
+pub(crate) fn of_command_line() -> std::io::Result<Env> {
+    Ok(Env {
+        cwd: env::current_dir()?,
+        // `HOME`, else what the system knows of this user.
+        home: env::home_dir().filter(|home| home.is_absolute()),
+        state_dir: text(STATE_DIR),
+        session: text(SESSION),
+        stale_refs: text(STALE_REFS),
+        program: env::current_exe()?,
+    })
+}
+
+/// How much the daemon's log says.
+pub(crate) fn log_level() -> Option<String> {
+    text(LOG)
+}
