@@ -1,7 +1,7 @@
 //! From what the page script captured to a [`Tree`].
 //!
-//! The script answers with columns and a table of strings; frames of other processes answer for themselves and are
-//! put in below the element that shows them. What comes from a page is data of a stranger: every index is checked.
+//! The script answers with columns and a table of strings, one answer per document; frames are put in below the
+//! element that shows them. What comes from a page is data of a stranger: every index is checked.
 
 use hashbrown::HashMap;
 use serde::Deserialize;
@@ -14,8 +14,10 @@ use stickpin_tree::{
 pub struct Columns {
     /// Version of the format.
     v: u32,
-    /// Which script answered: another one after every load of the document that it lives in.
-    pub agent: String,
+    /// The address of the document.
+    pub url: String,
+    /// Its title.
+    pub title: String,
     depth: Vec<u32>,
     role: Vec<u32>,
     tag: Vec<u32>,
@@ -28,26 +30,16 @@ pub struct Columns {
     value: Vec<u32>,
     /// (row, string of the key, string) in turns.
     attrs: Vec<u32>,
-    docs: Vec<DocumentRow>,
     /// Rows of custom elements without a role attribute: their internals may give them one.
     #[serde(default)]
     custom: Vec<u32>,
-    /// (id, number of its document) in turns: connected, but not in the tree.
+    /// Those of the watched elements that are connected, but not in the tree.
     hidden: Vec<u64>,
     strings: Vec<String>,
     /// Whether a limit cut the walk.
     pub truncated: bool,
     /// How long the page took, in milliseconds.
     pub ms: f64,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct DocumentRow {
-    row: u32,
-    number: u32,
-    frame: String,
-    url: String,
-    title: String,
 }
 
 /// The version of the columns that this side reads.
@@ -68,35 +60,16 @@ pub enum CaptureError {
     Tree(#[from] TreeError),
 }
 
-/// The scopes of handles: one per document, by the script that numbered it.
-#[derive(Debug, Default)]
-pub struct Scopes {
-    by_document: HashMap<(String, u32), u64>,
-    documents: Vec<(String, u32)>,
+/// One document's capture with what only the device knows of it.
+#[derive(Debug)]
+pub struct Part {
+    /// What its script returned.
+    pub columns: Columns,
+    /// The scope of the handles of its elements.
+    pub scope: u64,
+    /// Which frame shows it, as in [`Document::frame`].
+    pub frame: String,
 }
-
-impl Scopes {
-    /// The scope of a document, given now if it is new. Never 0, never given twice.
-    pub fn scope(&mut self, agent: &str, number: u32) -> u64 {
-        if let Some(&scope) = self.by_document.get(&(agent.to_owned(), number)) {
-            return scope;
-        }
-        self.documents.push((agent.to_owned(), number));
-        let scope = self.documents.len() as u64;
-        self.by_document.insert((agent.to_owned(), number), scope);
-        scope
-    }
-
-    /// Which script numbers the elements of a scope.
-    #[must_use]
-    pub fn agent(&self, scope: u64) -> Option<&str> {
-        let at = usize::try_from(scope.checked_sub(1)?).ok()?;
-        self.documents.get(at).map(|(agent, _)| agent.as_str())
-    }
-}
-
-/// An element by the script that numbered it and its number there: the element that shows a frame.
-pub type ElementKey = (String, u64);
 
 impl Columns {
     /// Reads the script's answer.
@@ -138,70 +111,61 @@ impl Columns {
     }
 }
 
-/// Puts the captures of a tab together: the top one, and those of frames in other processes by the element that
-/// shows them.
+/// Puts the captures of a tab together: the top document, and those of frames by the handle of the element that
+/// shows them. A frame whose element is not in the tree (hidden, or gone since) is left out.
 ///
 /// # Errors
 /// If an answer contradicts itself or is too large.
 pub fn assemble(
-    top: &Columns,
-    frames: &HashMap<ElementKey, Columns>,
-    scopes: &mut Scopes,
+    top: &Part,
+    frames: &HashMap<Handle, Part>,
     surface: SurfaceId,
 ) -> Result<Tree, CaptureError> {
     let mut assembly = Assembly {
         builder: TreeBuilder::new(IdentityGrade::NeverReused),
         frames,
-        scopes,
         hidden: Vec::new(),
+        truncated: false,
     };
     assembly.builder.surface(surface);
-    let mut truncated = false;
-    assembly.add(top, 0, "", &mut truncated, 0)?;
-    let Assembly { mut builder, hidden, .. } = assembly;
+    assembly.add(top, 0, 0)?;
+    let Assembly { mut builder, hidden, truncated, .. } = assembly;
     builder.truncated(truncated).hidden(hidden);
     Ok(builder.finish()?)
 }
 
 struct Assembly<'a> {
     builder: TreeBuilder,
-    frames: &'a HashMap<ElementKey, Columns>,
-    scopes: &'a mut Scopes,
+    frames: &'a HashMap<Handle, Part>,
     hidden: Vec<Handle>,
+    truncated: bool,
 }
 
 /// Frames in frames beyond this are not put in.
 const FRAME_LIMIT: usize = 32;
 
 impl Assembly<'_> {
-    fn add(
-        &mut self,
-        c: &Columns,
-        base: usize,
-        frame: &str,
-        truncated: &mut bool,
-        nesting: usize,
-    ) -> Result<(), CaptureError> {
-        *truncated |= c.truncated;
+    fn add(&mut self, part: &Part, base: usize, nesting: usize) -> Result<(), CaptureError> {
+        let c = &part.columns;
+        self.truncated |= c.truncated;
+        let document = Document {
+            scope: part.scope,
+            frame: part.frame.clone(),
+            url: c.url.clone(),
+            title: c.title.clone(),
+        };
+        if c.depth.first() != Some(&0) || c.depth[1..].contains(&0) {
+            return Err(CaptureError::Corrupt("the root"));
+        }
+        self.builder.document(base, document, c.id[0])?;
         let roles = Roles::new(c);
         let mut levels = c.level.chunks_exact(2).peekable();
         let mut values = c.value.chunks_exact(2).peekable();
         let mut attrs = c.attrs.chunks_exact(3).peekable();
-        let mut docs = c.docs.iter().peekable();
         let mut rare: Vec<(Attr, &str)> = Vec::new();
-        for i in 0..c.len() {
+        for i in 1..c.len() {
             let row = u32::try_from(i).map_err(|_| CaptureError::Corrupt("rows"))?;
             let depth = base + c.depth[i] as usize;
-            if let Some(doc) = docs.next_if(|d| d.row == row) {
-                let document = Document {
-                    scope: self.scopes.scope(&c.agent, doc.number),
-                    frame: format!("{frame}{}", doc.frame),
-                    url: doc.url.clone(),
-                    title: doc.title.clone(),
-                };
-                self.builder.document(depth, document, c.id[i])?;
-                continue;
-            }
             rare.clear();
             while let Some(a) = attrs.next_if(|a| a[0] == row) {
                 if let Some(attr) = attr_of(c.string(a[1])?) {
@@ -224,18 +188,14 @@ impl Assembly<'_> {
                 attrs: &rare,
             };
             self.builder.node(depth, spec)?;
-            if spec.role == Some(Role::Iframe) && nesting < FRAME_LIMIT {
-                // The script numbers what it can look into itself; a frame of another process is asked apart.
-                if let Some(inner) = self.frames.get(&(c.agent.clone(), c.id[i])) {
-                    let path = format!("{frame}/{}", c.id[i]);
-                    self.add(inner, depth + 1, &path, truncated, nesting + 1)?;
+            if matches!(spec.tag, "iframe" | "frame") && nesting < FRAME_LIMIT {
+                let frames = self.frames;
+                if let Some(inner) = frames.get(&Handle { scope: part.scope, id: c.id[i] }) {
+                    self.add(inner, depth + 1, nesting + 1)?;
                 }
             }
         }
-        for h in c.hidden.chunks_exact(2) {
-            let number = u32::try_from(h[1]).map_err(|_| CaptureError::Corrupt("hidden"))?;
-            self.hidden.push(Handle { scope: self.scopes.scope(&c.agent, number), id: h[0] });
-        }
+        self.hidden.extend(c.hidden.iter().map(|&id| Handle { scope: part.scope, id }));
         Ok(())
     }
 }

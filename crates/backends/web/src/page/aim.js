@@ -1,41 +1,11 @@
-// Where an element is, which point of it to press, and what a press there would reach. All coordinates that leave
-// this file are pixels of the viewport of the document that this script lives in; frames in this process are crossed.
+// Where an element is, which point of it to press, and what a press there would reach. Coordinates are CSS pixels of
+// this document's viewport; what a frame shows is its own script's business.
 
 /** A rectangle as [left, top, right, bottom]. */
 const box = r => [r.left, r.top, r.right, r.bottom];
 const meet = (a, b) => [Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.min(a[2], b[2]), Math.min(a[3], b[3])];
 const area = b => Math.max(0, b[2] - b[0]) * Math.max(0, b[3] - b[1]);
 const round = n => Math.round(n * 100) / 100;
-
-/** How the pixels of a frame's document map to those of the document around it: [scale, scale, x, y]. */
-function frameMap(frame) {
-  const r = $rect.call(frame);
-  const style = styleOf(frame);
-  const sx = frame.offsetWidth ? r.width / frame.offsetWidth : 1;
-  const sy = frame.offsetHeight ? r.height / frame.offsetHeight : 1;
-  return [sx, sy,
-    r.left + (frame.clientLeft + parseFloat(style.paddingLeft)) * sx,
-    r.top + (frame.clientTop + parseFloat(style.paddingTop)) * sy];
-}
-
-const frameOf = doc => {
-  if (doc === document) return null;
-  const view = $view.call(doc);
-  return view ? view.frameElement : null;
-};
-
-/** A rectangle of `doc` in the pixels of this script's document, cut by the frames in between if `clip`. */
-function outward(b, doc, clip) {
-  for (let frame = frameOf(doc); frame; frame = frameOf($ownerDocument.call(frame))) {
-    const view = $view.call(doc);
-    if (clip) b = meet(b, [0, 0, view.innerWidth, view.innerHeight]);
-    const [sx, sy, x, y] = frameMap(frame);
-    b = [b[0] * sx + x, b[1] * sy + y, b[2] * sx + x, b[3] * sy + y];
-    doc = $ownerDocument.call(frame);
-    if (clip) b = clipped(b, frame);
-  }
-  return clip ? meet(b, [0, 0, innerWidth, innerHeight]) : b;
-}
 
 /** What of a rectangle of `e` the scrollers and clips around it let through (CSS Overflow 3, 3). */
 function clipped(b, e) {
@@ -95,45 +65,34 @@ function areaBoxes(e) {
   return xs.length >= 2 ? [[r.left + Math.min(...xs), r.top + Math.min(...ys), r.left + Math.max(...xs), r.top + Math.max(...ys)]] : [];
 }
 
-/** The whole box of an element in this document's pixels, [x, y, width, height]; null without one. */
+/** The whole box of an element, [x, y, width, height]; null without one. */
 function rectOf(e) {
   const boxes = boxesOf(e);
   if (!boxes.length) return null;
   const all = boxes.reduce((a, b) => [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])]);
-  const b = outward(all, $ownerDocument.call(e), false);
-  return [round(b[0]), round(b[1]), round(b[2] - b[0]), round(b[3] - b[1])];
+  return [round(all[0]), round(all[1]), round(all[2] - all[0]), round(all[3] - all[1])];
 }
 
 /** The middle of the largest part of an element that can be seen; null if none can. */
 function pointOf(e) {
   let best = null;
   for (const b of boxesOf(e)) {
-    const seen = outward(clipped(b, e), $ownerDocument.call(e), true);
+    const seen = meet(clipped(b, e), [0, 0, innerWidth, innerHeight]);
     if (area(seen) > 0 && (best === null || area(seen) > area(best))) best = seen;
   }
   return best && [round((best[0] + best[2]) / 2), round((best[1] + best[3]) / 2)];
 }
 
-/** The innermost element at a point, through open shadow roots and frames of this process. */
+/** The innermost element at a point, through open shadow roots. */
 function deepAt(x, y) {
-  let doc = document;
-  for (;;) {
-    let e = DOC.elementFromPoint.call(doc, x, y);
-    while (e) {
-      const root = $shadowRoot.call(e);
-      const inner = root && root.elementFromPoint(x, y);
-      if (!inner || inner === e || $getRootNode.call(inner) !== root) break;
-      e = inner;
-    }
-    const inner = e && frameDocument(e, $localName.call(e));
-    if (!inner || !$documentElement.call(inner)) return e;
-    const [sx, sy, left, top] = frameMap(e);
-    x = (x - left) / sx;
-    y = (y - top) / sy;
-    const view = $view.call(inner);
-    if (x < 0 || y < 0 || x >= view.innerWidth || y >= view.innerHeight) return e;
-    doc = inner;
+  let e = DOC.elementFromPoint.call(document, x, y);
+  while (e) {
+    const root = $shadowRoot.call(e);
+    const inner = root && root.elementFromPoint(x, y);
+    if (!inner || inner === e || $getRootNode.call(inner) !== root) break;
+    e = inner;
   }
+  return e;
 }
 
 /** Whether an event at `at` is one for `target`: it, something inside it, or its label. */
@@ -154,20 +113,20 @@ function reaches(at, target) {
 }
 
 /**
- * Brings an element into view and chooses the point to press. null: gone; {rect: null}: no box; {point: null}: no
- * part of it can be brought into view.
+ * Brings an element into view, chooses the point to press, and looks at what is there. null: gone; rect null: no box;
+ * point null: no part of it can be brought into view.
  */
-function reach(id) {
+function aim(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   let aimed = e;
   if (!boxesOf(e).length) {
-    const label = labelWithBox(e);
-    if (!label) return { rect: null, point: null };
-    aimed = label;
+    aimed = labelWithBox(e);
+    if (aimed === null) return { rect: null, point: null };
   }
   let point = pointOf(aimed);
-  if (point === null || !safelyIn(aimed, point)) {
+  // What is in view and free is left where it is: scrolling moves things under a person's eyes.
+  if (point === null || !hits(e, point)) {
     P.scrollIntoView.call(aimed, { block: 'center', inline: 'center', behavior: 'instant' });
     point = pointOf(aimed);
   }
@@ -180,14 +139,9 @@ function reach(id) {
       if (other && hits(e, other)) point = other;
     }
   }
-  return { rect: rectOf(e) || rectOf(aimed), point };
+  const rect = rectOf(e) || rectOf(aimed);
+  return point ? { rect, point, hit: hit(id, point[0], point[1]) } : { rect, point: null };
 }
-
-/** Whether an element sits in view without scrolling: its point is free, or it is at least not cut. */
-const safelyIn = (e, point) => {
-  const at = deepAt(point[0], point[1]);
-  return at !== null && reaches(at, e);
-};
 
 const hits = (e, point) => {
   const at = deepAt(point[0], point[1]);
@@ -201,16 +155,15 @@ function labelWithBox(e) {
   return null;
 }
 
-/** What a press at a point would reach: {hit: 'target'}, {hit: 'covered', by, what} or {hit: 'off'}; null: gone. */
+/** What a press at a point would reach: {target: true}, or {target: false, by, what}; `by` 0: nothing. null: gone. */
 function hit(id, x, y) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const at = deepAt(x, y);
-  if (!at) return { hit: 'off' };
-  if (reaches(at, e)) return { hit: 'target' };
-  // What is asked about lives in a frame of another process: its own script decides.
+  if (!at) return { target: false, by: 0, what: 'nothing' };
+  if (reaches(at, e)) return { target: true };
   const cover = coverOf(at, e);
-  return { hit: 'covered', by: idOf(cover), what: words(cover) };
+  return { target: false, by: idOf(cover), what: words(cover) };
 }
 
 /** The element to blame: the dialog or popup that the covering element belongs to, else it itself. */
@@ -244,15 +197,19 @@ function words(e) {
   }
 }
 
-/** The element at a point as the tree has it: of a picture its root, of a button's inside the button. 0: none. */
+/**
+ * The element at a point as the tree has it: of a picture its root, of a button's inside the button. null: none;
+ * `frame`: it shows a frame, and the search goes on inside.
+ */
 function elementAt(x, y) {
   let e = deepAt(x, y);
-  if (!e) return 0;
+  if (!e) return null;
   for (let p = e; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
     const tag = $localName.call(p);
     if (tag === 'svg' || tag === 'button' || LEAF_CONTROLS.has(attr(p, 'role'))) e = p;
   }
-  return idOf(e);
+  const tag = $localName.call(e);
+  return { id: idOf(e), frame: tag === 'iframe' || tag === 'frame' };
 }
 
 /** [x, y, width, height] per id; null without a box. */
@@ -260,3 +217,17 @@ const rects = list => list.map(id => {
   const e = nodeOf(id);
   return e && $isConnected.call(e) ? rectOf(e) : null;
 });
+
+/** Where the inside of a frame lies: [x, y, scale x, scale y] of the frame's own pixels in this document's. */
+function frameBox(id) {
+  const e = nodeOf(id);
+  if (!e || !$isConnected.call(e)) return null;
+  const r = $rect.call(e);
+  const style = styleOf(e);
+  const sx = e.offsetWidth ? r.width / e.offsetWidth : 1;
+  const sy = e.offsetHeight ? r.height / e.offsetHeight : 1;
+  return [
+    round(r.left + (e.clientLeft + parseFloat(style.paddingLeft)) * sx),
+    round(r.top + (e.clientTop + parseFloat(style.paddingTop)) * sy), sx, sy,
+  ];
+}

@@ -9,12 +9,6 @@ const DEPTH_LIMIT = 1500;
 let out = null;
 let strings = null;
 let stringIndex = null;
-/** Document -> its number, the same as long as this script lives. */
-const documents = new WeakMap();
-let nextDocument = 1;
-/** Tells this script from the one of another document or target. */
-const AGENT = Array.from(crypto.getRandomValues(new Uint32Array(2)), n => n.toString(36)).join('');
-
 function str(s) {
   let i = stringIndex.get(s);
   if (i === undefined) {
@@ -28,7 +22,7 @@ function str(s) {
 function begin() {
   strings = [''];
   stringIndex = new Map([['', 0]]);
-  out = { depth: [], role: [], tag: [], name: [], states: [], id: [], level: [], value: [], attrs: [], docs: [], custom: [], truncated: false };
+  out = { depth: [], role: [], tag: [], name: [], states: [], id: [], level: [], value: [], attrs: [], custom: [], truncated: false };
 }
 
 function row(depth, role, tag, name, states, id) {
@@ -43,54 +37,33 @@ function row(depth, role, tag, name, states, id) {
 
 const putAttr = (at, key, text) => { if (text) out.attrs.push(at, str(key), str(text)); };
 
-/** Captures the document and the frames that can be looked into. `options.watch`: ids that are asked about. */
+/** Captures the document. `options.watch`: ids that are asked about. Frames are elements without content here. */
 function capture(options) {
   const started = performance.now();
   sweepIds();
   begin();
-  walkDocument(document, 0, '');
-  return finish(options && options.watch, started);
-}
-
-function finish(watch, started) {
+  scope = newScope(document);
+  row(0, 'document', '', '', 0, idOf(document));
+  const at = { depth: 1, pointer: false, inside: false, lean: false, block: true };
+  const root = $documentElement.call(document);
+  const body = scope.body;
+  if (body) walk(body, at, false);
+  else if (root) walk(root, at, false);
+  // What hangs beside the body is on the page, too: popups of careless libraries.
+  if (body) for (let c = $firstElementChild.call(root); c; c = $nextElementSibling.call(c)) if (c !== body) walk(c, at, false);
   const hidden = [];
-  if (watch && watch.length) {
+  if (options && options.watch && options.watch.length) {
     const seen = new Set(out.id);
-    for (const id of watch) {
-      if (seen.has(id)) continue;
-      const node = nodeOf(id);
-      // Connected but not in the tree: hidden is not gone. The second number says in which document.
-      if (node && $isConnected.call(node)) hidden.push(id, documentNumber($ownerDocument.call(node)));
+    for (const id of options.watch) {
+      // Connected but not in the tree: hidden is not gone.
+      const node = seen.has(id) ? null : nodeOf(id);
+      if (node && $isConnected.call(node)) hidden.push(id);
     }
   }
-  const result = { v: 1, agent: AGENT, ...out, hidden, strings, ms: 0 };
+  const result = { v: 1, url: $url.call(document), title: $title.call(document), ...out, hidden, strings, ms: 0 };
   result.ms = Math.round((performance.now() - started) * 10) / 10;
-  const json = JSON.stringify(result);
   out = strings = stringIndex = scope = null;
-  return json;
-}
-
-function documentNumber(doc) {
-  let n = documents.get(doc);
-  if (n === undefined) documents.set(doc, (n = nextDocument++));
-  return n;
-}
-
-function walkDocument(doc, depth, frame) {
-  const outer = scope;
-  scope = newScope(doc);
-  const at = row(depth, 'document', '', '', 0, idOf(doc));
-  out.docs.push({ row: at, number: documentNumber(doc), frame, url: $url.call(doc), title: $title.call(doc) });
-  const body = scope.body || $documentElement.call(doc);
-  if (body) walk(body, { depth: depth + 1, pointer: false, inside: false, lean: false, block: true, frame });
-  // The top layer may hang below the root element itself, beside the body.
-  const root = $documentElement.call(doc);
-  if (root && body !== root) {
-    for (let c = $firstElementChild.call(root); c; c = $nextElementSibling.call(c)) {
-      if (c !== body && !SKIP.has($localName.call(c))) walk(c, { depth: depth + 1, pointer: false, inside: false, lean: false, block: true, frame });
-    }
-  }
-  scope = outer;
+  return JSON.stringify(result);
 }
 
 /** Elements that flow with the text around them unless styled otherwise: their text leaves are no blocks. */
@@ -178,17 +151,12 @@ function report(e, tag, v, at, style) {
     inside: at.inside || actionable,
     lean: at.lean || (LEAF_CONTROLS.has(role) && name !== '' && (states & S.NAME_FROM_CONTENT) !== 0),
     block: INLINE.has(tag) ? at.block && tag === 'slot' : true,
-    frame: at.frame,
   };
   switch (tag) {
-    case 'select': walkOptions(e, depth, e.multiple || e.size > 1, at.frame); return;
-    case 'textarea': case 'input': case 'img': case 'hr': case 'progress': case 'meter': case 'audio': case 'video': case 'embed': return;
+    case 'select': walkOptions(e, depth, e.multiple || e.size > 1); return;
+    case 'textarea': case 'input': case 'img': case 'hr': case 'progress': case 'meter': case 'audio': case 'video': case 'embed':
+    case 'iframe': case 'frame': return;
     case 'svg': if (P.querySelector.call(e, 'text,a,[role],[tabindex],foreignObject') === null) return; break;
-    case 'iframe': case 'frame': {
-      const doc = frameDocument(e, tag);
-      if (doc) walkDocument(doc, depth, at.frame + '/' + idOf(e));
-      return;
-    }
     default: break;
   }
   walkChildren(e, tag, below, false);
@@ -238,7 +206,7 @@ function textLeaf(parent, text, at) {
 }
 
 /** Options of a native list. Those of a closed drop-down are not on the screen: chosen, not pressed. */
-function walkOptions(select, depth, open, frame) {
+function walkOptions(select, depth, open) {
   const visit = (parent, d) => {
     for (let c = $firstElementChild.call(parent); c; c = $nextElementSibling.call(c)) {
       const tag = $localName.call(c);

@@ -6,7 +6,13 @@ let changedAt = performance.now();
 let lately = [];
 let waiting = [];
 let announced = [];
+/** When the last signal went out, and the timer of the next. */
+let signalledAt = -Infinity;
+let signalTimer = 0;
+const SIGNAL_EVERY = 50;
 const observedRoots = new WeakSet();
+
+const $docAnimations = DOC.getAnimations;
 
 const observer = new MutationObserver(records => {
   note(records[0].target);
@@ -32,11 +38,27 @@ function note(target) {
   changedAt = performance.now();
   lately.push(new WeakRef(target));
   if (lately.length > 8) lately.shift();
+  if (!signalTimer) {
+    const wait = signalledAt + SIGNAL_EVERY - changedAt;
+    if (wait <= 0) signalChange();
+    else signalTimer = setTimeout(signalChange, wait);
+  }
   if (waiting.length) {
     const wake = waiting;
     waiting = [];
     for (const f of wake) f();
   }
+}
+
+function signalChange() {
+  signalTimer = 0;
+  signalledAt = performance.now();
+  signal({ changed: true });
+}
+
+/** Tells the Rust side, if it gave us a way: a function that is bound into this world. */
+function signal(message) {
+  if (typeof globalThis.__stickpinSignal === 'function') globalThis.__stickpinSignal(JSON.stringify(message));
 }
 
 // ---- Live regions (ARIA 1.2, 6.3 "live region attributes") ----
@@ -62,7 +84,10 @@ function listen(record) {
 function announce(region) {
   if (!$isConnected.call(region)) return;
   const text = squeeze($textContent.call(region)).slice(0, 300);
-  if (text && announced[announced.length - 1] !== text && announced.length < 50) announced.push(text);
+  if (text && announced[announced.length - 1] !== text && announced.length < 50) {
+    announced.push(text);
+    signal({ said: text });
+  }
 }
 
 /** The texts noted since the last call. */
@@ -74,19 +99,30 @@ function announcements() {
 
 // ---- Quiet ----
 
-/** How many changes there were, and for how many milliseconds there has been none. */
-function changes() {
+/** Records that are not delivered yet count, too. */
+function takePending() {
   const pending = observer.takeRecords();
   if (pending.length) {
     note(pending[0].target);
     for (const r of pending.slice(0, 200)) listen(r);
   }
-  return { count: changeCount, quiet: Math.round(performance.now() - changedAt) };
+}
+
+/** How many changes there were, for how many ms there has been none, what moves, and where the last changes were. */
+function changes() {
+  takePending();
+  return {
+    count: changeCount,
+    quiet_for: Math.round(performance.now() - changedAt),
+    animations: animations().slice(0, 5).filter(a => a.effect.target).map(a => 'animation on ' + words(a.effect.target)),
+    mutated: mutated(),
+  };
 }
 
 /** Resolves to the counter as soon as it is not `since`, or when `ms` are over. */
 function changed(since, ms) {
-  if (changes().count !== since) return Promise.resolve(changeCount);
+  takePending();
+  if (changeCount !== since) return Promise.resolve(changeCount);
   return new Promise(resolve => {
     const done = () => {
       clearTimeout(timer);
@@ -102,23 +138,21 @@ function changed(since, ms) {
 
 /** Animations that will end: an endless spinner is no reason to wait. */
 function animations() {
-  const out = [];
-  for (const root of [document, ...frameDocuments(document, [])]) {
-    for (const a of DOC.getAnimations.call(root)) {
-      if (a.playState !== 'running' || !a.effect) continue;
-      const end = a.effect.getComputedTiming().endTime;
-      if (end !== null && end !== Infinity && typeof end === 'number' && end < 60000) out.push(a);
-    }
-  }
-  return out;
+  return $docAnimations.call(document).filter(a => {
+    const end = a.playState === 'running' && a.effect ? a.effect.getComputedTiming().endTime : null;
+    return typeof end === 'number' && end < 60000;
+  });
 }
 
-function frameDocuments(doc, out) {
-  for (const frame of $docQueryAll.call(doc, 'iframe,frame')) {
-    const inner = frameDocument(frame, $localName.call(frame));
-    if (inner) frameDocuments(inner, out).push(inner);
+/** Where the last changes were, in words; empty if all of it is gone. */
+function mutated() {
+  for (let i = lately.length - 1; i >= 0; i--) {
+    let node = lately[i].deref();
+    if (node && $nodeType.call(node) === 9) node = $documentElement.call(node);
+    while (node && $nodeType.call(node) !== ELEMENT) node = $nodeType.call(node) === FRAGMENT ? node.host : flatParent(node);
+    if (node && $isConnected.call(node)) return words(node);
   }
-  return out;
+  return '';
 }
 
 /**
@@ -127,34 +161,22 @@ function frameDocuments(doc, out) {
  */
 function settled(quiet, cap) {
   const deadline = performance.now() + cap;
-  for (const doc of [document, ...frameDocuments(document, [])]) observe(doc);
   return new Promise(resolve => {
     const look = () => {
+      takePending();
       const now = performance.now();
-      const still = changes();
+      const calm = now - changedAt;
       const moving = animations();
-      if (still.quiet >= quiet && !moving.length) return resolve({ settled: true, still: [] });
-      if (now >= deadline) return resolve({ settled: false, still: stillMoving(still.quiet < quiet, moving) });
-      const next = still.quiet < quiet ? quiet - still.quiet : 16;
-      setTimeout(look, Math.max(4, Math.min(next, deadline - now)));
+      if (calm >= quiet && !moving.length) return resolve({ settled: true, still: [] });
+      if (now >= deadline) {
+        const still = moving.slice(0, 5).filter(a => a.effect.target).map(a => 'animation on ' + words(a.effect.target));
+        const where = calm < quiet && mutated();
+        return resolve({ settled: false, still: where ? [...still, 'mutations of ' + where] : still });
+      }
+      setTimeout(look, Math.max(4, Math.min(calm < quiet ? quiet - calm : 16, deadline - now)));
     };
     look();
   });
-}
-
-/** What moves, in a few words each. */
-function stillMoving(mutating, moving) {
-  const out = new Set();
-  for (const a of moving.slice(0, 5)) if (a.effect && a.effect.target) out.add('animation on ' + words(a.effect.target));
-  if (mutating) {
-    for (const ref of lately.slice(-5)) {
-      let node = ref.deref();
-      if (node && node.nodeType === 9) node = $documentElement.call(node);
-      while (node && $nodeType.call(node) !== ELEMENT) node = flatParent(node);
-      if (node && $isConnected.call(node)) out.add('mutations of ' + words(node));
-    }
-  }
-  return [...out].slice(0, 5);
 }
 
 observe(document);

@@ -31,23 +31,19 @@ const $closest = P.closest;
 const $matches = P.matches;
 const $rect = P.getBoundingClientRect;
 const $rects = P.getClientRects;
-const $animations = P.getAnimations;
 const $assigned = HTMLSlotElement.prototype.assignedNodes;
 const $assignedSlot = getterOf(P, 'assignedSlot');
 const $body = getterOf(DOC, 'body');
 const $documentElement = getterOf(DOC, 'documentElement');
 const $active = getterOf(DOC, 'activeElement');
 const $shadowActive = getterOf(ShadowRoot.prototype, 'activeElement');
-const $view = getterOf(DOC, 'defaultView');
+const $scrolling = getterOf(DOC, 'scrollingElement');
 const $title = getterOf(DOC, 'title');
 const $url = getterOf(DOC, 'URL');
 const $baseURI = getterOf(NODE, 'baseURI');
 const $sheets = getterOf(DOC, 'styleSheets');
 const $docQuery = DOC.querySelector;
 const $docQueryAll = DOC.querySelectorAll;
-const $contentDocument = getterOf(HTMLIFrameElement.prototype, 'contentDocument');
-const $frameDocument = getterOf(HTMLFrameElement.prototype, 'contentDocument');
-const $isEditable = getterOf(HTMLElement.prototype, 'isContentEditable');
 const $host = getterOf(ShadowRoot.prototype, 'host');
 
 const ELEMENT = 1;
@@ -73,11 +69,6 @@ function flatParent(node) {
   const parent = $parentNode.call(node);
   if (!parent) return null;
   return $nodeType.call(parent) === FRAGMENT ? (parent instanceof ShadowRoot ? $host.call(parent) : null) : parent;
-}
-
-/** The document of a frame element if we may look into it. */
-function frameDocument(e, tag) {
-  return tag === 'iframe' ? $contentDocument.call(e) : tag === 'frame' ? $frameDocument.call(e) : null;
 }
 
 /** The element of the same tree scope with an id. */

@@ -6,52 +6,44 @@
 let expected = null;
 const GESTURE = ['pointerdown', 'mousedown', 'touchstart', 'pointerup', 'mouseup', 'touchend', 'click', 'auxclick', 'dblclick', 'contextmenu'];
 
-/** The windows of this document and the frames in it that can be looked into. */
-function windowsOf(doc, out) {
-  const view = $view.call(doc);
-  if (view) out.push(view);
-  for (const frame of $docQueryAll.call(doc, 'iframe,frame')) {
-    const inner = frameDocument(frame, $localName.call(frame));
-    if (inner) windowsOf(inner, out);
-  }
-  return out;
-}
+/** For expectClick: the press is meant for another frame, or for no one in particular. */
+const NOBODY = -1;
+const ANYBODY = 0;
 
-/** From now on the first press must land on `id`, its label or its inside; what lands elsewhere is stopped. */
+/**
+ * From now on the first press must land on `id`, its label or its inside; what lands elsewhere is stopped. NOBODY:
+ * all is stopped; ANYBODY: nothing is, and the verdict says what was hit. false: gone.
+ */
 function expectClick(id) {
   clickVerdict();
-  const target = nodeOf(id);
-  if (!target || !$isConnected.call(target)) return false;
-  expected = { target, landed: null, what: '', windows: windowsOf(document, []) };
-  for (const w of expected.windows) for (const type of GESTURE) w.addEventListener(type, watchGesture, { capture: true, passive: false });
+  const target = id > 0 ? nodeOf(id) : null;
+  if (id > 0 && (!target || !$isConnected.call(target))) return false;
+  expected = { id, target, verdict: null };
+  for (const type of GESTURE) window.addEventListener(type, watchGesture, { capture: true, passive: false });
   return true;
 }
 
 function watchGesture(event) {
   if (expected === null || !event.isTrusted) return;
-  if (expected.landed === null) {
+  if (expected.verdict === null) {
     const at = event.composedPath().find(n => n.nodeType === ELEMENT);
     if (!at) return;
-    expected.landed = reaches(at, expected.target);
-    if (!expected.landed) expected.what = words(at);
+    const { id, target } = expected;
+    const ok = id === ANYBODY || (id !== NOBODY && reaches(at, target));
+    expected.verdict = ok ? { landed: 'target', what: id === ANYBODY ? words(at) : '', stopped: false }
+      : { landed: 'elsewhere', what: words(at), stopped: true };
+    signal({ press: expected.verdict });
   }
-  if (!expected.landed) {
+  if (expected.verdict.stopped) {
     event.stopImmediatePropagation();
     event.preventDefault();
   }
 }
 
-/** How the press that was expected went: {landed: true|false|null, what}; null: no event came. Ends the watch. */
+/** How the press that was expected went: {landed: 'target' | 'elsewhere' | 'none', what, stopped}. Ends the watch. */
 function clickVerdict() {
-  if (expected === null) return null;
-  const verdict = { landed: expected.landed, what: expected.what };
-  for (const w of expected.windows) {
-    try {
-      for (const type of GESTURE) w.removeEventListener(type, watchGesture, { capture: true });
-    } catch {
-      // The frame went to another origin since: its listeners went with its document.
-    }
-  }
+  const verdict = (expected && expected.verdict) || { landed: 'none', what: '', stopped: false };
+  if (expected !== null) for (const type of GESTURE) window.removeEventListener(type, watchGesture, { capture: true });
   expected = null;
   return verdict;
 }
@@ -95,49 +87,50 @@ function fieldKind(e) {
 }
 
 /**
- * Focuses a field and selects what is in it. null: gone; {why}: it cannot be filled; {kind, id, value}: ready; the
- * text then goes by Input.insertText (`type`, `edit`) or by setValue (`set`).
+ * Focuses a field and selects what is in it, so that inserted text replaces it. null: gone. `fill`: `text` by
+ * inserting text, `set` by setValue, `none`: it cannot be filled, because of `why`. `id`: the field itself.
  */
-function prepareField(id) {
+function focusField(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const field = fieldIn(e);
-  if (!field) return { why: 'no field' };
+  if (!field) return { focused: false, fill: 'none', why: 'it is no field' };
   const tag = $localName.call(field);
-  if ($matches.call(field, ':disabled') || $closest.call(field, '[aria-disabled=true]') === field) return { why: 'disabled' };
-  if ((tag === 'input' || tag === 'textarea') && field.readOnly) return { why: 'read-only' };
+  if ($matches.call(field, ':disabled') || attr(field, 'aria-disabled') === 'true') return { focused: false, fill: 'none', why: 'it is disabled' };
+  if ((tag === 'input' || tag === 'textarea') && field.readOnly) return { focused: false, fill: 'none', why: 'it is read-only' };
   const kind = fieldKind(field);
   field.focus({ preventScroll: true });
   if (kind === 'type') field.select();
-  else if (kind === 'edit') $ownerDocument.call(field).getSelection().selectAllChildren(field);
-  const focused = deepActive($ownerDocument.call(field)) === field;
-  return { kind, id: idOf(field), value: fieldValue(field), focused };
+  else if (kind === 'edit') document.getSelection().selectAllChildren(field);
+  return { focused: deepActive(document) === field, fill: kind === 'set' ? 'set' : 'text', id: idOf(field), value: fieldValue(field) };
 }
 
-/** Puts the caret at the end of a field (for typing into it), or only focuses what is none. */
+/** Focuses an element; in a field the caret goes to the end. null: gone; else {focused, fill} as focusField. */
 function focusOn(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const field = fieldIn(e) || e;
+  const kind = fieldKind(field);
   field.focus({ preventScroll: true });
-  if (fieldKind(field) === 'type') {
+  if (kind === 'type') {
     try {
       field.setSelectionRange(field.value.length, field.value.length);
     } catch {
       // Number and e-mail fields have no selection to set; focusing put the caret somewhere sensible.
     }
-  } else if (fieldKind(field) === 'edit') {
-    const selection = $ownerDocument.call(field).getSelection();
+  } else if (kind === 'edit') {
+    const selection = document.getSelection();
     selection.selectAllChildren(field);
     selection.collapseToEnd();
   }
-  return deepActive($ownerDocument.call(field)) === field;
+  return { focused: deepActive(document) === field, fill: kind === 'set' ? 'set' : kind ? 'text' : 'none', id: idOf(field) };
 }
 
 /** Sets a field through the browser's own setter and says so to the page, as the browser's picker would. */
 function setValue(id, text) {
-  const field = nodeOf(id);
-  if (!field || !$isConnected.call(field)) return null;
+  const e = nodeOf(id);
+  if (!e || !$isConnected.call(e)) return null;
+  const field = fieldIn(e) || e;
   const tag = $localName.call(field);
   if (tag === 'input') $setInput.call(field, text);
   else if (tag === 'textarea') $setArea.call(field, text);
@@ -148,8 +141,7 @@ function setValue(id, text) {
 }
 
 function fire(e, type) {
-  const view = $view.call($ownerDocument.call(e));
-  const event = type === 'input' ? new view.InputEvent(type, { bubbles: true, composed: true }) : new view.Event(type, { bubbles: true });
+  const event = type === 'input' ? new InputEvent(type, { bubbles: true, composed: true }) : new Event(type, { bubbles: true });
   EventTarget.prototype.dispatchEvent.call(e, event);
 }
 
@@ -168,10 +160,10 @@ function readValue(id) {
 }
 
 /**
- * Chooses options of a native list by label or value. {handled: false}: no native list; {missing, options}: nothing
- * was changed; {value}: done.
+ * Chooses options of a native list by label or value. {handled: false}: no native list; {missing, options} or {why}:
+ * nothing was changed; {value}: done. null: gone.
  */
-function selectOptions(id, wanted) {
+function select(id, wanted) {
   let e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   if ($localName.call(e) === 'label' && e.control) e = e.control;
@@ -209,16 +201,15 @@ const only = list => (list.length === 1 ? list[0] : undefined);
 /** The scroll container of an element that can still move that way; of none (0), the page. */
 function scrollerOf(e, dx, dy) {
   for (let p = e; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
-    const doc = $ownerDocument.call(p);
-    if (p === $documentElement.call(doc) || p === $body.call(doc)) break;
+    if (p === $documentElement.call(document) || p === $body.call(document)) break;
     const style = styleOf(p);
     const scrolls = o => o === 'auto' || o === 'scroll' || o === 'overlay' || o === 'hidden';
     if ((dy && p.scrollHeight > p.clientHeight + 1 && scrolls(style.overflowY)) || (dx && p.scrollWidth > p.clientWidth + 1 && scrolls(style.overflowX))) return p;
   }
-  return (e ? $ownerDocument.call(e) : document).scrollingElement;
+  return $scrolling.call(document);
 }
 
-/** Scrolls by pixels; null: gone. `x`, `y`: a point over the container, for wheel input. */
+/** Scrolls the container of an element, or the page (0), by pixels at once. null: gone. */
 function scrollBy(id, dx, dy) {
   const e = id ? nodeOf(id) : null;
   if (id && (!e || !$isConnected.call(e))) return null;
