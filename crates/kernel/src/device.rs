@@ -218,6 +218,15 @@ pub trait Device: Send + fmt::Debug {
     /// `UNSUPPORTED` and as `capture`.
     async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot>;
 
+    /// The addresses of all elements that a CSS selector matches, for `css=` terms. They are those of the last
+    /// capture.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` where there is no CSS, `INVALID_ARGS` for a selector that cannot be read.
+    async fn css(&mut self, _selector: &str) -> Result<Vec<Handle>> {
+        Err(unsupported(self.info().kind, "match `css=`"))
+    }
+
     /// Something about one element that is not in the tree.
     ///
     /// # Errors

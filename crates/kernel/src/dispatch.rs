@@ -124,7 +124,7 @@ fn respond(entry: &Entry, mut cx: Cx, result: Result<Box<dyn Produced>>) -> Resp
     }
     let mut envelope = std::mem::take(&mut cx.envelope);
     response.receipt = std::mem::take(&mut envelope.receipt);
-    response.refs = refs(&cx, &mut envelope);
+    response.refs = refs(&mut cx, &mut envelope);
     response.refs_generation = response.refs.as_ref().and_then(|r| r.generation);
     response.reference = (cx.render.detail == Detail::Full).then_some(envelope.reference).flatten();
     response.warning = (!envelope.warnings.is_empty()).then(|| envelope.warnings.join(" "));
@@ -174,17 +174,21 @@ fn failed(command: &str, render: &Render, e: Error) -> Response {
 }
 
 /// The refs envelope; none when nothing was issued, renewed or ended.
-fn refs(cx: &Cx, envelope: &mut Envelope) -> Option<RefsEnvelope> {
+fn refs(cx: &mut Cx, envelope: &mut Envelope) -> Option<RefsEnvelope> {
     if envelope.issued.is_empty() && envelope.ended.is_empty() && envelope.base.is_none() {
         return None;
     }
-    let _ = cx;
+    let (lifetime, generation) = match cx.live() {
+        Ok(live) => (live.session.lifetime().to_owned(), live.session.generation().map(|g| g.get())),
+        Err(_) => Default::default(),
+    };
+    let gives = !envelope.issued.is_empty() || envelope.base.is_some();
     Some(RefsEnvelope {
-        generation: None,
+        generation: generation.filter(|_| gives),
         base: envelope.base,
         issued: ranges(&mut envelope.issued),
         ended: ranges(&mut envelope.ended),
-        lifetime: String::new(),
+        lifetime,
     })
 }
 

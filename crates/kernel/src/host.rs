@@ -12,11 +12,15 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
+use stickpin_session::{InMemoryNumbers, Ladder, NumberSource};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Endings that are remembered, so that the next command is told why its session is gone.
 const ENDINGS: usize = 64;
+
+/// Makes the source of ref numbers for a session name.
+pub type Numbers = Arc<dyn Fn(&str) -> Result<Box<dyn NumberSource>> + Send + Sync>;
 
 /// What a host needs from outside. Nothing in the kernel reads a clock or a source of randomness of its own.
 #[derive(Clone)]
@@ -29,6 +33,10 @@ pub struct HostConfig {
     pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
     /// The time of day.
     pub clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+    /// Where a session of this name gets its ref numbers from.
+    pub numbers: Numbers,
+    /// How strict sessions are with refs that are alive but not certain; `open --stale-refs` overrides it.
+    pub ladder: Ladder,
     /// Receives what was done.
     pub journal: Arc<dyn Journal>,
     /// Ends a session without a window when nothing was asked for so long; `open --idle-timeout` overrides it.
@@ -43,6 +51,8 @@ impl HostConfig {
             state_dir: state_dir.into(),
             random: Arc::new(rand::random),
             clock: Arc::new(SystemTime::now),
+            numbers: Arc::new(|_| Ok(Box::new(InMemoryNumbers::new()))),
+            ladder: Ladder::default(),
             journal: Arc::new(NoJournal),
             idle_timeout: Duration::from_secs(60 * 60),
         }
@@ -258,7 +268,7 @@ impl Inner {
             let kinds: Vec<_> = self.config.providers.iter().map(|p| p.kind()).collect();
             Error::new(
                 ErrorCode::InvalidArgs,
-                format!("nothing here can open {}", crate::render::quoted(what)),
+                format!("nothing here can open {}", stickpin_tree::quote(what)),
             )
             .hint(format!("platforms: {}; stickpin devices lists what can be opened", kinds.join(", ")))
         })

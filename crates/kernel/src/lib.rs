@@ -5,6 +5,10 @@
 //! responses; pins are split off at the parse boundary; nothing here knows which backends exist, who calls, or a
 //! socket.
 
+mod act;
+mod after;
+mod args;
+mod changes;
 mod command;
 mod commands;
 mod cx;
@@ -13,12 +17,16 @@ mod dispatch;
 mod error;
 mod host;
 mod journal;
+mod keys;
 mod live;
+mod look;
 mod mailbox;
 pub mod paths;
+mod receipt;
 pub mod registry;
 mod render;
 mod request;
+mod resolve;
 pub mod schema;
 mod step;
 mod target;
@@ -27,7 +35,7 @@ pub use command::{Command, Effect, Lane, Scope, Spec};
 pub use cx::Cx;
 pub use device::{Device, Provider};
 pub use error::{Dispatched, Error, ErrorCode, Result};
-pub use host::{Host, HostConfig};
+pub use host::{Host, HostConfig, Numbers};
 pub use journal::{Journal, NoJournal};
 pub use render::{Show, Text};
 pub use request::{Caller, Detail, Format, RefDetail, RefsEnvelope, Render, Request, Response};

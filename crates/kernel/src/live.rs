@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::host::Status;
 use std::path::PathBuf;
 use std::time::Duration;
+use stickpin_session::Session;
 
 /// How long a device may take to end.
 const SHUT: Duration = Duration::from_secs(5);
@@ -15,6 +16,7 @@ pub(crate) struct Live {
     /// What was opened, as it was typed.
     pub(crate) what: String,
     pub(crate) device: Box<dyn Device>,
+    pub(crate) session: Session,
     /// A folder of this session's own, removed with it.
     pub(crate) dir: PathBuf,
     /// Ends the session when nothing was asked for so long.
@@ -26,7 +28,17 @@ pub(crate) struct Live {
 impl Live {
     /// What readers may see without asking the device.
     pub(crate) fn known(&self) -> Known {
-        Known { dialog: self.device.dialog(), idle_timeout: self.idle_timeout }
+        let info = self.device.info();
+        let document = self.session.tree().map(|t| t.documents()[0].clone());
+        Known {
+            dialog: self.device.dialog(),
+            idle_timeout: self.idle_timeout,
+            kind: info.kind,
+            label: info.label.clone(),
+            pid: info.pid,
+            page: document.map(|d| (d.url, d.title)),
+            generation: self.session.generation().map(|g| g.get()),
+        }
     }
 
     /// Ends the app and removes what was kept for it.
@@ -41,6 +53,7 @@ impl Live {
                 format!("`{}` did not end within {} s; its process was abandoned", self.what, SHUT.as_secs()),
             )),
         };
+        self.session.close();
         // Dropped before the folder goes: the child ends with the device.
         drop(self.device);
         let removed = match std::fs::remove_dir_all(&self.dir) {
@@ -57,11 +70,23 @@ impl Live {
 pub(crate) struct Known {
     dialog: Option<Dialog>,
     idle_timeout: Option<Duration>,
+    kind: &'static str,
+    label: String,
+    pid: Option<u32>,
+    page: Option<(String, String)>,
+    generation: Option<u64>,
 }
 
 impl Known {
     pub(crate) fn write(self, status: &mut Status) {
         status.dialog = self.dialog;
         status.idle_timeout = self.idle_timeout;
+        status.kind = self.kind;
+        status.label = self.label;
+        status.pid = self.pid;
+        status.generation = self.generation;
+        if let Some((url, title)) = self.page {
+            (status.url, status.title) = (url, title);
+        }
     }
 }

@@ -24,6 +24,8 @@ macro_rules! list {
 list! {
     commands::open::Open,
     commands::close::Close,
+    commands::press::Press,
+    commands::fill::Fill,
     commands::get::GetTitle,
     commands::get::GetUrl,
     commands::history::Back,
@@ -129,7 +131,7 @@ pub fn lookup(name: &str) -> Result<&'static Entry> {
             Some(near) => format!("did you mean `{near}`? stickpin help lists the commands"),
             None => "stickpin help lists the commands".to_owned(),
         };
-        Error::new(ErrorCode::InvalidArgs, format!("there is no command {}", crate::render::quoted(name)))
+        Error::new(ErrorCode::InvalidArgs, format!("there is no command {}", stickpin_tree::quote(name)))
             .hint(hint)
     })
 }

@@ -74,8 +74,3 @@ pub(crate) fn json_excerpt(value: &Value) -> String {
         None => text,
     }
 }
-
-/// What someone else wrote, in a sentence.
-pub(crate) fn quoted(text: &str) -> String {
-    format!("{text:?}")
-}

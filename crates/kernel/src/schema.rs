@@ -90,6 +90,10 @@ fn kind(schema: &Value) -> Kind {
     if let Some(choices) = choices(schema) {
         return Kind::Choice(choices);
     }
+    // `--flag[=VALUE]` takes a value, or `true` for none.
+    if schema["x-value"] == "optional" {
+        return Kind::Integer;
+    }
     // An optional field is its type or null, in one of two spellings.
     if let Some(any) = schema["anyOf"].as_array() {
         let mut others = any.iter().filter(|s| s["type"] != "null");
@@ -146,6 +150,9 @@ pub fn check(command: &str, fields: &[Field], input: &Map<String, Value>) -> Res
             return Err(bad(format!("`{command}` has no argument `{name}`")).hint(hint));
         };
         if value.is_null() && !field.required {
+            continue;
+        }
+        if field.optional_value && value.is_boolean() {
             continue;
         }
         if let Err(e) = fits(&field.kind, value) {

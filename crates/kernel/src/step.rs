@@ -56,7 +56,7 @@ pub(crate) async fn run(
 
 /// A dialog of the app blocks everything else.
 pub(crate) fn blocked(dialog: &Dialog) -> Error {
-    let text = crate::render::quoted(&dialog.message);
+    let text = stickpin_tree::quote(&dialog.message);
     Error::new(ErrorCode::DialogOpen, format!("the app waits for an answer to its {} {text}", dialog.kind))
         .hint("stickpin alert accept [TEXT], or stickpin alert dismiss")
 }

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use stickpin_refs::{Generation, Ref, RefToken};
+use stickpin_tree::{Selector, SelectorError, quote};
 
 /// A target as it was typed.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +18,7 @@ pub enum Target {
     /// The short name of an element.
     Ref(RefTarget),
     /// A description that must match exactly one element.
-    Selector(String),
+    Selector(Selector),
     /// A point in pixels of the last picture that this client was given, else of the viewport.
     Point {
         /// From the left edge.
@@ -69,8 +70,15 @@ impl FromStr for Target {
         if let Some(point) = point(text) {
             return Ok(point);
         }
-        Ok(Self::Selector(text.to_owned()))
+        text.parse().map(Self::Selector).map_err(|e: SelectorError| selector_error(text, &e))
     }
+}
+
+/// What is wrong with a selector, with the place.
+pub(crate) fn selector_error(text: &str, e: &SelectorError) -> Error {
+    let at = text.get(..e.span.start).map_or(0, |before| before.chars().count());
+    Error::new(ErrorCode::InvalidArgs, format!("the selector {}: {e} (character {})", quote(text), at + 1))
+        .hint(e.hint.clone())
 }
 
 /// The three forms, for hints.
@@ -87,7 +95,7 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ref(r) => write!(f, "{}", r.plain),
-            Self::Selector(s) => f.write_str(s),
+            Self::Selector(s) => s.fmt(f),
             Self::Point { x, y } => write!(f, "{x},{y}"),
         }
     }
@@ -144,6 +152,6 @@ mod tests {
     #[test]
     fn two_numbers_are_a_point() {
         assert_eq!("12, 40.5".parse(), Ok(Target::Point { x: 12.0, y: 40.5 }));
-        assert!(matches!("NaN,1".parse(), Ok(Target::Selector(_))));
+        assert!("NaN,1".parse::<Target>().is_err());
     }
 }

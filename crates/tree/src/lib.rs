@@ -9,6 +9,7 @@
 mod builder;
 mod escape;
 mod node;
+pub mod outline;
 mod record;
 mod role;
 mod selector;
@@ -21,6 +22,7 @@ mod tree;
 pub use builder::{NodeSpec, TreeBuilder, TreeError};
 pub use escape::{MAX_CHARS, escape, quote};
 pub use node::{Attr, Document, Handle, IdentityGrade, NodeId, Rect, SurfaceId};
+pub use outline::{Cues, Outline, Plan, View, line};
 pub use record::{Clause, Meaning, Opener, Openers, Records, Refused, Verdict, content_match};
 pub use role::Role;
 pub use selector::{CssAnswers, Selector, SelectorError, SelectorErrorKind, nearest, reduce};

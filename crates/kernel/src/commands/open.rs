@@ -10,6 +10,8 @@ use crate::render::{Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use stickpin_refs::Generation;
+use stickpin_session::{Ladder, Session, SessionConfig};
 
 /// How long a document may take until it is ready and quiet.
 const READY: Duration = Duration::from_secs(10);
@@ -42,6 +44,27 @@ pub(crate) struct Open {
     /// Close the session after so many minutes without commands; 0 keeps it.
     #[schemars(extend("x-placeholder" = "MINUTES"))]
     idle_timeout: Option<u32>,
+    /// How strict to be with refs that are alive but not certain.
+    stale_refs: Option<StaleRefs>,
+}
+
+/// How strict to be.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum StaleRefs {
+    /// Act on refs that are alive, and warn where you have not seen the current tree.
+    Warn,
+    /// Refuse refs whose element cannot be proved to be the same.
+    Enforce,
+}
+
+impl From<StaleRefs> for Ladder {
+    fn from(word: StaleRefs) -> Self {
+        match word {
+            StaleRefs::Warn => Self::Warn,
+            StaleRefs::Enforce => Self::Enforce,
+        }
+    }
 }
 
 /// Width and height as they are typed.
@@ -170,7 +193,13 @@ impl Open {
             Some(minutes) => Some(Duration::from_secs(60 * u64::from(minutes))),
             None => (!self.headed).then_some(host.config.idle_timeout),
         };
-        let live = Live { what: self.what.clone(), device, dir, idle_timeout, lost: false };
+        let session = Session::new(SessionConfig {
+            lifetime: format!("{:016x}", (host.config.random)()),
+            seed: Generation::new(100_000 + (host.config.random)() % 900_000),
+            ladder: self.stale_refs.map_or(host.config.ladder, Ladder::from),
+            numbers: (host.config.numbers)(&cx.session_name)?,
+        });
+        let live = Live { what: self.what.clone(), device, session, dir, idle_timeout, lost: false };
         host.forget_ending(&cx.session_name);
         if let Some(loan) = &mut cx.loan {
             loan.live = Some(Box::new(live));
@@ -190,7 +219,7 @@ impl Opened {
 fn taken(desk: &Desk) -> Error {
     Error::new(
         ErrorCode::SessionExists,
-        format!("session `{}` belongs to another caller ({})", desk.name, crate::render::quoted(&desk.owner)),
+        format!("session `{}` belongs to another caller ({})", desk.name, stickpin_tree::quote(&desk.owner)),
     )
     .hint("open it under another name: stickpin --session NAME open ...")
 }

@@ -1,0 +1,302 @@
+//! Requests, answers and events.
+
+use super::pipe::{Frames, MAX_FRAME};
+use hashbrown::HashMap;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::pipe;
+use tokio::sync::{mpsc, oneshot};
+
+/// A command of the protocol: its fields are the parameters.
+pub trait Method: Serialize {
+    /// `Domain.method`.
+    const NAME: &'static str;
+    /// What is read of its answer.
+    type Output: DeserializeOwned;
+}
+
+/// Receives events. Called in the order of arrival and never from two threads; must not wait, but may send.
+pub trait Sink: Send + 'static {
+    /// One event of a session, or of the browser itself.
+    fn event(&mut self, client: &Client, session: Option<&str>, method: &str, params: &RawValue);
+    /// The browser is gone; nothing comes after this.
+    fn lost(&mut self, why: &str);
+}
+
+/// Why a command got no result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The browser is gone.
+    #[error("{0}")]
+    Lost(String),
+    /// The browser refused.
+    #[error("{method}: {message}")]
+    Refused {
+        /// The command.
+        method: &'static str,
+        /// The code of the answer.
+        code: i64,
+        /// Its words.
+        message: String,
+    },
+    /// The answer was not of the expected form.
+    #[error("{method}: {message}")]
+    Malformed {
+        /// The command.
+        method: &'static str,
+        /// What was wrong.
+        message: String,
+    },
+}
+
+impl CallError {
+    /// Whether the session that it was sent to does not exist any more.
+    #[must_use]
+    pub fn session_gone(&self) -> bool {
+        matches!(self, Self::Refused { code: -32001, .. })
+    }
+}
+
+type Answer = Result<Box<RawValue>, Failure>;
+
+/// An error as the browser reports it.
+#[derive(Debug, Deserialize)]
+struct Refusal {
+    code: i64,
+    message: String,
+    #[serde(default)]
+    data: Option<String>,
+}
+
+enum Failure {
+    Lost(String),
+    Refused(Refusal),
+}
+
+/// The commands that wait for an answer.
+#[derive(Default)]
+struct Pending {
+    table: Mutex<Table>,
+    next: AtomicU64,
+}
+
+#[derive(Default)]
+struct Table {
+    waiting: HashMap<u64, oneshot::Sender<Answer>>,
+    /// Why nothing will be answered any more.
+    lost: Option<String>,
+}
+
+impl Pending {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        // Nothing panics while it is held; if something did, the table would still be whole.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lose(&self, why: &str) {
+        let waiting = {
+            let mut table = self.table();
+            table.lost.get_or_insert_with(|| why.to_owned());
+            std::mem::take(&mut table.waiting)
+        };
+        for reply in waiting.into_values() {
+            // The caller may have stopped waiting.
+            let _ = reply.send(Err(Failure::Lost(why.to_owned())));
+        }
+    }
+}
+
+/// A connection to a browser. Clones share it; when the last one is dropped, the pipe closes and the browser ends.
+#[derive(Clone)]
+pub struct Client {
+    out: mpsc::UnboundedSender<Vec<u8>>,
+    pending: Arc<Pending>,
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("open_calls", &self.pending.table().waiting.len()).finish()
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Outgoing<'a, M> {
+    id: u64,
+    method: &'static str,
+    params: &'a M,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<&'a str>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Incoming<'a> {
+    id: Option<u64>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    session_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    error: Option<Refusal>,
+}
+
+impl Client {
+    /// Speaks over the two pipes of a browser; must be called within a runtime.
+    #[must_use]
+    pub fn new(from_browser: pipe::Receiver, to_browser: pipe::Sender, sink: impl Sink) -> Self {
+        let (out, queue) = mpsc::unbounded_channel();
+        let pending = Arc::new(Pending::default());
+        let client = Self { out, pending };
+        tokio::spawn(write(to_browser, queue, Arc::clone(&client.pending)));
+        tokio::spawn(read(from_browser, client.out.downgrade(), Arc::clone(&client.pending), sink));
+        client
+    }
+
+    /// Writes a command to a session, or to the browser itself, without waiting for anything. Commands arrive in
+    /// the order in which they were sent.
+    pub fn send<M: Method>(&self, session: Option<&str>, method: &M) -> Reply<M> {
+        let (reply, answer) = oneshot::channel();
+        let id = self.pending.next.fetch_add(1, Ordering::Relaxed) + 1;
+        let frame = Outgoing { id, method: M::NAME, params: method, session_id: session };
+        let failure = match serde_json::to_vec(&frame) {
+            Ok(mut bytes) => {
+                bytes.push(0);
+                let mut table = self.pending.table();
+                if let Some(why) = &table.lost {
+                    Some(CallError::Lost(why.clone()))
+                } else {
+                    table.waiting.insert(id, reply);
+                    drop(table);
+                    self.out.send(bytes).err().map(|_| CallError::Lost("the browser is gone".to_owned()))
+                }
+            }
+            Err(e) => Some(CallError::Malformed { method: M::NAME, message: e.to_string() }),
+        };
+        Reply { id, answer, failure, pending: Arc::clone(&self.pending), output: PhantomData }
+    }
+
+    /// Writes a command and waits for its answer.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub async fn call<M: Method>(&self, session: Option<&str>, method: &M) -> Result<M::Output, CallError> {
+        self.send(session, method).await
+    }
+
+    /// Why nothing will be answered any more, if so.
+    #[must_use]
+    pub fn lost(&self) -> Option<String> {
+        self.pending.table().lost.clone()
+    }
+}
+
+/// The answer to come of a command that was written. Dropping it does not take the command back.
+#[must_use = "the answer says whether it worked; drop it with a reason"]
+pub struct Reply<M: Method> {
+    id: u64,
+    answer: oneshot::Receiver<Answer>,
+    failure: Option<CallError>,
+    pending: Arc<Pending>,
+    output: PhantomData<fn() -> M>,
+}
+
+impl<M: Method> std::fmt::Debug for Reply<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reply").field("method", &M::NAME).field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl<M: Method> Future for Reply<M> {
+    type Output = Result<M::Output, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Some(failure) = self.failure.take() {
+            return Poll::Ready(Err(failure));
+        }
+        Pin::new(&mut self.answer).poll(cx).map(|answer| match answer {
+            Ok(Ok(result)) => serde_json::from_str(result.get())
+                .map_err(|e| CallError::Malformed { method: M::NAME, message: e.to_string() }),
+            Ok(Err(Failure::Refused(Refusal { code, message, data }))) => {
+                let message = data.map_or(message.clone(), |data| format!("{message} ({data})"));
+                Err(CallError::Refused { method: M::NAME, code, message })
+            }
+            Ok(Err(Failure::Lost(why))) => Err(CallError::Lost(why)),
+            Err(_) => Err(CallError::Lost("the connection to the browser ended".to_owned())),
+        })
+    }
+}
+
+impl<M: Method> Drop for Reply<M> {
+    fn drop(&mut self) {
+        self.pending.table().waiting.remove(&self.id);
+    }
+}
+
+async fn write(mut pipe: pipe::Sender, mut queue: mpsc::UnboundedReceiver<Vec<u8>>, pending: Arc<Pending>) {
+    while let Some(frame) = queue.recv().await {
+        if let Err(e) = pipe.write_all(&frame).await {
+            pending.lose(&format!("the browser is gone ({e})"));
+            return;
+        }
+    }
+}
+
+async fn read(
+    pipe: pipe::Receiver,
+    out: mpsc::WeakUnboundedSender<Vec<u8>>,
+    pending: Arc<Pending>,
+    mut sink: impl Sink,
+) {
+    let mut frames = Frames::new(pipe, MAX_FRAME);
+    let why = loop {
+        let frame = match frames.next().await {
+            Ok(Some(frame)) => frame,
+            Ok(None) => break "the browser ended".to_owned(),
+            Err(e) => break e.to_string(),
+        };
+        let incoming: Incoming<'_> = match serde_json::from_slice(frame) {
+            Ok(incoming) => incoming,
+            Err(e) => {
+                tracing::warn!(error = %e, bytes = frame.len(), "a message of the browser is not understood");
+                continue;
+            }
+        };
+        match incoming {
+            Incoming { id: Some(id), result, error, .. } => {
+                let answer = match (result, error) {
+                    (_, Some(refusal)) => Err(Failure::Refused(refusal)),
+                    (Some(result), None) => Ok(result.to_owned()),
+                    (None, None) => Ok(RawValue::NULL.to_owned()),
+                };
+                if let Some(reply) = pending.table().waiting.remove(&id) {
+                    // The caller may have stopped waiting.
+                    let _ = reply.send(answer);
+                }
+            }
+            Incoming { method: Some(method), session_id, params, .. } => {
+                // Without a client nobody is left who could be told.
+                let Some(out) = out.upgrade() else { continue };
+                let client = Client { out, pending: Arc::clone(&pending) };
+                sink.event(&client, session_id.as_deref(), &method, params.unwrap_or(RawValue::NULL));
+            }
+            Incoming { .. } => tracing::warn!("a message of the browser has neither id nor method"),
+        }
+    };
+    // The state first: who is woken by a lost call finds the reason there.
+    sink.lost(&why);
+    pending.lose(&why);
+}

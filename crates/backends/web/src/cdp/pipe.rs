@@ -1,0 +1,114 @@
+//! Frames on a pipe: JSON texts that end in NUL.
+
+use std::io;
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// The longest frame that is read, in bytes. The largest that a page makes on purpose are a capture of 100,000
+/// nodes (30 MB) and a picture of a long page; a browser that sends more than this is not well.
+pub(super) const MAX_FRAME: usize = 256 << 20;
+
+/// How much room a read gets at least.
+const CHUNK: usize = 64 << 10;
+
+/// Above this the buffer is given back after its frame was used.
+const KEEP: usize = 1 << 20;
+
+/// Cuts what is read into frames.
+#[derive(Debug)]
+pub(super) struct Frames<R> {
+    source: R,
+    buffer: Vec<u8>,
+    /// Bytes of `buffer` that were handed out already.
+    used: usize,
+    /// Bytes of `buffer` in which no NUL was found.
+    scanned: usize,
+    max: usize,
+}
+
+impl<R: AsyncRead + Unpin> Frames<R> {
+    pub(super) fn new(source: R, max: usize) -> Self {
+        Self { source, buffer: Vec::new(), used: 0, scanned: 0, max }
+    }
+
+    /// The next frame without its NUL; none when the other side closed the pipe.
+    ///
+    /// # Errors
+    /// When reading fails, a frame is longer than the bound, or the pipe ends inside of one.
+    pub(super) async fn next(&mut self) -> io::Result<Option<&[u8]>> {
+        loop {
+            if let Some(at) = self.buffer[self.scanned..].iter().position(|&b| b == 0) {
+                let (from, to) = (self.used, self.scanned + at);
+                self.used = to + 1;
+                self.scanned = self.used;
+                return Ok(Some(&self.buffer[from..to]));
+            }
+            self.buffer.drain(..self.used);
+            self.used = 0;
+            if self.buffer.is_empty() && self.buffer.capacity() > KEEP {
+                self.buffer = Vec::new();
+            }
+            self.scanned = self.buffer.len();
+            if self.scanned > self.max {
+                let text = format!("a message of the browser is longer than {} bytes", self.max);
+                return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+            }
+            self.buffer.reserve(CHUNK);
+            if self.source.read_buf(&mut self.buffer).await? == 0 {
+                if self.buffer.is_empty() {
+                    return Ok(None);
+                }
+                let text = "the browser ended in the middle of a message";
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::AsyncWriteExt;
+
+    async fn all(pieces: &[&[u8]], max: usize) -> (Vec<String>, Option<io::ErrorKind>) {
+        let (mut ours, theirs) = tokio::io::duplex(4);
+        let pieces: Vec<Vec<u8>> = pieces.iter().map(|p| p.to_vec()).collect();
+        tokio::spawn(async move {
+            for piece in pieces {
+                // The reader may have given up, which is what some of these tests are about.
+                if ours.write_all(&piece).await.is_err() {
+                    return;
+                }
+            }
+        });
+        let mut frames = Frames::new(theirs, max);
+        let mut seen = Vec::new();
+        loop {
+            match frames.next().await {
+                Ok(Some(frame)) => seen.push(String::from_utf8(frame.to_vec()).unwrap()),
+                Ok(None) => return (seen, None),
+                Err(e) => return (seen, Some(e.kind())),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn frames_are_cut_at_nul_wherever_the_reads_end() {
+        let (seen, end) = all(&[b"{\"a\":1}\0{\"b", b"\":2}\0\0", b"last\0"], 100).await;
+        assert_eq!(seen, ["{\"a\":1}", "{\"b\":2}", "", "last"]);
+        assert_eq!(end, None);
+    }
+
+    #[tokio::test]
+    async fn a_frame_beyond_the_bound_ends_the_connection() {
+        let (seen, end) = all(&[b"ok\0", &[b'x'; 200]], 64).await;
+        assert_eq!(seen, ["ok"]);
+        assert_eq!(end, Some(io::ErrorKind::InvalidData));
+    }
+
+    #[tokio::test]
+    async fn half_a_frame_is_an_error() {
+        let (seen, end) = all(&[b"one\0tw"], 64).await;
+        assert_eq!(seen, ["one"]);
+        assert_eq!(end, Some(io::ErrorKind::UnexpectedEof));
+    }
+}

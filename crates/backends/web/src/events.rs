@@ -1,0 +1,502 @@
+//! Events of the browser, written into the [state](crate::state). Runs on the task that reads the pipe: nothing
+//! here waits, but new targets are prepared from here, because a paused target has to get everything in one go.
+
+use crate::agent;
+use crate::cdp::protocol as cdp;
+use crate::cdp::{Client, Method, Sink};
+use crate::state::{Frame, Request, Shared, Stage, State, TabState, World};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+use stickpin_kernel::device::{Dialog, Notice};
+
+/// Bytes of a text of the page that a notice keeps.
+const MAX_TEXT: usize = 300;
+
+/// The types of requests that quiet never waits for: they stay open, or nobody looks at their end.
+const LONG_LIVED: &[&str] =
+    &["EventSource", "WebSocket", "Ping", "Media", "CSPViolationReport", "Prefetch", "Preflight", "Manifest"];
+
+/// Writes events into the state of a browser.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) downloads: PathBuf,
+}
+
+impl Sink for Recorder {
+    fn event(&mut self, client: &Client, session: Option<&str>, method: &str, params: &RawValue) {
+        let shared = Arc::clone(&self.shared);
+        {
+            let mut state = shared.state();
+            match session {
+                None => self.of_browser(client, &mut state, None, method, params),
+                Some(session) if method.starts_with("Target.") => {
+                    self.of_browser(client, &mut state, Some(session), method, params);
+                }
+                Some(session) => of_session(client, &mut state, session, method, params),
+            }
+        }
+        shared.touch();
+    }
+
+    fn lost(&mut self, why: &str) {
+        self.shared.state().lost = Some(why.to_owned());
+        self.shared.touch();
+    }
+}
+
+/// Reads the parameters of an event; what is not understood is skipped, with a word in the log.
+fn read<T: DeserializeOwned>(method: &str, params: &RawValue) -> Option<T> {
+    match serde_json::from_str(params.get()) {
+        Ok(event) => Some(event),
+        Err(error) => {
+            tracing::warn!(method, %error, "an event of the browser is not understood");
+            None
+        }
+    }
+}
+
+/// Sends a command whose answer nobody reads: a failure shows itself in what is built on it.
+fn send<M: Method>(client: &Client, session: &str, command: &M) {
+    drop(client.send(Some(session), command));
+}
+
+impl Recorder {
+    fn of_browser(
+        &self,
+        client: &Client,
+        state: &mut State,
+        parent: Option<&str>,
+        method: &str,
+        params: &RawValue,
+    ) {
+        match method {
+            "Target.attachedToTarget" => {
+                if let Some(event) = read(method, params) {
+                    attached(client, state, parent, event);
+                }
+            }
+            "Target.detachedFromTarget" => {
+                if let Some(cdp::DetachedFromTarget { session_id }) = read(method, params) {
+                    if let Some(tab) = state.tabs.get_mut(&session_id) {
+                        tab.gone.get_or_insert_with(|| "the tab was closed".to_owned());
+                    } else if let Some(root) = state.children.remove(&session_id)
+                        && let Some(tab) = state.tabs.get_mut(&root)
+                    {
+                        tab.frames.retain(|_, frame| frame.session != session_id || frame.id == tab.main);
+                        tab.active();
+                    }
+                }
+            }
+            "Browser.downloadWillBegin" => {
+                if let Some(cdp::DownloadWillBegin { guid, suggested_filename }) = read(method, params) {
+                    state.downloads.insert(guid, suggested_filename);
+                }
+            }
+            "Browser.downloadProgress" => {
+                if let Some(cdp::DownloadProgress { guid, state: progress }) = read(method, params)
+                    && progress != "inProgress"
+                    && let Some(name) = state.downloads.remove(&guid)
+                    && progress == "completed"
+                {
+                    let path = self.downloads.join(name);
+                    for tab in state.tabs.values_mut() {
+                        tab.notice(Notice::Downloaded { path: path.clone() });
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Prepares a new target. It is paused until the last of these commands, so that nothing of it runs before Page is
+/// enabled: a dialog that opened earlier could never be answered.
+fn attached(client: &Client, state: &mut State, parent: Option<&str>, event: cdp::AttachedToTarget) {
+    let cdp::AttachedToTarget { session_id: session, target_info: info, .. } = event;
+    match info.r#type.as_str() {
+        "page" => {
+            if info.opener_id.is_some() {
+                let what = clip(if info.url.is_empty() { &info.title } else { &info.url });
+                for tab in state.tabs.values_mut().filter(|t| Some(&t.target) == info.opener_id.as_ref()) {
+                    tab.notice(Notice::Opened { id: info.target_id.clone(), what: what.clone() });
+                }
+            }
+            let main = info.target_id.clone();
+            let mut tab =
+                TabState { target: info.target_id.clone(), main: main.clone(), ..TabState::default() };
+            let frame =
+                Frame { id: main.clone(), session: session.clone(), url: info.url, ..Frame::default() };
+            tab.frames.insert(main, frame);
+            state.tabs.insert(session.clone(), tab);
+        }
+        "iframe" => {
+            let Some(parent) = parent else { return send(client, &session, &cdp::Resume {}) };
+            let root = state.children.get(parent).map_or(parent, String::as_str).to_owned();
+            if let Some(tab) = state.tabs.get_mut(&root) {
+                tab.next_order += 1;
+                let order = tab.next_order;
+                let id = info.target_id;
+                let frame = tab.frames.entry(id.clone()).or_insert_with(|| Frame {
+                    id,
+                    parent: info.parent_frame_id.clone(),
+                    order,
+                    ..Frame::default()
+                });
+                frame.session.clone_from(&session);
+                frame.url = info.url;
+                frame.world = None;
+                state.children.insert(session.clone(), root);
+            }
+        }
+        _ => return send(client, &session, &cdp::Resume {}),
+    }
+    let auto_attach = cdp::SetAutoAttach {
+        auto_attach: true,
+        wait_for_debugger_on_start: true,
+        flatten: true,
+        filter: None,
+    };
+    send(client, &session, &cdp::EnablePage {});
+    send(client, &session, &cdp::EnableLifecycle { enabled: true });
+    send(client, &session, &cdp::EnableRuntime {});
+    send(client, &session, &cdp::AddBinding { name: agent::BINDING, execution_context_name: agent::WORLD });
+    send(
+        client,
+        &session,
+        &cdp::AddScript { source: agent::SOURCE.to_owned(), world_name: agent::WORLD, run_immediately: true },
+    );
+    send(client, &session, &cdp::EnableInspector {});
+    send(client, &session, &cdp::EnableNetwork { max_total_buffer_size: 0, max_resource_buffer_size: 0 });
+    send(client, &session, &cdp::EmulateFocus { enabled: true });
+    send(client, &session, &auto_attach);
+    send(client, &session, &cdp::Resume {});
+}
+
+fn of_session(client: &Client, state: &mut State, session: &str, method: &str, params: &RawValue) {
+    let State { tabs, children, last_scope, .. } = state;
+    let root = children.get(session).map_or(session, String::as_str);
+    let Some(tab) = tabs.get_mut(root) else { return };
+    let Some((domain, name)) = method.split_once('.') else { return };
+    match domain {
+        "Page" => page(client, tab, session, name, params),
+        "Runtime" => runtime(tab, session, name, params, last_scope),
+        "Network" => network(tab, name, params),
+        "Inspector" if name == "targetCrashed" => crashed(tab, session),
+        "Input" if name == "dragIntercepted" => {
+            if let Some(cdp::DragIntercepted { data }) = read(method, params) {
+                tab.drag = Some(data);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn crashed(tab: &mut TabState, session: &str) {
+    let main = tab.main.clone();
+    if tab.frames.get(&main).is_some_and(|frame| frame.session == session) {
+        tab.gone = Some("the page crashed".to_owned());
+        tab.dialog = None;
+    } else {
+        for frame in tab.frames.values_mut().filter(|f| f.session == session) {
+            frame.world = None;
+        }
+        tab.active();
+    }
+}
+
+fn page(client: &Client, tab: &mut TabState, session: &str, name: &str, params: &RawValue) {
+    match name {
+        "frameAttached" => {
+            if let Some(cdp::FrameAttached { frame_id, parent_frame_id }) = read(name, params) {
+                tab.next_order += 1;
+                let order = tab.next_order;
+                let frame = tab.frames.entry(frame_id.clone()).or_default();
+                frame.id = frame_id;
+                frame.parent = Some(parent_frame_id);
+                session.clone_into(&mut frame.session);
+                frame.order = order;
+                tab.active();
+            }
+        }
+        "frameDetached" => {
+            if let Some(cdp::FrameDetached { frame_id, reason }) = read(name, params) {
+                if reason == "swap" {
+                    // It goes on in another process; the events of its new session follow or came already.
+                    if let Some(frame) = tab.frames.get_mut(&frame_id)
+                        && frame.session == session
+                    {
+                        frame.world = None;
+                    }
+                } else {
+                    tab.remove_frame(&frame_id);
+                }
+                tab.active();
+            }
+        }
+        "frameNavigated" => {
+            if let Some(cdp::FrameNavigated { frame }) = read(name, params) {
+                navigated(tab, session, frame);
+            }
+        }
+        "navigatedWithinDocument" => {
+            if let Some(cdp::NavigatedWithinDocument { frame_id, url }) = read(name, params) {
+                if let Some(frame) = tab.frames.get_mut(&frame_id) {
+                    frame.url.clone_from(&url);
+                }
+                if frame_id == tab.main {
+                    tab.arrivals += 1;
+                    tab.notice(Notice::Navigated { url });
+                }
+                tab.active();
+            }
+        }
+        "frameStartedNavigating" => {
+            if let Some(cdp::FrameStartedNavigating { frame_id, url, navigation_type, .. }) =
+                read(name, params)
+                && frame_id == tab.main
+                && !matches!(navigation_type.as_str(), "sameDocument" | "historySameDocument")
+            {
+                tab.navigating = Some((url, Instant::now()));
+            }
+        }
+        "frameStoppedLoading" => {
+            if let Some(cdp::FrameEvent { frame_id }) = read(name, params) {
+                if frame_id == tab.main {
+                    tab.navigating = None;
+                }
+                tab.active();
+            }
+        }
+        "lifecycleEvent" => {
+            if let Some(cdp::LifecycleEvent { frame_id, loader_id, name }) = read(name, params)
+                && let Some(frame) = tab.frames.get_mut(&frame_id)
+                && frame.loader == loader_id
+            {
+                match name.as_str() {
+                    "DOMContentLoaded" => frame.stage = frame.stage.max(Stage::Ready),
+                    "load" => frame.stage = Stage::Loaded,
+                    _ => return,
+                }
+                tab.active();
+            }
+        }
+        "javascriptDialogOpening" => {
+            if let Some(event) = read(name, params) {
+                dialog_opening(client, tab, session, event);
+            }
+        }
+        "javascriptDialogClosed" => {
+            tab.dialog = None;
+            tab.active();
+        }
+        _ => {}
+    }
+}
+
+fn navigated(tab: &mut TabState, session: &str, info: cdp::FrameInfo) {
+    let main = info.parent_id.is_none() && tab.frames.get(&tab.main).is_some_and(|f| f.session == session);
+    let url =
+        format!("{}{}", info.unreachable_url.unwrap_or(info.url), info.url_fragment.unwrap_or_default());
+    if main {
+        // Whatever was below went with the document.
+        tab.frames.retain(|id, _| *id == info.id);
+        tab.main.clone_from(&info.id);
+        tab.navigating = None;
+        tab.requests.clear();
+        tab.arrivals += 1;
+        tab.notice(Notice::Navigated { url: url.clone() });
+    } else {
+        let below: Vec<String> = tab
+            .frames
+            .values()
+            .filter(|f| f.parent.as_deref() == Some(info.id.as_str()))
+            .map(|f| f.id.clone())
+            .collect();
+        for child in below {
+            tab.remove_frame(&child);
+        }
+    }
+    let frame = tab.frames.entry(info.id.clone()).or_default();
+    frame.id = info.id;
+    if !main && info.parent_id.is_some() {
+        frame.parent = info.parent_id;
+    }
+    session.clone_into(&mut frame.session);
+    if frame.loader != info.loader_id {
+        frame.stage = Stage::Loading;
+    }
+    frame.loader = info.loader_id;
+    frame.url = url;
+    tab.active();
+}
+
+/// An alert has only one answer; everything else waits for whoever drives the app.
+fn dialog_opening(client: &Client, tab: &mut TabState, session: &str, event: cdp::DialogOpening) {
+    if event.r#type == "alert" {
+        tab.notice(Notice::DialogShown { text: clip(&event.message) });
+        send(client, session, &cdp::HandleDialog { accept: true, prompt_text: None });
+    } else {
+        tab.dialog = Some(Dialog {
+            kind: event.r#type,
+            message: event.message,
+            default: event.default_prompt.unwrap_or_default(),
+        });
+    }
+    tab.active();
+}
+
+fn runtime(tab: &mut TabState, session: &str, name: &str, params: &RawValue, last_scope: &mut u64) {
+    match name {
+        "executionContextCreated" => {
+            if let Some(cdp::ContextCreated { context }) = read(name, params)
+                && context.name == agent::WORLD
+                && let Some(frame) = context.aux_data.and_then(|aux| tab.frames.get_mut(&aux.frame_id))
+                && frame.session == session
+            {
+                *last_scope += 1;
+                frame.world = Some(World {
+                    scope: *last_scope,
+                    unique: context.unique_id,
+                    context: context.id,
+                    owner: None,
+                });
+                tab.active();
+            }
+        }
+        "executionContextDestroyed" => {
+            if let Some(cdp::ContextDestroyed { execution_context_unique_id: unique }) = read(name, params) {
+                let ours = |f: &&mut Frame| f.world.as_ref().is_some_and(|w| w.unique == unique);
+                for frame in tab.frames.values_mut().filter(ours) {
+                    frame.world = None;
+                }
+                tab.active();
+            }
+        }
+        "executionContextsCleared" => {
+            for frame in tab.frames.values_mut().filter(|f| f.session == session) {
+                frame.world = None;
+            }
+            tab.active();
+        }
+        "bindingCalled" => {
+            if let Some(cdp::BindingCalled { name, payload, .. }) = read(name, params)
+                && name == agent::BINDING
+            {
+                match agent::Signal::read(&payload) {
+                    Some(agent::Signal::Changed) => tab.active(),
+                    Some(agent::Signal::Said(text)) => {
+                        tab.notice(Notice::Announced { text: clip(&text) });
+                        tab.active();
+                    }
+                    Some(agent::Signal::Press(verdict)) => tab.verdict = Some(verdict),
+                    None => {
+                        tracing::warn!(payload = clip(&payload), "a signal of the agent is not understood")
+                    }
+                }
+            }
+        }
+        "consoleAPICalled" => {
+            if let Some(cdp::ConsoleCalled { r#type, args, .. }) = read(name, params)
+                && matches!(r#type.as_str(), "error" | "assert")
+            {
+                let words: Vec<String> = args.iter().map(said).collect();
+                tab.notice(Notice::ConsoleError { text: clip(&words.join(" ")) });
+            }
+        }
+        "exceptionThrown" => {
+            if let Some(cdp::ExceptionThrown { exception_details: details }) = read(name, params) {
+                let text = details.exception.as_ref().map(said).filter(|text| !text.is_empty());
+                tab.notice(Notice::ConsoleError { text: clip(&text.unwrap_or(details.text)) });
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A value of the page in words: strings as they are, errors by their first line.
+fn said(object: &cdp::RemoteObject) -> String {
+    if let Some(value) = &object.value {
+        return serde_json::from_str::<String>(value.get()).unwrap_or_else(|_| value.get().to_owned());
+    }
+    let description = object.description.as_deref().unwrap_or_default();
+    description.lines().next().unwrap_or_default().to_owned()
+}
+
+fn network(tab: &mut TabState, name: &str, params: &RawValue) {
+    match name {
+        "requestWillBeSent" => {
+            if let Some(event) = read::<cdp::RequestWillBeSent>(name, params) {
+                let kind = event.r#type.unwrap_or_default();
+                let favicon = kind == "Other" && event.request.url.ends_with("/favicon.ico");
+                let request = Request {
+                    counts: !LONG_LIVED.contains(&kind.as_str()) && !favicon,
+                    reported: !favicon,
+                    method: event.request.method,
+                    url: event.request.url,
+                    since: Instant::now(),
+                };
+                if request.counts {
+                    tab.active();
+                }
+                tab.requests.insert(event.request_id, request);
+            }
+        }
+        "responseReceived" => {
+            if let Some(cdp::ResponseReceived { request_id, response, .. }) = read(name, params)
+                && let Some(request) = tab.requests.get_mut(&request_id)
+            {
+                // A stream of events that was asked for by `fetch` shows only now what it is.
+                if response.mime_type == "text/event-stream" {
+                    request.counts = false;
+                }
+                if response.status >= 400 && request.reported {
+                    let notice = failed(request, response.status.to_string());
+                    tab.notice(notice);
+                }
+            }
+        }
+        "loadingFinished" => {
+            if let Some(cdp::LoadingFinished { request_id }) = read(name, params) {
+                finished(tab, &request_id);
+            }
+        }
+        "loadingFailed" => {
+            if let Some(event) = read::<cdp::LoadingFailed>(name, params)
+                && let Some(request) = finished(tab, &event.request_id)
+                && !event.canceled
+                && event.error_text != "net::ERR_ABORTED"
+                && request.reported
+            {
+                let why = event.blocked_reason.filter(|r| !r.is_empty()).unwrap_or(event.error_text);
+                tab.notice(failed(&request, why));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn finished(tab: &mut TabState, id: &str) -> Option<Request> {
+    let request = tab.requests.remove(id)?;
+    if request.counts {
+        tab.active();
+    }
+    Some(request)
+}
+
+fn failed(request: &Request, why: String) -> Notice {
+    Notice::RequestFailed { method: request.method.clone(), url: clip(&request.url), why }
+}
+
+/// Cuts a text of the page to what a notice keeps.
+pub(crate) fn clip(text: &str) -> String {
+    if text.len() <= MAX_TEXT {
+        return text.to_owned();
+    }
+    let mut cut = text[..text.floor_char_boundary(MAX_TEXT)].to_owned();
+    cut.push('…');
+    cut
+}

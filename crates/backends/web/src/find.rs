@@ -1,0 +1,100 @@
+//! Where the browser is.
+//!
+//! Search order: the configured program (`STICKPIN_CHROMIUM`) and nothing else if there is one; then, for each
+//! name in [`NAMES`], every folder of `PATH`; then the [`PLACES`] where installers put it.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use stickpin_kernel::{Error, ErrorCode, Result};
+
+/// Program names, the most likely to be driven safely first.
+const NAMES: &[&str] =
+    &["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "microsoft-edge"];
+
+/// Where installers put it when it is not on `PATH`.
+const PLACES: &[&str] = &[
+    "/usr/bin/chromium",
+    "/usr/lib/chromium/chromium",
+    "/usr/bin/google-chrome-stable",
+    "/opt/google/chrome/chrome",
+    "/opt/chromium.org/chromium/chrome",
+    "/snap/bin/chromium",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+];
+
+/// The browser to start.
+///
+/// # Errors
+/// `TOOL_MISSING` with the install command, or with what is wrong with the configured program.
+pub(crate) fn chromium(configured: Option<&Path>, path: Option<&OsStr>) -> Result<PathBuf> {
+    if let Some(program) = configured {
+        if is_program(program) {
+            return Ok(program.to_owned());
+        }
+        let what = if program.exists() { "is no program" } else { "does not exist" };
+        return Err(Error::new(
+            ErrorCode::ToolMissing,
+            format!("the browser that STICKPIN_CHROMIUM names {what}: {}", program.display()),
+        )
+        .hint("unset STICKPIN_CHROMIUM, or let it name a Chromium or Chrome program"));
+    }
+    let folders: Vec<PathBuf> = path
+        .map(|path| std::env::split_paths(path).filter(|f| f.is_absolute()).collect())
+        .unwrap_or_default();
+    let on_path = NAMES.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    on_path.chain(PLACES.iter().map(PathBuf::from)).find(|program| is_program(program)).ok_or_else(|| {
+        Error::new(ErrorCode::ToolMissing, "no Chromium or Chrome is installed here").hint(install_hint())
+    })
+}
+
+/// What to type to get one.
+pub(crate) fn install_hint() -> &'static str {
+    if cfg!(target_os = "macos") {
+        "brew install --cask chromium (or let STICKPIN_CHROMIUM name the browser)"
+    } else {
+        "apt install chromium (or let STICKPIN_CHROMIUM name the browser)"
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn program(folder: &Path, name: &str, mode: u32) -> PathBuf {
+        let path = folder.join(name);
+        std::fs::write(&path, "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        path
+    }
+
+    #[test]
+    fn the_configured_program_is_the_only_candidate() {
+        let dir = tempfile::tempdir().unwrap();
+        let ours = program(dir.path(), "mine", 0o755);
+        assert_eq!(chromium(Some(&ours), None).unwrap(), ours);
+        let error = chromium(Some(&dir.path().join("gone")), None).unwrap_err();
+        assert_eq!(error.code, ErrorCode::ToolMissing);
+        assert!(error.message.contains("does not exist"), "{error}");
+        let plain = program(dir.path(), "plain", 0o644);
+        let error = chromium(Some(&plain), None).unwrap_err();
+        assert!(error.message.contains("is no program"), "{error}");
+    }
+
+    #[test]
+    fn path_is_searched_by_name_first_and_never_relative() {
+        let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        program(one.path(), "google-chrome", 0o755);
+        let best = program(two.path(), "chromium", 0o755);
+        program(one.path(), "chromium", 0o644);
+        let path = std::env::join_paths([Path::new("."), one.path(), two.path()]).unwrap();
+        assert_eq!(chromium(None, Some(&path)).unwrap(), best);
+    }
+}

@@ -1,0 +1,315 @@
+//! Starting a browser and ending it.
+//!
+//! It is driven over two pipes (`--remote-debugging-pipe`): no port that others on the machine could connect to,
+//! and the browser ends by itself when our process does, because then its pipe closes.
+
+use crate::cdp::{Client, Sink, protocol};
+use crate::process::{Process, Record, kill_group, remove_folder};
+use command_fds::{CommandFdExt, FdMapping};
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use stickpin_kernel::{Error, ErrorCode, Result};
+use tokio::net::unix::pipe;
+use tokio::process::Child;
+use tokio::time::timeout;
+
+/// How long a browser may take to answer its first command.
+const START: Duration = Duration::from_secs(20);
+/// How long a browser that was asked to end may take before it is killed.
+const END: Duration = Duration::from_secs(3);
+/// Longest temporary folder in which the browser can still make its socket (a path of at most 104 bytes).
+const MAX_TMPDIR: usize = 55;
+
+/// Flags that keep the browser from doing anything of its own accord: no network, no dialogs of its own, no
+/// throttling of pages that nobody looks at.
+const FLAGS: &[&str] = &[
+    "--remote-debugging-pipe",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--no-startup-window",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-component-extensions-with-background-pages",
+    "--disable-client-side-phishing-detection",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-field-trial-config",
+    "--disable-quic",
+    "--disable-sync",
+    "--disable-breakpad",
+    "--metrics-recording-only",
+    "--no-pings",
+    "--no-service-autorun",
+    "--password-store=basic",
+    "--use-mock-keychain",
+    "--disable-search-engine-choice-screen",
+    "--disable-infobars",
+    "--disable-hang-monitor",
+    "--disable-prompt-on-repost",
+    "--disable-back-forward-cache",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    "--disable-smooth-scrolling",
+    "--disable-dev-shm-usage",
+    "--force-color-profile=srgb",
+    "--disable-features=AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider,\
+HttpsUpgrades,InterestFeedContentSuggestions,MediaRouter,OptimizationHints,Prerender2,Translate",
+];
+
+/// What to start.
+#[derive(Debug)]
+pub(crate) struct Launch<'a> {
+    pub(crate) program: &'a Path,
+    /// The session's own folder.
+    pub(crate) dir: &'a Path,
+    /// A profile to keep; else a fresh one in `dir`.
+    pub(crate) profile: Option<&'a Path>,
+    pub(crate) headed: bool,
+    pub(crate) window: Option<(u32, u32)>,
+    /// Run without the sandbox although we are not root.
+    pub(crate) no_sandbox: bool,
+}
+
+/// A browser that runs.
+#[derive(Debug)]
+pub(crate) struct Browser {
+    pub(crate) client: Client,
+    /// `Chromium 156`.
+    pub(crate) label: String,
+    pub(crate) pid: u32,
+    /// Where it puts what pages download.
+    pub(crate) downloads: PathBuf,
+    child: Child,
+    dir: PathBuf,
+    folders: Vec<PathBuf>,
+}
+
+impl Launch<'_> {
+    /// The arguments, the profile last.
+    fn arguments(&self, profile: &Path, root: bool) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = FLAGS.iter().map(OsString::from).collect();
+        if !self.headed {
+            arguments.push("--headless".into());
+            arguments.push("--mute-audio".into());
+        }
+        if let Some((width, height)) = self.window {
+            arguments.push(format!("--window-size={width},{height}").into());
+        }
+        if root || self.no_sandbox {
+            arguments.push("--no-sandbox".into());
+        }
+        let mut data_dir = OsString::from("--user-data-dir=");
+        data_dir.push(profile);
+        arguments.push(data_dir);
+        arguments
+    }
+
+    /// Starts it and waits until it answers.
+    ///
+    /// # Errors
+    /// `TOOL_MISSING` when it cannot be executed, `BACKEND_LOST` when it does not answer, `IO` for its folders.
+    pub(crate) async fn start(&self, sink: impl Sink) -> Result<Browser> {
+        let own_profile = self.dir.join("profile");
+        let (tmp, downloads) = (self.dir.join("tmp"), self.dir.join("downloads"));
+        let mut folders = vec![tmp.clone(), downloads.clone()];
+        let profile = self.profile.unwrap_or_else(|| {
+            folders.push(own_profile.clone());
+            &own_profile
+        });
+        for folder in [profile, &tmp, &downloads] {
+            std::fs::create_dir_all(folder).map_err(|e| io_error("make", folder, &e))?;
+        }
+        let log = self.dir.join("chromium.log");
+        let stderr = std::fs::File::create(&log).map_err(|e| io_error("write", &log, &e))?;
+
+        let pipes = || -> std::io::Result<_> {
+            let (browser_reads, we_write) = std::io::pipe()?;
+            let (we_read, browser_writes) = std::io::pipe()?;
+            widen(&we_read);
+            Ok((browser_reads, browser_writes, we_read, we_write))
+        };
+        let (browser_reads, browser_writes, we_read, we_write) = pipes().map_err(|e| pipe_error(&e))?;
+
+        let mut command = std::process::Command::new(self.program);
+        let root = rustix::process::geteuid().is_root();
+        command.args(self.arguments(profile, root)).arg("about:blank");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
+        // Its own group: an interrupt typed at our terminal is not for it, and it can be ended with its children.
+        command.process_group(0);
+        if tmp.as_os_str().len() <= MAX_TMPDIR {
+            command.env("TMPDIR", &tmp);
+        }
+        command
+            .fd_mappings(vec![
+                FdMapping { parent_fd: browser_reads.into(), child_fd: 3 },
+                FdMapping { parent_fd: browser_writes.into(), child_fd: 4 },
+            ])
+            .map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
+        // The command owns the browser's ends of the pipes: dropped with it, before anything is read.
+        let child = {
+            let mut command = tokio::process::Command::from(command);
+            command.kill_on_drop(true).spawn()
+        };
+        let child = child.map_err(|e| {
+            Error::new(ErrorCode::ToolMissing, format!("{} cannot be started: {e}", self.program.display()))
+                .hint(crate::find::install_hint())
+        })?;
+        let pid = child.id().unwrap_or_default();
+
+        let from_browser = pipe::Receiver::from_owned_fd(we_read.into()).map_err(|e| pipe_error(&e))?;
+        let to_browser = pipe::Sender::from_owned_fd(we_write.into()).map_err(|e| pipe_error(&e))?;
+        let client = Client::new(from_browser, to_browser, sink);
+        let dir = self.dir.to_owned();
+        let mut browser = Browser { client, label: String::new(), pid, downloads, child, dir, folders };
+        browser.record()?;
+        let failed = match timeout(START, browser.client.call(None, &protocol::GetVersion {})).await {
+            Ok(Ok(version)) => {
+                browser.label = label(&version.product);
+                return Ok(browser);
+            }
+            Ok(Err(e)) => e.to_string(),
+            Err(_) => format!("it did not answer within {} s", START.as_secs()),
+        };
+        let error = self.start_error(&failed, &log);
+        browser.end().await?;
+        Err(error)
+    }
+
+    fn start_error(&self, why: &str, log: &Path) -> Error {
+        let said =
+            std::fs::read(log).map(|text| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default();
+        let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
+        let hint = if said.contains("sandbox") {
+            "the sandbox cannot be used here: start it with --no-sandbox (STICKPIN_NO_SANDBOX=1) if you trust the pages"
+        } else if !self.headed || said.contains("DISPLAY") || said.contains("display") {
+            "stickpin doctor"
+        } else {
+            "if this is a wrapper (snap), let STICKPIN_CHROMIUM name the program itself"
+        };
+        let program = self.program.display();
+        let last: String = last.chars().take(300).collect();
+        Error::new(ErrorCode::BackendLost, format!("{program} did not start: {why}; it said: {last}"))
+            .hint(hint)
+    }
+}
+
+impl Browser {
+    /// Writes down what a sweep has to end and remove if we are killed.
+    fn record(&self) -> Result<()> {
+        // One that ended already leaves nothing but folders.
+        let gone = |pid| Process { pid, started: String::new() };
+        let find = |pid| Process::find(pid).unwrap_or_else(|| gone(pid));
+        let record = Record {
+            browser: find(self.pid),
+            owner: find(std::process::id()),
+            folders: self.folders.clone(),
+        };
+        record.write(&self.dir).map_err(|e| io_error("write to", &self.dir, &e))
+    }
+
+    /// Ends it, waits for that, and removes its folders.
+    ///
+    /// # Errors
+    /// `IO` when a folder cannot be removed.
+    pub(crate) async fn end(&mut self) -> Result<()> {
+        if self.client.lost().is_none() {
+            // It may end before it answers; the exit below is what counts.
+            let _ = timeout(END, self.client.call(None, &protocol::CloseBrowser {})).await;
+        }
+        if timeout(END, self.child.wait()).await.is_err() {
+            tracing::warn!(pid = self.pid, "the browser did not end when asked; it is killed");
+        }
+        // Also after an orderly end: a helper process may outlive it by a moment and write to the profile.
+        kill_group(self.pid);
+        if let Err(e) = self.child.wait().await {
+            tracing::warn!(pid = self.pid, error = %e, "could not wait for the browser");
+        }
+        for folder in std::mem::take(&mut self.folders) {
+            let removed = tokio::task::spawn_blocking({
+                let folder = folder.clone();
+                move || remove_folder(&folder)
+            });
+            let removed = removed.await.map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
+            removed.map_err(|e| io_error("remove", &folder, &e))?;
+        }
+        let log = self.dir.join("chromium.log");
+        match std::fs::remove_file(&log) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(io_error("remove", &log, &e)),
+            _ => {}
+        }
+        Record::remove(&self.dir).map_err(|e| io_error("remove the record in", &self.dir, &e))
+    }
+}
+
+/// `Chrome/156.0.8078.79` as people say it.
+fn label(product: &str) -> String {
+    let (name, version) = product.split_once('/').unwrap_or((product, ""));
+    let name = if name.contains("Edg") { "Edge" } else { "Chromium" };
+    format!("{name} {}", version.split('.').next().unwrap_or_default())
+}
+
+/// A capture is megabytes, and a pipe holds 64 KiB by default: fewer turns for the same bytes.
+#[cfg(target_os = "linux")]
+fn widen(pipe: &std::io::PipeReader) {
+    if let Err(e) = rustix::pipe::fcntl_setpipe_size(pipe, 1 << 20) {
+        tracing::debug!(error = %e, "the pipe stays small");
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn widen(_: &std::io::PipeReader) {}
+
+fn io_error(what: &str, path: &Path, e: &std::io::Error) -> Error {
+    let code = match e.kind() {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => ErrorCode::StorageFull,
+        _ => ErrorCode::Io,
+    };
+    Error::new(code, format!("cannot {what} {}: {e}", path.display()))
+}
+
+fn pipe_error(e: &std::io::Error) -> Error {
+    Error::new(ErrorCode::Io, format!("cannot make a pipe for the browser: {e}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flags(headed: bool, no_sandbox: bool, root: bool) -> Vec<String> {
+        let launch = Launch {
+            program: Path::new("chromium"),
+            dir: Path::new("d"),
+            profile: None,
+            headed,
+            window: Some((800, 600)),
+            no_sandbox,
+        };
+        launch.arguments(Path::new("p"), root).into_iter().map(|a| a.into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_sandbox_stays_on_unless_root_or_asked() {
+        let has = |flags: Vec<String>| flags.iter().any(|f| f == "--no-sandbox");
+        assert!(!has(flags(false, false, false)));
+        assert!(has(flags(false, true, false)));
+        assert!(has(flags(false, false, true)));
+    }
+
+    #[test]
+    fn a_window_is_shown_only_when_asked() {
+        assert!(flags(false, false, false).contains(&"--headless".to_owned()));
+        assert!(!flags(true, false, false).contains(&"--headless".to_owned()));
+        assert!(flags(true, false, false).contains(&"--window-size=800,600".to_owned()));
+    }
+
+    #[test]
+    fn labels_are_for_people() {
+        assert_eq!(label("Chrome/156.0.8078.79"), "Chromium 156");
+        assert_eq!(label("HeadlessChrome/156.0.1"), "Chromium 156");
+        assert_eq!(label("Edg/140.1"), "Edge 140");
+    }
+}

@@ -1,0 +1,249 @@
+//! What is known of the browser from its events: tabs, frames and our worlds in them, dialogs, requests, notices.
+//!
+//! Written by [`events`](crate::events) only. Readers look at it under a lock that is never held across an await,
+//! and wait for the next change instead of asking the browser.
+
+use hashbrown::HashMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use stickpin_kernel::device::{Dialog, Notice};
+use tokio::sync::watch;
+
+/// Notices that are kept until they are asked for; the oldest go first.
+const MAX_NOTICES: usize = 64;
+
+/// The state of one browser, shared by the task that reads events and by the device.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    version: watch::Sender<u64>,
+}
+
+impl Shared {
+    pub(crate) fn new() -> Self {
+        Self { state: Mutex::default(), version: watch::Sender::new(0) }
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while it is held; if something did, the state would still be whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes those who wait for a change.
+    pub(crate) fn touch(&self) {
+        self.version.send_modify(|version| *version = version.wrapping_add(1));
+    }
+
+    /// Waits until `look` finds something. It is asked once now, and after every event.
+    pub(crate) async fn until<T>(&self, mut look: impl FnMut(&State) -> Option<T>) -> T {
+        let mut version = self.version.subscribe();
+        loop {
+            version.mark_unchanged();
+            if let Some(found) = look(&self.state()) {
+                return found;
+            }
+            if version.changed().await.is_err() {
+                // The sender lives in `self`.
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+}
+
+/// Everything.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    /// Tabs by the session of their page.
+    pub(crate) tabs: HashMap<String, TabState>,
+    /// Sessions of out-of-process frames, and the tab that they belong to.
+    pub(crate) children: HashMap<String, String>,
+    /// Why the browser is gone.
+    pub(crate) lost: Option<String>,
+    /// Downloads that are under way: file names by their id.
+    pub(crate) downloads: HashMap<String, String>,
+    /// The last scope that was given to a document.
+    pub(crate) last_scope: u64,
+}
+
+impl State {
+    /// The tab that a session belongs to.
+    pub(crate) fn tab_of(&mut self, session: &str) -> Option<&mut TabState> {
+        let root = self.children.get(session).map_or(session, String::as_str).to_owned();
+        self.tabs.get_mut(&root)
+    }
+}
+
+/// One tab.
+#[derive(Debug, Default)]
+pub(crate) struct TabState {
+    pub(crate) target: String,
+    /// Id of the top frame.
+    pub(crate) main: String,
+    /// Frames by id. The order of a `BTreeMap` is of no meaning; see [`Frame::order`].
+    pub(crate) frames: BTreeMap<String, Frame>,
+    pub(crate) next_order: u64,
+    /// Why it cannot be driven any more.
+    pub(crate) gone: Option<String>,
+    pub(crate) dialog: Option<Dialog>,
+    /// A cross-document navigation of the top frame that has not been committed: where to, and since when.
+    pub(crate) navigating: Option<(String, Instant)>,
+    /// How many documents of the top frame were committed, addresses within one included.
+    pub(crate) arrivals: u64,
+    /// Requests under way, by id.
+    pub(crate) requests: HashMap<String, Request>,
+    /// Counts everything that may have changed the page.
+    pub(crate) activity: u64,
+    /// When `activity` was last counted up.
+    pub(crate) active_at: Option<Instant>,
+    pub(crate) notices: VecDeque<Notice>,
+    /// What a guarded press reported last: see [`agent`](crate::agent).
+    pub(crate) verdict: Option<String>,
+    /// The data of a drag that was taken over from the browser.
+    pub(crate) drag: Option<serde_json::Value>,
+}
+
+/// One frame of a tab.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Frame {
+    pub(crate) id: String,
+    pub(crate) parent: Option<String>,
+    /// The session that its document lives in.
+    pub(crate) session: String,
+    pub(crate) loader: String,
+    pub(crate) url: String,
+    /// Counts up over the frames of a tab in the order in which they came.
+    pub(crate) order: u64,
+    pub(crate) world: Option<World>,
+    /// How far its document is.
+    pub(crate) stage: Stage,
+}
+
+/// Our world in the document of a frame.
+#[derive(Debug, Clone)]
+pub(crate) struct World {
+    /// The scope of its handles.
+    pub(crate) scope: u64,
+    /// Never reused within a browser.
+    pub(crate) unique: String,
+    /// Unique within its session while it lives.
+    pub(crate) context: i64,
+    /// Which element of the parent's document shows the frame, once that was asked for:
+    /// (scope of the parent, id in it).
+    pub(crate) owner: Option<(u64, u64)>,
+}
+
+/// How far a document is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Stage {
+    #[default]
+    Loading,
+    /// Parsed; deferred scripts ran.
+    Ready,
+    /// With everything in it.
+    Loaded,
+}
+
+/// A request under way.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) url: String,
+    pub(crate) since: Instant,
+    /// Whether quiet has to wait for it: connections that stay open, beacons and media never count.
+    pub(crate) counts: bool,
+    /// Whether its failure is worth a notice.
+    pub(crate) reported: bool,
+}
+
+impl TabState {
+    pub(crate) fn notice(&mut self, notice: Notice) {
+        if self.notices.len() == MAX_NOTICES {
+            self.notices.pop_front();
+        }
+        self.notices.push_back(notice);
+    }
+
+    /// Something may have changed what the page shows.
+    pub(crate) fn active(&mut self) {
+        self.activity += 1;
+        self.active_at = Some(Instant::now());
+    }
+
+    pub(crate) fn main_frame(&self) -> Option<&Frame> {
+        self.frames.get(&self.main)
+    }
+
+    /// Takes a frame and those below it out.
+    pub(crate) fn remove_frame(&mut self, id: &str) {
+        let below: Vec<String> =
+            self.frames.values().filter(|f| f.parent.as_deref() == Some(id)).map(|f| f.id.clone()).collect();
+        for child in below {
+            self.remove_frame(&child);
+        }
+        self.frames.remove(id);
+    }
+
+    /// All frames, parents before their children, children in the order in which they came.
+    pub(crate) fn frames_in_order(&self) -> Vec<&Frame> {
+        let mut children: HashMap<&str, Vec<&Frame>> = HashMap::new();
+        for frame in self.frames.values() {
+            if let Some(parent) = &frame.parent {
+                children.entry(parent).or_default().push(frame);
+            }
+        }
+        let mut order = Vec::with_capacity(self.frames.len());
+        let mut open: Vec<&Frame> = self.main_frame().into_iter().collect();
+        while let Some(frame) = open.pop() {
+            order.push(frame);
+            if let Some(mut below) = children.remove(frame.id.as_str()) {
+                below.sort_by_key(|f| std::cmp::Reverse(f.order));
+                open.extend(below);
+            }
+        }
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tab(frames: &[(&str, Option<&str>)]) -> TabState {
+        let mut tab = TabState { main: "top".into(), ..TabState::default() };
+        for (order, (id, parent)) in frames.iter().enumerate() {
+            let frame = Frame {
+                id: (*id).into(),
+                parent: parent.map(Into::into),
+                order: order as u64,
+                ..Frame::default()
+            };
+            tab.frames.insert((*id).into(), frame);
+        }
+        tab
+    }
+
+    #[test]
+    fn frames_come_depth_first_in_the_order_of_their_coming() {
+        let tab = tab(&[("top", None), ("z", Some("top")), ("a", Some("top")), ("m", Some("z"))]);
+        let order: Vec<_> = tab.frames_in_order().iter().map(|f| f.id.as_str()).collect();
+        assert_eq!(order, ["top", "z", "m", "a"]);
+    }
+
+    #[test]
+    fn a_frame_takes_its_own_with_it() {
+        let mut tab = tab(&[("top", None), ("z", Some("top")), ("m", Some("z")), ("a", Some("top"))]);
+        tab.remove_frame("z");
+        assert_eq!(tab.frames.keys().collect::<Vec<_>>(), ["a", "top"]);
+    }
+
+    #[test]
+    fn notices_are_bounded_and_the_oldest_go() {
+        let mut tab = TabState::default();
+        for n in 0..100 {
+            tab.notice(Notice::ConsoleError { text: n.to_string() });
+        }
+        assert_eq!(tab.notices.len(), MAX_NOTICES);
+        assert_eq!(tab.notices.back(), Some(&Notice::ConsoleError { text: "99".into() }));
+    }
+}

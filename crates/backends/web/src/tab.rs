@@ -1,0 +1,415 @@
+//! One tab, as the rest of this crate drives it: commands that end when the tab does, and calls into the agent of
+//! each frame's document.
+
+use crate::agent;
+use crate::cdp::protocol as cdp;
+use crate::cdp::{CallError, Client, Method, Reply};
+use crate::state::{Shared, TabState};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_kernel::device::Dialog;
+use stickpin_kernel::{Error, ErrorCode};
+use tokio::time::timeout;
+
+/// How long the page may take to answer one call. A page whose script runs for longer counts as hung.
+const ANSWER: Duration = Duration::from_secs(30);
+
+/// A handle on a tab. Clones drive the same tab.
+#[derive(Debug, Clone)]
+pub(crate) struct Tab {
+    pub(crate) client: Client,
+    pub(crate) shared: Arc<Shared>,
+    /// The session of its page.
+    pub(crate) session: String,
+}
+
+/// Our world in the document of a frame, as it was when it was looked up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct World {
+    /// The scope of the handles of its elements.
+    pub(crate) scope: u64,
+    /// The frame.
+    pub(crate) frame: String,
+    /// The frame that it is in.
+    pub(crate) parent: Option<String>,
+    /// Which frame it is, the same over loads: empty for the top frame, else positions: `0`, `0/2`.
+    pub(crate) path: String,
+    /// The address of its document.
+    pub(crate) url: String,
+    /// The session to call it in.
+    pub(crate) session: String,
+    context: String,
+}
+
+/// Why a call into a document gave nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Fault {
+    /// The document went away before it answered.
+    WorldGone,
+    /// A dialog stops the page from answering.
+    Dialog(Dialog),
+    /// The script threw, which is a bug of ours or a document in a strange state.
+    Threw(String),
+    /// Everything that a caller cannot do anything about here.
+    Failed(Error),
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::WorldGone => Self::new(ErrorCode::ElementNotFound, "the document was replaced meanwhile")
+                .hint("stickpin snapshot -i"),
+            Fault::Dialog(dialog) => dialog_open(&dialog),
+            Fault::Threw(what) => Self::new(ErrorCode::Internal, format!("the page script failed: {what}")),
+            Fault::Failed(error) => error,
+        }
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// The error of everything that a dialog blocks.
+pub(crate) fn dialog_open(dialog: &Dialog) -> Error {
+    let message = crate::events::clip(&dialog.message);
+    Error::new(ErrorCode::DialogOpen, format!("a {} dialog waits for an answer: {message:?}", dialog.kind))
+        .hint("stickpin alert accept, or stickpin alert dismiss")
+}
+
+/// The error of a tab or browser that is gone.
+pub(crate) fn lost(why: &str) -> Error {
+    Error::new(ErrorCode::BackendLost, why).hint("stickpin open URL starts again")
+}
+
+impl Tab {
+    /// Looks at its state.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST` when it is gone.
+    pub(crate) fn read<T>(&self, look: impl FnOnce(&TabState) -> T) -> Result<T, Error> {
+        self.write(|tab| look(tab))
+    }
+
+    /// Changes its state: what was taken out of it, or asked for once.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST` when it is gone.
+    pub(crate) fn write<T>(&self, change: impl FnOnce(&mut TabState) -> T) -> Result<T, Error> {
+        let mut state = self.shared.state();
+        if let Some(why) = &state.lost {
+            return Err(lost(why));
+        }
+        let Some(tab) = state.tabs.get_mut(&self.session) else { return Err(lost("the tab is gone")) };
+        match &tab.gone {
+            Some(why) => Err(lost(why)),
+            None => Ok(change(tab)),
+        }
+    }
+
+    /// Waits until `look` finds something in its state.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST` as soon as it is gone.
+    pub(crate) async fn until<T>(&self, mut look: impl FnMut(&TabState) -> Option<T>) -> Result<T, Error> {
+        let found = self.shared.until(|state| {
+            if let Some(why) = &state.lost {
+                return Some(Err(lost(why)));
+            }
+            match state.tabs.get(&self.session) {
+                None => Some(Err(lost("the tab is gone"))),
+                Some(TabState { gone: Some(why), .. }) => Some(Err(lost(why))),
+                Some(tab) => look(tab).map(Ok),
+            }
+        });
+        found.await
+    }
+
+    /// Waits for an answer for as long as the tab lives.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`, `TIMEOUT`, `INTERNAL` when the browser refuses.
+    pub(crate) async fn answer<M: Method>(&self, reply: Reply<M>) -> Result<M::Output, Error> {
+        tokio::select! {
+            biased;
+            answer = timeout(ANSWER, reply) => match answer {
+                Ok(answer) => answer.map_err(|e| self.call_error(&e)),
+                Err(_) => Err(Error::new(
+                    ErrorCode::Timeout,
+                    format!("the page did not answer within {} s ({})", ANSWER.as_secs(), M::NAME),
+                )
+                .hint("a script of the page may be running for ever: stickpin reload")),
+            },
+            gone = self.until(|_| None::<std::convert::Infallible>) => match gone {
+                Ok(never) => match never {},
+                Err(error) => Err(error),
+            },
+        }
+    }
+
+    /// Sends a command to the page and waits for the answer. For commands that the browser answers also while a
+    /// dialog is open.
+    ///
+    /// # Errors
+    /// As [`Tab::answer`].
+    pub(crate) async fn command<M: Method>(&self, method: &M) -> Result<M::Output, Error> {
+        self.answer(self.client.send(Some(&self.session), method)).await
+    }
+
+    /// Runs something that the page has to answer, unless a dialog is open or opens.
+    ///
+    /// # Errors
+    /// [`Fault::Dialog`] besides those of `work`.
+    pub(crate) async fn unless_dialog<T, E>(
+        &self,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Fault>
+    where
+        Fault: From<E>,
+    {
+        // Not sent at all behind a dialog: it would run when the dialog closes, when nobody expects it.
+        if let Some(dialog) = self.read(|tab| tab.dialog.clone())? {
+            return Err(Fault::Dialog(dialog));
+        }
+        tokio::select! {
+            biased;
+            done = work => done.map_err(Fault::from),
+            dialog = self.until(|tab| tab.dialog.clone()) => Err(Fault::Dialog(dialog?)),
+        }
+    }
+
+    /// Sends a command that the page's main thread answers.
+    ///
+    /// # Errors
+    /// As [`Tab::command`], and [`Fault::Dialog`].
+    pub(crate) async fn ask<M: Method>(&self, session: &str, method: &M) -> Result<M::Output, Fault> {
+        self.unless_dialog(async { self.answer(self.client.send(Some(session), method)).await }).await
+    }
+
+    /// Our worlds in all documents of the tab, parents before their children. Frames that are just being loaded
+    /// and have no document yet are left out.
+    ///
+    /// # Errors
+    /// As [`Tab::ask`].
+    pub(crate) async fn worlds(&self) -> Result<Vec<World>, Fault> {
+        let bare: Vec<(String, String)> = self.read(|tab| {
+            let frames = tab.frames.values().filter(|f| f.world.is_none() && !f.session.is_empty());
+            frames.map(|f| (f.session.clone(), f.id.clone())).collect()
+        })?;
+        for (session, frame) in bare {
+            self.inject(&session, frame).await?;
+        }
+        Ok(self.read(known_worlds)?)
+    }
+
+    /// The world of a scope, while its document lives. Costs nothing.
+    pub(crate) fn world(&self, scope: u64) -> Result<Option<World>, Error> {
+        self.read(|tab| known_worlds(tab).into_iter().find(|w| w.scope == scope))
+    }
+
+    /// Puts the agent into a document that began without it.
+    async fn inject(&self, session: &str, frame: String) -> Result<(), Fault> {
+        let create = cdp::CreateWorld { frame_id: frame.clone(), world_name: agent::WORLD };
+        match self.ask(session, &create).await {
+            Ok(_) => {}
+            // The frame went away meanwhile.
+            Err(Fault::Failed(e)) if e.code == ErrorCode::Internal => return Ok(()),
+            Err(e) => return Err(e),
+        }
+        let context = self.read(|tab| Some(tab.frames.get(&frame)?.world.as_ref()?.unique.clone()))?;
+        let Some(context) = context else { return Ok(()) };
+        match self.evaluate::<serde_json::Value>(session, &context, agent::SOURCE.to_owned()).await {
+            Ok(_) | Err(Fault::WorldGone) => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Calls a function of the agent in a document: `arguments` is a tuple or array.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub(crate) async fn call<T: DeserializeOwned>(
+        &self,
+        world: &World,
+        function: &str,
+        arguments: impl Serialize,
+    ) -> Result<T, Fault> {
+        let arguments = serde_json::to_string(&arguments)
+            .map_err(|e| Error::new(ErrorCode::Internal, format!("arguments of {function}: {e}")))?;
+        let expression = format!("{}.{function}(...{arguments})", agent::GLOBAL);
+        self.evaluate(&world.session, &world.context, expression).await
+    }
+
+    /// Waits until the document had a chance to react to an input: one frame, or 100 ms where none are made.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub(crate) async fn frame(&self, world: &World) -> Result<(), Fault> {
+        let expression =
+            "new Promise(done=>{requestAnimationFrame(()=>setTimeout(done));setTimeout(done,100)})";
+        let () = self
+            .evaluate::<serde::de::IgnoredAny>(&world.session, &world.context, expression.to_owned())
+            .await
+            .map(|_| ())?;
+        Ok(())
+    }
+
+    async fn evaluate<T: DeserializeOwned>(
+        &self,
+        session: &str,
+        context: &str,
+        expression: String,
+    ) -> Result<T, Fault> {
+        let method = cdp::Evaluate {
+            expression,
+            unique_context_id: Some(context.to_owned()),
+            return_by_value: true,
+            await_promise: true,
+        };
+        let reply = self.client.send(Some(session), &method);
+        let answered = self.unless_dialog(async {
+            tokio::select! {
+                biased;
+                answer = self.answer_raw(reply) => answer,
+                // A document that goes away takes the promise with it, and then nobody answers.
+                () = self.world_gone(context) => Err(Fault::WorldGone),
+            }
+        });
+        let cdp::Evaluated { result, exception_details } = answered.await?;
+        if let Some(thrown) = exception_details {
+            let words = thrown.exception.and_then(|e| e.description).unwrap_or(thrown.text);
+            return Err(Fault::Threw(crate::events::clip(&words)));
+        }
+        let value = result.value.as_deref().unwrap_or(serde_json::value::RawValue::NULL);
+        serde_json::from_str(value.get())
+            .map_err(|e| Fault::Threw(format!("an answer is not understood: {e}")))
+    }
+
+    /// An answer of a document: that it is gone is told apart from other refusals.
+    async fn answer_raw(&self, reply: Reply<cdp::Evaluate>) -> Result<cdp::Evaluated, Fault> {
+        match timeout(ANSWER, reply).await {
+            Ok(Ok(evaluated)) => Ok(evaluated),
+            // "uniqueContextId not found", "Execution context was destroyed", "Inspected target navigated or closed"
+            Ok(Err(CallError::Refused { .. })) => {
+                self.read(|_| ())?;
+                Err(Fault::WorldGone)
+            }
+            Ok(Err(e)) => Err(self.call_error(&e).into()),
+            Err(_) => Err(Error::new(
+                ErrorCode::Timeout,
+                format!("the page did not answer within {} s", ANSWER.as_secs()),
+            )
+            .hint("a script of the page may be running for ever: stickpin reload")
+            .into()),
+        }
+    }
+
+    async fn world_gone(&self, context: &str) {
+        let gone = self.until(|tab| {
+            let here = tab.frames.values().any(|f| f.world.as_ref().is_some_and(|w| w.unique == context));
+            (!here).then_some(())
+        });
+        // A tab that is gone took the document with it.
+        gone.await.unwrap_or_default();
+    }
+
+    pub(crate) fn call_error(&self, error: &CallError) -> Error {
+        match error {
+            CallError::Lost(why) => lost(why),
+            error if error.session_gone() => lost("the tab was closed"),
+            CallError::Refused { .. } | CallError::Malformed { .. } => {
+                Error::new(ErrorCode::Internal, format!("the browser refused: {error}"))
+            }
+        }
+    }
+
+    /// The element that shows a frame: the world of the parent document and the number in it. None for the top
+    /// frame.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub(crate) async fn owner(&self, world: &World) -> Result<Option<(World, u64)>, Fault> {
+        let Some(parent) = &world.parent else { return Ok(None) };
+        let known = self.read(|tab| {
+            let owner = tab.frames.get(&world.frame)?.world.as_ref()?.owner?;
+            let (frame, context) =
+                tab.frames.get(parent).and_then(|f| Some((f, f.world.as_ref()?.context)))?;
+            let _ = frame;
+            Some((owner, context))
+        })?;
+        let Some(parent) = self.read(|tab| known_worlds(tab).into_iter().find(|w| w.frame == *parent))?
+        else {
+            return Err(Fault::WorldGone);
+        };
+        if let Some(((scope, id), _)) = known
+            && scope == parent.scope
+        {
+            return Ok(Some((parent, id)));
+        }
+        let context = self.read(|tab| Some(tab.frames.get(&parent.frame)?.world.as_ref()?.context))?;
+        let Some(context) = context else { return Err(Fault::WorldGone) };
+        let asked = async {
+            let gone = |e: CallError| match e {
+                CallError::Refused { .. } => Fault::WorldGone,
+                e => Fault::Failed(self.call_error(&e)),
+            };
+            let session = Some(parent.session.as_str());
+            let owner = cdp::GetFrameOwner { frame_id: world.frame.clone() };
+            let node = self.client.call(session, &owner).await.map_err(gone)?.backend_node_id;
+            let resolve = cdp::ResolveNode { backend_node_id: node, execution_context_id: context };
+            let object = self.client.call(session, &resolve).await.map_err(gone)?.object.object_id;
+            let function = format!("function(){{return {}.idOf(this)}}", agent::GLOBAL);
+            let ask = cdp::CallFunctionOn {
+                function_declaration: function,
+                object_id: object.unwrap_or_default(),
+                return_by_value: true,
+            };
+            self.client.call(session, &ask).await.map_err(gone)
+        };
+        let answer = self.unless_dialog(asked).await?;
+        let id: u64 = answer
+            .result
+            .value
+            .and_then(|v| serde_json::from_str(v.get()).ok())
+            .ok_or_else(|| Fault::Threw("the owner of a frame has no number".to_owned()))?;
+        self.write(|tab| {
+            if let Some(w) = tab.frames.get_mut(&world.frame).and_then(|f| f.world.as_mut()) {
+                w.owner = Some((parent.scope, id));
+            }
+        })?;
+        Ok(Some((parent, id)))
+    }
+}
+
+fn known_worlds(tab: &TabState) -> Vec<World> {
+    let mut paths: hashbrown::HashMap<&str, (String, usize)> = hashbrown::HashMap::new();
+    let mut worlds = Vec::new();
+    for frame in tab.frames_in_order() {
+        let path = match frame.parent.as_deref().and_then(|p| paths.get_mut(p)) {
+            None => String::new(),
+            Some((above, children)) => {
+                let place = *children;
+                *children += 1;
+                if above.is_empty() { place.to_string() } else { format!("{above}/{place}") }
+            }
+        };
+        paths.insert(&frame.id, (path.clone(), 0));
+        if let Some(world) = &frame.world {
+            worlds.push(World {
+                scope: world.scope,
+                frame: frame.id.clone(),
+                parent: frame.parent.clone(),
+                path,
+                url: frame.url.clone(),
+                session: frame.session.clone(),
+                context: world.unique.clone(),
+            });
+        }
+    }
+    worlds
+}

@@ -1,0 +1,364 @@
+//! The way from a target to an input on it: resolve, locate and judge, aim, look again, guard, perform, look after.
+//!
+//! Nothing here trusts an old tree: the element is asked for by identity, judged by its record, aimed at where it is
+//! now, and judged again after the pointer has arrived, because a pointer that arrives may move things.
+
+use crate::cx::Cx;
+use crate::device::{Action, Aim, AimOptions, Hit, Landed, Located, Performed};
+use crate::error::{Dispatched, Error, ErrorCode, Result};
+use crate::resolve::Found;
+use crate::target::Target;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use stickpin_session::Origin;
+use stickpin_tree::{Clause, Handle, IdentityGrade, NodeId, NodeRef, Records, States, Tree, Verdict, quote};
+use tokio::time::Instant;
+
+/// How long a guard may hold before it is answered: an app that is just redrawing gets that much.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// How long to wait for a change before a guard is looked at again.
+const RECHECK: Duration = Duration::from_millis(40);
+
+/// How often the app may be captured anew because the element went away between two questions.
+const TRIES: usize = 3;
+
+/// What an action needs of its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The pointer stands on it and would hit it: presses, hovers, drags.
+    Pointer,
+    /// It is in view and could be hit: fill, select.
+    View,
+    /// Only that it is there and enabled.
+    There,
+}
+
+/// How to act, from the arguments that all acts share.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct How {
+    /// Wait so long for the target to become actionable.
+    pub(crate) timeout: Duration,
+    /// Act on the element whatever it means now.
+    pub(crate) allow_changed: bool,
+    /// Wait for quiet after the act, at most so long, and show what changed.
+    pub(crate) settle: Option<Duration>,
+    /// Report what was seen since the act.
+    pub(crate) receipt: bool,
+}
+
+/// A target that may be acted on now.
+#[derive(Debug, Clone)]
+pub(crate) struct Ready {
+    /// The element; `None` for a bare point that hits nothing known.
+    pub(crate) found: Option<Found>,
+    /// How to name it to the device.
+    pub(crate) handle: Option<Handle>,
+    /// Where to act, in pixels of the viewport.
+    pub(crate) point: (f64, f64),
+    /// It before the act.
+    pub(crate) before: Option<Reading>,
+    /// It in words.
+    pub(crate) words: String,
+}
+
+impl Ready {
+    /// The handle, for actions that need an element.
+    ///
+    /// # Errors
+    /// `INVALID_ARGS` when the target was a point where nothing is.
+    pub(crate) fn element(&self) -> Result<Handle> {
+        self.handle.ok_or_else(|| {
+            Error::new(ErrorCode::InvalidArgs, format!("there is no element at {}", self.words))
+        })
+    }
+}
+
+/// What of an element an act may change: read before and after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reading {
+    name: String,
+    states: States,
+    editable: bool,
+}
+
+impl Reading {
+    pub(crate) fn of(node: NodeRef<'_>) -> Self {
+        let shown = States::DISABLED
+            | States::CHECKED
+            | States::MIXED
+            | States::EXPANDED
+            | States::SELECTED
+            | States::PRESSED
+            | States::READONLY
+            | States::REQUIRED
+            | States::INVALID
+            | States::BUSY;
+        Self {
+            name: node.name().to_owned(),
+            states: node.states() & shown,
+            editable: node.is(States::EDITABLE),
+        }
+    }
+}
+
+/// An element as it is now.
+struct Place {
+    handle: Handle,
+    tree: Arc<Tree>,
+    node: NodeId,
+}
+
+impl Cx {
+    /// Brings a target to where it can be acted on, or says why it cannot.
+    ///
+    /// # Errors
+    /// `STALE_REF`, `REF_NOT_FOUND`, `ELEMENT_NOT_FOUND`, `AMBIGUOUS_MATCH` of the target; the guards
+    /// `ELEMENT_DISABLED`, `ELEMENT_COVERED`, `ELEMENT_OFFSCREEN`; what the device says.
+    pub(crate) async fn ready(&mut self, target: &Target, reach: Reach, how: How) -> Result<Ready> {
+        let until = Instant::now() + how.timeout.max(PATIENCE);
+        loop {
+            let error = match self.attempt(target, reach, how).await {
+                Err(e) if may_pass(&e, how) && Instant::now() < until => e,
+                result => return result,
+            };
+            tracing::debug!(%target, "waiting: {error}");
+            let left = until.saturating_duration_since(Instant::now()).min(RECHECK);
+            let cancel = self.cancel.clone();
+            self.device()?.changed(left, &cancel).await?;
+            self.check()?;
+        }
+    }
+
+    async fn attempt(&mut self, target: &Target, reach: Reach, how: How) -> Result<Ready> {
+        let found = match target {
+            Target::Ref(r) if how.allow_changed => self.resolve_changed(*r)?,
+            Target::Ref(r) => self.resolve_ref(*r)?,
+            Target::Selector(s) => self.resolve_selector(s).await?,
+            Target::Point { x, y } => return self.at_point(*x, *y, reach).await,
+        };
+        let (mut found, place) = self.place(target, found, how).await?;
+        enabled(&place, &found)?;
+        let before = Reading::of(place.tree.node(place.node));
+        let mut ready = Ready {
+            handle: Some(place.handle),
+            point: (0.0, 0.0),
+            before: Some(before),
+            words: found.words(),
+            found: None,
+        };
+        if reach != Reach::There {
+            let aim = self.aim(place.handle, reach, &found.words()).await?;
+            ready.point = aim.point;
+            if reach == Reach::Pointer {
+                let again;
+                (found, again) = self.place(target, found, how).await?;
+                enabled(&again, &found)?;
+                if again.handle != place.handle {
+                    // It was rendered anew under the pointer: what was aimed at is no longer it.
+                    let aim = self.aim(again.handle, reach, &found.words()).await?;
+                    (ready.handle, ready.point) = (Some(again.handle), aim.point);
+                }
+            }
+        }
+        ready.found = Some(found);
+        Ok(ready)
+    }
+
+    /// Asks the device for the element and judges it. One that went away is looked for in a new capture.
+    async fn place(&mut self, target: &Target, mut found: Found, how: How) -> Result<(Found, Place)> {
+        for _ in 0..TRIES {
+            self.check()?;
+            let Some(place) = self.locate(&found).await? else {
+                found = self.look_again(target, how).await?;
+                continue;
+            };
+            let judged =
+                Records::new(&place.tree, self.live()?.session.openers()).judge(&found.meaning, place.node);
+            match judged {
+                Verdict::Same { reads_now } => {
+                    if let Some(name) = reads_now {
+                        self.warn(format!("It reads {} now.", quote(&name)));
+                    }
+                    return Ok((found, place));
+                }
+                Verdict::Changed(_) if how.allow_changed => return Ok((found, place)),
+                Verdict::Changed(clause) => {
+                    tracing::debug!(%target, "changed: {clause}");
+                    // The capture ends the ref, and says under which number the element goes on.
+                    let again = self.look_again(target, how).await?;
+                    if matches!(target, Target::Ref(_)) && again.handle == found.handle {
+                        return Err(self.changed_at_act(target, &found, clause));
+                    }
+                    found = again;
+                }
+            }
+        }
+        Err(Error::new(
+            ErrorCode::ElementNotFound,
+            format!("{} is drawn anew again and again; it could not be caught", found.words()),
+        )
+        .hint("stickpin wait stable, then try again"))
+    }
+
+    /// Captures, and resolves the target anew.
+    async fn look_again(&mut self, target: &Target, how: How) -> Result<Found> {
+        match target {
+            Target::Ref(r) => {
+                self.look(Origin::Look).await?;
+                if how.allow_changed { self.resolve_changed(*r) } else { self.resolve_ref(*r) }
+            }
+            Target::Selector(s) => self.resolve_selector(s).await,
+            Target::Point { .. } => Err(crate::resolve::no_point(target)),
+        }
+    }
+
+    /// The element by its handle; where the device has no handles, by a new capture that the session aligned.
+    async fn locate(&mut self, found: &Found) -> Result<Option<Place>> {
+        let live = self.live()?;
+        if let Some(dialog) = live.device.dialog() {
+            return Err(crate::step::blocked(&dialog));
+        }
+        if live.device.info().grade == IdentityGrade::None {
+            return self.locate_by_likeness(found).await;
+        }
+        let Some(handle) = found.handle else { return Ok(None) };
+        let located = live.device.locate(handle, &found.meaning.context_handles()).await?;
+        Ok(located.map(|Located { tree, node }| Place { handle, tree: Arc::new(tree), node }))
+    }
+
+    async fn locate_by_likeness(&mut self, found: &Found) -> Result<Option<Place>> {
+        let tree = self.look(Origin::Look).await?;
+        let node = match found.r#ref {
+            Some(r) => self.resolve_ref(r)?.node,
+            None => {
+                let records = Records::new(&tree, self.live()?.session.openers());
+                let mut alike = tree.nodes().filter(|n| records.judge(&found.meaning, n.id()).is_same());
+                match (alike.next(), alike.next()) {
+                    (Some(n), None) => Some(n.id()),
+                    _ => None,
+                }
+            }
+        };
+        let address = node.and_then(|node| tree.node(node).address());
+        Ok(node.zip(address).map(|(node, handle)| Place { handle, tree, node }))
+    }
+
+    /// The rule says that it changed, a whole capture says that it did not: then it may not be acted on either.
+    fn changed_at_act(&self, target: &Target, found: &Found, clause: Clause) -> Error {
+        Error::new(ErrorCode::StaleRef, format!("{target} was {}; it is not the same now, because {clause}", found.meaning))
+            .hint("stickpin snapshot -i, or --allow-changed to act on it whatever it is")
+            .details(serde_json::json!({ "ref": target.to_string(), "reason": "changed", "was": found.meaning.to_string() }))
+    }
+
+    async fn aim(&mut self, handle: Handle, reach: Reach, words: &str) -> Result<Aim> {
+        let aim = self.device()?.aim(handle, AimOptions { pointer: reach == Reach::Pointer }).await?;
+        match &aim.hit {
+            Hit::Target => Ok(aim),
+            Hit::Covered { what, .. } => Err(Error::new(
+                ErrorCode::ElementCovered,
+                format!("{words} is covered by {what}, which would receive the input"),
+            )
+            .hint("close or move what covers it; --timeout MS waits until it is gone")),
+            Hit::OffScreen => Err(Error::new(
+                ErrorCode::ElementOffscreen,
+                format!("{words} has no place on the screen and cannot be scrolled into view"),
+            )
+            .hint("stickpin scroll, or open what it is in")),
+        }
+    }
+
+    /// A bare point proves nothing; what is there is named.
+    async fn at_point(&mut self, x: f64, y: f64, reach: Reach) -> Result<Ready> {
+        let handle = self.device()?.element_at(x, y).await?;
+        let mut words = format!("{x},{y}");
+        let mut before = None;
+        if let Some(handle) = handle
+            && let Some(located) = self.device()?.locate(handle, &[]).await?
+        {
+            let hit = described(located.tree.node(located.node));
+            let meaning = self.meaning(&located.tree, hit.id())?;
+            words = format!("{meaning} at {x},{y}");
+            before = Some(Reading::of(hit));
+            if reach != Reach::Pointer {
+                enabled_node(hit, &words)?;
+            }
+        }
+        Ok(Ready { found: None, handle, point: (x, y), before, words })
+    }
+
+    /// Whether the target takes text.
+    ///
+    /// # Errors
+    /// `INVALID_ARGS` when it does not, `ELEMENT_DISABLED` when it is read-only.
+    pub(crate) fn editable(&self, ready: &Ready) -> Result<()> {
+        let Some(before) = &ready.before else { return Ok(()) };
+        if before.states.contains(States::READONLY) {
+            return Err(Error::new(ErrorCode::ElementDisabled, format!("{} is read-only", ready.words)));
+        }
+        if !before.editable {
+            return Err(Error::new(ErrorCode::InvalidArgs, format!("{} takes no text", ready.words)).hint(
+                "stickpin snapshot -i lists the fields; select, check and press act on other controls",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Sends one input. From its first event on a failure leaves open what became of it.
+    ///
+    /// # Errors
+    /// What the device says; `ELEMENT_COVERED` when something else received it.
+    pub(crate) async fn perform(&mut self, action: &Action, words: &str) -> Result<Performed> {
+        self.check()?;
+        let before = self.dispatched.swap(true, Ordering::Relaxed);
+        let cancel = self.cancel.clone();
+        let performed = match self.device()?.perform(action, &cancel).await {
+            Ok(performed) => performed,
+            Err(e) => {
+                self.dispatched.store(before || e.dispatched == Dispatched::Unknown, Ordering::Relaxed);
+                return Err(e);
+            }
+        };
+        match &performed.landed {
+            Landed::Confirmed | Landed::Unknown => Ok(performed),
+            Landed::Elsewhere { what, stopped } => {
+                let became = if *stopped { "it was stopped before the app saw it" } else { "the app saw it" };
+                Err(Error::new(
+                    ErrorCode::ElementCovered,
+                    format!("the input for {words} reached {what} instead; {became}"),
+                )
+                .hint("stickpin snapshot -i shows what is there now"))
+            }
+        }
+    }
+}
+
+/// Whether waiting may help.
+fn may_pass(e: &Error, how: How) -> bool {
+    match e.code {
+        ErrorCode::ElementDisabled | ErrorCode::ElementCovered | ErrorCode::ElementOffscreen => true,
+        ErrorCode::ElementNotFound => !how.timeout.is_zero(),
+        _ => false,
+    }
+}
+
+fn enabled(place: &Place, found: &Found) -> Result<()> {
+    enabled_node(place.tree.node(place.node), &found.words())
+}
+
+fn enabled_node(node: NodeRef<'_>, words: &str) -> Result<()> {
+    if !node.is(States::DISABLED) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::ElementDisabled, format!("{words} is disabled"))
+        .hint("do first what enables it; --timeout MS waits for it"))
+}
+
+/// The node that a person would name: the nearest one outwards with a role and a name, or that can be acted on.
+fn described(node: NodeRef<'_>) -> NodeRef<'_> {
+    std::iter::once(node)
+        .chain(node.ancestors())
+        .find(|n| n.is(States::ACTIONABLE) || (!n.is_text() && !n.name().is_empty()))
+        .unwrap_or(node)
+}

@@ -1,0 +1,156 @@
+//! After an act: the target is read once more, what was seen becomes the receipt, and `--settle` shows what changed.
+
+use crate::act::{How, Reading, Ready};
+use crate::cx::Cx;
+use crate::device::{Located, SettleRequest};
+use crate::error::Result;
+use crate::render::{Show, Text};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::time::Duration;
+use stickpin_session::Origin;
+use stickpin_tree::Handle;
+
+/// How long an act that shows nothing yet is given to show something.
+const EFFECT: Duration = Duration::from_millis(100);
+
+/// How long nothing may move until an app counts as quiet.
+pub(crate) const QUIET: Duration = Duration::from_millis(150);
+
+/// When waiting for quiet is given up, unless the caller says otherwise.
+pub(crate) const CAP: Duration = Duration::from_secs(10);
+
+/// What every act answers with.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Acted {
+    /// What was done: `pressed`.
+    pub(crate) did: &'static str,
+    /// To what: `@e3 button "Save"`.
+    pub(crate) target: String,
+    /// The value that a field has now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) value: Option<String>,
+    /// The target after the act, if its name or its states are not what they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) now: Option<String>,
+    /// Whether the app became quiet (`--settle`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) settled: Option<bool>,
+    /// What was still moving when waiting for quiet was given up.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) still: Vec<String>,
+    /// What changed (`--settle`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) changes: Option<String>,
+}
+
+impl Acted {
+    /// An act that is done, on this target.
+    pub(crate) fn new(did: &'static str, target: impl Into<String>) -> Self {
+        Self { did, target: target.into(), ..Self::default() }
+    }
+}
+
+impl Cx {
+    /// Forgets what was seen before an act, and notes its target as what opens the next popup.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub(crate) async fn before(&mut self, ready: &Ready) -> Result<()> {
+        // What was seen until now belongs to no act of ours.
+        drop(self.device()?.notices().await?);
+        let live = self.live()?;
+        let node = match &ready.found {
+            Some(found) => found.node,
+            None => None,
+        };
+        if let Some(node) = node {
+            live.session.note_act(node);
+        }
+        Ok(())
+    }
+
+    /// Looks at what became of an act. Nothing in here undoes it: what cannot be read any more is left out.
+    ///
+    /// # Errors
+    /// What the device says; the act is done all the same.
+    pub(crate) async fn after(&mut self, ready: Option<&Ready>, how: How, mut acted: Acted) -> Result<Acted> {
+        if self.device()?.dialog().is_some() {
+            // The app answers nothing more until somebody answers it; the response names the dialog.
+            return Ok(acted);
+        }
+        let cancel = self.cancel.clone();
+        if let Some(cap) = how.settle {
+            let request = SettleRequest { quiet: QUIET, cap };
+            let settled = self.device()?.settle(request, &cancel).await?;
+            acted.settled = Some(settled.settled);
+            acted.still = settled.still;
+        } else if how.receipt {
+            self.device()?.changed(EFFECT, &cancel).await?;
+        }
+        if self.device()?.dialog().is_some() {
+            return Ok(acted);
+        }
+        if let Some(ready) = ready {
+            acted.now = self.changed_target(ready).await?;
+        }
+        if how.receipt {
+            let notices = self.device()?.notices().await?;
+            self.envelope.receipt = crate::receipt::lines(&notices, acted.now.is_some());
+        }
+        if how.settle.is_some() {
+            acted.changes = Some(self.changes().await?);
+        }
+        Ok(acted)
+    }
+
+    /// The line of the target under the ref it has now, if it reads differently than before the act.
+    async fn changed_target(&mut self, ready: &Ready) -> Result<Option<String>> {
+        let (Some(before), Some(handle)) = (&ready.before, ready.handle) else { return Ok(None) };
+        let handle = match self.reading(handle, ready).await? {
+            Some((handle, now)) if now != *before => handle,
+            _ => return Ok(None),
+        };
+        let tree = self.look(Origin::Look).await?;
+        let node = tree.nodes().find(|n| n.address() == Some(handle)).map(|n| n.id());
+        // It may have gone again meanwhile.
+        let Some(node) = node else { return Ok(None) };
+        self.line(&tree, node).map(Some)
+    }
+
+    /// The target after the act: the same element, or the one that a re-render put in its place.
+    async fn reading(&mut self, handle: Handle, ready: &Ready) -> Result<Option<(Handle, Reading)>> {
+        let graded = self.device()?.info().grade != stickpin_tree::IdentityGrade::None;
+        if graded && let Some(Located { tree, node }) = self.device()?.locate(handle, &[]).await? {
+            return Ok(Some((handle, Reading::of(tree.node(node)))));
+        }
+        let Some(r) = ready.found.as_ref().and_then(|f| f.r#ref) else { return Ok(None) };
+        let tree = self.look(Origin::Look).await?;
+        let client = self.client();
+        let token = stickpin_refs::RefToken::plain(r.plain());
+        let node = self.live()?.session.resolve(&client, token).ok().and_then(|resolved| resolved.node);
+        Ok(node.and_then(|node| {
+            let node = tree.node(node);
+            Some((node.address()?, Reading::of(node)))
+        }))
+    }
+}
+
+impl Show for Acted {
+    fn show(&self, text: &mut Text) {
+        text.line(format_args!("{} {}", self.did, self.target));
+        if let Some(value) = &self.value {
+            text.line(format_args!("value {}", stickpin_tree::quote(value)));
+        }
+        if let Some(now) = &self.now {
+            text.line(format_args!("now {now}"));
+        }
+        if self.settled == Some(false) {
+            text.line(format_args!("not quiet yet: {}", self.still.join(", ")));
+        }
+        if let Some(changes) = &self.changes {
+            text.block(changes);
+        }
+    }
+}

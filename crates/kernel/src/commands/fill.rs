@@ -1,0 +1,94 @@
+//! `fill`: replaces the content of a field and reads it back.
+
+use crate::act::Reach;
+use crate::after::Acted;
+use crate::args::acting;
+use crate::command::{Command, Effect, Spec};
+use crate::cx::Cx;
+use crate::device::{Action, Capability};
+use crate::error::{Error, ErrorCode, Result};
+use crate::target::Target;
+use serde_json::json;
+use std::time::Duration;
+use stickpin_tree::quote;
+
+acting! {
+    /// Replace the content of a field by a text, and check that the field took it.
+    ///
+    /// A value that the app formats (`1234` becomes `1,234`) is fine and is said; any other value is an error.
+    pub(crate) struct Fill {
+        /// Ref or selector of a field that takes text.
+        #[schemars(extend("x-positional" = 0))]
+        target: Target,
+        /// The new content; an empty text clears the field.
+        #[schemars(extend("x-positional" = 1, "x-text" = true))]
+        text: String,
+    }
+}
+
+impl Command for Fill {
+    const SPEC: Spec = Spec {
+        name: "fill",
+        effect: Effect::Mutates,
+        needs: &[Capability::Fill],
+        examples: &["stickpin fill @e2 qa@example.com", "stickpin fill 'label=\"Notes\"' ''"],
+        ..Spec::SESSION
+    };
+    type Output = Acted;
+
+    fn deadline(&self) -> Duration {
+        Self::SPEC.deadline + self.how().extra()
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Acted> {
+        let how = self.how();
+        let ready = cx.ready(&self.target, Reach::View, how).await?;
+        let target = ready.element()?;
+        cx.editable(&ready)?;
+        cx.before(&ready).await?;
+        let performed = cx.perform(&Action::Fill { target, text: self.text.clone() }, &ready.words).await?;
+        let mut acted = Acted::new("filled", &ready.words);
+        if let Some(value) = performed.value
+            && value != self.text
+        {
+            if !same_but_for_format(&value, &self.text) {
+                return Err(mismatch(&ready.words, &self.text, &value).dispatched(cx.dispatched()));
+            }
+            acted.value = Some(value);
+        }
+        cx.after(Some(&ready), how, acted).await
+    }
+}
+
+/// Whether two values differ only in what formatting adds: white space, separators, case.
+pub(crate) fn same_but_for_format(a: &str, b: &str) -> bool {
+    let bare = |s: &str| -> String {
+        s.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let (a, b) = (bare(a), bare(b));
+    a == b && !a.is_empty()
+}
+
+/// The field holds something else than was filled in.
+pub(crate) fn mismatch(words: &str, filled: &str, reads: &str) -> Error {
+    Error::new(
+        ErrorCode::FillMismatch,
+        format!("{words} reads {} after {} was filled in", quote(reads), quote(filled)),
+    )
+    .hint("the app may refuse or rewrite this value; stickpin type enters it key by key")
+    .details(json!({ "value": reads }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formatting_is_no_difference_and_content_is() {
+        assert!(same_but_for_format("1,234", "1234"));
+        assert!(same_but_for_format("+41 79 123", "4179123"));
+        assert!(same_but_for_format("de-1234", "DE 1234"));
+        assert!(!same_but_for_format("123", "1234"));
+        assert!(!same_but_for_format("", "---"));
+    }
+}

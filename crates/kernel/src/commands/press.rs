@@ -1,0 +1,81 @@
+//! `press`: a press with the pointer.
+
+use crate::act::Reach;
+use crate::after::Acted;
+use crate::args::acting;
+use crate::command::{Command, Effect, Spec};
+use crate::cx::Cx;
+use crate::device::{Action, Button, Capability};
+use crate::error::{Error, ErrorCode, Result};
+use crate::keys::Held;
+use crate::target::Target;
+use std::time::Duration;
+
+acting! {
+    /// Press an element, as a person with a mouse or finger would.
+    ///
+    /// The element is brought into view; what would be pressed there is checked to be that element. Answers with an
+    /// error when it is disabled, covered or cannot be reached.
+    pub(crate) struct Press {
+        /// Ref, selector, or `x,y`.
+        #[schemars(extend("x-positional" = 0))]
+        target: Target,
+        /// Press so many times: 2 is a double click.
+        #[serde(default = "once")]
+        #[schemars(range(min = 1, max = 3), extend("x-placeholder" = "N"))]
+        count: u8,
+        /// The button of the mouse.
+        #[serde(default)]
+        button: Button,
+        /// Keys held meanwhile: `Control`, `Shift+Alt`.
+        #[serde(default)]
+        #[schemars(extend("x-placeholder" = "KEYS"))]
+        modifiers: Held,
+    }
+}
+
+fn once() -> u8 {
+    1
+}
+
+impl Command for Press {
+    const SPEC: Spec = Spec {
+        name: "press",
+        aliases: &["click", "tap"],
+        effect: Effect::Mutates,
+        needs: &[Capability::Press],
+        examples: &[
+            "stickpin press @e3 --settle",
+            "stickpin press 'role=button \"Save\"'",
+            "stickpin press 120,48",
+        ],
+        ..Spec::SESSION
+    };
+    type Output = Acted;
+
+    fn deadline(&self) -> Duration {
+        Self::SPEC.deadline + self.how().extra()
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Acted> {
+        if !(1..=3).contains(&self.count) {
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                format!("`count` is {}, not 1, 2 or 3", self.count),
+            ));
+        }
+        let how = self.how();
+        let ready = cx.ready(&self.target, Reach::Pointer, how).await?;
+        cx.before(&ready).await?;
+        let action = Action::Press {
+            point: ready.point,
+            target: ready.handle,
+            button: self.button,
+            count: self.count,
+            modifiers: self.modifiers.0,
+            hold: Duration::ZERO,
+        };
+        cx.perform(&action, &ready.words).await?;
+        cx.after(Some(&ready), how, Acted::new("pressed", &ready.words)).await
+    }
+}

@@ -1,0 +1,97 @@
+//! Reading the app: captures go into the session, refs come out of it.
+
+use crate::cx::Cx;
+use crate::device::{CaptureRequest, Captured};
+use crate::error::{Error, ErrorCode, Result};
+use std::sync::Arc;
+use stickpin_refs::Ref;
+use stickpin_session::{ClientId, NumberError, Origin};
+use stickpin_tree::{Meaning, NodeId, Records, Tree};
+
+impl Cx {
+    /// Captures the whole UI and stores it.
+    ///
+    /// # Errors
+    /// What the device says; `DIALOG_OPEN` when one keeps the app from answering.
+    pub(crate) async fn look(&mut self, origin: Origin) -> Result<Arc<Tree>> {
+        self.check()?;
+        let live = self.live()?;
+        if let Some(dialog) = live.device.dialog() {
+            return Err(crate::step::blocked(&dialog));
+        }
+        let watch = live.session.watch();
+        let stored = live.session.tree().cloned();
+        let request = CaptureRequest { watch: &watch, may_be_unchanged: stored.is_some() };
+        let captured = live.device.capture(request).await?;
+        let live = self.live()?;
+        let replaced = match (captured, stored) {
+            (Captured::Tree(tree), _) => live.session.replace_tree(*tree, origin),
+            // Whoever asked for the tree gets a generation of its own for it, also when it reads the same.
+            (Captured::Unchanged, Some(tree)) if origin == Origin::Snapshot => {
+                live.session.replace_tree(Tree::clone(&tree), origin)
+            }
+            (Captured::Unchanged, Some(tree)) => return Ok(tree),
+            (Captured::Unchanged, None) => {
+                return Err(Error::new(
+                    ErrorCode::Internal,
+                    "the device compared with a capture that it never made",
+                ));
+            }
+        };
+        let tree = live.session.tree().cloned();
+        self.envelope.ended.extend(replaced.ended);
+        tree.ok_or_else(|| Error::new(ErrorCode::Internal, "a stored tree is not there"))
+    }
+
+    /// Who is given refs: the caller, as far as it can be told from others.
+    pub(crate) fn client(&self) -> ClientId {
+        ClientId::new(&self.caller.key)
+    }
+
+    /// Gives the caller the refs of nodes of the stored tree.
+    ///
+    /// # Errors
+    /// `STORAGE_FULL`, `IO` when numbers cannot be reserved.
+    pub(crate) fn issue(&mut self, nodes: &[NodeId]) -> Result<Vec<Ref>> {
+        let client = self.client();
+        let refs = self.live()?.session.issue(&client, nodes).map_err(number_error)?;
+        self.envelope.issued.extend(&refs);
+        Ok(refs)
+    }
+
+    /// What a node of the stored tree is, as it would be issued now.
+    ///
+    /// # Errors
+    /// `SESSION_NOT_FOUND`.
+    pub(crate) fn meaning(&mut self, tree: &Tree, node: NodeId) -> Result<Meaning> {
+        Ok(Records::new(tree, self.live()?.session.openers()).meaning(node))
+    }
+
+    /// Issues nodes of the stored tree and names each with its record: `@e57 button "Delete" in row "Mail 11"`.
+    ///
+    /// # Errors
+    /// As [`Cx::issue`].
+    pub(crate) fn named(&mut self, tree: &Tree, nodes: &[NodeId]) -> Result<Vec<(Ref, String)>> {
+        let refs = self.issue(nodes)?;
+        let records = Records::new(tree, self.live()?.session.openers());
+        let name = |(r, &n): (Ref, &NodeId)| (r, format!("{r} {}", records.meaning(n)));
+        Ok(refs.into_iter().zip(nodes).map(name).collect())
+    }
+
+    /// Issues one node of the stored tree and gives its line.
+    ///
+    /// # Errors
+    /// As [`Cx::issue`].
+    pub(crate) fn line(&mut self, tree: &Tree, node: NodeId) -> Result<String> {
+        Ok(self.named(tree, &[node])?.pop().map(|(_, line)| line).unwrap_or_default())
+    }
+}
+
+fn number_error(e: NumberError) -> Error {
+    let code = match &e {
+        NumberError::Storage { full: true, .. } => ErrorCode::StorageFull,
+        _ => ErrorCode::Io,
+    };
+    Error::new(code, e.to_string())
+        .hint("nothing was issued; free the state folder or use another --state-dir")
+}

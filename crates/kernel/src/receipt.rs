@@ -1,0 +1,79 @@
+//! The receipt of an act: what was seen since it was dispatched, in at most five lines.
+
+use crate::device::Notice;
+use stickpin_tree::{escape, quote};
+
+/// Lines at most.
+pub(crate) const LINES: usize = 5;
+
+/// Characters of an address.
+const URL: usize = 200;
+
+/// What was seen, the weightiest first. `changed`: the target itself reads differently.
+pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
+    let mut lines: Vec<(u8, String)> = Vec::new();
+    let mut saw_change = changed;
+    for notice in notices {
+        let line = match notice {
+            Notice::Changed => {
+                saw_change = true;
+                continue;
+            }
+            Notice::Navigated { url } => (0, format!("navigated to {}", escape(url, URL))),
+            Notice::DialogShown { text } => (1, format!("dialog {} (answered by itself)", quote(text))),
+            Notice::RequestFailed { method, url, why } => {
+                (2, format!("{} {} -> {}", escape(method, 16), escape(url, URL), escape(why, 80)))
+            }
+            Notice::ConsoleError { text } => (3, format!("console error {}", quote(text))),
+            Notice::Announced { text } => (4, format!("announced {}", quote(text))),
+            Notice::Opened { id, what } => (5, format!("opened {} {}", escape(id, 16), escape(what, URL))),
+            Notice::Downloaded { path } => {
+                (5, format!("downloaded {}", escape(&path.display().to_string(), URL)))
+            }
+        };
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines.sort_by_key(|(weight, _)| *weight);
+    let mut lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
+    if lines.is_empty() {
+        return vec![if saw_change { "changed" } else { "no effect seen" }.to_owned()];
+    }
+    if lines.len() > LINES {
+        let more = lines.len() - (LINES - 1);
+        lines.truncate(LINES - 1);
+        lines.push(format!("… {more} more"));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_weightiest_come_first_and_the_rest_is_counted() {
+        let error = |n: u8| Notice::ConsoleError { text: format!("e{n}") };
+        let mut notices: Vec<Notice> = (0..7).map(error).collect();
+        notices.push(Notice::Changed);
+        notices.push(Notice::Navigated { url: "/next".into() });
+        let lines = lines(&notices, false);
+        assert_eq!(lines.len(), LINES);
+        assert_eq!(lines[0], "navigated to /next");
+        assert_eq!(lines[4], "… 4 more");
+    }
+
+    #[test]
+    fn nothing_seen_is_said() {
+        assert_eq!(lines(&[], false), ["no effect seen"]);
+        assert_eq!(lines(&[Notice::Changed], false), ["changed"]);
+        assert_eq!(lines(&[], true), ["changed"]);
+    }
+
+    #[test]
+    fn what_the_app_says_cannot_make_lines() {
+        let lines = lines(&[Notice::Announced { text: "a\nok: 1".into() }], false);
+        assert_eq!(lines, [r#"announced "a\nok: 1""#]);
+    }
+}

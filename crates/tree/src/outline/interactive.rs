@@ -1,0 +1,83 @@
+//! `-i`: what is needed to choose an action.
+//!
+//! Kept: what can be acted on (also while it is disabled); headings for orientation; what has just been said
+//! (alert, status) and dialogs, with their words when these are few; named groups of fields, because radio buttons
+//! are called "Yes" and "No"; frames; drawing surfaces and media, which are acted on by points.
+
+use super::sketch::{Shown, Sketch};
+use crate::{NodeRef, Role, States};
+
+/// So many texts of a dialog or message are still a question or an answer; more are content.
+const FEW_TEXTS: usize = 3;
+
+pub(super) fn apply(sketch: &mut Sketch<'_>) {
+    let lines = sketch.lines();
+    let speaks = speaking(&lines);
+    for (at, line) in lines.iter().enumerate() {
+        let node = line.node;
+        if node.is_text() {
+            let kept = line.parent.is_some_and(|p| speaks[p]);
+            if !kept {
+                sketch.drop(node);
+            }
+        } else if node.role() == Role::Option && !node.is(States::ACTIONABLE) {
+            // Options of a closed list: nobody can press them; the list shows which one is chosen.
+            sketch.drop(node);
+        } else if !is_needed(sketch, node) || repeats_in_child(sketch, &lines, at) {
+            sketch.fold(node);
+        }
+    }
+    fold_empty(sketch);
+}
+
+fn is_needed(sketch: &Sketch<'_>, node: NodeRef<'_>) -> bool {
+    let named = !sketch.label(node).is_empty();
+    node.is(States::ACTIONABLE)
+        || node.role().is_control()
+        || match node.role() {
+            Role::Heading | Role::Group | Role::RadioGroup => named,
+            Role::Alert
+            | Role::Status
+            | Role::Dialog
+            | Role::AlertDialog
+            | Role::Iframe
+            | Role::Canvas
+            | Role::Video
+            | Role::Audio => true,
+            _ => false,
+        }
+}
+
+/// A heading that is nothing but a link: the link says it all.
+fn repeats_in_child(sketch: &Sketch<'_>, lines: &[Shown<'_>], at: usize) -> bool {
+    let node = lines[at].node;
+    node.role() == Role::Heading
+        && !node.is(States::ACTIONABLE)
+        && lines[at].children == 1
+        && lines[at + 1].node.is(States::ACTIONABLE)
+        && sketch.label(lines[at + 1].node) == sketch.label(node)
+}
+
+/// For each line whether texts directly under it are kept.
+fn speaking(lines: &[Shown<'_>]) -> Vec<bool> {
+    let mut texts = vec![0_usize; lines.len()];
+    for line in lines.iter().filter(|l| l.node.is_text()) {
+        if let Some(parent) = line.parent {
+            texts[parent] += 1;
+        }
+    }
+    let says = |role| matches!(role, Role::Alert | Role::Status | Role::Dialog | Role::AlertDialog);
+    lines.iter().zip(texts).map(|(l, texts)| says(l.node.role()) && texts <= FEW_TEXTS).collect()
+}
+
+/// Messages, groups and dialogs without any words or lines of their own.
+fn fold_empty(sketch: &mut Sketch<'_>) {
+    for line in sketch.lines() {
+        let quiet = matches!(line.node.role(), Role::Alert | Role::Status | Role::Group | Role::RadioGroup);
+        let named_group = matches!(line.node.role(), Role::Group | Role::RadioGroup) && line.children == 0;
+        let empty = line.children == 0 && sketch.label(line.node).is_empty();
+        if quiet && (empty || named_group) && !line.node.is(States::ACTIONABLE) {
+            sketch.fold(line.node);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Wrappers without meaning.
+
+use super::super::sketch::Sketch;
+use crate::{Role, States};
+
+pub(super) fn apply(sketch: &mut Sketch<'_>) {
+    let nodes: Vec<_> = sketch.nodes().filter(|n| sketch.shows(*n)).collect();
+    for node in nodes.into_iter().filter(|n| !n.is(States::ACTIONABLE)) {
+        let empty_text = node.is_text() && node.name().is_empty();
+        match node.role() {
+            _ if empty_text => sketch.drop(node),
+            Role::Generic if node.name().is_empty() => sketch.fold(node),
+            // The element that shows a frame stands for its document.
+            Role::Document if node.parent().is_some_and(|p| p.role() == Role::Iframe) => {
+                if let Some(frame) = node.parent().filter(|f| f.name().is_empty() && !node.name().is_empty())
+                {
+                    sketch.set_label(frame, node.name().to_owned());
+                }
+                sketch.fold(node);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::after;
+
+    #[test]
+    fn wrappers_fold_and_frames_take_the_title_of_their_document() {
+        let shown = after(
+            super::apply,
+            r#"
+            page "P" http://h/
+              generic
+                generic "Named"
+                  generic
+                    button "Go"
+              iframe
+                frame "Pay" http://pay/ path=0 scope=2
+                  textbox "Card"
+            "#,
+        );
+        assert_eq!(shown, "\ngeneric \"Named\"\n  button \"Go\"\niframe \"Pay\"\n  textbox \"Card\"");
+    }
+}

@@ -1,0 +1,36 @@
+//! What a person cannot see has no line; what is visible inside of it has.
+
+use super::super::sketch::Sketch;
+use crate::States;
+
+pub(super) fn apply(sketch: &mut Sketch<'_>) {
+    let nodes: Vec<_> = sketch.nodes().collect();
+    for node in nodes {
+        let parent_hidden = node.parent().is_some_and(|p| p.is(States::HIDDEN));
+        if node.is_text() && (node.is(States::HIDDEN) || parent_hidden) {
+            sketch.drop(node);
+        } else if node.is(States::HIDDEN) {
+            sketch.fold(node);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::after;
+
+    #[test]
+    fn visible_children_of_hidden_elements_stay() {
+        let shown = after(
+            super::apply,
+            r#"
+            page "P" http://h/
+              region "Menu" hidden
+                text "not seen"
+                button "Seen"
+              button "Gone" hidden
+            "#,
+        );
+        assert_eq!(shown, "\nbutton \"Seen\"");
+    }
+}

@@ -1,0 +1,101 @@
+//! Texts that follow each other in one sentence are one line.
+
+use super::super::sketch::{Shown, Sketch};
+use super::join;
+use crate::{NodeRef, States};
+
+pub(super) fn apply(sketch: &mut Sketch<'_>) {
+    let lines = sketch.lines();
+    // The line that a text was joined to, by the text's own line.
+    let mut joined: Vec<usize> = (0..lines.len()).collect();
+    let mut texts: Vec<String> = vec![String::new(); lines.len()];
+    for (at, line) in lines.iter().enumerate() {
+        let Some(before) = line.before.filter(|&b| is_text(&lines[b]) && is_text(line)) else { continue };
+        if crosses_block(lines[before].node, line.node) {
+            continue;
+        }
+        let first = joined[before];
+        joined[at] = first;
+        if texts[first].is_empty() {
+            texts[first].push_str(lines[first].node.name());
+        }
+        join(&mut texts[first], line.node.name());
+        sketch.drop(line.node);
+    }
+    for (line, text) in lines.iter().zip(texts) {
+        if !text.is_empty() {
+            sketch.set_label(line.node, text);
+        }
+    }
+}
+
+fn is_text(line: &Shown<'_>) -> bool {
+    line.node.is_text()
+}
+
+/// Whether a block begins or ends between two leaves.
+fn crosses_block(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    let leaves = |leaf: NodeRef<'_>, other: NodeRef<'_>| {
+        let mut path = leaf.ancestors().take_while(|n| !n.contains(other.id())).peekable();
+        // A leaf with the mark stands directly in a block, which ends here if the other leaf is not in it.
+        (leaf.is(States::BLOCK) && path.peek().is_some()) || path.any(is_block)
+    };
+    leaves(a, b) || leaves(b, a)
+}
+
+/// HTML's flow containers that have no role; on other platforms the mark on the leaf decides.
+fn is_block(node: NodeRef<'_>) -> bool {
+    matches!(
+        node.tag(),
+        "div"
+            | "p"
+            | "li"
+            | "dt"
+            | "dd"
+            | "section"
+            | "header"
+            | "footer"
+            | "tr"
+            | "td"
+            | "th"
+            | "pre"
+            | "address"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::after;
+
+    #[test]
+    fn a_sentence_is_one_line_and_blocks_are_several() {
+        let shown = after(
+            super::apply,
+            r#"
+            page "P" http://h/
+              paragraph tag=p
+                text "Only" block
+                strong
+                  text "3"
+                text "left" block
+                emphasis
+                  text "today"
+                text "." block
+              generic tag=div
+                text "one" block
+              generic tag=div
+                text "two" block
+              generic tag=div
+                generic tag=span
+                  text "three"
+            "#,
+        );
+        let expected = r#"
+paragraph
+  text "Only 3 left today."
+text "one"
+text "two"
+text "three""#;
+        assert_eq!(shown, expected);
+    }
+}

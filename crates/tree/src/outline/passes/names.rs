@@ -1,0 +1,145 @@
+//! Text that repeats the name of what it stands in.
+//!
+//! A button's text is its name. A row's name from content repeats what its cells say: where something in it can be
+//! acted on or is a cell of its own, the row goes without, and the texts stay where they are.
+
+use super::super::sketch::Sketch;
+use super::says_the_same;
+use crate::{NodeRef, Role, States};
+
+pub(super) fn apply(sketch: &mut Sketch<'_>) {
+    let nodes: Vec<_> = sketch.nodes().filter(|n| sketch.shows(*n) && !n.name().is_empty()).collect();
+    for node in nodes.iter().copied().filter(|n| !n.is_text()) {
+        if is_container(node) && holds_more(node) {
+            if node.is(States::NAME_FROM_CONTENT) {
+                sketch.set_label(node, String::new());
+            }
+        } else if says_all(node) {
+            hush(sketch, node);
+        }
+    }
+    for text in nodes.into_iter().filter(|n| n.is_text()) {
+        if !sketch.shows(text) {
+            continue;
+        }
+        let around = text.ancestors().find(|a| sketch.shows(*a));
+        let said = around.is_some_and(|a| {
+            says_the_same(text.name(), sketch.label(a)) || (!a.value().is_empty() && a.value() == text.name())
+        });
+        if said {
+            sketch.drop(text);
+        }
+    }
+}
+
+/// Roles that hold other things, though ARIA names them by their content.
+fn is_container(node: NodeRef<'_>) -> bool {
+    matches!(
+        node.role(),
+        Role::Row
+            | Role::Cell
+            | Role::GridCell
+            | Role::ColumnHeader
+            | Role::RowHeader
+            | Role::TreeItem
+            | Role::ListItem
+            | Role::Article
+    )
+}
+
+fn holds_more(node: NodeRef<'_>) -> bool {
+    node.subtree().skip(1).any(|n| {
+        n.is(States::ACTIONABLE)
+            || matches!(
+                n.role(),
+                Role::Cell | Role::GridCell | Role::TreeItem | Role::RowHeader | Role::Heading
+            )
+    })
+}
+
+/// Whether the name says everything below that is not a thing of its own: it comes from there, or ARIA makes the
+/// children presentational (ARIA 1.2, 5.2.8).
+fn says_all(node: NodeRef<'_>) -> bool {
+    node.is(States::NAME_FROM_CONTENT)
+        || matches!(
+            node.role(),
+            Role::Button
+                | Role::Link
+                | Role::Checkbox
+                | Role::Image
+                | Role::MenuItemCheckbox
+                | Role::MenuItemRadio
+                | Role::Meter
+                | Role::Option
+                | Role::ProgressBar
+                | Role::Radio
+                | Role::Slider
+                | Role::Switch
+                | Role::Tab
+        )
+}
+
+/// Texts go; elements without an action fold, so that what can be acted on below stays.
+fn hush(sketch: &mut Sketch<'_>, node: NodeRef<'_>) {
+    // What can be acted on inside keeps its texts for its own turn.
+    let mut acting_until = node.id();
+    for below in node.subtree().skip(1) {
+        if below.id() < acting_until {
+            continue;
+        }
+        if below.is(States::ACTIONABLE) || below.role().is_control() {
+            acting_until = below.subtree_end();
+        } else if below.is_text() {
+            sketch.drop(below);
+        } else if sketch.shows(below) {
+            sketch.fold(below);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::after;
+
+    #[test]
+    fn texts_that_are_the_name_go() {
+        let shown = after(
+            super::apply,
+            r#"
+            page "P" http://h/
+              button "Close"
+                text "×"
+              link "Read on"*
+                heading "Read on"*
+              heading "News"* level=2
+                link "News"*
+              region "Cart"
+                text "Cart"
+                text "2 items"
+            "#,
+        );
+        let expected = r#"
+button "Close"
+link "Read on"
+heading "News" level=2
+  link "News"
+region "Cart"
+  text "2 items""#;
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_row_with_controls_goes_without_its_name_from_content() {
+        let shown = after(
+            super::apply,
+            r#"
+            page "P" http://h/
+              row "Mail 1 Delete" name-from-content
+                cell "Mail 1"*
+                cell "Delete" name-from-content
+                  button "Delete"*
+            "#,
+        );
+        assert_eq!(shown, "\nrow\n  cell \"Mail 1\"\n  cell\n    button \"Delete\"");
+    }
+}

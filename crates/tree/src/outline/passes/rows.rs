@@ -1,0 +1,54 @@
+//! Rows that hold nothing but named controls: the controls tell where a row begins.
+
+use super::super::sketch::Sketch;
+use crate::{Role, States};
+
+pub(super) fn apply(sketch: &mut Sketch<'_>) {
+    let lines = sketch.lines();
+    let mut only_controls = vec![true; lines.len()];
+    for line in &lines {
+        let named = line.node.role().is_control() && !sketch.label(line.node).is_empty();
+        if let (Some(parent), false) = (line.parent, named && line.children == 0) {
+            only_controls[parent] = false;
+        }
+    }
+    for (line, only_controls) in lines.iter().zip(only_controls) {
+        let node = line.node;
+        let row = matches!(node.role(), Role::ListItem | Role::Cell | Role::GridCell | Role::Group);
+        let plain =
+            sketch.label(node).is_empty() && !node.is(States::ACTIONABLE) && !node.is(States::SELECTED);
+        if row && plain && only_controls && line.children > 0 {
+            sketch.fold(node);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::after;
+
+    #[test]
+    fn a_row_of_controls_folds_and_one_with_text_stays() {
+        let shown = after(
+            super::apply,
+            r#"
+            page "P" http://h/
+              list
+                listitem
+                  link "Item 0"*
+                  button "Buy 0"*
+                listitem
+                  text "Sold out"
+                  button "Tell me"*
+            "#,
+        );
+        let expected = r#"
+list
+  link "Item 0"
+  button "Buy 0"
+  listitem
+    text "Sold out"
+    button "Tell me""#;
+        assert_eq!(shown, expected);
+    }
+}

@@ -1,0 +1,50 @@
+//! A text beside a control, picture or group that has it as its name: the words that `aria-labelledby` points to.
+
+use super::super::sketch::{Shown, Sketch};
+use super::says_the_same;
+use crate::Role;
+
+pub(super) fn apply(sketch: &mut Sketch<'_>) {
+    let lines = sketch.lines();
+    for line in &lines {
+        let Some(before) = line.before.map(|b| &lines[b]) else { continue };
+        for (text, other) in [(before, line), (line, before)] {
+            if text.node.is_text()
+                && is_named(other)
+                && says_the_same(sketch.label(text.node), other.node.name())
+            {
+                sketch.drop(text.node);
+            }
+        }
+    }
+}
+
+fn is_named(line: &Shown<'_>) -> bool {
+    let role = line.node.role();
+    !line.node.name().is_empty()
+        && (role.is_control()
+            || matches!(
+                role,
+                Role::Image | Role::Group | Role::RadioGroup | Role::Meter | Role::ProgressBar | Role::Table
+            ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::after;
+
+    #[test]
+    fn a_text_next_to_its_control_goes() {
+        let shown = after(
+            super::apply,
+            r#"
+            page "P" http://h/
+              generic
+                text "Volume:" block
+              slider "Volume" value="3"
+              text "loud"
+            "#,
+        );
+        assert_eq!(shown, "\nslider \"Volume\" value=\"3\"\ntext \"loud\"");
+    }
+}

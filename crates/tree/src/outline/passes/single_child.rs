@@ -1,0 +1,84 @@
+//! Containers without a name around one thing; paragraphs around a mixture.
+
+use super::super::sketch::Sketch;
+use crate::{Role, States};
+
+pub(super) fn apply(sketch: &mut Sketch<'_>) {
+    let lines = sketch.lines();
+    for line in lines {
+        let node = line.node;
+        let plain =
+            sketch.label(node).is_empty() && !node.is(States::ACTIONABLE) && !node.is(States::SELECTED);
+        let wraps = match node.role() {
+            Role::ListItem
+            | Role::Cell
+            | Role::GridCell
+            | Role::Group
+            | Role::Region
+            | Role::Figure
+            | Role::Article
+            | Role::Definition
+            | Role::Term
+            | Role::Blockquote
+            | Role::Caption
+            | Role::Note => line.children == 1,
+            Role::Paragraph => line.children > 0,
+            _ => false,
+        };
+        if plain && wraps {
+            sketch.fold(node);
+        }
+        // Nothing to read and nothing inside.
+        let hollow = matches!(
+            node.role(),
+            Role::Paragraph
+                | Role::Group
+                | Role::Region
+                | Role::ListItem
+                | Role::Figure
+                | Role::Generic
+                | Role::Note
+        );
+        if plain && hollow && line.children == 0 {
+            sketch.drop(node);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::after;
+
+    #[test]
+    fn a_container_of_one_folds() {
+        let shown = after(
+            super::apply,
+            r#"
+            page "P" http://h/
+              list
+                listitem
+                  link "Home"*
+                listitem
+                  link "Help"*
+                  text "new"
+              region "Named"
+                button "Go"
+              paragraph
+                text "By"
+                link "Ann"*
+              group
+            "#,
+        );
+        let expected = r#"
+list
+  link "Home"
+  listitem
+    link "Help"
+    text "new"
+region "Named"
+  button "Go"
+text "By"
+link "Ann""#;
+        assert_eq!(shown, expected);
+    }
+}

@@ -1,0 +1,270 @@
+//! Which lines are printed, settled before refs are issued; then the text with the refs in it.
+
+use super::line::{Style, describe};
+use super::runs::{self, More};
+use super::sketch::{Shown, Sketch};
+use super::{Cues, View, tell};
+use crate::escape::{escape, quote};
+use crate::{NodeId, NodeRef, Role, Tree};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use stickpin_refs::{Generation, Ref};
+
+/// Makes [`Plan`]s.
+#[derive(Debug)]
+pub struct Outline;
+
+/// The lines of a view, without the numbers of its refs.
+#[derive(Debug)]
+pub struct Plan<'t> {
+    tree: &'t Tree,
+    lines: Vec<Line>,
+    total: usize,
+    /// Lines of nodes that the byte bound left out.
+    beyond: usize,
+    max_bytes: usize,
+    runs_cut: bool,
+    depth_cut: bool,
+}
+
+#[derive(Debug)]
+enum Line {
+    Node {
+        id: NodeId,
+        depth: usize,
+        /// What stands behind the ref.
+        text: String,
+        has_ref: bool,
+    },
+    More {
+        more: More,
+        depth: usize,
+    },
+}
+
+/// An address is cut after so many characters in the header.
+const MAX_URL: usize = 300;
+
+/// Kept free for the lines that say what was left out.
+const LAST_WORDS: usize = 200;
+
+impl Outline {
+    /// Plans the text of a view. Asks `cues` only about nodes of `tree`.
+    ///
+    /// # Panics
+    /// If `view.scope` is not a node of `tree`.
+    #[must_use]
+    pub fn plan<'t>(tree: &'t Tree, view: &View, cues: &Cues<'_>) -> Plan<'t> {
+        let mut sketch = Sketch::distilled(tree, view);
+        let mut gaps = if view.all { BTreeMap::new() } else { runs::cut(&mut sketch, cues.held) };
+        let all_lines = sketch.lines();
+        let style = match (view.raw, view.interactive) {
+            (true, _) => Style::Raw,
+            (_, true) => Style::Compact,
+            _ => Style::Full,
+        };
+        let mut plan = Plan {
+            tree,
+            lines: Vec::new(),
+            total: sketch.total(),
+            beyond: 0,
+            max_bytes: view.max_bytes,
+            runs_cut: !gaps.is_empty(),
+            depth_cut: false,
+        };
+        let budget = if view.all { usize::MAX } else { plan.budget(view) };
+
+        // First what fits without the words that tell equal lines apart, then with them: so a page of 100,000
+        // nodes costs no more text than is printed.
+        let ref_width = 3 + view.ref_digits;
+        let deepest = view.depth.unwrap_or(usize::MAX);
+        let (mut chosen, mut texts, mut used) = (Vec::new(), Vec::new(), 0);
+        let inside = inside_counts(&all_lines, deepest);
+        for (at, shown) in all_lines.iter().enumerate() {
+            if shown.depth >= deepest {
+                plan.depth_cut = true;
+                continue;
+            }
+            let mut text = String::new();
+            describe(&mut text, shown.node, sketch.label(shown.node), style);
+            if inside[at] > 0 {
+                write!(text, " … {} inside", inside[at]).expect("writing to a String cannot fail");
+            }
+            used += 2 * shown.depth + ref_width + text.len() + 1;
+            if used > budget {
+                break;
+            }
+            chosen.push(*shown);
+            texts.push(text);
+        }
+        if !view.raw {
+            for (at, suffix) in tell::suffixes(&sketch, &chosen, view.interactive, cues) {
+                texts[at].push_str(&suffix);
+            }
+        }
+
+        let mut used = 0;
+        for (shown, text) in chosen.iter().zip(texts) {
+            plan.push_gaps(&mut gaps, shown.node.id(), &sketch, &mut used);
+            used += 2 * shown.depth + ref_width + text.len() + 1;
+            if used > budget {
+                break;
+            }
+            let has_ref = takes_ref(shown.node);
+            plan.lines.push(Line::Node { id: shown.node.id(), depth: shown.depth, text, has_ref });
+        }
+        let within_depth = all_lines.iter().filter(|l| l.depth < deepest).count();
+        plan.beyond = within_depth - plan.shown();
+        if plan.beyond == 0 {
+            plan.push_gaps(&mut gaps, NodeId(u32::MAX), &sketch, &mut used);
+        }
+        plan
+    }
+}
+
+/// Lines of nodes that `-d` leaves out, per line that stands at the last level shown.
+fn inside_counts(lines: &[Shown<'_>], deepest: usize) -> Vec<usize> {
+    let mut counts = vec![0; lines.len()];
+    let mut last = None;
+    for (at, line) in lines.iter().enumerate() {
+        if line.depth < deepest {
+            last = Some(at);
+        } else if let Some(last) = last {
+            counts[last] += 1;
+        }
+    }
+    counts
+}
+
+/// Where an element can be acted on or read by itself. A text is read by reading its line.
+fn takes_ref(node: NodeRef<'_>) -> bool {
+    !node.is_text() && node.address().is_some()
+}
+
+impl Plan<'_> {
+    /// Bytes for lines.
+    fn budget(&self, view: &View) -> usize {
+        view.max_bytes.saturating_sub(LAST_WORDS + self.header(Some(Generation::new(u64::MAX))).len() + 1)
+    }
+
+    fn push_gaps(
+        &mut self,
+        gaps: &mut BTreeMap<NodeId, More>,
+        before: NodeId,
+        sketch: &Sketch<'_>,
+        used: &mut usize,
+    ) {
+        while let Some(entry) = gaps.first_entry().filter(|e| *e.key() < before) {
+            let (at, more) = entry.remove_entry();
+            let depth = self.tree.node(at).ancestors().filter(|n| sketch.shows(*n)).count();
+            // `… 975 more listitem (find TEXT, or snapshot --all -s @e2)`
+            *used += 2 * depth + 80;
+            self.lines.push(Line::More { more, depth });
+        }
+    }
+
+    /// The nodes that need a ref, in the order of their lines.
+    #[must_use]
+    pub fn refs(&self) -> Vec<NodeId> {
+        let needs = |l: &Line| match *l {
+            Line::Node { id, has_ref: true, .. } => Some(id),
+            _ => None,
+        };
+        self.lines.iter().filter_map(needs).collect()
+    }
+
+    /// How many nodes have a line.
+    #[must_use]
+    pub fn shown(&self) -> usize {
+        self.lines.iter().filter(|l| matches!(l, Line::Node { .. })).count()
+    }
+
+    /// How many nodes the tree has in the scope.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
+    /// How many nodes had no room within the byte bound.
+    #[must_use]
+    pub fn beyond(&self) -> usize {
+        self.beyond
+    }
+
+    /// Whether runs of siblings were cut: a reading with cut runs still counts as a full one.
+    #[must_use]
+    pub fn runs_cut(&self) -> bool {
+        self.runs_cut
+    }
+
+    /// Whether lines are missing because of `-d` or the byte bound.
+    #[must_use]
+    pub fn cut(&self) -> bool {
+        self.beyond > 0 || self.depth_cut
+    }
+
+    /// The header: `page "Shop" http://127.0.0.1:8901/ · refs s482913 · 32 of 171 nodes`.
+    #[must_use]
+    pub fn header(&self, generation: Option<Generation>) -> String {
+        let page = &self.tree.documents()[0];
+        let word = if page.url.is_empty() { "screen" } else { "page" };
+        let mut out = format!("{word} {}", quote(&page.title));
+        if !page.url.is_empty() {
+            write!(out, " {}", escape(&page.url, MAX_URL)).expect("writing to a String cannot fail");
+        }
+        if let Some(generation) = generation {
+            write!(out, " · refs {generation}").expect("writing to a String cannot fail");
+        }
+        write!(out, " · {} of {} nodes", self.shown(), self.total).expect("writing to a String cannot fail");
+        out
+    }
+
+    /// The lines with the refs in them, without the header; every line ends with a newline.
+    #[must_use]
+    pub fn render(&self, ref_of: &dyn Fn(NodeId) -> Option<Ref>) -> String {
+        let mut out = String::new();
+        for line in &self.lines {
+            let depth = match line {
+                Line::Node { depth, .. } | Line::More { depth, .. } => *depth,
+            };
+            out.extend(std::iter::repeat_n("  ", depth));
+            match line {
+                Line::Node { id, text, has_ref, .. } => {
+                    if let Some(r) = has_ref.then(|| ref_of(*id)).flatten() {
+                        write!(out, "{r} ").expect("writing to a String cannot fail");
+                    }
+                    out.push_str(text);
+                }
+                Line::More { more, .. } => render_more(&mut out, more, more.within.and_then(ref_of)),
+            }
+            out.push('\n');
+        }
+        if self.beyond > 0 {
+            writeln!(
+                out,
+                "… {} more nodes beyond {} bytes (find TEXT, snapshot -s REF, -d N, or --all)",
+                self.beyond, self.max_bytes
+            )
+            .expect("writing to a String cannot fail");
+        }
+        if self.tree.truncated() {
+            out.push_str("… the app has more than was captured\n");
+        }
+        out
+    }
+}
+
+fn render_more(out: &mut String, more: &More, within: Option<Ref>) {
+    let what = match more.role {
+        Role::Generic | Role::Clickable => "rows",
+        role => role.name(),
+    };
+    write!(out, "… {} more {what}", more.count).expect("writing to a String cannot fail");
+    if more.first {
+        out.push_str(" (find TEXT, or snapshot --all");
+        if let Some(within) = within {
+            write!(out, " -s {within}").expect("writing to a String cannot fail");
+        }
+        out.push(')');
+    }
+}

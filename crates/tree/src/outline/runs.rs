@@ -1,0 +1,123 @@
+//! Runs of similar siblings: a thousand rows tell no more than twenty-five.
+
+use super::sketch::{Fate, Sketch};
+use crate::{Attr, NodeId, NodeRef, Role};
+use std::collections::BTreeMap;
+
+/// A longer run is cut.
+const LONGEST: usize = 30;
+/// So many items of a cut run stay.
+const KEPT: usize = 25;
+
+/// A place where items of a run were left out.
+#[derive(Debug, Clone)]
+pub(super) struct More {
+    /// How many.
+    pub(super) count: usize,
+    /// What they are.
+    pub(super) role: Role,
+    /// What to aim `-s` at to see them, where something on the page can be aimed at.
+    pub(super) within: Option<NodeId>,
+    /// Whether this is the first gap of its run: the one that says how to see the rest.
+    pub(super) first: bool,
+}
+
+/// Drops the items beyond the bound from runs, but not those that hold a node for which `held` is true. The answer
+/// says before which (dropped) node what is missing.
+pub(super) fn cut(sketch: &mut Sketch<'_>, held: &dyn Fn(NodeId) -> bool) -> BTreeMap<NodeId, More> {
+    let mut gaps = BTreeMap::new();
+    let tree = sketch.tree;
+    let counts = Counts::new(sketch);
+    let parents: Vec<NodeRef<'_>> = sketch.nodes().filter(|n| n.children().nth(LONGEST).is_some()).collect();
+    for parent in parents {
+        if std::iter::once(parent).chain(parent.ancestors()).any(|n| sketch.fate(n) == Fate::Drop) {
+            continue; // in an item that was cut by now
+        }
+        let mut run: Vec<NodeRef<'_>> = Vec::new();
+        let mut kind = None;
+        let mut runs = Vec::new();
+        // Children without a line (white space, decoration) do not interrupt a run.
+        for child in parent.children().filter(|c| counts.lines_of(*c) > 0) {
+            let its_kind = Some(Kind::of(child));
+            if its_kind != kind {
+                runs.push(std::mem::take(&mut run));
+                kind = its_kind;
+            }
+            run.push(child);
+        }
+        runs.push(run);
+        for run in runs.into_iter().filter(|r| r.len() > LONGEST) {
+            let within = scope_of(parent);
+            let mut gap: Option<NodeId> = None;
+            let mut first = true;
+            for &item in &run[KEPT..] {
+                if item.subtree().any(|n| held(n.id())) {
+                    gap = None;
+                    continue;
+                }
+                sketch.drop(item);
+                let at = *gap.get_or_insert_with(|| {
+                    let more = More { count: 0, role: item.role(), within: within.map(NodeRef::id), first };
+                    first = false;
+                    gaps.insert(item.id(), more);
+                    item.id()
+                });
+                gaps.get_mut(&at).expect("just inserted").count += 1;
+            }
+            if let (Some(container), false) = (within, first) {
+                sketch.show(tree.node(container.id()));
+            }
+        }
+    }
+    gaps
+}
+
+/// The nearest container that a ref can name.
+fn scope_of(parent: NodeRef<'_>) -> Option<NodeRef<'_>> {
+    std::iter::once(parent).chain(parent.ancestors()).find(|n| {
+        n.address().is_some()
+            && !matches!(
+                n.role(),
+                Role::Generic | Role::Document | Role::RowGroup | Role::Paragraph | Role::Text
+            )
+    })
+}
+
+/// What makes siblings similar.
+#[derive(PartialEq, Eq)]
+struct Kind<'t>(Role, &'t str, &'t str);
+
+impl<'t> Kind<'t> {
+    fn of(node: NodeRef<'t>) -> Self {
+        // Elements without a role are told apart by the first word of their class: `row odd`, `row even`.
+        let class = match node.role() {
+            Role::Generic | Role::Clickable => {
+                node.attr(Attr::Class).and_then(|c| c.split_whitespace().next()).unwrap_or("")
+            }
+            _ => "",
+        };
+        Self(node.role(), node.tag(), class)
+    }
+}
+
+/// How many lines stand before each position.
+struct Counts(Vec<u32>);
+
+impl Counts {
+    fn new(sketch: &Sketch<'_>) -> Self {
+        let mut before = vec![0; sketch.tree.len() + 1];
+        for node in sketch.nodes().filter(|n| sketch.shows(*n)) {
+            before[node.id().index() + 1] = 1;
+        }
+        let mut sum = 0;
+        for n in &mut before {
+            sum += *n;
+            *n = sum;
+        }
+        Self(before)
+    }
+
+    fn lines_of(&self, node: NodeRef<'_>) -> u32 {
+        self.0[node.subtree_end().index()] - self.0[node.id().index()]
+    }
+}

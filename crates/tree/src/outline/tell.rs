@@ -1,0 +1,89 @@
+//! Lines that read the same: four `button "Delete"` are too little to choose by.
+
+use super::Cues;
+use super::sketch::{Shown, Sketch};
+use crate::escape::{MAX_CHARS, quote_into};
+use crate::{NodeRef, Role, States};
+use hashbrown::HashMap;
+
+/// What is put behind each of `lines` (a position for each) so that equal ones differ: ` in "Mail 1"`.
+///
+/// Only what a person acts on is told apart, and only where its row is not itself a line above it.
+pub(super) fn suffixes(
+    sketch: &Sketch<'_>,
+    lines: &[Shown<'_>],
+    interactive: bool,
+    cues: &Cues<'_>,
+) -> HashMap<usize, String> {
+    let mut alike: HashMap<(Role, &str), Vec<usize>> = HashMap::new();
+    for (at, line) in lines.iter().enumerate() {
+        let acts = line.node.is(States::ACTIONABLE) || line.node.role().is_control();
+        if acts && row_is_hidden(sketch, line.node, interactive) {
+            alike.entry((line.node.role(), sketch.label(line.node))).or_default().push(at);
+        }
+    }
+    let mut found = HashMap::new();
+    for group in alike.into_values().filter(|g| g.len() > 1) {
+        let told: Vec<String> = group.iter().map(|&at| told(lines[at].node, cues)).collect();
+        // A word that all of them share says nothing.
+        if told.iter().all(|t| *t == told[0]) {
+            continue;
+        }
+        for (at, told) in group.into_iter().zip(told) {
+            if !told.is_empty() {
+                found.insert(at, told);
+            }
+        }
+    }
+    found
+}
+
+fn told(node: NodeRef<'_>, cues: &Cues<'_>) -> String {
+    let mut out = String::new();
+    if let Some(row) = (cues.telling)(node.id()) {
+        out.push_str(" in ");
+        quote_into(&mut out, &row, MAX_CHARS);
+    } else if let Some(area) = node.ancestors().find(|a| names_an_area(*a)) {
+        out.push_str(" in ");
+        out.push_str(area.role().name());
+        out.push(' ');
+        quote_into(&mut out, area.name(), MAX_CHARS);
+    }
+    out
+}
+
+fn names_an_area(node: NodeRef<'_>) -> bool {
+    !node.name().is_empty()
+        && matches!(
+            node.role(),
+            Role::Region
+                | Role::Form
+                | Role::Group
+                | Role::RadioGroup
+                | Role::Dialog
+                | Role::AlertDialog
+                | Role::Navigation
+                | Role::Article
+                | Role::Complementary
+                | Role::TabPanel
+                | Role::Table
+                | Role::Grid
+                | Role::List
+                | Role::Toolbar
+                | Role::Menu
+                | Role::Search
+                | Role::Figure
+        )
+}
+
+fn is_row(role: Role) -> bool {
+    matches!(role, Role::ListItem | Role::Row | Role::Article | Role::TreeItem | Role::Option)
+}
+
+/// In the full view rows without a role are told apart by the texts around.
+fn row_is_hidden(sketch: &Sketch<'_>, node: NodeRef<'_>, interactive: bool) -> bool {
+    match node.ancestors().find(|a| is_row(a.role())) {
+        Some(row) => !sketch.shows(row) || sketch.label(row).is_empty() && interactive,
+        None => interactive,
+    }
+}
