@@ -23,6 +23,8 @@ pub use builder::{NodeSpec, TreeBuilder, TreeError};
 pub use escape::{MAX_CHARS, escape, quote};
 pub use node::{Attr, Document, Handle, IdentityGrade, NodeId, Rect, SurfaceId};
 pub use outline::{Cues, Outline, Plan, View, line};
+#[doc(hidden)]
+pub use record::Switches;
 pub use record::{Clause, Meaning, Opener, Openers, Records, Refused, Verdict, content_match};
 pub use role::Role;
 pub use selector::{CssAnswers, Selector, SelectorError, SelectorErrorKind, nearest, reduce};

@@ -200,6 +200,12 @@ impl<'t> NodeRef<'t> {
         self.tree.strings.get(self.tree.tag[self.id.index()])
     }
 
+    /// The tag as an id of this tree's strings.
+    #[must_use]
+    pub fn tag_id(self) -> StrId {
+        self.tree.tag[self.id.index()]
+    }
+
     /// Its states.
     #[must_use]
     pub fn states(self) -> States {

@@ -3,7 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Handle, Role};
+use super::basis::Basis;
+use super::openers::Opener;
+use super::popups::Speech;
+use super::print::Print;
+use crate::{Handle, Role, quote};
 
 /// What an element was when it was issued: role, name and record. Cheap to clone, holds nothing of the tree.
 ///
@@ -17,6 +21,31 @@ pub struct Meaning(pub(super) Arc<Inner>);
 pub(super) struct Inner {
     pub(super) role: Role,
     pub(super) name: Box<str>,
+    /// The name without counts.
+    pub(super) stable_name: Print,
+    /// The address of its document.
+    pub(super) address: Print,
+    pub(super) record: Record,
+    /// What it stands in, for people: `row "Mail 1"`.
+    pub(super) within: Option<(&'static str, Box<str>)>,
+}
+
+/// Which thing among its likes.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) basis: Basis,
+    /// The node that was its row.
+    pub(super) row: Option<Handle>,
+    pub(super) section: Option<Section>,
+    pub(super) speech: Option<Speech>,
+    pub(super) opener: Option<Opener>,
+}
+
+/// A section between the element and its heading.
+#[derive(Debug)]
+pub(super) struct Section {
+    pub(super) node: Handle,
+    pub(super) text: Arc<[Print]>,
 }
 
 impl Meaning {
@@ -36,12 +65,26 @@ impl Meaning {
     /// that locates the element should report these too.
     #[must_use]
     pub fn context_handles(&self) -> Vec<Handle> {
-        Vec::new()
+        let record = &self.0.record;
+        let heading = match record.basis {
+            Basis::Heading { node, .. } => node,
+            _ => None,
+        };
+        let section = record.section.as_ref().map(|s| s.node);
+        let opener = record.opener.as_ref().and_then(|o| o.0.handle);
+        [record.row, heading, section, opener].into_iter().flatten().collect()
     }
 }
 
 impl fmt::Display for Meaning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:?}", self.0.role, self.0.name)
+        f.write_str(self.0.role.name())?;
+        if !self.0.name.is_empty() {
+            write!(f, " {}", quote(&self.0.name))?;
+        }
+        match &self.0.within {
+            Some((what, name)) => write!(f, " in {what} {}", quote(name)),
+            None => Ok(()),
+        }
     }
 }

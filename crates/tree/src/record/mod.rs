@@ -1,29 +1,124 @@
 //! Which thing among its likes is this element, and does what was issued still hold?
+//!
+//! "Delete" of mail 1 and "Delete" of mail 11 are the same node, role and name in a list that recycles its rows.
+//! What tells them apart is the *record*: the key, the text, the numbers or the place of the row, or the heading
+//! above, or what opened the menu. [`Records`] reads it from a tree, [`Meaning`] keeps it, and
+//! [`Records::judge`] says of a node in a later tree whether it still is what was issued. [`content_match`]
+//! finds the node that took the place of one that is gone.
+//!
+//! `docs/records.md` explains the rule, what each clause is worth, and what it cannot know.
 
+mod basis;
+mod keys;
+mod matching;
 mod meaning;
+mod name;
 mod openers;
+mod place;
+mod popups;
+mod print;
+mod reading;
+mod rows;
+mod sight;
+mod structure;
+mod switches;
+mod text;
 mod verdict;
+mod volatile;
 
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
+
+pub use matching::content_match;
 pub use meaning::Meaning;
 pub use openers::{Opener, Openers};
+#[doc(hidden)]
+pub use switches::Switches;
 pub use verdict::{Clause, Refused, Verdict};
 
-use crate::{NodeId, NodeRef, Tree};
+use basis::{Basis, Sight};
+use meaning::{Inner, Record, Section};
+use openers::Opened;
+use place::Places;
+use popups::{Speech, Speeches};
+use print::{Part, Print, kept};
+use reading::Reading;
+use sight::Live;
+use structure::{RowAt, Structure};
+
+use crate::{Handle, NodeId, NodeRef, Role, Tree};
 
 /// The records of one tree. Build one per capture: what it learns about a container serves all its elements.
+///
+/// ```
+/// use stickpin_tree::{Document, IdentityGrade, NodeSpec, Openers, Records, Role, TreeBuilder};
+/// let mut b = TreeBuilder::new(IdentityGrade::NeverReused);
+/// b.document(0, Document { scope: 1, frame: String::new(), url: "/mail".into(), title: String::new() }, 1)?;
+/// b.node(1, NodeSpec { role: Some(Role::List), id: 2, ..Default::default() })?;
+/// for (id, mail) in [(10, "Invoice"), (20, "Meeting")] {
+///     b.node(2, NodeSpec { role: Some(Role::ListItem), id, ..Default::default() })?;
+///     b.node(3, NodeSpec { role: Some(Role::Text), name: mail, id: id + 1, ..Default::default() })?;
+///     b.node(3, NodeSpec { role: Some(Role::Button), name: "Delete", id: id + 2, ..Default::default() })?;
+/// }
+/// let tree = b.finish()?;
+/// let openers = Openers::default();
+/// let records = Records::new(&tree, &openers);
+/// let [first, second] = [12, 22].map(|id| tree.nodes().find(|n| n.address().unwrap().id == id).unwrap().id());
+/// let meaning = records.meaning(first);
+/// assert_eq!(meaning.to_string(), r#"button "Delete" in row "Invoice""#);
+/// assert!(records.judge(&meaning, first).is_same());
+/// assert!(!records.judge(&meaning, second).is_same());
+/// # Ok::<(), stickpin_tree::TreeError>(())
+/// ```
 #[derive(Debug)]
 pub struct Records<'t> {
     tree: &'t Tree,
     openers: &'t Openers,
+    on: Switches,
+    structure: Structure<'t>,
+    places: Places<'t>,
+    speeches: Speeches,
+    popup_openers: RefCell<HashMap<NodeId, Option<Opener>>>,
+    handles: OnceCell<HashMap<Handle, NodeId>>,
+    named: OnceCell<matching::Named>,
+    likes: RefCell<HashMap<(Role, Print), Rc<matching::Likes>>>,
+    readings: RefCell<HashMap<NodeId, Rc<Reading>>>,
+    comparisons: RefCell<reading::Comparisons>,
+    document_texts: RefCell<HashMap<NodeId, Print>>,
+    /// Stands for these records where another tree's remember a comparison with them.
+    token: Rc<()>,
 }
 
 impl<'t> Records<'t> {
     /// The records of a tree, with what is known about the openers of its popups. Lazy: costs little by itself.
     #[must_use]
     pub fn new(tree: &'t Tree, openers: &'t Openers) -> Self {
-        Self { tree, openers }
+        Self::with(tree, openers, Switches::all())
+    }
+
+    /// With some clauses only, to measure what each is worth.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with(tree: &'t Tree, openers: &'t Openers, on: Switches) -> Self {
+        Self {
+            tree,
+            openers,
+            on,
+            structure: Structure::new(tree, on),
+            places: Places::new(tree, on),
+            speeches: Speeches::default(),
+            popup_openers: RefCell::default(),
+            handles: OnceCell::new(),
+            named: OnceCell::new(),
+            likes: RefCell::default(),
+            readings: RefCell::default(),
+            comparisons: RefCell::default(),
+            document_texts: RefCell::default(),
+            token: Rc::default(),
+        }
     }
 
     /// The tree.
@@ -35,62 +130,201 @@ impl<'t> Records<'t> {
     /// What an element is now.
     #[must_use]
     pub fn meaning(&self, node: NodeId) -> Meaning {
-        let n = self.tree.node(node);
-        Meaning(Arc::new(meaning::Inner { role: n.role(), name: n.name().into() }))
+        let element = self.tree.node(node);
+        let row = self.structure.row_or_group_of(element);
+        let live = Live { records: self, element, row };
+        let record = Record {
+            basis: live.basis(),
+            row: row.and_then(|at| self.tree.node(at.id).handle()),
+            section: self.section_of(element),
+            speech: self.speech_of(element),
+            opener: self.opener_of(element),
+        };
+        Meaning(Arc::new(Inner {
+            role: element.role(),
+            name: element.name().into(),
+            stable_name: self.stable_name(element),
+            address: live.address(),
+            within: self.within(element, &record.basis),
+            record,
+        }))
     }
 
     /// Whether what was issued still holds for a node of this tree.
     #[must_use]
     pub fn judge(&self, issued: &Meaning, node: NodeId) -> Verdict {
-        let n = self.tree.node(node);
-        if n.role() != issued.role() {
+        let element = self.tree.node(node);
+        let issued = &*issued.0;
+        if element.role() != issued.role {
             return Verdict::Changed(Clause::Role);
         }
-        if n.name() != issued.name() {
+        let renamed = element.name() != &*issued.name;
+        if renamed && !self.differs_in_counts(issued, element) {
             return Verdict::Changed(Clause::Name);
         }
-        Verdict::Same { reads_now: None }
+        match self.holds(&issued.record, element) {
+            Ok(()) => Verdict::Same { reads_now: renamed.then(|| element.name().to_owned()) },
+            Err(clause) => Verdict::Changed(clause),
+        }
     }
 
     /// The shortest text that tells the row of an element from its sibling rows, for lines that read the same.
     #[must_use]
     pub fn telling(&self, node: NodeId) -> Option<String> {
-        let _unused = (node, self.openers);
-        None
+        let element = self.tree.node(node);
+        let row = self.structure.row(self.structure.row_of(element)?);
+        let join = self.on.contains(Switches::JOINED_TEXT);
+        let texts = row.text.telling_outside(element).filter_map(|(n, _)| {
+            let n = self.tree.node(n);
+            if n.is_text() { text::leaf_text(n, join) } else { None }
+        });
+        let shortest = texts.min_by_key(|t| t.chars().count());
+        let name = || {
+            let mut others = row.names.telling_outside(element).filter(|&(n, _)| n != node);
+            others.next().map(|(n, _)| self.tree.node(n).name().into())
+        };
+        let number = || {
+            let first = row.numbers.telling_outside(element).next();
+            first.and_then(|(n, _)| text::leaf_text(self.tree.node(n), join))
+        };
+        let text = shortest.or_else(name).or_else(number)?;
+        Some(text.chars().take(80).collect())
     }
 
     /// The element as the opener of what appears after an act on it. `None` if it stands in a popup itself.
     #[must_use]
     pub fn opener(&self, node: NodeId) -> Option<Opener> {
-        let n = self.tree.node(node);
-        if n.ancestors().any(openers::is_popup) {
+        let element = self.tree.node(node);
+        popups::popup_of(element).is_none().then(|| self.as_opener(element))
+    }
+
+    fn as_opener(&self, element: NodeRef<'t>) -> Opener {
+        let live = Live { records: self, element, row: self.structure.row_or_group_of(element) };
+        Opener(Arc::new(Opened {
+            role: element.role(),
+            handle: element.handle(),
+            basis: live.basis(),
+            kept: live.keep(),
+        }))
+    }
+
+    fn stable_name(&self, element: NodeRef<'_>) -> Print {
+        Print::of(Part::Name, &name::stable_name(element, self.on.contains(Switches::JOINED_TEXT)))
+    }
+
+    /// Counts in a name change while the page stays; on another page they may be another thing's.
+    fn differs_in_counts(&self, issued: &Inner, element: NodeRef<'t>) -> bool {
+        self.on.contains(Switches::COUNTS_IN_NAMES)
+            && Print::of(Part::Address, &element.document().url) == issued.address
+            && self.stable_name(element) == issued.stable_name
+    }
+
+    fn holds(&self, issued: &Record, element: NodeRef<'t>) -> Result<(), Clause> {
+        let live = Live { records: self, element, row: self.row_now(issued, element) };
+        if let (Some(then), Some(now)) = (&issued.opener, self.opener_of(element)) {
+            let same = then.0.role == now.0.role && then.0.basis.holds(&now.0.kept).is_ok();
+            if !same {
+                return Err(Clause::Opener);
+            }
+        }
+        if let (Some(then), Some(now)) = (&issued.speech, self.speech_of(element)) {
+            return holds_speech(then, &now);
+        }
+        if !issued.basis.is_row() {
+            self.holds_section(issued)?;
+        }
+        issued.basis.holds(&live)
+    }
+
+    /// While the node that was the row at issue contains the element it is the row, whatever became of its
+    /// siblings.
+    fn row_now(&self, issued: &Record, element: NodeRef<'t>) -> Option<RowAt<'_>> {
+        if self.on.contains(Switches::ROW_LIVES)
+            && issued.basis.is_row()
+            && let Some(row) = issued.row
+            && let Some(row) = element.ancestors().find(|n| n.handle() == Some(row))
+            && let Some(at) = self.structure.as_row(row)
+        {
+            return Some(at);
+        }
+        self.structure.row_or_group_of(element)
+    }
+
+    fn section_of(&self, element: NodeRef<'t>) -> Option<Section> {
+        if !self.on.contains(Switches::SECTIONS) {
             return None;
         }
-        Some(Opener { meaning: self.meaning(node) })
+        let (node, text) = self.places.section_of(element)?;
+        Some(Section { node: node.handle()?, text })
+    }
+
+    /// The section must keep half of its text, while its node lives.
+    fn holds_section(&self, issued: &Record) -> Result<(), Clause> {
+        let Some(section) = &issued.section else { return Ok(()) };
+        if matches!(issued.basis, Basis::Always) {
+            return Ok(());
+        }
+        let Some(node) = self.node_at(section.node) else { return Ok(()) };
+        let now = self.places.section_text(node);
+        let still = kept(&section.text, |p| now.contains(&p));
+        if still > 0 && still * 2 >= section.text.len() { Ok(()) } else { Err(Clause::SectionText) }
+    }
+
+    fn speech_of(&self, element: NodeRef<'t>) -> Option<Speech> {
+        if !self.on.contains(Switches::DIALOG_TEXT) || self.structure.row_of(element).is_some() {
+            return None;
+        }
+        let speaker = popups::speaker_of(element)?;
+        Some(self.speeches.of(speaker, self.on.contains(Switches::JOINED_TEXT)))
+    }
+
+    fn opener_of(&self, element: NodeRef<'t>) -> Option<Opener> {
+        if !self.on.contains(Switches::OPENERS) {
+            return None;
+        }
+        let popup = popups::popup_of(element)?;
+        if let Some(known) = self.popup_openers.borrow().get(&popup.id()) {
+            return known.clone();
+        }
+        let opener = popups::linked_opener(popup)
+            .map(|n| self.as_opener(n))
+            .or_else(|| self.openers.of(popup.handle()?).cloned());
+        self.popup_openers.borrow_mut().insert(popup.id(), opener.clone());
+        opener
+    }
+
+    /// What an element stands in, for people.
+    fn within(&self, element: NodeRef<'t>, basis: &Basis) -> Option<(&'static str, Box<str>)> {
+        if basis.is_row() {
+            return self.telling(element.id()).map(|text| ("row", text.into()));
+        }
+        let short = |n: NodeRef<'_>| n.name().chars().take(80).collect::<String>().into_boxed_str();
+        if let Some(popup) = popups::popup_of(element).filter(|p| !p.name().is_empty()) {
+            return Some((popup.role().name(), short(popup)));
+        }
+        match basis {
+            Basis::Heading { .. } => {
+                let heading = self.places.heading_of(element)?;
+                (!heading.name().is_empty()).then(|| ("section", short(heading)))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_lone_group(&self, at: RowAt<'_>) -> bool {
+        self.tree.node(at.id).role() == Role::Group && at.container.ids.len() < 2
+    }
+
+    fn node_at(&self, handle: Handle) -> Option<NodeRef<'t>> {
+        let id = *self.handles.get_or_init(|| self.tree.handle_index()).get(&handle)?;
+        Some(self.tree.node(id))
     }
 }
 
-/// The node of a new tree that takes the place of an element whose own node is gone.
-///
-/// `old_node` is where the element was seen last, in the tree of `old`; `meaning` is what was issued.
-///
-/// # Errors
-/// The reason why no node is accepted.
-pub fn content_match(
-    old: &Records<'_>,
-    old_node: NodeId,
-    meaning: &Meaning,
-    new: &Records<'_>,
-) -> Result<NodeId, Refused> {
-    let last = old.tree.node(old_node);
-    if last.handle().is_some_and(|h| new.tree.hidden().binary_search(&h).is_ok()) {
-        return Err(Refused::Hidden);
-    }
-    let same = |n: &NodeRef<'_>| new.judge(meaning, n.id()).is_same();
-    let mut found = new.tree.nodes().filter(same);
-    match (found.next(), found.next()) {
-        (Some(n), None) => Ok(n.id()),
-        (None, _) => Err(Refused::Absent),
-        (Some(_), Some(_)) => Err(Refused::NotUnique),
-    }
+/// A message without fields must say all that it said; with fields more than half of it.
+fn holds_speech(then: &Speech, now: &Speech) -> Result<(), Clause> {
+    let still = kept(&then.text, |p| now.text.contains(&p));
+    let enough =
+        if then.fields || now.fields { still * 2 > then.text.len() } else { still == then.text.len() };
+    if then.text.is_empty() || enough { Ok(()) } else { Err(Clause::DialogText) }
 }

@@ -1,15 +1,19 @@
 //! What opened which popup: kept by the session from one tree to the next.
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 
-use super::Meaning;
-use crate::{Handle, NodeRef, Role, States, Tree};
+use super::basis::{Basis, Kept};
+use super::popups::is_popup;
+use crate::{Handle, NodeRef, Role, Tree};
 
 /// Remembers for every popup on screen the element that was acted on last before it appeared.
 ///
 /// A menu or dialog rarely says what opened it, and the same dialog node serves every row of a table. The
 /// session calls [`Openers::note_act`] when it acts and [`Openers::observe`] on every complete capture, before
-/// it builds the [`Records`](super::Records) of that capture.
+/// it builds the [`Records`](super::Records) of that capture. On devices without identity nothing is
+/// remembered, and only what the app itself links counts.
 #[derive(Debug, Clone, Default)]
 pub struct Openers {
     last: Option<Opener>,
@@ -18,9 +22,15 @@ pub struct Openers {
 
 /// An element that may have opened a popup, as [`Records::opener`](super::Records::opener) saw it.
 #[derive(Debug, Clone)]
-pub struct Opener {
-    #[allow(dead_code, reason = "read by the record rule, which lands next")]
-    pub(super) meaning: Meaning,
+pub struct Opener(pub(super) Arc<Opened>);
+
+/// Role and record of an opener: what it was, and what there was of it to compare with.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) role: Role,
+    pub(super) handle: Option<Handle>,
+    pub(super) basis: Basis,
+    pub(super) kept: Kept,
 }
 
 impl Openers {
@@ -42,14 +52,7 @@ impl Openers {
         self.popups = popups;
     }
 
-    #[allow(dead_code, reason = "read by the record rule, which lands next")]
     pub(super) fn of(&self, popup: Handle) -> Option<&Opener> {
         self.popups.get(&popup)?.as_ref()
     }
-}
-
-/// A surface that opens over the rest: menus, listboxes, dialogs, tooltips, and whatever is modal.
-pub(super) fn is_popup(n: NodeRef<'_>) -> bool {
-    matches!(n.role(), Role::Menu | Role::Dialog | Role::AlertDialog | Role::ListBox | Role::Tooltip)
-        || n.is(States::MODAL)
 }

@@ -99,6 +99,8 @@ pub enum Refused {
     SiblingKept,
     /// What replaced its surroundings does not read the same.
     ReadsOther,
+    /// The candidate was there before, as another element.
+    Taken,
     /// Nothing around it could show that it was rendered anew.
     Alone,
 }

@@ -1,0 +1,292 @@
+//! Content matching: the node that took the place of one that is gone.
+//!
+//! It is refused unless there is a reason to believe that the same record was drawn anew: its row has an equal
+//! key, or its row node lives, or what replaced its surroundings reads the same, or the same document was loaded
+//! again. An equal-looking row alone is no reason: delete "Untitled", create "Untitled".
+
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
+use super::basis::Basis;
+use super::meaning::{Inner, Meaning};
+use super::print::{Part, Print};
+use super::reading::{reads_same, same_document};
+use super::sight::Live;
+use super::verdict::Refused;
+use super::{Records, Sight, Switches};
+use crate::{IdentityGrade, NodeId, NodeRef, Role};
+
+/// Nodes by role and name, with counts and without.
+pub(super) type Named = HashMap<(Role, Print), Vec<NodeId>>;
+
+/// Nodes of one role and name by what a basis could ask of them.
+#[derive(Debug, Default)]
+pub(super) struct Likes {
+    all: Vec<NodeId>,
+    by_evidence: HashMap<Print, Vec<NodeId>>,
+}
+
+/// The node of a new tree that takes the place of an element whose own node is gone.
+///
+/// `old_node` is where the element was seen last, in the tree of `old`; `meaning` is what was issued. The node
+/// that is found has the meaning of both. Specification: refs, "Content matching".
+///
+/// # Errors
+/// The reason why no node is accepted.
+pub fn content_match(
+    old: &Records<'_>,
+    old_node: NodeId,
+    meaning: &Meaning,
+    new: &Records<'_>,
+) -> Result<NodeId, Refused> {
+    let on = new.on;
+    if !on.contains(Switches::CONTENT_MATCH) {
+        return Err(Refused::Absent);
+    }
+    let a = old.tree.node(old_node);
+    let hidden = a.handle().is_some_and(|h| new.tree.hidden().binary_search(&h).is_ok());
+    if hidden && on.contains(Switches::HIDDEN) {
+        return Err(Refused::Hidden);
+    }
+    let last = old.meaning(old_node);
+    let found = match in_kept_row(old, a, &last, new) {
+        Some(b) => b,
+        None => elsewhere(old, a, &last, new)?,
+    };
+    let fresh = || found.handle().is_none_or(|h| old.node_at(h).is_none());
+    if on.contains(Switches::FRESH) && !fresh() {
+        return Err(Refused::Taken);
+    }
+    if new.judge(meaning, found.id()).is_same() { Ok(found.id()) } else { Err(Refused::Absent) }
+}
+
+/// The row's node lives and holds exactly one such element, now as it did then.
+fn in_kept_row<'n>(
+    old: &Records<'_>,
+    a: NodeRef<'_>,
+    last: &Meaning,
+    new: &Records<'n>,
+) -> Option<NodeRef<'n>> {
+    if !new.on.contains(Switches::ROW_KEPT) {
+        return None;
+    }
+    let handle = last.0.record.row?;
+    let (row_then, row_now) = (old.node_at(handle)?, new.node_at(handle)?);
+    let now = new.likes_inside(&last.0, row_now);
+    let mut now = now.into_iter().filter(|&n| new.judge(last, n).is_same());
+    let found = now.next()?;
+    let then = old.likes_inside(&last.0, row_then);
+    let one = now.next().is_none() && !then.into_iter().any(|n| n != a.id() && old.judge(last, n).is_same());
+    one.then(|| new.tree.node(found))
+}
+
+fn elsewhere<'n>(
+    old: &Records<'_>,
+    a: NodeRef<'_>,
+    last: &Meaning,
+    new: &Records<'n>,
+) -> Result<NodeRef<'n>, Refused> {
+    let b = only_one(new, last, &a.document().frame)?.ok_or(Refused::Absent)?;
+    let another = old
+        .candidates(&last.0)
+        .into_iter()
+        .map(|n| old.tree.node(n))
+        .any(|n| n != a && n.document_index() == a.document_index() && old.judge(last, n.id()).is_same());
+    if another {
+        return Err(Refused::NotUnique);
+    }
+    if a.document().scope != b.document().scope {
+        return reloaded(old, a, new, b).map(|()| b);
+    }
+    if old.tree.grade() == IdentityGrade::None {
+        return Ok(b);
+    }
+    if let Basis::Key(_) = last.0.record.basis {
+        return Ok(b);
+    }
+    if let Basis::Text { raw_key: Some(raw), .. } = last.0.record.basis
+        && new.structure.row_of(b).is_some_and(|at| new.structure.row(at).raw_key == Some(raw))
+    {
+        return Ok(b);
+    }
+    if !new.on.contains(Switches::READS_SAME) {
+        return Err(Refused::ReadsOther);
+    }
+    rendered_anew(old, a, new, b).map(|()| b)
+}
+
+/// The one node of a frame that has a meaning.
+fn only_one<'n>(new: &Records<'n>, last: &Meaning, frame: &str) -> Result<Option<NodeRef<'n>>, Refused> {
+    let mut found = None;
+    for id in new.candidates(&last.0) {
+        let n = new.tree.node(id);
+        if n.document().frame == frame && new.judge(last, id).is_same() && found.replace(n).is_some() {
+            return Err(Refused::NotUnique);
+        }
+    }
+    Ok(found)
+}
+
+/// A new document carries refs only if it shows the same record.
+fn reloaded(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>, b: NodeRef<'_>) -> Result<(), Refused> {
+    if !new.on.contains(Switches::RELOAD) || a.document().url != b.document().url {
+        return Err(Refused::OtherAddress);
+    }
+    if same_document(old, a, new, b) { Ok(()) } else { Err(Refused::OtherDocument) }
+}
+
+/// Whether a subtree was replaced by one that reads the same.
+fn rendered_anew(
+    old: &Records<'_>,
+    a: NodeRef<'_>,
+    new: &Records<'_>,
+    b: NodeRef<'_>,
+) -> Result<(), Refused> {
+    let lives = |n: NodeRef<'_>| n.handle().and_then(|h| new.node_at(h));
+    // The lowest ancestor that survived, and what was replaced below it.
+    let mut replaced = a;
+    let kept = loop {
+        let parent = replaced.parent().ok_or(Refused::Absent)?;
+        match lives(parent) {
+            Some(kept) => break kept,
+            None => replaced = parent,
+        }
+    };
+    if !kept.contains(b.id()) {
+        return Err(Refused::Moved);
+    }
+    let replacement =
+        std::iter::once(b).chain(b.ancestors()).find(|n| n.parent() == Some(kept)).ok_or(Refused::Moved)?;
+    if let Some(at) = old.structure.row_of(a)
+        && let row = old.tree.node(at.id)
+        && lives(row).is_none()
+    {
+        if at.container.ids.iter().any(|&id| lives(old.tree.node(id)).is_some()) {
+            return Err(Refused::SiblingKept);
+        }
+        let row_now = new.structure.row_of(b).map_or(b, |at| new.tree.node(at.id));
+        let (Some(list), Some(list_now)) = (row.parent(), row_now.parent()) else {
+            return Err(Refused::Alone);
+        };
+        return verdict(reads_same((old, list, None), (new, list_now, None)));
+    }
+    let around = reads_same((old, replaced, Some(a)), (new, replacement, Some(b)));
+    let parent = replaced.parent().ok_or(Refused::Alone)?;
+    verdict(around.or_else(|| reads_same((old, parent, Some(a)), (new, kept, Some(b)))))
+}
+
+fn verdict(reads: Option<bool>) -> Result<(), Refused> {
+    match reads {
+        Some(true) => Ok(()),
+        Some(false) => Err(Refused::ReadsOther),
+        None => Err(Refused::Alone),
+    }
+}
+
+impl<'t> Records<'t> {
+    /// Nodes that could have a meaning: of its role and name, with some of its evidence.
+    fn candidates(&self, last: &Inner) -> Vec<NodeId> {
+        let mut found = Vec::new();
+        for name in names(last) {
+            let likes = self.likes(last.role, name);
+            let mut with = |prints: &[Print]| {
+                found.extend(prints.iter().filter_map(|p| likes.by_evidence.get(p)).flatten());
+            };
+            match &last.record.basis {
+                Basis::Key((_, print)) | Basis::Region(print) | Basis::Address(print) => with(&[*print]),
+                Basis::Text { prints, .. } | Basis::Numbers(prints) => with(prints),
+                Basis::Place { index, count, values } => {
+                    with(&values.own);
+                    with(&[place_print(*index, *count)]);
+                }
+                Basis::Heading { node, text } => {
+                    let lives = node.and_then(|n| self.node_at(n)).map(|n| self.places.heading_text(n));
+                    if lives == Some(*text) { found.extend(&likes.all) } else { with(&[*text]) }
+                }
+                Basis::OwnName | Basis::Always => found.extend(&likes.all),
+            }
+        }
+        if let Some(row) =
+            last.record.row.filter(|_| last.record.basis.is_row()).and_then(|h| self.node_at(h))
+        {
+            found.extend(self.likes_inside(last, row));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Nodes of a role and name inside a node.
+    fn likes_inside(&self, last: &Inner, root: NodeRef<'_>) -> Vec<NodeId> {
+        let mut found = Vec::new();
+        for name in names(last) {
+            let list = self.named().get(&(last.role, name)).map_or(&[][..], Vec::as_slice);
+            let from = list.partition_point(|&n| n <= root.id());
+            found.extend(list[from..].iter().take_while(|&&n| n < root.subtree_end()));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    fn named(&self) -> &Named {
+        self.named.get_or_init(|| {
+            let mut named = Named::new();
+            for n in self.tree.nodes().filter(|n| !n.is_text()) {
+                let exact = Print::of(Part::Name, n.name());
+                named.entry((n.role(), exact)).or_default().push(n.id());
+                let stable = self.stable_name(n);
+                if stable != exact {
+                    named.entry((n.role(), stable)).or_default().push(n.id());
+                }
+            }
+            named
+        })
+    }
+
+    fn likes(&self, role: Role, name: Print) -> Rc<Likes> {
+        if let Some(known) = self.likes.borrow().get(&(role, name)) {
+            return known.clone();
+        }
+        let mut likes = Likes::default();
+        for &id in self.named().get(&(role, name)).into_iter().flatten() {
+            likes.all.push(id);
+            let element = self.tree.node(id);
+            let live = Live { records: self, element, row: self.structure.row_or_group_of(element) };
+            for print in live.evidence() {
+                likes.by_evidence.entry(print).or_default().push(id);
+            }
+        }
+        let likes = Rc::new(likes);
+        self.likes.borrow_mut().insert((role, name), likes.clone());
+        likes
+    }
+}
+
+/// The names under which likes of an element are found: with counts and without.
+fn names(last: &Inner) -> Vec<Print> {
+    let exact = Print::of(Part::Name, &last.name);
+    if last.stable_name == exact { vec![exact] } else { vec![exact, last.stable_name] }
+}
+
+fn place_print(index: usize, count: usize) -> Print {
+    Print::of(Part::Place, &format!("{index} of {count}"))
+}
+
+impl Live<'_, '_> {
+    /// All that a basis could ask for.
+    fn evidence(&self) -> Vec<Print> {
+        let mut found: Vec<Print> = self.heading().into_iter().chain(self.region()).collect();
+        found.push(self.address());
+        found.extend(self.place().map(|(index, count)| place_print(index, count)));
+        if let Some(at) = self.row {
+            let row = self.records.structure.row(at);
+            found.extend(row.key.map(|(_, print)| print));
+            for traces in [&row.text, &row.names, &row.numbers, &row.values] {
+                found.extend(traces.outside(self.element));
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,141 @@
+//! Where an element stands that is in no row: heading, section, region, or a frame of the page that is the same
+//! for all records.
+
+use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::popups::is_popup;
+use super::print::{Part, Print};
+use super::switches::Switches;
+use super::text::{is_field, is_row_role, leaves, leaves_without};
+use super::volatile::{is_number, is_volatile, without_counts};
+use crate::{NodeId, NodeRef, Role, States, Tree};
+
+/// Headings and sections of a tree; their texts are read once.
+#[derive(Debug)]
+pub(super) struct Places<'t> {
+    tree: &'t Tree,
+    join: bool,
+    first_heading: OnceCell<Box<[Option<NodeId>]>>,
+    headings: RefCell<HashMap<NodeId, Print>>,
+    sections: RefCell<HashMap<NodeId, Arc<[Print]>>>,
+}
+
+impl<'t> Places<'t> {
+    pub(super) fn new(tree: &'t Tree, on: Switches) -> Self {
+        Self {
+            tree,
+            join: on.contains(Switches::JOINED_TEXT),
+            first_heading: OnceCell::new(),
+            headings: RefCell::default(),
+            sections: RefCell::default(),
+        }
+    }
+
+    /// The first heading in a subtree, frames aside.
+    fn heading_in(&self, node: NodeRef<'t>) -> Option<NodeRef<'t>> {
+        let first = self.first_heading.get_or_init(|| {
+            let mut first = vec![None; self.tree.len()].into_boxed_slice();
+            for n in self.tree.nodes().rev() {
+                if n.role() == Role::Heading {
+                    first[n.id().index()] = Some(n.id());
+                }
+                if let Some(found) = first[n.id().index()]
+                    && let Some(parent) = n.parent().filter(|_| n.role() != Role::Document)
+                {
+                    first[parent.id().index()] = Some(found);
+                }
+            }
+            first
+        });
+        first[node.id().index()].map(|id| self.tree.node(id))
+    }
+
+    /// The heading that an element stands under: the first one of the nearest ancestor that has one.
+    pub(super) fn heading_of(&self, element: NodeRef<'t>) -> Option<NodeRef<'t>> {
+        up_to_document(element).find_map(|n| self.heading_in(n).filter(|h| *h != element))
+    }
+
+    /// What a heading says, compared. Counts change under a heading of the second level or deeper; the first
+    /// level names the record (`Order 17`) and counts exactly.
+    pub(super) fn heading_text(&self, heading: NodeRef<'t>) -> Print {
+        if let Some(&known) = self.headings.borrow().get(&heading.id()) {
+            return known;
+        }
+        let print = Print::of(Part::Heading, &self.read_heading(heading));
+        self.headings.borrow_mut().insert(heading.id(), print);
+        print
+    }
+
+    fn read_heading(&self, heading: NodeRef<'t>) -> String {
+        let leaves = leaves(heading, self.join);
+        if heading.level() == 1 {
+            let all: Vec<&str> = leaves.iter().map(|(_, t)| t.as_ref()).collect();
+            return if all.is_empty() { heading.name().to_owned() } else { all.join(" ") };
+        }
+        if leaves.is_empty() {
+            return without_counts(heading.name());
+        }
+        let is_badge = |leaf: NodeRef<'_>, text: &str| leaf.parent() != Some(heading) && is_number(text);
+        let kept: Vec<&str> =
+            leaves.iter().filter(|(leaf, text)| !is_badge(*leaf, text)).map(|(_, t)| t.as_ref()).collect();
+        without_counts(&kept.join(" "))
+    }
+
+    /// The section between an element and its heading, with the text that is its own.
+    pub(super) fn section_of(&self, element: NodeRef<'t>) -> Option<(NodeRef<'t>, Arc<[Print]>)> {
+        up_to_document(element)
+            .take_while(|n| self.heading_in(*n).is_none_or(|h| h == element))
+            .filter(|n| {
+                matches!(n.role(), Role::Region | Role::Article | Role::Form | Role::Complementary)
+                    || n.tag() == "section"
+            })
+            .map(|n| (n, self.section_text(n)))
+            .find(|(_, text)| !text.is_empty())
+    }
+
+    /// The text of a section, without rows, controls, labels, live regions and what changes by itself.
+    pub(super) fn section_text(&self, section: NodeRef<'t>) -> Arc<[Print]> {
+        if let Some(known) = self.sections.borrow().get(&section.id()) {
+            return known.clone();
+        }
+        let mut texts = leaves_without(section, self.join, |n| {
+            n.is(States::ACTIONABLE)
+                || is_field(n)
+                || n.is(States::LIVE)
+                || n.is(States::TIME)
+                || matches!(n.role(), Role::Label | Role::Legend)
+                || is_row_role(n.role()) && n.role() != Role::Group
+                || is_popup(n)
+        });
+        texts.retain(|t| !is_volatile(t));
+        let text: Arc<[Print]> = texts.iter().map(|t| Print::of(Part::Text, t)).collect();
+        self.sections.borrow_mut().insert(section.id(), text.clone());
+        text
+    }
+
+    /// Whether an element stands in a part that is the same whatever record the page shows. A banner that
+    /// contains the h1 is about the record.
+    pub(super) fn in_framework(&self, element: NodeRef<'t>) -> bool {
+        up_to_document(element).any(|n| match n.role() {
+            Role::Navigation | Role::ContentInfo | Role::MenuBar | Role::TabList => true,
+            Role::Banner => self.heading_in(n).is_none_or(|h| h.level() != 1),
+            _ => false,
+        })
+    }
+}
+
+/// The name of the nearest region that has one, counts aside.
+pub(super) fn region_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
+    up_to_document(element).find(|n| {
+        matches!(n.role(), Role::Dialog | Role::Form | Role::Region | Role::Main) && !n.name().is_empty()
+    })
+}
+
+/// The ancestors up to and with the document that an element is in.
+pub(super) fn up_to_document(element: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
+    let mut left = false;
+    element.ancestors().take_while(move |n| !std::mem::replace(&mut left, n.role() == Role::Document))
+}

@@ -1,0 +1,225 @@
+//! Rows: the parts of a repeated structure, and what tells one of them from the others.
+//!
+//! Everything about a container (the rows with one parent) is counted once per capture, whatever the number of
+//! elements that ask.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::keys::{self, Key};
+use super::print::{Part, Print};
+use super::switches::Switches;
+use super::text::{is_field, leaf_text, walk};
+use super::volatile::{is_number, is_volatile};
+use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
+
+/// Rows with one parent, in order.
+#[derive(Debug)]
+pub(super) struct Container {
+    pub(super) ids: Vec<NodeId>,
+    rows: OnceCell<Vec<Row>>,
+    names: OnceCell<HashMap<(Role, StrId), Option<u32>>>,
+    values: OnceCell<Values>,
+}
+
+/// Values of fields that only one row of a container has, sorted, with the place of that row.
+#[derive(Debug)]
+pub(super) struct Values {
+    pub(super) prints: Arc<[Print]>,
+    rows: Vec<usize>,
+}
+
+impl Values {
+    /// The place of the row that has it.
+    pub(super) fn row_with(&self, print: Print) -> Option<usize> {
+        self.prints.binary_search(&print).ok().map(|at| self.rows[at])
+    }
+}
+
+/// What there is in a row. Lists in order of print are for questions, those in document order for telling.
+#[derive(Debug, Default)]
+pub(super) struct Row {
+    pub(super) key: Option<Key>,
+    pub(super) raw_key: Option<Print>,
+    pub(super) text: Traces,
+    pub(super) names: Traces,
+    pub(super) numbers: Traces,
+    pub(super) values: Traces,
+}
+
+/// Prints of one kind in a row, each with the node that it was read from.
+#[derive(Debug, Default)]
+pub(super) struct Traces {
+    /// Sorted.
+    all: Vec<(Print, NodeId)>,
+    /// Those that no other row of the container has, in document order, each once.
+    pub(super) telling: Vec<(NodeId, Print)>,
+}
+
+impl Traces {
+    /// Whether the row has this one outside an element.
+    pub(super) fn has(&self, print: Print, outside: NodeRef<'_>) -> bool {
+        let from = self.all.partition_point(|&(p, _)| p < print);
+        self.all[from..].iter().take_while(|&&(p, _)| p == print).any(|&(_, n)| is_outside(n, outside))
+    }
+
+    /// All prints outside an element.
+    pub(super) fn outside<'a>(&'a self, element: NodeRef<'a>) -> impl Iterator<Item = Print> + 'a {
+        self.all.iter().filter(move |&&(_, n)| is_outside(n, element)).map(|&(p, _)| p)
+    }
+
+    /// Those that tell the row, outside an element, in document order.
+    pub(super) fn telling_outside<'a>(
+        &'a self,
+        element: NodeRef<'a>,
+    ) -> impl Iterator<Item = (NodeId, Print)> + 'a {
+        self.telling.iter().copied().filter(move |&(n, _)| is_outside(n, element))
+    }
+}
+
+/// What is below an element says nothing about its row; its own link target does.
+fn is_outside(node: NodeId, element: NodeRef<'_>) -> bool {
+    node <= element.id() || node >= element.subtree_end()
+}
+
+impl Container {
+    pub(super) fn new(ids: Vec<NodeId>) -> Self {
+        Self { ids, rows: OnceCell::new(), names: OnceCell::new(), values: OnceCell::new() }
+    }
+
+    pub(super) fn index_of(&self, id: NodeId) -> Option<usize> {
+        self.ids.binary_search(&id).ok()
+    }
+
+    /// The rows, read and compared with each other once.
+    pub(super) fn rows(&self, tree: &Tree, on: Switches) -> &[Row] {
+        self.rows.get_or_init(|| {
+            let nodes: Vec<NodeRef<'_>> = self.ids.iter().map(|&id| tree.node(id)).collect();
+            let mut rows: Vec<Row> = nodes.iter().map(|&n| read_row(n, on)).collect();
+            if on.contains(Switches::KEYS) {
+                let keys = keys::keys_of(&nodes, on.contains(Switches::KEYS_IN_STEP));
+                for ((row, key), node) in rows.iter_mut().zip(keys).zip(&nodes) {
+                    row.key = key;
+                    row.raw_key = keys::raw_key(*node);
+                }
+            }
+            tell(&mut rows, |r| &mut r.text);
+            tell(&mut rows, |r| &mut r.names);
+            tell(&mut rows, |r| &mut r.numbers);
+            tell(&mut rows, |r| &mut r.values);
+            rows
+        })
+    }
+
+    /// The values that tell its rows apart.
+    pub(super) fn values(&self, tree: &Tree, on: Switches) -> &Values {
+        self.values.get_or_init(|| {
+            let rows = self.rows(tree, on).iter().enumerate();
+            let mut told: Vec<(Print, usize)> =
+                rows.flat_map(|(at, r)| r.values.telling.iter().map(move |&(_, p)| (p, at))).collect();
+            told.sort_unstable();
+            told.dedup();
+            Values { prints: told.iter().map(|t| t.0).collect(), rows: told.iter().map(|t| t.1).collect() }
+        })
+    }
+
+    /// Whether no row but this one has an element of this role and name.
+    pub(super) fn is_own_name(&self, row: usize, element: NodeRef<'_>) -> bool {
+        let tree = element.tree();
+        let names = self.names.get_or_init(|| {
+            let mut names = HashMap::new();
+            for (at, &id) in (0_u32..).zip(&self.ids) {
+                for n in tree.node(id).subtree().skip(1).filter(|n| !n.is_text() && !n.name().is_empty()) {
+                    let only = names.entry((n.role(), n.name_id())).or_insert(Some(at));
+                    if *only != Some(at) {
+                        *only = None;
+                    }
+                }
+            }
+            names
+        });
+        let only = names.get(&(element.role(), element.name_id())).copied().flatten();
+        only.is_some_and(|at| at as usize == row)
+    }
+}
+
+/// Finds what only one row of the container has.
+fn tell(rows: &mut [Row], part: impl Fn(&mut Row) -> &mut Traces) {
+    const SHARED: usize = usize::MAX;
+    let mut owner: HashMap<Print, usize> = HashMap::new();
+    for (at, row) in rows.iter_mut().enumerate() {
+        for &(print, _) in &part(row).all {
+            let owner = owner.entry(print).or_insert(at);
+            if *owner != at {
+                *owner = SHARED;
+            }
+        }
+    }
+    for (at, row) in rows.iter_mut().enumerate() {
+        let traces = part(row);
+        // Still in document order here.
+        traces.telling = traces.all.iter().filter(|(p, _)| owner[p] == at).map(|&(p, n)| (n, p)).collect();
+        traces.all.sort_unstable();
+    }
+}
+
+fn read_row(row: NodeRef<'_>, on: Switches) -> Row {
+    let join = on.contains(Switches::JOINED_TEXT);
+    let mut found = Row::default();
+    // Before this node nothing is text of the record; names of controls and values still are read.
+    let mut from = NodeId(0);
+    walk(row, |n| {
+        let id = n.id();
+        if n.is_text() {
+            if id >= from
+                && let Some(text) = leaf_text(n, join)
+            {
+                if !on.contains(Switches::VOLATILE) || !is_volatile(&text) {
+                    found.text.all.push((Print::of(Part::Text, &text), id));
+                }
+                if is_number(&text) {
+                    found.numbers.all.push((Print::of(Part::Number, &text), id));
+                }
+            }
+            return true;
+        }
+        if on.contains(Switches::ROW_LINKS)
+            && id >= from
+            && let Some(link) = link_path(n)
+        {
+            found.text.all.push((Print::of(Part::Link, &link), id));
+        }
+        if n.is(States::ACTIONABLE)
+            && matches!(n.role(), Role::Button | Role::Link | Role::MenuItem)
+            && !n.name().is_empty()
+            && !is_volatile(n.name())
+        {
+            found.names.all.push((Print::of(Part::Name, n.name()), id));
+        }
+        if is_field(n) && !n.value().is_empty() && !n.is(States::PROTECTED) {
+            found.values.all.push((Print::of(Part::Value, n.value()), id));
+        }
+        let button =
+            matches!(n.role(), Role::Button | Role::MenuItem | Role::MenuItemCheckbox | Role::MenuItemRadio);
+        if button || is_field(n) || n.is(States::LIVE) || n.is(States::TIME) {
+            from = from.max(n.subtree_end());
+        }
+        !n.is(States::EDIT_HOST)
+    });
+    found
+}
+
+/// Path and query of a link. The query of the page itself does not tell records apart; `#` and scripts lead
+/// nowhere.
+fn link_path(link: NodeRef<'_>) -> Option<String> {
+    let href = link.attr(Attr::Href).filter(|h| *h != "#" && !h.starts_with("javascript:"))?;
+    let Some((path, query)) = href.split_once('?') else { return Some(href.to_owned()) };
+    let without_fragment = |q: &str| q.split('#').next().unwrap_or("").to_owned();
+    let of_page = link.document().url.split_once('?').map(|(_, q)| without_fragment(q));
+    if of_page.is_some_and(|q| q == without_fragment(query)) {
+        return Some(path.to_owned());
+    }
+    Some(href.to_owned())
+}

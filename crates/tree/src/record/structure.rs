@@ -1,0 +1,211 @@
+//! Where the rows are: by role, or by structure that repeats.
+
+use std::cell::OnceCell;
+
+use hashbrown::HashMap;
+
+use super::rows::{Container, Row};
+use super::switches::Switches;
+use super::text::{is_plain, is_row_role, walk};
+use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
+
+/// The containers of a tree, found when first asked for.
+#[derive(Debug)]
+pub(super) struct Structure<'t> {
+    tree: &'t Tree,
+    on: Switches,
+    /// By the nearest ancestor with a role: its rows by role.
+    by_role: Box<[OnceCell<RowsByRole>]>,
+    /// By parent: its plain children by tag.
+    by_tag: Box<[OnceCell<Vec<Repeated>>]>,
+    controls: OnceCell<Controls>,
+}
+
+type RowsByRole = Vec<(Role, Container)>;
+
+/// Plain children of one parent and tag.
+#[derive(Debug)]
+struct Repeated {
+    tag: StrId,
+    container: Container,
+    /// Which of them have siblings like themselves.
+    repeats: Vec<bool>,
+}
+
+/// The roles of controls and headings in document order, to compare the skeletons of subtrees.
+#[derive(Debug)]
+struct Controls {
+    roles: Vec<Role>,
+    /// How many stand before each node.
+    before: Vec<u32>,
+}
+
+/// A row of a container.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RowAt<'r> {
+    pub(super) id: NodeId,
+    pub(super) container: &'r Container,
+    pub(super) index: usize,
+}
+
+impl<'t> Structure<'t> {
+    pub(super) fn new(tree: &'t Tree, on: Switches) -> Self {
+        Self {
+            tree,
+            on,
+            by_role: (0..tree.len()).map(|_| OnceCell::new()).collect(),
+            by_tag: (0..tree.len()).map(|_| OnceCell::new()).collect(),
+            controls: OnceCell::new(),
+        }
+    }
+
+    /// What there is in a row.
+    pub(super) fn row<'r>(&'r self, at: RowAt<'r>) -> &'r Row {
+        &at.container.rows(self.tree, self.on)[at.index]
+    }
+
+    /// The row that an element is in: the nearest one with a key or text of its own, else the nearest one.
+    pub(super) fn row_of(&self, element: NodeRef<'t>) -> Option<RowAt<'_>> {
+        self.row_around(element, false)
+    }
+
+    /// The same, where a group without a sibling counts too. It is no row among its likes, but the part of the
+    /// document that a re-render keeps.
+    pub(super) fn row_or_group_of(&self, element: NodeRef<'t>) -> Option<RowAt<'_>> {
+        self.row_around(element, false).or_else(|| self.row_around(element, true))
+    }
+
+    fn row_around(&self, element: NodeRef<'t>, lone_groups: bool) -> Option<RowAt<'_>> {
+        let nearest = self.next_row(element, lone_groups)?;
+        if !self.on.contains(Switches::OUTER_ROW) {
+            return Some(nearest);
+        }
+        let mut at = nearest;
+        loop {
+            let row = self.row(at);
+            if row.key.is_some() || row.text.telling_outside(element).next().is_some() {
+                return Some(at);
+            }
+            match self.next_row(self.tree.node(at.id), lone_groups) {
+                Some(outer) => at = outer,
+                None => return Some(nearest),
+            }
+        }
+    }
+
+    fn next_row(&self, below: NodeRef<'t>, lone_groups: bool) -> Option<RowAt<'_>> {
+        for node in below.ancestors().take_while(|n| n.role() != Role::Document) {
+            if is_row_role(node.role()) {
+                let at = self.as_row(node)?;
+                if lone_groups || node.role() != Role::Group || at.container.ids.len() > 1 {
+                    return Some(at);
+                }
+            } else if self.on.contains(Switches::STRUCTURE) && self.repeats(node) {
+                return self.as_row(node);
+            }
+            if matches!(node.role(), Role::Main | Role::Dialog | Role::Form) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// A node as a row, whatever its siblings are.
+    pub(super) fn as_row(&self, node: NodeRef<'t>) -> Option<RowAt<'_>> {
+        let container = if is_row_role(node.role()) {
+            let parent = node.ancestors().find(|n| !is_plain(*n))?;
+            &self.rows_by_role(parent).iter().find(|(role, _)| *role == node.role())?.1
+        } else if is_plain(node) {
+            &self.children_by_tag(node.parent()?).iter().find(|r| r.tag == node.tag_id())?.container
+        } else {
+            return None;
+        };
+        Some(RowAt { id: node.id(), container, index: container.index_of(node.id())? })
+    }
+
+    fn rows_by_role(&self, parent: NodeRef<'t>) -> &RowsByRole {
+        self.by_role[parent.id().index()].get_or_init(|| {
+            let mut found: Vec<(Role, Vec<NodeId>)> = Vec::new();
+            walk(parent, |n| {
+                if is_row_role(n.role()) {
+                    match found.iter_mut().find(|(role, _)| *role == n.role()) {
+                        Some((_, ids)) => ids.push(n.id()),
+                        None => found.push((n.role(), vec![n.id()])),
+                    }
+                }
+                is_plain(n)
+            });
+            found.into_iter().map(|(role, ids)| (role, Container::new(ids))).collect()
+        })
+    }
+
+    /// Whether a plain node has a sibling of its tag, class and sequence of controls.
+    fn repeats(&self, node: NodeRef<'t>) -> bool {
+        let Some(parent) = node.parent().filter(|_| is_plain(node)) else { return false };
+        let group = self.children_by_tag(parent).iter().find(|r| r.tag == node.tag_id());
+        group.is_some_and(|g| g.container.index_of(node.id()).is_some_and(|at| g.repeats[at]))
+    }
+
+    fn children_by_tag(&self, parent: NodeRef<'t>) -> &[Repeated] {
+        self.by_tag[parent.id().index()].get_or_init(|| {
+            let mut found: Vec<(StrId, Vec<NodeId>)> = Vec::new();
+            let mut places: HashMap<StrId, usize> = HashMap::new();
+            for child in parent.children().filter(|n| is_plain(*n)) {
+                let at = *places.entry(child.tag_id()).or_insert_with(|| {
+                    found.push((child.tag_id(), Vec::new()));
+                    found.len() - 1
+                });
+                found[at].1.push(child.id());
+            }
+            found
+                .into_iter()
+                .map(|(tag, ids)| Repeated {
+                    tag,
+                    repeats: self.which_repeat(&ids),
+                    container: Container::new(ids),
+                })
+                .collect()
+        })
+    }
+
+    fn which_repeat(&self, ids: &[NodeId]) -> Vec<bool> {
+        if ids.len() < 2 {
+            return vec![false; ids.len()];
+        }
+        let controls = self.controls.get_or_init(|| Controls::new(self.tree));
+        let likeness = |id: NodeId| {
+            let node = self.tree.node(id);
+            (node.role(), node.attr(Attr::Class).unwrap_or(""), controls.within(node))
+        };
+        let mut counts: HashMap<_, u32> = HashMap::new();
+        for &id in ids {
+            *counts.entry(likeness(id)).or_default() += 1;
+        }
+        ids.iter()
+            .map(|&id| {
+                let like = likeness(id);
+                !like.2.is_empty() && counts[&like] > 1
+            })
+            .collect()
+    }
+}
+
+impl Controls {
+    fn new(tree: &Tree) -> Self {
+        let mut roles = Vec::new();
+        let mut before = Vec::with_capacity(tree.len() + 1);
+        for n in tree.nodes() {
+            before.push(u32::try_from(roles.len()).unwrap_or(u32::MAX));
+            if n.is(States::ACTIONABLE) || n.role() == Role::Heading {
+                roles.push(n.role());
+            }
+        }
+        before.push(u32::try_from(roles.len()).unwrap_or(u32::MAX));
+        Self { roles, before }
+    }
+
+    fn within(&self, node: NodeRef<'_>) -> &[Role] {
+        let at = |id: NodeId| self.before[id.index()] as usize;
+        &self.roles[at(node.id())..at(node.subtree_end())]
+    }
+}

@@ -1,0 +1,134 @@
+//! Plays a recording through a ref table in small and says of every act whether it was right.
+
+use std::collections::HashMap;
+
+use stickpin_tree::{IdentityGrade, Meaning, NodeId, Openers, Records, Switches, content_match};
+
+use crate::capture::{Case, Kind};
+
+/// What the table sees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// Only the capture that issued a ref, and the one at the act.
+    FirstSight,
+    /// Every capture in between too.
+    EveryCapture,
+}
+
+pub const MODES: [Mode; 2] = [Mode::FirstSight, Mode::EveryCapture];
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Acted on the element that was meant.
+    Right,
+    /// Refused, and what was meant is gone.
+    RightlyRefused,
+    /// Refused, and what was meant is there.
+    Refused,
+    /// Acted on something else.
+    Wrong,
+}
+
+/// One act of a recording.
+#[derive(Debug)]
+pub struct Judged {
+    pub outcome: Outcome,
+    /// What was issued, and why it was refused or accepted.
+    pub why: String,
+}
+
+struct Entry {
+    issued: Meaning,
+    /// Where it was seen last: the capture and the node.
+    seen: (usize, NodeId),
+}
+
+/// The acts of a recording on refs that were issued before.
+pub fn replay(case: &Case, mode: Mode, on: Switches) -> Vec<Judged> {
+    let openers = openers(case, on);
+    let records: Vec<Records<'_>> =
+        case.events.iter().zip(&openers).map(|(e, openers)| Records::with(&e.tree, openers, on)).collect();
+    let mut table: HashMap<&str, Entry> = HashMap::new();
+    let mut judged = Vec::new();
+    for (at, event) in case.events.iter().enumerate() {
+        if event.kind == Kind::Locate {
+            if let Some(act) = &event.act
+                && let Some(entry) = table.get(act.query.as_str())
+            {
+                let found = now(&records, entry, at);
+                let address = |n: NodeId| event.tree.node(n).address().map(|a| a.id);
+                let outcome = match (&found, act.truth) {
+                    (Ok(n), truth) if truth.is_some() && address(*n) == truth => Outcome::Right,
+                    (Ok(_), _) => Outcome::Wrong,
+                    (Err(_), None) => Outcome::RightlyRefused,
+                    (Err(_), Some(_)) => Outcome::Refused,
+                };
+                judged.push(Judged { outcome, why: format!("{}: {found:?}", entry.issued) });
+            }
+            continue;
+        }
+        if mode == Mode::EveryCapture {
+            for entry in table.values_mut() {
+                if let Ok(node) = now(&records, entry, at) {
+                    entry.seen = (at, node);
+                }
+            }
+        }
+        for (query, id) in &event.asked {
+            if let Some(node) = event.node(*id) {
+                table
+                    .entry(query)
+                    .or_insert_with(|| Entry { issued: records[at].meaning(node), seen: (at, node) });
+            }
+        }
+        hand_over(case, at, &records, &mut table);
+    }
+    judged
+}
+
+/// After an act its target is read once more: a toggle hands over its new self.
+fn hand_over<'c>(case: &'c Case, at: usize, records: &[Records<'_>], table: &mut HashMap<&'c str, Entry>) {
+    let event = &case.events[at];
+    let before = at.checked_sub(1).and_then(|i| case.events[i].act.as_ref());
+    let Some(act) = before.filter(|_| event.kind == Kind::Settle) else { return };
+    let target = act.truth.and_then(|id| event.node(id));
+    if let Some(node) = target
+        && let Some(entry) = table.get_mut(act.query.as_str())
+        && event.tree.node(node).name() != entry.issued.name()
+        && !records[at].judge(&entry.issued, node).is_same()
+    {
+        *entry = Entry { issued: records[at].meaning(node), seen: (at, node) };
+    }
+}
+
+/// The element of a ref in a capture, or why it is refused.
+fn now(records: &[Records<'_>], entry: &Entry, at: usize) -> Result<NodeId, String> {
+    let (seen, node) = entry.seen;
+    let tree = records[at].tree();
+    let handle = records[seen].tree().node(node).handle();
+    let here = handle.and_then(|h| tree.find_handle(h));
+    match here {
+        Some(n) => match records[at].judge(&entry.issued, n.id()) {
+            stickpin_tree::Verdict::Same { .. } => Ok(n.id()),
+            stickpin_tree::Verdict::Changed(clause) => Err(format!("changed: {clause:?}")),
+        },
+        None => content_match(&records[seen], node, &entry.issued, &records[at])
+            .map_err(|refused| format!("gone: {refused:?}")),
+    }
+}
+
+/// What is known about openers at every capture.
+fn openers(case: &Case, on: Switches) -> Vec<Openers> {
+    let mut openers = Openers::default();
+    let mut all = Vec::new();
+    for event in &case.events {
+        assert_eq!(event.tree.grade(), IdentityGrade::NeverReused);
+        openers.observe(&event.tree);
+        all.push(openers.clone());
+        if let Some(target) = event.act.as_ref().and_then(|a| event.node(a.truth?)) {
+            let opener = Records::with(&event.tree, all.last().expect("just pushed"), on).opener(target);
+            openers.note_act(opener);
+        }
+    }
+    all
+}
