@@ -8,6 +8,8 @@
 
 mod builder;
 mod escape;
+#[cfg(test)]
+mod golden;
 mod node;
 pub mod outline;
 mod record;

@@ -25,6 +25,9 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
             sketch.drop(node);
         } else if !is_needed(sketch, node) || repeats_in_child(sketch, &lines, at) {
             sketch.fold(node);
+        } else if sketch.label(node).is_empty() && !node.name().is_empty() {
+            // The cells that said it are not shown here.
+            sketch.set_label(node, node.name().to_owned());
         }
     }
     fold_empty(sketch);

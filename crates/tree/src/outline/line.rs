@@ -78,7 +78,8 @@ fn states(out: &mut String, node: NodeRef<'_>, label: &str, style: Style) {
     }
     if states.contains(States::EXPANDED) {
         out.push_str(" expanded");
-    } else if states.contains(States::EXPANDABLE) {
+    } else if states.contains(States::EXPANDABLE) && node.role() != Role::Combobox {
+        // A combobox is expected to be closed; everything else says so.
         out.push_str(" expanded=false");
     } else if states.contains(States::HAS_POPUP) && node.role() != Role::Combobox {
         out.push_str(" haspopup");

@@ -14,6 +14,8 @@ mod plan;
 mod runs;
 mod sketch;
 mod tell;
+#[cfg(test)]
+mod tests;
 
 pub use line::line;
 pub use plan::{Outline, Plan};

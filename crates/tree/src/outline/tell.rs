@@ -24,7 +24,7 @@ pub(super) fn suffixes(
     }
     let mut found = HashMap::new();
     for group in alike.into_values().filter(|g| g.len() > 1) {
-        let told: Vec<String> = group.iter().map(|&at| told(lines[at].node, cues)).collect();
+        let told: Vec<String> = group.iter().map(|&at| told(sketch, lines[at].node, cues)).collect();
         // A word that all of them share says nothing.
         if told.iter().all(|t| *t == told[0]) {
             continue;
@@ -38,12 +38,13 @@ pub(super) fn suffixes(
     found
 }
 
-fn told(node: NodeRef<'_>, cues: &Cues<'_>) -> String {
+fn told(sketch: &Sketch<'_>, node: NodeRef<'_>, cues: &Cues<'_>) -> String {
     let mut out = String::new();
     if let Some(row) = (cues.telling)(node.id()) {
         out.push_str(" in ");
         quote_into(&mut out, &row, MAX_CHARS);
-    } else if let Some(area) = node.ancestors().find(|a| names_an_area(*a)) {
+    } else if let Some(area) = node.ancestors().find(|a| names_an_area(*a)).filter(|a| !sketch.shows(*a)) {
+        // An area that is a line itself tells by standing above.
         out.push_str(" in ");
         out.push_str(area.role().name());
         out.push(' ');

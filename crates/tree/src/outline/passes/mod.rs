@@ -11,6 +11,7 @@ mod lift_text;
 mod merge_text;
 mod names;
 mod presentational;
+mod punctuation;
 mod rows;
 mod said_beside;
 mod single_child;
@@ -26,6 +27,7 @@ pub(super) const ALL: &[fn(&mut Sketch<'_>)] = &[
     names::apply,
     generic::apply,
     merge_text::apply,
+    punctuation::apply,
     said_beside::apply,
     lift_text::apply,
     single_child::apply,

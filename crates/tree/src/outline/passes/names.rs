@@ -11,7 +11,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
     let nodes: Vec<_> = sketch.nodes().filter(|n| sketch.shows(*n) && !n.name().is_empty()).collect();
     for node in nodes.iter().copied().filter(|n| !n.is_text()) {
         if is_container(node) && holds_more(node) {
-            if node.is(States::NAME_FROM_CONTENT) {
+            if node.is(States::NAME_FROM_CONTENT) && repeats_below(node) {
                 sketch.set_label(node, String::new());
             }
         } else if says_all(node) {
@@ -55,6 +55,13 @@ fn holds_more(node: NodeRef<'_>) -> bool {
                 Role::Cell | Role::GridCell | Role::TreeItem | Role::RowHeader | Role::Heading
             )
     })
+}
+
+/// Whether the name is put together from things that have lines of their own. A tree item is named by its own text,
+/// not by the items in it.
+fn repeats_below(node: NodeRef<'_>) -> bool {
+    let things = node.subtree().skip(1).filter(|n| !n.is_text() && !n.name().is_empty());
+    things.into_iter().any(|n| node.name().contains(n.name()))
 }
 
 /// Whether the name says everything below that is not a thing of its own: it comes from there, or ARIA makes the
@@ -140,6 +147,15 @@ region "Cart"
                   button "Delete"*
             "#,
         );
+        let items = after(
+            super::apply,
+            r#"
+            page "P" http://h/
+              treeitem "src"* level=1
+                treeitem "main.rs"* level=2
+            "#,
+        );
+        assert_eq!(items, "\ntreeitem \"src\" level=1\n  treeitem \"main.rs\" level=2");
         assert_eq!(shown, "\nrow\n  cell \"Mail 1\"\n  cell\n    button \"Delete\"");
     }
 }

@@ -1,0 +1,60 @@
+//! Texts of nothing but separators between other lines: the full stop behind a link, the bar between two.
+
+use super::super::sketch::Sketch;
+
+pub(super) fn apply(sketch: &mut Sketch<'_>) {
+    let lines = sketch.lines();
+    let top = lines.iter().filter(|l| l.parent.is_none()).count();
+    for line in &lines {
+        // Alone in a cell a dash is what the cell says.
+        let siblings = line.parent.map_or(top, |p| lines[p].children);
+        if line.node.is_text() && siblings > 1 && sketch.label(line.node).chars().all(separates) {
+            sketch.drop(line.node);
+        }
+    }
+}
+
+fn separates(c: char) -> bool {
+    matches!(
+        c,
+        ' ' | '.'
+            | ','
+            | ';'
+            | ':'
+            | '/'
+            | '|'
+            | '-'
+            | '–'
+            | '—'
+            | '·'
+            | '•'
+            | '('
+            | ')'
+            | '['
+            | ']'
+            | '›'
+            | '»'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::after;
+
+    #[test]
+    fn separators_go_and_signs_stay() {
+        let shown = after(
+            super::apply,
+            r#"
+            page "P" http://h/
+              link "A"*
+              text "|"
+              link "B"*
+              text "★"
+              cell
+                text "–"
+            "#,
+        );
+        assert_eq!(shown, "\nlink \"A\"\nlink \"B\"\ntext \"★\"\ncell\n  text \"–\"");
+    }
+}

@@ -1,0 +1,148 @@
+//! Outlines as a whole: golden files, bounds, sizes.
+
+use super::{Cues, Outline, View};
+use crate::selector::Selector;
+use crate::{Attr, NodeId, NodeRef, Role, Tree, testing};
+use hashbrown::HashMap;
+use stickpin_refs::{Generation, Ref};
+
+/// The text of a view with refs counted from 1.
+fn text(tree: &Tree, view: &View, cues: &Cues<'_>, header: bool) -> String {
+    let plan = Outline::plan(tree, view, cues);
+    let refs: HashMap<NodeId, Ref> =
+        plan.refs().into_iter().zip(1..).map(|(id, n)| (id, Ref::new(n).expect("from 1"))).collect();
+    let mut out = String::new();
+    if header {
+        out.push_str(&plan.header(Some(Generation::new(482_913))));
+        out.push('\n');
+    }
+    out.push_str(&plan.render(&|id| refs.get(&id).copied()));
+    out
+}
+
+/// A stand-in for the record's telling text: the first text of the row that no sibling row has.
+fn row_text(tree: &Tree, id: NodeId) -> Option<String> {
+    let is_row =
+        |n: NodeRef<'_>| matches!(n.role(), Role::ListItem | Role::Row) || n.attr(Attr::Class).is_some();
+    let row = tree.node(id).ancestors().find(|a| is_row(*a))?;
+    let texts =
+        |n: NodeRef<'_>| n.subtree().filter(|n| n.is_text()).map(|n| n.name().to_owned()).collect::<Vec<_>>();
+    let others: Vec<String> = row.parent()?.children().filter(|c| *c != row).flat_map(texts).collect();
+    texts(row).into_iter().find(|t| !others.contains(t))
+}
+
+fn parse_view(tree: &Tree, command: &str) -> View {
+    let mut view = View::default();
+    let mut words = command.strip_prefix("snapshot").expect("a snapshot").split_whitespace();
+    while let Some(word) = words.next() {
+        match word {
+            "-i" => view.interactive = true,
+            "--all" => view.all = true,
+            "--raw" => view.raw = true,
+            "-d" => view.depth = words.next().map(|d| d.parse().expect("a depth")),
+            "--max-bytes" => view.max_bytes = words.next().expect("a number").parse().expect("a number"),
+            "-s" => {
+                let scope: Selector = words.next().expect("a selector").parse().expect("a selector");
+                view.scope = scope.matches(tree).first().copied();
+            }
+            _ => panic!("{word}"),
+        }
+    }
+    view
+}
+
+#[test]
+fn golden_files() {
+    crate::golden::check("outline", 8, &|input, command| {
+        let tree = testing::tree(input);
+        let cues = Cues { held: &|_| false, telling: &|id| row_text(&tree, id) };
+        text(&tree, &parse_view(&tree, command), &cues, true)
+    });
+}
+
+/// A page of rows of link, button and labelled input, as the comparison with other tools reads it.
+fn rows(count: usize, button: &dyn Fn(usize) -> String) -> Tree {
+    use std::fmt::Write as _;
+    let mut page = format!(
+        "page \"Shop\" http://127.0.0.1:8901/p{count}.html\n  heading \"Shop\"* level=1\n  list tag=ul\n"
+    );
+    for i in 0..count {
+        let button = button(i);
+        write!(
+            page,
+            "    listitem tag=li\n      link \"Item {i}\"* href=/item/{i}\n      button \"{button}\"*\n      label\n        \
+             text \"Qty {i}\"\n        textbox \"Qty {i}\" value=\"0\"\n"
+        )
+        .expect("writing to a String cannot fail");
+    }
+    testing::tree(&page)
+}
+
+/// agent-browser 0.41.2 prints 9,058 bytes for 100 rows; four fifths of it is the bar.
+#[test]
+fn a_hundred_rows_cost_at_most_four_fifths_of_the_peer() {
+    let tree = rows(100, &|i| format!("Buy {i}"));
+    let view = View { interactive: true, all: true, ..View::default() };
+    let shown = text(&tree, &view, &Cues::NONE, true);
+    assert_eq!(shown.lines().count(), 302);
+    assert!(shown.len() * 10 <= 9_058 * 8, "{} bytes", shown.len());
+    assert!(shown.contains("textbox \"Qty 99\" =\"0\""));
+}
+
+#[test]
+fn equal_buttons_in_rows_are_told_apart() {
+    let tree = rows(40, &|_| "Buy".to_owned());
+    let view = View { interactive: true, all: true, ..View::default() };
+    let cues = Cues { held: &|_| false, telling: &|id| row_text(&tree, id) };
+    let shown = text(&tree, &view, &cues, false);
+    let mut lines: Vec<&str> =
+        shown.lines().filter_map(|l| l.split_once(' ')).map(|(_, line)| line).collect();
+    assert!(lines.contains(&"button \"Buy\" in \"Item 7\""));
+    let all = lines.len();
+    lines.sort_unstable();
+    lines.dedup();
+    assert_eq!(lines.len(), all);
+}
+
+#[test]
+fn rows_with_issued_refs_are_not_cut_away() {
+    let tree = rows(40, &|i| format!("Buy {i}"));
+    let held = tree.nodes().find(|n| n.name() == "Buy 35" && !n.is_text()).expect("it is there").id();
+    let cues = Cues { held: &|id| id == held, ..Cues::NONE };
+    let plan = Outline::plan(&tree, &View::default(), &cues);
+    let shown = plan.render(&|_| None);
+    assert!(plan.runs_cut() && !plan.cut());
+    assert!(plan.refs().contains(&held));
+    let gaps: Vec<&str> = shown.lines().filter(|l| l.contains('…')).map(str::trim).collect();
+    assert_eq!(gaps, ["… 10 more listitem (find TEXT, or snapshot --all)", "… 4 more listitem"]);
+}
+
+#[test]
+fn a_run_of_thirty_is_whole() {
+    let plan_of = |count| {
+        let tree = rows(count, &|i| format!("Buy {i}"));
+        Outline::plan(&tree, &View::default(), &Cues::NONE).runs_cut()
+    };
+    assert!(!plan_of(30));
+    assert!(plan_of(31));
+}
+
+#[test]
+fn the_bound_holds_and_what_is_not_printed_is_not_issued() {
+    let tree = testing::generate(20_000, 7);
+    for max_bytes in [0, 300, 2_000, 24_000] {
+        for interactive in [false, true] {
+            let view = View { max_bytes, interactive, ..View::default() };
+            let plan = Outline::plan(&tree, &view, &Cues::NONE);
+            let shown = plan.render(&|_| Ref::new(99_999));
+            // Below the few words that say what is missing there is nothing left to save.
+            let whole = plan.header(Some(Generation::new(482_913))).len() + 1 + shown.len();
+            assert!(whole <= max_bytes.max(300), "{whole} bytes of {max_bytes}");
+            assert_eq!(plan.refs().len(), shown.matches("@e99999 ").count());
+            assert!(plan.beyond() > 0 && plan.cut());
+            assert!(shown.contains(&format!("… {} more nodes beyond {max_bytes} bytes", plan.beyond())));
+        }
+    }
+    let all = Outline::plan(&tree, &View { all: true, max_bytes: 10, ..View::default() }, &Cues::NONE);
+    assert!(!all.cut() && !all.runs_cut() && all.shown() > 10_000);
+}
