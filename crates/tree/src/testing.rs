@@ -17,10 +17,11 @@
 //! Two spaces per level. A line is a role, an optional name in quotes, and words: a state (`disabled`,
 //! `name-from-content`), `key=value` for level, value, tag and [`Attr`]s, or `#n` for the number of the handle (else
 //! lines are numbered as they come; text leaves have no handle unless given one). `*` after the name adds
-//! `name-from-content` and a text leaf with the name. Controls are actionable, text fields editable, boxes
+//! `name-from-content` and a text leaf with the name. A page may be `truncated`, and say which handles of its own scope
+//! are `hidden=4,5`. Controls are actionable, text fields editable, boxes
 //! checkable, options and tabs selectable by themselves; `inert` takes that away.
 
-use crate::{Attr, Document, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder};
+use crate::{Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder};
 
 /// Builds the tree that a text describes.
 ///
@@ -111,7 +112,7 @@ impl Line {
         let mut doc =
             Document { scope: 1, frame: String::new(), url: String::new(), title: self.name.clone() };
         let mut grade = IdentityGrade::NeverReused;
-        let (mut truncated, mut surface) = (false, 0);
+        let (mut truncated, mut surface, mut hidden) = (false, 0, Vec::new());
         for (key, value) in &self.words {
             match (key.as_str(), value.as_deref()) {
                 ("scope", Some(v)) => doc.scope = self.number_of(v),
@@ -121,13 +122,15 @@ impl Line {
                 ("grade", Some("while-alive")) => grade = IdentityGrade::WhileAlive,
                 ("grade", Some("none")) => grade = IdentityGrade::None,
                 ("truncated", None) => truncated = true,
+                ("hidden", Some(v)) => hidden = v.split(',').map(|id| self.number_of(id)).collect(),
                 (url, None) if doc.url.is_empty() => url.clone_into(&mut doc.url),
                 _ => self.bad(key),
             }
         }
         let builder = builder.get_or_insert_with(|| TreeBuilder::new(grade));
         if depth == 0 {
-            builder.surface(SurfaceId(surface)).truncated(truncated);
+            let hidden = hidden.iter().map(|&id| Handle { scope: doc.scope, id });
+            builder.surface(SurfaceId(surface)).truncated(truncated).hidden(hidden);
         }
         builder.document(depth, doc, *next_id).unwrap_or_else(|e| self.bad(&e.to_string()));
         *next_id += 1;

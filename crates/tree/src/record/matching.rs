@@ -52,7 +52,13 @@ pub fn content_match(
     let last = old.meaning(old_node);
     let found = match in_kept_row(old, a, &last, new) {
         Some(b) => b,
-        None => elsewhere(old, a, &last, new)?,
+        None => match elsewhere(old, a, &last, new) {
+            // Without handles every look is a match, and what unfolded in the row since must not count as its record.
+            Err(Refused::Absent) if old.tree.grade() == IdentityGrade::None => {
+                elsewhere(old, a, meaning, new)?
+            }
+            found => found?,
+        },
     };
     let fresh = || found.handle().is_none_or(|h| old.node_at(h).is_none());
     if on.contains(Switches::FRESH) && !fresh() {

@@ -61,6 +61,12 @@ impl Meaning {
         &self.0.name
     }
 
+    /// Whether the key of its row tells it from its likes: such an element is known again after any absence.
+    #[must_use]
+    pub fn has_record_key(&self) -> bool {
+        matches!(self.0.record.basis, Basis::Key(_))
+    }
+
     /// The nodes that the record hangs on, as far as it does: row, heading, section, opener at issue. A device
     /// that locates the element should report these too.
     #[must_use]

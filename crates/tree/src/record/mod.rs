@@ -202,6 +202,7 @@ impl<'t> Records<'t> {
         let live = Live { records: self, element, row: self.structure.row_or_group_of(element) };
         Opener(Arc::new(Opened {
             role: element.role(),
+            name: self.stable_name(element),
             handle: element.handle(),
             basis: live.basis(),
             kept: live.keep(),

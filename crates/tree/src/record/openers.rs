@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 
 use super::basis::{Basis, Kept};
 use super::popups::is_popup;
+use super::print::Print;
 use crate::{Handle, NodeRef, Role, Tree};
 
 /// Remembers for every popup on screen the element that was acted on last before it appeared.
@@ -24,10 +25,12 @@ pub struct Openers {
 #[derive(Debug, Clone)]
 pub struct Opener(pub(super) Arc<Opened>);
 
-/// Role and record of an opener: what it was, and what there was of it to compare with.
+/// Role, name and record of an opener: what it was, and what there was of it to compare with.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) role: Role,
+    /// Its name without counts.
+    pub(super) name: Print,
     pub(super) handle: Option<Handle>,
     pub(super) basis: Basis,
     pub(super) kept: Kept,
@@ -36,10 +39,17 @@ pub(super) struct Opened {
 impl Openers {
     /// An act on this element: what appears next was opened by it. `None` (the target stands in a popup itself)
     /// leaves the last one: what a menu item opens belongs to the opener of the menu.
+    ///
+    /// An open popup whose opener was one of the likes of this element ("More" of another row) belongs to this
+    /// element from now on: between two captures nobody sees that the popup was closed and opened again.
     pub fn note_act(&mut self, opener: Option<Opener>) {
-        if let Some(opener) = opener {
-            self.last = Some(opener);
+        let Some(opener) = opener else { return };
+        for then in self.popups.values_mut().flatten() {
+            if then.0.role == opener.0.role && then.0.name == opener.0.name {
+                *then = opener.clone();
+            }
         }
+        self.last = Some(opener);
     }
 
     /// A complete capture: popups that are new belong to the last act, popups that are gone are forgotten.
