@@ -9,7 +9,7 @@ use crate::table::{Element, ElementKey, Place, Table};
 use hashbrown::{HashMap, HashSet};
 use std::collections::BTreeMap;
 use stickpin_refs::Generation;
-use stickpin_tree::{Handle, IdentityGrade, NodeId, Openers, Records, Role, Tree, content_match};
+use stickpin_tree::{Handle, IdentityGrade, Meaning, NodeId, Openers, Records, Role, Tree, content_match};
 
 /// A new tree, and everything needed to find elements in it.
 pub(crate) struct Alignment<'a> {
@@ -25,7 +25,7 @@ pub(crate) struct Alignment<'a> {
 impl Alignment<'_> {
     /// Gives every element its place in the new tree.
     pub(crate) fn run(&self, table: &mut Table) {
-        if self.before == Some(self.tree) {
+        if self.tree.grade() == IdentityGrade::None && self.before == Some(self.tree) {
             return self.carry_over(table);
         }
         let records = Records::new(self.tree, self.openers);
@@ -41,18 +41,14 @@ impl Alignment<'_> {
         self.place_missing(table, &missing, &mut taken, &records);
     }
 
-    /// Two trees that are equal by value hold the same elements at the same positions: the device reports no
-    /// difference at all, and handles are part of the comparison where they mean something.
+    /// Without handles, two trees that are equal by value hold the same elements at the same positions: the device
+    /// reports no difference at all, and elements with equal looks keep their refs while nothing happens.
     fn carry_over(&self, table: &mut Table) {
         for element in table.elements.values_mut() {
-            match element.place {
-                Place::Here(node) => element.seen = (self.generation, node),
-                Place::Hidden if !self.is_hidden(element) => element.place = Place::Gone,
-                Place::Gone if self.is_hidden(element) => element.place = Place::Hidden,
-                _ => {}
+            if let Place::Here(node) = element.place {
+                element.seen = (self.generation, node);
             }
         }
-        self.drop_unreliable_handles(table);
     }
 
     /// Elements whose handle is in the new tree. Handles that may have come back for another element are not in the
@@ -154,7 +150,11 @@ impl Alignment<'_> {
             // With a handle it may be in the part of the tree that was cut; without one, likeness is all there is.
             Place::Unseen => element.handle.is_none(),
             // Away for a while: an equal one may be a new one, so a device without lasting handles needs a key.
-            Place::Gone => self.tree.grade() == IdentityGrade::NeverReused || was != Place::Gone,
+            Place::Gone => {
+                self.tree.grade() == IdentityGrade::NeverReused
+                    || was != Place::Gone
+                    || element.active_meaning().is_some_and(Meaning::has_record_key)
+            }
         }
     }
 

@@ -146,7 +146,9 @@ impl Session {
         if !tree.truncated() {
             self.openers.observe(&tree);
         }
-        if let Some(c) = &before {
+        if let Some(c) = &before
+            && stored
+        {
             self.retained.insert(c.generation, Arc::clone(&c.tree));
         }
         let before_tree = before.as_ref().map(|c| &*c.tree);

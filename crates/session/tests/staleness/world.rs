@@ -1,0 +1,202 @@
+//! A session over the states of a situation, and a client that uses its ref.
+
+use super::fixture::{Grade, Situation, State};
+use std::fmt;
+use stickpin_refs::{Generation, Ref, RefToken};
+use stickpin_session::{
+    ClientId, EndReason, InMemoryNumbers, Ladder, Origin, RefFault, Session, SessionConfig,
+};
+use stickpin_tree::{Handle, NodeId, States};
+
+/// What was captured after the snapshot that issued the ref.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Captures {
+    None,
+    Looks,
+    Shown,
+}
+
+/// What became of a use.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Acts,
+    ActsWithWarning,
+    Stale(EndReason),
+    NotFound,
+    /// Another element would have received the input.
+    Wrong(String),
+}
+
+impl Outcome {
+    pub(crate) fn refuses(&self) -> bool {
+        matches!(self, Self::Stale(_) | Self::NotFound)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Acts => f.write_str("acts"),
+            Self::ActsWithWarning => f.write_str("acts+warning"),
+            Self::Stale(reason) => write!(f, "refuses STALE_REF {}", reason.name()),
+            Self::NotFound => f.write_str("refuses REF_NOT_FOUND"),
+            Self::Wrong(what) => write!(f, "WRONG ACT: {what}"),
+        }
+    }
+}
+
+pub(crate) struct World {
+    session: Session,
+    client: ClientId,
+    states: Vec<State>,
+    grade: Grade,
+    captures: Captures,
+    /// The state of the app.
+    at: usize,
+    /// Refs by label; the generation of the first snapshot.
+    refs: Vec<(String, Ref)>,
+    first: Generation,
+}
+
+impl World {
+    /// A client that was shown the first state with the target.
+    pub(crate) fn start(situation: &Situation, grade: Grade, captures: Captures) -> Self {
+        let session = Session::new(SessionConfig {
+            lifetime: "test".into(),
+            seed: Generation::new(482_913),
+            ladder: Ladder::Warn,
+            numbers: Box::new(InMemoryNumbers::new()),
+        });
+        let states = situation.states();
+        let shown = states.iter().position(|s| s.mark("target").is_some()).expect("a target");
+        let mut world = Self {
+            session,
+            client: ClientId::new("me"),
+            states,
+            grade,
+            captures,
+            at: 0,
+            refs: Vec::new(),
+            first: Generation::new(0),
+        };
+        world.session.replace_tree(world.states[0].tree(grade), Origin::Look);
+        while world.at < shown {
+            world.step(Captures::Looks);
+        }
+        world.show();
+        world.first = world.session.generation().expect("a tree");
+        let marks = world.states[shown].marks.clone();
+        for (label, handle) in marks {
+            let node = world.node(handle).expect("a marked node");
+            world.refs.push((label, world.session.ref_of(node).expect("a ref of a marked node")));
+        }
+        world
+    }
+
+    fn node(&self, handle: Handle) -> Option<NodeId> {
+        self.session.tree()?.find_address(handle).map(|n| n.id())
+    }
+
+    /// A snapshot: everything that can be acted on is issued.
+    fn show(&mut self) {
+        self.session.replace_tree(self.states[self.at].tree(self.grade), Origin::Snapshot);
+        let tree = self.session.tree().expect("a tree").clone();
+        let nodes: Vec<NodeId> = tree.nodes().filter(|n| n.is(States::ACTIONABLE)).map(|n| n.id()).collect();
+        self.session.issue(&self.client, &nodes).expect("numbers");
+    }
+
+    fn step(&mut self, captures: Captures) {
+        self.at += 1;
+        if let Some(id) = self.states[self.at].act {
+            let node = self.node(Handle { scope: 1, id }).expect("what was acted on");
+            self.session.note_act(node);
+        }
+        match captures {
+            Captures::None => {}
+            Captures::Looks => {
+                self.session.replace_tree(self.states[self.at].tree(self.grade), Origin::Look);
+            }
+            Captures::Shown => self.show(),
+        }
+    }
+
+    /// Goes on to the last state and uses the target there.
+    pub(crate) fn finish(&mut self, pinned: bool) -> Outcome {
+        while self.at + 1 < self.states.len() {
+            self.step(self.captures);
+        }
+        self.use_again(pinned)
+    }
+
+    pub(crate) fn use_again(&mut self, pinned: bool) -> Outcome {
+        self.use_label("target", pinned)
+    }
+
+    /// Uses every marked element in every later state; a ref that the app's answer handed over replaces its old one.
+    pub(crate) fn walk(situation: &Situation, grade: Grade, captures: Captures) -> Vec<(usize, Outcome)> {
+        let mut world = Self::start(situation, grade, captures);
+        let mut outcomes = Vec::new();
+        while world.at + 1 < world.states.len() {
+            world.step(captures);
+            if world.states[world.at].handed_over {
+                let handle = world.states[world.at].mark("target").expect("what was handed over");
+                let node = world.node(handle).expect("its node");
+                let refs = world.session.issue(&world.client, &[node]).expect("a number");
+                world.refs.iter_mut().filter(|(l, _)| l == "target").for_each(|(_, r)| *r = refs[0]);
+            }
+            let labels: Vec<String> = world.states[world.at].marks.iter().map(|(l, _)| l.clone()).collect();
+            for label in labels {
+                outcomes.push((world.at, world.use_label(&label, false)));
+            }
+        }
+        outcomes
+    }
+
+    /// What the kernel does with a ref before it acts.
+    fn use_label(&mut self, label: &str, pinned: bool) -> Outcome {
+        let r#ref = self.refs.iter().find(|(l, _)| l == label).expect("a ref").1;
+        let token = RefToken { r#ref, pin: pinned.then_some(self.first) };
+        let resolved = match self.session.resolve(&self.client, token) {
+            Ok(resolved) => resolved,
+            Err(fault) => return Self::refusal(fault),
+        };
+        let now = self.states[self.at].tree(self.grade);
+        let located = resolved.handle.filter(|_| self.grade != Grade::None).and_then(|h| now.find_handle(h));
+        let acts = if resolved.warning.is_some() { Outcome::ActsWithWarning } else { Outcome::Acts };
+        if let Some(node) = located.map(|n| n.id()) {
+            if self.session.judge_at_act(r#ref, &now, node).expect("a known ref").is_same() {
+                let handle = now.node(node).address();
+                return self.checked(label, handle, acts);
+            }
+            self.session.replace_tree(now, Origin::Look);
+        } else {
+            self.session.replace_tree(now, Origin::Look);
+        }
+        // Gone from where it was: the tree is captured and aligned, then it acts or refuses.
+        match self.session.resolve(&self.client, token) {
+            Ok(again) => {
+                let tree = self.session.tree().expect("a tree");
+                let handle = again.node.and_then(|n| tree.node(n).address());
+                self.checked(label, handle, acts)
+            }
+            Err(fault) => Self::refusal(fault),
+        }
+    }
+
+    fn refusal(fault: RefFault) -> Outcome {
+        match fault {
+            RefFault::NotIssued { .. } => Outcome::NotFound,
+            RefFault::Ended { reason, .. } => Outcome::Stale(reason),
+        }
+    }
+
+    /// Acting is right on the element itself, or on one that nothing reported tells from it.
+    fn checked(&self, label: &str, handle: Option<Handle>, acts: Outcome) -> Outcome {
+        let state = &self.states[self.at];
+        let truth = state.mark(label).or_else(|| state.mark("alike").filter(|_| self.grade == Grade::None));
+        if handle.is_some() && handle == truth {
+            return acts;
+        }
+        Outcome::Wrong(format!("{handle:?} instead of {truth:?}"))
+    }
+}
