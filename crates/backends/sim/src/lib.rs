@@ -1,1 +1,31 @@
-//! Implementation of the device traits over apps written as data.
+//! The embedded device: apps written as data, driven like any other.
+//!
+//! `stickpin open sim:shop` needs no browser, no network and no files. The same device is what the project's tests
+//! run on: its clock can stand still, its handles can promise as much or as little as those of any platform, it
+//! can fail in named ways, and it keeps an account of its own of what reached which element ([`Received`]).
+//!
+//! ```text
+//! sim:APP[/PATH][?grade=never-reused|while-alive|none&clock=real|virtual&fault=NAME&log=FILE]
+//! sim:/path/to/app.toml
+//! ```
+//! How apps are written stands in `docs/sim-apps.md`.
+
+mod aim;
+mod app;
+mod capture;
+mod device;
+mod draw;
+mod faults;
+mod format;
+mod input;
+mod layout;
+mod library;
+mod options;
+mod provider;
+mod query;
+mod roles;
+mod shared;
+mod truth;
+
+pub use provider::{Probe, SimProvider};
+pub use truth::Received;

@@ -1,0 +1,98 @@
+//! Bringing elements into view, and what a press would reach.
+
+use crate::app::sim::Sim;
+use crate::app::view::Event;
+use crate::capture::{self, Addresses};
+use crate::layout::PAGE;
+use stickpin_kernel::Result;
+use stickpin_kernel::device::{Aim, AimOptions, Hit};
+use stickpin_tree::{Rect, States};
+
+/// Scrolls everything around an element so that it can be seen, innermost scroller first.
+pub(crate) fn bring_into_view(sim: &mut Sim, id: u64) {
+    let Some(at) = sim.dom().find(id) else { return };
+    let dom = sim.dom();
+    let mut marks: Vec<(String, Option<u64>)> = dom
+        .ancestors(at)
+        .filter(|&i| dom.nodes[i].style.scroll)
+        .map(|i| (dom.nodes[i].mark.clone(), Some(dom.nodes[i].id)))
+        .collect();
+    // What is fixed in the viewport does not move with the page.
+    if !dom
+        .path(at)
+        .any(|i| dom.nodes[i].style.fixed.is_some() || dom.nodes[i].states.contains(States::MODAL))
+    {
+        marks.push((PAGE.to_owned(), None));
+    }
+    for (mark, scroller) in marks {
+        let layout = sim.layout();
+        let (Some(at), dom) = (sim.dom().find(id), sim.dom()) else { return };
+        let Some(rect) = layout.rects[at] else { return };
+        let window = match scroller {
+            None => layout.viewport,
+            Some(s) => match dom.find(s).and_then(|s| layout.rects[s]) {
+                Some(window) => window,
+                None => return,
+            },
+        };
+        let before = sim.tab().scroll.get(&mark).copied().unwrap_or(0.0);
+        let inside = rect.y >= window.y && rect.y + rect.height <= window.y + window.height;
+        if !inside {
+            let middle = (window.height - rect.height).max(0.0) / 2.0;
+            sim.scroll_to(&mark, before + rect.y - window.y - middle);
+        }
+    }
+}
+
+/// Whether an input that hits one element belongs to another: the same, inside it, or its label.
+pub(crate) fn reaches(sim: &Sim, hit: usize, target: usize) -> bool {
+    let dom = sim.dom();
+    // A text leaf is pressed where its element is.
+    let target = if dom.nodes[target].is_text() { dom.nodes[target].parent } else { target };
+    dom.contains(target, hit) || sim.labelled(hit) == target
+}
+
+/// Aims at the element at a position.
+pub(crate) fn aim(sim: &mut Sim, addresses: &mut Addresses, at: usize, options: AimOptions) -> Result<Aim> {
+    let id = sim.dom().nodes[at].id;
+    bring_into_view(sim, id);
+    let nowhere = |rect: Rect| Aim { rect, point: rect.center(), hit: Hit::OffScreen };
+    let Some(at) = sim.dom().find(id) else { return Ok(nowhere(Rect::default())) };
+    let layout = sim.layout();
+    let rect = layout.rects[at].unwrap_or_default();
+    let invisible = sim.dom().nodes[at].states.contains(States::HIDDEN);
+    let Some(seen) = layout.seen(at).filter(|_| !invisible) else { return Ok(nowhere(rect)) };
+    let point = seen.center();
+    if options.pointer {
+        if sim.patches.shift_on_arrival() {
+            sim.hover = None;
+            sim.refresh();
+        }
+        sim.point_at(point.0, point.1);
+    }
+    let layout = sim.layout();
+    let Some(at) = sim.dom().find(id) else { return Ok(nowhere(Rect::default())) };
+    let rect = layout.rects[at].unwrap_or_default();
+    let hit = match layout.hit(sim.dom(), point.0, point.1) {
+        Some(hit) if reaches(sim, hit, at) => Hit::Target,
+        Some(hit) => Hit::Covered {
+            by: Some(capture::handle(sim, addresses, hit)),
+            what: capture::words(sim.dom(), hit),
+        },
+        None => Hit::OffScreen,
+    };
+    Ok(Aim { rect, point, hit })
+}
+
+impl Sim {
+    /// What the app, or the fault that it was opened with, does to an element between the look and the act.
+    pub(crate) fn between(&mut self, id: u64, event: Event) {
+        if let Some(at) = self.dom().find(id) {
+            let tab = &self.tabs[self.active];
+            if self.patches.strike(&tab.dom, at) {
+                self.refresh();
+            }
+        }
+        self.fire_once(id, event);
+    }
+}

@@ -1,0 +1,217 @@
+//! Finds the names that an app uses and does not have, when it is loaded and not when it is driven.
+
+use super::expr::{Expr, Function, Part};
+use super::model::{App, captures};
+use super::script::Stmt;
+use super::state::Place;
+use super::view::Tpl;
+use std::collections::HashSet;
+
+struct Names<'a> {
+    app: &'a App,
+    vars: HashSet<&'a str>,
+    loops: HashSet<&'a str>,
+}
+
+/// Checks every name of an app.
+pub(crate) fn check(app: &App) -> Result<(), String> {
+    let mut vars: HashSet<&str> = app.state.keys().chain(app.page.keys()).map(String::as_str).collect();
+    vars.extend(app.screens.iter().flat_map(|s| captures(&s.url)));
+    vars.extend(["path", "answer"]);
+    let mut names = Names { app, vars, loops: HashSet::from(["it", "dragged", "n"]) };
+    for screen in &app.screens {
+        loops(&screen.view, &mut names.loops);
+    }
+    for screen in &app.screens {
+        let at = |e: String| format!("screen `{}`: {e}", screen.name);
+        names.expr(&screen.title).map_err(at)?;
+        names.view(&screen.view).map_err(at)?;
+        names.script(&screen.enter).map_err(at)?;
+        screen.guard.iter().try_for_each(|e| names.expr(e)).map_err(at)?;
+    }
+    for (name, script) in &app.actions {
+        names.script(script).map_err(|e| format!("action `{name}`: {e}"))?;
+    }
+    let start = app.start.split(['?', '#']).next().unwrap_or_default();
+    app.route(start).map(drop).ok_or_else(|| format!("no screen has the address `{start}` of the start"))
+}
+
+fn loops<'a>(view: &'a [Tpl], into: &mut HashSet<&'a str>) {
+    for tpl in view {
+        match tpl {
+            Tpl::Element(e) => loops(&e.children, into),
+            Tpl::Text(..) => {}
+            Tpl::For(f) => {
+                into.insert(&f.var);
+                loops(&f.body, into);
+            }
+            Tpl::If { yes, no, .. } => {
+                loops(yes, into);
+                loops(no, into);
+            }
+        }
+    }
+}
+
+impl Names<'_> {
+    fn list(&self, name: &str) -> Result<(), String> {
+        let known = self.app.lists.contains_key(name);
+        known.then_some(()).ok_or_else(|| format!("there is no list `{name}`"))
+    }
+
+    fn view(&self, view: &[Tpl]) -> Result<(), String> {
+        for tpl in view {
+            match tpl {
+                Tpl::Text(_, e) => self.expr(e)?,
+                Tpl::If { test, yes, no } => {
+                    self.expr(test)?;
+                    self.view(yes)?;
+                    self.view(no)?;
+                }
+                Tpl::For(f) => {
+                    self.list(&f.list)?;
+                    f.filter.iter().chain(&f.key).try_for_each(|e| self.expr(e))?;
+                    self.view(&f.body)?;
+                }
+                Tpl::Element(e) => {
+                    e.text.iter().chain(&e.mark).try_for_each(|x| self.expr(x))?;
+                    e.states.iter().try_for_each(|(_, x)| self.expr(x))?;
+                    e.attrs.iter().try_for_each(|(_, x)| self.expr(x))?;
+                    e.props.iter().try_for_each(|(_, x)| self.expr(x))?;
+                    e.handlers.iter().try_for_each(|(_, s)| self.script(s))?;
+                    e.bind.iter().try_for_each(|p| self.place(p))?;
+                    self.view(&e.children)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn script(&self, script: &[Stmt]) -> Result<(), String> {
+        script.iter().try_for_each(|s| self.statement(s))
+    }
+
+    fn statement(&self, stmt: &Stmt) -> Result<(), String> {
+        match stmt {
+            Stmt::Set(place, e) => {
+                self.place(place)?;
+                self.expr(e)
+            }
+            Stmt::Insert { list, at, fields } => {
+                self.list(list)?;
+                at.iter().chain(fields.iter().map(|(_, e)| e)).try_for_each(|e| self.expr(e))
+            }
+            Stmt::Remove { list, which } => {
+                self.list(list)?;
+                self.expr(which)
+            }
+            Stmt::Update { list, which, fields } | Stmt::Replace { list, which, fields } => {
+                self.list(list)?;
+                self.expr(which)?;
+                fields.iter().try_for_each(|(_, e)| self.expr(e))
+            }
+            Stmt::Move { list, which, to } => {
+                self.list(list)?;
+                self.expr(which)?;
+                self.expr(to)
+            }
+            Stmt::Sort { list, .. } => self.list(list),
+            Stmt::Rerender(e)
+            | Stmt::Goto(e)
+            | Stmt::Route(e)
+            | Stmt::Url(e)
+            | Stmt::Tab(e)
+            | Stmt::Alert(e)
+            | Stmt::Console(e)
+            | Stmt::Download(e) => self.expr(e),
+            Stmt::Toast(a, b) | Stmt::Scroll(a, b) => self.expr(a).and_then(|()| self.expr(b)),
+            Stmt::Confirm { text, yes, no } | Stmt::If { test: text, yes, no } => {
+                self.expr(text)?;
+                self.script(yes)?;
+                self.script(no)
+            }
+            Stmt::Prompt { text, default, into, then } => {
+                self.expr(text)?;
+                self.expr(default)?;
+                self.place(into)?;
+                self.script(then)
+            }
+            Stmt::Fail(a, b, c) => [a, b, c].into_iter().try_for_each(|e| self.expr(e)),
+            Stmt::Timer { ms, then, .. } => {
+                self.expr(ms)?;
+                self.script(then)
+            }
+            Stmt::Do(name) => {
+                let known = self.app.actions.contains_key(&**name);
+                known.then_some(()).ok_or_else(|| format!("there is no action `{name}`"))
+            }
+            Stmt::Focus(e) => e.iter().try_for_each(|e| self.expr(e)),
+            Stmt::History(_) | Stmt::CloseTab | Stmt::Cancel(_) | Stmt::Crash => Ok(()),
+        }
+    }
+
+    fn place(&self, place: &Place) -> Result<(), String> {
+        match place {
+            Place::Var(name) => self.var(name),
+            Place::Field(var, _) => self.record(var),
+        }
+    }
+
+    fn var(&self, name: &str) -> Result<(), String> {
+        let known = self.vars.contains(name);
+        known.then_some(()).ok_or_else(|| format!("there is no variable `{name}`"))
+    }
+
+    fn record(&self, var: &str) -> Result<(), String> {
+        let known = self.loops.contains(var);
+        known.then_some(()).ok_or_else(|| format!("no `for` has the variable `{var}`"))
+    }
+
+    fn expr(&self, expr: &Expr) -> Result<(), String> {
+        match expr {
+            Expr::Value(_) => Ok(()),
+            Expr::Text(parts) => parts.iter().try_for_each(|p| match p {
+                Part::Plain(_) => Ok(()),
+                Part::Of(e) => self.expr(e),
+            }),
+            Expr::Var(name) => self.var(name),
+            Expr::Field(var, _) => self.record(var),
+            Expr::Not(e) | Expr::Minus(e) => self.expr(e),
+            Expr::Binary(_, a, b) => self.expr(a).and_then(|()| self.expr(b)),
+            Expr::Call(Function::Count | Function::Sum | Function::First, args) => {
+                match &args[0] {
+                    Expr::Var(list) => self.list(list)?,
+                    _ => return Err("the first argument must name a list".into()),
+                }
+                args[1..].iter().try_for_each(|e| self.expr(e))
+            }
+            Expr::Call(_, args) => args.iter().try_for_each(|e| self.expr(e)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_names_are_found_when_the_app_is_loaded() {
+        let load = |view: &str| {
+            App::parse(
+                "t",
+                &format!("title='T'\nlists.rows=[{{id=1}}]\n[screens.a]\nurl='/'\nview='''{view}'''"),
+            )
+        };
+        load("p \"{count(rows)}\"").unwrap();
+        for (view, part) in [
+            ("p \"{x}\"", "no variable `x`"),
+            ("for r in row\n  p \"{r.id}\"", "no list `row`"),
+            ("p \"{r.id}\"", "no `for` has the variable `r`"),
+            ("button \"A\" press=save", "no action `save`"),
+            ("textbox \"A\" bind=x", "no variable `x`"),
+        ] {
+            let error = load(view).unwrap_err();
+            assert!(error.contains(part), "{view}: {error}");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! An app as it stands in its file, read and checked.
+
+use super::eval::eval;
+use super::expr::Expr;
+use super::script::{self, Script};
+use super::state::State;
+use super::value::Value;
+use super::view::{Parser, Tpl};
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// An app.
+#[derive(Debug)]
+pub(crate) struct App {
+    /// The word after `sim:`.
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) about: String,
+    /// The address that `sim:APP` opens.
+    pub(crate) start: String,
+    /// Variables that live as long as the app, as a server's do.
+    pub(crate) state: HashMap<String, Value>,
+    /// Variables that every new document starts with anew.
+    pub(crate) page: HashMap<String, Value>,
+    pub(crate) lists: BTreeMap<String, Vec<Vec<(Arc<str>, Value)>>>,
+    pub(crate) actions: HashMap<String, Script>,
+    pub(crate) screens: Vec<Screen>,
+}
+
+/// What an address shows.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    pub(crate) name: String,
+    /// `/orders/:order`
+    pub(crate) url: String,
+    pub(crate) title: Expr,
+    pub(crate) view: Vec<Tpl>,
+    /// What happens when it is shown.
+    pub(crate) enter: Script,
+    /// How long its document takes to come.
+    pub(crate) delay: u64,
+    /// How many of the first loads fail.
+    pub(crate) flaky: u64,
+    /// Whether leaving it has to be confirmed.
+    pub(crate) guard: Option<Expr>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawApp {
+    title: String,
+    #[serde(default)]
+    about: String,
+    #[serde(default = "root")]
+    start: String,
+    #[serde(default)]
+    state: toml::Table,
+    #[serde(default)]
+    page: toml::Table,
+    #[serde(default)]
+    lists: BTreeMap<String, Vec<toml::Table>>,
+    #[serde(default)]
+    generate: BTreeMap<String, Generate>,
+    #[serde(default, rename = "do")]
+    actions: BTreeMap<String, String>,
+    #[serde(default)]
+    parts: HashMap<String, String>,
+    screens: BTreeMap<String, RawScreen>,
+}
+
+#[derive(Deserialize)]
+struct Generate {
+    count: u32,
+    #[serde(flatten)]
+    fields: toml::Table,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawScreen {
+    url: String,
+    #[serde(default)]
+    title: Option<String>,
+    view: String,
+    #[serde(default)]
+    enter: String,
+    #[serde(default)]
+    delay: u64,
+    #[serde(default)]
+    flaky: u64,
+    #[serde(default)]
+    guard: Option<String>,
+}
+
+fn root() -> String {
+    "/".into()
+}
+
+impl App {
+    /// Reads and checks an app.
+    ///
+    /// # Errors
+    /// A sentence that names what is wrong and where.
+    pub(crate) fn parse(name: &str, source: &str) -> Result<Self, String> {
+        let raw: RawApp = toml::from_str(source).map_err(|e| e.to_string())?;
+        let mut parser = Parser { parts: &raw.parts, next: 0 };
+        let mut screens = Vec::new();
+        for (screen, raw_screen) in &raw.screens {
+            let read = |e: String| format!("screen `{screen}`: {e}");
+            screens.push(Screen {
+                name: screen.clone(),
+                url: raw_screen.url.clone(),
+                title: Expr::template(raw_screen.title.as_deref().unwrap_or(&raw.title)).map_err(read)?,
+                view: parser.parse(&raw_screen.view).map_err(read)?,
+                enter: script::parse(&raw_screen.enter).map_err(read)?,
+                delay: raw_screen.delay,
+                flaky: raw_screen.flaky,
+                guard: raw_screen.guard.as_deref().map(Expr::parse).transpose().map_err(read)?,
+            });
+        }
+        let mut lists = BTreeMap::new();
+        for (list, records) in &raw.lists {
+            let records = records.iter().map(|r| fields(list, r)).collect::<Result<Vec<_>, _>>()?;
+            lists.insert(list.clone(), records);
+        }
+        for (list, generate) in &raw.generate {
+            lists.insert(list.clone(), generated(list, generate)?);
+        }
+        let mut actions = HashMap::new();
+        for (action, source) in &raw.actions {
+            let script = script::parse(source).map_err(|e| format!("action `{action}`: {e}"))?;
+            actions.insert(action.clone(), script);
+        }
+        let app = Self {
+            name: name.into(),
+            title: raw.title,
+            about: raw.about,
+            start: raw.start,
+            state: variables("state", &raw.state)?,
+            page: variables("page", &raw.page)?,
+            lists,
+            actions,
+            screens,
+        };
+        super::check::check(&app)?;
+        Ok(app)
+    }
+
+    /// The screen for a path, with what the pattern captures. Patterns with more literal parts win.
+    pub(crate) fn route(&self, path: &str) -> Option<(&Screen, Vec<(String, Value)>)> {
+        let candidates = self.screens.iter().filter_map(|s| Some((s, matched(&s.url, path)?)));
+        candidates.min_by_key(|(_, captured)| captured.len())
+    }
+}
+
+/// The names that a pattern captures.
+pub(crate) fn captures(pattern: &str) -> impl Iterator<Item = &str> {
+    pattern.split('/').filter_map(|part| part.strip_prefix(':'))
+}
+
+fn matched(pattern: &str, path: &str) -> Option<Vec<(String, Value)>> {
+    let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
+    let mut captured = Vec::new();
+    loop {
+        match (wanted.next(), given.next()) {
+            (None, None) => return Some(captured),
+            (Some(w), Some(g)) => match w.strip_prefix(':') {
+                Some(name) if !g.is_empty() => captured.push((name.into(), Value::text(g))),
+                None if w == g => {}
+                _ => return None,
+            },
+            _ => return None,
+        }
+    }
+}
+
+fn variables(section: &str, table: &toml::Table) -> Result<HashMap<String, Value>, String> {
+    table
+        .iter()
+        .map(|(name, v)| {
+            Ok((name.clone(), Value::try_from(v).map_err(|e| format!("{section}.{name}: {e}"))?))
+        })
+        .collect()
+}
+
+fn fields(list: &str, table: &toml::Table) -> Result<Vec<(Arc<str>, Value)>, String> {
+    let field = |(name, v): (&String, &toml::Value)| {
+        Ok((name.as_str().into(), Value::try_from(v).map_err(|e| format!("lists.{list}: {e}"))?))
+    };
+    table.iter().map(field).collect()
+}
+
+/// Records made by templates over `n`, which counts from 1.
+fn generated(list: &str, generate: &Generate) -> Result<Vec<Vec<(Arc<str>, Value)>>, String> {
+    let mut templates: Vec<(Arc<str>, Expr)> = Vec::new();
+    for (name, v) in &generate.fields {
+        let expr = match v {
+            // A text that is one expression keeps its type: `"{n * 3}"` is a number.
+            toml::Value::String(s) => match Expr::template(s)? {
+                Expr::Text(parts) => match <[_; 1]>::try_from(parts) {
+                    Ok([super::expr::Part::Of(e)]) => e,
+                    Ok([part]) => Expr::Text(vec![part]),
+                    Err(parts) => Expr::Text(parts),
+                },
+                e => e,
+            },
+            other => Expr::Value(Value::try_from(other).map_err(|e| format!("generate.{list}: {e}"))?),
+        };
+        templates.push((name.as_str().into(), expr));
+    }
+    let mut state = State::default();
+    Ok((1..=i64::from(generate.count))
+        .map(|n| {
+            state.vars.insert("n".into(), Value::Int(n));
+            templates.iter().map(|(name, e)| (name.clone(), eval(e, &state, &[]))).collect()
+        })
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_capture_and_literal_ones_win() {
+        let app = App::parse(
+            "t",
+            "title='T'\nstart='/o/new'\n[screens.a]\nurl='/o/:id'\nview='p \"{id}\"'\n[screens.b]\nurl='/o/new'\nview='p \"n\"'",
+        )
+        .unwrap();
+        let (screen, captured) = app.route("/o/7").unwrap();
+        assert_eq!((screen.name.as_str(), captured), ("a", vec![("id".into(), Value::text("7"))]));
+        assert_eq!(app.route("/o/new").unwrap().0.name, "b");
+        assert!(app.route("/o").is_none() && app.route("/o/").is_none());
+    }
+
+    #[test]
+    fn generated_records_count_from_one_and_keep_numbers() {
+        let app = App::parse(
+            "t",
+            "title='T'\n[generate.p]\ncount=3\nid='p{n}'\nlikes='{n * 2}'\n[screens.a]\nurl='/'\nview=''",
+        )
+        .unwrap();
+        let last: HashMap<_, _> = app.lists["p"][2].iter().cloned().collect();
+        assert_eq!((&last["id"], &last["likes"]), (&Value::text("p3"), &Value::Int(6)));
+    }
+}

@@ -1,0 +1,255 @@
+//! Documents, routes, history and tabs.
+
+use super::render::TOASTS;
+use super::script::Step;
+use super::sim::{Asked, Entry, Sim, Then};
+use super::time::Job;
+use super::value::Value;
+use stickpin_kernel::device::{Dialog, Notice};
+
+/// A document that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Leave {
+    pub(crate) url: String,
+    pub(crate) how: How,
+}
+
+/// What becomes of the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    /// A new step.
+    Push,
+    /// The present step again.
+    Reload,
+    /// To a step that is there.
+    Step(usize),
+}
+
+/// Why a document does not come.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NavError {
+    #[error("{app} has no screen at `{url}`")]
+    NoScreen { app: String, url: String },
+    #[error("{url} did not answer (load {load} of {fails} that fail)")]
+    Failed { url: String, load: u64, fails: u64 },
+}
+
+/// The path of an address, without query and fragment.
+fn path_of(url: &str) -> &str {
+    url.split(['?', '#']).next().unwrap_or_default()
+}
+
+impl Sim {
+    /// An address relative to the present one.
+    pub(crate) fn absolute(&self, url: &str) -> String {
+        let here = self.path();
+        let prefix = format!("sim:{}", self.app.name);
+        let url = url.strip_prefix(&prefix).unwrap_or(url);
+        match url.chars().next() {
+            None => "/".into(),
+            Some('/') => url.into(),
+            Some('?') => format!("{}{url}", path_of(&here)),
+            Some('#') => format!("{}{url}", here.split('#').next().unwrap_or_default()),
+            Some(_) => {
+                let folder = path_of(&here).rsplit_once('/').map_or("", |(folder, _)| folder);
+                format!("{folder}/{url}")
+            }
+        }
+    }
+
+    fn screen(&self, url: &str) -> Result<(usize, Vec<(String, Value)>), NavError> {
+        let none = || NavError::NoScreen { app: format!("sim:{}", self.app.name), url: url.into() };
+        let (screen, mut captured) = self.app.route(path_of(url)).ok_or_else(none)?;
+        let index = self.app.screens.iter().position(|s| s.name == screen.name).ok_or_else(none)?;
+        let query = url.split_once('?').map_or("", |(_, q)| q).split('#').next().unwrap_or_default();
+        for pair in query.split('&').filter(|p| !p.is_empty()) {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            captured.push((key.into(), Value::text(value)));
+        }
+        captured.push(("path".into(), Value::text(path_of(url))));
+        Ok((index, captured))
+    }
+
+    /// Asks for another document. It comes at once, after the screen's delay, or when a guard was answered.
+    pub(crate) fn leave(&mut self, url: &str, how: How) -> Result<(), NavError> {
+        let leave = Leave { url: self.absolute(url), how };
+        self.screen(&leave.url)?;
+        let tab = self.tab();
+        if !tab.entries.is_empty() {
+            let guard = self.app.screens[tab.screen].guard.as_ref();
+            if guard.is_some_and(|g| super::eval::eval(g, &self.state, &[]).truthy()) {
+                let dialog = Dialog {
+                    kind: "beforeunload".into(),
+                    message: "Changes you made may not be saved.".into(),
+                    default: String::new(),
+                };
+                self.dialog = Some(Asked { dialog, then: Then::Leave(leave) });
+                return Ok(());
+            }
+        }
+        self.fetch(leave)
+    }
+
+    /// Asks for another document, whatever a guard says.
+    pub(crate) fn fetch(&mut self, leave: Leave) -> Result<(), NavError> {
+        let (index, _) = self.screen(&leave.url)?;
+        let screen = &self.app.screens[index];
+        let (delay, fails) = (screen.delay, screen.flaky);
+        let load = self.loads.entry(screen.name.clone()).or_default();
+        *load += 1;
+        if *load <= fails {
+            let url = format!("sim:{}{}", self.app.name, leave.url);
+            return Err(NavError::Failed { url, load: *load, fails });
+        }
+        // A newer navigation replaces the one in flight.
+        self.timers.retain(|t| !matches!(t.job, Job::Commit(_)));
+        if delay > 0 {
+            let name = format!("GET {}", leave.url);
+            self.set_timer(delay, &name, Job::Commit(leave));
+        } else {
+            self.commit(leave);
+        }
+        Ok(())
+    }
+
+    /// The document is there.
+    pub(crate) fn commit(&mut self, leave: Leave) {
+        // The screen was found when the document was asked for.
+        let Ok((index, captured)) = self.screen(&leave.url) else { return };
+        let old = self.tab().entries.get(self.tab().at).map(|e| e.scope);
+        self.timers.retain(|t| Some(t.scope) != old);
+        self.state.lists.insert(TOASTS.into(), Vec::new());
+        self.state.vars.extend(self.app.page.clone());
+        self.hover = None;
+        let entry = Entry { url: leave.url, scope: self.ids.scope() };
+        let tab = self.tab_mut();
+        tab.scroll.clear();
+        tab.epochs.clear();
+        tab.typed.clear();
+        tab.focus = None;
+        tab.put(entry, leave.how);
+        self.show(index, captured);
+    }
+
+    /// Another address of the same document.
+    pub(crate) fn route(&mut self, url: &str, how: How) -> Result<(), NavError> {
+        let url = self.absolute(url);
+        let (index, captured) = self.screen(&url)?;
+        let scope = self.tab().entries[self.tab().at].scope;
+        self.tab_mut().put(Entry { url, scope }, how);
+        self.show(index, captured);
+        Ok(())
+    }
+
+    fn show(&mut self, screen: usize, captured: Vec<(String, Value)>) {
+        self.tab_mut().screen = screen;
+        self.state.vars.extend(captured);
+        let app = self.app.clone();
+        let url = self.url();
+        self.notice(Notice::Navigated { url });
+        self.run(&app.screens[screen].enter, &[].into());
+        self.hush();
+        self.refresh();
+    }
+
+    /// Moves in the history. False if there is nowhere to go.
+    pub(crate) fn history(&mut self, step: Step) -> Result<bool, NavError> {
+        let tab = self.tab();
+        let to = match step {
+            Step::Back => tab.at.checked_sub(1),
+            Step::Forward => Some(tab.at + 1).filter(|to| *to < tab.entries.len()),
+            Step::Reload => {
+                let url = self.path();
+                self.leave(&url, How::Reload)?;
+                return Ok(true);
+            }
+        };
+        let Some(to) = to else { return Ok(false) };
+        let (entry, here) = (tab.entries[to].clone(), tab.entries[tab.at].scope);
+        if entry.scope == here {
+            self.route(&entry.url, How::Step(to))?;
+        } else {
+            self.leave(&entry.url, How::Step(to))?;
+        }
+        Ok(true)
+    }
+
+    /// Another app in this one's place: its history and its data begin anew, identities go on counting.
+    pub(crate) fn become_app(
+        &mut self,
+        app: std::sync::Arc<super::model::App>,
+        path: &str,
+    ) -> Result<(), NavError> {
+        if app.route(path_of(path)).is_none() {
+            return Err(NavError::NoScreen { app: format!("sim:{}", app.name), url: path.into() });
+        }
+        self.state = super::state::State::new(&app);
+        self.app = app;
+        self.timers.clear();
+        self.loads.clear();
+        self.tabs.truncate(1);
+        self.active = 0;
+        self.tabs[0].entries.clear();
+        self.leave(path, How::Push)
+    }
+
+    /// The document goes on its way to itself, and takes a while.
+    pub(crate) fn reload_slowly(&mut self) {
+        let leave = Leave { url: self.path(), how: How::Reload };
+        let name = format!("GET {}", leave.url);
+        self.set_timer(300, &name, Job::Commit(leave));
+    }
+
+    /// Opens another tab, which comes to the front.
+    pub(crate) fn open_tab(&mut self, url: &str) -> Result<(), NavError> {
+        let url = self.absolute(url);
+        self.screen(&url)?;
+        self.add_tab();
+        let opened = Notice::Opened { id: format!("t{}", self.tab_serial), what: url.clone() };
+        self.notice(opened);
+        self.fetch(Leave { url, how: How::Push })
+    }
+
+    /// Closes the front tab; the one before it comes to the front. The last one stays.
+    pub(crate) fn close_tab(&mut self) {
+        if self.tabs.len() < 2 {
+            return;
+        }
+        let gone = self.tabs.remove(self.active);
+        let scopes: Vec<u64> = gone.entries.iter().map(|e| e.scope).collect();
+        self.timers.retain(|t| !scopes.contains(&t.scope));
+        self.active = self.active.min(self.tabs.len() - 1);
+        if let Ok((_, captured)) = self.screen(&self.path()) {
+            self.state.vars.extend(captured);
+        }
+        // Another surface reads otherwise even where the text is equal.
+        self.revision += 1;
+        self.refresh();
+    }
+}
+
+impl super::sim::Tab {
+    fn put(&mut self, entry: Entry, how: How) {
+        match how {
+            How::Push => {
+                if !self.entries.is_empty() {
+                    self.entries.truncate(self.at + 1);
+                }
+                self.entries.push(entry);
+                self.at = self.entries.len() - 1;
+            }
+            How::Reload => {
+                // All steps of the document go on with the new one.
+                let old = self.entries[self.at].scope;
+                for e in self.entries.iter_mut().filter(|e| e.scope == old) {
+                    e.scope = entry.scope;
+                }
+                self.entries[self.at] = entry;
+            }
+            How::Step(to) => {
+                self.at = to;
+                self.entries[to] = entry;
+            }
+        }
+    }
+}

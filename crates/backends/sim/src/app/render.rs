@@ -1,0 +1,415 @@
+//! From views and state to nodes.
+
+use super::dom::{Dom, Key, Node, Style};
+use super::eval::{Bound, Env, eval, with};
+use super::expr::Expr;
+use super::state::{Place, State};
+use super::value::Value;
+use super::view::{Element, Event, For, Prop, Tpl};
+use crate::roles::{self, Flow, Kind, Naming};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use stickpin_tree::{Document, Role, States};
+
+/// States that say that another one is possible.
+const ABLE: States =
+    States::CHECKABLE.union(States::EXPANDABLE).union(States::SELECTABLE).union(States::PRESSABLE);
+
+/// Line number of nodes that no view has: documents, toasts, text leaves of elements.
+pub(crate) const MADE_UP: u32 = u32::MAX;
+
+/// What a rendering depends on besides the state.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub(crate) state: &'a State,
+    /// How often the children of a mark were thrown away.
+    pub(crate) epochs: &'a HashMap<String, u64>,
+    /// How far scrollers are scrolled, by mark.
+    pub(crate) scroll: &'a HashMap<String, f64>,
+}
+
+struct Renderer<'a> {
+    around: Around<'a>,
+    nodes: Vec<Node>,
+    /// Open ancestors.
+    open: Vec<usize>,
+    /// Key parts of the loops since the parent.
+    part: String,
+    /// Values chosen in the lists around: what an option compares itself with.
+    chosen: Vec<Value>,
+    /// Mark and height of the scroller around.
+    scroller: Option<(String, i64)>,
+}
+
+/// Renders a document. Identities are still missing.
+pub(crate) fn render(view: &[Tpl], document: Document, around: Around<'_>) -> Dom {
+    let mut r = Renderer {
+        around,
+        nodes: Vec::new(),
+        open: Vec::new(),
+        part: String::new(),
+        chosen: Vec::new(),
+        scroller: None,
+    };
+    r.document(document);
+    let env: Env = [].into();
+    r.all(view, &env);
+    r.toasts();
+    r.close();
+    let mut dom = Dom::unnamed(r.nodes);
+    finish(&mut dom);
+    dom
+}
+
+impl Renderer<'_> {
+    fn eval(&self, e: &Expr, env: &Env) -> Value {
+        eval(e, self.around.state, env)
+    }
+
+    fn push(&mut self, mut node: Node) -> usize {
+        node.parent = self.open.last().copied().unwrap_or(0);
+        node.depth = self.open.len();
+        let at = self.nodes.len();
+        self.nodes.push(node);
+        self.open.push(at);
+        at
+    }
+
+    fn close(&mut self) {
+        if let Some(at) = self.open.pop() {
+            self.nodes[at].end = self.nodes.len();
+        }
+    }
+
+    fn document(&mut self, document: Document) {
+        let mut node = blank(MADE_UP, &self.part, roles::kind("div").expect("a kind"));
+        node.role = Role::Document;
+        node.name.clone_from(&document.title);
+        node.document = Some(Box::new(document));
+        self.push(node);
+    }
+
+    fn text(&mut self, tpl: u32, text: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
+        let mut node = blank(tpl, &self.part, roles::kind("text").expect("a kind"));
+        node.name = text.into();
+        self.push(node);
+        self.close();
+    }
+
+    fn all(&mut self, view: &[Tpl], env: &Env) {
+        for tpl in view {
+            match tpl {
+                Tpl::Text(line, e) => {
+                    let text = self.eval(e, env).to_string();
+                    self.text(*line, &text);
+                }
+                Tpl::If { test, yes, no } => {
+                    let branch = if self.eval(test, env).truthy() { yes } else { no };
+                    self.all(branch, env);
+                }
+                Tpl::For(f) => self.repeat(f, env),
+                Tpl::Element(e) => self.element(e, env),
+            }
+        }
+    }
+
+    fn repeat(&mut self, f: &For, env: &Env) {
+        let records = self.around.state.lists.get(&*f.list).map_or(&[][..], Vec::as_slice);
+        let outer = self.part.clone();
+        let mut envs = Vec::new();
+        for (at, record) in records.iter().enumerate() {
+            let inner = with(env, Bound { name: f.var.clone(), list: f.list.clone(), uid: record.uid, at });
+            if f.filter.as_ref().is_none_or(|e| self.eval(e, &inner).truthy()) {
+                envs.push(inner);
+            }
+        }
+        let Some(row) = f.row_height.map(i64::from) else {
+            for (at, inner) in envs.iter().enumerate() {
+                let key = f.key.as_ref().map_or_else(|| at.to_string(), |e| self.eval(e, inner).to_string());
+                self.part = format!("{outer}/{key}");
+                self.all(&f.body, inner);
+            }
+            self.part = outer;
+            return;
+        };
+        let (mark, height) = self.scroller.clone().unwrap_or((String::new(), 600));
+        let offset = self.around.scroll.get(&mark).copied().unwrap_or(0.0);
+        let total = i64::try_from(envs.len()).unwrap_or(i64::MAX);
+        // Two rows more on either side, as virtual lists have them.
+        #[allow(clippy::cast_possible_truncation, reason = "scroll offsets are small and not negative")]
+        let first = (offset as i64 / row - 2).clamp(0, total);
+        let slots = height / row + 6;
+        let last = (first + slots).min(total);
+        let mut wrapper = blank(f.tpl, &self.part, roles::kind("div").expect("a kind"));
+        wrapper.style.height = Some(total * row);
+        self.push(wrapper);
+        for at in first..last {
+            let inner = &envs[usize::try_from(at).unwrap_or(0)];
+            // Without a key a node is used again for whatever row comes into its slot.
+            let key =
+                f.key.as_ref().map_or_else(|| (at % slots).to_string(), |e| self.eval(e, inner).to_string());
+            self.part = format!("/{key}");
+            let from = self.nodes.len();
+            self.all(&f.body, inner);
+            let depth = self.open.len();
+            for node in &mut self.nodes[from..] {
+                if node.depth == depth {
+                    node.style.top = Some(at * row);
+                    node.style.height.get_or_insert(row);
+                }
+            }
+        }
+        self.close();
+        self.part = outer;
+    }
+
+    fn element(&mut self, e: &Arc<Element>, env: &Env) {
+        let kind = e.kind;
+        let text = e.text.as_ref().map(|t| self.eval(t, env).to_string());
+        let label = e.prop(Prop::Label).map(|l| self.eval(l, env).to_string());
+        let mut node = blank(e.tpl, &self.part, kind);
+        node.mark = e.mark.as_ref().map(|m| self.eval(m, env).to_string()).unwrap_or_default();
+        let content = text.clone().filter(|_| kind.naming != Naming::Label);
+        match (label, kind.naming) {
+            (Some(label), _) => node.name = label,
+            (None, Naming::FromContent) => {
+                node.name = text.clone().unwrap_or_default();
+                node.states |= States::NAME_FROM_CONTENT;
+            }
+            (None, Naming::Label) => node.name = text.clone().unwrap_or_default(),
+            (None, Naming::Content) => {}
+        }
+        for (states, test) in &e.states {
+            if self.eval(test, env).truthy() { node.states |= *states } else { node.states |= *states & ABLE }
+        }
+        if node.states.contains(States::READONLY) {
+            node.states -= States::EDITABLE;
+        }
+        if e.handler(Event::Press).is_some() {
+            node.states |= States::ACTIONABLE;
+            if kind.role == Role::Generic {
+                node.role = Role::Clickable;
+            }
+        }
+        for (attr, value) in &e.attrs {
+            let value = self.eval(value, env).to_string();
+            if !value.is_empty() {
+                node.attrs.push((*attr, value));
+            }
+        }
+        node.attrs.sort();
+        self.style(&mut node, e, env);
+        let chosen = self.value(&mut node, e, text.as_deref(), env);
+        node.truth = self.truth(e, &node, env);
+        node.element = Some(e.clone());
+        node.env = env.clone();
+        let scroller = node.style.scroll.then(|| (node.mark.clone(), node.style.height.unwrap_or(600)));
+        self.below(e, node, content, chosen, scroller, env);
+    }
+
+    fn below(
+        &mut self,
+        e: &Arc<Element>,
+        node: Node,
+        content: Option<String>,
+        chosen: Option<Value>,
+        scroller: Option<(String, i64)>,
+        env: &Env,
+    ) {
+        let epoch = self.around.epochs.get(&node.mark).copied().unwrap_or(0);
+        let outer = std::mem::take(&mut self.part);
+        if epoch > 0 && !node.mark.is_empty() {
+            self.part = format!("~{epoch}");
+        }
+        let outer_scroller = scroller.map(|s| self.scroller.replace(s));
+        let (is_frame, mark) = (node.role == Role::Iframe, node.mark.clone());
+        self.push(node);
+        if is_frame {
+            let src = e.prop(Prop::Src).map(|s| self.eval(s, env).to_string()).unwrap_or_default();
+            let parent = self.nodes.iter().rev().find_map(|n| n.document.as_ref()).map(|d| d.frame.clone());
+            let _ = write!(self.part, "@{src}"); // Writing to a string cannot fail.
+            let frame =
+                format!("{}/{}", parent.unwrap_or_default(), if mark.is_empty() { "frame" } else { &mark });
+            self.document(Document { scope: 0, frame, url: src, title: String::new() });
+            self.part = String::new();
+        }
+        if let Some(content) = content {
+            self.text(MADE_UP, &content);
+        }
+        let nested = chosen.map(|c| self.chosen.push(c)).is_some();
+        self.all(&e.children, env);
+        if nested {
+            self.chosen.pop();
+        }
+        if is_frame {
+            self.close();
+        }
+        self.close();
+        if let Some(before) = outer_scroller {
+            self.scroller = before;
+        }
+        self.part = outer;
+    }
+
+    /// Sets value and checked states; gives what the options below compare themselves with.
+    fn value(&self, node: &mut Node, e: &Element, text: Option<&str>, env: &Env) -> Option<Value> {
+        let own = e.prop(Prop::Value).map(|v| self.eval(v, env));
+        let bound = e.bind.as_ref().map(|place| match place {
+            Place::Var(name) => self.eval(&Expr::Var(name.clone()), env),
+            Place::Field(var, field) => self.eval(&Expr::Field(var.clone(), field.clone()), env),
+        });
+        match node.role {
+            Role::Checkbox | Role::Switch | Role::MenuItemCheckbox => {
+                if bound.is_some_and(|b| b.truthy()) {
+                    node.states |= States::CHECKED;
+                }
+            }
+            Role::Radio => {
+                let own = own.unwrap_or_else(|| Value::text(text.unwrap_or_default()));
+                if bound.is_some_and(|b| b.same(&own)) {
+                    node.states |= States::CHECKED;
+                }
+            }
+            Role::Option => {
+                let own = own.unwrap_or_else(|| Value::text(text.unwrap_or_default()));
+                if self.chosen.last().is_some_and(|c| c.same(&own)) {
+                    node.states |= States::SELECTED;
+                }
+                node.value = own.to_string();
+            }
+            Role::ListBox | Role::RadioGroup | Role::Menu | Role::TabList => return bound,
+            _ => {
+                let value = own.or_else(|| bound.clone());
+                node.value = value.map(|v| v.to_string()).unwrap_or_default();
+                if node.role == Role::Combobox {
+                    return bound;
+                }
+            }
+        }
+        None
+    }
+
+    fn style(&self, node: &mut Node, e: &Element, env: &Env) {
+        let number = |p| e.prop(p).map(|x| self.eval(x, env).int());
+        let flag = |p| e.prop(p).is_some_and(|x| self.eval(x, env).truthy());
+        let s = &mut node.style;
+        if flag(Prop::Inline) {
+            s.flow = Flow::Inline;
+        }
+        if flag(Prop::Block) {
+            s.flow = Flow::Block;
+        }
+        s.width = number(Prop::Width);
+        s.height = number(Prop::Height);
+        s.fixed = number(Prop::X).map(|x| (x, number(Prop::Y).unwrap_or(0)));
+        s.scroll = flag(Prop::Scroll);
+        s.ghost = flag(Prop::Ghost);
+        s.clear = flag(Prop::Clear);
+        s.inert = flag(Prop::Inert);
+        s.hidden = flag(Prop::Hidden);
+        if s.scroll {
+            node.states |= States::SCROLLABLE;
+        }
+        if let Some(level) = number(Prop::Level) {
+            node.level = u8::try_from(level).unwrap_or(0);
+        }
+    }
+
+    fn truth(&self, e: &Element, node: &Node, env: &Env) -> String {
+        if let Some(truth) = e.prop(Prop::Truth) {
+            return self.eval(truth, env).to_string();
+        }
+        let mut out = String::new();
+        for bound in env.iter() {
+            let id = self.eval(&Expr::Field(bound.name.to_string(), "id".into()), env);
+            let id = if id == Value::Null { bound.uid.to_string() } else { id.to_string() };
+            let _ = write!(out, "{}:{id} ", bound.list); // Writing to a string cannot fail.
+        }
+        let _ = write!(out, "{}", e.kind.word); // The same.
+        if !node.name.is_empty() {
+            let _ = write!(out, " {}", node.name); // The same.
+        }
+        out
+    }
+
+    /// Toasts stand at the end of the document, in a live region that is there while there are any.
+    fn toasts(&mut self) {
+        let toasts = self.around.state.lists.get(TOASTS).map_or(&[][..], Vec::as_slice);
+        if toasts.is_empty() {
+            return;
+        }
+        let mut region = blank(MADE_UP, "toasts", roles::kind("status").expect("a kind"));
+        region.style.fixed = Some((24, 24));
+        region.style.width = Some(320);
+        region.style.ghost = true;
+        self.push(region);
+        for toast in toasts {
+            let mut node = blank(MADE_UP, &toast.uid.to_string(), roles::kind("p").expect("a kind"));
+            node.style.ghost = true;
+            self.push(node);
+            self.text(MADE_UP, &toast.get("text").to_string());
+            self.close();
+        }
+        self.close();
+    }
+}
+
+/// The list that toasts are kept in.
+pub(crate) const TOASTS: &str = "toasts";
+
+/// A node of a kind, with nothing said of it yet.
+pub(crate) fn blank(tpl: u32, part: &str, kind: &'static Kind) -> Node {
+    Node {
+        id: 0,
+        parent: 0,
+        end: 0,
+        depth: 0,
+        key: Key { tpl, part: part.into() },
+        kind,
+        role: kind.role,
+        level: kind.level,
+        name: String::new(),
+        value: String::new(),
+        states: kind.states,
+        attrs: Vec::new(),
+        style: Style {
+            flow: kind.flow,
+            width: None,
+            height: None,
+            fixed: None,
+            top: None,
+            scroll: false,
+            ghost: false,
+            clear: false,
+            inert: false,
+            hidden: false,
+        },
+        element: None,
+        env: [].into(),
+        mark: String::new(),
+        truth: String::new(),
+        document: None,
+    }
+}
+
+/// What depends on the nodes around: names from content, live regions, hidden and inert subtrees.
+fn finish(dom: &mut Dom) {
+    for at in 0..dom.nodes.len() {
+        if at > 0 {
+            let parent = dom.nodes[at].parent;
+            let (live, style) = (dom.nodes[parent].states & States::LIVE, dom.nodes[parent].style.clone());
+            let node = &mut dom.nodes[at];
+            node.states |= live;
+            node.style.hidden |= style.hidden;
+            node.style.inert |= style.inert;
+            node.style.ghost |= style.ghost;
+        }
+        if dom.nodes[at].states.contains(States::NAME_FROM_CONTENT) && dom.nodes[at].name.is_empty() {
+            dom.nodes[at].name = dom.text(at);
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! A running app: its state, its tabs, its timers, and what it has to say.
+
+use super::dom::{Dom, Ids};
+use super::eval::{Env, eval};
+use super::expr::Expr;
+use super::model::App;
+use super::render::{self, Around};
+use super::script::Script;
+use super::state::{Place, State};
+use super::time::Timer;
+use super::view::Event;
+use crate::faults::Patches;
+use crate::layout::{Layout, layout};
+use crate::options::Options;
+use crate::truth::{Received, Truth};
+use std::collections::HashMap;
+use std::sync::Arc;
+use stickpin_kernel::device::{Dialog, Notice};
+use stickpin_tree::{Document, IdentityGrade, Role, States, SurfaceId};
+
+/// A running app.
+#[derive(Debug)]
+pub(crate) struct Sim {
+    pub(crate) app: Arc<App>,
+    pub(crate) options: Options,
+    pub(crate) state: State,
+    pub(crate) tabs: Vec<Tab>,
+    pub(crate) active: usize,
+    pub(crate) timers: Vec<Timer>,
+    pub(crate) timer_serial: u64,
+    pub(crate) dialog: Option<Asked>,
+    pub(crate) notices: Vec<Notice>,
+    pub(crate) truth: Truth,
+    pub(crate) ids: Ids,
+    pub(crate) viewport: (u32, u32),
+    /// Counts renderings that read otherwise than the one before.
+    pub(crate) revision: u64,
+    /// Why the app is gone.
+    pub(crate) dead: Option<String>,
+    /// How often each screen was loaded.
+    pub(crate) loads: HashMap<String, u64>,
+    /// What the pointer is over.
+    pub(crate) hover: Option<u64>,
+    pub(crate) patches: Patches,
+    /// Events of `look`, `aim` and `act` that have happened, which they do once per element.
+    pub(crate) once: Vec<(u64, Event)>,
+    pub(crate) tab_serial: u64,
+    /// Texts of live regions as they were last seen.
+    live: HashMap<u64, String>,
+}
+
+/// One tab.
+#[derive(Debug)]
+pub(crate) struct Tab {
+    pub(crate) surface: SurfaceId,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) at: usize,
+    pub(crate) screen: usize,
+    pub(crate) dom: Dom,
+    pub(crate) scroll: HashMap<String, f64>,
+    pub(crate) epochs: HashMap<String, u64>,
+    pub(crate) focus: Option<u64>,
+    /// What was typed into fields that no variable is bound to.
+    pub(crate) typed: HashMap<u64, String>,
+}
+
+/// One step of a history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) url: String,
+    /// Its document: going to another one loads it anew.
+    pub(crate) scope: u64,
+}
+
+/// A dialog that waits, with what follows from the answer.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) dialog: Dialog,
+    pub(crate) then: Then,
+}
+
+/// What follows from an answer.
+#[derive(Debug)]
+pub(crate) enum Then {
+    /// Scripts of a `confirm` or `prompt`.
+    Script { yes: Script, no: Script, into: Option<Place>, env: Env },
+    /// The page is left.
+    Leave(super::nav::Leave),
+    /// A press that the dialog came in the way of.
+    Press(u64),
+}
+
+impl Sim {
+    /// An app that shows nothing yet.
+    pub(crate) fn new(app: Arc<App>, options: Options, viewport: (u32, u32), truth: Truth) -> Self {
+        let mut sim = Self {
+            state: State::new(&app),
+            ids: Ids::new(options.grade == IdentityGrade::WhileAlive),
+            patches: Patches::new(options.fault),
+            app,
+            options,
+            tabs: Vec::new(),
+            active: 0,
+            timers: Vec::new(),
+            timer_serial: 0,
+            dialog: None,
+            notices: Vec::new(),
+            truth,
+            viewport,
+            revision: 0,
+            dead: None,
+            loads: HashMap::new(),
+            hover: None,
+            once: Vec::new(),
+            tab_serial: 0,
+            live: HashMap::new(),
+        };
+        sim.add_tab();
+        sim
+    }
+
+    /// Another tab comes to the front. It has no document yet.
+    pub(crate) fn add_tab(&mut self) {
+        self.tab_serial += 1;
+        self.tabs.push(Tab {
+            surface: SurfaceId(self.tab_serial),
+            entries: Vec::new(),
+            at: 0,
+            screen: 0,
+            dom: Dom::default(),
+            scroll: HashMap::new(),
+            epochs: HashMap::new(),
+            focus: None,
+            typed: HashMap::new(),
+        });
+        self.active = self.tabs.len() - 1;
+    }
+
+    pub(crate) fn tab(&self) -> &Tab {
+        &self.tabs[self.active]
+    }
+
+    pub(crate) fn tab_mut(&mut self) -> &mut Tab {
+        &mut self.tabs[self.active]
+    }
+
+    pub(crate) fn dom(&self) -> &Dom {
+        &self.tab().dom
+    }
+
+    /// The address within the app.
+    pub(crate) fn path(&self) -> String {
+        let tab = self.tab();
+        tab.entries.get(tab.at).map(|e| e.url.clone()).unwrap_or_default()
+    }
+
+    /// The address as it is shown.
+    pub(crate) fn url(&self) -> String {
+        format!("sim:{}{}", self.app.name, self.path())
+    }
+
+    pub(crate) fn title(&self) -> String {
+        self.eval(&self.app.screens[self.tab().screen].title, &[])
+    }
+
+    /// The value of an expression as text.
+    pub(crate) fn eval(&self, e: &Expr, env: &[super::eval::Bound]) -> String {
+        eval(e, &self.state, env).to_string()
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        layout(self.dom(), &self.tab().scroll, self.viewport)
+    }
+
+    /// Renders the front tab anew, keeps identities, and notes what changed.
+    pub(crate) fn refresh(&mut self) {
+        if self.tab().entries.is_empty() {
+            return;
+        }
+        let document = Document {
+            scope: self.tab().entries[self.tab().at].scope,
+            frame: String::new(),
+            url: self.url(),
+            title: self.title(),
+        };
+        let tab = &self.tabs[self.active];
+        let around = Around { state: &self.state, epochs: &tab.epochs, scroll: &tab.scroll };
+        let mut dom = render::render(&self.app.screens[tab.screen].view, document, around);
+        self.patches.apply(&mut dom);
+        let mut dom = dom.adopt(&tab.dom, &mut self.ids);
+        let tab = &mut self.tabs[self.active];
+        tab.typed.retain(|id, _| dom.find(*id).is_some());
+        tab.focus = tab.focus.filter(|id| dom.find(*id).is_some());
+        for (id, text) in &tab.typed {
+            if let Some(at) = dom.find(*id) {
+                dom.nodes[at].value.clone_from(text);
+            }
+        }
+        if let Some(at) = tab.focus.and_then(|id| dom.find(id)) {
+            dom.nodes[at].states |= States::FOCUSED;
+        }
+        let changed = !dom.reads_as(&tab.dom);
+        tab.dom = dom;
+        self.once.retain(|(id, _)| self.tabs.iter().any(|t| t.dom.find(*id).is_some()));
+        if changed {
+            self.revision += 1;
+            self.notice(Notice::Changed);
+        }
+        self.announce();
+    }
+
+    /// Notes something; what repeats at once is noted once.
+    pub(crate) fn notice(&mut self, notice: Notice) {
+        if self.notices.last() != Some(&notice) {
+            self.notices.push(notice);
+        }
+    }
+
+    /// Texts that came into live regions.
+    fn announce(&mut self) {
+        let dom = &self.tabs[self.active].dom;
+        let mut now = HashMap::new();
+        let mut new = Vec::new();
+        for (at, node) in dom.nodes.iter().enumerate() {
+            let region = matches!(node.role, Role::Alert | Role::Status | Role::Log)
+                || node.attrs.iter().any(|(a, _)| *a == stickpin_tree::Attr::Live);
+            if !region || node.style.hidden {
+                continue;
+            }
+            // Each child of a region is a text of its own, so that a second toast does not repeat the first.
+            for child in dom.children(at) {
+                let text =
+                    if dom.nodes[child].is_text() { dom.nodes[child].name.clone() } else { dom.text(child) };
+                if !text.is_empty() && self.live.get(&dom.nodes[child].id) != Some(&text) {
+                    new.push(text.clone());
+                }
+                now.insert(dom.nodes[child].id, text);
+            }
+        }
+        self.live = now;
+        for text in new {
+            self.notice(Notice::Announced { text });
+        }
+    }
+
+    /// Forgets live texts, as a new document does: what stands there from the start is not announced.
+    pub(crate) fn hush(&mut self) {
+        self.live.clear();
+    }
+
+    /// Writes into the log what an element received.
+    pub(crate) fn received(&mut self, at: usize, event: &str, detail: &str) {
+        let dom = self.dom();
+        // The control that a person would name, not the wrapper inside it.
+        let control = dom.path(at).find(|&i| dom.nodes[i].states.contains(States::ACTIONABLE)).unwrap_or(at);
+        let node = &dom.nodes[control];
+        let element = if node.truth.is_empty() { node.role.name().to_owned() } else { node.truth.clone() };
+        let disabled = node.states.contains(States::DISABLED);
+        let entry = Received {
+            at_ms: self.state.now_ms,
+            event: event.into(),
+            element,
+            detail: detail.into(),
+            url: self.url(),
+            disabled,
+        };
+        self.truth.push(entry);
+    }
+
+    /// Runs the nearest handler for an event from an element outwards; false if there is none.
+    pub(crate) fn fire(&mut self, at: usize, event: Event) -> bool {
+        self.fire_with(at, event, None)
+    }
+
+    /// The same with one more variable for the script.
+    pub(crate) fn fire_with(&mut self, at: usize, event: Event, more: Option<super::eval::Bound>) -> bool {
+        let dom = self.dom();
+        let found = dom.path(at).find_map(|i| {
+            let node = &dom.nodes[i];
+            Some((node.element.as_ref()?.handler(event)?.clone(), node.env.clone()))
+        });
+        let Some((script, mut env)) = found else { return false };
+        if let Some(bound) = more {
+            env = super::eval::with(&env, bound);
+        }
+        self.run(&script, &env);
+        self.refresh();
+        true
+    }
+
+    /// Runs `look`, `aim` or `act` of this very element, once.
+    pub(crate) fn fire_once(&mut self, id: u64, event: Event) {
+        let Some(at) = self.dom().find(id) else { return };
+        let here = self.dom().nodes[at].element.as_ref().is_some_and(|e| e.handler(event).is_some());
+        if here && !self.once.contains(&(id, event)) {
+            self.once.push((id, event));
+            self.fire(at, event);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Timers, and the two clocks that they run by.
+
+use super::eval::Env;
+use super::nav::Leave;
+use super::script::{Repeat, Script};
+use super::sim::Sim;
+use std::sync::Arc;
+
+/// Something that will happen.
+#[derive(Debug)]
+pub(crate) struct Timer {
+    pub(crate) due: u64,
+    /// Timers of one moment run in the order in which they were set.
+    serial: u64,
+    pub(crate) name: Arc<str>,
+    pub(crate) job: Job,
+    /// The document that it ends with.
+    pub(crate) scope: u64,
+}
+
+/// What will happen.
+#[derive(Debug)]
+pub(crate) enum Job {
+    Script {
+        script: Script,
+        env: Env,
+        kind: Repeat,
+        ms: u64,
+    },
+    /// A toast goes.
+    Untoast(u64),
+    /// A document that was asked for comes.
+    Commit(Leave),
+}
+
+impl Sim {
+    /// Sets a timer in the present document.
+    pub(crate) fn set_timer(&mut self, ms: u64, name: &str, job: Job) {
+        self.timer_serial += 1;
+        let (tab, serial) = (self.tab(), self.timer_serial);
+        let scope = tab.entries.get(tab.at).map_or(0, |e| e.scope);
+        self.timers.push(Timer { due: self.state.now_ms + ms, serial, name: name.into(), job, scope });
+    }
+
+    fn next(&self) -> Option<usize> {
+        let order = |i: &usize| (self.timers[*i].due, self.timers[*i].serial);
+        (0..self.timers.len()).min_by_key(order)
+    }
+
+    /// When the next timer is due. While a dialog waits or the app is dead nothing is.
+    pub(crate) fn next_due(&self) -> Option<u64> {
+        if self.dialog.is_some() || self.dead.is_some() {
+            return None;
+        }
+        self.next().map(|i| self.timers[i].due)
+    }
+
+    /// When the last request in flight, a document included, will have been answered.
+    pub(crate) fn loading_until(&self) -> Option<u64> {
+        self.timers.iter().filter(|t| t.is_load()).map(|t| t.due).max()
+    }
+
+    /// When the document that is on its way will be there.
+    pub(crate) fn commit_due(&self) -> Option<u64> {
+        self.timers.iter().filter(|t| matches!(t.job, Job::Commit(_))).map(|t| t.due).min()
+    }
+
+    /// What is still to come before a moment, in words.
+    pub(crate) fn still(&self, until: u64) -> Vec<String> {
+        let mut timers: Vec<_> = self.timers.iter().filter(|t| t.is_load() || t.due <= until).collect();
+        timers.sort_by_key(|t| (t.due, t.serial));
+        timers
+            .iter()
+            .map(|t| format!("{} {}", if t.is_load() { "request" } else { "timer" }, t.name))
+            .collect()
+    }
+
+    /// Lets time pass until a moment: everything that is due happens in its order.
+    pub(crate) fn advance_to(&mut self, ms: u64) {
+        while let Some(due) = self.next_due().filter(|due| *due <= ms) {
+            self.state.now_ms = self.state.now_ms.max(due);
+            self.step();
+        }
+        let before = self.state.now_ms;
+        self.state.now_ms = before.max(ms);
+    }
+
+    /// Does what is due next.
+    fn step(&mut self) {
+        let Some(at) = self.next() else { return };
+        let timer = self.timers.remove(at);
+        match timer.job {
+            Job::Script { script, env, kind, ms } => {
+                if kind == Repeat::Every {
+                    // Set again before it runs, so that the script can cancel it.
+                    let again = Job::Script { script: script.clone(), env: env.clone(), kind, ms };
+                    self.set_timer(ms, &timer.name, again);
+                    if let Some(last) = self.timers.last_mut() {
+                        last.scope = timer.scope;
+                    }
+                }
+                self.run(&script, &env);
+            }
+            Job::Untoast(uid) => {
+                if let Some(toasts) = self.state.lists.get_mut(super::render::TOASTS) {
+                    toasts.retain(|t| t.uid != uid);
+                }
+            }
+            Job::Commit(leave) => self.commit(leave),
+        }
+        self.refresh();
+    }
+}
+
+impl Timer {
+    fn is_load(&self) -> bool {
+        matches!(self.job, Job::Commit(_) | Job::Script { kind: Repeat::Load, .. })
+    }
+}

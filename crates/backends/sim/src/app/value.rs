@@ -1,0 +1,82 @@
+//! Values of an app's variables and record fields.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A scalar. Records are flat; nesting is written with `where`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Value {
+    /// What an unset field reads as.
+    #[default]
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A number; money is counted in its smallest unit.
+    Int(i64),
+    /// Text.
+    Str(Arc<str>),
+}
+
+impl Value {
+    pub(crate) fn text(s: impl AsRef<str>) -> Self {
+        Self::Str(s.as_ref().into())
+    }
+
+    /// Empty, zero, false and unset are false.
+    pub(crate) fn truthy(&self) -> bool {
+        match self {
+            Self::Null => false,
+            Self::Bool(b) => *b,
+            Self::Int(n) => *n != 0,
+            Self::Str(s) => !s.is_empty(),
+        }
+    }
+
+    /// As a number; text that is none counts as 0, as an empty field does.
+    pub(crate) fn int(&self) -> i64 {
+        match self {
+            Self::Null => 0,
+            Self::Bool(b) => i64::from(*b),
+            Self::Int(n) => *n,
+            Self::Str(s) => s.trim().parse().unwrap_or(0),
+        }
+    }
+
+    /// Numbers compare as numbers, everything else as text.
+    pub(crate) fn order(&self, other: &Self) -> std::cmp::Ordering {
+        match (self, other) {
+            (Self::Int(a), Self::Int(b)) => a.cmp(b),
+            _ => self.to_string().cmp(&other.to_string()),
+        }
+    }
+
+    /// Equality of the language: `1 == '1'` holds, because parameters of an address are text.
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        self == other || self.to_string() == other.to_string()
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => Ok(()),
+            Self::Bool(b) => b.fmt(f),
+            Self::Int(n) => n.fmt(f),
+            Self::Str(s) => f.write_str(s),
+        }
+    }
+}
+
+impl TryFrom<&toml::Value> for Value {
+    type Error = String;
+    fn try_from(v: &toml::Value) -> Result<Self, String> {
+        match v {
+            toml::Value::String(s) => Ok(Self::text(s)),
+            toml::Value::Integer(n) => Ok(Self::Int(*n)),
+            toml::Value::Boolean(b) => Ok(Self::Bool(*b)),
+            other => {
+                Err(format!("a {} is no value: write text, a whole number or a boolean", other.type_str()))
+            }
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! Views: what a screen shows, one node per line, indented like a snapshot.
+//!
+//! ```text
+//! main
+//!   h1 "Cart ({count(cart)})"
+//!   list #lines
+//!     for c in cart key c.id
+//!       li "{c.name}"
+//!         button "Remove" press="remove cart where it.id == c.id"
+//!   if count(cart) == 0
+//!     "Nothing here yet."
+//! ```
+//! The grammar stands in `docs/sim-apps.md`.
+
+use super::expr::Expr;
+use super::lex::Lexer;
+use super::script::{self, Script};
+use super::state::Place;
+use super::value::Value;
+use crate::roles::{self, Kind};
+use std::collections::HashMap;
+use std::sync::Arc;
+use stickpin_tree::{Attr, States};
+
+/// A line of a view with what is below it.
+#[derive(Debug)]
+pub(crate) enum Tpl {
+    Element(Arc<Element>),
+    /// A text leaf.
+    Text(u32, Expr),
+    /// `for x in list where EXPR key EXPR virtual HEIGHT`
+    For(For),
+    /// `if EXPR` with its `else`.
+    If {
+        test: Expr,
+        yes: Vec<Tpl>,
+        no: Vec<Tpl>,
+    },
+}
+
+/// A repetition.
+#[derive(Debug)]
+pub(crate) struct For {
+    /// Number of the wrapper of a virtual list.
+    pub(crate) tpl: u32,
+    pub(crate) var: Arc<str>,
+    pub(crate) list: Arc<str>,
+    pub(crate) filter: Option<Expr>,
+    /// Without a key nodes belong to positions, with one to records.
+    pub(crate) key: Option<Expr>,
+    /// Height of a row; only what is in the scroller's window has nodes.
+    pub(crate) row_height: Option<u32>,
+    pub(crate) body: Vec<Tpl>,
+}
+
+/// An element.
+#[derive(Debug)]
+pub(crate) struct Element {
+    /// Number of the line: nodes of one line at one place are the same node.
+    pub(crate) tpl: u32,
+    pub(crate) kind: &'static Kind,
+    pub(crate) text: Option<Expr>,
+    /// A name that scripts use and captures never see.
+    pub(crate) mark: Option<Expr>,
+    pub(crate) states: Vec<(States, Expr)>,
+    pub(crate) attrs: Vec<(Attr, Expr)>,
+    pub(crate) handlers: Vec<(Event, Script)>,
+    pub(crate) bind: Option<Place>,
+    pub(crate) props: Vec<(Prop, Expr)>,
+    pub(crate) children: Vec<Tpl>,
+}
+
+impl Element {
+    pub(crate) fn handler(&self, event: Event) -> Option<&Script> {
+        self.handlers.iter().find(|(e, _)| *e == event).map(|(_, s)| s)
+    }
+
+    pub(crate) fn prop(&self, prop: Prop) -> Option<&Expr> {
+        self.props.iter().find(|(p, _)| *p == prop).map(|(_, e)| e)
+    }
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub(crate) enum $name { $($(#[$vdoc])* $variant,)* }
+
+        impl $name {
+            fn named(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+words! {
+    /// What can happen to an element.
+    Event {
+        Press = "press", DoublePress = "dblpress", Context = "context", LongPress = "longpress",
+        /// The pointer arrived over it.
+        Hover = "hover",
+        /// Its value changed by input.
+        Input = "input", Enter = "enter", Escape = "escape",
+        /// Something was dropped on it; `dragged` is the record of the source's loop.
+        Drop = "drop",
+        /// It, or the page, was scrolled.
+        Scroll = "scrolled",
+        Focus = "focused",
+        /// Once, just before the device looks for it, aims at it, acts on it.
+        Look = "look", Aim = "aim", Act = "act",
+    }
+}
+
+words! {
+    /// What else is said of an element.
+    Prop {
+        Label = "label", Value = "value", Level = "level", Truth = "truth", Format = "format",
+        Min = "min", Max = "max", Step = "step", Src = "src", For = "for",
+        /// A `<select>`: options are chosen without opening it.
+        Native = "native",
+        Width = "w", Height = "h",
+        /// Place in the viewport, on top of what is in the flow.
+        X = "x", Y = "y",
+        Scroll = "scroll",
+        /// Lets the pointer through.
+        Ghost = "ghost",
+        /// Nothing is painted behind it.
+        Clear = "clear",
+        Inline = "inline", Block = "block",
+        /// In the document, not in the tree, still painted.
+        Inert = "inert",
+        Hidden = "hidden",
+    }
+}
+
+fn state(word: &str) -> Option<States> {
+    Some(match word {
+        "disabled" => States::DISABLED,
+        "checked" => States::CHECKABLE.union(States::CHECKED),
+        "mixed" => States::MIXED,
+        "expanded" => States::EXPANDABLE.union(States::EXPANDED),
+        "selected" => States::SELECTABLE.union(States::SELECTED),
+        "pressed" => States::PRESSABLE.union(States::PRESSED),
+        "required" => States::REQUIRED,
+        "readonly" => States::READONLY,
+        "invalid" => States::INVALID,
+        "multiple" => States::MULTISELECTABLE,
+        "modal" => States::MODAL,
+        "invisible" => States::HIDDEN,
+        "protected" => States::PROTECTED,
+        "busy" => States::BUSY,
+        "haspopup" => States::HAS_POPUP,
+        _ => return None,
+    })
+}
+
+fn attr(word: &str) -> Option<Attr> {
+    Some(match word {
+        "id" => Attr::Id,
+        "data-testid" => Attr::TestId,
+        "data-test" => Attr::DataTest,
+        "data-cy" => Attr::DataCy,
+        "data-test-id" => Attr::DataTestId,
+        "data-id" => Attr::DataId,
+        "data-key" => Attr::DataKey,
+        "data-row-key" => Attr::DataRowKey,
+        "data-item-id" => Attr::DataItemId,
+        "rowindex" => Attr::RowIndex,
+        "href" => Attr::Href,
+        "controls" => Attr::Controls,
+        "labelledby" => Attr::LabelledBy,
+        "class" => Attr::Class,
+        "placeholder" => Attr::Placeholder,
+        "description" => Attr::Description,
+        "current" => Attr::Current,
+        "live" => Attr::Live,
+        "valuetext" => Attr::ValueText,
+        "roledescription" => Attr::RoleDescription,
+        _ => return None,
+    })
+}
+
+/// Reads views of one app: line numbers are unique in it, parts can be put in with `use NAME`.
+#[derive(Debug)]
+pub(crate) struct Parser<'p> {
+    pub(crate) parts: &'p HashMap<String, String>,
+    pub(crate) next: u32,
+}
+
+struct Line<'s> {
+    indent: usize,
+    text: &'s str,
+}
+
+impl Parser<'_> {
+    /// Reads one view.
+    pub(crate) fn parse(&mut self, source: &str) -> Result<Vec<Tpl>, String> {
+        self.nested(source, 0)
+    }
+
+    fn nested(&mut self, source: &str, depth: u8) -> Result<Vec<Tpl>, String> {
+        if depth > 8 {
+            return Err("parts that use one another without end".into());
+        }
+        let lines: Vec<Line<'_>> = source
+            .lines()
+            .filter(|l| !l.trim().is_empty() && !l.trim_start().starts_with("//"))
+            .map(|l| Line { indent: l.len() - l.trim_start().len(), text: l.trim() })
+            .collect();
+        self.block(&mut lines.as_slice(), 0, depth)
+    }
+
+    fn block(&mut self, lines: &mut &[Line<'_>], indent: usize, depth: u8) -> Result<Vec<Tpl>, String> {
+        let mut out = Vec::new();
+        while let Some((line, rest)) = lines.split_first() {
+            if line.indent < indent {
+                break;
+            }
+            *lines = rest;
+            if line.indent > indent {
+                return Err(format!("`{}` is indented further than the line above allows", line.text));
+            }
+            let below = rest.first().is_some_and(|l| l.indent > indent);
+            let children = if below { self.block(lines, indent + 2, depth)? } else { Vec::new() };
+            self.line(line.text, children, &mut out, depth)
+                .map_err(|e| format!("{e} (in `{}`)", line.text))?;
+        }
+        Ok(out)
+    }
+
+    fn line(&mut self, text: &str, children: Vec<Tpl>, out: &mut Vec<Tpl>, depth: u8) -> Result<(), String> {
+        self.next += 1;
+        let tpl = self.next;
+        let mut lexer = Lexer::new(text);
+        if text.starts_with('"') {
+            out.push(Tpl::Text(tpl, Expr::read(&mut lexer)?));
+            return lexer.end();
+        }
+        match lexer.word()? {
+            "use" => {
+                let name = lexer.word()?;
+                let part = self.parts.get(name).ok_or_else(|| format!("there is no part `{name}`"))?;
+                out.extend(self.nested(part, depth + 1)?);
+                lexer.end()
+            }
+            "if" => {
+                out.push(Tpl::If { test: Expr::read(&mut lexer)?, yes: children, no: Vec::new() });
+                lexer.end()
+            }
+            "else" => match out.last_mut() {
+                Some(Tpl::If { no, .. }) => {
+                    *no = children;
+                    lexer.end()
+                }
+                _ => Err("`else` has no `if` above it".into()),
+            },
+            "for" => {
+                out.push(Tpl::For(repetition(&mut lexer, tpl, children)?));
+                lexer.end()
+            }
+            word => {
+                let kind = roles::kind(word).ok_or_else(|| format!("`{word}` is no kind of element"))?;
+                out.push(Tpl::Element(Arc::new(element(tpl, kind, lexer.rest(), children)?)));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn repetition(lexer: &mut Lexer<'_>, tpl: u32, body: Vec<Tpl>) -> Result<For, String> {
+    let var = lexer.word()?.into();
+    lexer.expect("in")?;
+    let list = lexer.word()?.into();
+    let filter = if lexer.take("where")? { Some(Expr::read(lexer)?) } else { None };
+    let key = if lexer.take("key")? { Some(Expr::read(lexer)?) } else { None };
+    let row_height = if lexer.take("virtual")? {
+        match Expr::read(lexer)? {
+            Expr::Value(Value::Int(n @ 1..)) => u32::try_from(n).ok(),
+            _ => return Err("`virtual` needs the height of a row".into()),
+        }
+    } else {
+        None
+    };
+    Ok(For { tpl, var, list, filter, key, row_height, body })
+}
+
+fn element(tpl: u32, kind: &'static Kind, rest: &str, children: Vec<Tpl>) -> Result<Element, String> {
+    let mut e = Element {
+        tpl,
+        kind,
+        text: None,
+        mark: None,
+        states: Vec::new(),
+        attrs: Vec::new(),
+        handlers: Vec::new(),
+        bind: None,
+        props: Vec::new(),
+        children,
+    };
+    let mut lexer = Lexer::new(rest);
+    if rest.starts_with('"') {
+        e.text = Some(Expr::read(&mut lexer)?);
+    }
+    let mut rest = lexer.rest();
+    while !rest.is_empty() {
+        let end = rest.find(['=', ' ']).unwrap_or(rest.len());
+        let name = &rest[..end];
+        let (value, after) = match rest[end..].strip_prefix('=') {
+            Some(source) => {
+                let (value, after) = attr_value(source)?;
+                (Some(value), after)
+            }
+            None => (None, &rest[end..]),
+        };
+        set(&mut e, name, value)?;
+        rest = after.trim_start();
+    }
+    if e.prop(Prop::Scroll).is_some() && e.mark.is_none() {
+        return Err("a scroller needs a `#mark`".into());
+    }
+    Ok(e)
+}
+
+/// A value as it stands in the source.
+enum Source<'s> {
+    Quoted(&'s str),
+    Braced(&'s str),
+    Bare(&'s str),
+}
+
+fn attr_value(source: &str) -> Result<(Source<'_>, &str), String> {
+    if source.starts_with('"') || source.starts_with('{') {
+        let mut lexer = Lexer::new(source);
+        if let super::lex::Token::Text(inner) = lexer.next()? {
+            return Ok((Source::Quoted(inner), lexer.rest()));
+        }
+        let mut depth = 0usize;
+        for (at, c) in source.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 1 => return Ok((Source::Braced(&source[1..at]), &source[at + 1..])),
+                '}' => depth -= 1,
+                _ => {}
+            }
+        }
+        return Err(format!("`{source}` has no closing brace"));
+    }
+    let end = source.find(' ').unwrap_or(source.len());
+    Ok((Source::Bare(&source[..end]), &source[end..]))
+}
+
+fn set(e: &mut Element, name: &str, value: Option<Source<'_>>) -> Result<(), String> {
+    if let Some(mark) = name.strip_prefix('#') {
+        e.mark = Some(Expr::template(mark)?);
+        return Ok(());
+    }
+    if let Some(event) = Event::named(name) {
+        let source = match value {
+            Some(Source::Quoted(s) | Source::Bare(s) | Source::Braced(s)) => s,
+            None => return Err(format!("`{name}` needs a script")),
+        };
+        e.handlers.push((event, script::parse(source)?));
+        return Ok(());
+    }
+    if name == "bind" {
+        let Some(Source::Bare(place)) = value else { return Err("`bind` needs a name".into()) };
+        e.bind = Some(Place::parse(place)?);
+        return Ok(());
+    }
+    let expr = match value {
+        None => Expr::Value(Value::Bool(true)),
+        Some(Source::Quoted(s)) => Expr::template(s)?,
+        Some(Source::Braced(s)) => Expr::parse(s)?,
+        Some(Source::Bare(s)) => Expr::Value(match s {
+            "true" => Value::Bool(true),
+            "false" => Value::Bool(false),
+            _ => s.parse().map_or_else(|_| Value::text(s), Value::Int),
+        }),
+    };
+    if let Some(states) = state(name) {
+        e.states.push((states, expr));
+    } else if let Some(attr) = attr(name) {
+        e.attrs.push((attr, expr));
+    } else if let Some(prop) = Prop::named(name) {
+        e.props.push((prop, expr));
+    } else {
+        return Err(format!("`{name}` is said of no element"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(source: &str) -> Result<Vec<Tpl>, String> {
+        Parser { parts: &HashMap::new(), next: 0 }.parse(source)
+    }
+
+    #[test]
+    fn indentation_makes_children() {
+        let view = parse("main\n  h1 \"A\"\n  list\n    li \"B\"\np \"C\"").unwrap();
+        let Tpl::Element(main) = &view[0] else { panic!("{view:?}") };
+        assert_eq!((view.len(), main.children.len()), (2, 2));
+    }
+
+    #[test]
+    fn an_element_has_marks_states_attributes_handlers_and_layout() {
+        let view = parse(
+            r#"button "Buy {n}" #buy disabled={n == 0} data-id="x{n}" press="set n = n + 1; save" w=80 truth=buy"#,
+        )
+        .unwrap();
+        let Tpl::Element(e) = &view[0] else { panic!("{view:?}") };
+        assert!(e.mark.is_some() && e.text.is_some());
+        assert_eq!(e.states[0].0, States::DISABLED);
+        assert_eq!(e.attrs[0].0, Attr::DataId);
+        assert_eq!(e.handler(Event::Press).unwrap().len(), 2);
+        assert_eq!(e.prop(Prop::Width), Some(&Expr::Value(Value::Int(80))));
+    }
+
+    #[test]
+    fn mistakes_show_the_line() {
+        for (source, part) in [
+            ("buton \"A\"", "no kind of element"),
+            ("button \"A\" prss=x", "said of no element"),
+            ("main\n      p \"A\"", "indented further"),
+            ("else\n  p \"A\"", "no `if`"),
+            ("use header", "no part"),
+            ("div scroll h=100", "needs a `#mark`"),
+            ("button \"A", "no end"),
+        ] {
+            let error = parse(source).unwrap_err();
+            assert!(error.contains(part), "{source}: {error}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! From the document of an app to a tree.
+
+use crate::app::dom::Dom;
+use crate::app::sim::Sim;
+use std::collections::{HashMap, HashSet};
+use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_tree::{Attr, Handle, IdentityGrade, NodeSpec, States, Tree, TreeBuilder};
+
+/// Numbers by which nodes are named to the outside. On a device without identity they are new in every capture.
+#[derive(Debug, Default)]
+pub(crate) struct Addresses {
+    by_address: HashMap<u64, u64>,
+    next: u64,
+}
+
+impl Addresses {
+    /// A capture ends all addresses that were given before it.
+    pub(crate) fn forget(&mut self) {
+        self.by_address.clear();
+    }
+
+    fn give(&mut self, id: u64) -> u64 {
+        self.next += 1;
+        self.by_address.insert(self.next, id);
+        self.next
+    }
+}
+
+/// What of the tree a position of the document became.
+pub(crate) struct Capture {
+    pub(crate) tree: Tree,
+    /// Per position of the document: the node, if it was captured.
+    pub(crate) nodes: Vec<Option<stickpin_tree::NodeId>>,
+}
+
+/// Captures the whole document of the front tab. A node that is looked for (`also`) is captured, with those around
+/// it, when it is hidden, too.
+pub(crate) fn capture(
+    sim: &Sim,
+    addresses: &mut Addresses,
+    watch: &[Handle],
+    also: Option<usize>,
+) -> Result<Capture> {
+    let dom = sim.dom();
+    let grade = sim.options.grade;
+    let mut builder = TreeBuilder::new(grade);
+    builder.surface(sim.tab().surface);
+    let mut nodes = vec![None; dom.nodes.len()];
+    let mut depths = vec![0; dom.nodes.len()];
+    let mut at = 0;
+    while at < dom.nodes.len() {
+        let node = &dom.nodes[at];
+        let hidden = node.style.hidden || node.style.inert;
+        if hidden && !also.is_some_and(|a| dom.contains(at, a) || dom.contains(a, at)) {
+            at = node.end;
+            continue;
+        }
+        if at > 0 {
+            depths[at] = depths[node.parent] + 1;
+        }
+        let id = if grade == IdentityGrade::None { addresses.give(node.id) } else { node.id };
+        let internal = |e| Error::new(ErrorCode::Internal, format!("sim:{} made no tree: {e}", sim.app.name));
+        let made = if let Some(document) = &node.document {
+            builder.document(depths[at], (**document).clone(), id).map_err(internal)?
+        } else {
+            let attrs: Vec<(Attr, &str)> = node.attrs.iter().map(|(a, v)| (*a, v.as_str())).collect();
+            let secret = node.states.contains(States::PROTECTED);
+            let spec = NodeSpec {
+                role: Some(node.role),
+                name: &node.name,
+                value: if secret { "" } else { &node.value },
+                tag: node.kind.tag,
+                states: if hidden { node.states | States::HIDDEN } else { node.states },
+                level: node.level,
+                id,
+                attrs: &attrs,
+            };
+            builder.node(depths[at], spec).map_err(internal)?
+        };
+        nodes[at] = Some(made);
+        at += 1;
+    }
+    if grade != IdentityGrade::None {
+        let connected: HashSet<Handle> = hidden(dom, &nodes).collect();
+        builder.hidden(watch.iter().copied().filter(|h| connected.contains(h)));
+    }
+    let tree = builder
+        .finish()
+        .map_err(|e| Error::new(ErrorCode::Internal, format!("sim:{} made no tree: {e}", sim.app.name)))?;
+    Ok(Capture { tree, nodes })
+}
+
+/// Handles of what is in the document and not in the tree.
+fn hidden<'a>(dom: &'a Dom, nodes: &'a [Option<stickpin_tree::NodeId>]) -> impl Iterator<Item = Handle> + 'a {
+    let uncaptured = (0..dom.nodes.len()).filter(|&at| nodes[at].is_none());
+    uncaptured.map(|at| Handle { scope: dom.document(at).scope, id: dom.nodes[at].id })
+}
+
+/// Where the element of a handle is in the document; `None` when it is not connected any more.
+pub(crate) fn find(sim: &Sim, addresses: &Addresses, handle: Handle) -> Option<usize> {
+    let dom = sim.dom();
+    let id = match sim.options.grade {
+        IdentityGrade::None => *addresses.by_address.get(&handle.id)?,
+        _ => handle.id,
+    };
+    dom.find(id).filter(|&at| dom.document(at).scope == handle.scope)
+}
+
+/// How the element at a position is named to the outside now.
+pub(crate) fn handle(sim: &Sim, addresses: &mut Addresses, at: usize) -> Handle {
+    let (dom, id) = (sim.dom(), sim.dom().nodes[at].id);
+    let id = match sim.options.grade {
+        IdentityGrade::None => match addresses.by_address.iter().find(|(_, known)| **known == id) {
+            Some((address, _)) => *address,
+            None => addresses.give(id),
+        },
+        _ => id,
+    };
+    Handle { scope: dom.document(at).scope, id }
+}
+
+/// An element in words: `button "Buy"`.
+pub(crate) fn words(dom: &Dom, at: usize) -> String {
+    let node = &dom.nodes[at];
+    let name = if node.name.is_empty() { dom.text(at) } else { node.name.clone() };
+    if name.is_empty() { node.role.name().to_owned() } else { format!("{} {name:?}", node.role.name()) }
+}

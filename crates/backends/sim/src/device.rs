@@ -1,0 +1,503 @@
+//! A running app as a device.
+
+use crate::app::nav::{How, NavError};
+use crate::app::script::Step;
+use crate::app::sim::Sim;
+use crate::app::view::Event;
+use crate::capture::{self, Addresses, capture};
+use crate::layout::PAGE;
+use crate::options::Fault;
+use crate::shared::{Shared, Woken, millis};
+use crate::{aim, draw, library, query};
+use async_trait::async_trait;
+use std::sync::{Arc, MutexGuard};
+use std::time::Duration;
+use stickpin_kernel::device::{
+    Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
+    Dialog, DialogAnswer, Landed, Located, Modifiers, Navigation, Notice, Performed, Query, SettleRequest,
+    Settled, Shot, ShotRequest,
+};
+use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use stickpin_tree::{Handle, IdentityGrade, Rect, SurfaceId};
+
+/// How long an act waits for a document that is on its way.
+const COMMIT_PATIENCE: Duration = Duration::from_secs(5);
+/// How long nothing may move after a document came until it counts as arrived.
+const ARRIVAL_QUIET: Duration = Duration::from_millis(150);
+/// From when on a press is a long one.
+const LONG: Duration = Duration::from_millis(500);
+
+/// A running app.
+#[derive(Debug)]
+pub(crate) struct SimDevice {
+    pub(crate) info: DeviceInfo,
+    pub(crate) shared: Arc<Shared>,
+    addresses: Addresses,
+    /// Revision and tab of the last capture.
+    captured: Option<(u64, SurfaceId)>,
+}
+
+impl SimDevice {
+    pub(crate) fn new(info: DeviceInfo, shared: Arc<Shared>) -> Self {
+        Self { info, shared, addresses: Addresses::default(), captured: None }
+    }
+
+    /// The app, if it lives.
+    fn live(&self) -> Result<MutexGuard<'_, Sim>> {
+        let sim = self.shared.lock();
+        match &sim.dead {
+            None => Ok(sim),
+            Some(why) => Err(Error::new(ErrorCode::BackendLost, why.clone()).hint("open it again")),
+        }
+    }
+
+    /// The app, if it lives and no dialog stops it from answering.
+    fn free(&self) -> Result<MutexGuard<'_, Sim>> {
+        let sim = self.live()?;
+        match &sim.dialog {
+            None => Ok(sim),
+            Some(asked) => {
+                let (kind, message) = (&asked.dialog.kind, &asked.dialog.message);
+                Err(Error::new(
+                    ErrorCode::DialogOpen,
+                    format!("a {kind} dialog waits for an answer: {message:?}"),
+                )
+                .hint("alert accept, or alert dismiss"))
+            }
+        }
+    }
+
+    /// Waits for a document that is on its way.
+    async fn committed(&self) -> Result<()> {
+        let end = self.live()?.state.now_ms + millis(COMMIT_PATIENCE);
+        loop {
+            let due = self.live()?.commit_due();
+            match due {
+                Some(due) if due <= end => self.shared.wait_until(due, &CancellationToken::new()).await,
+                _ => return Ok(()),
+            };
+        }
+    }
+
+    fn gone() -> Error {
+        Error::new(ErrorCode::ElementNotFound, "the element is no longer in the document").hint("snapshot -i")
+    }
+
+    async fn settled(&self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
+        let (quiet, start) = (millis(request.quiet), self.live()?.state.now_ms);
+        let (end, mut last_change) = (start + millis(request.cap), start);
+        let mut revision = self.live()?.revision;
+        loop {
+            let due = {
+                let sim = self.live()?;
+                let now = sim.state.now_ms;
+                if let Some(asked) = &sim.dialog {
+                    return Ok(Settled {
+                        settled: false,
+                        still: vec![format!("{} dialog", asked.dialog.kind)],
+                    });
+                }
+                if sim.revision != revision {
+                    (revision, last_change) = (sim.revision, now);
+                }
+                let loading = sim.loading_until().is_some();
+                let quiet_at = last_change + quiet;
+                match sim.next_due() {
+                    // Nothing is due before it would be quiet: that is proved now and need not be waited for.
+                    None => return Ok(Settled { settled: true, still: Vec::new() }),
+                    Some(due) if !loading && due > quiet_at => {
+                        return Ok(Settled { settled: true, still: Vec::new() });
+                    }
+                    Some(due) if due > end || now >= end || cancel.is_cancelled() => {
+                        return Ok(Settled { settled: false, still: sim.still(due.max(end)) });
+                    }
+                    Some(due) => due,
+                }
+            };
+            self.shared.wait_until(due, cancel).await;
+        }
+    }
+
+    /// Starts another app in this device's place. Handles go on counting.
+    fn switch(&self, what: &str) -> Result<()> {
+        let options =
+            crate::options::Options::parse(what).map_err(|e| Error::new(ErrorCode::InvalidArgs, e))?;
+        if options.set {
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                format!("{what}: grade, clock, log and fault of a running device cannot be changed"),
+            )
+            .hint("close it first, or open --relaunch"));
+        }
+        let mut sim = self.live()?;
+        let path = options.path;
+        if library::load(&options.app)?.name == sim.app.name {
+            let path = path.unwrap_or_else(|| sim.app.start.clone());
+            return sim.leave(&path, How::Push).map_err(|e| unreachable(&e));
+        }
+        let app = library::load(&options.app)?;
+        let path = path.unwrap_or_else(|| app.start.clone());
+        sim.become_app(app, &path).map_err(|e| unreachable(&e))
+    }
+}
+
+fn unreachable(e: &NavError) -> Error {
+    Error::new(ErrorCode::DeviceNotFound, e.to_string())
+}
+
+#[async_trait]
+impl Device for SimDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
+        let shared = self.shared.clone();
+        let sim = self.free()?;
+        let now = (sim.revision, sim.tab().surface);
+        drop(sim);
+        if request.may_be_unchanged && self.captured == Some(now) {
+            return Ok(Captured::Unchanged);
+        }
+        self.addresses.forget();
+        let taken = capture(&shared.lock(), &mut self.addresses, request.watch, None)?;
+        self.captured = Some(now);
+        Ok(Captured::Tree(Box::new(taken.tree)))
+    }
+
+    async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<Located>> {
+        if self.live()?.patches.take(Fault::Navigate) {
+            self.live()?.reload_slowly();
+        }
+        self.committed().await?;
+        let shared = self.shared.clone();
+        drop(self.free()?);
+        let mut sim = shared.lock();
+        let Some(at) = capture::find(&sim, &self.addresses, handle) else { return Ok(None) };
+        let id = sim.dom().nodes[at].id;
+        sim.fire_once(id, Event::Look);
+        let Some(at) = sim.dom().find(id) else { return Ok(None) };
+        let taken = capture(&sim, &mut self.addresses, &[], Some(at))?;
+        Ok(taken.nodes[at].map(|node| Located { tree: taken.tree, node }))
+    }
+
+    async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        let sim = self.free()?;
+        let layout = sim.layout();
+        let rect = |h: &Handle| layout.rects[capture::find(&sim, &self.addresses, *h)?];
+        Ok(handles.iter().map(rect).collect())
+    }
+
+    async fn aim(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
+        self.committed().await?;
+        let shared = self.shared.clone();
+        drop(self.free()?);
+        let mut sim = shared.lock();
+        let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
+        let id = sim.dom().nodes[at].id;
+        sim.between(id, Event::Aim);
+        let at = sim.dom().find(id).ok_or_else(Self::gone)?;
+        aim::aim(&mut sim, &mut self.addresses, at, options)
+    }
+
+    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
+        let shared = self.shared.clone();
+        drop(self.free()?);
+        let sim = shared.lock();
+        let hit = sim.layout().hit(sim.dom(), x, y);
+        Ok(hit.map(|at| capture::handle(&sim, &mut self.addresses, at)))
+    }
+
+    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
+        self.committed().await?;
+        let (hang, lost) = {
+            let mut sim = self.free()?;
+            (sim.patches.take(Fault::Hang), sim.patches.take(Fault::Lost))
+        };
+        if hang {
+            cancel.cancelled().await;
+            return Err(
+                Error::new(ErrorCode::Timeout, "the app does not answer").dispatched(Dispatched::Unknown)
+            );
+        }
+        if lost {
+            let why = format!("{} died", self.info.label);
+            self.shared.lock().dead = Some(why.clone());
+            return Err(Error::new(ErrorCode::BackendLost, why).dispatched(Dispatched::Unknown));
+        }
+        if let Action::Press { hold, .. } = action
+            && !hold.is_zero()
+        {
+            let until = self.live()?.state.now_ms + millis(*hold);
+            // A press that is given up in the middle is released, which is a shorter press.
+            while self.shared.wait_until(until, cancel).await == Woken::Poked {}
+        }
+        let shared = self.shared.clone();
+        drop(self.free()?);
+        let mut sim = shared.lock();
+        let done = self.act(&mut sim, action);
+        if let Some(why) = &sim.dead {
+            let lost = Error::new(ErrorCode::BackendLost, why.clone()).hint("open it again");
+            return Err(lost.dispatched(Dispatched::Unknown));
+        }
+        done
+    }
+
+    async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
+        self.settled(request, cancel).await
+    }
+
+    async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
+        let end = self.live()?.state.now_ms + millis(timeout);
+        loop {
+            let until = {
+                let sim = self.live()?;
+                if sim.dialog.is_some() || self.captured != Some((sim.revision, sim.tab().surface)) {
+                    return Ok(true);
+                }
+                if sim.state.now_ms >= end || cancel.is_cancelled() {
+                    return Ok(false);
+                }
+                sim.next_due().map_or(end, |due| due.min(end))
+            };
+            self.shared.wait_until(until, cancel).await;
+        }
+    }
+
+    async fn navigate(
+        &mut self,
+        to: &Navigation,
+        timeout: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        drop(self.free()?);
+        let start = self.live()?.state.now_ms;
+        let step = |step| self.live()?.history(step).map_err(|e| unreachable(&e));
+        let moved = match to {
+            Navigation::To(what) if what.starts_with("sim:") => self.switch(what).map(|()| true)?,
+            Navigation::To(path) if path.starts_with(['/', '?', '#']) => {
+                self.live()?.leave(path, How::Push).map(|()| true).map_err(|e| unreachable(&e))?
+            }
+            Navigation::To(what) => {
+                return Err(Error::new(
+                    ErrorCode::InvalidArgs,
+                    format!("{what} is no address of a sim device"),
+                )
+                .hint("sim:APP, sim:APP/PATH, or /PATH in the app that is open"));
+            }
+            Navigation::Back => step(Step::Back)?,
+            Navigation::Forward => step(Step::Forward)?,
+            Navigation::Reload => step(Step::Reload)?,
+            Navigation::Home => {
+                let mut sim = self.live()?;
+                let start = sim.app.start.clone();
+                sim.leave(&start, How::Push).map(|()| true).map_err(|e| unreachable(&e))?
+            }
+        };
+        let cap = timeout.saturating_sub(Duration::from_millis(self.live()?.state.now_ms - start));
+        let settled = self.settled(SettleRequest { quiet: ARRIVAL_QUIET, cap }, cancel).await?.settled;
+        let sim = self.live()?;
+        let moved = moved && sim.dialog.is_none();
+        Ok(Arrived { moved, url: sim.url(), title: sim.title(), settled })
+    }
+
+    async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
+        let shared = self.shared.clone();
+        drop(self.free()?);
+        let mut sim = shared.lock();
+        let area = match request.of {
+            Some(handle) => {
+                let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
+                let id = sim.dom().nodes[at].id;
+                aim::bring_into_view(&mut sim, id);
+                let at = sim.dom().find(id).ok_or_else(Self::gone)?;
+                sim.layout().seen(at).ok_or_else(|| {
+                    Error::new(
+                        ErrorCode::ElementOffscreen,
+                        format!("{} cannot be seen", capture::words(sim.dom(), at)),
+                    )
+                })?
+            }
+            None if request.full => {
+                let layout = sim.layout();
+                let offset = sim.tab().scroll.get(PAGE).copied().unwrap_or(0.0);
+                let height = layout.scrollers.get(PAGE).map_or(0.0, |(content, _)| *content);
+                Rect { y: -offset, height: height.max(layout.viewport.height), ..layout.viewport }
+            }
+            None => sim.layout().viewport,
+        };
+        let png = draw::draw(sim.dom(), &sim.layout(), area).map_err(|e| {
+            Error::new(ErrorCode::Internal, format!("no picture of sim:{}: {e}", sim.app.name))
+        })?;
+        Ok(Shot { png, area, scale: 1.0 })
+    }
+
+    async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
+        let sim = self.free()?;
+        let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
+        Ok(query::answer(sim.dom(), at, &query))
+    }
+
+    async fn notices(&mut self) -> Result<Vec<Notice>> {
+        Ok(std::mem::take(&mut self.live()?.notices))
+    }
+
+    fn dialog(&self) -> Option<Dialog> {
+        self.shared.lock().dialog.as_ref().map(|asked| asked.dialog.clone())
+    }
+
+    async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()> {
+        if self.live()?.answer(answer) {
+            return Ok(());
+        }
+        Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open"))
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        let mut sim = self.shared.lock();
+        sim.dead.get_or_insert_with(|| format!("sim:{} was closed", self.info.label));
+        match sim.truth.failed.take() {
+            None => Ok(()),
+            Some(e) => {
+                Err(Error::new(ErrorCode::Io, format!("the log of {} is not whole: {e}", self.info.label)))
+            }
+        }
+    }
+}
+
+impl SimDevice {
+    /// The position of a target that an act needs, after what the app does just before it.
+    fn target(&self, sim: &mut Sim, handle: Handle) -> Result<usize> {
+        let at = capture::find(sim, &self.addresses, handle).ok_or_else(Self::gone)?;
+        let id = sim.dom().nodes[at].id;
+        sim.between(id, Event::Act);
+        sim.dom().find(id).ok_or_else(Self::gone)
+    }
+
+    /// What received an input at a point, and whether that is the target.
+    fn reached(
+        &self,
+        sim: &mut Sim,
+        point: (f64, f64),
+        target: Option<Handle>,
+    ) -> std::result::Result<(Option<usize>, Landed), Landed> {
+        if let Some(target) = target
+            && let Some(at) = capture::find(sim, &self.addresses, target)
+        {
+            let id = sim.dom().nodes[at].id;
+            sim.between(id, Event::Act);
+        }
+        let hit = sim.layout().hit(sim.dom(), point.0, point.1);
+        let Some(target) = target else { return Ok((hit, Landed::Unknown)) };
+        let at = capture::find(sim, &self.addresses, target);
+        match (hit, at) {
+            (Some(hit), Some(at)) if aim::reaches(sim, hit, at) => Ok((Some(hit), Landed::Confirmed)),
+            (hit, _) => {
+                let what = hit.map_or_else(|| "nothing".into(), |h| capture::words(sim.dom(), h));
+                Err(Landed::Elsewhere { what, stopped: true })
+            }
+        }
+    }
+
+    fn act(&self, sim: &mut Sim, action: &Action) -> Result<Performed> {
+        let done = |landed| Performed { handled: true, landed, ..Performed::default() };
+        match action {
+            Action::Press { point, target, button, count, hold, .. } => {
+                match self.reached(sim, *point, *target) {
+                    Err(landed) => return Ok(done(landed)),
+                    Ok((Some(at), landed)) => {
+                        sim.point_at(point.0, point.1);
+                        sim.press_or_ask(at, *button, *count, *hold >= LONG);
+                        return Ok(done(landed));
+                    }
+                    Ok((None, landed)) => return Ok(done(landed)),
+                }
+            }
+            Action::Drag { from, source, to, target } => {
+                let (Some(from), landed) = (match self.reached(sim, *from, *source) {
+                    Err(landed) => return Ok(done(landed)),
+                    Ok(reached) => reached,
+                }) else {
+                    return Ok(done(Landed::Unknown));
+                };
+                let onto = sim.layout().hit(sim.dom(), to.0, to.1);
+                let Some(onto) = onto else { return Ok(done(Landed::Unknown)) };
+                let meant = target.and_then(|t| capture::find(sim, &self.addresses, t));
+                if meant.is_some_and(|m| !aim::reaches(sim, onto, m)) {
+                    let what = capture::words(sim.dom(), onto);
+                    return Ok(done(Landed::Elsewhere { what, stopped: true }));
+                }
+                sim.drag(from, onto);
+                Ok(done(landed))
+            }
+            Action::Fill { target, text } => {
+                let at = self.target(sim, *target)?;
+                let id = sim.dom().nodes[at].id;
+                let handled = sim.fill(at, text);
+                let value = sim.dom().find(id).map(|at| sim.dom().nodes[at].value.clone());
+                Ok(Performed { handled, value, ..done(Landed::Confirmed) })
+            }
+            Action::Type { target, text } => {
+                if let Some(target) = target {
+                    let at = self.target(sim, *target)?;
+                    let id = sim.dom().nodes[at].id;
+                    sim.focus(Some(id));
+                }
+                sim.type_text(text);
+                Ok(done(if target.is_some() { Landed::Confirmed } else { Landed::Unknown }))
+            }
+            Action::Key { modifiers, key } => {
+                let plain = !(modifiers.alt || modifiers.control || modifiers.meta);
+                sim.key(&chord(*modifiers, key), key, plain);
+                Ok(done(Landed::Unknown))
+            }
+            Action::Select { target, options } => {
+                let at = self.target(sim, *target)?;
+                let id = sim.dom().nodes[at].id;
+                match sim.select(at, options) {
+                    None => Ok(Performed::default()),
+                    Some(Err(unknown)) => {
+                        let list = capture::words(sim.dom(), at);
+                        Err(Error::new(
+                            ErrorCode::ElementNotFound,
+                            format!("{list} has no option {unknown:?}"),
+                        )
+                        .hint(query::options(sim.dom(), at)))
+                    }
+                    Some(Ok(())) => {
+                        let value = sim.dom().find(id).map(|at| sim.dom().nodes[at].value.clone());
+                        Ok(Performed { value, ..done(Landed::Confirmed) })
+                    }
+                }
+            }
+            Action::Scroll { target, dy, .. } => {
+                let at = target.map(|t| self.target(sim, t)).transpose()?.unwrap_or(0);
+                let mark = sim.scroller(at);
+                let before = sim.tab().scroll.get(&mark).copied().unwrap_or(0.0);
+                sim.received(at, "scroll", &format!("{mark} {dy}"));
+                let moved = sim.scroll_to(&mark, before + dy);
+                Ok(Performed { moved, ..done(Landed::Confirmed) })
+            }
+        }
+    }
+}
+
+/// A chord as it is logged: `Control+a`.
+fn chord(modifiers: Modifiers, key: &str) -> String {
+    let held = [
+        (modifiers.control, "Control+"),
+        (modifiers.alt, "Alt+"),
+        (modifiers.meta, "Meta+"),
+        (modifiers.shift, "Shift+"),
+    ];
+    held.iter().filter(|(is, _)| *is).map(|(_, name)| *name).chain([key]).collect()
+}
+
+/// What the handles of a grade are called in `open`.
+pub(crate) fn grade_name(grade: IdentityGrade) -> &'static str {
+    match grade {
+        IdentityGrade::NeverReused => "never-reused",
+        IdentityGrade::WhileAlive => "while-alive",
+        IdentityGrade::None => "none",
+    }
+}

@@ -1,0 +1,395 @@
+//! Input as the app experiences it: what a person's pointer and keys would do.
+
+use crate::app::eval::Bound;
+use crate::app::nav::How;
+use crate::app::sim::{Asked, Sim, Then};
+use crate::app::state::Place;
+use crate::app::value::Value;
+use crate::app::view::{Event, Prop};
+use crate::format::formatted;
+use crate::layout::PAGE;
+use crate::options::Fault;
+use stickpin_kernel::device::{Button, Dialog};
+use stickpin_tree::{Attr, Role, States};
+
+impl Sim {
+    /// The control around an element: the nearest that a person can act on.
+    pub(crate) fn control(&self, at: usize) -> usize {
+        let dom = self.dom();
+        dom.path(at).find(|&i| dom.nodes[i].states.contains(States::ACTIONABLE)).unwrap_or(at)
+    }
+
+    /// The control that a label names, else the element itself.
+    pub(crate) fn labelled(&self, at: usize) -> usize {
+        let dom = self.dom();
+        let target = dom.path(at).find(|&i| dom.nodes[i].role == Role::Label).and_then(|i| {
+            let node = &dom.nodes[i];
+            let mark = self.eval(node.element.as_ref()?.prop(Prop::For)?, &node.env);
+            dom.marked(&mark)
+        });
+        target.unwrap_or(at)
+    }
+
+    fn disabled(&self, at: usize) -> bool {
+        let dom = self.dom();
+        dom.nodes[self.control(at)].states.contains(States::DISABLED)
+    }
+
+    /// The pointer is at a point now.
+    pub(crate) fn point_at(&mut self, x: f64, y: f64) {
+        let over = self.layout().hit(self.dom(), x, y);
+        let id = over.map(|at| self.dom().nodes[at].id);
+        if id == self.hover {
+            return;
+        }
+        self.hover = id;
+        if let Some(at) = over {
+            self.received(at, "hover", "");
+            self.fire(at, Event::Hover);
+        }
+    }
+
+    /// Presses what is at a position of the document.
+    pub(crate) fn press(&mut self, at: usize, button: Button, count: u8, long: bool) {
+        let id = self.dom().nodes[at].id;
+        let other = match (button, long) {
+            (Button::Right, _) => Some((Event::Context, "context")),
+            (_, true) => Some((Event::LongPress, "longpress")),
+            _ => None,
+        };
+        if let Some((event, word)) = other {
+            self.received(at, word, "");
+            if !self.disabled(at) {
+                self.fire(at, event);
+            }
+            return;
+        }
+        for _ in 0..count.max(1) {
+            let Some(at) = self.dom().find(id) else { return };
+            self.received(at, "press", "");
+            self.press_element(at);
+        }
+        if count == 2
+            && let Some(at) = self.dom().find(id)
+            && !self.disabled(at)
+        {
+            self.received(at, "dblpress", "");
+            self.fire(at, Event::DoublePress);
+        }
+    }
+
+    /// Presses, unless the app was opened with a dialog that comes in the way.
+    pub(crate) fn press_or_ask(&mut self, at: usize, button: Button, count: u8, long: bool) {
+        if !self.patches.take(Fault::Dialog) {
+            return self.press(at, button, count, long);
+        }
+        let id = self.dom().nodes[at].id;
+        self.received(at, "press", "");
+        let dialog =
+            Dialog { kind: "confirm".into(), message: "Are you sure?".into(), default: String::new() };
+        self.dialog = Some(Asked { dialog, then: Then::Press(id) });
+    }
+
+    /// What a press does to an element: what its kind does by itself, then the app's handler.
+    pub(crate) fn press_element(&mut self, at: usize) {
+        if self.disabled(at) {
+            return;
+        }
+        let at = self.labelled(at);
+        let control = self.control(at);
+        let dom = self.dom();
+        let focus = dom.path(at).find(|&i| dom.nodes[i].states.contains(States::FOCUSABLE));
+        let focus = focus.map(|i| dom.nodes[i].id);
+        let id = dom.nodes[control].id;
+        self.focus(focus);
+        self.toggle(id);
+        let Some(at) = self.dom().find(id) else { return };
+        let handled = self.fire(at, Event::Press);
+        let Some(at) = self.dom().find(id).filter(|_| !handled) else { return };
+        let node = &self.dom().nodes[at];
+        let href = node.attrs.iter().find(|(a, _)| *a == Attr::Href).map(|(_, v)| v.clone());
+        if let (Role::Link, Some(href)) = (node.role, href) {
+            let went = if href.starts_with('#') {
+                self.route(&href, How::Push)
+            } else {
+                self.leave(&href, How::Push)
+            };
+            self.report(went);
+        }
+    }
+
+    /// Moves the focus.
+    pub(crate) fn focus(&mut self, id: Option<u64>) {
+        if self.tab().focus == id {
+            return;
+        }
+        self.tab_mut().focus = id;
+        self.refresh();
+        if let Some(at) = id.and_then(|id| self.dom().find(id)) {
+            self.fire(at, Event::Focus);
+        }
+    }
+
+    /// Turns what can be turned by a press: checkboxes, switches, radios, options.
+    fn toggle(&mut self, id: u64) {
+        let dom = self.dom();
+        let Some(at) = dom.find(id) else { return };
+        let node = &dom.nodes[at];
+        let bound = node.element.as_ref().and_then(|e| e.bind.clone());
+        let own = |node: &crate::app::dom::Node| {
+            let value = node.element.as_ref().and_then(|e| e.prop(Prop::Value));
+            Value::text(value.map_or_else(|| node.name.clone(), |v| self.eval(v, &node.env)))
+        };
+        let (place, value, holder) = match (node.role, bound) {
+            (Role::Checkbox | Role::Switch | Role::MenuItemCheckbox, Some(place)) => {
+                (place, Value::Bool(!node.states.contains(States::CHECKED)), at)
+            }
+            (Role::Option, Some(place)) => (place, Value::Bool(!node.states.contains(States::SELECTED)), at),
+            (Role::Radio, Some(place)) => (place, own(node), at),
+            (Role::Option, None) => {
+                let list =
+                    dom.ancestors(at).find_map(|i| Some((dom.nodes[i].element.as_ref()?.bind.clone()?, i)));
+                let Some((place, list)) = list else { return };
+                (place, own(node), list)
+            }
+            _ => return,
+        };
+        self.write(holder, &place, value);
+    }
+
+    /// Writes what an element is bound to, and tells its handler.
+    fn write(&mut self, at: usize, place: &Place, value: Value) {
+        let (id, env) = (self.dom().nodes[at].id, self.dom().nodes[at].env.clone());
+        self.state.write(place, &env, value);
+        self.refresh();
+        if let Some(at) = self.dom().find(id) {
+            self.fire(at, Event::Input);
+        }
+    }
+
+    /// Gives a field another content, formatted as the app does it.
+    fn put(&mut self, at: usize, text: &str) {
+        let node = &self.dom().nodes[at];
+        let Some(element) = node.element.clone() else { return };
+        let env = node.env.clone();
+        let number = |prop| element.prop(prop).map(|e| crate::app::eval::eval(e, &self.state, &env).int());
+        let numeric = matches!(node.role, Role::SpinButton | Role::Slider);
+        let text = element.prop(Prop::Format).map_or_else(
+            || {
+                if numeric && !text.is_empty() {
+                    bounded(text, number(Prop::Min), number(Prop::Max))
+                } else {
+                    text.into()
+                }
+            },
+            |f| formatted(&self.eval(f, &env), text),
+        );
+        if let Some(place) = &element.bind {
+            let value = text.parse().ok().filter(|_| numeric).map_or_else(|| Value::text(&text), Value::Int);
+            return self.write(at, place, value);
+        }
+        let id = node.id;
+        self.tab_mut().typed.insert(id, text);
+        self.refresh();
+        if let Some(at) = self.dom().find(id) {
+            self.fire(at, Event::Input);
+        }
+    }
+
+    /// Whether text can be put into an element now.
+    fn takes_text(&self, at: usize) -> bool {
+        let states = self.dom().nodes[at].states;
+        states.contains(States::EDITABLE) && !states.intersects(States::DISABLED | States::READONLY)
+    }
+
+    /// Replaces the content of a field; false where it takes none.
+    pub(crate) fn fill(&mut self, at: usize, text: &str) -> bool {
+        if !self.takes_text(at) && self.dom().nodes[at].role != Role::Slider {
+            return false;
+        }
+        let id = self.dom().nodes[at].id;
+        self.focus(Some(id));
+        if let Some(at) = self.dom().find(id) {
+            self.received(at, "fill", text);
+            self.put(at, text);
+        }
+        true
+    }
+
+    /// Types into what has the focus, one character after another.
+    pub(crate) fn type_text(&mut self, text: &str) {
+        let focus = self.tab().focus.and_then(|id| self.dom().find(id)).unwrap_or(0);
+        self.received(focus, "type", text);
+        for c in text.chars() {
+            self.character(c);
+        }
+    }
+
+    fn character(&mut self, c: char) {
+        let Some(at) = self.tab().focus.and_then(|id| self.dom().find(id)) else { return };
+        if self.takes_text(at) {
+            let text = format!("{}{c}", self.dom().nodes[at].value);
+            self.put(at, &text);
+        }
+    }
+
+    /// Chooses options of a native list; `None` where the element is none, an unknown option as an error.
+    pub(crate) fn select(&mut self, at: usize, options: &[String]) -> Option<Result<(), String>> {
+        let dom = self.dom();
+        let element = dom.nodes[at].element.as_ref()?;
+        element.prop(Prop::Native)?;
+        let place = element.bind.clone();
+        let all: Vec<usize> =
+            (at..dom.nodes[at].end).filter(|&i| dom.nodes[i].role == Role::Option).collect();
+        let mut chosen = Vec::new();
+        for wanted in options {
+            let is = |i: &&usize| dom.nodes[**i].name == *wanted || dom.nodes[**i].value == *wanted;
+            match all.iter().find(is) {
+                Some(i) => chosen.push((dom.nodes[*i].id, Value::text(&dom.nodes[*i].value))),
+                None => return Some(Err(wanted.clone())),
+            }
+        }
+        let ids: Vec<u64> = all.iter().map(|&i| dom.nodes[i].id).collect();
+        self.received(at, "select", &options.join(", "));
+        if let Some(place) = place {
+            if let Some((_, value)) = chosen.into_iter().next() {
+                self.write(at, &place, value);
+            }
+            return Some(Ok(()));
+        }
+        // Several can be chosen: each option is bound to a place of its own.
+        for id in ids {
+            let wanted = chosen.iter().any(|(c, _)| *c == id);
+            let now = self.dom().find(id).map(|i| self.dom().nodes[i].states.contains(States::SELECTED));
+            if now.is_some_and(|now| now != wanted) {
+                self.toggle(id);
+            }
+        }
+        Some(Ok(()))
+    }
+
+    /// Drags one element onto another.
+    pub(crate) fn drag(&mut self, from: usize, to: usize) {
+        let dragged = self.dom().nodes[from].env.last().cloned();
+        self.received(from, "drag", "");
+        self.received(to, "drop", "");
+        if let Some(bound) = dragged {
+            self.fire_with(to, Event::Drop, Some(Bound { name: "dragged".into(), ..bound }));
+        }
+    }
+
+    /// The scroller around an element, by mark; the page if there is none.
+    pub(crate) fn scroller(&self, at: usize) -> String {
+        let dom = self.dom();
+        let found = dom.path(at).find(|&i| dom.nodes[i].style.scroll);
+        found.map_or_else(|| PAGE.to_owned(), |i| dom.nodes[i].mark.clone())
+    }
+
+    /// Scrolls to an offset, as far as there is something to see. False if nothing moved.
+    pub(crate) fn scroll_to(&mut self, mark: &str, y: f64) -> bool {
+        let furthest = self.layout().furthest(mark);
+        let y = y.clamp(0.0, furthest);
+        let before = self.tab().scroll.get(mark).copied().unwrap_or(0.0);
+        if (y - before).abs() < 0.5 {
+            return false;
+        }
+        self.tab_mut().scroll.insert(mark.to_owned(), y);
+        self.refresh();
+        let at = self.dom().marked(mark).unwrap_or(0);
+        self.fire(at, Event::Scroll);
+        true
+    }
+
+    /// Presses a key with modifiers held, like `Control+a`.
+    pub(crate) fn key(&mut self, chord: &str, key: &str, plain: bool) {
+        let focus = self.tab().focus.and_then(|id| self.dom().find(id));
+        let at = focus.unwrap_or(0);
+        let (id, role) = (self.dom().nodes[at].id, self.dom().nodes[at].role);
+        self.received(at, "key", chord);
+        match key {
+            "Tab" => self.tab_key(focus, chord.contains("Shift+")),
+            "Enter" if matches!(role, Role::Button | Role::Link | Role::MenuItem | Role::Tab) => {
+                self.press_element(at);
+            }
+            "Enter" if self.dom().nodes[at].states.contains(States::MULTILINE) => self.character('\n'),
+            "Enter" => {
+                self.fire(at, Event::Enter);
+            }
+            "Escape" => self.escape(at),
+            " " | "Space" if !self.takes_text(at) => self.press_element(at),
+            "ArrowUp" | "ArrowRight" => self.nudge(id, 1),
+            "ArrowDown" | "ArrowLeft" => self.nudge(id, -1),
+            "Backspace" | "Delete" if self.takes_text(at) => {
+                let mut text = self.dom().nodes[at].value.clone();
+                text.pop();
+                self.put(at, &text);
+            }
+            key if plain => {
+                let mut chars = key.chars();
+                if let (Some(c), None) = (chars.next(), chars.next()) {
+                    self.character(c);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn tab_key(&mut self, from: Option<usize>, back: bool) {
+        let dom = self.dom();
+        let stops: Vec<(usize, u64)> = (0..dom.nodes.len())
+            .filter(|&i| {
+                let n = &dom.nodes[i];
+                n.states.contains(States::FOCUSABLE)
+                    && !n.states.contains(States::DISABLED)
+                    && !n.style.hidden
+                    && !n.style.inert
+            })
+            .map(|i| (i, dom.nodes[i].id))
+            .collect();
+        let next = if back {
+            stops.iter().rev().find(|(i, _)| from.is_none_or(|f| *i < f)).or(stops.last())
+        } else {
+            stops.iter().find(|(i, _)| from.is_none_or(|f| *i > f)).or(stops.first())
+        };
+        let next = next.map(|(_, id)| *id);
+        self.focus(next);
+    }
+
+    /// Escape goes to the focus, else to what lies on top.
+    fn escape(&mut self, at: usize) {
+        if self.fire(at, Event::Escape) {
+            return;
+        }
+        let dom = self.dom();
+        let takes = |i: &usize| {
+            dom.nodes[*i].element.as_ref().is_some_and(|e| e.handler(Event::Escape).is_some())
+                && !dom.nodes[*i].style.hidden
+        };
+        if let Some(at) = (0..dom.nodes.len()).rev().find(takes) {
+            self.fire(at, Event::Escape);
+        }
+    }
+
+    /// Arrow keys on a slider or a number field.
+    fn nudge(&mut self, id: u64, by: i64) {
+        let Some(at) = self.dom().find(id) else { return };
+        let node = &self.dom().nodes[at];
+        if !matches!(node.role, Role::Slider | Role::SpinButton) {
+            return;
+        }
+        let step = node.element.as_ref().and_then(|e| e.prop(Prop::Step));
+        let step = step.map_or(1, |e| crate::app::eval::eval(e, &self.state, &node.env).int());
+        let value = node.value.parse::<i64>().unwrap_or(0) + by * step;
+        self.put(at, &value.to_string());
+    }
+}
+
+/// A number between the bounds; text that is none is kept, as fields do.
+fn bounded(text: &str, min: Option<i64>, max: Option<i64>) -> String {
+    match text.trim().parse::<i64>() {
+        Ok(n) => {
+            n.clamp(min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX).max(min.unwrap_or(i64::MIN))).to_string()
+        }
+        Err(_) => text.into(),
+    }
+}

@@ -1,0 +1,267 @@
+//! Boxes: a small deterministic flow layout, so that rects, scrolling, hit tests and pictures mean something.
+//!
+//! Block elements stand below one another over the whole width; inline ones beside one another, wrapped. What has
+//! `x` and `y` lies on top of the flow, in document order; a modal dialog without them is centred on a backdrop.
+
+use crate::app::dom::Dom;
+use crate::roles::Flow;
+use std::collections::HashMap;
+use stickpin_tree::{Rect, Role, States};
+
+/// Width of a character; heights of a line of text and of a control.
+pub(crate) const CHAR: f64 = 8.0;
+pub(crate) const LINE: f64 = 16.0;
+const CONTROL: f64 = 28.0;
+const GAP: f64 = 6.0;
+const FIELD_WIDTH: f64 = 240.0;
+/// The name under which the page's own scroll offset is kept.
+pub(crate) const PAGE: &str = "page";
+
+/// Where everything is at one moment.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    /// Per node: its box in the viewport; none if it is hidden.
+    pub(crate) rects: Vec<Option<Rect>>,
+    /// Per node: what of the viewport it can be seen in.
+    clips: Vec<Rect>,
+    /// Roots of what lies on top of the flow, lowest first, and whether all else is behind a backdrop.
+    pub(crate) layers: Vec<(usize, bool)>,
+    /// Per scroller (mark): height of the content and of the window.
+    pub(crate) scrollers: HashMap<String, (f64, f64)>,
+    pub(crate) viewport: Rect,
+}
+
+struct Pass<'a> {
+    dom: &'a Dom,
+    scroll: &'a HashMap<String, f64>,
+    out: Layout,
+    /// Roots of layers that were met in the flow.
+    pending: Vec<usize>,
+}
+
+/// Lays out a document.
+pub(crate) fn layout(dom: &Dom, scroll: &HashMap<String, f64>, viewport: (u32, u32)) -> Layout {
+    let viewport = Rect { x: 0.0, y: 0.0, width: viewport.0.into(), height: viewport.1.into() };
+    let n = dom.nodes.len();
+    let out = Layout {
+        rects: vec![None; n],
+        clips: vec![viewport; n],
+        layers: Vec::new(),
+        scrollers: HashMap::new(),
+        viewport,
+    };
+    let mut pass = Pass { dom, scroll, out, pending: Vec::new() };
+    if n > 0 {
+        let offset = scroll.get(PAGE).copied().unwrap_or(0.0);
+        let (_, height) = pass.place(0, 0.0, -offset, viewport.width, viewport);
+        pass.out.scrollers.insert(PAGE.into(), (height, viewport.height));
+        while !pass.pending.is_empty() {
+            for root in std::mem::take(&mut pass.pending) {
+                pass.layer(root);
+            }
+        }
+        pass.out.layers.sort_unstable();
+    }
+    pass.out
+}
+
+fn chars(text: &str) -> f64 {
+    u32::try_from(text.chars().count()).map_or(0.0, |n| f64::from(n) * CHAR)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "pixels of a made-up screen")]
+fn pixels(n: i64) -> f64 {
+    n as f64
+}
+
+impl Pass<'_> {
+    fn layer(&mut self, root: usize) {
+        let node = &self.dom.nodes[root];
+        let view = self.out.viewport;
+        let width = node.style.width.map_or(480.0, pixels);
+        let (x, y) = match node.style.fixed {
+            Some((x, y)) => (pixels(x), pixels(y)),
+            None => (((view.width - width) / 2.0).max(0.0), 96.0),
+        };
+        self.out.layers.push((root, node.style.fixed.is_none()));
+        let (_, height) = self.place(root, x, y, width, view);
+        if let Some(rect) = &mut self.out.rects[root] {
+            rect.height = node.style.height.map_or(height, pixels);
+            rect.width = width;
+        }
+    }
+
+    /// Whether a node leaves the flow.
+    fn floats(&self, at: usize) -> bool {
+        let node = &self.dom.nodes[at];
+        node.style.fixed.is_some() || node.states.contains(States::MODAL)
+    }
+
+    /// Puts a node at a place and gives the room that it takes.
+    fn place(&mut self, at: usize, x: f64, y: f64, room: f64, clip: Rect) -> (f64, f64) {
+        let dom = self.dom;
+        let node = &dom.nodes[at];
+        if node.style.hidden {
+            return (0.0, 0.0);
+        }
+        self.out.clips[at] = clip;
+        if node.is_text() {
+            let size = (chars(&node.name), LINE);
+            self.out.rects[at] = Some(Rect { x, y, width: size.0, height: size.1 });
+            return size;
+        }
+        let block = node.style.flow == Flow::Block;
+        let (least_w, least_h, pad) = natural(dom, at);
+        let width = node.style.width.map_or(room, pixels);
+        let mut inner_clip = clip;
+        let mut offset = 0.0;
+        if node.style.scroll {
+            let height = node.style.height.map_or(600.0, pixels);
+            inner_clip = intersect(clip, Rect { x, y, width, height });
+            offset = self.scroll.get(&node.mark).copied().unwrap_or(0.0);
+        }
+        let (content_w, content_h) =
+            self.flow(at, x + pad, y + pad - offset, (width - 2.0 * pad).max(CHAR), inner_clip);
+        let natural_h = (content_h + 2.0 * pad).max(least_h);
+        let height = node.style.height.map_or(natural_h, pixels);
+        let width = match node.style.width {
+            Some(w) => pixels(w),
+            None if block => room,
+            None => (content_w + 2.0 * pad).max(least_w),
+        };
+        if node.style.scroll {
+            self.out.scrollers.insert(node.mark.clone(), (natural_h, height));
+        }
+        self.out.rects[at] = Some(Rect { x, y, width, height });
+        (width, height)
+    }
+
+    /// Lays out the children; gives the extent of what they take.
+    fn flow(&mut self, of: usize, x: f64, y: f64, room: f64, clip: Rect) -> (f64, f64) {
+        let (mut cx, mut cy, mut line, mut widest) = (x, y, 0.0_f64, 0.0_f64);
+        let children: Vec<usize> = self.dom.children(of).collect();
+        for child in children {
+            let style = &self.dom.nodes[child].style;
+            if style.hidden {
+                continue;
+            }
+            if self.floats(child) {
+                if !self.pending.contains(&child) {
+                    self.pending.push(child);
+                }
+                continue;
+            }
+            if let Some(top) = style.top {
+                self.place(child, x, y + pixels(top), room, clip);
+                continue;
+            }
+            if style.flow == Flow::Block {
+                if line > 0.0 {
+                    cy += line + GAP;
+                    (cx, line) = (x, 0.0);
+                }
+                let (w, h) = self.place(child, x, cy, room, clip);
+                widest = widest.max(w);
+                cy += h + GAP;
+                continue;
+            }
+            let (mut w, mut h) = self.place(child, cx, cy, (x + room - cx).max(CHAR), clip);
+            if cx > x && cx + w > x + room {
+                cy += line + GAP;
+                (cx, line) = (x, 0.0);
+                (w, h) = self.place(child, cx, cy, room, clip);
+            }
+            cx += w + GAP;
+            line = line.max(h);
+            widest = widest.max(cx - GAP - x);
+        }
+        let bottom = if line > 0.0 {
+            cy + line
+        } else if cy > y {
+            cy - GAP
+        } else {
+            cy
+        };
+        (widest, bottom - y)
+    }
+}
+
+/// The least width and height of a box, and its padding.
+fn natural(dom: &Dom, at: usize) -> (f64, f64, f64) {
+    let node = &dom.nodes[at];
+    match node.role {
+        Role::TextBox if node.states.contains(States::MULTILINE) => (FIELD_WIDTH, 72.0, 6.0),
+        Role::TextBox | Role::SearchBox | Role::SpinButton | Role::Combobox | Role::Slider => {
+            (FIELD_WIDTH, CONTROL, 6.0)
+        }
+        Role::Checkbox | Role::Radio | Role::Switch => (24.0 + chars(&node.name), CONTROL, 6.0),
+        Role::Button | Role::Tab | Role::Link => (2.0 * CHAR, CONTROL, 6.0),
+        Role::Image => (32.0, 32.0, 0.0),
+        Role::ProgressBar => (160.0, LINE, 0.0),
+        Role::Separator => (0.0, 2.0, 0.0),
+        Role::Heading => (0.0, 24.0, 2.0),
+        Role::Document => (0.0, 0.0, 8.0),
+        Role::Generic | Role::Paragraph | Role::Main | Role::List | Role::Iframe => (0.0, 0.0, 0.0),
+        _ => (0.0, 0.0, 4.0),
+    }
+}
+
+/// What two rectangles share; empty if nothing.
+pub(crate) fn intersect(a: Rect, b: Rect) -> Rect {
+    let (x, y) = (a.x.max(b.x), a.y.max(b.y));
+    let (right, bottom) = ((a.x + a.width).min(b.x + b.width), (a.y + a.height).min(b.y + b.height));
+    Rect { x, y, width: (right - x).max(0.0), height: (bottom - y).max(0.0) }
+}
+
+impl Layout {
+    /// What of a node is in a part of the page, that outside the viewport included where nothing else clips it.
+    pub(crate) fn seen_in(&self, at: usize, area: Rect) -> Option<Rect> {
+        let clip = if self.clips[at] == self.viewport { area } else { self.clips[at] };
+        let shared = intersect(intersect(self.rects[at]?, clip), area);
+        (shared.width > 0.0 && shared.height > 0.0).then_some(shared)
+    }
+
+    /// What of a node can be seen, before anything covers it; none if nothing.
+    pub(crate) fn seen(&self, at: usize) -> Option<Rect> {
+        let shared = intersect(self.rects[at]?, self.clips[at]);
+        (shared.width > 0.0 && shared.height > 0.0).then_some(shared)
+    }
+
+    /// The innermost element under a point: what a press there would reach.
+    pub(crate) fn hit(&self, dom: &Dom, x: f64, y: f64) -> Option<usize> {
+        if !self.viewport.contains(x, y) {
+            return None;
+        }
+        for &(root, backdrop) in self.layers.iter().rev() {
+            let found = self.topmost(dom, root, x, y);
+            if found.is_some() || (backdrop && !dom.nodes[root].style.ghost) {
+                return found.or(Some(root));
+            }
+        }
+        self.topmost(dom, 0, x, y)
+    }
+
+    /// The last node of a subtree, less layers in it, that takes the pointer at a point.
+    fn topmost(&self, dom: &Dom, root: usize, x: f64, y: f64) -> Option<usize> {
+        let mut found = None;
+        let mut at = root;
+        while at < dom.nodes[root].end {
+            let node = &dom.nodes[at];
+            if at != root && self.layers.iter().any(|&(layer, _)| layer == at) {
+                at = node.end;
+                continue;
+            }
+            let takes = !node.style.ghost && !node.states.contains(States::HIDDEN) && !node.is_text();
+            if takes && self.seen(at).is_some_and(|r| r.contains(x, y)) {
+                found = Some(at);
+            }
+            at += 1;
+        }
+        found
+    }
+
+    /// The furthest that a scroller can be scrolled.
+    pub(crate) fn furthest(&self, mark: &str) -> f64 {
+        self.scrollers.get(mark).map_or(0.0, |(content, window)| (content - window).max(0.0))
+    }
+}

@@ -1,0 +1,64 @@
+//! The apps that come with the device, and the reading of one's own.
+
+use crate::app::model::App;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use stickpin_kernel::{Error, ErrorCode, Result};
+
+macro_rules! apps {
+    ($($name:literal,)*) => {
+        const SOURCES: &[(&str, &str)] = &[
+            $(($name, include_str!(concat!("../../../../fixtures/apps/", $name, ".toml"))),)*
+        ];
+    };
+}
+
+apps! {
+    "shop",
+    "signin",
+}
+
+/// Names of the apps that come with the device.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    SOURCES.iter().map(|(name, _)| *name)
+}
+
+/// An app that comes with the device. It is read once.
+pub(crate) fn embedded(name: &str) -> Option<Result<Arc<App>>> {
+    static READ: [OnceLock<Result<Arc<App>>>; SOURCES.len()] = [const { OnceLock::new() }; SOURCES.len()];
+    let at = SOURCES.iter().position(|(n, _)| *n == name)?;
+    Some(
+        READ[at]
+            .get_or_init(|| {
+                App::parse(name, SOURCES[at].1)
+                    .map(Arc::new)
+                    .map_err(|e| Error::new(ErrorCode::Internal, format!("the embedded app {name}: {e}")))
+            })
+            .clone(),
+    )
+}
+
+/// The app that a name or the path of a file stands for.
+///
+/// # Errors
+/// `DEVICE_NOT_FOUND`, `IO`, `INVALID_ARGS` for a file that is no app.
+pub(crate) fn load(name: &str) -> Result<Arc<App>> {
+    if let Some(app) = embedded(name) {
+        return app;
+    }
+    let path = Path::new(name);
+    if path.extension().is_none_or(|e| e != "toml") {
+        let known: Vec<_> = names().map(|n| format!("sim:{n}")).collect();
+        return Err(Error::new(ErrorCode::DeviceNotFound, format!("there is no app sim:{name}"))
+            .hint(format!("{}, or sim:PATH.toml for an app of your own", known.join(", "))));
+    }
+    let source = std::fs::read_to_string(path).map_err(|e| {
+        let code =
+            if e.kind() == std::io::ErrorKind::NotFound { ErrorCode::DeviceNotFound } else { ErrorCode::Io };
+        Error::new(code, format!("{name}: {e}"))
+    })?;
+    let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or("app");
+    App::parse(stem, &source)
+        .map(Arc::new)
+        .map_err(|e| Error::new(ErrorCode::InvalidArgs, format!("{name} is no app: {e}")))
+}

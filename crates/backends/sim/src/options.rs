@@ -1,0 +1,159 @@
+//! What may be typed after `sim:`.
+
+use std::path::PathBuf;
+use stickpin_tree::IdentityGrade;
+
+/// How the time of an app passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum ClockKind {
+    /// As everywhere.
+    #[default]
+    Real,
+    /// Only while somebody waits for the app; a wait jumps to the next timer.
+    Virtual,
+}
+
+/// What goes wrong, once, at the first act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The device never answers an act.
+    Hang,
+    /// The app dies when it is acted on.
+    Lost,
+    /// The target is removed after it was looked for.
+    Vanish,
+    /// Everything moves down after the target was looked for.
+    Move,
+    /// The target reads otherwise after it was looked for.
+    Relabel,
+    /// Something lies down over everything after the target was looked for.
+    Cover,
+    /// A confirm dialog opens on the press.
+    Dialog,
+    /// The document is on its way to its own reload when the target is looked for.
+    Navigate,
+    /// The arrival of the pointer moves the target down.
+    Insert,
+}
+
+/// The faults by name.
+pub(crate) const FAULTS: &[(&str, Fault)] = &[
+    ("hang", Fault::Hang),
+    ("lost", Fault::Lost),
+    ("vanish-before-act", Fault::Vanish),
+    ("move-before-act", Fault::Move),
+    ("relabel-before-act", Fault::Relabel),
+    ("cover-before-act", Fault::Cover),
+    ("dialog-on-press", Fault::Dialog),
+    ("navigate-in-flight", Fault::Navigate),
+    ("insert-on-hover", Fault::Insert),
+];
+
+/// `sim:shop/cart?grade=while-alive&clock=virtual&q=lamp` taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// `shop`, or the path of a file.
+    pub(crate) app: String,
+    /// `/cart?q=lamp`; none: the app's own start.
+    pub(crate) path: Option<String>,
+    pub(crate) grade: IdentityGrade,
+    pub(crate) clock: ClockKind,
+    pub(crate) log: Option<PathBuf>,
+    pub(crate) fault: Option<Fault>,
+    /// Whether any of grade, clock, log and fault was said: what runs cannot change them.
+    pub(crate) set: bool,
+}
+
+impl Options {
+    /// Reads what stands behind `open`.
+    ///
+    /// # Errors
+    /// A sentence that names the part that is not understood.
+    pub(crate) fn parse(what: &str) -> Result<Self, String> {
+        let rest = what.strip_prefix("sim:").unwrap_or(what);
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (app, path) = match path.find(".toml") {
+            Some(at) => path.split_at(at + ".toml".len()),
+            None => path.split_at(path.find('/').unwrap_or(path.len())),
+        };
+        if app.is_empty() {
+            return Err(format!("`{what}` names no app"));
+        }
+        let mut options = Self {
+            app: app.into(),
+            path: None,
+            grade: IdentityGrade::NeverReused,
+            clock: ClockKind::Real,
+            log: None,
+            fault: None,
+            set: false,
+        };
+        let mut own = Vec::new();
+        for pair in query.split('&').filter(|p| !p.is_empty()) {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            match key {
+                "grade" => options.grade = grade(value)?,
+                "clock" => {
+                    options.clock = match value {
+                        "real" => ClockKind::Real,
+                        "virtual" => ClockKind::Virtual,
+                        _ => return Err(format!("`clock={value}`: a clock is `real` or `virtual`")),
+                    }
+                }
+                "log" => options.log = Some(value.into()),
+                "fault" => {
+                    let fault = FAULTS.iter().find(|(name, _)| *name == value).map(|(_, f)| *f);
+                    let names: Vec<_> = FAULTS.iter().map(|(name, _)| *name).collect();
+                    options.fault = Some(
+                        fault.ok_or_else(|| format!("`fault={value}` is none of {}", names.join(", ")))?,
+                    );
+                }
+                _ => own.push(pair),
+            }
+            options.set |= matches!(key, "grade" | "clock" | "log" | "fault");
+        }
+        if !path.is_empty() || !own.is_empty() {
+            let path = if path.is_empty() { "/" } else { path };
+            let query = if own.is_empty() { String::new() } else { format!("?{}", own.join("&")) };
+            options.path = Some(format!("{path}{query}"));
+        }
+        Ok(options)
+    }
+}
+
+fn grade(word: &str) -> Result<IdentityGrade, String> {
+    match word {
+        "never-reused" => Ok(IdentityGrade::NeverReused),
+        "while-alive" => Ok(IdentityGrade::WhileAlive),
+        "none" => Ok(IdentityGrade::None),
+        _ => Err(format!("`grade={word}`: a grade is `never-reused`, `while-alive` or `none`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_options_are_taken_out_of_the_query_and_the_rest_is_the_address() {
+        let o =
+            Options::parse("sim:shop/cart?grade=none&q=lamp&clock=virtual&fault=hang&log=/tmp/x").unwrap();
+        assert_eq!((o.app.as_str(), o.path.as_deref()), ("shop", Some("/cart?q=lamp")));
+        assert_eq!((o.grade, o.clock, o.fault), (IdentityGrade::None, ClockKind::Virtual, Some(Fault::Hang)));
+        assert_eq!(o.log, Some("/tmp/x".into()));
+        assert_eq!(Options::parse("sim:shop?grade=none").unwrap().path, None);
+    }
+
+    #[test]
+    fn a_file_is_named_by_its_path() {
+        let o = Options::parse("sim:/home/me/apps/todo.toml/list?clock=real").unwrap();
+        assert_eq!((o.app.as_str(), o.path.as_deref()), ("/home/me/apps/todo.toml", Some("/list")));
+    }
+
+    #[test]
+    fn words_that_are_none_are_refused() {
+        for what in ["sim:", "sim:shop?grade=x", "sim:shop?clock=x", "sim:shop?fault=x"] {
+            assert!(Options::parse(what).is_err(), "{what}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Opening apps, and the way by which tests look into them.
+
+use crate::app::nav::How;
+use crate::app::script;
+use crate::app::sim::Sim;
+use crate::device::{SimDevice, grade_name};
+use crate::library;
+use crate::options::Options;
+use crate::shared::{Shared, millis};
+use crate::truth::{Received, Truth};
+use async_trait::async_trait;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+use stickpin_kernel::device::{
+    Capability, Check, Device, DeviceEntry, DeviceInfo, OpenRequest, Provider, SettleRequest, Support,
+};
+use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_tree::Handle;
+
+/// Opens apps that are written as data: `sim:shop`, `sim:/path/to/app.toml`.
+#[derive(Debug, Default)]
+pub struct SimProvider {
+    /// What runs, by session.
+    running: Mutex<HashMap<String, Weak<Shared>>>,
+}
+
+/// What the device can do.
+const CAPABILITIES: &[(Capability, Support)] = &[
+    (Capability::Capture, Support::Yes),
+    (Capability::Locate, Support::Yes),
+    (Capability::Press, Support::Yes),
+    (Capability::LongPress, Support::Yes),
+    (Capability::Hover, Support::Yes),
+    (Capability::Drag, Support::Yes),
+    (Capability::Fill, Support::Yes),
+    (Capability::Type, Support::Yes),
+    (Capability::Key, Support::Yes),
+    (Capability::Select, Support::Yes),
+    (Capability::Scroll, Support::Yes),
+    (Capability::History, Support::Yes),
+    (Capability::Reload, Support::Yes),
+    (Capability::Navigate, Support::Yes),
+    (Capability::Screenshot, Support::Yes),
+    (Capability::Dialogs, Support::Yes),
+    (Capability::Html, Support::Yes),
+    (Capability::Attrs, Support::Yes),
+    (Capability::Settle, Support::Yes),
+];
+
+/// Viewport where none was asked for.
+const VIEWPORT: (u32, u32) = (1280, 800);
+
+impl SimProvider {
+    /// A provider with nothing open.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn remember(&self, session: String, shared: &Arc<Shared>) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.retain(|_, shared| shared.strong_count() > 0);
+        running.insert(session, Arc::downgrade(shared));
+    }
+
+    /// A look into the app that a session drives: for tests, which must not take our own answers for the truth.
+    #[must_use]
+    pub fn probe(&self, session: &str) -> Option<Probe> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Probe { shared: running.get(session)?.upgrade()? })
+    }
+}
+
+/// A side channel into a running app.
+#[derive(Debug, Clone)]
+pub struct Probe {
+    shared: Arc<Shared>,
+}
+
+impl Probe {
+    /// What the app received, oldest first.
+    #[must_use]
+    pub fn received(&self) -> Vec<Received> {
+        self.shared.lock().truth.received.clone()
+    }
+
+    /// What the element of a handle is to the app now: which control of which record. `None` when it is gone, or
+    /// where handles are only addresses of a capture.
+    #[must_use]
+    pub fn truth_of(&self, handle: Handle) -> Option<String> {
+        let sim = self.shared.lock();
+        let at = crate::capture::find(&sim, &crate::capture::Addresses::default(), handle)?;
+        Some(sim.dom().nodes[sim.control(at)].truth.clone())
+    }
+
+    /// Milliseconds since the app was opened.
+    #[must_use]
+    pub fn now_ms(&self) -> u64 {
+        self.shared.lock().state.now_ms
+    }
+
+    /// Lets time pass on a virtual clock.
+    pub fn advance(&self, by: Duration) {
+        let mut sim = self.shared.lock();
+        let to = sim.state.now_ms + millis(by);
+        sim.advance_to(to);
+        drop(sim);
+        self.shared.poke.notify_waiters();
+    }
+
+    /// Runs statements of the app language as if the app had done it by itself: `do shuffle`,
+    /// `remove rows where it.id == 'a'`.
+    ///
+    /// # Errors
+    /// What is wrong with the statements.
+    pub fn run(&self, statements: &str) -> std::result::Result<(), String> {
+        let script = script::parse(statements)?;
+        let mut sim = self.shared.lock();
+        sim.run(&script, &[].into());
+        sim.refresh();
+        drop(sim);
+        self.shared.poke.notify_waiters();
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Provider for SimProvider {
+    fn kind(&self) -> &'static str {
+        "sim"
+    }
+
+    fn claims(&self, what: &str) -> bool {
+        what.starts_with("sim:")
+    }
+
+    async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
+        let options = Options::parse(&request.what)
+            .map_err(|e| Error::new(ErrorCode::InvalidArgs, e).hint("sim:shop"))?;
+        let app = library::load(&options.app)?;
+        let truth = Truth::to_file(options.log.as_deref()).map_err(|e| {
+            Error::new(ErrorCode::Io, format!("the log of {} cannot be written: {e}", request.what))
+        })?;
+        let path = options.path.clone().unwrap_or_else(|| app.start.clone());
+        let info =
+            DeviceInfo { kind: "sim", label: format!("sim:{}", app.name), grade: options.grade, pid: None };
+        let viewport = request.viewport.unwrap_or(VIEWPORT);
+        tracing::debug!(app = app.name, grade = grade_name(options.grade), "opening");
+        let mut sim = Sim::new(app, options, viewport, truth);
+        sim.leave(&path, How::Push).map_err(|e| Error::new(ErrorCode::DeviceNotFound, e.to_string()))?;
+        let shared = Arc::new(Shared::new(sim));
+        self.remember(request.session, &shared);
+        let mut device = SimDevice::new(info, shared);
+        let arrival = SettleRequest { quiet: Duration::from_millis(150), cap: request.ready_timeout };
+        device.settle(arrival, &request.cancel).await?;
+        Ok(Box::new(device))
+    }
+
+    async fn devices(&self) -> Result<Vec<DeviceEntry>> {
+        library::names()
+            .map(|name| {
+                let app = library::load(name)?;
+                let title = if app.about.is_empty() { app.title.clone() } else { app.about.clone() };
+                Ok(DeviceEntry { open: format!("sim:{name}"), title })
+            })
+            .collect()
+    }
+
+    fn capabilities(&self) -> &'static [(Capability, Support)] {
+        CAPABILITIES
+    }
+
+    async fn doctor(&self) -> Vec<Check> {
+        library::names()
+            .map(|name| {
+                let loaded = library::load(name);
+                let found = loaded.as_ref().map_or_else(ToString::to_string, |a| a.about.clone());
+                Check { name: format!("sim:{name}"), ok: loaded.is_ok(), found, fix: String::new() }
+            })
+            .collect()
+    }
+
+    async fn sweep(&self, _state_dir: &Path) -> Result<Vec<String>> {
+        // Nothing outlives the process that runs an app.
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,117 @@
+//! What is asked of one element that is not in the tree.
+
+use crate::app::dom::Dom;
+use serde_json::{Map, Value};
+use stickpin_kernel::device::Query;
+use stickpin_tree::{Attr, Role, States};
+
+/// The name of an attribute in markup.
+fn attr_name(attr: Attr) -> &'static str {
+    match attr {
+        Attr::Id => "id",
+        Attr::TestId => "data-testid",
+        Attr::DataTest => "data-test",
+        Attr::DataCy => "data-cy",
+        Attr::DataTestId => "data-test-id",
+        Attr::DataId => "data-id",
+        Attr::DataKey => "data-key",
+        Attr::DataRowKey => "data-row-key",
+        Attr::DataItemId => "data-item-id",
+        Attr::RowIndex => "aria-rowindex",
+        Attr::Href => "href",
+        Attr::Controls => "aria-controls",
+        Attr::LabelledBy => "aria-labelledby",
+        Attr::Class => "class",
+        Attr::Placeholder => "placeholder",
+        Attr::Description => "aria-description",
+        Attr::Current => "aria-current",
+        Attr::Live => "aria-live",
+        Attr::ValueText => "aria-valuetext",
+        Attr::RoleDescription => "aria-roledescription",
+    }
+}
+
+/// States that markup says by an attribute.
+const STATE_ATTRS: &[(States, &str)] = &[
+    (States::DISABLED, "disabled"),
+    (States::READONLY, "readonly"),
+    (States::REQUIRED, "required"),
+    (States::CHECKED, "aria-checked"),
+    (States::EXPANDED, "aria-expanded"),
+    (States::SELECTED, "aria-selected"),
+    (States::PRESSED, "aria-pressed"),
+    (States::INVALID, "aria-invalid"),
+    (States::MODAL, "aria-modal"),
+    (States::BUSY, "aria-busy"),
+];
+
+/// Answers a question about the element at a position.
+pub(crate) fn answer(dom: &Dom, at: usize, query: &Query) -> Value {
+    match query {
+        Query::Attrs => {
+            attributes(dom, at).into_iter().map(|(k, v)| (k, Value::String(v))).collect::<Map<_, _>>().into()
+        }
+        Query::Text => dom.text(at).into(),
+        Query::Html => {
+            let mut out = String::new();
+            markup(dom, at, &mut out);
+            out.into()
+        }
+    }
+}
+
+fn attributes(dom: &Dom, at: usize) -> Vec<(String, String)> {
+    let node = &dom.nodes[at];
+    let mut out: Vec<(String, String)> =
+        node.attrs.iter().map(|(a, v)| (attr_name(*a).to_owned(), v.clone())).collect();
+    let natural = crate::roles::kind(node.kind.word).map(|k| k.role);
+    if matches!(node.kind.tag, "div" | "span" | "ul" | "li" | "button") && natural != Some(Role::Generic) {
+        out.push(("role".into(), node.role.name().into()));
+    }
+    if !node.name.is_empty() && !node.states.contains(States::NAME_FROM_CONTENT) {
+        out.push(("aria-label".into(), node.name.clone()));
+    }
+    if node.states.contains(States::PROTECTED) {
+        out.push(("type".into(), "password".into()));
+    } else if !node.value.is_empty() {
+        out.push(("value".into(), node.value.clone()));
+    }
+    for (state, name) in STATE_ATTRS {
+        if node.states.contains(*state) {
+            out.push(((*name).to_owned(), "true".into()));
+        }
+    }
+    out
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+fn markup(dom: &Dom, at: usize, out: &mut String) {
+    let node = &dom.nodes[at];
+    if node.is_text() {
+        out.push_str(&escaped(&node.name));
+        return;
+    }
+    let tag = if node.document.is_some() { "html" } else { node.kind.tag };
+    out.push('<');
+    out.push_str(tag);
+    for (name, value) in attributes(dom, at) {
+        out.push_str(&format!(" {name}=\"{}\"", escaped(&value)));
+    }
+    out.push('>');
+    for child in dom.children(at) {
+        markup(dom, child, out);
+    }
+    if !matches!(tag, "input" | "img" | "hr") {
+        out.push_str(&format!("</{tag}>"));
+    }
+}
+
+/// The options of a list, for a hint.
+pub(crate) fn options(dom: &Dom, at: usize) -> String {
+    let options = dom.nodes[at..dom.nodes[at].end].iter().filter(|n| n.role == Role::Option);
+    let names: Vec<String> = options.take(12).map(|n| format!("{:?}", n.name)).collect();
+    format!("its options: {}", names.join(", "))
+}

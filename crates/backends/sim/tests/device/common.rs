@@ -1,0 +1,142 @@
+//! What the tests of the device share.
+
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_backend_sim::{Probe, SimProvider};
+use stickpin_kernel::Result;
+use stickpin_kernel::device::{
+    Action, AimOptions, Button, CancellationToken, CaptureRequest, Captured, Device, Hit, Modifiers,
+    OpenRequest, Performed, Provider, SettleRequest, Settled,
+};
+use stickpin_tree::{Handle, Role, Tree};
+
+/// An open app, driven below the kernel.
+pub(crate) struct Bench {
+    pub(crate) device: Box<dyn Device>,
+    pub(crate) probe: Probe,
+}
+
+impl Bench {
+    /// Opens an app on a virtual clock unless another one is asked for.
+    pub(crate) async fn open(what: &str) -> Self {
+        Self::try_open(what).await.unwrap_or_else(|e| panic!("{what}: {e}"))
+    }
+
+    pub(crate) async fn try_open(what: &str) -> Result<Self> {
+        let what = match what {
+            w if w.contains("clock=") => w.to_owned(),
+            w if w.contains('?') => format!("{w}&clock=virtual"),
+            w => format!("{w}?clock=virtual"),
+        };
+        let provider = Arc::new(SimProvider::new());
+        let request = OpenRequest {
+            what,
+            session: "s".into(),
+            dir: std::env::temp_dir(),
+            headed: false,
+            viewport: None,
+            profile: None,
+            ready_timeout: Duration::from_secs(10),
+            cancel: CancellationToken::new(),
+        };
+        let device = provider.open(request).await?;
+        let probe = provider.probe("s").expect("what was opened can be looked into");
+        Ok(Self { device, probe })
+    }
+
+    /// An app from a source: one screen with this view at `/`, and what else the file says before it.
+    pub(crate) async fn app(head: &str, view: &str) -> Self {
+        let source = format!("title = 'T'\n{head}\n[screens.a]\nurl = '/'\nview = '''\n{view}\n'''\n");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.toml");
+        std::fs::write(&path, source).unwrap();
+        Self::open(&format!("sim:{}", path.display())).await
+    }
+
+    pub(crate) async fn tree(&mut self) -> Tree {
+        match self.device.capture(CaptureRequest::default()).await.unwrap() {
+            Captured::Tree(tree) => *tree,
+            Captured::Unchanged => unreachable!("it was not allowed"),
+        }
+    }
+
+    /// The address of the one element with a role and a name.
+    pub(crate) async fn find(&mut self, role: Role, name: &str) -> Handle {
+        let tree = self.tree().await;
+        let found: Vec<_> = tree.nodes().filter(|n| n.role() == role && n.name() == name).collect();
+        assert_eq!(found.len(), 1, "{role} {name:?} in\n{}", text(&tree));
+        found[0].address().unwrap()
+    }
+
+    /// All addresses of elements with a role and a name.
+    pub(crate) async fn all(&mut self, role: Role, name: &str) -> Vec<Handle> {
+        let tree = self.tree().await;
+        tree.nodes().filter(|n| n.role() == role && n.name() == name).filter_map(|n| n.address()).collect()
+    }
+
+    /// Aims at an element and presses it if nothing is in the way.
+    pub(crate) async fn press(&mut self, target: Handle) -> Performed {
+        let aim = self.device.aim(target, AimOptions { pointer: true }).await.unwrap();
+        assert_eq!(aim.hit, Hit::Target);
+        self.press_at(aim.point, Some(target)).await.unwrap()
+    }
+
+    pub(crate) async fn press_at(&mut self, point: (f64, f64), target: Option<Handle>) -> Result<Performed> {
+        let action = Action::Press {
+            point,
+            target,
+            button: Button::Left,
+            count: 1,
+            modifiers: Modifiers::default(),
+            hold: Duration::ZERO,
+        };
+        self.device.perform(&action, &CancellationToken::new()).await
+    }
+
+    pub(crate) async fn press_named(&mut self, role: Role, name: &str) -> Performed {
+        let target = self.find(role, name).await;
+        self.press(target).await
+    }
+
+    pub(crate) async fn fill(&mut self, target: Handle, text: &str) -> Performed {
+        let action = Action::Fill { target, text: text.into() };
+        self.device.perform(&action, &CancellationToken::new()).await.unwrap()
+    }
+
+    pub(crate) async fn key(&mut self, key: &str) -> Performed {
+        let action = Action::Key { modifiers: Modifiers::default(), key: key.into() };
+        self.device.perform(&action, &CancellationToken::new()).await.unwrap()
+    }
+
+    pub(crate) async fn settle(&mut self) -> Settled {
+        let request = SettleRequest { quiet: Duration::from_millis(150), cap: Duration::from_secs(10) };
+        self.device.settle(request, &CancellationToken::new()).await.unwrap()
+    }
+
+    pub(crate) async fn text(&mut self) -> String {
+        text(&self.tree().await)
+    }
+
+    /// What received inputs, as `event element`.
+    pub(crate) fn received(&self) -> Vec<String> {
+        self.probe.received().iter().map(|r| format!("{} {}", r.event, r.element)).collect()
+    }
+}
+
+/// A tree as lines, wrappers and text leaves included.
+pub(crate) fn text(tree: &Tree) -> String {
+    let mut out = String::new();
+    for node in tree.nodes() {
+        let depth = node.ancestors().count();
+        out.push_str(&"  ".repeat(depth));
+        out.push_str(node.role().name());
+        if !node.name().is_empty() {
+            out.push_str(&format!(" {:?}", node.name()));
+        }
+        if !node.value().is_empty() {
+            out.push_str(&format!(" = {:?}", node.value()));
+        }
+        out.push('\n');
+    }
+    out
+}
