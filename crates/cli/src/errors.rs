@@ -37,7 +37,7 @@ pub(crate) fn invalid_args(complaint: &Complaint, command: &mut Command) -> Erro
 }
 
 fn words(value: &ContextValue) -> String {
-    match value {
+    let words = match value {
         ContextValue::String(text) => text.clone(),
         ContextValue::Strings(texts) => texts.join(", "),
         ContextValue::StyledStr(text) => text.to_string(),
@@ -45,5 +45,7 @@ fn words(value: &ContextValue) -> String {
             texts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
         }
         _ => String::new(),
-    }
+    };
+    // clap puts what is a placeholder in brackets; in a sentence capitals are enough.
+    words.replace(['<', '>'], "")
 }

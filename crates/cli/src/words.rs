@@ -3,6 +3,7 @@
 use crate::globals;
 use crate::local::{LOCAL, Local};
 use stickpin_kernel::registry::{self, COMMANDS, Entry};
+use stickpin_kernel::schema::nearest;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
 /// A command: of the registry, or one that only a command line has.
@@ -56,11 +57,16 @@ pub(crate) fn pick(args: &[String]) -> Result<Option<Picked>> {
     if members.is_empty() {
         return Err(unknown(group));
     }
-    let message = match word(args, first + 1) {
-        Some(second) => format!("`{group}` has no command {:?}", args[second]),
-        None => format!("`{group}` is a group of commands"),
+    let all = format!("stickpin {group} {}", members.join("|"));
+    let (message, hint) = match word(args, first + 1).map(|second| &args[second]) {
+        Some(second) => {
+            let near = nearest(second, members.iter().copied());
+            let hint = near.map_or(all, |near| format!("did you mean `stickpin {group} {near}`?"));
+            (format!("`{group}` has no command {second:?}"), hint)
+        }
+        None => (format!("`{group}` is a group of commands"), all),
     };
-    Err(Error::new(ErrorCode::InvalidArgs, message).hint(format!("stickpin {group} {}", members.join("|"))))
+    Err(Error::new(ErrorCode::InvalidArgs, message).hint(hint))
 }
 
 /// The index of the next word at or after `from`; `None` if an option comes first that is the command's own.
@@ -86,13 +92,8 @@ pub(crate) fn members(group: &str) -> impl Iterator<Item = &'static str> {
 
 fn unknown(name: &str) -> Error {
     let aliases = COMMANDS.iter().flat_map(|e| e.spec.aliases.iter().copied());
-    let near = names()
-        .chain(aliases)
-        .map(|known| (strsim::jaro_winkler(name, known), known))
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    let hint = match near {
-        Some((_, near)) => format!("did you mean `stickpin {near}`?"),
+    let hint = match nearest(name, names().chain(aliases)) {
+        Some(near) => format!("did you mean `stickpin {near}`?"),
         None => "stickpin help lists the commands".to_owned(),
     };
     Error::new(ErrorCode::InvalidArgs, format!("there is no command {name:?}")).hint(hint)
@@ -130,7 +131,14 @@ mod tests {
         assert_eq!(error("daemon").hint, "stickpin daemon status|start|stop");
         let error = error("daemon dance");
         assert_eq!(error.message, "`daemon` has no command \"dance\"");
+        assert_eq!(error.hint, "stickpin daemon status|start|stop");
         assert_eq!(error.code, ErrorCode::InvalidArgs);
+    }
+
+    #[test]
+    fn a_slip_in_the_second_word_gets_the_nearest_of_the_group() {
+        let error = pick(&["daemon".to_owned(), "statsu".to_owned()]).unwrap_err();
+        assert_eq!(error.hint, "did you mean `stickpin daemon status`?");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Serving: connections, calls, and the reasons to go.
 
-use crate::{Options, leftovers};
+use crate::{DiskNumbers, Options, leftovers};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -79,7 +79,10 @@ pub(crate) async fn serve(options: &Options, place: Place, listener: StdListener
 
 impl Daemon {
     fn new(options: &Options, place: Place) -> Self {
-        let config = HostConfig::new(place.state_dir(), (options.providers)());
+        let mut config = HostConfig::new(place.state_dir(), (options.providers)());
+        let (state_dir, clock) = (place.state_dir().to_path_buf(), Arc::clone(&config.clock));
+        config.numbers =
+            Arc::new(move |session| Ok(Box::new(DiskNumbers::new(&state_dir, session, Arc::clone(&clock)))));
         Self {
             host: Host::new(config),
             place,

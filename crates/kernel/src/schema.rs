@@ -167,7 +167,8 @@ pub fn check(command: &str, fields: &[Field], input: &Map<String, Value>) -> Res
 }
 
 /// The known name that is most like `name`, if one is like it at all.
-pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
         .map(|k| (strsim::jaro_winkler(&name.to_lowercase(), &k.to_lowercase()), k))
         .filter(|(likeness, _)| *likeness > 0.75)

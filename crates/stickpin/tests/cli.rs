@@ -1,0 +1,77 @@
+//! The command line through the real binary: streams, exit codes, help.
+
+mod support;
+
+use support::{World, words};
+
+#[test]
+fn exit_codes_and_errors() {
+    let world = World::new();
+    for (line, code, error) in [
+        ("", 2, "stickpin drives real apps"),
+        ("snapshto", 2, "INVALID_ARGS: there is no command \"snapshto\"\ndid you mean `stickpin snapshot`?"),
+        ("open", 2, "INVALID_ARGS: `open` needs WHAT\nusage: stickpin open [OPTIONS] <WHAT>"),
+        ("open nothing:here", 2, "INVALID_ARGS: "),
+        ("get title", 6, "SESSION_NOT_FOUND: "),
+        ("get title --session other", 6, "SESSION_NOT_FOUND: session `other` is not open"),
+        ("help nonsense", 2, "INVALID_ARGS: there is no topic or command \"nonsense\""),
+        ("completions tcsh", 2, "INVALID_ARGS: "),
+    ] {
+        let ran = world.run(&words(line));
+        assert_eq!(ran.code, code, "{line}: {ran:?}");
+        assert!(ran.err.starts_with(error), "{line}: {}", ran.err);
+        assert_eq!(ran.out, "", "{line}");
+    }
+}
+
+#[test]
+fn json_is_one_value_on_stdout_for_errors_too() {
+    let world = World::new();
+    for (line, code) in [
+        ("get title --json", "SESSION_NOT_FOUND"),
+        ("--json open", "INVALID_ARGS"),
+        ("nope --json", "INVALID_ARGS"),
+    ] {
+        let ran = world.run(&words(line));
+        let value = ran.json();
+        assert_eq!(value["ok"], false, "{line}");
+        assert_eq!(value["error"]["code"], code, "{line}");
+        assert_eq!(value["error"]["dispatched"], "no", "{line}");
+        assert_eq!(value["exit"], ran.code, "{line}");
+        assert_eq!(ran.err, "", "{line}");
+    }
+}
+
+#[test]
+fn help_needs_no_daemon() {
+    let world = World::new();
+    for line in ["help", "--help", "-h", "help refs", "help open", "open -h", "--version", "completions bash"]
+    {
+        assert!(!world.ok(line).is_empty(), "{line}");
+    }
+    assert!(!world.state_dir().exists());
+}
+
+#[test]
+fn the_session_is_named_after_the_project_wherever_in_it_one_stands() {
+    let world = World::new();
+    let project = world.path().join("shop");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    std::fs::create_dir_all(project.join("src/deep")).unwrap();
+    let name = |dir: &str| {
+        let output = world.command(&["get", "title"]).current_dir(project.join(dir)).output().unwrap();
+        let ran = support::Ran::from(output);
+        ran.err.split('`').nth(1).unwrap_or_default().to_owned()
+    };
+    assert!(name("").starts_with("shop-"), "{}", name(""));
+    assert_eq!(name("src/deep"), name(""));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let world = World::new();
+    let mut child =
+        world.command(&["help", "workflow"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+}

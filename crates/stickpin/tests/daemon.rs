@@ -1,0 +1,293 @@
+//! The daemon through the real binary: how it starts, ends, and is repaired.
+
+mod support;
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixListener;
+use std::process::Stdio;
+use support::{World, eventually, request};
+
+/// A command that needs a daemon, and no device.
+const ASK: &[&str] = &["session", "list"];
+
+#[test]
+fn the_first_command_starts_a_daemon_and_the_next_one_finds_it() {
+    let world = World::new();
+    assert_eq!(world.pid(), None);
+    assert_eq!(world.run(ASK).code, 0);
+    let pid = world.pid().expect("a daemon");
+    assert_eq!(world.run(ASK).code, 0);
+    assert_eq!(world.pid(), Some(pid));
+    for (path, mode) in
+        [("", 0o700), ("daemon", 0o700), ("daemon/sock", 0o600), ("daemon/daemon.json", 0o600)]
+    {
+        let found = std::fs::metadata(world.state_dir().join(path)).unwrap().mode() & 0o777;
+        assert_eq!(found, mode, "{path}: {found:o}");
+    }
+    let hint: Value =
+        serde_json::from_slice(&std::fs::read(world.state_dir().join("daemon/daemon.json")).unwrap())
+            .unwrap();
+    assert_eq!(hint["pid"], pid);
+}
+
+#[test]
+fn clients_at_once_start_one_daemon() {
+    let world = World::new();
+    let started: Vec<_> = (0..8)
+        .map(|_| world.command(&["daemon", "start", "--json"]).stdout(Stdio::piped()).spawn().unwrap())
+        .collect();
+    let pids: Vec<Value> = started
+        .into_iter()
+        .map(|child| {
+            let ran = support::Ran::from(child.wait_with_output().unwrap());
+            assert_eq!(ran.code, 0, "{ran:?}");
+            ran.json()["output"]["pid"].clone()
+        })
+        .collect();
+    assert!(pids.iter().all(|pid| pid.is_u64() && *pid == pids[0]), "{pids:?}");
+}
+
+#[test]
+fn after_kill_9_the_next_command_starts_another_and_clears_up() {
+    let world = World::new();
+    world.run(ASK);
+    let pid = world.pid().unwrap();
+    let left = world.state_dir().join("sessions/old/profile");
+    std::fs::create_dir_all(&left).unwrap();
+    world.signal("-KILL", pid);
+    eventually("the process is gone", || world.pid().is_none());
+    assert!(world.socket().exists(), "a killed daemon leaves its socket, which is the point of this test");
+    assert_eq!(world.run(ASK).code, 0);
+    assert_ne!(world.pid(), Some(pid));
+    assert!(!left.exists());
+}
+
+#[test]
+fn a_socket_without_a_daemon_is_replaced() {
+    let world = World::new();
+    world.run(ASK);
+    world.ok("daemon stop");
+    drop(UnixListener::bind(world.socket()).unwrap());
+    assert_eq!(world.run(ASK).code, 0);
+}
+
+#[test]
+fn a_terminated_daemon_leaves_nothing_but_its_log() {
+    let world = World::new();
+    world.run(ASK);
+    world.signal("-TERM", world.pid().unwrap());
+    let daemon = world.state_dir().join("daemon");
+    eventually("its hint is gone", || !daemon.join("daemon.json").exists());
+    assert!(!world.socket().exists());
+    assert!(daemon.join("daemon.log").exists());
+}
+
+#[test]
+fn a_daemon_without_sessions_ends_by_itself() {
+    let world = World::new();
+    let mut daemon =
+        world.command(&["daemon", "run", "--idle-exit", "1"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(daemon.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("ready"), "{line}");
+    assert_eq!(world.run(ASK).code, 0);
+    assert!(daemon.wait().unwrap().success());
+    assert!(!world.socket().exists());
+}
+
+#[test]
+fn a_starter_that_finds_a_daemon_says_so_and_goes() {
+    let world = World::new();
+    world.run(ASK);
+    let ran = world.run(&["daemon", "run"]);
+    assert_eq!((ran.code, ran.json()), (0, json!({"ready": {"pid": null}})));
+}
+
+#[test]
+fn stop_and_start_say_what_they_did() {
+    let world = World::new();
+    assert!(world.ok("daemon stop").starts_with("no daemon runs"));
+    assert!(world.ok("daemon start").starts_with("the daemon runs as process"));
+    let pid = world.pid().unwrap();
+    assert_eq!(world.ok("daemon stop").trim(), format!("stopped process {pid}"));
+    assert!(world.ok("daemon status").starts_with("no daemon runs"));
+}
+
+#[test]
+fn a_newer_client_replaces_an_idle_daemon() {
+    let world = World::new();
+    world.run(ASK);
+    let pid = world.pid();
+    let welcome = world.raw().hello(1, "999.0.0");
+    assert_eq!(welcome["verdict"], "replace");
+    assert_eq!(world.run(ASK).code, 0);
+    assert_ne!(world.pid(), pid);
+}
+
+#[test]
+fn a_client_of_an_older_protocol_is_refused_and_may_still_ask_and_stop() {
+    let world = World::new();
+    world.run(ASK);
+    let mut raw = world.raw();
+    assert_eq!(raw.hello(0, "0.0.1")["verdict"], "refuse");
+    let refused = raw.ask("call", request("session list", json!({})));
+    assert_eq!(refused["error"]["data"]["code"], "PROTOCOL_MISMATCH", "{refused}");
+    assert_eq!(raw.ask("status", Value::Null)["result"]["sessions"], json!([]));
+    assert!(raw.ask("stop", Value::Null)["result"]["pid"].is_u64());
+    assert_eq!(raw.answer(), Value::Null, "the connection ends with the daemon");
+}
+
+#[test]
+fn a_busy_daemon_of_another_protocol_is_left_alone() {
+    let world = World::new();
+    let daemon = world.state_dir().join("daemon");
+    std::fs::create_dir_all(&daemon).unwrap();
+    for dir in [world.state_dir(), daemon] {
+        std::fs::set_permissions(dir, PermissionsExt::from_mode(0o700)).unwrap();
+    }
+    let listener = UnixListener::bind(world.socket()).unwrap();
+    let state_dir = std::fs::canonicalize(world.state_dir()).unwrap();
+    // A daemon of the past, as far as a client can see.
+    let old = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let mut raw = support::Raw { reader: BufReader::new(stream) };
+        let hello = raw.answer();
+        let welcome =
+            json!({"protocol": 0, "version": "0.0.1", "pid": 7, "stateDir": state_dir, "verdict": "refuse"});
+        raw.send(&json!({"jsonrpc": "2.0", "id": hello["id"], "result": welcome}));
+        assert_eq!(raw.answer(), Value::Null, "nothing was sent to it");
+    });
+    let ran = world.run(ASK);
+    assert_eq!(ran.code, 8);
+    assert!(ran.err.starts_with("PROTOCOL_MISMATCH: "), "{}", ran.err);
+    assert!(ran.err.contains("process 7") && ran.err.contains("daemon stop --force"), "{}", ran.err);
+    old.join().unwrap();
+}
+
+#[test]
+fn frames_that_are_none_are_answered_and_the_connection_goes_on() {
+    let world = World::new();
+    world.run(ASK);
+    let mut raw = world.raw();
+    for (sent, code) in [
+        ("{nope", -32700),
+        ("\u{0}\u{1}", -32700),
+        ("[]", -32600),
+        ("7", -32600),
+        (r#"{"id":1}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"dance"}"#, -32601),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"hello","params":[]}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"call"}"#, -32000),
+    ] {
+        raw.write(format!("{sent}\n").as_bytes());
+        let answer = raw.answer();
+        assert_eq!(answer["error"]["code"], code, "{sent}: {answer}");
+    }
+    raw.write(b"\xff\xfe\n");
+    assert_eq!(raw.answer()["error"]["code"], -32700);
+    let mut raw = raw.welcome();
+    assert_eq!(raw.ask("call", json!({"command": 7}))["error"]["code"], -32602);
+    assert_eq!(raw.ask("call", request("session list", json!({})))["result"]["ok"], true);
+}
+
+#[test]
+fn a_frame_without_end_is_refused_and_the_next_one_is_read() {
+    let world = World::new();
+    world.run(ASK);
+    let mut raw = world.raw().welcome();
+    let megabyte = vec![b'x'; 1 << 20];
+    for _ in 0..65 {
+        raw.write(&megabyte);
+    }
+    assert_eq!(raw.answer()["error"]["code"], -32600);
+    raw.write(b"\n");
+    assert_eq!(raw.ask("call", request("session list", json!({})))["result"]["ok"], true);
+}
+
+#[test]
+fn ten_megabytes_of_text_are_read_and_answered_with_few() {
+    let world = World::new();
+    world.run(ASK);
+    let mut raw = world.raw().welcome();
+    let answer = raw.ask("call", request("open", json!({"what": "\u{1}".repeat(10 << 20)})));
+    assert_eq!(answer["result"]["error"]["code"], "INVALID_ARGS");
+    assert!(answer.to_string().len() < 4096);
+}
+
+#[test]
+fn a_client_that_goes_in_the_middle_is_survived() {
+    let world = World::new();
+    world.run(ASK);
+    let pid = world.pid();
+    world.raw().write(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"meth");
+    let mut raw = world.raw().welcome();
+    raw.send(
+        &json!({"jsonrpc": "2.0", "id": 1, "method": "call", "params": request("session list", json!({}))}),
+    );
+    drop(raw);
+    assert_eq!(world.run(ASK).code, 0);
+    assert_eq!(world.pid(), pid);
+}
+
+#[test]
+fn a_state_dir_that_is_not_safe_is_refused_by_name() {
+    let world = World::new();
+    let dir = world.state_dir();
+    std::fs::create_dir(&dir).unwrap();
+    std::fs::write(dir.join("mine"), "").unwrap();
+    std::fs::set_permissions(&dir, PermissionsExt::from_mode(0o755)).unwrap();
+    let ran = world.run(ASK);
+    assert_eq!(ran.code, 9, "{ran:?}");
+    assert!(ran.err.starts_with("IO: ") && ran.err.contains(dir.to_str().unwrap()), "{}", ran.err);
+    assert!(ran.err.contains("chmod 700"), "{}", ran.err);
+
+    if std::fs::metadata(&dir).unwrap().uid() == 0 {
+        std::os::unix::fs::chown(&dir, Some(65534), None).unwrap();
+        let ran = world.run(ASK);
+        assert_eq!(ran.code, 9, "{ran:?}");
+        assert!(ran.err.contains("belongs to another user (uid 65534)"), "{}", ran.err);
+        std::os::unix::fs::chown(&dir, Some(0), None).unwrap();
+    } else {
+        eprintln!("skipped: only root can give a folder to another user");
+    }
+    // For `drop`.
+    std::fs::set_permissions(&dir, PermissionsExt::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn a_state_dir_that_cannot_be_written_is_named() {
+    let world = World::new();
+    // Nobody may make a folder there, not even root.
+    let ran = world.run(&["session", "list", "--state-dir", "/proc/stickpin"]);
+    assert_eq!(ran.code, 9, "{ran:?}");
+    assert!(ran.err.starts_with("IO: could not make the folder `/proc/stickpin`"), "{}", ran.err);
+}
+
+#[test]
+fn a_full_disk_under_the_state_dir_has_its_own_code() {
+    let world = World::new();
+    world.run(ASK);
+    world.ok("daemon stop");
+    // A device that is always full stands in for the disk.
+    std::os::unix::fs::symlink("/dev/full", world.state_dir().join("daemon/daemon.new")).unwrap();
+    let ran = world.run(ASK);
+    assert_eq!(ran.code, 9, "{ran:?}");
+    assert!(ran.err.starts_with("STORAGE_FULL: "), "{}", ran.err);
+    std::fs::remove_file(world.state_dir().join("daemon/daemon.new")).unwrap();
+    assert_eq!(world.run(ASK).code, 0);
+}
+
+#[test]
+fn a_state_dir_with_a_long_path_works() {
+    let world = World::new();
+    let long = world.path().join("x".repeat(150));
+    let state_dir = ["--state-dir", long.to_str().unwrap()];
+    assert_eq!(world.run(&[ASK, &state_dir].concat()).code, 0);
+    let status = world.run(&[&["daemon", "status", "--json"], &state_dir[..]].concat()).json();
+    let socket = status["output"]["socket"].as_str().unwrap();
+    assert!(socket.starts_with("/tmp/stickpin-"), "{socket}");
+    assert_eq!(world.run(&[&["daemon", "stop"], &state_dir[..]].concat()).code, 0);
+    assert!(!std::path::Path::new(socket).exists());
+}
