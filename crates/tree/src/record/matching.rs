@@ -60,10 +60,6 @@ pub fn content_match(
             found => found?,
         },
     };
-    let fresh = || found.handle().is_none_or(|h| old.node_at(h).is_none());
-    if on.contains(Switches::FRESH) && !fresh() {
-        return Err(Refused::Taken);
-    }
     if new.judge(meaning, found.id()).is_same() { Ok(found.id()) } else { Err(Refused::Absent) }
 }
 
@@ -118,6 +114,10 @@ fn elsewhere<'n>(
     }
     if !new.on.contains(Switches::READS_SAME) {
         return Err(Refused::ReadsOther);
+    }
+    // What was drawn anew is new. A node that was there before was another element, whatever it reads now.
+    if new.on.contains(Switches::FRESH) && b.handle().is_some_and(|h| old.node_at(h).is_some()) {
+        return Err(Refused::Taken);
     }
     rendered_anew(old, a, new, b).map(|()| b)
 }

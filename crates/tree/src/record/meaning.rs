@@ -44,7 +44,7 @@ pub(super) struct Record {
 /// A section between the element and its heading.
 #[derive(Debug)]
 pub(super) struct Section {
-    pub(super) node: Handle,
+    pub(super) node: Option<Handle>,
     pub(super) text: Arc<[Print]>,
 }
 
@@ -76,7 +76,7 @@ impl Meaning {
             Basis::Heading { node, .. } => node,
             _ => None,
         };
-        let section = record.section.as_ref().map(|s| s.node);
+        let section = record.section.as_ref().and_then(|s| s.node);
         let opener = record.opener.as_ref().and_then(|o| o.0.handle);
         [record.row, heading, section, opener].into_iter().flatten().collect()
     }

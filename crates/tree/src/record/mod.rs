@@ -222,9 +222,9 @@ impl<'t> Records<'t> {
 
     fn holds(&self, issued: &Record, element: NodeRef<'t>) -> Result<(), Clause> {
         let live = Live { records: self, element, row: self.row_now(issued, element) };
-        if let (Some(then), Some(now)) = (&issued.opener, self.opener_of(element)) {
-            let same = then.0.role == now.0.role && then.0.basis.holds(&now.0.kept).is_ok();
-            if !same {
+        if let Some(then) = &issued.opener {
+            let same = |now: Opener| then.0.role == now.0.role && then.0.basis.holds(&now.0.kept).is_ok();
+            if !self.opener_of(element).is_some_and(same) {
                 return Err(Clause::Opener);
             }
         }
@@ -232,7 +232,7 @@ impl<'t> Records<'t> {
             return holds_speech(then, &now);
         }
         if !issued.basis.is_row() {
-            self.holds_section(issued)?;
+            self.holds_section(issued, element)?;
         }
         issued.basis.holds(&live)
     }
@@ -256,17 +256,23 @@ impl<'t> Records<'t> {
             return None;
         }
         let (node, text) = self.places.section_of(element)?;
-        Some(Section { node: node.handle()?, text })
+        Some(Section { node: node.handle(), text })
     }
 
-    /// The section must keep half of its text, while its node lives.
-    fn holds_section(&self, issued: &Record) -> Result<(), Clause> {
+    /// The section must keep half of its text: the section at issue while its node lives, else the one around the
+    /// element now.
+    fn holds_section(&self, issued: &Record, element: NodeRef<'t>) -> Result<(), Clause> {
         let Some(section) = &issued.section else { return Ok(()) };
         if matches!(issued.basis, Basis::Always) {
             return Ok(());
         }
-        let Some(node) = self.node_at(section.node) else { return Ok(()) };
-        let now = self.places.section_text(node);
+        let now = match section.node.and_then(|n| self.node_at(n)) {
+            Some(node) => self.places.section_text(node),
+            None => match self.places.section_of(element) {
+                Some((_, text)) => text,
+                None => return Ok(()),
+            },
+        };
         let still = kept(&section.text, |p| now.contains(&p));
         if still > 0 && still * 2 >= section.text.len() { Ok(()) } else { Err(Clause::SectionText) }
     }

@@ -100,7 +100,7 @@ impl<'t> Structure<'t> {
                 if lone_groups || node.role() != Role::Group || at.container.ids.len() > 1 {
                     return Some(at);
                 }
-            } else if self.on.contains(Switches::STRUCTURE) && self.repeats(node) {
+            } else if self.on.contains(Switches::STRUCTURE) && (self.is_card(node) || self.repeats(node)) {
                 return self.as_row(node);
             }
             if matches!(node.role(), Role::Main | Role::Dialog | Role::Form) {
@@ -115,7 +115,7 @@ impl<'t> Structure<'t> {
         let container = if is_row_role(node.role()) {
             let parent = node.ancestors().find(|n| !is_plain(*n))?;
             &self.rows_by_role(parent).iter().find(|(role, _)| *role == node.role())?.1
-        } else if is_plain(node) {
+        } else if is_plain(node) || self.is_card(node) {
             &self.children_by_tag(node.parent()?).iter().find(|r| r.tag == node.tag_id())?.container
         } else {
             return None;
@@ -141,16 +141,27 @@ impl<'t> Structure<'t> {
 
     /// Whether a plain node has a sibling of its tag, class and sequence of controls.
     fn repeats(&self, node: NodeRef<'t>) -> bool {
-        let Some(parent) = node.parent().filter(|_| is_plain(node)) else { return false };
+        let Some(parent) = node.parent().filter(|_| is_plain(node) || self.is_card(node)) else {
+            return false;
+        };
         let group = self.children_by_tag(parent).iter().find(|r| r.tag == node.tag_id());
         group.is_some_and(|g| g.container.index_of(node.id()).is_some_and(|at| g.repeats[at]))
+    }
+
+    /// A button with other controls in it is no button but a card that can be pressed or dragged.
+    fn is_card(&self, node: NodeRef<'t>) -> bool {
+        node.role() == Role::Button && self.controls().within(node).len() > 1
+    }
+
+    fn controls(&self) -> &Controls {
+        self.controls.get_or_init(|| Controls::new(self.tree))
     }
 
     fn children_by_tag(&self, parent: NodeRef<'t>) -> &[Repeated] {
         self.by_tag[parent.id().index()].get_or_init(|| {
             let mut found: Vec<(StrId, Vec<NodeId>)> = Vec::new();
             let mut places: HashMap<StrId, usize> = HashMap::new();
-            for child in parent.children().filter(|n| is_plain(*n)) {
+            for child in parent.children().filter(|n| is_plain(*n) || self.is_card(*n)) {
                 let at = *places.entry(child.tag_id()).or_insert_with(|| {
                     found.push((child.tag_id(), Vec::new()));
                     found.len() - 1
@@ -172,7 +183,7 @@ impl<'t> Structure<'t> {
         if ids.len() < 2 {
             return vec![false; ids.len()];
         }
-        let controls = self.controls.get_or_init(|| Controls::new(self.tree));
+        let controls = self.controls();
         let likeness = |id: NodeId| {
             let node = self.tree.node(id);
             (node.role(), node.attr(Attr::Class).unwrap_or(""), controls.within(node))

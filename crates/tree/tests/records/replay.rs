@@ -64,6 +64,11 @@ pub fn replay(case: &Case, mode: Mode, on: Switches) -> Vec<Judged> {
                     (Err(_), Some(_)) => Outcome::Refused,
                 };
                 judged.push(Judged { outcome, why: format!("{}: {found:?}", entry.issued) });
+                // A refusal hands over what is there now under its new number.
+                if let (Outcome::Refused, Some(node)) = (outcome, act.truth.and_then(|id| event.node(id))) {
+                    let renewed = Entry { issued: records[at].meaning(node), seen: (at, node) };
+                    table.insert(&act.query, renewed);
+                }
             }
             continue;
         }
