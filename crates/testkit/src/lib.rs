@@ -1,1 +1,28 @@
 //! Scenario files, harness and surfaces for tests.
+//!
+//! A scenario is one file of commands with expected outcomes. It runs through every surface (in process, over the
+//! daemon's socket, through the real binary as text and as JSON), and each must show the same outcome: that is the
+//! parity test. What received the input is read from the app's own log, never from an answer of ours.
+
+mod expect;
+mod harness;
+mod normalise;
+mod pages;
+mod scenario;
+mod surface;
+
+pub use expect::Outcome;
+pub use harness::{Run, run_file, scenario_files};
+pub use normalise::Normaliser;
+pub use pages::PageServer;
+pub use scenario::{Scenario, Step, SurfaceName};
+pub use surface::{InProcess, ProcessJson, ProcessText, Socket, Surface};
+
+use std::path::PathBuf;
+
+/// The root of the workspace: fixtures are read where they lie.
+#[must_use]
+pub fn workspace_root() -> PathBuf {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).expect("testkit lies two folders below the root").to_owned()
+}

@@ -1,0 +1,171 @@
+//! Comparing what came with what was expected.
+
+use crate::Normaliser;
+use crate::scenario::Step;
+use serde_json::Value;
+use stickpin_kernel::Response;
+
+/// What a surface showed for one step. A surface that cannot show a part leaves it out, and it is not compared there.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// The exit code.
+    pub exit: u8,
+    /// The text that a person reads: output on success, error line and hint otherwise.
+    pub text: Option<String>,
+    /// The warning; `Some("")` where there was none.
+    pub warning: Option<String>,
+    /// The envelope.
+    pub envelope: Option<Response>,
+    /// Lines that the app's log gained.
+    pub received: Vec<String>,
+}
+
+/// Every difference as a sentence; empty when all is as expected.
+pub fn differences(step: &Step, got: &Outcome, normaliser: &mut Normaliser) -> Vec<String> {
+    let mut out = Vec::new();
+    if let Some(envelope) = &got.envelope
+        && let Some(refs) = &envelope.refs
+    {
+        normaliser.lifetime(&refs.lifetime);
+        if let Some(generation) = refs.generation {
+            normaliser.generation(generation);
+        }
+    }
+    if got.exit != step.exit {
+        let error = got.envelope.as_ref().and_then(|e| e.error.as_ref()).map(ToString::to_string);
+        out.push(format!(
+            "exit {} instead of {} {}",
+            got.exit,
+            step.exit,
+            error.or_else(|| got.text.clone()).unwrap_or_default()
+        ));
+    }
+    if let Some(text) = &got.text {
+        texts(step, &normaliser.text(text), &mut out);
+    }
+    if let Some(warning) = &got.warning {
+        match (&step.warning, warning.as_str()) {
+            (None, "") => {}
+            (None, w) => out.push(format!("unexpected warning: {w}")),
+            (Some(want), w) if normaliser.text(w).contains(want) => {}
+            (Some(want), w) => out.push(format!("warning {:?} instead of {want:?}", normaliser.text(w))),
+        }
+    }
+    if let Some(envelope) = &got.envelope {
+        fields(step, envelope, normaliser, &mut out);
+    }
+    if let Some(want) = &step.received
+        && *want != got.received
+    {
+        out.push(format!("the app received {:?} instead of {want:?}", got.received));
+    }
+    out
+}
+
+fn texts(step: &Step, text: &str, out: &mut Vec<String>) {
+    let text = text.trim();
+    if let Some(want) = &step.text
+        && want.trim() != text
+    {
+        out.push(format!("text\n--- expected\n{}\n--- came\n{text}\n---", want.trim()));
+    }
+    out.extend(step.has.iter().filter(|p| !text.contains(*p)).map(|p| format!("no {p:?} in\n{text}")));
+    out.extend(step.lacks.iter().filter(|p| text.contains(*p)).map(|p| format!("{p:?} stands in\n{text}")));
+    for part in [&step.code, &step.message, &step.hint].into_iter().flatten() {
+        if !text.contains(part) {
+            out.push(format!("no {part:?} in the error\n{text}"));
+        }
+    }
+}
+
+fn fields(step: &Step, envelope: &Response, normaliser: &mut Normaliser, out: &mut Vec<String>) {
+    let error = envelope.error.as_ref();
+    let code = error.map(|e| e.code.name());
+    if code != step.code.as_deref() && (step.code.is_some() || step.exit == 0) {
+        out.push(format!("error {code:?} instead of {:?}", step.code));
+    }
+    if let (Some(want), Some(e)) = (&step.dispatched, error) {
+        let dispatched = serde_json::to_value(e.dispatched).unwrap_or_default();
+        if dispatched != *want.as_str() {
+            out.push(format!("dispatched {dispatched} instead of {want}"));
+        }
+    }
+    if let Some(want) = &step.output {
+        subset("output", want, envelope.output.clone().unwrap_or_default(), normaliser, out);
+    }
+    if let Some(want) = &step.details {
+        subset("details", want, error.map(|e| e.details.clone()).unwrap_or_default(), normaliser, out);
+    }
+    let refs = envelope.refs.clone().unwrap_or_default();
+    for (name, want, have) in [("issued", &step.issued, &refs.issued), ("ended", &step.ended, &refs.ended)] {
+        let have = ranges(have);
+        if let Some(want) = want
+            && *want != have
+        {
+            out.push(format!("{name} {have:?} instead of {want:?}"));
+        }
+    }
+    if let Some(want) = step.generation {
+        let have = refs.generation.and_then(|g| normaliser.generation(g));
+        if have != Some(want) {
+            out.push(format!("generation {have:?} instead of +{want}"));
+        }
+    }
+}
+
+fn ranges(ranges: &[(u32, u32)]) -> String {
+    let one = |&(a, b): &(u32, u32)| if a == b { a.to_string() } else { format!("{a}-{b}") };
+    ranges.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+fn subset(
+    what: &str,
+    want: &toml::Value,
+    mut have: Value,
+    normaliser: &mut Normaliser,
+    out: &mut Vec<String>,
+) {
+    normaliser.json(&mut have);
+    match serde_json::to_value(want) {
+        Ok(want) if is_subset(&want, &have) => {}
+        Ok(want) => out.push(format!("{what} {have} does not hold {want}")),
+        Err(e) => out.push(format!("{what}: {e}")),
+    }
+}
+
+/// Whether every field of `want` stands in `have` with an equal value; arrays are compared item by item.
+fn is_subset(want: &Value, have: &Value) -> bool {
+    match (want, have) {
+        (Value::Object(want), Value::Object(have)) => {
+            want.iter().all(|(k, v)| have.get(k).is_some_and(|h| is_subset(v, h)))
+        }
+        (Value::Array(want), Value::Array(have)) => {
+            want.len() == have.len() && want.iter().zip(have).all(|(w, h)| is_subset(w, h))
+        }
+        (Value::Number(want), Value::Number(have)) => want.as_f64() == have.as_f64(),
+        _ => want == have,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_subset_ignores_what_is_not_named_and_nothing_else() {
+        let have = json!({"a": 1, "b": [{"c": "x", "d": 2}]});
+        assert!(is_subset(&json!({"b": [{"c": "x"}]}), &have));
+        assert!(is_subset(&json!({"a": 1.0}), &have));
+        assert!(!is_subset(&json!({"b": []}), &have));
+        assert!(!is_subset(&json!({"b": [{"c": "y"}]}), &have));
+    }
+
+    #[test]
+    fn an_unexpected_warning_or_failure_is_a_difference() {
+        let step = Step { run: "press @e1".into(), ..Step::default() };
+        let got = Outcome { exit: 1, warning: Some("the tree changed".into()), ..Outcome::default() };
+        let found = differences(&step, &got, &mut Normaliser::default());
+        assert_eq!(found.len(), 2, "{found:?}");
+    }
+}

@@ -1,0 +1,111 @@
+//! Running a scenario file on a surface.
+
+use crate::expect::differences;
+use crate::normalise::Normaliser;
+use crate::pages::PageServer;
+use crate::scenario::{Scenario, Step, split};
+use crate::surface::Surface;
+use crate::workspace_root;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// One run of a scenario: its folder, its log, its pages.
+#[derive(Debug)]
+pub struct Run {
+    dir: PathBuf,
+    log: PathBuf,
+    read: u64,
+    pages: PageServer,
+    normaliser: Normaliser,
+}
+
+impl Run {
+    /// A run in a folder of its own.
+    ///
+    /// # Errors
+    /// If the page server cannot start.
+    pub fn new(dir: &Path) -> std::io::Result<Self> {
+        let pages = PageServer::start(&workspace_root().join("fixtures").join("web"))?;
+        let mut normaliser = Normaliser::default();
+        normaliser.replace(pages.origin(), "$PAGES");
+        normaliser.replace(dir.to_string_lossy(), "$DIR");
+        Ok(Self { dir: dir.to_owned(), log: dir.join("app.log"), read: 0, pages, normaliser })
+    }
+
+    /// Runs one step and says how its outcome differs from what the step expects.
+    ///
+    /// # Errors
+    /// A command line that cannot be split, or a log that cannot be read.
+    pub fn step(&mut self, step: &Step, surface: &mut dyn Surface) -> Result<Vec<String>, String> {
+        let line = step
+            .run
+            .replace("$LOG", &self.log.to_string_lossy())
+            .replace("$PAGES", &self.pages.origin())
+            .replace("$STATE", &self.dir.join("state").to_string_lossy());
+        let words = split(&line)?;
+        let mut outcome = surface.call(&words);
+        outcome.received = self.received().map_err(|e| format!("{}: {e}", self.log.display()))?;
+        Ok(differences(step, &outcome, &mut self.normaliser))
+    }
+
+    /// What the app's log gained: of a page its reports, of a simulated app the lines of its file.
+    fn received(&mut self) -> std::io::Result<Vec<String>> {
+        let mut lines = self.pages.received();
+        let mut file = match std::fs::File::open(&self.log) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(lines),
+            file => file?,
+        };
+        file.seek(SeekFrom::Start(self.read))?;
+        let mut text = String::new();
+        self.read += file.read_to_string(&mut text)? as u64;
+        lines.extend(text.lines().map(str::to_owned));
+        Ok(lines)
+    }
+}
+
+/// Runs a whole file on a surface that works in `dir`.
+///
+/// # Errors
+/// Every difference of the first step that has one, with the file, the surface and the step.
+pub fn run_file(path: &Path, dir: &Path, surface: &mut dyn Surface) -> Result<(), String> {
+    let scenario = Scenario::read(path)?;
+    if scenario.without.contains_key(&surface.name()) {
+        return Ok(());
+    }
+    let mut run = Run::new(dir).map_err(|e| format!("page server: {e}"))?;
+    for (i, step) in scenario.steps.iter().enumerate() {
+        let found = run.step(step, surface)?;
+        if !found.is_empty() {
+            return Err(format!(
+                "{} on {:?}, step {} `{}`:\n{}",
+                path.display(),
+                surface.name(),
+                i + 1,
+                step.run,
+                found.join("\n")
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// All scenario files for a device, sorted by name.
+///
+/// # Errors
+/// A file that cannot be read as a scenario.
+pub fn scenario_files(device: &str) -> Result<Vec<PathBuf>, String> {
+    let dir = workspace_root().join("fixtures").join("scenarios");
+    let entries = std::fs::read_dir(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|e| Some(e.ok()?.path()))
+        .filter(|p| p.extension().is_some_and(|e| e == "toml"))
+        .collect();
+    files.sort();
+    let mut chosen = Vec::new();
+    for file in files {
+        if Scenario::read(&file)?.device == device {
+            chosen.push(file);
+        }
+    }
+    Ok(chosen)
+}

@@ -1,0 +1,90 @@
+//! What differs from run to run, made equal: generations, lifetimes, ports, folders.
+
+use serde_json::Value;
+
+/// Makes answers of different runs comparable. Remembers the first generation it saw: others are relative to it.
+#[derive(Debug, Clone, Default)]
+pub struct Normaliser {
+    first: Option<u64>,
+    lifetimes: Vec<String>,
+    words: Vec<(String, String)>,
+}
+
+impl Normaliser {
+    /// Replaces a text that is this run's own (a port, a folder) by a word.
+    pub fn replace(&mut self, own: impl Into<String>, word: impl Into<String>) {
+        self.words.push((own.into(), word.into()));
+    }
+
+    /// A generation relative to the first one seen.
+    pub fn generation(&mut self, n: u64) -> Option<u64> {
+        n.checked_sub(*self.first.get_or_insert(n))
+    }
+
+    /// `s482913` becomes `s+0`, the next `s+1`.
+    pub fn text(&mut self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let bytes = text.as_bytes();
+        let mut from = 0;
+        let mut i = 0;
+        while i < bytes.len() {
+            let digits = bytes[i + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
+            let starts = bytes[i] == b's' && (i == 0 || !bytes[i - 1].is_ascii_alphanumeric());
+            if starts && digits == 6 && !bytes.get(i + 7).is_some_and(u8::is_ascii_alphanumeric) {
+                let n = text[i + 1..i + 7].parse().expect("six digits");
+                out.push_str(&text[from..i]);
+                match self.generation(n) {
+                    Some(n) => out.push_str(&format!("s+{n}")),
+                    None => out.push_str(&text[i..i + 7]),
+                }
+                i += 7;
+                from = i;
+            } else {
+                i += 1;
+            }
+        }
+        out.push_str(&text[from..]);
+        for (own, word) in &self.words {
+            out = out.replace(own, word);
+        }
+        out
+    }
+
+    /// `L1` for the first lifetime seen, `L2` for the next.
+    pub fn lifetime(&mut self, lifetime: &str) -> String {
+        let at = self.lifetimes.iter().position(|l| l == lifetime).unwrap_or_else(|| {
+            self.lifetimes.push(lifetime.to_owned());
+            self.first = None;
+            self.lifetimes.len() - 1
+        });
+        format!("L{}", at + 1)
+    }
+
+    /// All strings below a value.
+    pub fn json(&mut self, value: &mut Value) {
+        match value {
+            Value::String(s) => *s = self.text(s),
+            Value::Array(items) => items.iter_mut().for_each(|v| self.json(v)),
+            Value::Object(fields) => fields.iter_mut().for_each(|(_, v)| self.json(v)),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generations_become_relative_and_other_words_stay() {
+        let mut n = Normaliser::default();
+        n.replace("/tmp/x", "$STATE");
+        assert_eq!(
+            n.text("refs s482913 · @e1~s482914 css123456 s4829131 /tmp/x/a"),
+            "refs s+0 · @e1~s+1 css123456 s4829131 $STATE/a"
+        );
+        assert_eq!(n.lifetime("a"), "L1");
+        assert_eq!(n.lifetime("b"), "L2");
+        assert_eq!(n.text("s100000"), "s+0", "a new lifetime counts anew");
+    }
+}

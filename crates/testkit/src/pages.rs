@@ -1,0 +1,159 @@
+//! A loopback server for pages, the place where they report what they received, and a way to make them change
+//! without touching them.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+/// Serves a folder on a port of its own until it is dropped; `POST /__log` adds a line to the log.
+///
+/// Besides files: `/__status/500` answers with that status, `/__slow/700/FILE` with a file after 700 ms, `/__never` accepts and never answers, `/__events` is
+/// a stream of server-sent events that [`PageServer::push`] writes to.
+#[derive(Debug)]
+pub struct PageServer {
+    port: u16,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    root: PathBuf,
+    log: Mutex<Vec<String>>,
+    grown: Condvar,
+    listeners: Mutex<Vec<TcpStream>>,
+}
+
+/// A server that panicked has failed the test already.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("no thread of the page server panicked")
+}
+
+impl PageServer {
+    /// Starts serving `root`.
+    ///
+    /// # Errors
+    /// If no loopback port can be had.
+    pub fn start(root: &Path) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        let port = listener.local_addr()?.port();
+        let shared = Arc::new(Shared { root: root.to_owned(), ..Shared::default() });
+        let server = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let server = Arc::clone(&server);
+                // A browser that goes away in the middle is no failure of a test.
+                std::thread::spawn(move || drop(answer(&stream, &server)));
+            }
+        });
+        Ok(Self { port, shared })
+    }
+
+    /// `http://127.0.0.1:PORT`.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// The lines that came since this was last asked.
+    #[must_use]
+    pub fn received(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.shared.log))
+    }
+
+    /// Sends a message to every page that listens to `/__events`; returns how many there are.
+    #[must_use]
+    pub fn push(&self, message: &str) -> usize {
+        let mut listeners = lock(&self.shared.listeners);
+        listeners.retain_mut(|stream| write!(stream, "data: {message}\n\n").is_ok());
+        listeners.len()
+    }
+
+    /// Waits until a page has reported a line, and takes it out of the log. False after `patience`.
+    #[must_use]
+    pub fn wait_for(&self, line: &str, patience: Duration) -> bool {
+        let log = lock(&self.shared.log);
+        let missing = |log: &mut Vec<String>| !log.iter().any(|l| l == line);
+        let (mut log, timeout) = self
+            .shared
+            .grown
+            .wait_timeout_while(log, patience, missing)
+            .expect("no thread of the page server panicked");
+        log.retain(|l| l != line);
+        !timeout.timed_out()
+    }
+}
+
+fn answer(mut stream: &TcpStream, server: &Shared) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    let mut first = String::new();
+    reader.read_line(&mut first)?;
+    let mut length = 0;
+    loop {
+        let mut header = String::new();
+        if reader.read_line(&mut header)? == 0 || header.trim().is_empty() {
+            break;
+        }
+        if let Some((name, value)) = header.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().unwrap_or(0);
+        }
+    }
+    let mut words = first.split_whitespace();
+    let (method, target) = (words.next().unwrap_or(""), words.next().unwrap_or("/"));
+    let path = target.split(['?', '#']).next().unwrap_or("/");
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    if method == "POST" && path == "/__log" {
+        lock(&server.log).push(String::from_utf8_lossy(&body).into_owned());
+        server.grown.notify_all();
+        return respond(&mut stream, "204 No Content", "text/plain", b"");
+    }
+    if path == "/__events" {
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\r\n: hello\n\n")?;
+        lock(&server.listeners).push(stream.try_clone()?);
+        return Ok(());
+    }
+    if path == "/__never" {
+        // Until the client closes.
+        std::io::copy(&mut reader, &mut std::io::sink())?;
+        return Ok(());
+    }
+    let path = match path.strip_prefix("/__slow/").and_then(|rest| rest.split_once('/')) {
+        Some((millis, rest)) => {
+            std::thread::sleep(Duration::from_millis(millis.parse().unwrap_or(0)));
+            rest
+        }
+        None => path,
+    };
+    if let Some(status) = path.strip_prefix("/__status/") {
+        return respond(&mut stream, &format!("{status} Asked"), "text/html", b"<title>status</title>");
+    }
+    let relative = PathBuf::from(path.trim_start_matches('/'));
+    let safe = relative.components().all(|c| matches!(c, Component::Normal(_)));
+    match std::fs::read(server.root.join(&relative)) {
+        Ok(bytes) if safe => respond(&mut stream, "200 OK", media_type(&relative), &bytes),
+        _ => respond(&mut stream, "404 Not Found", "text/html", b"<title>not here</title>"),
+    }
+}
+
+fn respond(stream: &mut &TcpStream, status: &str, media: &str, body: &[u8]) -> std::io::Result<()> {
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: {media}\r\nContent-Length: {}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n",
+        body.len()
+    )?;
+    stream.write_all(body)
+}
+
+fn media_type(path: &Path) -> &'static str {
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("json") => "application/json",
+        _ => "application/octet-stream",
+    }
+}

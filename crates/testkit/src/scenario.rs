@@ -1,0 +1,151 @@
+//! The format of a scenario file.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A way to call commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SurfaceName {
+    /// A `Host` in this process.
+    InProcess,
+    /// The daemon's socket.
+    Socket,
+    /// The binary, its text.
+    ProcessText,
+    /// The binary with `--json`.
+    ProcessJson,
+}
+
+impl SurfaceName {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::InProcess, Self::Socket, Self::ProcessText, Self::ProcessJson];
+}
+
+/// A scenario.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// What it is there for, one sentence.
+    pub about: String,
+    /// The device that it needs: `sim` or `web`.
+    #[serde(default = "sim")]
+    pub device: String,
+    /// Surfaces that it leaves out, each with the reason.
+    #[serde(default)]
+    pub without: BTreeMap<SurfaceName, String>,
+    /// The commands in order.
+    #[serde(rename = "step")]
+    pub steps: Vec<Step>,
+}
+
+fn sim() -> String {
+    "sim".to_owned()
+}
+
+/// One command and what must come of it. What is not named is not checked, except that an unexpected warning and an
+/// unexpected failure fail.
+///
+/// In `run`, `$LOG` is the file that a simulated app writes its ground truth to, `$PAGES` the address of the page
+/// server, `$STATE` the state dir.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Step {
+    /// The command line, without the program's name; words as a shell splits them.
+    pub run: String,
+    /// Exit code.
+    pub exit: u8,
+    /// The whole text, normalised, without white space at its ends.
+    pub text: Option<String>,
+    /// Parts of the text.
+    pub has: Vec<String>,
+    /// What must not stand in the text.
+    pub lacks: Vec<String>,
+    /// The error's code.
+    pub code: Option<String>,
+    /// A part of the error's message.
+    pub message: Option<String>,
+    /// A part of the error's hint.
+    pub hint: Option<String>,
+    /// `dispatched` of an error.
+    pub dispatched: Option<String>,
+    /// A part of the warning; without it there must be none.
+    pub warning: Option<String>,
+    /// Fields of the output, by value; what is left out is not compared.
+    pub output: Option<toml::Value>,
+    /// Fields of the error's details.
+    pub details: Option<toml::Value>,
+    /// The ranges that were issued, like `1-4 7`.
+    pub issued: Option<String>,
+    /// The ranges that ended.
+    pub ended: Option<String>,
+    /// Generation relative to the first of the lifetime.
+    pub generation: Option<u64>,
+    /// Lines that the app's own log gained with this step.
+    pub received: Option<Vec<String>>,
+}
+
+impl Scenario {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// A sentence with the file and what is wrong in it.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let scenario: Self = toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+        if scenario.steps.is_empty() {
+            return Err(format!("{}: no step", path.display()));
+        }
+        if let Some((surface, _)) = scenario.without.iter().find(|(_, reason)| reason.trim().is_empty()) {
+            return Err(format!("{}: without {surface:?}, but no reason", path.display()));
+        }
+        Ok(scenario)
+    }
+}
+
+/// Splits a command line as a shell would: white space separates, single and double quotes hold together, a
+/// backslash in double quotes escapes `"` and itself.
+///
+/// # Errors
+/// A quote that is not closed.
+pub fn split(line: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' | '"' => {
+                let text = word.get_or_insert_default();
+                loop {
+                    match chars.next() {
+                        None => return Err(format!("{c} is not closed in: {line}")),
+                        Some(end) if end == c => break,
+                        Some('\\') if c == '"' => match chars.next() {
+                            Some(escaped @ ('"' | '\\')) => text.push(escaped),
+                            Some(other) => text.extend(['\\', other]),
+                            None => return Err(format!("{c} is not closed in: {line}")),
+                        },
+                        Some(inner) => text.push(inner),
+                    }
+                }
+            }
+            c if c.is_whitespace() => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_split_as_a_shell_does() {
+        let words = split(r#"fill  'role=textbox' "a \"b\" \n" '' x"y"z"#).unwrap();
+        assert_eq!(words, ["fill", "role=textbox", r#"a "b" \n"#, "", "xyz"]);
+        assert!(split("press 'x").unwrap_err().contains("not closed"));
+    }
+}

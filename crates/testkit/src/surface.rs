@@ -1,0 +1,286 @@
+//! The ways to call a command, behind one trait.
+
+use crate::expect::Outcome;
+use crate::scenario::SurfaceName;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_cli::Env;
+use stickpin_kernel::device::CancellationToken;
+use stickpin_kernel::{Format, Host, HostConfig, Provider, Request, Response};
+use stickpin_wire::{Client, Place, SocketClient, Start};
+
+/// A way to call commands. Owns what it started and ends it when it is dropped.
+pub trait Surface {
+    /// Which one.
+    fn name(&self) -> SurfaceName;
+
+    /// Runs one command line, given as words without the program's name.
+    fn call(&mut self, words: &[String]) -> Outcome;
+}
+
+/// The surroundings of a test: its own state dir, home and working directory.
+fn env(dir: &Path, program: &Path) -> Env {
+    Env {
+        cwd: dir.to_owned(),
+        home: Some(dir.to_owned()),
+        state_dir: Some(dir.join("state").to_string_lossy().into_owned()),
+        session: Some("scenario".to_owned()),
+        stale_refs: None,
+        program: program.to_owned(),
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be built")
+}
+
+fn request(words: &[String], env: &Env) -> Result<Request, Box<Response>> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut request = stickpin_cli::request(&words, env)
+        .map_err(|e| Box::new(stickpin_wire::failed(words.first().copied().unwrap_or(""), None, e)))?;
+    request.render.format = Format::Both;
+    Ok(request)
+}
+
+fn outcome(response: Response) -> Outcome {
+    let text = match &response.error {
+        Some(e) if response.text.is_none() => Some(format!("{}: {}\n{}", e.code.name(), e.message, e.hint)),
+        _ => response.text.clone(),
+    };
+    Outcome {
+        exit: response.exit,
+        text,
+        warning: Some(response.warning.clone().unwrap_or_default()),
+        envelope: Some(response),
+        received: Vec::new(),
+    }
+}
+
+/// A `Host` in this process.
+pub struct InProcess {
+    runtime: tokio::runtime::Runtime,
+    host: Host,
+    env: Env,
+}
+
+impl InProcess {
+    /// A host of these providers.
+    ///
+    /// # Panics
+    /// If the state dir cannot be made.
+    #[must_use]
+    pub fn new(dir: &Path, providers: Vec<Arc<dyn Provider>>) -> Self {
+        let runtime = runtime();
+        let env = env(dir, Path::new("stickpin"));
+        let state = dir.join("state");
+        std::fs::create_dir_all(&state).expect("a state dir");
+        let host = Host::new(HostConfig::new(state, providers));
+        Self { runtime, host, env }
+    }
+
+    /// Runs a request as it is, for tests that need what a command line cannot say (pins, `since`).
+    pub fn request(&mut self, words: &[&str], change: impl FnOnce(&mut Request)) -> Response {
+        let words: Vec<String> = words.iter().map(|&w| w.to_owned()).collect();
+        match request(&words, &self.env) {
+            Ok(mut request) => {
+                change(&mut request);
+                self.runtime.block_on(self.host.call(request, CancellationToken::new()))
+            }
+            Err(response) => *response,
+        }
+    }
+}
+
+impl Surface for InProcess {
+    fn name(&self) -> SurfaceName {
+        SurfaceName::InProcess
+    }
+
+    fn call(&mut self, words: &[String]) -> Outcome {
+        outcome(match request(words, &self.env) {
+            Ok(request) => self.runtime.block_on(self.host.call(request, CancellationToken::new())),
+            Err(response) => *response,
+        })
+    }
+}
+
+impl Drop for InProcess {
+    fn drop(&mut self) {
+        self.runtime.block_on(self.host.shutdown());
+    }
+}
+
+/// The daemon's socket.
+pub struct Socket {
+    runtime: tokio::runtime::Runtime,
+    client: SocketClient,
+    env: Env,
+    binary: Binary,
+}
+
+impl Socket {
+    /// A client of a daemon of its own.
+    ///
+    /// # Panics
+    /// If the state dir cannot be made.
+    #[must_use]
+    pub fn new(dir: &Path, program: &Path) -> Self {
+        let env = env(dir, program);
+        let place = Place::open(&dir.join("state")).expect("a state dir");
+        let args = ["daemon", "run"].map(Into::into).to_vec();
+        let start = Start { program: program.to_owned(), args, timeout: Duration::from_secs(20) };
+        Self {
+            runtime: runtime(),
+            client: SocketClient::new(place, start),
+            env,
+            binary: Binary { program: program.to_owned(), dir: dir.to_owned() },
+        }
+    }
+}
+
+impl Surface for Socket {
+    fn name(&self) -> SurfaceName {
+        SurfaceName::Socket
+    }
+
+    fn call(&mut self, words: &[String]) -> Outcome {
+        outcome(match request(words, &self.env) {
+            Ok(request) => self.runtime.block_on(self.client.call(request, CancellationToken::new())),
+            Err(response) => *response,
+        })
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.binary.stop_daemon();
+    }
+}
+
+/// The built binary with a state dir of its own.
+struct Binary {
+    program: PathBuf,
+    dir: PathBuf,
+}
+
+impl Binary {
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .current_dir(&self.dir)
+            .env("HOME", &self.dir)
+            .env("STICKPIN_STATE_DIR", self.dir.join("state"))
+            .env("STICKPIN_SESSION", "scenario")
+            .env_remove("STICKPIN_STALE_REFS")
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, words: &[String]) -> std::process::Output {
+        self.command().args(words).output().expect("the binary runs")
+    }
+
+    fn stop_daemon(&self) {
+        let stopped = self.command().args(["daemon", "stop", "--force"]).output();
+        if let Ok(output) = stopped
+            && !output.status.success()
+        {
+            eprintln!("daemon stop: {}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+}
+
+fn exit_code(output: &std::process::Output) -> u8 {
+    output.status.code().and_then(|c| u8::try_from(c).ok()).unwrap_or(255)
+}
+
+/// The binary, its text.
+pub struct ProcessText(Binary);
+
+impl ProcessText {
+    /// The binary with a daemon of its own.
+    #[must_use]
+    pub fn new(dir: &Path, program: &Path) -> Self {
+        Self(Binary { program: program.to_owned(), dir: dir.to_owned() })
+    }
+}
+
+impl Surface for ProcessText {
+    fn name(&self) -> SurfaceName {
+        SurfaceName::ProcessText
+    }
+
+    fn call(&mut self, words: &[String]) -> Outcome {
+        let output = self.0.run(words);
+        let out = String::from_utf8_lossy(&output.stdout).into_owned();
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        let (warnings, errors): (Vec<&str>, Vec<&str>) =
+            err.lines().partition(|l| l.starts_with("warning: "));
+        let warning = warnings.first().map_or("", |w| w.trim_start_matches("warning: ")).to_owned();
+        let text = if errors.is_empty() { out } else { format!("{out}{}", errors.join("\n")) };
+        Outcome {
+            exit: exit_code(&output),
+            text: Some(text),
+            warning: Some(warning),
+            envelope: None,
+            received: vec![],
+        }
+    }
+}
+
+impl Drop for ProcessText {
+    fn drop(&mut self) {
+        self.0.stop_daemon();
+    }
+}
+
+/// The binary with `--json`.
+pub struct ProcessJson(Binary);
+
+impl ProcessJson {
+    /// The binary with a daemon of its own.
+    #[must_use]
+    pub fn new(dir: &Path, program: &Path) -> Self {
+        Self(Binary { program: program.to_owned(), dir: dir.to_owned() })
+    }
+}
+
+impl Surface for ProcessJson {
+    fn name(&self) -> SurfaceName {
+        SurfaceName::ProcessJson
+    }
+
+    fn call(&mut self, words: &[String]) -> Outcome {
+        let mut words = words.to_vec();
+        // Before `--`, behind which everything is text.
+        let at = words.iter().position(|w| w == "--").unwrap_or(words.len());
+        words.insert(at, "--json".to_owned());
+        let output = self.0.run(&words);
+        let out = String::from_utf8_lossy(&output.stdout);
+        match serde_json::from_str::<Response>(&out) {
+            Ok(envelope) => Outcome {
+                exit: exit_code(&output),
+                text: None,
+                warning: Some(envelope.warning.clone().unwrap_or_default()),
+                envelope: Some(envelope),
+                received: Vec::new(),
+            },
+            Err(e) => {
+                let err = String::from_utf8_lossy(&output.stderr);
+                Outcome {
+                    exit: exit_code(&output),
+                    text: Some(format!("no envelope ({e}): {out}{err}")),
+                    ..Outcome::default()
+                }
+            }
+        }
+    }
+}
+
+impl Drop for ProcessJson {
+    fn drop(&mut self) {
+        self.0.stop_daemon();
+    }
+}
