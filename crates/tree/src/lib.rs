@@ -7,11 +7,12 @@
 //! Invariant: nothing here knows a session, a ref table, a device, a clock or a file.
 
 mod builder;
+mod diff;
 mod escape;
 #[cfg(test)]
 mod golden;
 mod node;
-pub mod outline;
+mod outline;
 mod record;
 mod role;
 mod selector;
@@ -22,9 +23,10 @@ pub mod testing;
 mod tree;
 
 pub use builder::{NodeSpec, TreeBuilder, TreeError};
+pub use diff::{Change, Diff, DiffCues};
 pub use escape::{MAX_CHARS, escape, quote};
 pub use node::{Attr, Document, Handle, IdentityGrade, NodeId, Rect, SurfaceId};
-pub use outline::{Cues, Outline, Plan, View, line};
+pub use outline::{Cues, DEFAULT_MAX_BYTES, Outline, Plan, View, line};
 #[doc(hidden)]
 pub use record::Switches;
 pub use record::{Clause, Meaning, Opener, Openers, Records, Refused, Verdict, content_match};

@@ -40,7 +40,7 @@ pub fn tree(text: &str) -> Tree {
     for (number, line) in lines {
         let spaces =
             indent(line).checked_sub(base).unwrap_or_else(|| panic!("line {}: outdented", number + 1));
-        assert!(spaces % 2 == 0, "line {}: two spaces per level", number + 1);
+        assert!(spaces.is_multiple_of(2), "line {}: two spaces per level", number + 1);
         let parsed = Line::parse(line.trim_start(), number + 1);
         parsed.push(&mut builder, spaces / 2, &mut next_id);
     }

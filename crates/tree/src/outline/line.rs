@@ -1,7 +1,8 @@
 //! How one node reads.
 
-use crate::escape::{MAX_CHARS, quote_into};
+use crate::escape::{MAX_CHARS, quote, quote_into};
 use crate::{Attr, NodeRef, Role, States};
+use std::borrow::Cow;
 use stickpin_refs::Ref;
 
 /// Which view a line stands in.
@@ -20,9 +21,8 @@ pub(crate) enum Style {
 #[must_use]
 pub fn line(node: NodeRef<'_>, r#ref: Option<Ref>, telling: Option<&str>) -> String {
     let mut out = r#ref.map_or_else(String::new, |r| format!("{r} "));
-    // Not every element that is read has a name; its first words say which it is.
-    let text = if node.name().is_empty() && node.value().is_empty() { first_text(node) } else { "" };
-    describe(&mut out, node, if text.is_empty() { node.name() } else { text }, Style::Full);
+    let label = if node.value().is_empty() { or_first_words(node, node.name()) } else { node.name() };
+    describe(&mut out, node, label, Style::Full);
     if let Some(telling) = telling {
         out.push_str(" in ");
         quote_into(&mut out, telling, MAX_CHARS);
@@ -30,9 +30,13 @@ pub fn line(node: NodeRef<'_>, r#ref: Option<Ref>, telling: Option<&str>) -> Str
     out
 }
 
-fn first_text(node: NodeRef<'_>) -> &str {
+/// The label, or the first text inside of what has none: a message must say which row is meant.
+pub(crate) fn or_first_words<'a>(node: NodeRef<'a>, label: &'a str) -> &'a str {
+    if !label.is_empty() {
+        return label;
+    }
     // Bounded: a message about a large container needs no search through all of it.
-    node.subtree().take(200).find(|n| n.is_text() && !n.name().is_empty()).map_or("", NodeRef::name)
+    node.subtree().skip(1).take(200).map(NodeRef::name).find(|n| !n.is_empty()).unwrap_or("")
 }
 
 /// Appends role, label and states.
@@ -42,79 +46,73 @@ pub(crate) fn describe(out: &mut String, node: NodeRef<'_>, label: &str, style: 
         out.push(' ');
         quote_into(out, label, MAX_CHARS);
     }
-    states(out, node, label, style);
+    for word in state_words(node, label, style) {
+        out.push(' ');
+        out.push_str(&word);
+    }
 }
 
 /// States that are said by one word.
 const WORDS: [(States, &str); 9] = [
-    (States::SELECTED, " selected"),
-    (States::DISABLED, " disabled"),
-    (States::REQUIRED, " required"),
-    (States::READONLY, " readonly"),
-    (States::INVALID, " invalid"),
-    (States::MULTISELECTABLE, " multiple"),
-    (States::MODAL, " modal"),
-    (States::BUSY, " busy"),
-    (States::FOCUSED, " focused"),
+    (States::SELECTED, "selected"),
+    (States::DISABLED, "disabled"),
+    (States::REQUIRED, "required"),
+    (States::READONLY, "readonly"),
+    (States::INVALID, "invalid"),
+    (States::MULTISELECTABLE, "multiple"),
+    (States::MODAL, "modal"),
+    (States::BUSY, "busy"),
+    (States::FOCUSED, "focused"),
 ];
 
-fn states(out: &mut String, node: NodeRef<'_>, label: &str, style: Style) {
+/// The states that a reader needs, as the words of the line.
+pub(crate) fn state_words<'t>(node: NodeRef<'t>, label: &str, style: Style) -> Vec<Cow<'t, str>> {
+    let mut words: Vec<Cow<'t, str>> = Vec::new();
     let states = node.states();
     if node.level() > 0 {
-        out.push_str(" level=");
-        out.push_str(&node.level().to_string());
+        words.push(format!("level={}", node.level()).into());
     }
-    value(out, node, label, style);
+    words.extend(value(node, label, style).map(Cow::Owned));
     if states.contains(States::MIXED) {
-        let word = if states.contains(States::PRESSABLE) { " pressed=mixed" } else { " checked=mixed" };
-        out.push_str(word);
+        words.push(if states.contains(States::PRESSABLE) { "pressed=mixed" } else { "checked=mixed" }.into());
     } else {
         if states.contains(States::CHECKED) {
-            out.push_str(" checked");
+            words.push("checked".into());
         }
         if states.contains(States::PRESSED) {
-            out.push_str(" pressed");
+            words.push("pressed".into());
         }
     }
     if states.contains(States::EXPANDED) {
-        out.push_str(" expanded");
+        words.push("expanded".into());
     } else if states.contains(States::EXPANDABLE) && node.role() != Role::Combobox {
         // A combobox is expected to be closed; everything else says so.
-        out.push_str(" expanded=false");
+        words.push("expanded=false".into());
     } else if states.contains(States::HAS_POPUP) && node.role() != Role::Combobox {
-        out.push_str(" haspopup");
+        words.push("haspopup".into());
     }
     if let Some(current) = node.attr(Attr::Current) {
-        out.push_str(" current");
-        if current != "true" && current != "page" {
-            out.push('=');
-            quote_into(out, current, MAX_CHARS);
-        }
+        let said = matches!(current, "true" | "page");
+        words.push(if said { "current".into() } else { format!("current={}", quote(current)).into() });
     }
-    for (state, word) in WORDS {
-        if states.contains(state) {
-            out.push_str(word);
-        }
-    }
+    words.extend(WORDS.into_iter().filter(|(s, _)| states.contains(*s)).map(|(_, word)| word.into()));
     if style == Style::Raw && states.contains(States::HIDDEN) {
-        out.push_str(" hidden");
+        words.push("hidden".into());
     }
+    words
 }
 
-fn value(out: &mut String, node: NodeRef<'_>, label: &str, style: Style) {
+fn value(node: NodeRef<'_>, label: &str, style: Style) -> Option<String> {
     // Whatever a device says: what is protected is not printed.
     if node.is(States::PROTECTED) {
-        return;
+        return None;
     }
     let shown = node.attr(Attr::ValueText).unwrap_or(node.value());
     if !shown.is_empty() && (shown != label || node.role().is_input()) {
-        out.push_str(if style == Style::Compact { " =" } else { " value=" });
-        quote_into(out, shown, MAX_CHARS);
-    } else if let Some(placeholder) = node.attr(Attr::Placeholder) {
-        // The placeholder tells what to type, and is often all that a field without a label has.
-        if placeholder != label && (style != Style::Compact || label.is_empty()) {
-            out.push_str(" placeholder=");
-            quote_into(out, placeholder, MAX_CHARS);
-        }
+        return Some(format!("{}={}", if style == Style::Compact { "" } else { "value" }, quote(shown)));
     }
+    // The placeholder tells what to type, and is often all that a field without a label has.
+    let placeholder = node.attr(Attr::Placeholder)?;
+    (placeholder != label && (style != Style::Compact || label.is_empty()))
+        .then(|| format!("placeholder={}", quote(placeholder)))
 }

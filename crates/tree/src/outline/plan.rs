@@ -43,7 +43,7 @@ enum Line {
 }
 
 /// An address is cut after so many characters in the header.
-const MAX_URL: usize = 300;
+pub(crate) const MAX_URL: usize = 300;
 
 /// Kept free for the lines that say what was left out.
 const LAST_WORDS: usize = 200;

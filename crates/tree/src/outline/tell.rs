@@ -77,7 +77,8 @@ fn names_an_area(node: NodeRef<'_>) -> bool {
         )
 }
 
-fn is_row(role: Role) -> bool {
+/// Roles that are one of a row of likes.
+pub(crate) fn is_row(role: Role) -> bool {
     matches!(role, Role::ListItem | Role::Row | Role::Article | Role::TreeItem | Role::Option)
 }
 

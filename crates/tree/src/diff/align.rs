@@ -1,0 +1,184 @@
+//! Which lines of two outlines are the same one.
+
+use super::DiffCues;
+use crate::outline::{Shown, Sketch, View};
+use crate::{NodeId, Role, Tree};
+use hashbrown::{HashMap, HashSet};
+use std::collections::VecDeque;
+
+/// Two outlines and which of their lines belong together.
+#[derive(Debug)]
+pub(super) struct Aligned<'t> {
+    pub(super) old: Side<'t>,
+    pub(super) new: Side<'t>,
+    /// For a line of the old outline its line in the new one.
+    pub(super) to_new: Vec<Option<usize>>,
+    /// For a line of the new outline its line in the old one.
+    pub(super) to_old: Vec<Option<usize>>,
+    /// Lines of the new outline whose element was in the old tree, but without a line of its own.
+    pub(super) was_folded: HashSet<usize>,
+    /// Lines of the old outline whose element is in the new tree, but without a line of its own.
+    pub(super) is_folded: HashSet<usize>,
+}
+
+/// One outline.
+#[derive(Debug)]
+pub(super) struct Side<'t> {
+    pub(super) sketch: Sketch<'t>,
+    pub(super) lines: Vec<Shown<'t>>,
+    at: HashMap<NodeId, usize>,
+}
+
+impl<'t> Side<'t> {
+    fn new(tree: &'t Tree, view: &View) -> Self {
+        let view = View { interactive: view.interactive, ..View::default() };
+        let sketch = Sketch::distilled(tree, &view);
+        let lines = sketch.lines();
+        let at = lines.iter().enumerate().map(|(at, l)| (l.node.id(), at)).collect();
+        Self { sketch, lines, at }
+    }
+
+    pub(super) fn label(&self, at: usize) -> &str {
+        self.sketch.label(self.lines[at].node)
+    }
+
+    fn says_below(&self, at: usize, text: &str) -> bool {
+        let end = self.lines[at].node.subtree_end();
+        let below = self.lines[at + 1..].iter().take_while(|l| l.node.id() < end);
+        below.filter(|l| l.parent == Some(at) && l.node.is_text()).any(|l| self.sketch.label(l.node) == text)
+    }
+
+    /// The lines directly under one, or at the top.
+    fn children(&self) -> HashMap<Option<usize>, Vec<usize>> {
+        let mut children: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
+        for (at, line) in self.lines.iter().enumerate() {
+            children.entry(line.parent).or_default().push(at);
+        }
+        children
+    }
+}
+
+impl<'t> Aligned<'t> {
+    pub(super) fn new(
+        old: &'t Tree,
+        new: &'t Tree,
+        pairs: &[(NodeId, NodeId)],
+        view: &View,
+        cues: &DiffCues<'_>,
+    ) -> Self {
+        let (old, new) = (Side::new(old, view), Side::new(new, view));
+        let mut aligned = Self {
+            to_new: vec![None; old.lines.len()],
+            to_old: vec![None; new.lines.len()],
+            was_folded: HashSet::new(),
+            is_folded: HashSet::new(),
+            old,
+            new,
+        };
+        for &(a, b) in pairs {
+            match (aligned.old.at.get(&a), aligned.new.at.get(&b)) {
+                (Some(&a), Some(&b)) => aligned.pair(a, b),
+                (None, Some(&b)) => {
+                    aligned.was_folded.insert(b);
+                }
+                (Some(&a), None) => {
+                    aligned.is_folded.insert(a);
+                }
+                (None, None) => {}
+            }
+        }
+        aligned.pair_by_content(cues);
+        aligned
+    }
+
+    fn pair(&mut self, old: usize, new: usize) {
+        if self.to_new[old].is_none() && self.to_old[new].is_none() {
+            self.to_new[old] = Some(new);
+            self.to_old[new] = Some(old);
+        }
+    }
+
+    /// Pairs what has no identity, from the top down, among the children of lines that are paired.
+    fn pair_by_content(&mut self, cues: &DiffCues<'_>) {
+        let (old_children, new_children) = (self.old.children(), self.new.children());
+        let none = Vec::new();
+        let mut open: VecDeque<(Option<usize>, Option<usize>)> = VecDeque::from([(None, None)]);
+        while let Some((a, b)) = open.pop_front() {
+            let olds = old_children.get(&a).unwrap_or(&none);
+            let news = new_children.get(&b).unwrap_or(&none);
+            self.pair_children(olds, news, cues);
+            open.extend(olds.iter().filter_map(|&o| self.to_new[o].map(|n| (Some(o), Some(n)))));
+        }
+        // What is paired by identity below parents that are not.
+        for old in 0..self.to_new.len() {
+            let Some(new) = self.to_new[old] else { continue };
+            let parents = (self.old.lines[old].parent, self.new.lines[new].parent);
+            if !matches!(parents, (Some(a), Some(b)) if self.to_new[a] == Some(b)) {
+                let olds = old_children.get(&Some(old)).unwrap_or(&none);
+                let news = new_children.get(&Some(new)).unwrap_or(&none);
+                self.pair_children(olds, news, cues);
+            }
+        }
+    }
+
+    fn pair_children(&mut self, olds: &[usize], news: &[usize], cues: &DiffCues<'_>) {
+        let anonymous_old = |side: &Self, o: usize| {
+            side.to_new[o].is_none()
+                && !side.is_folded.contains(&o)
+                && !(cues.issued)(side.old.lines[o].node.id())
+        };
+        // Same words first.
+        let mut said: HashMap<(Role, String), VecDeque<usize>> = HashMap::new();
+        for &o in olds.iter().filter(|&&o| anonymous_old(self, o)) {
+            said.entry((self.old.lines[o].node.role(), self.old.label(o).to_owned()))
+                .or_default()
+                .push_back(o);
+        }
+        let mut left = Vec::new();
+        for &n in news {
+            if self.to_old[n].is_some() || self.was_folded.contains(&n) {
+                continue;
+            }
+            let key = (self.new.lines[n].node.role(), self.new.label(n).to_owned());
+            match said.get_mut(&key).and_then(VecDeque::pop_front) {
+                Some(o) => self.pair(o, n),
+                None => left.push(n),
+            }
+        }
+        // Then a text that reads otherwise, in order: "2 items" became "3 items". Elements only where the device
+        // gives no handles: else another handle is another element.
+        let mut by_role: HashMap<Role, VecDeque<usize>> = HashMap::new();
+        for &o in
+            olds.iter().filter(|&&o| anonymous_old(self, o) && self.old.lines[o].node.handle().is_none())
+        {
+            by_role.entry(self.old.lines[o].node.role()).or_default().push_back(o);
+        }
+        for n in left {
+            let node = self.new.lines[n].node;
+            if node.handle().is_none()
+                && let Some(o) = by_role.get_mut(&node.role()).and_then(VecDeque::pop_front)
+            {
+                self.pair(o, n);
+            }
+        }
+    }
+
+    /// Whether a text line says what its container said in its own line before (or says now).
+    pub(super) fn moved_in_or_out(&self, at: usize, new_side: bool) -> bool {
+        let (here, there, to_there) = if new_side {
+            (&self.new, &self.old, &self.to_old)
+        } else {
+            (&self.old, &self.new, &self.to_new)
+        };
+        let line = &here.lines[at];
+        let counterpart = line.parent.and_then(|p| to_there[p]);
+        line.node.is_text() && counterpart.is_some_and(|c| there.label(c) == here.label(at))
+    }
+
+    /// Whether one of two paired lines says in its own line what the other says in a text below.
+    pub(super) fn same_words(&self, old_at: usize, new_at: usize) -> bool {
+        let (was, is) = (self.old.label(old_at), self.new.label(new_at));
+        (is.is_empty() && self.new.says_below(new_at, was))
+            || (was.is_empty() && self.old.says_below(old_at, is))
+    }
+}

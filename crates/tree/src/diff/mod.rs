@@ -1,0 +1,113 @@
+//! What changed between two captures, as lines: `+` came, `-` went, `~` reads otherwise now.
+//!
+//! Both trees are distilled as for the full view, because a text that changes matters to somebody who reads with
+//! `-i`, too. Which nodes are the same element is the caller's knowledge (handles, the ref table); lines without an
+//! identity of their own (texts, and elements that were never issued) are paired by what they say and where they
+//! stand. As with outlines, the lines are settled first, so that refs are issued only for what is printed.
+//!
+//! Specification: `refs.md` 8, `commands.md` "Acting".
+
+mod align;
+mod plan;
+#[cfg(test)]
+mod tests;
+
+use crate::outline::View;
+use crate::{NodeId, Tree};
+use plan::Line;
+
+/// What a diff asks of those who know more than the trees.
+pub struct DiffCues<'a> {
+    /// Whether a ref of this node of the *old* tree was issued: then only the caller's pairs say where it went.
+    pub issued: &'a dyn Fn(NodeId) -> bool,
+}
+
+impl DiffCues<'_> {
+    /// Nothing was issued.
+    pub const NONE: DiffCues<'static> = DiffCues { issued: &|_| false };
+}
+
+impl std::fmt::Debug for DiffCues<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("DiffCues")
+    }
+}
+
+/// An element of both trees that reads otherwise now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// In the old tree.
+    pub old: NodeId,
+    /// In the new tree.
+    pub new: NodeId,
+    /// Its name or text is another.
+    pub name: bool,
+    /// Its value is another.
+    pub value: bool,
+    /// A state is another. Losing the focus is none, and getting it only where one can type.
+    pub state: bool,
+    /// It stands in another place of its container, or in another container.
+    pub place: bool,
+}
+
+/// The lines that differ between two trees.
+#[derive(Debug)]
+pub struct Diff<'t> {
+    old: &'t Tree,
+    new: &'t Tree,
+    added: Vec<NodeId>,
+    removed: Vec<NodeId>,
+    changed: Vec<Change>,
+    lines: Vec<Line>,
+    /// Lines that had no room.
+    beyond: usize,
+    runs_cut: bool,
+    page_changed: bool,
+    max_bytes: usize,
+}
+
+impl<'t> Diff<'t> {
+    /// Compares two trees. `pairs` are the nodes (old, new) that are the same element. Of `view` counts what bounds
+    /// the text: `all`, `max_bytes`, `ref_digits`; and `interactive`, which leaves out what `-i` does.
+    #[must_use]
+    pub fn between(
+        old: &'t Tree,
+        new: &'t Tree,
+        pairs: &[(NodeId, NodeId)],
+        view: &View,
+        cues: &DiffCues<'_>,
+    ) -> Self {
+        let aligned = align::Aligned::new(old, new, pairs, view, cues);
+        plan::plan(old, new, &aligned, view)
+    }
+
+    /// Elements and texts of the new tree that came.
+    #[must_use]
+    pub fn added(&self) -> &[NodeId] {
+        &self.added
+    }
+
+    /// Elements and texts of the old tree that went.
+    #[must_use]
+    pub fn removed(&self) -> &[NodeId] {
+        &self.removed
+    }
+
+    /// Elements and texts that read otherwise.
+    #[must_use]
+    pub fn changed(&self) -> &[Change] {
+        &self.changed
+    }
+
+    /// Whether there is nothing to say.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty() && !self.page_changed
+    }
+
+    /// Whether every difference is printed, and both captures were complete. Only such a diff renews refs.
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        self.beyond == 0 && !self.runs_cut && !self.old.truncated() && !self.new.truncated()
+    }
+}

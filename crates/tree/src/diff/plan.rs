@@ -1,0 +1,354 @@
+//! The lines of a diff in their order, bounded; then the text with refs.
+
+use super::align::Aligned;
+use super::{Change, Diff};
+use crate::escape::{escape, quote};
+use crate::outline::{MAX_URL, Style, View, describe, is_row, or_first_words, state_words};
+use crate::{NodeId, Role, States, Tree};
+use hashbrown::HashMap;
+use std::fmt::Write as _;
+use stickpin_refs::{Generation, Ref};
+
+/// A longer run of added siblings that are alike is cut, as in outlines.
+const LONGEST: usize = 30;
+/// So many of a cut run are printed.
+const KEPT: usize = 25;
+/// Kept free for the line that says what was left out.
+const LAST_WORDS: usize = 120;
+
+/// One line, without its refs.
+#[derive(Debug)]
+pub(super) enum Line {
+    Added { new: NodeId, depth: usize, text: String, has_ref: bool },
+    Removed { old: NodeId, text: String },
+    Changed { old: NodeId, new: NodeId, text: String, was: String, has_ref: bool },
+    MoreAdded { count: usize, depth: usize, role: Role },
+}
+
+pub(super) fn plan<'t>(old: &'t Tree, new: &'t Tree, aligned: &Aligned<'t>, view: &View) -> Diff<'t> {
+    let (was, is) = (&old.documents()[0], &new.documents()[0]);
+    let mut diff = Diff {
+        old,
+        new,
+        added: Vec::new(),
+        removed: Vec::new(),
+        changed: Vec::new(),
+        lines: Vec::new(),
+        beyond: 0,
+        runs_cut: false,
+        page_changed: was.url != is.url || was.title != is.title,
+        max_bytes: view.max_bytes,
+    };
+    let budget = if view.all { usize::MAX } else { view.max_bytes.saturating_sub(LAST_WORDS) };
+    let mut writer = Writer { used: 0, budget, ref_width: 3 + view.ref_digits, all: view.all };
+    let removed = removed_after(aligned);
+    let mut next_removed = removed.iter().peekable();
+    let places = displaced(aligned);
+    // Depth of an added line below the outermost added one, and of each run how many were printed.
+    let mut depths = vec![0_usize; aligned.new.lines.len()];
+    let mut run: Option<Run> = None;
+    let lengths = run_lengths(aligned);
+    for at in 0..=aligned.new.lines.len() {
+        while let Some(&&(_, old_at)) = next_removed.peek().filter(|(after, _)| *after == at) {
+            next_removed.next();
+            writer.removed(&mut diff, aligned, old_at);
+        }
+        if at == aligned.new.lines.len() {
+            break;
+        }
+        match aligned.to_old[at] {
+            Some(old_at) => writer.compared(&mut diff, aligned, old_at, at, places[at]),
+            None if aligned.was_folded.contains(&at) || aligned.moved_in_or_out(at, true) => {}
+            None => {
+                let parent = aligned.new.lines[at].parent;
+                let added_parent =
+                    parent.filter(|&p| aligned.to_old[p].is_none() && !aligned.was_folded.contains(&p));
+                depths[at] = added_parent.map_or(0, |p| depths[p] + 1);
+                writer.added(&mut diff, aligned, at, depths[at], &mut run, &lengths);
+            }
+        }
+    }
+    diff
+}
+
+/// Lines of the old outline that are gone, outermost only, each with the new line that it stands before.
+fn removed_after(aligned: &Aligned<'_>) -> Vec<(usize, usize)> {
+    let mut removed = Vec::new();
+    let mut after = 0;
+    let mut gone = vec![false; aligned.old.lines.len()];
+    for (at, line) in aligned.old.lines.iter().enumerate() {
+        if let Some(new) = aligned.to_new[at] {
+            after = new + 1;
+            continue;
+        }
+        if aligned.is_folded.contains(&at) || aligned.moved_in_or_out(at, false) {
+            continue;
+        }
+        gone[at] = true;
+        if !line.parent.is_some_and(|p| gone[p]) {
+            removed.push((after, at));
+        }
+    }
+    // Moved lines make the places go back and forth; the order of places decides.
+    removed.sort_by_key(|&(after, at)| (after, at));
+    removed
+}
+
+/// For each line of the new outline whether it stands elsewhere than before.
+fn displaced(aligned: &Aligned<'_>) -> Vec<bool> {
+    let mut places = vec![false; aligned.new.lines.len()];
+    let mut last_old: HashMap<Option<usize>, usize> = HashMap::new();
+    for (at, line) in aligned.new.lines.iter().enumerate() {
+        let Some(old_at) = aligned.to_old[at] else { continue };
+        let old_parent = aligned.old.lines[old_at].parent;
+        match (line.parent, old_parent) {
+            // Only between containers that both trees show: a container that folds or unfolds moves nothing.
+            (Some(p), Some(q)) if aligned.to_old[p] != Some(q) => {
+                places[at] = aligned.to_old[p].is_some() && aligned.to_new[q].is_some();
+            }
+            (Some(_), Some(_)) | (None, None) => {
+                // The line that others of the container overtook: it stands behind what stood behind it.
+                let last = last_old.entry(line.parent).or_insert(old_at);
+                if old_at < *last {
+                    places[at] = true;
+                } else {
+                    *last = old_at;
+                }
+            }
+            _ => {}
+        }
+    }
+    places
+}
+
+/// How many lines of a role came under each line.
+fn run_lengths(aligned: &Aligned<'_>) -> HashMap<(Option<usize>, Role), usize> {
+    let mut lengths = HashMap::new();
+    for (line, old) in aligned.new.lines.iter().zip(&aligned.to_old) {
+        if old.is_none() {
+            *lengths.entry((line.parent, line.node.role())).or_default() += 1;
+        }
+    }
+    lengths
+}
+
+/// A run of added siblings.
+struct Run {
+    parent: Option<usize>,
+    role: Role,
+    count: usize,
+    /// Line of the first one that was left out: what is inside of it is left out, too.
+    cut_at: Option<usize>,
+}
+
+struct Writer {
+    used: usize,
+    budget: usize,
+    ref_width: usize,
+    all: bool,
+}
+
+impl Writer {
+    /// Takes a line if there is room. Once something had no room nothing has: a diff with holes misleads.
+    fn push(&mut self, diff: &mut Diff<'_>, line: Line) {
+        let bytes = match &line {
+            Line::Added { text, depth, .. } => text.len() + 2 * depth,
+            Line::Removed { text, .. } => text.len(),
+            Line::Changed { text, was, .. } => text.len() + was.len() + 6 + self.ref_width,
+            Line::MoreAdded { .. } => 40,
+        };
+        self.used += bytes + self.ref_width + 3;
+        if self.used > self.budget { diff.beyond += 1 } else { diff.lines.push(line) }
+    }
+
+    fn removed(&mut self, diff: &mut Diff<'_>, aligned: &Aligned<'_>, at: usize) {
+        let line = &aligned.old.lines[at];
+        let until = line.node.subtree_end();
+        let inside = (at..aligned.old.lines.len()).take_while(|&i| aligned.old.lines[i].node.id() < until);
+        let gone: Vec<NodeId> =
+            inside.filter(|&i| aligned.to_new[i].is_none()).map(|i| aligned.old.lines[i].node.id()).collect();
+        let mut text = String::new();
+        describe(&mut text, line.node, or_first_words(line.node, aligned.old.label(at)), Style::Full);
+        if gone.len() > 1 {
+            write!(text, " … {} inside", gone.len() - 1).expect("writing to a String cannot fail");
+        }
+        diff.removed.extend(gone);
+        self.push(diff, Line::Removed { old: line.node.id(), text });
+    }
+
+    fn added(
+        &mut self,
+        diff: &mut Diff<'_>,
+        aligned: &Aligned<'_>,
+        at: usize,
+        depth: usize,
+        run: &mut Option<Run>,
+        lengths: &HashMap<(Option<usize>, Role), usize>,
+    ) {
+        let line = &aligned.new.lines[at];
+        let node = line.node;
+        diff.added.push(node.id());
+        let left_out = run.as_ref().and_then(|r| r.cut_at);
+        if left_out.is_some_and(|cut| line.depth > aligned.new.lines[cut].depth) {
+            return; // inside of what was left out
+        }
+        let same = run.as_ref().is_some_and(|r| r.parent == line.parent && r.role == node.role());
+        // A line inside an item of a run does not end the run.
+        let inside_run = run.as_ref().is_some_and(|r| {
+            line.parent != r.parent
+                && r.parent.is_none_or(|p| aligned.new.lines[p].node.contains(node.id()))
+                && depth > 0
+        });
+        if same {
+            let run = run.as_mut().expect("checked");
+            run.count += 1;
+            let length = lengths.get(&(line.parent, node.role())).copied().unwrap_or(0);
+            if run.count > KEPT && length > LONGEST && !self.all {
+                diff.runs_cut = true;
+                if run.cut_at.is_some() {
+                    if let Some(Line::MoreAdded { count, .. }) = diff.lines.last_mut() {
+                        *count += 1;
+                    }
+                } else {
+                    run.cut_at = Some(at);
+                    self.push(diff, Line::MoreAdded { count: 1, depth, role: node.role() });
+                }
+                return;
+            }
+        } else if !inside_run {
+            *run = Some(Run { parent: line.parent, role: node.role(), count: 1, cut_at: None });
+        }
+        let mut text = String::new();
+        describe(&mut text, node, aligned.new.label(at), Style::Full);
+        // What came into a row that was there: which row.
+        let row = node.ancestors().find(|a| is_row(a.role())).filter(|_| depth == 0);
+        let words = row.map_or("", |r| or_first_words(r, r.name()));
+        if !words.is_empty() && words != aligned.new.label(at) {
+            write!(text, " in {}", quote(words)).expect("writing to a String cannot fail");
+        }
+        let has_ref = !node.is_text() && node.address().is_some();
+        self.push(diff, Line::Added { new: node.id(), depth, text, has_ref });
+    }
+
+    fn compared(
+        &mut self,
+        diff: &mut Diff<'_>,
+        aligned: &Aligned<'_>,
+        old_at: usize,
+        at: usize,
+        place: bool,
+    ) {
+        let (a, b) = (aligned.old.lines[old_at].node, aligned.new.lines[at].node);
+        let (mut was, is) = (aligned.old.label(old_at), aligned.new.label(at));
+        if aligned.same_words(old_at, at) {
+            was = is;
+        }
+        let focusable = b.is(States::EDITABLE);
+        let said = |words: Vec<std::borrow::Cow<'_, str>>, gained: bool| -> Vec<String> {
+            let kept = words.into_iter().filter(|w| w != "focused" || (gained && focusable));
+            kept.map(std::borrow::Cow::into_owned).collect()
+        };
+        let before = said(state_words(a, was, Style::Full), a.is(States::FOCUSED) && b.is(States::FOCUSED));
+        let after = said(state_words(b, is, Style::Full), true);
+        let is_value = |w: &&String| w.starts_with("value=");
+        let valued = before.iter().find(is_value) != after.iter().find(is_value);
+        let stated = !before.iter().filter(|w| !is_value(w)).eq(after.iter().filter(|w| !is_value(w)));
+        let change = Change {
+            old: a.id(),
+            new: b.id(),
+            name: a.role() != b.role() || was != is,
+            value: valued,
+            state: stated,
+            place,
+        };
+        if !(change.name || change.value || change.state || change.place) {
+            return;
+        }
+        diff.changed.push(change);
+        let mut text = String::new();
+        describe(&mut text, b, if change.place { or_first_words(b, is) } else { is }, Style::Full);
+        if change.place {
+            text.push_str(" moved");
+        }
+        let mut old_words = Vec::new();
+        if a.role() != b.role() {
+            old_words.push(a.role().name().to_owned());
+        }
+        if was != is {
+            old_words.push(quote(was));
+        }
+        old_words.extend(before.into_iter().filter(|w| !after.contains(w)));
+        let has_ref = !b.is_text() && b.address().is_some();
+        self.push(diff, Line::Changed { old: a.id(), new: b.id(), text, was: old_words.join(" "), has_ref });
+    }
+}
+
+impl Diff<'_> {
+    /// The nodes of the new tree that need a ref, in the order of their lines.
+    #[must_use]
+    pub fn refs(&self) -> Vec<NodeId> {
+        let needs = |l: &Line| match *l {
+            Line::Added { new, has_ref: true, .. } | Line::Changed { new, has_ref: true, .. } => Some(new),
+            _ => None,
+        };
+        self.lines.iter().filter_map(needs).collect()
+    }
+
+    /// The header: `changes since s482913`, and what a cut diff lacks is said below.
+    #[must_use]
+    pub fn header(&self, base: Generation) -> String {
+        format!("changes since {base}")
+    }
+
+    /// The lines, without the header; every line ends with a newline. `new_ref` is asked about nodes of the new tree
+    /// (those of [`Diff::refs`]), `old_ref` about nodes of the old one: which ref stood for it then.
+    #[must_use]
+    pub fn render(
+        &self,
+        new_ref: &dyn Fn(NodeId) -> Option<Ref>,
+        old_ref: &dyn Fn(NodeId) -> Option<Ref>,
+    ) -> String {
+        let mut out = String::new();
+        if self.page_changed {
+            let page = &self.new.documents()[0];
+            let url = escape(&page.url, MAX_URL);
+            writeln!(out, "~ page {} {url}", quote(&page.title)).expect("writing to a String cannot fail");
+        }
+        for line in &self.lines {
+            render_line(&mut out, line, new_ref, old_ref).expect("writing to a String cannot fail");
+        }
+        if self.beyond > 0 {
+            writeln!(out, "… {} more changes beyond {} bytes (snapshot -i)", self.beyond, self.max_bytes)
+                .expect("writing to a String cannot fail");
+        }
+        out
+    }
+}
+
+fn render_line(
+    out: &mut String,
+    line: &Line,
+    new_ref: &dyn Fn(NodeId) -> Option<Ref>,
+    old_ref: &dyn Fn(NodeId) -> Option<Ref>,
+) -> std::fmt::Result {
+    let with_ref = |r: Option<Ref>| r.map_or_else(String::new, |r| format!("{r} "));
+    match line {
+        Line::Added { new, depth, text, has_ref } => {
+            let r = with_ref(has_ref.then(|| new_ref(*new)).flatten());
+            writeln!(out, "+ {}{r}{text}", "  ".repeat(*depth))
+        }
+        Line::Removed { old, text } => writeln!(out, "- {}{text}", with_ref(old_ref(*old))),
+        Line::MoreAdded { count, depth, role } => {
+            writeln!(out, "+ {}… {count} more {role} (snapshot -i)", "  ".repeat(*depth))
+        }
+        Line::Changed { old, new, text, was, has_ref } => {
+            let now = has_ref.then(|| new_ref(*new)).flatten();
+            let before = old_ref(*old).filter(|r| Some(*r) != now);
+            write!(out, "~ {}{text}", with_ref(now))?;
+            if before.is_some() || !was.is_empty() {
+                write!(out, ", was {}", format!("{}{was}", with_ref(before)).trim_end())?;
+            }
+            writeln!(out)
+        }
+    }
+}

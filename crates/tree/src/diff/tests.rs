@@ -1,0 +1,65 @@
+//! Diffs of pairs of small trees.
+
+use super::{Diff, DiffCues};
+use crate::outline::View;
+use crate::{NodeId, Tree, testing};
+use stickpin_refs::Ref;
+
+/// Pairs by handle, as a session gives them.
+fn pairs(old: &Tree, new: &Tree) -> Vec<(NodeId, NodeId)> {
+    let index = old.handle_index();
+    new.nodes().filter_map(|n| Some((*index.get(&n.handle()?)?, n.id()))).collect()
+}
+
+/// A ref that says the handle, so that the lines tell which element is meant.
+fn by_handle(tree: &Tree) -> impl Fn(NodeId) -> Option<Ref> {
+    |id| Ref::new(u32::try_from(tree.node(id).address()?.id).expect("small"))
+}
+
+fn render(old: &Tree, new: &Tree, view: &View, cues: &DiffCues<'_>) -> String {
+    let diff = Diff::between(old, new, &pairs(old, new), view, cues);
+    let text = diff.render(&by_handle(new), &by_handle(old));
+    assert_eq!(diff.is_empty(), text.is_empty());
+    let said = if diff.complete() { "" } else { "(not complete)\n" };
+    format!("{text}{said}")
+}
+
+#[test]
+fn golden_files() {
+    crate::golden::check("diff", 6, &|input, command| {
+        let (old, new) = input.split_once("--\n").expect("two trees");
+        let (old, new) = (testing::tree(old), testing::tree(new));
+        let max_bytes = command.split_once("--max-bytes ").map(|(_, n)| n.parse().expect("a number"));
+        let view = View {
+            interactive: command.contains("-i"),
+            max_bytes: max_bytes.unwrap_or(crate::DEFAULT_MAX_BYTES),
+            ..View::default()
+        };
+        let issued = command.contains("issued");
+        render(&old, &new, &view, &DiffCues { issued: &|_| issued })
+    });
+}
+
+#[test]
+fn a_tree_does_not_differ_from_itself() {
+    let (tree, again) = (testing::generate(5_000, 3), testing::generate(5_000, 3));
+    let diff = Diff::between(&tree, &again, &pairs(&tree, &again), &View::default(), &DiffCues::NONE);
+    assert!(diff.is_empty() && diff.complete());
+    // Nor does it without any identity.
+    let diff = Diff::between(&tree, &again, &[], &View::default(), &DiffCues::NONE);
+    assert!(diff.is_empty() && diff.complete());
+}
+
+#[test]
+fn a_bound_makes_it_incomplete_and_issues_only_what_is_printed() {
+    let (old, new) = (testing::generate(1_000, 3), testing::generate(3_000, 4));
+    for max_bytes in [0, 200, 1_000, 24_000] {
+        let view = View { max_bytes, ..View::default() };
+        let diff = Diff::between(&old, &new, &[], &view, &DiffCues::NONE);
+        let text = diff.render(&|_| Ref::new(99_999), &|_| Ref::new(99_999));
+        assert!(text.len() <= max_bytes.max(200), "{} of {max_bytes}", text.len());
+        assert!(!diff.complete());
+        let printed = text.lines().filter(|l| l.starts_with(['+', '~']) && l.contains("@e99999 ")).count();
+        assert_eq!(diff.refs().len(), printed);
+    }
+}
