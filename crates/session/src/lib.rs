@@ -43,11 +43,14 @@
 mod align;
 mod client;
 mod numbers;
+mod pairs;
 mod renewal;
 mod retained;
 mod session;
 mod standing;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use client::ClientId;
 pub use numbers::{BLOCK, InMemoryNumbers, NumberError, NumberSource};

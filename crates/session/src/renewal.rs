@@ -1,8 +1,8 @@
 //! Complete diffs renew: a client that was shown everything that changed need not read the tree again.
 
 use crate::client::ClientId;
+use crate::pairs::pairs;
 use crate::session::Session;
-use hashbrown::HashMap;
 use std::sync::Arc;
 use stickpin_refs::{Generation, Ref};
 use stickpin_tree::{NodeId, Tree};
@@ -59,12 +59,10 @@ impl Session {
         renewed
     }
 
-    /// Pairs of nodes, of an older tree and of the stored one, that are the same element. For diffs: where the device
-    /// has identity, its handles say it.
+    /// Pairs of nodes, of an older tree and of the stored one, that a diff shows as one: by handle, and by what they
+    /// read where handles say nothing. In the order of the stored tree.
     #[must_use]
     pub fn pairs(&self, base: &BaseTree) -> Vec<(NodeId, NodeId)> {
-        let Some(tree) = self.tree() else { return Vec::new() };
-        let old: HashMap<_, _> = base.tree.handle_index();
-        tree.nodes().filter_map(|n| Some((*old.get(&n.handle()?)?, n.id()))).collect()
+        self.tree().map(|tree| pairs(&base.tree, tree)).unwrap_or_default()
     }
 }

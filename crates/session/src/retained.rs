@@ -24,6 +24,11 @@ impl Retained {
         self.trees.get(&at)
     }
 
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.trees.len()
+    }
+
     /// Keeps what is needed, within the bounds: older trees go first, those that are a client's base last.
     pub(crate) fn prune(&mut self, wanted: &BTreeSet<Generation>, bases: &BTreeSet<Generation>) {
         self.trees.retain(|at, _| wanted.contains(at) || bases.contains(at));

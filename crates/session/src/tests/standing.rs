@@ -1,0 +1,175 @@
+//! The standing table, the ladder, and the words of the warnings.
+
+use super::*;
+use crate::Standing;
+
+const SAVE: &str = "button \"Save\" #5";
+const MOVED: &str = "button \"Save\" #5\nbutton \"Open\" #6";
+
+#[test]
+fn current_is_clean_plain_and_pinned() {
+    let mut b = Bench::new("never-reused");
+    let save = b.show(&me(), SAVE)[0];
+    for resolved in [b.plain(&me(), save), b.pinned(save, g(0))] {
+        let resolved = resolved.unwrap();
+        assert_eq!((resolved.standing, resolved.warning), (Standing::Current, None));
+        assert_eq!(resolved.handle, Some(Handle { scope: 1, id: 5 }));
+    }
+}
+
+#[test]
+fn live_warns_shortly_when_plain_and_precisely_when_pinned() {
+    let mut b = Bench::new("never-reused");
+    let save = b.show(&me(), SAVE)[0];
+    b.look(MOVED);
+    let resolved = b.plain(&me(), save).unwrap();
+    assert_eq!(resolved.standing, Standing::Live);
+    let warning = resolved.warning.unwrap();
+    assert_eq!(warning, "The tree changed since @e1 was issued; it is still button \"Save\".");
+    assert_eq!(b.pinned(save, g(0)).unwrap().warning, Some(precise(1, 0, 1)));
+}
+
+#[test]
+fn what_find_issues_is_clean_and_blesses_nothing_else() {
+    let mut b = Bench::new("never-reused");
+    let save = b.show(&me(), SAVE)[0];
+    b.look(MOVED);
+    let open = b.issue(&me(), 6);
+    assert_eq!(b.pinned(open, g(1)).unwrap().warning, None);
+    assert_eq!(b.plain(&me(), open).unwrap().warning, None);
+    assert_eq!(b.pinned(save, g(0)).unwrap().warning, Some(precise(1, 0, 1)));
+    assert!(b.plain(&me(), save).unwrap().warning.is_some());
+    // A pin to a tree that the ref was not given with: the tree that it was given with is what counts.
+    assert_eq!(b.pinned(save, g(1)).unwrap().warning, Some(precise(1, 0, 1)));
+}
+
+#[test]
+fn a_pin_that_this_lifetime_never_had_is_not_found() {
+    let mut b = Bench::new("never-reused");
+    let save = b.show(&me(), SAVE)[0];
+    for (pin, expected) in [
+        (Generation::new(SEED - 1), true),
+        (g(0), false),
+        (g(1), true),
+        (Generation::new(0), true),
+        (Generation::new(u64::MAX), true),
+    ] {
+        let result = b.pinned(save, pin);
+        assert_eq!(result.is_err(), expected, "{pin}");
+        if let Err(fault) = result {
+            let RefFault::NotIssued { warning, .. } = fault else { panic!("{fault:?}") };
+            let precise = format!(
+                "Ref @e1 was minted from snapshot {pin} but the session tree is now {} — re-run snapshot -i.",
+                g(0)
+            );
+            assert_eq!(warning, Some(precise));
+        }
+    }
+    let RefFault::NotIssued { warning, .. } = fault(b.pinned(r(99), g(0))) else { panic!() };
+    assert_eq!(warning, None, "nothing moved: a sentence about a move would be false");
+}
+
+#[test]
+fn an_ended_ref_is_refused_with_its_reason_and_the_precise_warning_when_pinned() {
+    let mut b = Bench::new("never-reused");
+    let save = b.show(&me(), MOVED)[0];
+    b.look("button \"Open\" #6");
+    for (result, expected) in [(b.plain(&me(), save), None), (b.pinned(save, g(0)), Some(precise(1, 0, 1)))] {
+        let RefFault::Ended { reason, was, warning, .. } = fault(result) else { panic!() };
+        assert_eq!((reason, warning), (EndReason::Gone, expected));
+        assert_eq!(was.unwrap().to_string(), "button \"Save\"");
+    }
+}
+
+#[test]
+fn two_clients_do_not_renew_what_the_other_remembers() {
+    let mut b = Bench::new("never-reused");
+    let save = b.show(&me(), SAVE)[0];
+    b.look(MOVED);
+    b.issue_all(&other());
+    assert_eq!(b.plain(&other(), save).unwrap().warning, None);
+    assert!(b.plain(&me(), save).unwrap().warning.is_some(), "I was not shown the new tree");
+    assert_eq!(b.pinned(save, g(0)).unwrap().warning, Some(precise(1, 0, 1)));
+    assert_eq!(
+        b.pinned(save, g(1)).unwrap().warning,
+        None,
+        "whoever has this pin was given it with this tree"
+    );
+}
+
+#[test]
+fn a_client_that_was_never_given_a_ref_has_it_from_somebody_who_was() {
+    let mut b = Bench::new("never-reused");
+    let save = b.show(&me(), SAVE)[0];
+    assert_eq!(b.plain(&other(), save).unwrap().warning, None);
+    b.look(MOVED);
+    assert!(b.plain(&other(), save).unwrap().warning.is_some());
+}
+
+#[test]
+fn a_cut_capture_proves_nothing() {
+    let mut b = Bench::new("never-reused");
+    let save = b.show(&me(), MOVED)[0];
+    assert_eq!(b.store("truncated", "button \"Open\" #6", Origin::Look).ended, []);
+    let resolved = b.plain(&me(), save).unwrap();
+    assert_eq!((resolved.node, resolved.standing), (None, Standing::Live));
+    assert_eq!(resolved.handle, Some(Handle { scope: 1, id: 5 }), "the device can be asked");
+
+    let mut b = Bench::new("none");
+    let refs = b.show(&me(), MOVED);
+    b.store("truncated", "button \"Open\"\nbutton \"Print\"", Origin::Look);
+    let resolved = b.plain(&me(), refs[1]).unwrap();
+    assert_eq!(resolved.standing, Standing::Unproven);
+    let warning = resolved.warning.unwrap();
+    assert!(warning.starts_with("@e2 may be another button \"Open\" now"), "{warning}");
+    assert_eq!(b.pinned(refs[1], g(0)).unwrap().warning, Some(precise(2, 0, 1)));
+    assert_eq!(b.name(refs[0]), Err(EndReason::Unproven), "there is nothing to act on");
+    b.look(MOVED);
+    assert_eq!(b.name(refs[0]).unwrap(), "Save", "the whole capture shows it again");
+}
+
+#[test]
+fn what_was_away_before_a_cut_capture_stays_away() {
+    let mut b = Bench::new("never-reused");
+    let save = b.show(&me(), MOVED)[0];
+    b.look("button \"Open\" #6");
+    b.store("truncated", "button \"Open\" #6", Origin::Look);
+    assert_eq!(b.name(save), Err(EndReason::Gone));
+}
+
+#[test]
+fn enforce_refuses_what_is_not_proven_and_drops_the_other_warnings() {
+    let mut b = Bench::with("never-reused", Ladder::Enforce);
+    let save = b.show(&me(), SAVE)[0];
+    b.look(MOVED);
+    assert_eq!(b.plain(&me(), save).unwrap().warning, None);
+    assert_eq!(b.pinned(save, g(0)).unwrap().warning, None);
+
+    let mut b = Bench::with("none", Ladder::Enforce);
+    let open = b.show(&me(), MOVED)[1];
+    b.store("truncated", "button \"Open\"\nbutton \"Print\"", Origin::Look);
+    let RefFault::Ended { reason, now, .. } = fault(b.plain(&me(), open)) else { panic!() };
+    assert_eq!(reason, EndReason::Unproven);
+    assert_eq!(b.session.tree().unwrap().node(now.unwrap()).name(), "Open");
+}
+
+#[test]
+fn the_ladder_has_two_steps() {
+    assert_eq!("warn".parse(), Ok(Ladder::Warn));
+    assert_eq!("enforce".parse(), Ok(Ladder::Enforce));
+    let error = "Enforce".parse::<Ladder>().unwrap_err();
+    assert_eq!(error.to_string(), "`Enforce` is neither warn nor enforce");
+}
+
+#[test]
+fn a_located_tree_is_judged_by_the_meaning_at_issue() {
+    let mut b = Bench::new("never-reused");
+    let save = b.show(&me(), SAVE)[0];
+    let located = |body: &str| tree(&format!("page \"P\" /\n  {body}"));
+    for (body, same) in [("button \"Save\" #5 disabled", true), ("button \"Delete\" #5", false)] {
+        let located = located(body);
+        let node = located.find_handle(Handle { scope: 1, id: 5 }).unwrap().id();
+        assert_eq!(b.session.judge_at_act(save, &located, node).unwrap().is_same(), same, "{body}");
+    }
+    assert_eq!(b.session.judge_at_act(r(9), &located("button \"A\" #5"), NodeId::ROOT), None);
+}

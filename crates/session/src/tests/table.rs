@@ -1,0 +1,145 @@
+//! Which element a number stands for, over changes and absences.
+
+use super::*;
+
+#[test]
+fn an_old_meaning_that_comes_back_gets_its_old_number_back() {
+    let mut b = Bench::new("never-reused");
+    let play = b.show(&me(), "paragraph \"Song\" #4\nbutton \"Play\" #5")[0];
+    let replaced = b.look("paragraph \"Song\" #4\nbutton \"Pause\" #5");
+    assert_eq!(replaced.ended, [play]);
+    let RefFault::Ended { reason, was, now, .. } = fault(b.plain(&me(), play)) else { panic!() };
+    assert_eq!(reason, EndReason::Changed);
+    assert!(was.unwrap().to_string().starts_with("button \"Play\""));
+    let pause = b.session.issue(&me(), &[now.unwrap()]).unwrap()[0];
+    assert_ne!(pause, play);
+    assert_eq!(b.name(play), Err(EndReason::Changed), "the same command again is refused again");
+
+    let replaced = b.look("paragraph \"Song\" #4\nbutton \"Play\" #5");
+    assert_eq!(replaced.ended, [pause]);
+    assert_eq!(b.name(play).unwrap(), "Play");
+    assert_eq!(b.issue(&me(), 5), play);
+    assert_eq!(b.name(pause), Err(EndReason::Changed));
+}
+
+#[test]
+fn a_handle_that_is_never_reused_finds_its_element_after_an_absence() {
+    for (grade, found) in [("never-reused", Ok("Save".to_owned())), ("while-alive", Err(EndReason::Gone))] {
+        let mut b = Bench::new(grade);
+        let save = b.show(&me(), "button \"Save\" #5\nbutton \"Open\" #6")[0];
+        assert_eq!(b.look("button \"Open\" #6").ended, [save]);
+        assert_eq!(b.name(save), Err(EndReason::Gone));
+        b.look("button \"Save\" #5\nbutton \"Open\" #6");
+        assert_eq!(b.name(save), found, "{grade}");
+    }
+}
+
+#[test]
+fn a_reused_handle_is_another_element_with_another_number() {
+    let mut b = Bench::new("while-alive");
+    let save = b.show(&me(), "button \"Save\" #5\nbutton \"Open\" #6")[0];
+    b.look("button \"Open\" #6");
+    let again = b.show(&me(), "button \"Save\" #5\nbutton \"Open\" #6")[0];
+    assert_ne!(again, save);
+    assert_eq!(b.name(save), Err(EndReason::Gone));
+    assert_eq!(b.name(again).unwrap(), "Save");
+}
+
+#[test]
+fn what_is_hidden_is_gone_and_keeps_its_handle_everywhere() {
+    for grade in ["never-reused", "while-alive"] {
+        let mut b = Bench::new(grade);
+        let save = b.show(&me(), "button \"Save\" #5\nbutton \"Open\" #6")[0];
+        b.store("hidden=5", "button \"Open\" #6", Origin::Look);
+        assert_eq!(b.name(save), Err(EndReason::Gone), "{grade}");
+        assert!(b.session.watch().contains(&Handle { scope: 1, id: 5 }), "it may come back");
+        b.look("button \"Save\" #5\nbutton \"Open\" #6");
+        assert_eq!(b.name(save).unwrap(), "Save", "{grade}");
+    }
+}
+
+#[test]
+fn hidden_is_not_replaced() {
+    let mut b = Bench::new("never-reused");
+    let body = "main #2\n  group #3\n    text \"Draft\"\n    button \"Save\" #5\n    button \"Open\" #6";
+    let save = b.show(&me(), body)[0];
+    let copy = body.replace("#3", "#13").replace("#5", "#15").replace("#6", "#16");
+    b.store("hidden=3,5,6", &copy, Origin::Look);
+    assert_eq!(b.name(save), Err(EndReason::Gone), "the old node is still there");
+    b.look(&copy);
+    assert_eq!(b.name(save), Err(EndReason::Gone), "both were there at once, so the copy is another one");
+}
+
+#[test]
+fn another_surface_is_elsewhere_until_it_is_looked_at_again() {
+    for grade in ["never-reused", "while-alive"] {
+        let mut b = Bench::new(grade);
+        let save = b.show(&me(), "button \"Save\" #5")[0];
+        b.store("surface=2 scope=9", "button \"Save\" #5", Origin::Look);
+        assert_eq!(b.name(save), Err(EndReason::Elsewhere), "{grade}");
+        assert!(b.session.watch().is_empty(), "another surface cannot be asked for it");
+        b.look("button \"Save\" #5");
+        assert_eq!(b.name(save).unwrap(), "Save", "{grade}");
+    }
+}
+
+#[test]
+fn gone_names_the_one_element_that_has_the_same_meaning() {
+    let mut b = Bench::new("while-alive");
+    let save = b.show(&me(), "button \"Save\" #5\nbutton \"Open\" #6")[0];
+    b.look("button \"Open\" #6");
+    let now = |b: &Bench| match fault(b.plain(&me(), save)) {
+        RefFault::Ended { reason: EndReason::Gone, now, .. } => now,
+        fault => panic!("{fault:?}"),
+    };
+    assert_eq!(now(&b), None);
+    b.look("button \"Open\" #6\nbutton \"Save\" #7");
+    assert_eq!(b.session.tree().unwrap().node(now(&b).unwrap()).handle(), Some(Handle { scope: 1, id: 7 }));
+    b.look("button \"Open\" #6\nbutton \"Save\" #7\nbutton \"Save\" #8");
+    assert_eq!(now(&b), None, "two are not one");
+}
+
+#[test]
+fn a_node_that_was_told_apart_once_is_never_taken_for_another_one() {
+    // The row of e1 is deleted and a new one like it is created: told apart, because a sibling row lives.
+    let row = |row: u64, name: &str, button: u64| {
+        format!("  listitem #{row}\n    text \"{name}\"\n    button \"Delete\" #{button}\n")
+    };
+    let list = |rows: &[String]| format!("list #2\n{}", rows.concat());
+    let mut b = Bench::new("never-reused");
+    let old = b.show(&me(), &list(&[row(3, "Notes", 4), row(5, "Untitled", 6)]))[1];
+    b.look(&list(&[row(3, "Notes", 4)]));
+    let new = b.show(&me(), &list(&[row(3, "Notes", 4), row(7, "Untitled", 8)]))[1];
+    assert_ne!(old, new);
+    // The list is drawn anew: only the row that was there last is found again.
+    let anew = list(&[row(13, "Notes", 14), row(17, "Untitled", 18)]).replace("list #2", "list #12");
+    b.look(&anew);
+    assert_eq!(b.name(new).unwrap(), "Delete");
+    assert_eq!(b.name(old), Err(EndReason::Gone));
+}
+
+#[test]
+fn a_keyed_row_is_known_again_after_an_absence_in_every_grade() {
+    let rows = |from: u64, keys: &[(&str, &str)]| {
+        let mut text = "list #2\n".to_owned();
+        for (i, (key, name)) in keys.iter().enumerate() {
+            let id = from + 10 * i as u64;
+            text += &format!(
+                "  listitem #{id} data-key={key}\n    text \"{name}\"\n    button \"Delete\" #{}\n",
+                id + 1
+            );
+        }
+        text
+    };
+    let (page1, page2) = ([("k9", "Anna"), ("k3", "Berta")], [("k7", "Carla"), ("k1", "Dora")]);
+    for grade in ["never-reused", "while-alive", "none"] {
+        let mut b = Bench::new(grade);
+        let anna = b.show(&me(), &rows(100, &page1))[0];
+        b.look(&rows(200, &page2));
+        assert_eq!(b.name(anna), Err(EndReason::Gone), "{grade}");
+        b.look(&rows(300, &page1));
+        let node = b.plain(&me(), anna).unwrap().node.unwrap();
+        let address = b.session.tree().unwrap().node(node).address();
+        assert_eq!(address, Some(Handle { scope: 1, id: 301 }), "{grade}");
+    }
+}
