@@ -57,9 +57,13 @@ impl Host {
             Ok(prepared) => prepared,
             Err(e) => return failed(entry.spec.name, &request.render, e),
         };
+        let session_name = request.session.unwrap_or_else(|| request.caller.own_session.clone());
+        if let Err(e) = crate::name::check(&session_name) {
+            return failed(entry.spec.name, &request.render, e);
+        }
         let mut cx = Cx {
             host: Arc::clone(&self.inner),
-            session_name: request.session.unwrap_or_else(|| request.caller.own_session.clone()),
+            session_name,
             caller: request.caller,
             render: request.render,
             since: request.since,

@@ -21,6 +21,7 @@ mod keys;
 mod live;
 mod look;
 mod mailbox;
+mod name;
 pub mod paths;
 mod receipt;
 pub mod registry;

@@ -5,5 +5,8 @@ use stickpin_kernel::Provider;
 
 /// All of them.
 pub(crate) fn all() -> Vec<Arc<dyn Provider>> {
-    vec![]
+    vec![
+        #[cfg(feature = "sim")]
+        Arc::new(stickpin_backend_sim::SimProvider::new()),
+    ]
 }

@@ -1,0 +1,44 @@
+//! Names of sessions. They are also names of folders, so what could lead out of one is none.
+
+use crate::error::{Error, ErrorCode, Result};
+
+/// Longest name in bytes.
+const LONGEST: usize = 64;
+
+/// Words that commands give a meaning of their own.
+const TAKEN: &[&str] = &["all", "any", "next", "room", "self"];
+
+/// Whether this may name a session.
+///
+/// # Errors
+/// `INVALID_ARGS`.
+pub(crate) fn check(name: &str) -> Result<()> {
+    let small = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let begins = name.bytes().next().is_some_and(small);
+    let holds = name.bytes().all(|b| small(b) || b"._-".contains(&b)) && !name.contains("..");
+    if begins && holds && name.len() <= LONGEST && !TAKEN.contains(&name) {
+        return Ok(());
+    }
+    let why = format!("{} cannot name a session", stickpin_tree::quote(name));
+    Err(Error::new(ErrorCode::InvalidArgs, why).hint(format!(
+        "up to {LONGEST} of a-z, 0-9, `-`, `_` and single dots, beginning with a letter or digit, like login-2; not {}",
+        TAKEN.join(", ")
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_a_plain_file_name_is_a_name() {
+        for name in ["a", "shop-3fa9", "9", "a.b_c-d", &"x".repeat(64)] {
+            assert!(check(name).is_ok(), "{name}");
+        }
+        for name in
+            ["", "..", "../x", "a/b", "a..b", ".a", "-a", "A", "a b", "ä", "a\0", "all", &"x".repeat(65)]
+        {
+            assert_eq!(check(name).unwrap_err().code, ErrorCode::InvalidArgs, "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Sessions behind a daemon, through the real binary, on the embedded device.
+
+mod support;
+
+use serde_json::json;
+use support::{World, eventually, request};
+
+fn opened() -> World {
+    let world = World::new();
+    world.ok("open sim:shop");
+    world
+}
+
+#[test]
+fn a_session_outlives_the_command_that_opened_it() {
+    let world = opened();
+    assert_eq!(world.ok("get title").trim(), "Nordic Shop");
+    world.ok("close");
+    assert_eq!(world.run(&["get", "title"]).code, 6);
+}
+
+#[test]
+fn a_daemon_with_sessions_is_stopped_only_by_force() {
+    let world = opened();
+    let pid = world.pid();
+    let ran = world.run(&["daemon", "stop"]);
+    assert_eq!(ran.code, 5, "{ran:?}");
+    assert!(ran.err.starts_with("SESSION_EXISTS: ") && ran.err.contains("--force"), "{}", ran.err);
+    assert_eq!(world.pid(), pid);
+    assert!(world.ok("daemon stop --force").contains("closed shop-"));
+    assert!(std::fs::read_dir(world.state_dir().join("sessions")).unwrap().next().is_none());
+}
+
+#[test]
+fn a_newer_client_never_ends_sessions() {
+    let world = opened();
+    let pid = world.pid();
+    let welcome = world.raw().hello(1, "999.0.0");
+    assert_eq!(welcome["verdict"], "serve");
+    let welcome = world.raw().hello(2, "999.0.0");
+    assert_eq!(welcome["verdict"], "refuse");
+    assert_eq!(world.pid(), pid);
+    assert_eq!(world.ok("get title").trim(), "Nordic Shop");
+}
+
+#[test]
+fn after_kill_9_sessions_are_gone_and_can_be_opened_again() {
+    let world = opened();
+    world.signal("-KILL", world.pid().unwrap());
+    eventually("the process is gone", || world.pid().is_none());
+    let ran = world.run(&["get", "title"]);
+    assert_eq!(ran.code, 6, "{ran:?}");
+    world.ok("open sim:shop");
+    assert_eq!(world.ok("get title").trim(), "Nordic Shop");
+}
+
+#[test]
+fn a_daemon_stays_as_long_as_a_session_does() {
+    let world = World::new();
+    let mut daemon = world.command(&["daemon", "run", "--idle-exit", "1"]).spawn().unwrap();
+    eventually("it listens", || world.socket().exists());
+    world.ok("open sim:shop");
+    // Longer than the daemon would stay alone.
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert_eq!(world.ok("get title").trim(), "Nordic Shop");
+    world.ok("close");
+    assert!(daemon.wait().unwrap().success());
+}
+
+#[test]
+fn a_name_that_leads_out_of_the_state_dir_is_none() {
+    let world = World::new();
+    let ran = world.run(&["--session", "../../x", "open", "sim:shop"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.starts_with("INVALID_ARGS: \"../../x\" cannot name a session"), "{}", ran.err);
+}
+
+#[test]
+fn two_projects_do_not_share_a_session() {
+    let world = opened();
+    let other = world.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let output = world.command(&["get", "title"]).current_dir(other).output().unwrap();
+    assert_eq!(support::Ran::from(output).code, 6);
+}
+
+#[test]
+fn ten_megabytes_typed_into_a_field_do_not_disturb_the_daemon() {
+    let world = opened();
+    let session = world.run(&["get", "title", "--json"]).json()["session"].clone();
+    let mut raw = world.raw().welcome();
+    let mut fill =
+        request("fill", json!({"target": "label=\"Search\"", "text": "ab\u{202e}\"\\\n".repeat(1 << 20)}));
+    fill["session"] = session;
+    let answer = raw.ask("call", fill);
+    assert_eq!(answer["result"]["command"], "fill", "{:.300}", answer.to_string());
+    assert_eq!(world.ok("get title").trim(), "Nordic Shop");
+}
+
+#[test]
+fn a_client_that_goes_in_the_middle_ends_its_command() {
+    let world = opened();
+    let session = world.run(&["get", "title", "--json"]).json()["session"].clone();
+    let running = || world.run(&["daemon", "status", "--json"]).json()["output"]["commands"].clone();
+    let mut raw = world.raw().welcome();
+    let mut wait = request("wait", json!({"target": "text=\"never there\""}));
+    wait["session"] = session;
+    wait["timeoutMs"] = json!(60_000);
+    raw.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "call", "params": wait}));
+    eventually("it runs", || running() == 1);
+    drop(raw);
+    eventually("it ended", || running() == 0);
+    assert_eq!(world.ok("get title").trim(), "Nordic Shop");
+}
+
+#[test]
+fn a_cancelled_command_still_answers() {
+    let world = opened();
+    let session = world.run(&["get", "title", "--json"]).json()["session"].clone();
+    let mut raw = world.raw().welcome();
+    let mut wait = request("wait", json!({"target": "text=\"never there\""}));
+    wait["session"] = session;
+    wait["timeoutMs"] = json!(60_000);
+    raw.send(&json!({"jsonrpc": "2.0", "id": 7, "method": "call", "params": wait}));
+    raw.send(&json!({"jsonrpc": "2.0", "method": "cancel", "params": {"id": 7}}));
+    let answer = raw.answer();
+    assert_eq!(answer["id"], 7);
+    assert_eq!(answer["result"]["ok"], false, "{answer}");
+}
