@@ -14,8 +14,8 @@ use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 use stickpin_kernel::device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
-    Dialog, DialogAnswer, Landed, Located, Modifiers, Navigation, Notice, Performed, Query, SettleRequest,
-    Settled, Shot, ShotRequest,
+    Dialog, DialogAnswer, Located, Navigation, Notice, Performed, Query, SettleRequest, Settled, Shot,
+    ShotRequest,
 };
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, IdentityGrade, Rect, SurfaceId};
@@ -24,15 +24,13 @@ use stickpin_tree::{Handle, IdentityGrade, Rect, SurfaceId};
 const COMMIT_PATIENCE: Duration = Duration::from_secs(5);
 /// How long nothing may move after a document came until it counts as arrived.
 const ARRIVAL_QUIET: Duration = Duration::from_millis(150);
-/// From when on a press is a long one.
-const LONG: Duration = Duration::from_millis(500);
 
 /// A running app.
 #[derive(Debug)]
 pub(crate) struct SimDevice {
     pub(crate) info: DeviceInfo,
     pub(crate) shared: Arc<Shared>,
-    addresses: Addresses,
+    pub(crate) addresses: Addresses,
     /// Revision and tab of the last capture.
     captured: Option<(u64, SurfaceId)>,
 }
@@ -79,7 +77,7 @@ impl SimDevice {
         }
     }
 
-    fn gone() -> Error {
+    pub(crate) fn gone() -> Error {
         Error::new(ErrorCode::ElementNotFound, "the element is no longer in the document").hint("snapshot -i")
     }
 
@@ -363,134 +361,6 @@ impl Device for SimDevice {
             }
         }
     }
-}
-
-impl SimDevice {
-    /// The position of a target that an act needs, after what the app does just before it.
-    fn target(&self, sim: &mut Sim, handle: Handle) -> Result<usize> {
-        let at = capture::find(sim, &self.addresses, handle).ok_or_else(Self::gone)?;
-        let id = sim.dom().nodes[at].id;
-        sim.between(id, Event::Act);
-        sim.dom().find(id).ok_or_else(Self::gone)
-    }
-
-    /// What received an input at a point, and whether that is the target.
-    fn reached(
-        &self,
-        sim: &mut Sim,
-        point: (f64, f64),
-        target: Option<Handle>,
-    ) -> std::result::Result<(Option<usize>, Landed), Landed> {
-        if let Some(target) = target
-            && let Some(at) = capture::find(sim, &self.addresses, target)
-        {
-            let id = sim.dom().nodes[at].id;
-            sim.between(id, Event::Act);
-        }
-        let hit = sim.layout().hit(sim.dom(), point.0, point.1);
-        let Some(target) = target else { return Ok((hit, Landed::Unknown)) };
-        let at = capture::find(sim, &self.addresses, target);
-        match (hit, at) {
-            (Some(hit), Some(at)) if aim::reaches(sim, hit, at) => Ok((Some(hit), Landed::Confirmed)),
-            (hit, _) => {
-                let what = hit.map_or_else(|| "nothing".into(), |h| capture::words(sim.dom(), h));
-                Err(Landed::Elsewhere { what, stopped: true })
-            }
-        }
-    }
-
-    fn act(&self, sim: &mut Sim, action: &Action) -> Result<Performed> {
-        let done = |landed| Performed { handled: true, landed, ..Performed::default() };
-        match action {
-            Action::Press { point, target, button, count, hold, .. } => {
-                match self.reached(sim, *point, *target) {
-                    Err(landed) => return Ok(done(landed)),
-                    Ok((Some(at), landed)) => {
-                        sim.point_at(point.0, point.1);
-                        sim.press_or_ask(at, *button, *count, *hold >= LONG);
-                        return Ok(done(landed));
-                    }
-                    Ok((None, landed)) => return Ok(done(landed)),
-                }
-            }
-            Action::Drag { from, source, to, target } => {
-                let (Some(from), landed) = (match self.reached(sim, *from, *source) {
-                    Err(landed) => return Ok(done(landed)),
-                    Ok(reached) => reached,
-                }) else {
-                    return Ok(done(Landed::Unknown));
-                };
-                let onto = sim.layout().hit(sim.dom(), to.0, to.1);
-                let Some(onto) = onto else { return Ok(done(Landed::Unknown)) };
-                let meant = target.and_then(|t| capture::find(sim, &self.addresses, t));
-                if meant.is_some_and(|m| !aim::reaches(sim, onto, m)) {
-                    let what = capture::words(sim.dom(), onto);
-                    return Ok(done(Landed::Elsewhere { what, stopped: true }));
-                }
-                sim.drag(from, onto);
-                Ok(done(landed))
-            }
-            Action::Fill { target, text } => {
-                let at = self.target(sim, *target)?;
-                let id = sim.dom().nodes[at].id;
-                let handled = sim.fill(at, text);
-                let value = sim.dom().find(id).map(|at| sim.dom().nodes[at].value.clone());
-                Ok(Performed { handled, value, ..done(Landed::Confirmed) })
-            }
-            Action::Type { target, text } => {
-                if let Some(target) = target {
-                    let at = self.target(sim, *target)?;
-                    let id = sim.dom().nodes[at].id;
-                    sim.focus(Some(id));
-                }
-                sim.type_text(text);
-                Ok(done(if target.is_some() { Landed::Confirmed } else { Landed::Unknown }))
-            }
-            Action::Key { modifiers, key } => {
-                let plain = !(modifiers.alt || modifiers.control || modifiers.meta);
-                sim.key(&chord(*modifiers, key), key, plain);
-                Ok(done(Landed::Unknown))
-            }
-            Action::Select { target, options } => {
-                let at = self.target(sim, *target)?;
-                let id = sim.dom().nodes[at].id;
-                match sim.select(at, options) {
-                    None => Ok(Performed::default()),
-                    Some(Err(unknown)) => {
-                        let list = capture::words(sim.dom(), at);
-                        Err(Error::new(
-                            ErrorCode::ElementNotFound,
-                            format!("{list} has no option {unknown:?}"),
-                        )
-                        .hint(query::options(sim.dom(), at)))
-                    }
-                    Some(Ok(())) => {
-                        let value = sim.dom().find(id).map(|at| sim.dom().nodes[at].value.clone());
-                        Ok(Performed { value, ..done(Landed::Confirmed) })
-                    }
-                }
-            }
-            Action::Scroll { target, dy, .. } => {
-                let at = target.map(|t| self.target(sim, t)).transpose()?.unwrap_or(0);
-                let mark = sim.scroller(at);
-                let before = sim.tab().scroll.get(&mark).copied().unwrap_or(0.0);
-                sim.received(at, "scroll", &format!("{mark} {dy}"));
-                let moved = sim.scroll_to(&mark, before + dy);
-                Ok(Performed { moved, ..done(Landed::Confirmed) })
-            }
-        }
-    }
-}
-
-/// A chord as it is logged: `Control+a`.
-fn chord(modifiers: Modifiers, key: &str) -> String {
-    let held = [
-        (modifiers.control, "Control+"),
-        (modifiers.alt, "Alt+"),
-        (modifiers.meta, "Meta+"),
-        (modifiers.shift, "Shift+"),
-    ];
-    held.iter().filter(|(is, _)| *is).map(|(_, name)| *name).chain([key]).collect()
 }
 
 /// What the handles of a grade are called in `open`.

@@ -54,10 +54,10 @@ impl Canvas {
                 at = node.end;
                 continue;
             }
-            if let (Some(rect), Some(seen)) = (layout.rects[at], layout.seen_in(at, self.area)) {
-                if !node.states.contains(States::HIDDEN) {
-                    self.node(dom, at, rect, seen);
-                }
+            if let (Some(rect), Some(seen)) = (layout.rects[at], layout.seen_in(at, self.area))
+                && !node.states.contains(States::HIDDEN)
+            {
+                self.node(dom, at, rect, seen);
             }
             at += 1;
         }

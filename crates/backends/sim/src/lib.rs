@@ -5,11 +5,12 @@
 //! can fail in named ways, and it keeps an account of its own of what reached which element ([`Received`]).
 //!
 //! ```text
-//! sim:APP[/PATH][?grade=never-reused|while-alive|none&clock=real|virtual&fault=NAME&log=FILE]
+//! sim:APP[/PATH][?grade=never-reused|while-alive|none&rest=N&clock=real|virtual&fault=NAME&log=FILE]
 //! sim:/path/to/app.toml
 //! ```
 //! How apps are written stands in `docs/sim-apps.md`.
 
+mod act;
 mod aim;
 mod app;
 mod capture;

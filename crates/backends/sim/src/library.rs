@@ -16,6 +16,7 @@ macro_rules! apps {
 apps! {
     "shop",
     "signin",
+    "staleness",
 }
 
 /// Names of the apps that come with the device.

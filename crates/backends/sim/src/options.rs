@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 use stickpin_tree::IdentityGrade;
 
+/// How long numbers rest unless it was said: long enough that what was read is usually gone from memory, too.
+const REST: u64 = 16;
+
 /// How the time of an app passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum ClockKind {
@@ -57,6 +60,8 @@ pub(crate) struct Options {
     /// `/cart?q=lamp`; none: the app's own start.
     pub(crate) path: Option<String>,
     pub(crate) grade: IdentityGrade,
+    /// On a `while-alive` device: after how many renderings the number of a node that is gone comes back.
+    pub(crate) rest: u64,
     pub(crate) clock: ClockKind,
     pub(crate) log: Option<PathBuf>,
     pub(crate) fault: Option<Fault>,
@@ -83,6 +88,7 @@ impl Options {
             app: app.into(),
             path: None,
             grade: IdentityGrade::NeverReused,
+            rest: REST,
             clock: ClockKind::Real,
             log: None,
             fault: None,
@@ -100,6 +106,11 @@ impl Options {
                         _ => return Err(format!("`clock={value}`: a clock is `real` or `virtual`")),
                     }
                 }
+                "rest" => {
+                    options.rest = value.parse().ok().filter(|n| *n > 0).ok_or_else(|| {
+                        format!("`rest={value}`: say how many renderings a number rests, 1 or more")
+                    })?;
+                }
                 "log" => options.log = Some(value.into()),
                 "fault" => {
                     let fault = FAULTS.iter().find(|(name, _)| *name == value).map(|(_, f)| *f);
@@ -110,7 +121,7 @@ impl Options {
                 }
                 _ => own.push(pair),
             }
-            options.set |= matches!(key, "grade" | "clock" | "log" | "fault");
+            options.set |= matches!(key, "grade" | "rest" | "clock" | "log" | "fault");
         }
         if !path.is_empty() || !own.is_empty() {
             let path = if path.is_empty() { "/" } else { path };

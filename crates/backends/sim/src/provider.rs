@@ -95,6 +95,12 @@ impl Probe {
         Some(sim.dom().nodes[sim.control(at)].truth.clone())
     }
 
+    /// The value of a variable of the app, as text; empty if it is not set.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> String {
+        self.shared.lock().state.vars.get(name).map(ToString::to_string).unwrap_or_default()
+    }
+
     /// Milliseconds since the app was opened.
     #[must_use]
     pub fn now_ms(&self) -> u64 {

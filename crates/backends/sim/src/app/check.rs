@@ -27,6 +27,7 @@ pub(crate) fn check(app: &App) -> Result<(), String> {
         names.expr(&screen.title).map_err(at)?;
         names.view(&screen.view).map_err(at)?;
         names.script(&screen.enter).map_err(at)?;
+        screen.actions.values().try_for_each(|s| names.script(s)).map_err(at)?;
         screen.guard.iter().try_for_each(|e| names.expr(e)).map_err(at)?;
     }
     for (name, script) in &app.actions {
@@ -142,7 +143,8 @@ impl Names<'_> {
                 self.script(then)
             }
             Stmt::Do(name) => {
-                let known = self.app.actions.contains_key(&**name);
+                let own = |s: &super::model::Screen| s.actions.contains_key(&**name);
+                let known = self.app.actions.contains_key(&**name) || self.app.screens.iter().any(own);
                 known.then_some(()).ok_or_else(|| format!("there is no action `{name}`"))
             }
             Stmt::Focus(e) => e.iter().try_for_each(|e| self.expr(e)),

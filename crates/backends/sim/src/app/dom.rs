@@ -3,7 +3,7 @@
 use super::eval::Env;
 use super::view::Element;
 use crate::roles::{Flow, Kind};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use stickpin_tree::{Attr, Document, Role, States};
 
@@ -92,22 +92,28 @@ pub(crate) struct Dom {
 #[derive(Debug)]
 pub(crate) struct Ids {
     next: u64,
-    /// Numbers of nodes that are gone, the last one on top; stays empty where numbers are never used again.
-    free: Vec<u64>,
-    reuse: bool,
+    /// Numbers of nodes that are gone, in the order in which they went, with the rendering that took them.
+    gone: VecDeque<(u64, u64)>,
+    /// How many renderings a number rests before it is used again; none: for ever.
+    rest: Option<u64>,
+    renderings: u64,
     next_scope: u64,
 }
 
 impl Ids {
-    pub(crate) fn new(reuse: bool) -> Self {
-        Self { next: 1, free: Vec::new(), reuse, next_scope: 1 }
+    pub(crate) fn new(rest: Option<u64>) -> Self {
+        Self { next: 1, gone: VecDeque::new(), rest, renderings: 0, next_scope: 1 }
     }
 
     fn id(&mut self) -> u64 {
-        self.free.pop().unwrap_or_else(|| {
-            self.next += 1;
-            self.next - 1
-        })
+        let rested = |(_, since): &(u64, u64)| self.rest.is_some_and(|rest| since + rest <= self.renderings);
+        if self.gone.front().is_some_and(rested)
+            && let Some((id, _)) = self.gone.pop_front()
+        {
+            return id;
+        }
+        self.next += 1;
+        self.next - 1
     }
 
     /// A number for a new document.
@@ -232,9 +238,12 @@ impl Dom {
                 }
             }
         }
-        if ids.reuse {
+        if kept.contains(&false) || pairs.contains(&None) {
+            ids.renderings += 1;
+        }
+        if ids.rest.is_some() {
             let gone = old.nodes.iter().zip(&kept).filter(|(_, kept)| !**kept).map(|(n, _)| n.id);
-            ids.free.extend(gone);
+            ids.gone.extend(gone.map(|id| (id, ids.renderings)));
         }
         for (at, pair) in pairs.into_iter().enumerate() {
             self.nodes[at].id = pair.map_or_else(|| ids.id(), |p| old.nodes[p].id);

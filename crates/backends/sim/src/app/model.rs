@@ -23,7 +23,7 @@ pub(crate) struct App {
     pub(crate) state: HashMap<String, Value>,
     /// Variables that every new document starts with anew.
     pub(crate) page: HashMap<String, Value>,
-    pub(crate) lists: BTreeMap<String, Vec<Vec<(Arc<str>, Value)>>>,
+    pub(crate) lists: BTreeMap<String, Vec<FieldValues>>,
     pub(crate) actions: HashMap<String, Script>,
     pub(crate) screens: Vec<Screen>,
 }
@@ -44,7 +44,12 @@ pub(crate) struct Screen {
     pub(crate) flaky: u64,
     /// Whether leaving it has to be confirmed.
     pub(crate) guard: Option<Expr>,
+    /// Actions of its own, which come before the app's of the same name.
+    pub(crate) actions: HashMap<String, Script>,
 }
+
+/// Fields of a record by name.
+pub(crate) type FieldValues = Vec<(Arc<str>, Value)>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -91,6 +96,8 @@ struct RawScreen {
     flaky: u64,
     #[serde(default)]
     guard: Option<String>,
+    #[serde(default, rename = "do")]
+    actions: BTreeMap<String, String>,
 }
 
 fn root() -> String {
@@ -117,6 +124,7 @@ impl App {
                 delay: raw_screen.delay,
                 flaky: raw_screen.flaky,
                 guard: raw_screen.guard.as_deref().map(Expr::parse).transpose().map_err(read)?,
+                actions: actions(&raw_screen.actions).map_err(read)?,
             });
         }
         let mut lists = BTreeMap::new();
@@ -127,11 +135,6 @@ impl App {
         for (list, generate) in &raw.generate {
             lists.insert(list.clone(), generated(list, generate)?);
         }
-        let mut actions = HashMap::new();
-        for (action, source) in &raw.actions {
-            let script = script::parse(source).map_err(|e| format!("action `{action}`: {e}"))?;
-            actions.insert(action.clone(), script);
-        }
         let app = Self {
             name: name.into(),
             title: raw.title,
@@ -140,7 +143,7 @@ impl App {
             state: variables("state", &raw.state)?,
             page: variables("page", &raw.page)?,
             lists,
-            actions,
+            actions: actions(&raw.actions)?,
             screens,
         };
         super::check::check(&app)?;
@@ -152,6 +155,14 @@ impl App {
         let candidates = self.screens.iter().filter_map(|s| Some((s, matched(&s.url, path)?)));
         candidates.min_by_key(|(_, captured)| captured.len())
     }
+}
+
+fn actions(raw: &BTreeMap<String, String>) -> Result<HashMap<String, Script>, String> {
+    let read = |(name, source): (&String, &String)| {
+        let script = script::parse(source).map_err(|e| format!("action `{name}`: {e}"))?;
+        Ok((name.clone(), script))
+    };
+    raw.iter().map(read).collect()
 }
 
 /// The names that a pattern captures.
@@ -184,7 +195,7 @@ fn variables(section: &str, table: &toml::Table) -> Result<HashMap<String, Value
         .collect()
 }
 
-fn fields(list: &str, table: &toml::Table) -> Result<Vec<(Arc<str>, Value)>, String> {
+fn fields(list: &str, table: &toml::Table) -> Result<FieldValues, String> {
     let field = |(name, v): (&String, &toml::Value)| {
         Ok((name.as_str().into(), Value::try_from(v).map_err(|e| format!("lists.{list}: {e}"))?))
     };
@@ -192,7 +203,7 @@ fn fields(list: &str, table: &toml::Table) -> Result<Vec<(Arc<str>, Value)>, Str
 }
 
 /// Records made by templates over `n`, which counts from 1.
-fn generated(list: &str, generate: &Generate) -> Result<Vec<Vec<(Arc<str>, Value)>>, String> {
+fn generated(list: &str, generate: &Generate) -> Result<Vec<FieldValues>, String> {
     let mut templates: Vec<(Arc<str>, Expr)> = Vec::new();
     for (name, v) in &generate.fields {
         let expr = match v {

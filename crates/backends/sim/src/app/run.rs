@@ -136,11 +136,14 @@ impl Sim {
                 self.scroll_to(&mark, to as f64);
             }
             Stmt::Do(name) => {
-                let script = self.app.actions.get(&**name).cloned();
-                match script {
-                    Some(script) if depth < DEEPEST => self.run_at(&script, env, depth + 1),
-                    _ => self.notice(Notice::ConsoleError { text: format!("action {name} never ends") }),
-                }
+                let own = self.app.screens[self.tab().screen].actions.get(&**name);
+                let script = own.or_else(|| self.app.actions.get(&**name)).cloned();
+                let problem = match script {
+                    Some(script) if depth < DEEPEST => return self.run_at(&script, env, depth + 1),
+                    Some(_) => "never ends",
+                    None => "is none of this screen",
+                };
+                self.notice(Notice::ConsoleError { text: format!("action {name} {problem}") });
             }
             Stmt::Crash => self.dead = Some(format!("sim:{} crashed", self.app.name)),
         }

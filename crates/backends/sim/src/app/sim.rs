@@ -95,7 +95,7 @@ impl Sim {
     pub(crate) fn new(app: Arc<App>, options: Options, viewport: (u32, u32), truth: Truth) -> Self {
         let mut sim = Self {
             state: State::new(&app),
-            ids: Ids::new(options.grade == IdentityGrade::WhileAlive),
+            ids: Ids::new((options.grade == IdentityGrade::WhileAlive).then_some(options.rest)),
             patches: Patches::new(options.fault),
             app,
             options,
