@@ -73,14 +73,20 @@ function rectOf(e) {
   return [round(all[0]), round(all[1]), round(all[2] - all[0]), round(all[3] - all[1])];
 }
 
-/** The middle of the largest part of an element that can be seen; null if none can. */
-function pointOf(e) {
+/**
+ * The point to press: the middle of the largest part that can be seen, or, where something lies on it, another point
+ * of that part that is free. null: no part can be seen.
+ */
+function pointOf(e, target) {
   let best = null;
   for (const b of boxesOf(e)) {
     const seen = meet(clipped(b, e), [0, 0, innerWidth, innerHeight]);
     if (area(seen) > 0 && (best === null || area(seen) > area(best))) best = seen;
   }
-  return best && [round((best[0] + best[2]) / 2), round((best[1] + best[3]) / 2)];
+  if (best === null) return null;
+  const at = ([x, y]) => [round(best[0] + (best[2] - best[0]) * x), round(best[1] + (best[3] - best[1]) * y)];
+  const points = [[0.5, 0.5], [0.5, 0.2], [0.5, 0.8], [0.2, 0.5], [0.8, 0.5]].map(at);
+  return points.find(point => hits(target, point)) || points[0];
 }
 
 /** The innermost element at a point, through open shadow roots. */
@@ -124,18 +130,18 @@ function aim(id) {
     aimed = labelWithBox(e);
     if (aimed === null) return { rect: null, point: null };
   }
-  let point = pointOf(aimed);
+  let point = pointOf(aimed, e);
   // What is in view and free is left where it is: scrolling moves things under a person's eyes.
   if (point === null || !hits(e, point)) {
     P.scrollIntoView.call(aimed, { block: 'center', inline: 'center', behavior: 'instant' });
-    point = pointOf(aimed);
+    point = pointOf(aimed, e);
   }
   // A control that is there for assistive technology only is pressed through its label.
   if (point === null || !hits(e, point)) {
     const label = labelWithBox(e);
     if (label && label !== aimed) {
-      if (pointOf(label) === null) P.scrollIntoView.call(label, { block: 'center', inline: 'center', behavior: 'instant' });
-      const other = pointOf(label);
+      if (pointOf(label, e) === null) P.scrollIntoView.call(label, { block: 'center', inline: 'center', behavior: 'instant' });
+      const other = pointOf(label, e);
       if (other && hits(e, other)) point = other;
     }
   }

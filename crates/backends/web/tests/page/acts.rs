@@ -1,0 +1,245 @@
+//! Aiming, pressing, filling, choosing and noticing, on pages that make it hard.
+
+use crate::harness::{InsertText, Mouse, Page, serve};
+use serde_json::{Value, json};
+
+async fn show(page: &mut Page, body: &str) {
+    let html =
+        format!("<!doctype html><meta charset=utf-8><title>t</title>{body}<script>window.log = []</script>");
+    let site =
+        serve(move |path| (path == "/").then(|| ("text/html; charset=utf-8", html.clone().into_bytes())))
+            .await;
+    page.open(&format!("{site}/")).await;
+}
+
+async fn press(page: &Page, aim: &Value) {
+    for kind in ["mousePressed", "mouseReleased"] {
+        let event = json!({
+            "type": kind, "x": aim["point"][0], "y": aim["point"][1], "button": "left", "clickCount": 1,
+        });
+        page.call(Mouse(event)).await;
+    }
+}
+
+impl Page {
+    async fn ask(&self, call: &str) -> Value {
+        self.eval(&format!("__stickpin.{call}")).await.unwrap_or(Value::Null)
+    }
+}
+
+#[tokio::test]
+async fn aim_scrolls_into_view_and_finds_the_element_there() {
+    let Some(mut page) = Page::start().await else { return };
+    show(&mut page, "
+        <style>.vh { position: absolute; clip: rect(0 0 0 0); width: 1px; height: 1px }</style>
+        <button id=top>Top</button>
+        <div style='height: 100px; overflow: auto'><div style='height: 900px'></div><button id=inner>Inner</button></div>
+        <label style='display: block'>Accept <input id=checkbox type=checkbox class=vh></label>
+        <label style='display: block; margin: 30px'>Gone <input id=boxless type=checkbox style='display: contents'></label>
+        <a id=lines href='#' style='display: inline-block; width: 90px'>a link <br> of two lines</a>
+        <div style='height: 3000px'></div><button id=far>Far</button><div id=host></div><div id=nobox></div>
+        <script>document.getElementById('host').attachShadow({ mode: 'open' }).innerHTML = '<button>Shadow</button>'</script>").await;
+    for selector in ["#top", "#inner", "#checkbox", "#boxless", "#lines", "#far"] {
+        let id = page.id(selector).await;
+        let aim = page.ask(&format!("aim({id})")).await;
+        assert_eq!(aim["hit"], json!({ "target": true }), "{selector}: {aim}");
+        let (x, y) = (aim["point"][0].as_f64().unwrap(), aim["point"][1].as_f64().unwrap());
+        assert!((0.0..1000.0).contains(&x) && (0.0..700.0).contains(&y), "{selector}: {aim}");
+    }
+    let shadow: u64 =
+        page.eval("__stickpin.idOf(document.getElementById('host').shadowRoot.firstChild)").await.unwrap();
+    let aim = page.ask(&format!("aim({shadow})")).await;
+    assert_eq!(aim["hit"]["target"], true, "{aim}");
+    let at = page.ask(&format!("elementAt({}, {})", aim["point"][0], aim["point"][1])).await;
+    assert_eq!(at, json!({ "id": shadow, "frame": false }));
+    let nobox = page.id("#nobox").await;
+    assert_eq!(page.ask(&format!("aim({nobox}).point")).await, Value::Null);
+    let top = page.id("#top").await;
+    page.page_eval("document.getElementById('top').remove()").await;
+    assert_eq!(page.ask(&format!("aim({top})")).await, Value::Null);
+    assert_eq!(page.ask(&format!("locate({top}, [])")).await, Value::Null);
+}
+
+#[tokio::test]
+async fn what_covers_an_element_is_named_and_keeps_the_press_from_the_page() {
+    let Some(mut page) = Page::start().await else { return };
+    show(
+        &mut page,
+        "
+        <style>.overlay { position: fixed; inset: 0; background: #0008 }</style>
+        <button id=buy onclick='log.push(\"buy\")'>Buy</button>
+        <div id=cover class=overlay onclick='log.push(\"cover\")'></div>",
+    )
+    .await;
+    let buy = page.id("#buy").await;
+    let aim = page.ask(&format!("aim({buy})")).await;
+    assert_eq!((&aim["hit"]["target"], &aim["hit"]["what"]), (&json!(false), &json!("div#cover")));
+    // The hit test warned; should the cover come after it, the second net stops the press.
+    assert_eq!(page.ask(&format!("expectClick({buy})")).await, true);
+    press(&page, &aim).await;
+    assert_eq!(
+        page.ask("clickVerdict()").await,
+        json!({ "landed": "elsewhere", "what": "div#cover", "stopped": true })
+    );
+    assert_eq!(page.page_eval("log").await, json!([]));
+    page.page_eval("document.getElementById('cover').outerHTML = '<div class=overlay role=dialog aria-label=Cookies><p id=text style=\"height: 100%\">x'").await;
+    let aim = page.ask(&format!("aim({buy})")).await;
+    assert_eq!(aim["hit"]["what"], "dialog \"Cookies\"");
+    page.page_eval("document.querySelector('.overlay').remove()").await;
+    page.ask(&format!("expectClick({buy})")).await;
+    press(&page, &aim).await;
+    assert_eq!(page.ask("clickVerdict()").await, json!({ "landed": "target", "what": "", "stopped": false }));
+    assert_eq!(page.page_eval("log").await, json!(["buy"]));
+    // Nothing is watched any more.
+    press(&page, &aim).await;
+    assert_eq!(page.ask("clickVerdict().landed").await, "none");
+    assert_eq!(page.page_eval("log").await, json!(["buy", "buy"]));
+}
+
+#[tokio::test]
+async fn fields_take_text_and_say_what_they_hold() {
+    let Some(mut page) = Page::start().await else { return };
+    show(&mut page, "
+        <input id=text value=old><textarea id=area>old</textarea><div id=rich contenteditable>old <b>text</b></div>
+        <div id=wrapped role=combobox><span>icon</span><input value=old></div><input id=number type=number value=3>
+        <input id=color type=color><input id=date type=date><input id=range type=range>
+        <input id=off disabled><input id=fixed readonly value=x><button id=button>b</button>
+        <script>addEventListener('input', e => log.push('input ' + e.target.id)); addEventListener('change', e => log.push('change ' + e.target.id))</script>").await;
+    for (selector, text) in
+        [("#text", "new"), ("#area", "new"), ("#rich", "new"), ("#wrapped", "new"), ("#number", "42")]
+    {
+        let id = page.id(selector).await;
+        let field = page.ask(&format!("focusField({id})")).await;
+        assert_eq!(
+            (&field["fill"], &field["focused"]),
+            (&json!("text"), &json!(true)),
+            "{selector}: {field}"
+        );
+        page.call(InsertText(json!({ "text": text }))).await;
+        assert_eq!(page.ask(&format!("readValue({id})")).await, text, "{selector}");
+    }
+    page.page_eval("log.length = 0").await;
+    for (selector, text) in [("#color", "#ff0000"), ("#date", "2024-02-03"), ("#range", "30")] {
+        let id = page.id(selector).await;
+        assert_eq!(page.ask(&format!("focusField({id}).fill")).await, "set", "{selector}");
+        assert_eq!(page.ask(&format!("setValue({id}, '{text}')")).await, text, "{selector}");
+    }
+    let heard = json!([
+        "change number",
+        "input color",
+        "change color",
+        "input date",
+        "change date",
+        "input range",
+        "change range"
+    ]);
+    assert_eq!(page.page_eval("log").await, heard);
+    for (selector, why) in
+        [("#off", "it is disabled"), ("#fixed", "it is read-only"), ("#button", "it is no field")]
+    {
+        let id = page.id(selector).await;
+        assert_eq!(page.ask(&format!("focusField({id}).why")).await, why, "{selector}");
+    }
+}
+
+#[tokio::test]
+async fn native_lists_are_chosen_by_label_or_value() {
+    let Some(mut page) = Page::start().await else { return };
+    show(
+        &mut page,
+        "
+        <select id=one><option value=1>One<option value=2> Two  words<option value=3 disabled>Three</select>
+        <select id=many multiple><option selected>a<option>b<option>c</select><button id=button>b</button>
+        <script>addEventListener('change', e => log.push(e.target.id))</script>",
+    )
+    .await;
+    let (one, many, button) = (page.id("#one").await, page.id("#many").await, page.id("#button").await);
+    assert_eq!(
+        page.ask(&format!("select({one}, ['Two words'])")).await,
+        json!({ "handled": true, "value": "Two words" })
+    );
+    assert_eq!(page.ask(&format!("select({one}, ['1']).value")).await, "One");
+    // A disabled option cannot be chosen by a person either.
+    let answer = page.ask(&format!("select({one}, ['Three'])")).await;
+    assert_eq!(
+        (&answer["missing"], &answer["options"]),
+        (&json!(["Three"]), &json!(["One", "Two words", "Three"]))
+    );
+    assert_eq!(page.ask(&format!("readValue({one})")).await, "One");
+    assert_eq!(page.ask(&format!("select({many}, ['b', 'c']).value")).await, "b, c");
+    // What is chosen already is no change.
+    page.ask(&format!("select({many}, ['b', 'c'])")).await;
+    assert_eq!(page.page_eval("log").await, json!(["one", "one", "many"]));
+    assert_eq!(page.ask(&format!("select({button}, ['b'])")).await, json!({ "handled": false }));
+}
+
+#[tokio::test]
+async fn scrolling_moves_the_container_and_then_says_so() {
+    let Some(mut page) = Page::start().await else { return };
+    show(&mut page, "<div id=box style='height: 100px; overflow: auto'><p id=inside style='height: 150px'>x</div><div style='height: 2000px'></div>").await;
+    let inside = page.id("#inside").await;
+    assert_eq!(page.ask(&format!("scrollBy({inside}, 0, 500).moved")).await, true);
+    assert_eq!(page.ask(&format!("scrollBy({inside}, 0, 500).moved")).await, false);
+    assert_eq!(page.ask("scrollBy(0, 0, 300)").await, json!({ "moved": true, "left": 0, "top": 300 }));
+}
+
+#[tokio::test]
+async fn changes_quiet_and_announcements_are_noticed() {
+    let Some(mut page) = Page::start().await else { return };
+    show(&mut page, "<div role=status id=live></div><ul id=feed></ul><div id=host></div><input id=field>
+        <script>document.getElementById('host').attachShadow({ mode: 'open' }).innerHTML = '<p>x</p>'</script>").await;
+    // Shadow roots are watched from the first capture on.
+    page.capture().await;
+    let count = page.ask("changes().count").await;
+    assert_eq!(page.ask(&format!("changed({count}, 20)")).await, count);
+    for change in [
+        "document.getElementById('host').shadowRoot.firstChild.textContent = 'y'",
+        "document.getElementById('field').focus()",
+        "document.getElementById('feed').append(document.createElement('li'))",
+    ] {
+        let count = page.ask("changes().count").await;
+        page.page_eval(change).await;
+        assert_ne!(page.ask(&format!("changed({count}, 5000)")).await, count, "{change}");
+    }
+    assert_eq!(page.ask("settled(30, 5000)").await, json!({ "settled": true, "still": [] }));
+    page.page_eval("live.textContent = 'Saved'; setTimeout(() => live.textContent = '', 10)").await;
+    page.ask("settled(50, 5000)").await;
+    assert_eq!(page.ask("announcements()").await, json!(["Saved"]));
+    assert_eq!(page.ask("announcements()").await, json!([]));
+    page.page_eval("window.timer = setInterval(() => feed.append(document.createElement('li')), 5)").await;
+    assert_eq!(
+        page.ask("settled(100, 300)").await,
+        json!({ "settled": false, "still": ["mutations of ul#feed"] })
+    );
+    page.page_eval("clearInterval(timer); live.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 400 })")
+        .await;
+    let moving = page.ask("settled(20, 100)").await;
+    assert_eq!(moving["still"], json!(["animation on div#live"]), "{moving}");
+    page.page_eval("live.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 400, iterations: Infinity })")
+        .await;
+    assert_eq!(page.ask("settled(20, 5000).then(s => s.settled)").await, true);
+}
+
+#[tokio::test]
+async fn ids_stay_with_their_element_and_hidden_is_not_gone() {
+    let Some(mut page) = Page::start().await else { return };
+    show(&mut page, "<button id=a>A</button><button id=b>B</button><div id=c><button>C</button></div>").await;
+    let before = page.capture().await;
+    let (a, b) = (page.id("#a").await, page.id("#b").await);
+    assert!(before.nodes().any(|n| n.name() == "A" && n.handle().is_some_and(|h| h.id == a)));
+    page.page_eval(
+        "document.body.append(document.getElementById('a')); document.getElementById('b').hidden = true;
+        document.getElementById('c').innerHTML = '<button>C</button>'",
+    )
+    .await;
+    assert_eq!(page.id("#a").await, a);
+    let json: String =
+        page.eval(&format!("__stickpin.capture({{ watch: [{a}, {b}, 99999] }})")).await.unwrap();
+    let hidden: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(hidden["hidden"], json!([b]));
+    let after = page.capture().await;
+    let c =
+        |tree: &stickpin_tree::Tree| tree.nodes().find(|n| n.name() == "C" && !n.is_text()).unwrap().handle();
+    // A new element never gets an old number.
+    assert_ne!(c(&before), c(&after));
+}

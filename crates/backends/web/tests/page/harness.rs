@@ -1,0 +1,265 @@
+//! A page in a browser with the script in it, a server of static files, and the browser's own view of the page.
+
+use crate::support;
+use hashbrown::HashMap;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use stickpin_backend_web::WebDevice;
+use stickpin_backend_web::capture::{Columns, Part, assemble};
+use stickpin_backend_web::cdp::Method;
+use stickpin_backend_web::page::{AGENT, WORLD};
+use stickpin_tree::{SurfaceId, Tree};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+/// Any command, its answer as JSON.
+macro_rules! command {
+    ($name:ident = $wire:literal) => {
+        #[derive(Serialize)]
+        #[serde(transparent)]
+        pub(crate) struct $name(pub(crate) Value);
+        impl Method for $name {
+            const NAME: &'static str = $wire;
+            type Output = Value;
+        }
+    };
+}
+command!(Navigate = "Page.navigate");
+command!(FrameTree = "Page.getFrameTree");
+command!(CreateWorld = "Page.createIsolatedWorld");
+command!(Evaluate = "Runtime.evaluate");
+command!(CallOn = "Runtime.callFunctionOn");
+command!(Resolve = "DOM.resolveNode");
+command!(AxTree = "Accessibility.getFullAXTree");
+command!(Mouse = "Input.dispatchMouseEvent");
+command!(InsertText = "Input.insertText");
+
+/// A tab that shows a page, and our world in it.
+pub(crate) struct Page {
+    device: WebDevice,
+    world: u64,
+    _dir: tempfile::TempDir,
+}
+
+impl Page {
+    /// `None` where no browser is installed.
+    pub(crate) async fn start() -> Option<Self> {
+        let (dir, device) = support::start().await?;
+        Some(Self { device, world: 0, _dir: dir })
+    }
+
+    pub(crate) async fn call<M: Method<Output = Value>>(&self, method: M) -> Value {
+        let (client, session) = self.device.devtools();
+        client.call(Some(session), &method).await.unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    /// Shows a page and waits until it is loaded.
+    pub(crate) async fn open(&mut self, url: &str) {
+        let shown = self.call(Navigate(json!({ "url": url }))).await;
+        assert!(shown.get("errorText").is_none(), "{url}: {shown}");
+        let frame = self.call(FrameTree(json!({}))).await["frameTree"]["frame"]["id"].clone();
+        let world = self.call(CreateWorld(json!({ "frameId": frame, "worldName": WORLD }))).await;
+        self.world = world["executionContextId"].as_u64().unwrap();
+        let loaded = "new Promise(done => document.readyState === 'complete' ? done(true) : addEventListener('load', () => done(true)))";
+        assert_eq!(self.eval::<bool>(loaded).await, Some(true), "{url}");
+        self.eval::<Value>(AGENT).await;
+    }
+
+    async fn evaluate(&self, parameters: Value) -> Value {
+        let answer = self.call(Evaluate(parameters)).await;
+        assert!(answer.get("exceptionDetails").is_none(), "{:#}", answer["exceptionDetails"]);
+        answer["result"]["value"].clone()
+    }
+
+    /// Evaluates in our world; `None` for null and undefined.
+    pub(crate) async fn eval<T: DeserializeOwned>(&self, expression: &str) -> Option<T> {
+        let value = self
+            .evaluate(json!({
+                "expression": expression, "contextId": self.world, "returnByValue": true, "awaitPromise": true,
+            }))
+            .await;
+        serde_json::from_value(value).unwrap()
+    }
+
+    /// Evaluates where the page's own scripts run.
+    pub(crate) async fn page_eval(&self, expression: &str) -> Value {
+        self.evaluate(json!({ "expression": expression, "returnByValue": true, "awaitPromise": true })).await
+    }
+
+    pub(crate) async fn capture(&self) -> Tree {
+        let json: String = self.eval("__stickpin.capture({})").await.unwrap();
+        let part = Part { columns: Columns::parse(&json).unwrap(), scope: 1, frame: String::new() };
+        assemble(&part, &HashMap::new(), SurfaceId(0)).unwrap()
+    }
+
+    /// The number of the first element that matches.
+    pub(crate) async fn id(&self, selector: &str) -> u64 {
+        let expression = format!("__stickpin.idOf(document.querySelector({}))", json!(selector));
+        self.eval(&expression).await.unwrap()
+    }
+
+    /// What the browser's own tree says of the elements of the document and its open shadow roots.
+    pub(crate) async fn oracle(&self) -> Vec<AxNode> {
+        let tree = self.call(AxTree(json!({}))).await;
+        let mut nodes = Vec::new();
+        for node in tree["nodes"].as_array().unwrap() {
+            let role = node["role"]["value"].as_str().unwrap_or("");
+            let text =
+                ["StaticText", "InlineTextBox", "ListMarker", "LineBreak", "RootWebArea", "MenuListPopup"];
+            let Some(backend) = node["backendDOMNodeId"].as_u64() else { continue };
+            if node["ignored"] == json!(true) || text.contains(&role) {
+                continue;
+            }
+            let (client, session) = self.device.devtools();
+            let resolve = Resolve(json!({ "backendNodeId": backend, "executionContextId": self.world }));
+            // Nodes of other documents cannot be resolved into this world.
+            let Ok(found) = client.call(Some(session), &resolve).await else { continue };
+            // The inside of the browser's own controls is none of the page's.
+            let function = "function() {
+                let root = this.getRootNode();
+                while (root instanceof ShadowRoot && root.host.shadowRoot === root) root = root.host.getRootNode();
+                if (root !== document) return null;
+                return { id: __stickpin.idOf(this), reason: Element.prototype.getAttribute.call(this, 'data-chrome'), html: this.outerHTML.slice(0, 100) };
+            }";
+            let call = json!({
+                "objectId": found["object"]["objectId"], "functionDeclaration": function, "returnByValue": true,
+            });
+            let about = self.call(CallOn(call)).await;
+            let Ok(Some(about)) = serde_json::from_value::<Option<About>>(about["result"]["value"].clone())
+            else {
+                continue;
+            };
+            let name = node["name"]["value"].as_str().unwrap_or("");
+            nodes.push(AxNode {
+                id: about.id,
+                role: own_role(role).to_owned(),
+                name: squeeze(name),
+                reason: about.reason,
+                html: about.html,
+            });
+        }
+        nodes
+    }
+}
+
+#[derive(Deserialize)]
+struct About {
+    id: u64,
+    reason: Option<String>,
+    html: String,
+}
+
+/// An element as the browser's own accessibility tree has it.
+pub(crate) struct AxNode {
+    pub(crate) id: u64,
+    pub(crate) role: String,
+    pub(crate) name: String,
+    /// Why ours may differ.
+    pub(crate) reason: Option<String>,
+    pub(crate) html: String,
+}
+
+/// White space as trees have it.
+pub(crate) fn squeeze(s: &str) -> String {
+    s.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The browser's internal roles in the words of our trees.
+pub(crate) fn own_role(role: &str) -> &str {
+    match role {
+        "image" => "img",
+        "LabelText" => "label",
+        "Legend" => "legend",
+        "Iframe" => "iframe",
+        "DisclosureTriangle" | "DisclosureTriangleGrouped" => "button",
+        // HTML-AAM has no role for these; they are filled like text boxes.
+        "ColorWell" | "Date" | "DateTime" | "InputTime" => "textbox",
+        // A guess of the browser about tables that look like layout; HTML-AAM knows no such thing.
+        "LayoutTable" => "table",
+        "LayoutTableRow" => "row",
+        "LayoutTableCell" => "cell",
+        "Canvas" => "canvas",
+        "Video" => "video",
+        "Audio" => "audio",
+        "MathMLMath" => "math",
+        "MenuListOption" | "ListBoxOption" => "option",
+        // Roles that ARIA 1.2 does not have.
+        "SvgRoot" | "DescriptionList" | "Figcaption" | "Pre" | "Abbr" | "none" | "presentation"
+        | "sectionheader" | "sectionfooter" | "PluginObject" | "EmbeddedObject" | "Ruby"
+        | "RubyAnnotation" => "generic",
+        "Details" => "group",
+        "directory" => "list",
+        other => other,
+    }
+}
+
+/// The root of the checkout.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
+}
+
+/// What a server answers for a path: type and body.
+pub(crate) type Answer = Option<(&'static str, Vec<u8>)>;
+
+/// Serves files on the loopback until the test ends; gives `http://host:port`.
+pub(crate) async fn serve(files: impl Fn(&str) -> Answer + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let files = Arc::new(files);
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let files = Arc::clone(&files);
+            tokio::spawn(async move {
+                let mut head = Vec::new();
+                let mut chunk = [0; 2048];
+                while !head.windows(4).any(|w| w == b"\r\n\r\n") {
+                    match stream.read(&mut chunk).await {
+                        Ok(n) if n > 0 => head.extend_from_slice(&chunk[..n]),
+                        _ => return,
+                    }
+                }
+                let head = String::from_utf8_lossy(&head);
+                let path = head.split(' ').nth(1).unwrap_or("/").split('?').next().unwrap_or("/");
+                let (status, kind, body) = match files(path) {
+                    Some((kind, body)) => ("200 OK", kind, body),
+                    None => ("404 Not Found", "text/plain", Vec::new()),
+                };
+                let length = body.len();
+                let head = format!(
+                    "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+                );
+                // A browser that went away needs no answer.
+                let _ = stream.write_all(&[head.as_bytes(), &body].concat()).await;
+            });
+        }
+    });
+    format!("http://{address}")
+}
+
+/// Serves the files below a folder.
+pub(crate) async fn serve_folder(folder: PathBuf) -> String {
+    serve(move |path| {
+        let file = folder.join(path.trim_start_matches('/'));
+        let kind = if path.ends_with(".js") { "text/javascript" } else { "text/html; charset=utf-8" };
+        Some((kind, std::fs::read(file).ok()?))
+    })
+    .await
+}
+
+/// The pages below a folder, sorted.
+pub(crate) fn pages(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(pages(&path));
+        } else if path.extension().is_some_and(|e| e == "html") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
