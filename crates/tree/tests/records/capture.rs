@@ -10,6 +10,8 @@ use stickpin_tree::{
 /// One recording: a name that says what is right, and what was captured in order.
 pub struct Case {
     pub name: String,
+    /// Clauses without which it comes out otherwise.
+    pub needs: Vec<String>,
     pub events: Vec<Event>,
 }
 
@@ -49,7 +51,8 @@ pub fn cases(json: &str) -> Vec<Case> {
 fn case(case: &Value) -> Case {
     let mut scopes = HashMap::new();
     let events = case["ev"].as_array().expect("events").iter().map(|e| event(e, &mut scopes)).collect();
-    Case { name: text(&case["name"]).to_owned(), events }
+    let needs = case["needs"].as_array().into_iter().flatten().map(|n| text(n).to_owned()).collect();
+    Case { name: text(&case["name"]).to_owned(), needs, events }
 }
 
 fn event(event: &Value, scopes: &mut HashMap<String, u64>) -> Event {
