@@ -24,6 +24,8 @@ mod matching;
 mod nearest;
 mod parse;
 mod reduce;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub use error::{SelectorError, SelectorErrorKind};

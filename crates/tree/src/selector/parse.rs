@@ -155,7 +155,11 @@ fn term(input: &str, depth: usize) -> Parsed<'_, Piece> {
     let whole = |name: &'static str| match compare {
         Compare::Whole => Ok(()),
         Compare::Part => {
-            let example = if name == "css" { "css=\"main > a\"".into() } else { format!("{name}=…") };
+            let example = match name {
+                "css" => "css=\"main > a\"".to_owned(),
+                "nth" => "nth=2".to_owned(),
+                flag => format!("{flag}=false"),
+            };
             fail(input, word.len() + 2, Kind::NoPart(name.into()), format!("use `=`: {example}"))
                 .map(|(_, never): (&str, ())| never)
         }
@@ -317,8 +321,14 @@ fn bare_word<'i, T>(input: &'i str, word: &str) -> Parsed<'i, T> {
 fn unknown_key<'i, T>(input: &'i str, word: &str, compare: Compare, rest: &'i str) -> Parsed<'i, T> {
     const KEYS: &str = "role, id, text, label, value, placeholder, url, app, window, css, nth";
     let sign = if compare == Compare::Part { "~=" } else { "=" };
-    let (_, typed) = take_while::<_, _, Fault<'_>>(|c: char| !c.is_whitespace()).parse(rest)?;
-    let shown = if typed.is_empty() { "…".to_owned() } else { typed.chars().take(40).collect() };
+    // The value as it was typed, for an example that can be copied.
+    let shown = match quoted(rest) {
+        Ok((_, typed)) if rest.starts_with('"') => quote(&typed),
+        _ => {
+            let (_, typed) = take_while::<_, _, Fault<'_>>(|c: char| !c.is_whitespace()).parse(rest)?;
+            if typed.is_empty() { "…".to_owned() } else { crate::escape::escape(typed, 60) }
+        }
+    };
     let known =
         Key::ALL.iter().map(|k| k.word()).chain(Flag::ALL.iter().map(|f| f.word())).chain(["nth", "css"]);
     // What other tools and HTML call the same thing.
@@ -328,12 +338,12 @@ fn unknown_key<'i, T>(input: &'i str, word: &str, compare: Compare, rest: &'i st
         "href" | "link" => Some("url"),
         "tag" | "type" => Some("role"),
         "content" | "innertext" => Some("text"),
-        "xpath" | "selector" => Some("css"),
+        "selector" => Some("css"),
         _ => None,
     };
     let hint = match alias.or_else(|| nearest_word(&word.to_lowercase(), known)) {
         Some(key) if Flag::of(key).is_some() => format!("did you mean {key} or {key}=false?"),
-        Some(key) => format!("did you mean {key}{sign}{}?", crate::escape::escape(&shown, 60)),
+        Some(key) => format!("did you mean {key}{sign}{shown}?"),
         None => format!("the keys are {KEYS}: text=\"Save\""),
     };
     fail(input, word.len().max(1), Kind::UnknownKey(quote(word)), hint)

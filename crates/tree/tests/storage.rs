@@ -1,0 +1,28 @@
+//! What a large tree costs in memory, by an allocator that counts. Alone in its program, because every other test
+//! would be counted, too.
+
+use peak_alloc::PeakAlloc;
+use stickpin_tree::testing;
+
+#[global_allocator]
+static COUNTING: PeakAlloc = PeakAlloc;
+
+#[test]
+fn a_hundred_thousand_nodes_take_less_than_forty_megabytes() {
+    let before = COUNTING.current_usage();
+    COUNTING.reset_peak_usage();
+    let tree = testing::generate(100_000, 1);
+    let held = COUNTING.current_usage() - before;
+    let peak = COUNTING.peak_usage() - before;
+    assert_eq!(tree.len(), 100_000);
+
+    // The bar speaks of names of 24 bytes in the mean and five states: so does this tree.
+    let bytes: usize = tree.nodes().skip(1).map(|n| n.name().len()).sum();
+    assert!((23.0..=25.0).contains(&(bytes as f64 / 99_999.0)), "{bytes} bytes of names");
+    assert!(tree.nodes().skip(1).all(|n| n.states().bits().count_ones() == 5));
+
+    assert!(held < 40_000_000, "{held} bytes held");
+    assert!(peak < 40_000_000, "{peak} bytes while it was built");
+    // What the tree says of itself is what it takes, give or take the documents.
+    assert!(held.abs_diff(tree.heap_bytes()) < 4_096, "{held} held, {} said", tree.heap_bytes());
+}
