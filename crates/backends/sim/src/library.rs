@@ -14,6 +14,8 @@ macro_rules! apps {
 }
 
 apps! {
+    "feed",
+    "settings",
     "shop",
     "signin",
     "staleness",

@@ -71,6 +71,7 @@ kinds! {
     "clickable" Clickable "div" FromContent Inline States::ACTIONABLE;
     "columnheader" ColumnHeader "th" FromContent Inline NONE;
     "combobox" Combobox "select" Label Inline CONTROL.union(States::EXPANDABLE);
+    "complementary" Complementary "aside" Label Block NONE;
     "contentinfo" ContentInfo "footer" Label Block NONE;
     "dialog" Dialog "div" Label Block NONE;
     "div" Generic "div" Content Block NONE;
@@ -122,6 +123,9 @@ kinds! {
     "time" Time "time" Content Inline States::TIME;
     "timer" Timer "div" Content Inline States::LIVE;
     "toolbar" Toolbar "div" Label Block NONE;
+    "tooltip" Tooltip "div" Content Inline NONE;
+    "tree" Tree "ul" Label Block NONE;
+    "treeitem" TreeItem "li" FromContent Block CONTROL;
 }
 
 /// The kind that a word names.

@@ -117,28 +117,37 @@ impl Renderer<'_> {
         }
     }
 
+    /// The records of a loop, with the variable that stands for each.
+    fn bound(&self, f: &For, env: &Env, at: usize) -> Option<Env> {
+        let record = self.around.state.lists.get(&*f.list)?.get(at)?;
+        Some(with(env, Bound { name: f.var.clone(), list: f.list.clone(), uid: record.uid, at }))
+    }
+
     fn repeat(&mut self, f: &For, env: &Env) {
-        let records = self.around.state.lists.get(&*f.list).map_or(&[][..], Vec::as_slice);
+        let count = self.around.state.lists.get(&*f.list).map_or(0, Vec::len);
+        let passes = |at: &usize| {
+            let inner = self.bound(f, env, *at);
+            f.filter.as_ref().is_none_or(|e| inner.is_some_and(|inner| self.eval(e, &inner).truthy()))
+        };
+        // Of a long list without a filter nothing but the window is looked at.
+        let records: Option<Vec<usize>> = f.filter.is_some().then(|| (0..count).filter(passes).collect());
+        let len = records.as_ref().map_or(count, Vec::len);
+        let record = |nth: usize| records.as_ref().map_or(nth, |r| r[nth]);
         let outer = self.part.clone();
-        let mut envs = Vec::new();
-        for (at, record) in records.iter().enumerate() {
-            let inner = with(env, Bound { name: f.var.clone(), list: f.list.clone(), uid: record.uid, at });
-            if f.filter.as_ref().is_none_or(|e| self.eval(e, &inner).truthy()) {
-                envs.push(inner);
-            }
-        }
         let Some(row) = f.row_height.map(i64::from) else {
-            for (at, inner) in envs.iter().enumerate() {
-                let key = f.key.as_ref().map_or_else(|| at.to_string(), |e| self.eval(e, inner).to_string());
+            for nth in 0..len {
+                let Some(inner) = self.bound(f, env, record(nth)) else { continue };
+                let key =
+                    f.key.as_ref().map_or_else(|| nth.to_string(), |e| self.eval(e, &inner).to_string());
                 self.part = format!("{outer}/{key}");
-                self.all(&f.body, inner);
+                self.all(&f.body, &inner);
             }
             self.part = outer;
             return;
         };
         let (mark, height) = self.scroller.clone().unwrap_or((String::new(), 600));
         let offset = self.around.scroll.get(&mark).copied().unwrap_or(0.0);
-        let total = i64::try_from(envs.len()).unwrap_or(i64::MAX);
+        let total = i64::try_from(len).unwrap_or(i64::MAX);
         // Two rows more on either side, as virtual lists have them.
         #[allow(clippy::cast_possible_truncation, reason = "scroll offsets are small and not negative")]
         let first = (offset as i64 / row - 2).clamp(0, total);
@@ -147,18 +156,20 @@ impl Renderer<'_> {
         let mut wrapper = blank(f.tpl, &self.part, roles::kind("div").expect("a kind"));
         wrapper.style.height = Some(total * row);
         self.push(wrapper);
-        for at in first..last {
-            let inner = &envs[usize::try_from(at).unwrap_or(0)];
+        for nth in first..last {
+            let Some(inner) = self.bound(f, env, record(usize::try_from(nth).unwrap_or(0))) else { continue };
             // Without a key a node is used again for whatever row comes into its slot.
-            let key =
-                f.key.as_ref().map_or_else(|| (at % slots).to_string(), |e| self.eval(e, inner).to_string());
+            let key = f
+                .key
+                .as_ref()
+                .map_or_else(|| (nth % slots).to_string(), |e| self.eval(e, &inner).to_string());
             self.part = format!("/{key}");
             let from = self.nodes.len();
-            self.all(&f.body, inner);
+            self.all(&f.body, &inner);
             let depth = self.open.len();
             for node in &mut self.nodes[from..] {
                 if node.depth == depth {
-                    node.style.top = Some(at * row);
+                    node.style.top = Some(nth * row);
                     node.style.height.get_or_insert(row);
                 }
             }
@@ -276,7 +287,11 @@ impl Renderer<'_> {
             }
             Role::Option => {
                 let own = own.unwrap_or_else(|| Value::text(text.unwrap_or_default()));
-                if self.chosen.last().is_some_and(|c| c.same(&own)) {
+                let chosen = match &bound {
+                    Some(bound) => bound.truthy(),
+                    None => self.chosen.last().is_some_and(|c| c.same(&own)),
+                };
+                if chosen {
                     node.states |= States::SELECTED;
                 }
                 node.value = own.to_string();
