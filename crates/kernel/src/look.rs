@@ -78,14 +78,12 @@ impl Cx {
         Ok(refs.into_iter().zip(nodes).map(name).collect())
     }
 
-    /// Issues one node of the stored tree and gives its line, states included.
+    /// Issues one node of the stored tree and gives its line.
     ///
     /// # Errors
     /// As [`Cx::issue`].
     pub(crate) fn line(&mut self, tree: &Tree, node: NodeId) -> Result<String> {
-        let r = self.issue(&[node])?.pop();
-        let telling = Records::new(tree, self.live()?.session.openers()).telling(node);
-        Ok(stickpin_tree::line(tree.node(node), r, telling.as_deref()))
+        Ok(self.named(tree, &[node])?.pop().map(|(_, line)| line).unwrap_or_default())
     }
 }
 

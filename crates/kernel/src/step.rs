@@ -18,13 +18,11 @@ pub(crate) async fn step(
     if let Some(desk) = desk {
         match entry.spec.lane {
             Lane::Beside => cx.desk = Some(desk),
-            lane => cx.enter(desk, lane.into()).await?,
+            lane => cx.enter(desk, lane).await?,
         }
     }
     let result = run(entry, prepared, cx).await;
-    if entry.spec.lane != Lane::Beside {
-        publish(cx, None);
-    }
+    publish(cx, None);
     result
 }
 
@@ -35,9 +33,7 @@ pub(crate) async fn run(
     cx: &mut Cx,
 ) -> Result<Box<dyn Produced>> {
     cx.check()?;
-    if entry.spec.lane != Lane::Beside {
-        publish(cx, Some(entry.spec.name));
-    }
+    publish(cx, Some(entry.spec.name));
     if !entry.spec.despite_dialog
         && let Ok(live) = cx.live()
         && let Some(dialog) = live.device.dialog()

@@ -1,42 +1,38 @@
-//! The script of ours in every document, as the Rust side sees it: `src/page/*.js`, in an isolated world that the
-//! page cannot see. It answers calls (`__stickpin.NAME(...)`) and sends signals through a binding.
-//!
-//! Elements are numbers (`id`) that are never reused within a document; coordinates are CSS pixels of the frame's
-//! own viewport. Functions that get an `id` answer `null` when it is no longer connected.
+//! What the script in every document answers and sends (`page/agent.js` lists its functions).
+
+use serde::Deserialize;
 
 pub(crate) use crate::page::{AGENT as SOURCE, WORLD};
-use serde::Deserialize;
 
 /// The global that the script defines in its world.
 pub(crate) const GLOBAL: &str = "__stickpin";
 
-/// The function of the world that sends us a [`Signal`]: `__stickpinSignal(JSON.stringify(...))`.
+/// The function of the world that sends us a [`Signal`].
 pub(crate) const BINDING: &str = "__stickpinSignal";
 
 /// What a signal says, on the wire: `{"changed":true}`, `{"said":"text"}`, `{"press":VERDICT}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// The document changed since the last such signal. Sent at the first change and then at most every 50 ms.
+    /// The document changed since the last such signal.
     Changed,
     /// A text appeared in a live region or toast.
     Said(String),
-    /// A guarded press arrived: a [`Verdict`] as JSON. It outlives the document that sent it.
-    Press(String),
+    /// A guarded press arrived. This outlives the document that sent it.
+    Press(Verdict),
 }
 
 impl Signal {
     pub(crate) fn read(payload: &str) -> Option<Self> {
         #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
         struct Wire {
             #[serde(default)]
             changed: bool,
             said: Option<String>,
-            press: Option<serde_json::Value>,
+            press: Option<Verdict>,
         }
         let wire: Wire = serde_json::from_str(payload).ok()?;
         match wire {
-            Wire { press: Some(verdict), .. } => Some(Self::Press(verdict.to_string())),
+            Wire { press: Some(verdict), .. } => Some(Self::Press(verdict)),
             Wire { said: Some(text), .. } => Some(Self::Said(text)),
             Wire { changed: true, .. } => Some(Self::Changed),
             Wire { .. } => None,
@@ -44,48 +40,42 @@ impl Signal {
     }
 }
 
-/// `aim(id)`: scrolled into view at once, its box, the point to press, and what is there.
+/// `aim(id)`: brought into view.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Aimed {
     /// x, y, width, height; none without a box.
     pub(crate) rect: Option<[f64; 4]>,
-    /// A point of the element in the viewport; none if no part of it could be brought there.
-    pub(crate) point: Option<[f64; 2]>,
-    /// What is at that point; absent without a point.
-    pub(crate) hit: Option<Hit>,
+    /// The point to press; none if no part of it could be brought into view.
+    pub(crate) point: Option<(f64, f64)>,
 }
 
-/// `hit(id, x, y)`: what a press at a point would reach, seen from the element.
+/// `hit(id, x, y)`: what a press at a point would reach.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(crate) struct Hit {
-    /// The element, a descendant in the flat tree, or its label.
+pub(crate) struct HitTest {
+    /// The element, its inside, its label.
     pub(crate) target: bool,
-    /// What is there otherwise: its number, 0 for none.
+    /// What is there otherwise; 0: nothing.
     #[serde(default)]
     pub(crate) by: u64,
-    /// It in words: `dialog "Cookies"`.
+    /// It in words.
     #[serde(default)]
     pub(crate) what: String,
 }
 
-/// `elementAt(x, y)`: the innermost element; `null` outside.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(crate) struct At {
+/// `elementAt(x, y)`: the innermost element.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct ElementAt {
     pub(crate) id: u64,
     /// Whether it shows a frame, so that the search goes on inside.
-    #[serde(default)]
     pub(crate) frame: bool,
 }
 
-/// `expectClick(id)` arms listeners in the capture phase for one press: every mouse and pointer event that is not
-/// for the element (or a descendant, or its label) is stopped. `id` -1: everything is stopped, because the press
-/// is meant for another frame; 0: nothing is. `clickVerdict()` answers with what happened and disarms; the same is
-/// sent as a [`Signal::Press`] when the first event arrives.
+/// `clickVerdict()`: how the press went that was expected.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Verdict {
     /// `target`, `elsewhere`, or `none` when no event came.
     pub(crate) landed: String,
-    /// What received it, in words.
+    /// What received it instead.
     #[serde(default)]
     pub(crate) what: String,
     /// Whether the page was kept from seeing it.
@@ -93,39 +83,82 @@ pub(crate) struct Verdict {
     pub(crate) stopped: bool,
 }
 
-/// `focus(id)`: focused without scrolling.
+/// `focusField(id)`: focused, with everything in it selected; `focus(id)`: the caret at its end.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Focused {
-    /// Whether the focus is on it now.
+    /// Whether it took the focus.
+    #[serde(default)]
     pub(crate) focused: bool,
-    /// How it is filled: `text` by typing, `set` by `setValue(id, text)` (dates, colours, ranges), `none`.
+    /// `text`: by typing; `set`: by `setValue`; `none`.
     #[serde(default)]
     pub(crate) fill: String,
+    /// The field itself, which may be inside the element.
+    #[serde(default)]
+    pub(crate) id: u64,
+    /// What it holds.
+    #[serde(default)]
+    pub(crate) value: String,
+    /// Why it cannot be filled.
+    pub(crate) why: Option<String>,
 }
 
-/// `select(id, options)`: options of a native list chosen by label or value, `input` and `change` fired.
+/// `select(id, options)`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Selected {
     /// False when it is no native list.
     pub(crate) handled: bool,
-    /// What is selected now: labels, joined by `, `.
-    #[serde(default)]
-    pub(crate) value: String,
+    /// Why nothing was changed.
+    pub(crate) why: Option<String>,
+    /// What is selected now.
+    pub(crate) value: Option<String>,
     /// Options that it does not have; nothing was changed then.
     #[serde(default)]
     pub(crate) missing: Vec<String>,
+    /// Options that it has.
+    #[serde(default)]
+    pub(crate) options: Vec<String>,
 }
 
-/// `changes()`: what moves in this document now.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-pub(crate) struct Moving {
-    /// Running animations and transitions that end: `animation on div.spinner`.
-    #[serde(default)]
-    pub(crate) animations: Vec<String>,
-    /// Where the last mutations were, for a message: `ul#feed`.
-    #[serde(default)]
-    pub(crate) mutated: String,
-    /// How long ago the last one was, in milliseconds; absent if there was none.
-    #[serde(default)]
-    pub(crate) quiet_for: Option<u64>,
+/// `scroller(id | 0, dx, dy)`: the container that would scroll.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct Scroller {
+    /// A point over it for wheel input; none if the wheel would not reach it.
+    pub(crate) point: Option<(f64, f64)>,
+    /// How far it is scrolled.
+    pub(crate) left: f64,
+    /// How far it is scrolled.
+    pub(crate) top: f64,
+}
+
+/// `scrollBy(id | 0, dx, dy)`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct Scrolled {
+    /// Whether it moved.
+    pub(crate) moved: bool,
+}
+
+/// `settled(quiet, cap)`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Quiet {
+    /// Whether it became quiet.
+    pub(crate) settled: bool,
+    /// What was still moving.
+    pub(crate) still: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_are_read_and_nonsense_is_none() {
+        assert_eq!(Signal::read(r#"{"changed":true}"#), Some(Signal::Changed));
+        assert_eq!(Signal::read(r#"{"said":"Saved"}"#), Some(Signal::Said("Saved".into())));
+        let verdict = Verdict { landed: "elsewhere".into(), what: "div".into(), stopped: true };
+        let press = r#"{"press":{"landed":"elsewhere","what":"div","stopped":true}}"#;
+        assert_eq!(Signal::read(press), Some(Signal::Press(verdict)));
+        for bad in ["", "{}", "[]", r#"{"changed":false}"#, r#"{"press":1}"#] {
+            assert_eq!(Signal::read(bad), None, "{bad}");
+        }
+    }
 }

@@ -1,17 +1,53 @@
-//! An open page.
+//! An open page: what the device trait promises, each part in a file of its own.
 
+use crate::agent::GLOBAL;
+use crate::capture::{Columns, Part, assemble};
 use crate::cdp::Client;
+use crate::cdp::protocol as cdp;
 use crate::launch::Browser;
-use crate::tab::Tab;
-use stickpin_kernel::device::DeviceInfo;
-use stickpin_tree::IdentityGrade;
+use crate::tab::{Fault, Tab, World, dialog_open, expression};
+use async_trait::async_trait;
+use hashbrown::HashMap;
+use serde_json::value::RawValue;
+use std::time::{Duration, Instant};
+use stickpin_kernel::device::{
+    Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
+    Dialog, DialogAnswer, Located, Navigation, Notice, Performed, Query, SettleRequest, Settled, Shot,
+    ShotRequest,
+};
+use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use stickpin_tree::{Handle, IdentityGrade, Rect, SurfaceId, Tree};
+use tokio::time::timeout;
+
+/// How long an act waits for a navigation under way to be committed.
+const COMMIT: Duration = Duration::from_secs(5);
+
+/// How often a capture is tried again because its document was replaced meanwhile.
+const ATTEMPTS: usize = 5;
+
+/// The net below events: how long `changed` waits before it says that something *may* have changed, because a page
+/// can set the value of a field without any event.
+const NET: Duration = Duration::from_millis(500);
 
 /// A tab of a browser that was started for it.
 #[derive(Debug)]
 pub struct WebDevice {
-    pub(crate) info: DeviceInfo,
-    pub(crate) browser: Browser,
+    info: DeviceInfo,
+    browser: Browser,
     pub(crate) tab: Tab,
+    /// How often the tab had changed at the last capture.
+    seen: u64,
+    /// The same when notices were last asked for.
+    told: u64,
+    /// When the last input was sent.
+    pub(crate) acted: Option<Instant>,
+}
+
+/// An element in a document that lives.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) world: World,
+    pub(crate) id: u64,
 }
 
 impl WebDevice {
@@ -22,7 +58,7 @@ impl WebDevice {
             grade: IdentityGrade::NeverReused,
             pid: Some(browser.pid),
         };
-        Self { info, browser, tab }
+        Self { info, browser, tab, seen: 0, told: 0, acted: None }
     }
 
     /// The connection to its browser and the session of its page: for tests, which ask the page itself what it
@@ -31,4 +67,243 @@ impl WebDevice {
     pub fn devtools(&self) -> (&Client, &str) {
         (&self.tab.client, &self.tab.session)
     }
+
+    /// Where an element is numbered; none when its document is gone.
+    pub(crate) fn place(&self, handle: Handle) -> Result<Option<Place>> {
+        Ok(self.tab.world(handle.scope)?.map(|world| Place { world, id: handle.id }))
+    }
+
+    /// As [`WebDevice::place`], for what was located a moment ago.
+    pub(crate) fn placed(&self, handle: Handle) -> Result<Place> {
+        self.place(handle)?.ok_or_else(gone)
+    }
+
+    /// Waits until a navigation under way is committed: what is on the page now will be gone in a moment.
+    pub(crate) async fn commit(&self) -> Result<()> {
+        if self.tab.read(|tab| tab.navigating.is_none())? {
+            return Ok(());
+        }
+        let done = self.tab.until(|tab| (tab.navigating.is_none() || tab.dialog.is_some()).then_some(()));
+        // A server that takes longer than that does not keep anybody from using the page that is there.
+        timeout(COMMIT, done).await.unwrap_or(Ok(()))
+    }
+
+    /// Captures every document: `question` says what to ask each.
+    async fn documents(&self, question: impl Fn(&World) -> Result<String>) -> Result<Option<Tree>, Fault> {
+        let worlds = self.tab.worlds().await?;
+        // All at once: frames of other processes walk at the same time.
+        let mut asked = Vec::with_capacity(worlds.len());
+        for world in worlds {
+            let asking = self.tab.begin(&world, question(&world)?)?;
+            asked.push((world, asking));
+        }
+        let mut top = None;
+        let mut frames = HashMap::new();
+        for (world, asking) in asked {
+            let inside = world.parent.is_some();
+            let json: Option<String> = match self.tab.finish(asking).await {
+                // A frame that is being replaced is empty for a moment.
+                Err(Fault::WorldGone) if inside => continue,
+                answer => answer?,
+            };
+            let Some(json) = json else { return Ok(None) };
+            let columns = Columns::parse(&json).map_err(corrupt)?;
+            let part = Part { columns, scope: world.scope, frame: world.path.clone() };
+            if !inside {
+                top = Some(part);
+                continue;
+            }
+            match self.tab.owner(&world).await {
+                Ok(Some((outer, id))) => {
+                    frames.insert(Handle { scope: outer.scope, id }, part);
+                }
+                Ok(None) | Err(Fault::WorldGone) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        let top = top.ok_or(Fault::WorldGone)?;
+        Ok(Some(assemble(&top, &frames, SurfaceId(1)).map_err(corrupt)?))
+    }
+
+    async fn capture_once(&mut self, watch: &[Handle]) -> Result<Tree, Fault> {
+        // The counter first: what changes during the walk shows as a change since.
+        let activity = self.tab.read(|tab| tab.activity)?;
+        let question = |world: &World| {
+            let watch = serde_json::to_string(&numbers(world, watch)).map_err(corrupt)?;
+            Ok(format!("{GLOBAL}.capture({{watch:{watch}}})"))
+        };
+        let tree = self.documents(question).await?.ok_or(Fault::WorldGone)?;
+        self.seen = activity;
+        Ok(tree)
+    }
+}
+
+/// The numbers in a document of those handles that belong to it.
+fn numbers(world: &World, handles: &[Handle]) -> Vec<u64> {
+    handles.iter().filter(|h| h.scope == world.scope).map(|h| h.id).collect()
+}
+
+/// The error of an element that vanished between being located and being acted on.
+pub(crate) fn gone() -> Error {
+    Error::new(ErrorCode::ElementNotFound, "the element is no longer on the page")
+        .hint("stickpin snapshot -i")
+}
+
+fn corrupt(error: impl std::fmt::Display) -> Error {
+    Error::new(ErrorCode::Internal, error.to_string())
+}
+
+fn unknown(error: Error) -> Error {
+    error.dispatched(Dispatched::Unknown)
+}
+
+#[async_trait]
+impl Device for WebDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
+        let mut attempt = 1;
+        loop {
+            match self.capture_once(request.watch).await {
+                Ok(tree) => return Ok(Captured::Tree(Box::new(tree))),
+                Err(Fault::WorldGone) if attempt < ATTEMPTS => attempt += 1,
+                Err(fault) => return Err(fault.into()),
+            }
+        }
+    }
+
+    async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
+        self.commit().await?;
+        if self.place(handle)?.is_none() {
+            return Ok(None);
+        }
+        let question = |world: &World| {
+            if world.scope == handle.scope {
+                return expression("locate", (handle.id, numbers(world, context)));
+            }
+            // A record may be read across documents (the opener of a popup), and the tree needs its root.
+            let watch = serde_json::to_string(&numbers(world, context)).map_err(corrupt)?;
+            Ok(format!("{GLOBAL}.capture({{watch:{watch}}})"))
+        };
+        let tree = match self.documents(question).await {
+            Err(Fault::WorldGone) => return Ok(None),
+            tree => tree?,
+        };
+        // Connected, but hidden: the next capture says so.
+        Ok(tree.and_then(|tree| {
+            let node = tree.find_handle(handle)?.id();
+            Some(Located { tree, node })
+        }))
+    }
+
+    async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        self.boxes(handles).await
+    }
+
+    async fn aim(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
+        self.commit().await?;
+        self.aim_at(handle, options).await
+    }
+
+    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
+        Ok(self.innermost(x, y).await?)
+    }
+
+    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
+        self.commit().await?;
+        if let Some(dialog) = self.dialog() {
+            return Err(dialog_open(&dialog));
+        }
+        let performed = match action {
+            Action::Press { .. } => self.press(action, cancel).await,
+            Action::Drag { from, source, to, target } => self.drag(*from, *source, *to, *target).await,
+            Action::Fill { target, text } => self.fill(*target, text).await,
+            Action::Type { target, text } => self.type_text(*target, text, cancel).await,
+            Action::Key { modifiers, key } => self.chord(*modifiers, key).await,
+            Action::Select { target, options } => self.select(*target, options).await,
+            Action::Scroll { target, dx, dy } => self.scroll(*target, *dx, *dy).await,
+        };
+        self.acted = Some(Instant::now());
+        performed
+    }
+
+    async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
+        self.settle_until(request.quiet, Instant::now() + request.cap, cancel).await
+    }
+
+    async fn changed(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
+        let seen = self.seen;
+        let changed = self.tab.until(|tab| (tab.activity != seen).then_some(()));
+        tokio::select! {
+            changed = timeout(wait.min(NET), changed) => match changed {
+                Ok(changed) => changed.map(|()| true),
+                // The net is shorter than the wait: something may have changed without a word.
+                Err(_) => Ok(wait > NET),
+            },
+            () = cancel.cancelled() => Ok(false),
+        }
+    }
+
+    async fn navigate(
+        &mut self,
+        to: &Navigation,
+        timeout: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        self.go(to, Instant::now() + timeout, cancel).await
+    }
+
+    async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
+        self.picture(request).await
+    }
+
+    async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
+        let Place { world, id } = self.placed(handle)?;
+        let function = match query {
+            Query::Attrs => "attrs",
+            Query::Html => "html",
+            Query::Text => "text",
+        };
+        let answer: Box<RawValue> = self.tab.call(&world, function, (id,)).await?;
+        match serde_json::from_str(answer.get()).map_err(corrupt)? {
+            serde_json::Value::Null => Err(gone()),
+            answer => Ok(answer),
+        }
+    }
+
+    async fn notices(&mut self) -> Result<Vec<Notice>> {
+        let (mut notices, activity) =
+            self.tab.write(|tab| (tab.notices.drain(..).collect::<Vec<_>>(), tab.activity))?;
+        if std::mem::replace(&mut self.told, activity) != activity {
+            notices.insert(0, Notice::Changed);
+        }
+        Ok(notices)
+    }
+
+    fn dialog(&self) -> Option<Dialog> {
+        self.tab.read(|tab| tab.dialog.clone()).ok().flatten()
+    }
+
+    async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()> {
+        if self.tab.read(|tab| tab.dialog.is_none())? {
+            return Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open"));
+        }
+        let method = match answer {
+            DialogAnswer::Accept(prompt_text) => cdp::HandleDialog { accept: true, prompt_text },
+            DialogAnswer::Dismiss => cdp::HandleDialog { accept: false, prompt_text: None },
+        };
+        self.tab.command(&method).await.map_err(unknown)?;
+        self.acted = Some(Instant::now());
+        self.tab.until(|tab| tab.dialog.is_none().then_some(())).await
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        self.browser.end().await
+    }
+}
+
+pub(crate) fn rect([x, y, width, height]: [f64; 4]) -> Rect {
+    Rect { x, y, width, height }
 }

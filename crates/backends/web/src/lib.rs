@@ -8,20 +8,32 @@
 //! | `tab` | one tab as the rest drives it: commands and calls into documents that end when it does |
 //! | `page`, `agent`, `capture` | the script of ours in every document, what it answers, trees made of that |
 //! | `provider`, `device` | the device traits |
+//! | `frames` | whose element shows which document, and how their pixels map |
+//! | `aim`, `mouse`, `keyboard`, `keys` | where a press would go; input events |
+//! | `navigate`, `address`, `settle`, `screenshot` | going somewhere, what an address is, quiet, pictures |
 //!
 //! Invariants: nothing is asked of a page behind a dialog; a capture carries no coordinates; an input goes where a
 //! hit test of the same moment says.
 
+mod address;
 mod agent;
+mod aim;
 pub mod capture;
 pub mod cdp;
 mod device;
 mod events;
 mod find;
+mod frames;
+mod keyboard;
+mod keys;
 mod launch;
+mod mouse;
+mod navigate;
 pub mod page;
 mod process;
 mod provider;
+mod screenshot;
+mod settle;
 mod state;
 mod tab;
 

@@ -2,21 +2,29 @@
 
 use crate::cdp::protocol as cdp;
 use crate::device::WebDevice;
-use crate::events::Recorder;
+use crate::events::{Recorder, clip};
+use crate::find::install_hint;
 use crate::launch::{Browser, Launch};
 use crate::state::Shared;
 use crate::tab::{Tab, lost};
+use crate::{address, process};
+use async_trait::async_trait;
 use serde_json::json;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_kernel::device::OpenRequest;
+use stickpin_kernel::device::{
+    Capability, Check, Device, DeviceEntry, Navigation, OpenRequest, Provider, Support,
+};
 use stickpin_kernel::{Error, ErrorCode, Result};
 use tokio::time::timeout;
 
 /// How long a fresh browser may take to show its first, empty tab.
 const FIRST_TAB: Duration = Duration::from_secs(20);
+
+/// How long a browser may take to say its version.
+const VERSION: Duration = Duration::from_secs(10);
 
 /// What the binary says about browsers; nothing here reads the environment.
 #[derive(Debug, Clone, Default)]
@@ -42,12 +50,16 @@ impl WebProvider {
         Self { config }
     }
 
+    fn program(&self) -> Result<PathBuf> {
+        crate::find::chromium(self.config.chromium.as_deref(), self.config.path.as_deref())
+    }
+
     /// Starts a browser that shows an empty tab.
     ///
     /// # Errors
     /// `TOOL_MISSING`, `BACKEND_LOST`, `IO`.
     pub async fn start(&self, request: &OpenRequest) -> Result<WebDevice> {
-        let program = crate::find::chromium(self.config.chromium.as_deref(), self.config.path.as_deref())?;
+        let program = self.program()?;
         let shared = Arc::new(Shared::new());
         let launch = Launch {
             program: &program,
@@ -104,9 +116,110 @@ async fn first_tab(browser: &Browser, shared: &Arc<Shared>, request: &OpenReques
         let metrics = cdp::SetDeviceMetrics { width, height, device_scale_factor: 0.0, mobile: false };
         tab.command(&metrics).await?;
     }
-    tab.worlds().await.map_err(Error::from)?;
+    tab.top().await?;
     if request.cancel.is_cancelled() {
         return Err(Error::new(ErrorCode::Timeout, "opening was cancelled"));
     }
     Ok(tab)
+}
+
+/// What pages can do. Everything: this is the device that the others are measured by.
+const CAPABILITIES: &[(Capability, Support)] = &[
+    (Capability::Capture, Support::Yes),
+    (Capability::Locate, Support::Yes),
+    (Capability::Press, Support::Yes),
+    (Capability::LongPress, Support::Yes),
+    (Capability::Hover, Support::Yes),
+    (Capability::Drag, Support::Yes),
+    (Capability::Fill, Support::Yes),
+    (Capability::Type, Support::Yes),
+    (Capability::Key, Support::Yes),
+    (Capability::Select, Support::Yes),
+    (Capability::Scroll, Support::Yes),
+    (Capability::History, Support::Yes),
+    (Capability::Reload, Support::Yes),
+    (Capability::Navigate, Support::Yes),
+    (Capability::Screenshot, Support::Yes),
+    (Capability::Dialogs, Support::Yes),
+    (Capability::Html, Support::Yes),
+    (Capability::Attrs, Support::Yes),
+    (Capability::Settle, Support::Yes),
+];
+
+#[async_trait]
+impl Provider for WebProvider {
+    fn kind(&self) -> &'static str {
+        "web"
+    }
+
+    fn claims(&self, what: &str) -> bool {
+        address::claims(what)
+    }
+
+    async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
+        // Before anything is started for an address that is none.
+        address::parse(&request.what)?;
+        let mut device = self.start(&request).await?;
+        let to = Navigation::To(request.what.clone());
+        match device.navigate(&to, request.ready_timeout, &request.cancel).await {
+            Ok(_) => Ok(Box::new(device)),
+            Err(error) => {
+                device.close().await?;
+                Err(error)
+            }
+        }
+    }
+
+    async fn devices(&self) -> Result<Vec<DeviceEntry>> {
+        Ok(match self.program() {
+            Ok(program) => vec![DeviceEntry {
+                open: "http://127.0.0.1:8000/".to_owned(),
+                title: format!("any URL or .html file, in {}", program.display()),
+            }],
+            Err(_) => Vec::new(),
+        })
+    }
+
+    fn capabilities(&self) -> &'static [(Capability, Support)] {
+        CAPABILITIES
+    }
+
+    async fn doctor(&self) -> Vec<Check> {
+        let name = "web browser".to_owned();
+        let program = match self.program() {
+            Ok(program) => program,
+            Err(e) => return vec![Check { name, ok: false, found: e.message, fix: e.hint }],
+        };
+        let mut command = tokio::process::Command::new(&program);
+        let version = timeout(VERSION, command.arg("--version").kill_on_drop(true).output()).await;
+        let said = match &version {
+            Ok(Ok(output)) if output.status.success() => {
+                Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+            }
+            Ok(Ok(output)) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+            Ok(Err(e)) => Err(e.to_string()),
+            Err(_) => Err(format!("it did not say its version within {} s", VERSION.as_secs())),
+        };
+        let (ok, said) = match said {
+            Ok(said) => (true, said),
+            Err(said) => (false, said),
+        };
+        let fix = if ok { String::new() } else { install_hint().to_owned() };
+        let browser = Check { name, ok, found: format!("{}: {}", program.display(), clip(&said)), fix };
+        let root = rustix::process::geteuid().is_root();
+        let found = match (root, self.config.no_sandbox) {
+            (true, _) => "off: browsers have none when root starts them",
+            (_, true) => "off, as asked",
+            _ => "on",
+        };
+        let sandbox = Check { name: "web sandbox".into(), ok: true, found: found.into(), fix: String::new() };
+        vec![browser, sandbox]
+    }
+
+    async fn sweep(&self, state_dir: &Path) -> Result<Vec<String>> {
+        let state_dir = state_dir.to_owned();
+        let swept = tokio::task::spawn_blocking(move || (process::sweep(&state_dir), state_dir)).await;
+        let (swept, state_dir) = swept.map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
+        swept.map_err(|e| Error::new(ErrorCode::Io, format!("cannot sweep {}: {e}", state_dir.display())))
+    }
 }

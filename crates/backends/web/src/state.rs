@@ -66,14 +66,6 @@ pub(crate) struct State {
     pub(crate) last_scope: u64,
 }
 
-impl State {
-    /// The tab that a session belongs to.
-    pub(crate) fn tab_of(&mut self, session: &str) -> Option<&mut TabState> {
-        let root = self.children.get(session).map_or(session, String::as_str).to_owned();
-        self.tabs.get_mut(&root)
-    }
-}
-
 /// One tab.
 #[derive(Debug, Default)]
 pub(crate) struct TabState {
@@ -98,7 +90,7 @@ pub(crate) struct TabState {
     pub(crate) active_at: Option<Instant>,
     pub(crate) notices: VecDeque<Notice>,
     /// What a guarded press reported last: see [`agent`](crate::agent).
-    pub(crate) verdict: Option<String>,
+    pub(crate) verdict: Option<crate::agent::Verdict>,
     /// The data of a drag that was taken over from the browser.
     pub(crate) drag: Option<serde_json::Value>,
 }
@@ -168,6 +160,11 @@ impl TabState {
     pub(crate) fn active(&mut self) {
         self.activity += 1;
         self.active_at = Some(Instant::now());
+    }
+
+    /// Differs whenever something differs that waiting for quiet looks at.
+    pub(crate) fn version(&self) -> (u64, usize, bool, bool) {
+        (self.activity, self.requests.len(), self.navigating.is_some(), self.dialog.is_some())
     }
 
     pub(crate) fn main_frame(&self) -> Option<&Frame> {

@@ -6,16 +6,19 @@ use crate::cdp::protocol as cdp;
 use crate::cdp::{CallError, Client, Method, Reply};
 use crate::state::{Shared, TabState};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use stickpin_kernel::device::Dialog;
 use stickpin_kernel::{Error, ErrorCode};
 use tokio::time::timeout;
 
 /// How long the page may take to answer one call. A page whose script runs for longer counts as hung.
 const ANSWER: Duration = Duration::from_secs(30);
+
+/// How long a tab may be without a document between two of them.
+const DOCUMENT: Duration = Duration::from_secs(5);
 
 /// A handle on a tab. Clones drive the same tab.
 #[derive(Debug, Clone)]
@@ -41,6 +44,13 @@ pub(crate) struct World {
     pub(crate) url: String,
     /// The session to call it in.
     pub(crate) session: String,
+    context: String,
+}
+
+/// A question to a document that was sent.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    reply: Reply<cdp::Evaluate>,
     context: String,
 }
 
@@ -139,11 +149,7 @@ impl Tab {
             biased;
             answer = timeout(ANSWER, reply) => match answer {
                 Ok(answer) => answer.map_err(|e| self.call_error(&e)),
-                Err(_) => Err(Error::new(
-                    ErrorCode::Timeout,
-                    format!("the page did not answer within {} s ({})", ANSWER.as_secs(), M::NAME),
-                )
-                .hint("a script of the page may be running for ever: stickpin reload")),
+                Err(_) => Err(no_answer()),
             },
             gone = self.until(|_| None::<std::convert::Infallible>) => match gone {
                 Ok(never) => match never {},
@@ -191,12 +197,36 @@ impl Tab {
         self.unless_dialog(async { self.answer(self.client.send(Some(session), method)).await }).await
     }
 
+    /// The agent of the top document, which walks the frames that it can look into itself.
+    ///
+    /// # Errors
+    /// As [`Tab::ask`]; `TIMEOUT` when no document comes.
+    pub(crate) async fn top(&self) -> Result<World, Fault> {
+        let deadline = Instant::now() + DOCUMENT;
+        loop {
+            let (world, main) = self.read(|tab| (top_world(tab), tab.main.clone()))?;
+            if let Some(world) = world {
+                return Ok(world);
+            }
+            if Instant::now() >= deadline {
+                return Err(Error::new(ErrorCode::Timeout, "the tab shows no document").into());
+            }
+            self.inject(&self.session, main).await?;
+            // Either the world is there now, or the document is just being replaced.
+            let arrived = self.until(|tab| top_world(tab).map(|_| ()));
+            if let Ok(gone) = timeout(Duration::from_millis(100), arrived).await {
+                gone?;
+            }
+        }
+    }
+
     /// Our worlds in all documents of the tab, parents before their children. Frames that are just being loaded
     /// and have no document yet are left out.
     ///
     /// # Errors
     /// As [`Tab::ask`].
     pub(crate) async fn worlds(&self) -> Result<Vec<World>, Fault> {
+        self.top().await?;
         let bare: Vec<(String, String)> = self.read(|tab| {
             let frames = tab.frames.values().filter(|f| f.world.is_none() && !f.session.is_empty());
             frames.map(|f| (f.session.clone(), f.id.clone())).collect()
@@ -221,9 +251,9 @@ impl Tab {
             Err(Fault::Failed(e)) if e.code == ErrorCode::Internal => return Ok(()),
             Err(e) => return Err(e),
         }
-        let context = self.read(|tab| Some(tab.frames.get(&frame)?.world.as_ref()?.unique.clone()))?;
-        let Some(context) = context else { return Ok(()) };
-        match self.evaluate::<serde_json::Value>(session, &context, agent::SOURCE.to_owned()).await {
+        let world = self.read(|tab| known_worlds(tab).into_iter().find(|w| w.frame == frame))?;
+        let Some(world) = world else { return Ok(()) };
+        match self.evaluate::<IgnoredAny>(&world, agent::SOURCE.to_owned()).await {
             Ok(_) | Err(Fault::WorldGone) => Ok(()),
             Err(e) => Err(e),
         }
@@ -239,10 +269,8 @@ impl Tab {
         function: &str,
         arguments: impl Serialize,
     ) -> Result<T, Fault> {
-        let arguments = serde_json::to_string(&arguments)
-            .map_err(|e| Error::new(ErrorCode::Internal, format!("arguments of {function}: {e}")))?;
-        let expression = format!("{}.{function}(...{arguments})", agent::GLOBAL);
-        self.evaluate(&world.session, &world.context, expression).await
+        let asked = self.begin(world, expression(function, arguments)?)?;
+        self.finish(asked).await
     }
 
     /// Waits until the document had a chance to react to an input: one frame, or 100 ms where none are made.
@@ -252,32 +280,53 @@ impl Tab {
     pub(crate) async fn frame(&self, world: &World) -> Result<(), Fault> {
         let expression =
             "new Promise(done=>{requestAnimationFrame(()=>setTimeout(done));setTimeout(done,100)})";
-        let () = self
-            .evaluate::<serde::de::IgnoredAny>(&world.session, &world.context, expression.to_owned())
-            .await
-            .map(|_| ())?;
+        let () = self.evaluate::<IgnoredAny>(world, expression.to_owned()).await.map(|_| ())?;
         Ok(())
     }
 
-    async fn evaluate<T: DeserializeOwned>(
+    /// Evaluates an expression in a document, and what it promises.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub(crate) async fn evaluate<T: DeserializeOwned>(
         &self,
-        session: &str,
-        context: &str,
+        world: &World,
         expression: String,
     ) -> Result<T, Fault> {
+        let asked = self.begin(world, expression)?;
+        self.finish(asked).await
+    }
+
+    /// Asks a document without waiting: several can be asked at the same time.
+    ///
+    /// # Errors
+    /// [`Fault::Dialog`]: what is sent behind a dialog would run when it closes, when nobody expects it.
+    pub(crate) fn begin(&self, world: &World, expression: String) -> Result<Asked, Fault> {
+        if let Some(dialog) = self.read(|tab| tab.dialog.clone())? {
+            return Err(Fault::Dialog(dialog));
+        }
         let method = cdp::Evaluate {
             expression,
-            unique_context_id: Some(context.to_owned()),
+            unique_context_id: Some(world.context.clone()),
             return_by_value: true,
             await_promise: true,
         };
-        let reply = self.client.send(Some(session), &method);
+        let reply = self.client.send(Some(&world.session), &method);
+        Ok(Asked { reply, context: world.context.clone() })
+    }
+
+    /// The answer to what was asked.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub(crate) async fn finish<T: DeserializeOwned>(&self, asked: Asked) -> Result<T, Fault> {
+        let Asked { reply, context } = asked;
         let answered = self.unless_dialog(async {
             tokio::select! {
                 biased;
                 answer = self.answer_raw(reply) => answer,
                 // A document that goes away takes the promise with it, and then nobody answers.
-                () = self.world_gone(context) => Err(Fault::WorldGone),
+                () = self.world_gone(&context) => Err(Fault::WorldGone),
             }
         });
         let cdp::Evaluated { result, exception_details } = answered.await?;
@@ -300,20 +349,12 @@ impl Tab {
                 Err(Fault::WorldGone)
             }
             Ok(Err(e)) => Err(self.call_error(&e).into()),
-            Err(_) => Err(Error::new(
-                ErrorCode::Timeout,
-                format!("the page did not answer within {} s", ANSWER.as_secs()),
-            )
-            .hint("a script of the page may be running for ever: stickpin reload")
-            .into()),
+            Err(_) => Err(no_answer().into()),
         }
     }
 
     async fn world_gone(&self, context: &str) {
-        let gone = self.until(|tab| {
-            let here = tab.frames.values().any(|f| f.world.as_ref().is_some_and(|w| w.unique == context));
-            (!here).then_some(())
-        });
+        let gone = self.until(|tab| (!has_context(tab, context)).then_some(()));
         // A tab that is gone took the document with it.
         gone.await.unwrap_or_default();
     }
@@ -335,18 +376,12 @@ impl Tab {
     /// See [`Fault`].
     pub(crate) async fn owner(&self, world: &World) -> Result<Option<(World, u64)>, Fault> {
         let Some(parent) = &world.parent else { return Ok(None) };
-        let known = self.read(|tab| {
-            let owner = tab.frames.get(&world.frame)?.world.as_ref()?.owner?;
-            let (frame, context) =
-                tab.frames.get(parent).and_then(|f| Some((f, f.world.as_ref()?.context)))?;
-            let _ = frame;
-            Some((owner, context))
-        })?;
+        let known = self.read(|tab| tab.frames.get(&world.frame)?.world.as_ref()?.owner)?;
         let Some(parent) = self.read(|tab| known_worlds(tab).into_iter().find(|w| w.frame == *parent))?
         else {
             return Err(Fault::WorldGone);
         };
-        if let Some(((scope, id), _)) = known
+        if let Some((scope, id)) = known
             && scope == parent.scope
         {
             return Ok(Some((parent, id)));
@@ -412,4 +447,103 @@ fn known_worlds(tab: &TabState) -> Vec<World> {
         }
     }
     worlds
+}
+
+/// A call of a function of the agent: `arguments` is a tuple or array.
+///
+/// # Errors
+/// `INTERNAL` when the arguments cannot be written.
+pub(crate) fn expression(function: &str, arguments: impl Serialize) -> Result<String, Error> {
+    let arguments = serde_json::to_string(&arguments)
+        .map_err(|e| Error::new(ErrorCode::Internal, format!("arguments of {function}: {e}")))?;
+    Ok(format!("{}.{function}(...{arguments})", agent::GLOBAL))
+}
+
+fn top_world(tab: &TabState) -> Option<World> {
+    tab.main_frame()?.world.as_ref()?;
+    known_worlds(tab).into_iter().next()
+}
+
+fn has_context(tab: &TabState, context: &str) -> bool {
+    tab.frames.values().any(|f| f.world.as_ref().is_some_and(|w| w.unique == context))
+}
+
+/// How long an input may stay unanswered after the page that it was sent to was replaced.
+const SWAPPED: Duration = Duration::from_millis(500);
+
+impl Tab {
+    /// Writes a command to the page without waiting.
+    pub(crate) fn send<M: Method>(&self, method: &M) -> Reply<M> {
+        self.client.send(Some(&self.session), method)
+    }
+
+    /// Waits until the page has received inputs that were sent.
+    ///
+    /// # Errors
+    /// [`Fault::Dialog`] as soon as one opens, and as [`Tab::answer`].
+    pub(crate) async fn deliver<M: Method>(&self, replies: Vec<Reply<M>>) -> Result<(), Fault> {
+        let arrivals = self.read(|tab| tab.arrivals)?;
+        let dialog = self.until(|tab| tab.dialog.clone());
+        let answered = async {
+            for reply in replies {
+                match timeout(ANSWER, reply).await {
+                    // An input that its target did not outlive has done what it could.
+                    Ok(Ok(_) | Err(CallError::Refused { .. })) => {}
+                    Ok(Err(e)) => return Err(Fault::Failed(self.call_error(&e))),
+                    Err(_) => return Err(Fault::Failed(no_answer())),
+                }
+            }
+            Ok(())
+        };
+        let replaced = async {
+            self.until(|tab| (tab.arrivals != arrivals).then_some(())).await?;
+            tokio::time::sleep(SWAPPED).await;
+            Ok::<_, Error>(())
+        };
+        tokio::select! {
+            biased;
+            answered = answered => answered,
+            dialog = dialog => Err(Fault::Dialog(dialog?)),
+            replaced = replaced => Ok(replaced?),
+        }
+    }
+
+    /// Something that must be released, whatever happens to the one who pressed it.
+    pub(crate) fn hold<M: Method>(&self, release: M) -> Held<'_, M> {
+        Held { tab: self, release: Some(release) }
+    }
+}
+
+/// Sends its release when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Held<'a, M: Method> {
+    tab: &'a Tab,
+    release: Option<M>,
+}
+
+impl<M: Method> Held<'_, M> {
+    /// Releases now. None only if that was done before.
+    pub(crate) fn release(mut self) -> Option<Reply<M>> {
+        self.release.take().map(|release| self.tab.send(&release))
+    }
+
+    /// Nothing is held any more.
+    pub(crate) fn disarm(mut self) {
+        self.release = None;
+    }
+}
+
+impl<M: Method> Drop for Held<'_, M> {
+    fn drop(&mut self) {
+        if let Some(release) = self.release.take() {
+            // Nobody is left who could wait for the answer.
+            drop(self.tab.send(&release));
+        }
+    }
+}
+
+fn no_answer() -> Error {
+    let seconds = ANSWER.as_secs();
+    Error::new(ErrorCode::Timeout, format!("the page did not answer within {seconds} s"))
+        .hint("a script of the page may be running for ever: stickpin reload")
 }

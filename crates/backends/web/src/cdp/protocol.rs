@@ -85,8 +85,6 @@ methods! {
     "Page.enable" EnablePage {} -> Done;
     /// Lifecycle events of every frame.
     "Page.setLifecycleEventsEnabled" EnableLifecycle { enabled: bool } -> Done;
-    /// All frames of a target.
-    "Page.getFrameTree" GetFrameTree {} -> FrameTreeAnswer;
     /// A script for every document, in a world of its own.
     "Page.addScriptToEvaluateOnNewDocument" AddScript { source: String, world_name: &'static str, run_immediately: bool } -> Done;
     /// Our world in a frame that has none yet.
@@ -95,8 +93,6 @@ methods! {
     "Page.navigate" Navigate { url: String } -> Navigated;
     /// Loads the page again.
     "Page.reload" Reload {} -> Done;
-    /// Ends a load.
-    "Page.stopLoading" StopLoading {} -> Done;
     /// Where the tab was.
     "Page.getNavigationHistory" GetHistory {} -> History;
     /// Goes to a place where the tab was.
@@ -162,10 +158,6 @@ values! {
     Created { target_id: String }
     /// A frame.
     FrameInfo { id: String, parent_id: Option<String>, loader_id: String, url: String, url_fragment: Option<String>, unreachable_url: Option<String> }
-    /// A frame and those in it.
-    FrameTree { frame: FrameInfo, child_frames: Vec<FrameTree> }
-    /// Answer of `Page.getFrameTree`.
-    FrameTreeAnswer { frame_tree: FrameTree }
     /// Answer of `Page.createIsolatedWorld`.
     WorldAnswer { execution_context_id: i64 }
     /// Answer of `Page.navigate`.

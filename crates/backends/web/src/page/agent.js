@@ -23,6 +23,7 @@
 //   setValue(id, text)          -> value; for fill 'set'
 //   readValue(id)               -> text
 //   select(id, [text])          -> {handled, value?, missing?, options?, why?}
+//   scroller(id | 0, dx, dy)    -> {point: [x,y] | null, left, top}: what would scroll, and where a wheel reaches it
 //   scrollBy(id | 0, dx, dy)    -> {moved, left, top}
 //   attrs(id), html(id), text(id)
 //
@@ -39,6 +40,6 @@ const wordsOf = id => {
 
 globalThis.__stickpin = Object.freeze({
   capture, locate, idOf, nodeOf, aim, hit, elementAt, rects, frameBox, words: wordsOf, expectClick, clickVerdict,
-  focusField, focus: focusOn, setValue, readValue, select, scrollBy, attrs, html, text, changes, changed, settled,
+  focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, attrs, html, text, changes, changed, settled,
   announcements,
 });

@@ -4,7 +4,13 @@
 // ---- Presses: the second net behind the hit test ----
 
 let expected = null;
-const GESTURE = ['pointerdown', 'mousedown', 'touchstart', 'pointerup', 'mouseup', 'touchend', 'click', 'auxclick', 'dblclick', 'contextmenu'];
+const GESTURE = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu'];
+
+/** Listeners are there from the document's first moment: whatever the page adds to the window comes after them. */
+function watchGestures() {
+  for (const type of GESTURE) window.addEventListener(type, watchGesture, { capture: true });
+}
+watchGestures();
 
 /** For expectClick: the press is meant for another frame, or for no one in particular. */
 const NOBODY = -1;
@@ -19,7 +25,8 @@ function expectClick(id) {
   const target = id > 0 ? nodeOf(id) : null;
   if (id > 0 && (!target || !$isConnected.call(target))) return false;
   expected = { id, target, verdict: null };
-  for (const type of GESTURE) window.addEventListener(type, watchGesture, { capture: true, passive: false });
+  // `document.open()` takes all listeners away; adding them twice does nothing.
+  watchGestures();
   return true;
 }
 
@@ -43,7 +50,6 @@ function watchGesture(event) {
 /** How the press that was expected went: {landed: 'target' | 'elsewhere' | 'none', what, stopped}. Ends the watch. */
 function clickVerdict() {
   const verdict = (expected && expected.verdict) || { landed: 'none', what: '', stopped: false };
-  if (expected !== null) for (const type of GESTURE) window.removeEventListener(type, watchGesture, { capture: true });
   expected = null;
   return verdict;
 }
@@ -207,6 +213,19 @@ function scrollerOf(e, dx, dy) {
     if ((dy && p.scrollHeight > p.clientHeight + 1 && scrolls(style.overflowY)) || (dx && p.scrollWidth > p.clientWidth + 1 && scrolls(style.overflowX))) return p;
   }
   return $scrolling.call(document);
+}
+
+/** Which container would scroll, how far it is, and a point where the wheel would reach it (else null). null: gone. */
+function scroller(id, dx, dy) {
+  const e = id ? nodeOf(id) : null;
+  if (id && (!e || !$isConnected.call(e))) return null;
+  const container = scrollerOf(e, dx, dy);
+  if (!container) return { point: null, left: 0, top: 0 };
+  const point = container === document.scrollingElement ? [innerWidth / 2, innerHeight / 2] : pointOf(container, container);
+  // Another scroller under the pointer would take the wheel for itself.
+  const under = point && deepAt(point[0], point[1]);
+  const reached = under && scrollerOf(under, dx, dy) === container;
+  return { point: reached ? point : null, left: container.scrollLeft, top: container.scrollTop };
 }
 
 /** Scrolls the container of an element, or the page (0), by pixels at once. null: gone. */

@@ -1,28 +1,28 @@
-//! A browser per test, and a small server whose pages report what they received.
+//! A browser per test, and a small server for its pages.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use serde::de::DeserializeOwned;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use stickpin_backend_web::cdp::protocol::Evaluate;
 use stickpin_backend_web::{WebConfig, WebDevice, WebProvider};
 use stickpin_kernel::ErrorCode;
-use stickpin_kernel::device::{CancellationToken, OpenRequest};
+use stickpin_kernel::device::{
+    Action, Aim, AimOptions, Arrived, Button, CancellationToken, CaptureRequest, Captured, Device, Hit,
+    Modifiers, Navigation, OpenRequest, Performed,
+};
+use stickpin_tree::{Handle, Role, Tree};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// A folder and a browser with an empty tab in it; `None`, with a word about it, where no browser is installed.
-pub async fn start() -> Option<(tempfile::TempDir, WebDevice)> {
-    let dir = tempfile::tempdir().unwrap();
-    match provider().start(&request(&dir, "about:blank")).await {
-        Ok(device) => Some((dir, device)),
-        Err(e)
-            if e.code == ErrorCode::ToolMissing
-                && std::env::var_os("STICKPIN_REQUIRE_CHROMIUM").is_none() =>
-        {
-            eprintln!("skipped: {e} ({})", e.hint);
-            None
-        }
-        Err(e) => panic!("{e} ({})", e.hint),
-    }
+/// A page in a browser of its own.
+pub struct Page {
+    pub device: WebDevice,
+    pub site: Site,
+    pub dir: tempfile::TempDir,
 }
 
+/// The browser that is driven in tests.
 pub fn provider() -> WebProvider {
     WebProvider::new(WebConfig {
         chromium: std::env::var_os("STICKPIN_CHROMIUM").map(PathBuf::from),
@@ -41,5 +41,254 @@ pub fn request(dir: &tempfile::TempDir, what: &str) -> OpenRequest {
         profile: None,
         ready_timeout: Duration::from_secs(10),
         cancel: CancellationToken::new(),
+    }
+}
+
+/// A browser with an empty tab; `None`, with a word about it, where no browser is installed.
+pub async fn start() -> Option<(tempfile::TempDir, WebDevice)> {
+    let dir = tempfile::tempdir().unwrap();
+    match provider().start(&request(&dir, "about:blank")).await {
+        Ok(device) => Some((dir, device)),
+        Err(e)
+            if e.code == ErrorCode::ToolMissing
+                && std::env::var_os("STICKPIN_REQUIRE_CHROMIUM").is_none() =>
+        {
+            eprintln!("skipped: {e} ({})", e.hint);
+            None
+        }
+        Err(e) => panic!("{e} ({})", e.hint),
+    }
+}
+
+impl Page {
+    /// Shows one page of HTML.
+    pub async fn show(html: &str) -> Option<Self> {
+        Self::site(&[("/", html)]).await
+    }
+
+    /// Shows the first of these pages.
+    pub async fn site(pages: &[(&str, &str)]) -> Option<Self> {
+        let (dir, device) = start().await?;
+        let site = Site::serve(pages).await;
+        let mut page = Self { device, site, dir };
+        let first = page.site.url(pages[0].0);
+        assert!(page.go(&first).await.settled, "{first} did not settle");
+        Some(page)
+    }
+
+    pub async fn go(&mut self, url: &str) -> Arrived {
+        let to = Navigation::To(url.to_owned());
+        self.device.navigate(&to, Duration::from_secs(10), &CancellationToken::new()).await.unwrap()
+    }
+
+    /// What an expression of the page itself is, in its own world.
+    pub async fn truth<T: DeserializeOwned>(&self, expression: &str) -> T {
+        let (client, session) = self.device.devtools();
+        let evaluate = Evaluate {
+            expression: expression.to_owned(),
+            return_by_value: true,
+            await_promise: true,
+            ..Evaluate::default()
+        };
+        let answer = client.call(Some(session), &evaluate).await.unwrap();
+        assert!(answer.exception_details.is_none(), "{expression}: {:?}", answer.exception_details);
+        let value = answer.result.value;
+        serde_json::from_str(value.as_deref().map_or("null", |v| v.get())).unwrap()
+    }
+
+    /// What the page noted in `log`.
+    pub async fn log(&self) -> Vec<String> {
+        self.truth("log").await
+    }
+
+    /// Waits until an expression of the page is true, over navigations too.
+    pub async fn until(&self, expression: &str) {
+        let (client, session) = self.device.devtools();
+        let script = format!(
+            "new Promise(yes=>{{const t=Date.now();(function f(){{if({expression})yes(true);\
+             else if(Date.now()-t>5000)yes(false);else setTimeout(f,5)}})()}})"
+        );
+        let evaluate = Evaluate {
+            expression: script,
+            return_by_value: true,
+            await_promise: true,
+            ..Evaluate::default()
+        };
+        for _ in 0..100 {
+            // Refused: its document went away while it waited.
+            if let Ok(answer) = client.call(Some(session), &evaluate).await
+                && answer.exception_details.is_none()
+            {
+                assert_eq!(answer.result.value.unwrap().get(), "true", "never: {expression}");
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("never: {expression}");
+    }
+
+    pub async fn capture(&mut self) -> Tree {
+        match self.device.capture(CaptureRequest::default()).await.unwrap() {
+            Captured::Tree(tree) => *tree,
+            Captured::Unchanged => panic!("not asked for"),
+        }
+    }
+
+    /// The element with a role and name.
+    pub async fn find(&mut self, role: Role, name: &str) -> Handle {
+        let tree = self.capture().await;
+        let found: Vec<Handle> = tree
+            .nodes()
+            .filter(|n| n.role() == role && n.name() == name)
+            .filter_map(stickpin_tree::NodeRef::handle)
+            .collect();
+        assert_eq!(found.len(), 1, "{role:?} {name:?} in {:?}", names(&tree));
+        found[0]
+    }
+
+    pub async fn aim(&mut self, handle: Handle) -> Aim {
+        self.device.aim(handle, AimOptions { pointer: true }).await.unwrap()
+    }
+
+    pub async fn perform(&mut self, action: &Action) -> Performed {
+        self.device.perform(action, &CancellationToken::new()).await.unwrap()
+    }
+
+    /// Aims and presses, as the kernel does.
+    pub async fn press(&mut self, handle: Handle) -> Performed {
+        let aim = self.aim(handle).await;
+        assert_eq!(aim.hit, Hit::Target);
+        self.perform(&press(aim.point, Some(handle))).await
+    }
+
+    pub async fn fill(&mut self, handle: Handle, text: &str) -> Performed {
+        self.perform(&Action::Fill { target: handle, text: text.to_owned() }).await
+    }
+
+    pub async fn key(&mut self, modifiers: Modifiers, key: &str) -> Performed {
+        self.perform(&Action::Key { modifiers, key: key.to_owned() }).await
+    }
+
+    /// Ends the browser and checks that nothing of it is left.
+    pub async fn close(mut self) {
+        self.device.close().await.unwrap();
+        let left: Vec<_> = std::fs::read_dir(self.dir.path()).unwrap().map(|e| e.unwrap().path()).collect();
+        assert!(left.is_empty(), "left behind: {left:?}");
+    }
+}
+
+pub fn press(point: (f64, f64), target: Option<Handle>) -> Action {
+    Action::Press {
+        point,
+        target,
+        button: Button::Left,
+        count: 1,
+        modifiers: Modifiers::default(),
+        hold: Duration::ZERO,
+    }
+}
+
+pub fn names(tree: &Tree) -> Vec<String> {
+    tree.nodes()
+        .filter(|n| !n.name().is_empty())
+        .map(|n| format!("{} {:?}", n.role().name(), n.name()))
+        .collect()
+}
+
+/// A server on a port of its own. Paths that it does not know are 404; besides the pages there are `/never` (accepts
+/// and never answers) and `/slow` (begins a page and never ends it).
+pub struct Site {
+    port: u16,
+    asked: Arc<Mutex<Vec<String>>>,
+    server: tokio::task::JoinHandle<()>,
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+impl Site {
+    pub async fn serve(pages: &[(&str, &str)]) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let pages: Arc<Vec<(String, String)>> = Arc::new(
+            pages.iter().map(|(p, h)| ((*p).to_owned(), h.replace("PORT", &port.to_string()))).collect(),
+        );
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&asked);
+        let server = tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                tokio::spawn(answer(stream, Arc::clone(&pages), Arc::clone(&log)));
+            }
+        });
+        Self { port, asked, server }
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// What was asked for: `GET /a`.
+    pub fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+async fn answer(
+    mut stream: tokio::net::TcpStream,
+    pages: Arc<Vec<(String, String)>>,
+    log: Arc<Mutex<Vec<String>>>,
+) {
+    let mut request = Vec::new();
+    let mut chunk = [0; 4096];
+    while !request.windows(4).any(|w| w == b"\r\n\r\n") {
+        match stream.read(&mut chunk).await {
+            // The browser hung up, which it may.
+            Ok(0) | Err(_) => return,
+            Ok(n) => request.extend(&chunk[..n]),
+        }
+    }
+    let text = String::from_utf8_lossy(&request);
+    let mut words = text.split(' ');
+    let (method, target) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+    let path = target.split('?').next().unwrap_or("").to_owned();
+    log.lock().unwrap().push(format!("{method} {target}"));
+    let head = |status: &str, rest: &str| {
+        format!(
+            "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\nCache-Control: no-store\r\n{rest}\r\n"
+        )
+    };
+    let reply = match path.as_str() {
+        "/never" => {
+            std::future::pending::<()>().await;
+            unreachable!()
+        }
+        "/slow" => {
+            let begin =
+                format!("{}<!doctype html><title>Slow</title><button>Early</button>", head("200 OK", ""));
+            // The browser may hang up.
+            if stream.write_all(begin.as_bytes()).await.is_ok() {
+                std::future::pending::<()>().await;
+            }
+            return;
+        }
+        "/empty" => head("204 No Content", ""),
+        "/file" => format!(
+            "{}hello",
+            head("200 OK", "Content-Disposition: attachment; filename=hello.txt\r\nContent-Length: 5\r\n")
+        ),
+        path => match pages.iter().find(|(p, _)| p == path) {
+            Some((_, html)) => {
+                format!("{}{html}", head("200 OK", &format!("Content-Length: {}\r\n", html.len())))
+            }
+            None => head("404 Not Found", "Content-Length: 0\r\n"),
+        },
+    };
+    if stream.write_all(reply.as_bytes()).await.is_ok() {
+        // Everything is written; whether the browser still reads is its business.
+        let _ = stream.shutdown().await;
     }
 }

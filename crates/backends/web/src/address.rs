@@ -1,0 +1,150 @@
+//! What a person types after `open`, as an address.
+
+use std::net::IpAddr;
+use std::path::Path;
+use stickpin_kernel::{Error, ErrorCode, Result};
+use url::Url;
+
+/// The schemes that are opened.
+const SCHEMES: &[&str] = &["http", "https", "file", "about", "data"];
+
+/// Schemes of browsers that are claimed only to say that they are not opened.
+const REFUSED: &[&str] = &["javascript", "chrome", "view-source", "blob", "ftp", "ws", "wss", "devtools"];
+
+/// Whether this reads like an address of a page.
+pub(crate) fn claims(what: &str) -> bool {
+    let what = what.trim();
+    match scheme(what) {
+        Some(scheme) => {
+            let known = |list: &[&str]| list.iter().any(|s| s.eq_ignore_ascii_case(scheme));
+            known(SCHEMES) || known(REFUSED) || what[scheme.len()..].starts_with("://")
+        }
+        None => is_page_file(what) || host(what).is_some(),
+    }
+}
+
+/// The address that is meant.
+///
+/// # Errors
+/// `INVALID_ARGS` for what is none, or has a scheme that is not opened.
+pub(crate) fn parse(what: &str) -> Result<Url> {
+    let what = what.trim();
+    let bad = |why: String| {
+        Err(Error::new(ErrorCode::InvalidArgs, why)
+            .hint("give a URL like http://127.0.0.1:8000/, example.com or /path/to/page.html"))
+    };
+    let text = match scheme(what) {
+        Some(_) => what.to_owned(),
+        None if is_page_file(what) => {
+            let path = Path::new(what);
+            let Some(url) = path.is_absolute().then(|| Url::from_file_path(path).ok()).flatten() else {
+                return bad(format!("{what:?} is no absolute path"));
+            };
+            return Ok(url);
+        }
+        None => match host(what) {
+            Some(local) => format!("{}://{what}", if local { "http" } else { "https" }),
+            None => return bad(format!("{what:?} is no address")),
+        },
+    };
+    match Url::parse(&text) {
+        Ok(url) if SCHEMES.contains(&url.scheme()) => Ok(url),
+        Ok(url) => {
+            bad(format!("addresses of scheme {:?} are not opened; {} are", url.scheme(), SCHEMES.join(", ")))
+        }
+        Err(e) => bad(format!("{what:?} is no address: {e}")),
+    }
+}
+
+/// The scheme, if there is one: `localhost:8000` and `example.com:80` have none.
+fn scheme(what: &str) -> Option<&str> {
+    let (scheme, rest) = what.split_once(':')?;
+    let valid = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+    let port = rest.starts_with(|c: char| c.is_ascii_digit())
+        && rest.split(['/', '?', '#']).next().is_some_and(|p| p.parse::<u16>().is_ok());
+    (valid && !port).then_some(scheme)
+}
+
+/// A file that holds a page, by its name.
+fn is_page_file(what: &str) -> bool {
+    let lower = what.to_ascii_lowercase();
+    let name = lower.ends_with(".html") || lower.ends_with(".htm") || lower.ends_with(".xhtml");
+    // `example.com/a.html` is an address; `a.html`, `./a.html` and `/srv/a.html` are files.
+    name && (what.starts_with(['/', '.', '~']) || !what.contains('/') || host(what).is_none())
+}
+
+/// Whether it begins with a host name, and whether that is this machine or an address of a network.
+fn host(what: &str) -> Option<bool> {
+    let authority = what.split(['/', '?', '#']).next().unwrap_or_default();
+    if let Some(rest) = authority.strip_prefix('[') {
+        let (address, port) = rest.split_once(']')?;
+        let port_fits = port.is_empty() || port.strip_prefix(':').is_some_and(|p| p.parse::<u16>().is_ok());
+        return (port_fits && address.parse::<std::net::Ipv6Addr>().is_ok()).then_some(true);
+    }
+    let (name, port) = authority.split_once(':').map_or((authority, None), |(n, p)| (n, Some(p)));
+    if port.is_some_and(|p| p.parse::<u16>().is_err()) {
+        return None;
+    }
+    if name.parse::<IpAddr>().is_ok() || name == "localhost" || name.ends_with(".localhost") {
+        return Some(true);
+    }
+    let labels: Vec<&str> = name.split('.').collect();
+    let label = |l: &&str| {
+        !l.is_empty() && !l.starts_with('-') && l.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_')
+    };
+    let top = labels.last().is_some_and(|t| t.len() >= 2 && t.chars().all(char::is_alphabetic));
+    // A name with a port and without a dot is a machine of the local network.
+    if labels.len() == 1 {
+        return (port.is_some() && labels.iter().all(label)).then_some(true);
+    }
+    (top && labels.iter().all(label)).then_some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_type() {
+        for (typed, meant) in [
+            ("http://127.0.0.1:8000/a?b#c", "http://127.0.0.1:8000/a?b#c"),
+            ("HTTPS://Example.com", "https://example.com/"),
+            ("localhost:8080", "http://localhost:8080/"),
+            ("localhost", "http://localhost/"),
+            ("127.0.0.1:80/x", "http://127.0.0.1/x"),
+            ("[::1]:8000", "http://[::1]:8000/"),
+            ("example.com", "https://example.com/"),
+            ("example.com:8443/a/b.html", "https://example.com:8443/a/b.html"),
+            ("/srv/page.html", "file:///srv/page.html"),
+            ("file:///srv/a", "file:///srv/a"),
+            ("about:blank", "about:blank"),
+            ("data:text/html,<p>x", "data:text/html,<p>x"),
+        ] {
+            assert!(claims(typed), "{typed}");
+            assert_eq!(parse(typed).unwrap().as_str(), meant, "{typed}");
+        }
+    }
+
+    #[test]
+    fn what_is_for_others() {
+        for other in ["sim:shop", "linux:gedit", "shop", "notes.txt stuff", "", "a b.com", "1.2"] {
+            assert!(!claims(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_is_claimed_and_refused() {
+        for bad in [
+            "ftp://example.com/",
+            "javascript:alert(1)",
+            "chrome://settings",
+            "http://",
+            "page.html",
+            "x://y",
+        ] {
+            assert!(claims(bad), "{bad}");
+            assert_eq!(parse(bad).unwrap_err().code, ErrorCode::InvalidArgs, "{bad}");
+        }
+    }
+}

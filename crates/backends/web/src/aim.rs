@@ -1,0 +1,126 @@
+//! Bringing an element into view and saying what a press there would hit now.
+
+use crate::agent::{Aimed, HitTest};
+use crate::cdp::protocol::MouseEvent;
+use crate::device::{Place, WebDevice, gone, rect};
+use crate::frames::{Step, outward};
+use crate::tab::{Fault, World};
+use serde::de::IgnoredAny;
+use stickpin_kernel::device::{Aim, AimOptions, Hit};
+use stickpin_kernel::{Dispatched, Error, Result};
+use stickpin_tree::{Handle, Rect};
+
+/// How often an element is followed that moves away when the pointer arrives.
+const ROUNDS: usize = 3;
+
+impl WebDevice {
+    /// Scroll into view, take the point, hit-test, move the pointer there, let the page react, hit-test again.
+    pub(crate) async fn aim_at(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
+        let Place { world, id } = self.placed(handle)?;
+        let mut round = 1;
+        loop {
+            let steps = self.steps(&world).await?;
+            let aimed: Option<Aimed> = self.tab.call(&world, "aim", (id,)).await?;
+            let Aimed { rect: bounds, point } = aimed.ok_or_else(gone)?;
+            let bounds = bounds.map(|bounds| outward(rect(bounds), &steps));
+            let (Some(bounds), Some(inside)) = (bounds, point) else {
+                let rect = bounds.unwrap_or_default();
+                return Ok(Aim { rect, point: rect.center(), hit: Hit::OffScreen });
+            };
+            let mut aim = Aim { rect: bounds, point: to_tab(inside, &steps), hit: Hit::Target };
+            aim.hit = self.hit_test(&world, id, inside, &steps).await?;
+            if aim.hit != Hit::Target && !steps.is_empty() && round == 1 {
+                // In view of its frame, which may be out of view itself: scroll everything around it.
+                self.scroll_into_view(&world, id).await?;
+                round += 1;
+                continue;
+            }
+            if aim.hit != Hit::Target || !options.pointer {
+                return Ok(aim);
+            }
+            self.move_pointer(aim.point).await?;
+            self.tab.frame(&world).await?;
+            // The pointer's arrival may have moved everything: what is there *now*?
+            let now = self.steps(&world).await?;
+            let inside = from_tab(aim.point, &now);
+            aim.hit = self.hit_test(&world, id, inside, &now).await?;
+            if aim.hit == Hit::Target || round >= ROUNDS {
+                aim.rect = self.boxes(&[handle]).await?.into_iter().flatten().next().unwrap_or(bounds);
+                return Ok(aim);
+            }
+            round += 1;
+        }
+    }
+
+    /// Hit-tests in the element's own document, then in each around it: there its frame has to be hit.
+    pub(crate) async fn hit_test(
+        &self,
+        world: &World,
+        id: u64,
+        point: (f64, f64),
+        steps: &[Step],
+    ) -> Result<Hit> {
+        let inner = self.hit_one(world, id, point).await?;
+        if inner != Hit::Target {
+            return Ok(inner);
+        }
+        let mut point = point;
+        for step in steps {
+            point = step.outward(point);
+            let outer = self.hit_one(&step.outer, step.owner, point).await?;
+            if outer != Hit::Target {
+                return Ok(outer);
+            }
+        }
+        Ok(Hit::Target)
+    }
+
+    /// As [`WebDevice::hit_test`], for a point of the tab.
+    pub(crate) async fn hit_from_tab(&self, handle: Handle, point: (f64, f64)) -> Result<Hit> {
+        let Place { world, id } = self.placed(handle)?;
+        let steps = self.steps(&world).await?;
+        self.hit_test(&world, id, from_tab(point, &steps), &steps).await
+    }
+
+    async fn hit_one(&self, world: &World, id: u64, (x, y): (f64, f64)) -> Result<Hit> {
+        let hit: Option<HitTest> = self.tab.call(world, "hit", (id, x, y)).await?;
+        Ok(match hit.ok_or_else(gone)? {
+            HitTest { target: true, .. } => Hit::Target,
+            HitTest { by: 0, .. } => Hit::OffScreen,
+            HitTest { by, what, .. } => {
+                Hit::Covered { by: Some(Handle { scope: world.scope, id: by }), what }
+            }
+        })
+    }
+
+    async fn scroll_into_view(&self, world: &World, id: u64) -> Result<(), Fault> {
+        let script = format!(
+            "Element.prototype.scrollIntoView.call({}.nodeOf({id}),\
+             {{block:'center',inline:'center',behavior:'instant'}})",
+            crate::agent::GLOBAL
+        );
+        self.tab.evaluate::<IgnoredAny>(world, script).await?;
+        // Documents of other processes scroll with the next frame.
+        self.tab.frame(world).await
+    }
+
+    /// Moves the pointer; the page has seen it when this returns.
+    pub(crate) async fn move_pointer(&self, (x, y): (f64, f64)) -> Result<()> {
+        let moved = MouseEvent { r#type: "mouseMoved", x, y, ..MouseEvent::default() };
+        self.tab.deliver(vec![self.tab.send(&moved)]).await.map_err(|fault| {
+            // A page may react to the pointer alone.
+            Error::from(fault).dispatched(Dispatched::Unknown)
+        })
+    }
+}
+
+fn to_tab(point: (f64, f64), steps: &[Step]) -> (f64, f64) {
+    steps.iter().fold(point, |point, step| step.outward(point))
+}
+
+/// A point of the tab in the innermost document.
+fn from_tab(point: (f64, f64), steps: &[Step]) -> (f64, f64) {
+    // The way out is linear: undo it by where it takes the unit square.
+    let Rect { x, y, width, height } = outward(Rect { x: 0.0, y: 0.0, width: 1.0, height: 1.0 }, steps);
+    ((point.0 - x) / width, (point.1 - y) / height)
+}

@@ -1,0 +1,213 @@
+//! Filling, typing, chords, native lists.
+
+use crate::agent::{Focused, Selected};
+use crate::cdp::protocol::{InsertText, KeyEvent};
+use crate::device::{Place, WebDevice, gone};
+use crate::keys::{self, Key};
+use crate::tab::Fault;
+use stickpin_kernel::device::{CancellationToken, Modifiers, Performed};
+use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use stickpin_tree::Handle;
+
+/// Characters that are typed key by key. What follows is inserted at once: a person would paste it.
+const TYPED: usize = 1000;
+
+/// Characters whose key events are under way together.
+const AHEAD: usize = 32;
+
+fn unknown(fault: impl Into<Error>) -> Error {
+    fault.into().dispatched(Dispatched::Unknown)
+}
+
+/// The events of one key: down and up.
+fn strokes(key: &Key, modifiers: u32) -> (KeyEvent, KeyEvent) {
+    // With Control, Alt or Meta a key commands and types nothing.
+    let text = (modifiers & 0b111 == 0 && !key.text.is_empty()).then(|| key.text.clone());
+    let event = |kind| KeyEvent {
+        r#type: kind,
+        modifiers,
+        key: key.key.clone(),
+        code: key.code,
+        windows_virtual_key_code: Some(key.virtual_key),
+        location: Some(key.location),
+        ..KeyEvent::default()
+    };
+    let down = KeyEvent {
+        unmodified_text: text.clone(),
+        commands: editing_command(key, modifiers),
+        ..event(if text.is_some() { "keyDown" } else { "rawKeyDown" })
+    };
+    (KeyEvent { text, ..down }, event("keyUp"))
+}
+
+/// Where the system and not the page turns a chord into an editing command, it has to be named.
+fn editing_command(key: &Key, modifiers: u32) -> Option<Vec<&'static str>> {
+    const META: u32 = 4;
+    if !cfg!(target_os = "macos") || modifiers & META == 0 {
+        return None;
+    }
+    let command = match key.key.as_str() {
+        "a" => "selectAll",
+        "c" => "copy",
+        "x" => "cut",
+        "v" => "paste",
+        "z" if modifiers & 8 != 0 => "redo",
+        "z" => "undo",
+        _ => return None,
+    };
+    Some(vec![command])
+}
+
+impl WebDevice {
+    /// Sends one key with its modifiers held. Answers whether a dialog opened.
+    async fn stroke(&self, modifiers: Modifiers, key: &Key) -> Result<bool> {
+        let mut sent = Vec::new();
+        let mut bits = 0;
+        let mut held = Vec::new();
+        for (name, bit) in keys::held(modifiers) {
+            bits |= bit;
+            let (down, up) = strokes(&keys::key(name)?, bits);
+            sent.push(self.tab.send(&down));
+            held.push(self.tab.hold(KeyEvent { modifiers: bits & !bit, ..up }));
+        }
+        let (down, up) = strokes(key, bits);
+        sent.push(self.tab.send(&down));
+        held.push(self.tab.hold(up));
+        while let Some(last) = held.pop() {
+            sent.extend(last.release());
+        }
+        match self.tab.deliver(sent).await {
+            Ok(()) => Ok(false),
+            Err(Fault::Dialog(_)) => Ok(true),
+            Err(fault) => Err(unknown(fault)),
+        }
+    }
+
+    pub(crate) async fn chord(&mut self, modifiers: Modifiers, key: &str) -> Result<Performed> {
+        let mut key = keys::key(key)?;
+        if modifiers.shift && key.text.len() == 1 {
+            key = keys::shifted(key);
+        }
+        self.stroke(modifiers, &key).await?;
+        Ok(Performed { handled: true, ..Performed::default() })
+    }
+
+    pub(crate) async fn type_text(
+        &mut self,
+        target: Option<Handle>,
+        text: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Performed> {
+        if let Some(target) = target {
+            let Place { world, id } = self.placed(target)?;
+            let focused: Option<Focused> = self.tab.call(&world, "focus", (id,)).await.map_err(unknown)?;
+            if !focused.ok_or_else(gone)?.focused {
+                return Err(no_focus());
+            }
+        }
+        let cut = text.char_indices().nth(TYPED).map_or(text.len(), |(at, _)| at);
+        let (typed, rest) = text.split_at(cut);
+        let mut characters = typed.chars().peekable();
+        while characters.peek().is_some() {
+            if cancel.is_cancelled() {
+                return Err(unknown(Error::new(ErrorCode::Timeout, "typing was cancelled")));
+            }
+            let mut keys = Vec::new();
+            let mut inserted = Vec::new();
+            for character in characters.by_ref().take(AHEAD) {
+                let key = match character {
+                    '\r' => continue,
+                    '\n' => keys::key("Enter")?,
+                    '\t' => keys::key("Tab")?,
+                    c => keys::character(c),
+                };
+                if key.code.is_none() {
+                    // No key types it: an input method would.
+                    inserted.push(self.tab.send(&InsertText { text: character.into() }));
+                    continue;
+                }
+                let shift = u32::from(keys::needs_shift(character)) << 3;
+                let (down, up) = strokes(&key, shift);
+                keys.push(self.tab.send(&down));
+                keys.extend(self.tab.hold(up).release());
+            }
+            self.tab.deliver(keys).await.map_err(unknown)?;
+            self.tab.deliver(inserted).await.map_err(unknown)?;
+        }
+        if !rest.is_empty() {
+            let insert = InsertText { text: rest.replace('\r', "") };
+            self.tab.deliver(vec![self.tab.send(&insert)]).await.map_err(unknown)?;
+        }
+        Ok(Performed { handled: true, ..Performed::default() })
+    }
+
+    pub(crate) async fn fill(&mut self, target: Handle, text: &str) -> Result<Performed> {
+        let Place { world, id } = self.placed(target)?;
+        let field: Option<Focused> = self.tab.call(&world, "focusField", (id,)).await?;
+        let field = field.ok_or_else(gone)?;
+        if let Some(why) = field.why {
+            let code =
+                if why.contains("disabled") { ErrorCode::ElementDisabled } else { ErrorCode::Unsupported };
+            return Err(Error::new(code, format!("the element cannot be filled: {why}"))
+                .hint("fill needs a text field; press, check and select are for other controls"));
+        }
+        if field.fill == "set" {
+            let value: Option<String> =
+                self.tab.call(&world, "setValue", (field.id, text)).await.map_err(unknown)?;
+            return Ok(Performed {
+                handled: true,
+                value: Some(value.ok_or_else(gone)?),
+                ..Performed::default()
+            });
+        }
+        if !field.focused {
+            return Err(unknown(no_focus()));
+        }
+        if text.is_empty() {
+            if !field.value.is_empty() {
+                self.stroke(Modifiers::default(), &keys::key("Delete")?).await?;
+            }
+        } else {
+            let insert = InsertText { text: text.to_owned() };
+            match self.tab.deliver(vec![self.tab.send(&insert)]).await {
+                Ok(()) | Err(Fault::Dialog(_)) => {}
+                Err(fault) => return Err(unknown(fault)),
+            }
+        }
+        let value: Option<String> = match self.tab.call(&world, "readValue", (field.id,)).await {
+            Ok(value) => value,
+            // Filling opened a dialog or led to another page: nothing can be read back.
+            Err(Fault::Dialog(_) | Fault::WorldGone) => None,
+            Err(fault) => return Err(unknown(fault)),
+        };
+        Ok(Performed { handled: true, value, ..Performed::default() })
+    }
+
+    pub(crate) async fn select(&mut self, target: Handle, options: &[String]) -> Result<Performed> {
+        let Place { world, id } = self.placed(target)?;
+        let answer: Option<Selected> =
+            self.tab.call(&world, "select", (id, options)).await.map_err(unknown)?;
+        let selected = answer.ok_or_else(gone)?;
+        if let Some(why) = selected.why {
+            let code =
+                if why.contains("disabled") { ErrorCode::ElementDisabled } else { ErrorCode::InvalidArgs };
+            return Err(Error::new(code, format!("the list is not changed: {why}")));
+        }
+        if let Some(missing) = selected.missing.first() {
+            let mut has = selected.options;
+            let more = if has.len() > 10 { ", …" } else { "" };
+            has.truncate(10);
+            return Err(Error::new(
+                ErrorCode::ElementNotFound,
+                format!("the list has no option {missing:?}"),
+            )
+            .hint(format!("it has: {}{more}", has.join(", "))));
+        }
+        Ok(Performed { handled: selected.handled, value: selected.value, ..Performed::default() })
+    }
+}
+
+fn no_focus() -> Error {
+    Error::new(ErrorCode::Unsupported, "the element did not take the keyboard focus")
+        .hint("press it first, and look what opens: stickpin snapshot -i")
+}

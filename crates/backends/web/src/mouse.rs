@@ -1,0 +1,261 @@
+//! Presses, drags and wheels: what a mouse would send, in the order in which it would.
+
+use crate::agent::{Scrolled, Scroller, Verdict};
+use crate::cdp::protocol::{DragEvent, InterceptDrags, MouseEvent};
+use crate::device::{Place, WebDevice, gone};
+use crate::keys;
+use crate::tab::{Fault, World, expression};
+use serde_json::json;
+use stickpin_kernel::device::{Action, Button, CancellationToken, Hit, Landed, Performed};
+use stickpin_kernel::{Dispatched, Error, Result};
+use stickpin_tree::Handle;
+
+/// No arguments.
+const NONE: [u8; 0] = [];
+
+/// Moves between the two ends of a drag: apps look for movement, not for a jump.
+const STEPS: u32 = 8;
+
+/// Frames that a wheel gets to move something.
+const WHEEL_FRAMES: usize = 3;
+
+fn unknown(fault: impl Into<Error>) -> Error {
+    fault.into().dispatched(Dispatched::Unknown)
+}
+
+/// Name and bit of a button.
+fn button(button: Button) -> (&'static str, u32) {
+    match button {
+        Button::Left => ("left", 1),
+        Button::Right => ("right", 2),
+        Button::Middle => ("middle", 4),
+    }
+}
+
+/// The result of an input whose answer is a dialog: it arrived, and nothing of the page can be asked now.
+fn or_dialog(delivered: Result<(), Fault>) -> Result<bool> {
+    match delivered {
+        Ok(()) => Ok(false),
+        Err(Fault::Dialog(_)) => Ok(true),
+        Err(fault) => Err(unknown(fault)),
+    }
+}
+
+impl WebDevice {
+    /// Makes every document watch where the next press lands, and stop it where it is not meant to.
+    async fn expect(&self, target: Option<Handle>) -> Result<Vec<World>> {
+        let place = target.map(|target| self.placed(target)).transpose()?;
+        let worlds = self.tab.worlds().await?;
+        let mut asked = Vec::with_capacity(worlds.len());
+        for world in &worlds {
+            let id = match &place {
+                Some(place) if place.world.scope == world.scope => json!(place.id),
+                Some(_) => json!(-1),
+                None => json!(0),
+            };
+            asked.push((self.tab.begin(world, expression("expectClick", (id,))?)?, world));
+        }
+        for (asking, world) in asked {
+            let inside = place.as_ref().is_some_and(|place| place.world.scope == world.scope);
+            match self.tab.finish::<bool>(asking).await {
+                Ok(false) | Err(Fault::WorldGone) if inside => return Err(gone()),
+                Ok(_) | Err(Fault::WorldGone) => {}
+                Err(fault) => return Err(fault.into()),
+            }
+        }
+        self.tab.write(|tab| tab.verdict = None)?;
+        Ok(worlds)
+    }
+
+    /// Where the press landed. Asked after the input was answered.
+    async fn verdict(&self, worlds: &[World]) -> Result<Landed> {
+        let mut verdicts = Vec::new();
+        for world in worlds {
+            match self.tab.call::<Option<Verdict>>(world, "clickVerdict", NONE).await {
+                Ok(verdict) => verdicts.extend(verdict),
+                Err(Fault::WorldGone | Fault::Dialog(_)) => {}
+                Err(fault) => return Err(unknown(fault)),
+            }
+        }
+        // What a document said before it was replaced.
+        verdicts.extend(self.tab.write(|tab| tab.verdict.take()).map_err(unknown)?);
+        if verdicts.iter().any(|v| v.landed == "target") {
+            return Ok(Landed::Confirmed);
+        }
+        let elsewhere = verdicts.into_iter().find(|v| v.landed == "elsewhere");
+        Ok(elsewhere.map_or(Landed::Unknown, |v| Landed::Elsewhere { what: v.what, stopped: v.stopped }))
+    }
+
+    pub(crate) async fn press(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
+        let Action::Press { point: (x, y), target, button: which, count, modifiers, hold } = action else {
+            return Ok(Performed::default());
+        };
+        let (name, bit) = button(*which);
+        let bits = keys::bits(*modifiers);
+        let watched = self.expect(*target).await?;
+        if target.is_none() {
+            self.move_pointer((*x, *y)).await?;
+        }
+        let event = |kind, buttons, clicks| MouseEvent {
+            r#type: kind,
+            x: *x,
+            y: *y,
+            modifiers: Some(bits),
+            button: Some(name),
+            buttons: Some(buttons),
+            click_count: Some(clicks),
+            ..MouseEvent::default()
+        };
+        for click in 1..=u32::from(*count).max(1) {
+            let mut sent = vec![self.tab.send(&event("mousePressed", bit, click))];
+            let held = self.tab.hold(event("mouseReleased", 0, click));
+            if !hold.is_zero() {
+                // The time counts from when the page saw it.
+                if or_dialog(self.tab.deliver(std::mem::take(&mut sent)).await)? {
+                    break;
+                }
+                tokio::select! {
+                    () = tokio::time::sleep(*hold) => {}
+                    () = cancel.cancelled() => {}
+                }
+            }
+            sent.extend(held.release());
+            if or_dialog(self.tab.deliver(sent).await)? || cancel.is_cancelled() {
+                break;
+            }
+        }
+        let landed = self.verdict(&watched).await?;
+        Ok(Performed { handled: true, landed, ..Performed::default() })
+    }
+
+    pub(crate) async fn drag(
+        &mut self,
+        from: (f64, f64),
+        source: Option<Handle>,
+        to: (f64, f64),
+        target: Option<Handle>,
+    ) -> Result<Performed> {
+        // What lies at the end is judged before anything is picked up: afterwards the thing itself is in the way.
+        if let Some(target) = target {
+            match self.hit_from_tab(target, to).await? {
+                Hit::Target => {}
+                Hit::Covered { what, .. } => {
+                    let landed = Landed::Elsewhere { what, stopped: true };
+                    return Ok(Performed { handled: true, landed, ..Performed::default() });
+                }
+                Hit::OffScreen => return Ok(Performed { handled: false, ..Performed::default() }),
+            }
+        }
+        self.move_pointer(from).await?;
+        let watched = self.expect(source).await?;
+        self.tab.write(|tab| tab.drag = None)?;
+        // A drag of the browser itself (draggable="true") would be the operating system's business; taken over, it
+        // goes on as events of ours.
+        self.tab.deliver(vec![self.tab.send(&InterceptDrags { enabled: true })]).await?;
+        let intercepting = self.tab.hold(InterceptDrags { enabled: false });
+        let dragged = self.drag_held(from, to).await;
+        let off: Vec<_> = intercepting.release().into_iter().collect();
+        let stopped_by_dialog = dragged?;
+        if stopped_by_dialog {
+            return Ok(Performed { handled: true, ..Performed::default() });
+        }
+        self.tab.deliver(off).await.map_err(unknown)?;
+        let landed = self.verdict(&watched).await?;
+        Ok(Performed { handled: true, landed, ..Performed::default() })
+    }
+
+    /// Presses, moves, releases. Answers whether a dialog put an end to it.
+    async fn drag_held(&self, from: (f64, f64), to: (f64, f64)) -> Result<bool> {
+        let event = |kind, (x, y): (f64, f64), buttons| MouseEvent {
+            r#type: kind,
+            x,
+            y,
+            button: Some("left"),
+            buttons: Some(buttons),
+            click_count: Some(u32::from(kind != "mouseMoved")),
+            ..MouseEvent::default()
+        };
+        let pressed = self.tab.send(&event("mousePressed", from, 1));
+        let held = self.tab.hold(event("mouseReleased", to, 0));
+        if or_dialog(self.tab.deliver(vec![pressed]).await)? {
+            return Ok(true);
+        }
+        for step in 1..=STEPS {
+            let part = f64::from(step) / f64::from(STEPS);
+            let at = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
+            let moved = self.tab.send(&event("mouseMoved", at, 1));
+            let delivered = tokio::select! {
+                biased;
+                // The move that starts a drag of the browser may never be answered.
+                data = self.tab.until(|tab| tab.drag.clone()) => {
+                    let dropped = self.drop_data(data?, to).await;
+                    // The browser took the button over with the drag; releasing it again would be another click.
+                    held.disarm();
+                    return or_dialog(dropped);
+                }
+                delivered = self.tab.deliver(vec![moved]) => delivered,
+            };
+            if or_dialog(delivered)? {
+                return Ok(true);
+            }
+        }
+        // Apps that move things per frame see the last place before the end.
+        let world = self.tab.top().await.map_err(unknown)?;
+        self.tab.frame(&world).await.map_err(unknown)?;
+        let released: Vec<_> = held.release().into_iter().collect();
+        or_dialog(self.tab.deliver(released).await)
+    }
+
+    async fn drop_data(&self, data: serde_json::Value, to: (f64, f64)) -> Result<(), Fault> {
+        for kind in ["dragEnter", "dragOver", "drop"] {
+            let event = DragEvent { r#type: kind, x: to.0, y: to.1, data: data.clone() };
+            self.tab.deliver(vec![self.tab.send(&event)]).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn scroll(&mut self, target: Option<Handle>, dx: f64, dy: f64) -> Result<Performed> {
+        let Place { world, id } = match target {
+            Some(target) => self.placed(target)?,
+            None => Place { world: self.tab.top().await?, id: 0 },
+        };
+        let arguments = (id, dx, dy);
+        let before: Option<Scroller> = self.tab.call(&world, "scroller", arguments).await?;
+        let before = before.ok_or_else(gone)?;
+        let point = match before.point {
+            Some(point) => {
+                Some(self.steps(&world).await?.iter().fold(point, |point, step| step.outward(point)))
+            }
+            None => None,
+        };
+        let done = |moved| Performed { handled: true, moved, ..Performed::default() };
+        if let Some((x, y)) = point {
+            let wheel = MouseEvent {
+                r#type: "mouseWheel",
+                x,
+                y,
+                delta_x: Some(dx),
+                delta_y: Some(dy),
+                ..MouseEvent::default()
+            };
+            if or_dialog(self.tab.deliver(vec![self.tab.send(&wheel)]).await)? {
+                return Ok(done(false));
+            }
+            for _ in 0..WHEEL_FRAMES {
+                match self.tab.call::<Option<Scroller>>(&world, "scroller", arguments).await {
+                    Ok(Some(now)) if (now.left, now.top) != (before.left, before.top) => {
+                        return Ok(done(true));
+                    }
+                    Ok(_) => {}
+                    Err(Fault::Dialog(_) | Fault::WorldGone) => return Ok(done(false)),
+                    Err(fault) => return Err(unknown(fault)),
+                }
+                self.tab.frame(&world).await.map_err(unknown)?;
+            }
+        }
+        // Out of the wheel's reach (no part of it in view, or another scroller under the pointer).
+        let scrolled: Option<Scrolled> =
+            self.tab.call(&world, "scrollBy", arguments).await.map_err(unknown)?;
+        Ok(done(scrolled.ok_or_else(gone)?.moved))
+    }
+}

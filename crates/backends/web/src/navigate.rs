@@ -1,0 +1,152 @@
+//! Going somewhere else, and knowing when one is there.
+
+use crate::address;
+use crate::cdp::protocol as cdp;
+use crate::device::WebDevice;
+use crate::events::clip;
+use crate::tab::{Fault, dialog_open};
+use std::time::{Duration, Instant};
+use stickpin_kernel::device::{Arrived, CancellationToken, Navigation, Notice};
+use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use tokio::time::timeout_at;
+
+/// How long a page has to be quiet until it counts as there.
+const QUIET: Duration = Duration::from_millis(150);
+
+impl WebDevice {
+    pub(crate) async fn go(
+        &mut self,
+        to: &Navigation,
+        deadline: Instant,
+        cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        let moved = tokio::select! {
+            moved = self.leave(to, deadline) => moved.map_err(|e| e.dispatched(Dispatched::Unknown))?,
+            () = cancel.cancelled() => {
+                return Err(Error::new(ErrorCode::Timeout, "the navigation was cancelled").dispatched(Dispatched::Unknown));
+            }
+        };
+        self.acted = None;
+        let settled = moved && self.settle_until(QUIET, deadline, cancel).await?.settled;
+        let url = self.tab.read(|tab| tab.main_frame().map(|f| f.url.clone()).unwrap_or_default())?;
+        Ok(Arrived { moved, url, title: self.title().await?, settled: settled || !moved })
+    }
+
+    /// Goes, until another document is committed. False when there is nowhere to go.
+    async fn leave(&mut self, to: &Navigation, deadline: Instant) -> Result<bool> {
+        let arrivals = self.tab.read(|tab| tab.arrivals)?;
+        match to {
+            Navigation::To(what) => return self.visit(what, deadline).await,
+            Navigation::Home => {
+                return Err(stickpin_kernel::device::unsupported("web", "go to a start screen")
+                    .hint("stickpin open URL"));
+            }
+            Navigation::Reload => {
+                self.tab.unless_dialog(self.tab.command(&cdp::Reload {})).await?;
+            }
+            Navigation::Back | Navigation::Forward => {
+                let history = self.tab.command(&cdp::GetHistory {}).await?;
+                let at = history.current_index;
+                let entry = if *to == Navigation::Back { at.checked_sub(1) } else { at.checked_add(1) };
+                let Some(entry) = entry.and_then(|at| history.entries.get(at)) else { return Ok(false) };
+                // The empty page that every tab begins with is no place where anybody was.
+                if *to == Navigation::Back
+                    && at == 1
+                    && entry.url == "about:blank"
+                    && history.entries.len() > 1
+                {
+                    return Ok(false);
+                }
+                self.tab.unless_dialog(self.tab.command(&cdp::GoToEntry { entry_id: entry.id })).await?;
+            }
+        }
+        let arrived = self.tab.until(|tab| {
+            if let Some(dialog) = &tab.dialog {
+                // "Leave the page?" is for whoever drives it: a draft is at stake.
+                return Some(Err(dialog_open(dialog)));
+            }
+            (tab.arrivals != arrivals).then_some(Ok(true))
+        });
+        match timeout_at(deadline.into(), arrived).await {
+            Ok(arrived) => arrived?,
+            Err(_) => Err(Error::new(ErrorCode::Timeout, "the page to go to did not answer in time")),
+        }
+    }
+
+    /// Goes to an address. Whoever opens another page has decided to leave this one.
+    async fn visit(&mut self, what: &str, deadline: Instant) -> Result<bool> {
+        let url = address::parse(what)?;
+        let navigate = cdp::Navigate { url: url.as_str().to_owned() };
+        let going = self.tab.command(&navigate);
+        let leaving = async {
+            loop {
+                let message = self
+                    .tab
+                    .until(|tab| {
+                        tab.dialog.as_ref().filter(|d| d.kind == "beforeunload").map(|d| d.message.clone())
+                    })
+                    .await?;
+                self.tab.command(&cdp::HandleDialog { accept: true, prompt_text: None }).await?;
+                self.tab.write(|tab| tab.notice(Notice::DialogShown { text: clip(&message) }))?;
+                self.tab.until(|tab| tab.dialog.is_none().then_some(())).await?;
+            }
+        };
+        let gone = tokio::select! {
+            gone = timeout_at(deadline.into(), going) => gone,
+            left = leaving => {
+                let never: Result<std::convert::Infallible> = left;
+                return match never { Ok(never) => match never {}, Err(e) => Err(e) };
+            }
+        };
+        let Ok(answer) = gone else {
+            let text = format!("{} did not answer in time", clip(url.as_str()));
+            return Err(Error::new(ErrorCode::Timeout, text).hint("is the server running?"));
+        };
+        let cdp::Navigated { loader_id, error_text, is_download } = answer?;
+        match error_text.filter(|text| !text.is_empty()) {
+            // The server answered that there is nothing to show, or with a file.
+            Some(text) if text == "net::ERR_ABORTED" || is_download => return Ok(false),
+            Some(text) => {
+                return Err(Error::new(
+                    ErrorCode::DeviceNotFound,
+                    format!("{} cannot be opened: {text}", clip(url.as_str())),
+                )
+                .hint(advice(&text)));
+            }
+            None => {}
+        }
+        let Some(loader) = loader_id.filter(|id| !id.is_empty()) else { return Ok(true) };
+        let committed = self.tab.until(|tab| tab.main_frame().filter(|f| f.loader == loader).map(|_| ()));
+        match timeout_at(deadline.into(), committed).await {
+            Ok(committed) => committed.map(|()| true),
+            // Committed, and replaced at once by where its script led.
+            Err(_) => Ok(true),
+        }
+    }
+
+    async fn title(&self) -> Result<String> {
+        let Ok(world) = self.tab.top().await else { return Ok(String::new()) };
+        // The getter itself: a page can have an image named "title".
+        let script = "Object.getOwnPropertyDescriptor(Document.prototype,'title').get.call(document)";
+        match self.tab.evaluate(&world, script.to_owned()).await {
+            Ok(title) => Ok(title),
+            // Being replaced, or behind a dialog: it has none that could be read now.
+            Err(Fault::WorldGone | Fault::Dialog(_)) => Ok(String::new()),
+            Err(fault) => Err(fault.into()),
+        }
+    }
+}
+
+/// What to do about an address that cannot be reached.
+fn advice(text: &str) -> &'static str {
+    match text {
+        "net::ERR_NAME_NOT_RESOLVED" => "is the name right, and is there a network?",
+        "net::ERR_CONNECTION_REFUSED" => "is the server running, and on this port?",
+        "net::ERR_FILE_NOT_FOUND" => "no such file",
+        text if text.starts_with("net::ERR_CERT") => "its certificate is not trusted here",
+        text if text.starts_with("net::ERR_SSL") => {
+            "if the server speaks no TLS, write http:// before the name"
+        }
+        _ => "try it in a browser with --headed",
+    }
+}

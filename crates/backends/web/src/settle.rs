@@ -1,0 +1,118 @@
+//! Quiet: no changes of the document, no finite animations, no young requests, no navigation, for a while.
+
+use crate::agent::Quiet;
+use crate::device::WebDevice;
+use crate::events::clip;
+use crate::state::{Stage, TabState};
+use crate::tab::{Fault, expression};
+use std::time::{Duration, Instant};
+use stickpin_kernel::Result;
+use stickpin_kernel::device::{CancellationToken, Settled};
+use tokio::time::{sleep_until, timeout};
+
+/// A request that is older than this is one of those that stay open.
+const YOUNG: Duration = Duration::from_secs(5);
+
+/// The longest single question to the page.
+const SLICE: Duration = Duration::from_secs(10);
+
+/// Lines about what still moves.
+const MAX_STILL: usize = 5;
+
+/// What of a tab still moves, as its events tell it, and when it has to be looked at again if no event comes.
+fn moving(tab: &TabState, acted: Option<Instant>, quiet: Duration) -> Option<(Vec<String>, Option<Instant>)> {
+    if let Some(dialog) = &tab.dialog {
+        return Some((vec![format!("a {} dialog", dialog.kind)], None));
+    }
+    if let Some((url, _)) = &tab.navigating {
+        return Some((vec![format!("navigation to {}", clip(url))], None));
+    }
+    if tab.main_frame().is_none_or(|frame| frame.stage < Stage::Ready) {
+        return Some((vec!["the document is being loaded".to_owned()], None));
+    }
+    let now = Instant::now();
+    let young: Vec<_> =
+        tab.requests.values().filter(|r| r.counts && now.duration_since(r.since) < YOUNG).collect();
+    if let Some(oldest) = young.iter().map(|r| r.since).min() {
+        let words = young.iter().map(|r| format!("request {} {}", r.method, clip(&r.url)));
+        return Some((words.take(MAX_STILL).collect(), Some(oldest + YOUNG)));
+    }
+    let since = tab.active_at.into_iter().chain(acted).max()?;
+    (now < since + quiet).then(|| (Vec::new(), Some(since + quiet)))
+}
+
+impl WebDevice {
+    /// Waits for quiet until `deadline`. A dialog ends the waiting: nothing moves behind it.
+    pub(crate) async fn settle_until(
+        &mut self,
+        quiet: Duration,
+        deadline: Instant,
+        cancel: &CancellationToken,
+    ) -> Result<Settled> {
+        let not_yet = |still| Ok(Settled { settled: false, still });
+        loop {
+            let (version, state) = self.tab.read(|tab| (tab.version(), moving(tab, self.acted, quiet)))?;
+            let now = Instant::now();
+            if let Some((still, look_again)) = state {
+                let dialog = self.tab.read(|tab| tab.dialog.is_some())?;
+                if dialog || now >= deadline || cancel.is_cancelled() {
+                    return not_yet(still);
+                }
+                let wake = look_again.map_or(deadline, |at| at.min(deadline));
+                tokio::select! {
+                    changed = self.tab.until(|tab| (tab.version() != version).then_some(())) => changed?,
+                    () = sleep_until(wake.into()) => {}
+                    () = cancel.cancelled() => {}
+                }
+                continue;
+            }
+            // From outside all is quiet; what about the inside?
+            let left = deadline.saturating_duration_since(now).min(SLICE);
+            let milliseconds = |d: Duration| u64::try_from(d.as_millis()).unwrap_or(u64::MAX);
+            let asked = self.inside(milliseconds(quiet), milliseconds(left));
+            let answer = tokio::select! {
+                // A page that is too busy to answer is not quiet.
+                answer = timeout(left + Duration::from_secs(1), asked) => answer,
+                () = cancel.cancelled() => return not_yet(Vec::new()),
+            };
+            match answer {
+                Err(_) => return not_yet(vec!["a script of the page is running".to_owned()]),
+                Ok(Ok(Quiet { settled: true, .. })) => {
+                    let acted = self.acted;
+                    let same = self.tab.read(|tab| moving(tab, acted, quiet).is_none())?;
+                    if same {
+                        return Ok(Settled { settled: true, still: Vec::new() });
+                    }
+                }
+                Ok(Ok(Quiet { still, .. })) => {
+                    if Instant::now() + Duration::from_millis(20) >= deadline {
+                        return not_yet(still);
+                    }
+                }
+                Ok(Err(Fault::WorldGone | Fault::Dialog(_))) => {}
+                Ok(Err(fault)) => return Err(fault.into()),
+            }
+        }
+    }
+
+    /// Asks every document to answer when it is quiet.
+    async fn inside(&self, quiet: u64, cap: u64) -> Result<Quiet, Fault> {
+        let mut asked = Vec::new();
+        for world in self.tab.worlds().await? {
+            let inside = world.parent.is_some();
+            asked.push((self.tab.begin(&world, expression("settled", (quiet, cap))?)?, inside));
+        }
+        let mut all = Quiet { settled: true, still: Vec::new() };
+        for (asking, inside) in asked {
+            let Quiet { settled, still } = match self.tab.finish(asking).await {
+                // A frame that went away is quiet.
+                Err(Fault::WorldGone) if inside => continue,
+                answer => answer?,
+            };
+            all.settled &= settled;
+            all.still.extend(still);
+        }
+        all.still.truncate(MAX_STILL);
+        Ok(all)
+    }
+}

@@ -1,5 +1,0 @@
-//! Tests of hosts and the acting pipeline, on the fake device.
-
-mod acting;
-mod sessions;
-mod support;
