@@ -73,6 +73,9 @@ pub(crate) fn state_words<'t>(node: NodeRef<'t>, label: &str, style: Style) -> V
         words.push(format!("level={}", node.level()).into());
     }
     words.extend(value(node, label, style).map(Cow::Owned));
+    if label.is_empty() && node.is(States::ACTIONABLE) {
+        words.extend(instead_of_a_name(node).map(Cow::Owned));
+    }
     if states.contains(States::MIXED) {
         words.push(if states.contains(States::PRESSABLE) { "pressed=mixed" } else { "checked=mixed" }.into());
     } else {
@@ -100,6 +103,18 @@ pub(crate) fn state_words<'t>(node: NodeRef<'t>, label: &str, style: Style) -> V
         words.push("hidden".into());
     }
     words
+}
+
+/// What can be acted on and has no name (a link around a picture): something else to know it by.
+fn instead_of_a_name(node: NodeRef<'_>) -> Option<String> {
+    let known_by = [
+        (Attr::Description, "description"),
+        (Attr::Href, "href"),
+        (Attr::Id, "id"),
+        (Attr::TestId, "id"),
+        (Attr::DataTestId, "id"),
+    ];
+    known_by.into_iter().find_map(|(attr, word)| Some(format!("{word}={}", quote(node.attr(attr)?))))
 }
 
 fn value(node: NodeRef<'_>, label: &str, style: Style) -> Option<String> {

@@ -22,9 +22,20 @@ pub(super) fn suffixes(
             alike.entry((line.node.role(), sketch.label(line.node))).or_default().push(at);
         }
     }
+    // What a reader has just read: the heading before a line, and the line that it stands under.
+    let mut headings: Vec<&str> = Vec::with_capacity(lines.len());
+    for line in lines {
+        let heading = line.node.role() == Role::Heading;
+        headings.push(if heading { sketch.label(line.node) } else { headings.last().copied().unwrap_or("") });
+    }
+    let above = |at: usize| {
+        let parent = lines[at].parent.map_or("", |p| sketch.label(lines[p].node));
+        [headings[at], parent]
+    };
     let mut found = HashMap::new();
     for group in alike.into_values().filter(|g| g.len() > 1) {
-        let told: Vec<String> = group.iter().map(|&at| told(sketch, lines[at].node, cues)).collect();
+        let told: Vec<String> =
+            group.iter().map(|&at| told(sketch, lines[at].node, above(at), cues)).collect();
         // A word that all of them share says nothing.
         if told.iter().all(|t| *t == told[0]) {
             continue;
@@ -38,9 +49,12 @@ pub(super) fn suffixes(
     found
 }
 
-fn told(sketch: &Sketch<'_>, node: NodeRef<'_>, cues: &Cues<'_>) -> String {
+fn told(sketch: &Sketch<'_>, node: NodeRef<'_>, above: [&str; 2], cues: &Cues<'_>) -> String {
     let mut out = String::new();
     if let Some(row) = (cues.telling)(node.id()) {
+        if above[0] == row || above[1].contains(&row) {
+            return out;
+        }
         out.push_str(" in ");
         quote_into(&mut out, &row, MAX_CHARS);
     } else if let Some(area) = node.ancestors().find(|a| names_an_area(*a)).filter(|a| !sketch.shows(*a)) {

@@ -1,13 +1,19 @@
-//! An element without a name that holds nothing but one text reads as one line: `listitem "Milk"`.
+//! An element without a name that holds nothing but one text reads as one line: `listitem "Milk"`. So does an item
+//! that begins with its only text: the rest stands below it.
 
 use super::super::sketch::Sketch;
 use crate::{Role, States};
 
 pub(super) fn apply(sketch: &mut Sketch<'_>) {
     let lines = sketch.lines();
+    let mut texts = vec![0_usize; lines.len()];
+    for parent in lines.iter().filter(|l| l.node.is_text()).filter_map(|l| l.parent) {
+        texts[parent] += 1;
+    }
     for (at, line) in lines.iter().enumerate() {
         let node = line.node;
-        let only_text = line.children == 1 && lines[at + 1].node.is_text();
+        let begins = line.children > 0 && lines[at + 1].node.is_text();
+        let only_text = begins && (line.children == 1 || (is_item(node.role()) && texts[at] == 1));
         // What stands in a field was typed, and is no name.
         let field = node.is(States::EDITABLE) || node.is(States::EDIT_HOST);
         let frame = matches!(node.role(), Role::Iframe | Role::Document);
@@ -17,6 +23,13 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
             sketch.set_label(node, text);
         }
     }
+}
+
+fn is_item(role: Role) -> bool {
+    matches!(
+        role,
+        Role::ListItem | Role::Article | Role::Cell | Role::GridCell | Role::Definition | Role::Note
+    )
 }
 
 #[cfg(test)]
@@ -35,6 +48,15 @@ mod tests {
                 text "Eggs" block
                 generic
                   text "6" block
+              listitem
+                text "Salt"
+                button "Remove"*
+              listitem
+                button "Add"*
+                text "Pepper"
+              region
+                text "Total"
+                button "Pay"*
               textbox edit-host
                 text "draft"
             "#,
@@ -44,6 +66,14 @@ listitem "Milk"
 listitem
   text "Eggs"
   text "6"
+listitem "Salt"
+  button "Remove"
+listitem
+  button "Add"
+  text "Pepper"
+region
+  text "Total"
+  button "Pay"
 textbox
   text "draft""#;
         assert_eq!(shown, expected);

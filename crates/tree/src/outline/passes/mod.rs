@@ -22,10 +22,10 @@ use super::sketch::Sketch;
 pub(super) const ALL: &[fn(&mut Sketch<'_>)] = &[
     hidden::apply,
     presentational::apply,
+    generic::apply,
     clickable::apply,
     labels::apply,
     names::apply,
-    generic::apply,
     merge_text::apply,
     punctuation::apply,
     said_beside::apply,

@@ -46,8 +46,7 @@ mod tests {
 list
   link "Item 0"
   button "Buy 0"
-  listitem
-    text "Sold out"
+  listitem "Sold out"
     button "Tell me""#;
         assert_eq!(shown, expected);
     }
