@@ -29,6 +29,8 @@
 //
 // Noticing (changes.js); signals go to the binding `__stickpinSignal`: {changed: true}, {said: text}, {press: verdict}
 //   changes()                   -> {count, quiet_for (ms), animations: [words], mutated: words}
+//   fingerprint()               -> {count, values, focus, provable}: equal, and the browser's layout and style counts
+//                                  equal: nothing changed
 //   changed(since, ms)          -> Promise of the counter, as soon as it differs from `since` or after `ms`
 //   settled(quiet, cap)         -> Promise of {settled, still: [words]}
 //   announcements()             -> [text] since the last call
@@ -40,6 +42,7 @@ const wordsOf = id => {
 
 globalThis.__stickpin = Object.freeze({
   capture, locate, idOf, nodeOf, aim, hit, elementAt, rects, frameBox, words: wordsOf, expectClick, clickVerdict,
-  focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, attrs, html, text, changes, changed, settled,
+  focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, attrs, html, text, changes, fingerprint,
+  changed, settled,
   announcements,
 });

@@ -127,10 +127,10 @@ function report(e, tag, v, at, style) {
   }
   const generic = role === 'generic';
   let name = '';
-  if (!generic && role !== 'label' && role !== 'legend' && role !== 'paragraph' && role !== 'caption') {
+  if (!NAME_PROHIBITED.has(role) || (v !== null && (v[A_LABEL] !== null || v[A_LABELLEDBY] !== null))) {
     name = nameOf(e, tag, role, v);
     if (name !== '' && fromContent) states |= S.NAME_FROM_CONTENT;
-  } else if (v !== null && (v[A_LABEL] !== null || v[A_LABELLEDBY] !== null || v[A_TITLE] !== null)) name = nameOf(e, tag, role, v);
+  }
   if (CONTROLS.has(role)) states |= S.ACTIONABLE;
   else if (role === 'columnheader' && v !== null && (v[A_SORT] !== null || v[A_ONCLICK] !== null || v[A_TABINDEX] !== null)) states |= S.ACTIONABLE;
   else if (!generic && !at.inside && v !== null && (v[A_ONCLICK] !== null || (v[A_TABINDEX] !== null && !(v[A_TABINDEX] < 0)) || v[A_CONTENTEDITABLE] !== null && states & S.EDIT_HOST)) states |= S.ACTIONABLE;
@@ -142,7 +142,10 @@ function report(e, tag, v, at, style) {
     if (shownLevel) out.level.push(index, shownLevel);
     if (shownValue) out.value.push(index, str(shownValue));
     if (v !== null) rareAttributes(e, tag, role, states, v, index);
-    if (tag.includes('-') && (v === null || v[A_ROLE] === null)) out.custom.push(index);
+    if (tag.includes('-') && (v === null || v[A_ROLE] === null)) {
+      out.custom.push(index);
+      customSeen = true;
+    }
   }
   const actionable = (states & S.ACTIONABLE) !== 0;
   const below = {

@@ -23,14 +23,12 @@ const isSpace = c => c === 32 || c === 9 || c === 10 || c === 13 || c === 12;
 const endsInSpace = s => isSpace(s.charCodeAt(s.length - 1));
 const startsWithSpace = s => isSpace(s.charCodeAt(0));
 
-const ATOMIC = new Set(['input', 'select', 'textarea', 'button', 'img', 'svg', 'br']);
-
 /** Whether an element stands apart from its neighbours in a line of text. */
 function apart(e) {
   const tag = $localName.call(e);
-  if (tag === 'br' || tag === 'input' || tag === 'select' || tag === 'textarea' || tag === 'button') return true;
+  if (tag === 'br' || tag === 'input' || tag === 'select' || tag === 'textarea' || tag === 'button' || tag === 'img' || tag === 'svg') return true;
   const display = styleOf(e).display;
-  return display !== 'inline' && display !== 'contents' && !display.startsWith('ruby');
+  return display !== 'inline' && display !== 'none' && display !== 'contents' && !display.startsWith('ruby');
 }
 
 /** Runs `fill` with an empty buffer and gives what it put together. */
@@ -67,7 +65,7 @@ function nameOf(e, tag, role, v) {
   const native = nativeName(e, tag, null);
   if (native !== null) return native;
   // 2F Name from content.
-  if ((NAME_FROM_CONTENT.has(role) || (role === 'row' && v !== null && v[A_TABINDEX] !== null)) && !EMBEDDED.has(tag)) {
+  if (NAME_FROM_CONTENT.has(role) && !EMBEDDED.has(tag)) {
     const name = contentName(e, tag);
     if (name) {
       fromContent = true;
@@ -76,11 +74,11 @@ function nameOf(e, tag, role, v) {
   }
   // 2I Tooltip; HTML-AAM 5.1: then the placeholder.
   if (v !== null) {
-    if (v[A_TITLE] !== null && !(tag === 'img' && attr(e, 'alt') === '')) {
+    if (v[A_TITLE] !== null && !NAME_PROHIBITED.has(role) && !(tag === 'img' && attr(e, 'alt') === '')) {
       const name = squeeze(v[A_TITLE]);
       if (name) return name;
     }
-    if (tag === 'input' || tag === 'textarea' || role === 'textbox' || role === 'searchbox' || role === 'combobox') {
+    if ((tag === 'input' && HAS_PLACEHOLDER.has(e.type)) || tag === 'textarea' || role === 'textbox' || role === 'searchbox' || role === 'combobox') {
       if (v[A_PLACEHOLDER] !== null && (tag === 'input' || tag === 'textarea')) return squeeze(v[A_PLACEHOLDER]);
       if (v[A_ARIA_PLACEHOLDER] !== null) return squeeze(v[A_ARIA_PLACEHOLDER]);
     }
@@ -88,6 +86,8 @@ function nameOf(e, tag, role, v) {
   return '';
 }
 
+/** HTML 4.10.5.3.10: input types with a placeholder. */
+const HAS_PLACEHOLDER = new Set(['text', 'search', 'url', 'tel', 'email', 'password', 'number']);
 const EMBEDDED = new Set(['input', 'select', 'textarea']);
 
 function contentName(e, tag) {
@@ -212,15 +212,29 @@ function addNode(e, seen, how, root) {
       else invisible = true; // visibility is inherited, but a child may be visible again
     }
   } else if (SKIP.has(tag) && !root) return;
+  if (invisible) {
+    if (!EMBEDDED.has(tag)) addContent(e, tag, seen, how, true);
+    return;
+  }
   if (!$hasAttributes.call(e) && !EMBEDDED.has(tag)) {
     const native = root ? null : nativeInContent(e, tag, seen);
     if (native !== null) pushText(native);
-    else addContent(e, tag, seen, how, invisible);
+    else if (root || how.byRef || !isContainer(e, tag, nativeRole(e, tag))) addContent(e, tag, seen, how, false);
     return;
   }
   if (!root && !how.hidden && (attr(e, 'aria-hidden') || '').toLowerCase() === 'true') return;
-  // 2B, once per walk; slots have no role and take no name (ARIA in HTML, "slot": no aria-*).
+  // Slots have no role and take no name (ARIA in HTML, "slot": no aria-*).
   if (tag !== 'slot') {
+    const role = roleOf(e, tag, attr(e, 'role'));
+    // 2C Embedded control: its value stands for it, whatever it is called.
+    if (!root) {
+      const value = embeddedValue(e, tag, role);
+      if (value !== null) {
+        pushText(value);
+        return;
+      }
+    }
+    // 2B, once per walk.
     if (!how.byRef) {
       const list = attr(e, 'aria-labelledby');
       if (list) {
@@ -229,15 +243,6 @@ function addNode(e, seen, how, root) {
           pushText(text);
           return;
         }
-      }
-    }
-    const role = roleOf(e, tag, attr(e, 'role'));
-    // 2C Embedded control: its value stands for it.
-    if (!root) {
-      const value = embeddedValue(e, tag, role);
-      if (value !== null) {
-        pushText(value);
-        return;
       }
     }
     // 2D.
@@ -256,9 +261,13 @@ function addNode(e, seen, how, root) {
       pushText(native);
       return;
     }
+    if (!root && !how.byRef && isContainer(e, tag, role)) {
+      pushText(attr(e, 'title') || '');
+      return;
+    }
   }
   const before = buffer.length;
-  addContent(e, tag, seen, how, invisible);
+  addContent(e, tag, seen, how, false);
   // 2I, only where the content gave nothing.
   if (buffer.length === before || buffer.slice(before).trim() === '') {
     const title = attr(e, 'title');
@@ -269,7 +278,7 @@ function addNode(e, seen, how, root) {
 /** The native name of an element inside another's name: as nativeName, but labels of others are not asked. */
 function nativeInContent(e, tag, seen) {
   switch (tag) {
-    case 'input': case 'img': case 'area': case 'svg': case 'fieldset': case 'optgroup': case 'option': return nativeName(e, tag, seen);
+    case 'input': case 'img': case 'area': case 'svg': case 'fieldset': case 'table': case 'optgroup': case 'option': return nativeName(e, tag, seen);
     default: return null;
   }
 }
@@ -345,15 +354,17 @@ function pseudoText(e, which) {
   let text = '';
   if (alt) text = ' ' + unescapeCss(alt[1]) + ' ';
   else for (const m of content.matchAll(/"((?:[^"\\]|\\.)*)"/g)) text += unescapeCss(m[1]);
-  text = text.replace(/[\ue000-\uf8ff]/g, '');
+  text = recase(text.replace(/[\ue000-\uf8ff]/g, ''), style.textTransform);
   return text && style.display !== 'inline' ? ' ' + text + ' ' : text;
 }
 
 const unescapeCss = s => s.replace(/\\(.)/g, '$1');
 
 /** Text as `text-transform` shows it. */
-function transformed(parent, text) {
-  switch (styleOf(parent).textTransform) {
+const transformed = (parent, text) => recase(text, styleOf(parent).textTransform);
+
+function recase(text, transform) {
+  switch (transform) {
     case 'uppercase': return text.toUpperCase();
     case 'lowercase': return text.toLowerCase();
     case 'capitalize': return text.replace(/(^|[\s\p{Pd}])(\p{L})/gu, (_, before, letter) => before + letter.toUpperCase());

