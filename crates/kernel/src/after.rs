@@ -1,11 +1,11 @@
 //! After an act: the target is read once more, what was seen becomes the receipt, and `--settle` shows what changed.
 
 use crate::act::{How, Reading, Ready};
+use crate::changes::Changes;
 use crate::cx::Cx;
 use crate::device::{Located, SettleRequest};
 use crate::error::Result;
 use crate::render::{Show, Text};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 use stickpin_session::Origin;
@@ -21,7 +21,7 @@ pub(crate) const QUIET: Duration = Duration::from_millis(150);
 pub(crate) const CAP: Duration = Duration::from_secs(10);
 
 /// What every act answers with.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Acted {
     /// What was done: `pressed`.
@@ -42,7 +42,7 @@ pub(crate) struct Acted {
     pub(crate) still: Vec<String>,
     /// What changed (`--settle`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) changes: Option<String>,
+    pub(crate) changes: Option<Changes>,
 }
 
 impl Acted {
@@ -100,7 +100,7 @@ impl Cx {
             self.envelope.receipt = crate::receipt::lines(&notices, acted.now.is_some());
         }
         if how.settle.is_some() {
-            acted.changes = Some(self.changes().await?);
+            acted.changes = Some(self.changes(Origin::Look, true).await?);
         }
         Ok(acted)
     }
@@ -150,7 +150,7 @@ impl Show for Acted {
             text.line(format_args!("not quiet yet: {}", self.still.join(", ")));
         }
         if let Some(changes) = &self.changes {
-            text.block(changes);
+            changes.show(text);
         }
     }
 }

@@ -1,11 +1,10 @@
 //! What a command works with: its caller, the session that it was lent, and the envelope that it fills.
 
-use crate::command::Lane;
 use crate::device::Device;
 use crate::error::{Dispatched, Error, ErrorCode, Result};
 use crate::host::{Desk, Inner};
 use crate::live::Live;
-use crate::mailbox::{self, Loan};
+use crate::mailbox::{self, Loan, Turn};
 use crate::request::{Caller, RefDetail, Render};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,6 +31,8 @@ pub struct Cx {
     pub(crate) envelope: Envelope,
     /// Whether input may have reached the device.
     pub(crate) dispatched: AtomicBool,
+    /// A wait has waited and will have looked since it last let other waits in.
+    pub(crate) looked: bool,
 }
 
 /// What a response carries besides the output.
@@ -104,8 +105,8 @@ impl Cx {
     }
 
     /// Waits for the turn in a session.
-    pub(crate) async fn enter(&mut self, desk: Arc<Desk>, lane: Lane) -> Result<()> {
-        self.loan = Some(desk.mailbox.borrow(&desk.name, lane, &self.cancel).await?);
+    pub(crate) async fn enter(&mut self, desk: Arc<Desk>, turn: Turn) -> Result<()> {
+        self.loan = Some(desk.mailbox.borrow(&desk.name, turn, &self.cancel).await?);
         self.desk = Some(desk);
         Ok(())
     }
@@ -117,15 +118,14 @@ impl Cx {
         }
     }
 
-    /// Lets the commands go first that wait for this session. For commands that wait themselves.
+    /// Lets all go first that wait for this session. For commands that wait themselves.
     ///
     /// # Errors
     /// As for any command that waits for its turn.
     pub(crate) async fn let_others_in(&mut self) -> Result<()> {
-        let wanted = self.loan.as_ref().is_some_and(|l| l.wanted.is_cancelled());
-        if let (true, Some(desk)) = (wanted, self.desk.clone()) {
+        if let Some(desk) = self.desk.clone() {
             self.leave();
-            self.enter(desk, Lane::InTurn).await?;
+            self.enter(desk, Turn::Again).await?;
         }
         Ok(())
     }

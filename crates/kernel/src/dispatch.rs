@@ -72,6 +72,7 @@ impl Host {
             loan: None,
             envelope: Envelope::default(),
             dispatched: AtomicBool::new(false),
+            looked: false,
         };
         let deadline = request.timeout_ms.map_or_else(|| prepared.deadline(), Duration::from_millis);
         let result = run(entry, prepared, deadline, &mut cx).await;

@@ -1,11 +1,10 @@
 //! The host: providers, and sessions by name.
 
-use crate::command::Lane;
 use crate::cx::Cx;
 use crate::device::{Dialog, Provider};
 use crate::error::{Error, ErrorCode, Result};
 use crate::journal::{Journal, NoJournal};
-use crate::mailbox::{self, End, Mailbox};
+use crate::mailbox::{self, End, Mailbox, Turn};
 use indexmap::IndexMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -244,7 +243,7 @@ impl Inner {
         self.remove(desk);
         desk.closing.cancel();
         let never = CancellationToken::new();
-        match desk.mailbox.borrow(&desk.name, Lane::Ahead, &never).await {
+        match desk.mailbox.borrow(&desk.name, Turn::Ahead, &never).await {
             Ok(mut loan) => {
                 let live = loan.live.take();
                 let shut = match live {

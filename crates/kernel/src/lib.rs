@@ -15,6 +15,8 @@ mod cx;
 pub mod device;
 mod dispatch;
 mod error;
+#[cfg(test)]
+mod fake;
 mod host;
 mod journal;
 mod keys;
@@ -23,6 +25,7 @@ mod look;
 mod mailbox;
 mod name;
 pub mod paths;
+mod question;
 mod receipt;
 pub mod registry;
 mod render;
@@ -31,6 +34,9 @@ mod resolve;
 pub mod schema;
 mod step;
 mod target;
+#[cfg(test)]
+mod tests;
+mod waiting;
 
 pub use command::{Command, Effect, Lane, Scope, Spec};
 pub use cx::Cx;

@@ -78,12 +78,14 @@ impl Cx {
         Ok(refs.into_iter().zip(nodes).map(name).collect())
     }
 
-    /// Issues one node of the stored tree and gives its line.
+    /// Issues one node of the stored tree and gives its line, states included.
     ///
     /// # Errors
     /// As [`Cx::issue`].
     pub(crate) fn line(&mut self, tree: &Tree, node: NodeId) -> Result<String> {
-        Ok(self.named(tree, &[node])?.pop().map(|(_, line)| line).unwrap_or_default())
+        let r = self.issue(&[node])?.pop();
+        let telling = Records::new(tree, self.live()?.session.openers()).telling(node);
+        Ok(stickpin_tree::line(tree.node(node), r, telling.as_deref()))
     }
 }
 

@@ -20,9 +20,29 @@ pub(crate) struct Mailbox {
     asks: mpsc::UnboundedSender<Ask>,
 }
 
+/// Where in the queue an ask goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Before all others.
+    Ahead,
+    /// After those that came before.
+    Next,
+    /// After all others: a wait that gave its loan back and wants to look again.
+    Again,
+}
+
+impl From<Lane> for Turn {
+    fn from(lane: Lane) -> Self {
+        match lane {
+            Lane::Ahead => Self::Ahead,
+            Lane::InTurn | Lane::Beside => Self::Next,
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Ask {
-    lane: Lane,
+    turn: Turn,
     reply: oneshot::Sender<Result<Loan>>,
 }
 
@@ -34,6 +54,9 @@ pub(crate) struct Loan {
     back: oneshot::Sender<Returned>,
     /// Set as soon as another command asks: a command that only waits gives the loan back then.
     pub(crate) wanted: CancellationToken,
+    /// Set as soon as another wait wants to look again: it gets its turn after a look of this one, not at once, or
+    /// two waits would hand the session to and fro without end.
+    pub(crate) wanted_again: CancellationToken,
 }
 
 #[derive(Debug)]
@@ -54,7 +77,13 @@ impl Mailbox {
         F: Future<Output = ()> + Send,
     {
         let (asks, inbox) = mpsc::unbounded_channel();
-        let task = Task { name: name.to_owned(), inbox, ahead: VecDeque::new(), queue: VecDeque::new() };
+        let task = Task {
+            name: name.to_owned(),
+            inbox,
+            ahead: VecDeque::new(),
+            queue: VecDeque::new(),
+            again: VecDeque::new(),
+        };
         tokio::spawn(async move {
             let ended = task.serve().await;
             end(ended).await;
@@ -66,9 +95,9 @@ impl Mailbox {
     ///
     /// # Errors
     /// `BACKEND_LOST`, `SESSION_NOT_FOUND` when it was closed meanwhile, `TIMEOUT` when `cancel` was set.
-    pub(crate) async fn borrow(&self, name: &str, lane: Lane, cancel: &CancellationToken) -> Result<Loan> {
+    pub(crate) async fn borrow(&self, name: &str, turn: Turn, cancel: &CancellationToken) -> Result<Loan> {
         let (reply, answer) = oneshot::channel();
-        if self.asks.send(Ask { lane, reply }).is_err() {
+        if self.asks.send(Ask { turn, reply }).is_err() {
             return Err(closed(name));
         }
         tokio::select! {
@@ -109,6 +138,7 @@ struct Task {
     inbox: mpsc::UnboundedReceiver<Ask>,
     ahead: VecDeque<oneshot::Sender<Result<Loan>>>,
     queue: VecDeque<oneshot::Sender<Result<Loan>>>,
+    again: VecDeque<oneshot::Sender<Result<Loan>>>,
 }
 
 impl Task {
@@ -137,7 +167,8 @@ impl Task {
             while let Ok(ask) = self.inbox.try_recv() {
                 self.sort(ask);
             }
-            if let Some(reply) = self.ahead.pop_front().or_else(|| self.queue.pop_front()) {
+            let queues = [&mut self.ahead, &mut self.queue, &mut self.again];
+            if let Some(reply) = queues.into_iter().find_map(VecDeque::pop_front) {
                 // Who gave up meanwhile is passed over.
                 if reply.is_closed() {
                     continue;
@@ -153,9 +184,10 @@ impl Task {
     }
 
     fn sort(&mut self, ask: Ask) {
-        match ask.lane {
-            Lane::Ahead => self.ahead.push_back(ask.reply),
-            Lane::InTurn | Lane::Beside => self.queue.push_back(ask.reply),
+        match ask.turn {
+            Turn::Ahead => self.ahead.push_back(ask.reply),
+            Turn::Next => self.queue.push_back(ask.reply),
+            Turn::Again => self.again.push_back(ask.reply),
         }
     }
 
@@ -165,12 +197,12 @@ impl Task {
         live: Option<Box<Live>>,
         reply: oneshot::Sender<Result<Loan>>,
     ) -> Result<Option<Box<Live>>, NotReturned> {
-        let wanted = CancellationToken::new();
-        if !self.ahead.is_empty() || !self.queue.is_empty() {
-            wanted.cancel();
-        }
+        let (wanted, wanted_again) = (CancellationToken::new(), CancellationToken::new());
+        self.tell(&wanted, &wanted_again);
         let (back, mut returned) = oneshot::channel();
-        if let Err(Ok(loan)) = reply.send(Ok(Loan { live, back, wanted: wanted.clone() })) {
+        if let Err(Ok(loan)) =
+            reply.send(Ok(Loan { live, back, wanted: wanted.clone(), wanted_again: wanted_again.clone() }))
+        {
             return Ok(loan.live);
         }
         loop {
@@ -179,9 +211,19 @@ impl Task {
                 returned = &mut returned => return returned.map(|Returned(live)| live).map_err(|_| NotReturned),
                 Some(ask) = self.inbox.recv() => {
                     self.sort(ask);
-                    wanted.cancel();
+                    self.tell(&wanted, &wanted_again);
                 }
             }
+        }
+    }
+
+    /// Tells the holder of the loan who waits.
+    fn tell(&self, wanted: &CancellationToken, wanted_again: &CancellationToken) {
+        if !self.ahead.is_empty() || !self.queue.is_empty() {
+            wanted.cancel();
+        }
+        if !self.again.is_empty() {
+            wanted_again.cancel();
         }
     }
 
@@ -191,7 +233,7 @@ impl Task {
         while let Ok(ask) = self.inbox.try_recv() {
             self.sort(ask);
         }
-        for reply in self.ahead.drain(..).chain(self.queue.drain(..)) {
+        for reply in self.ahead.drain(..).chain(self.queue.drain(..)).chain(self.again.drain(..)) {
             // Who no longer listens needs no answer.
             drop(reply.send(Err(lost(&self.name))));
         }

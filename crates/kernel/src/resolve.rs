@@ -115,7 +115,13 @@ impl Cx {
     /// # Errors
     /// `ELEMENT_NOT_FOUND` with the nearest, `AMBIGUOUS_MATCH` with candidates.
     pub(crate) async fn resolve_selector(&mut self, selector: &Selector) -> Result<Found> {
-        let tree = self.look(Origin::Look).await?;
+        self.look(Origin::Look).await?;
+        self.the_match(selector).await
+    }
+
+    /// The same, in the stored tree.
+    async fn the_match(&mut self, selector: &Selector) -> Result<Found> {
+        let tree = self.tree()?;
         let matches = self.matches(&tree, selector).await?;
         match stickpin_tree::reduce(&tree, &matches)[..] {
             [] => Err(self.not_found(&tree, selector)?),
@@ -147,17 +153,23 @@ impl Cx {
     /// # Errors
     /// As resolving; `INVALID_ARGS` for a point.
     pub(crate) async fn element(&mut self, target: &Target) -> Result<(Arc<Tree>, NodeId)> {
+        self.look(Origin::Look).await?;
+        let node = self.in_stored_tree(target).await?;
+        Ok((self.tree()?, node))
+    }
+
+    /// The element that a target means in the stored tree, which was captured just now.
+    ///
+    /// # Errors
+    /// As [`Cx::element`].
+    pub(crate) async fn in_stored_tree(&mut self, target: &Target) -> Result<NodeId> {
         let found = match target {
-            Target::Ref(r) => {
-                self.look(Origin::Look).await?;
-                self.resolve_ref(*r)?
-            }
-            Target::Selector(s) => self.resolve_selector(s).await?,
+            Target::Ref(r) => self.resolve_ref(*r)?,
+            Target::Selector(s) => self.the_match(s).await?,
             Target::Point { .. } => return Err(no_point(target)),
         };
-        let tree = self.tree()?;
         match found.node {
-            Some(node) => Ok((tree, node)),
+            Some(node) => Ok(node),
             None => Err(Error::new(
                 ErrorCode::ElementNotFound,
                 format!("{} is not in the part of the app that could be read", found.words()),

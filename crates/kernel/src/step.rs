@@ -18,11 +18,13 @@ pub(crate) async fn step(
     if let Some(desk) = desk {
         match entry.spec.lane {
             Lane::Beside => cx.desk = Some(desk),
-            lane => cx.enter(desk, lane).await?,
+            lane => cx.enter(desk, lane.into()).await?,
         }
     }
     let result = run(entry, prepared, cx).await;
-    publish(cx, None);
+    if entry.spec.lane != Lane::Beside {
+        publish(cx, None);
+    }
     result
 }
 
@@ -33,7 +35,9 @@ pub(crate) async fn run(
     cx: &mut Cx,
 ) -> Result<Box<dyn Produced>> {
     cx.check()?;
-    publish(cx, Some(entry.spec.name));
+    if entry.spec.lane != Lane::Beside {
+        publish(cx, Some(entry.spec.name));
+    }
     if !entry.spec.despite_dialog
         && let Ok(live) = cx.live()
         && let Some(dialog) = live.device.dialog()

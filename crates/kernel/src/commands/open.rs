@@ -1,17 +1,19 @@
 //! `open`: starts an app in a session, or takes the session's app somewhere else.
 
-use crate::command::{Command, Effect, Lane, Spec};
+use super::snapshot::{Outlined, Snapshot};
+use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
 use crate::device::{Arrived, Navigation, OpenRequest};
 use crate::error::{Error, ErrorCode, Result};
 use crate::host::{Desk, private_dir};
 use crate::live::Live;
+use crate::mailbox::Turn;
 use crate::render::{Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use stickpin_refs::Generation;
-use stickpin_session::{Ladder, Session, SessionConfig};
+use stickpin_session::{Ladder, Origin, Session, SessionConfig};
 
 /// How long a document may take until it is ready and quiet.
 const READY: Duration = Duration::from_secs(10);
@@ -116,6 +118,9 @@ pub(crate) struct Opened {
     new: bool,
     /// Whether the document became ready and quiet in time.
     settled: bool,
+    /// The first snapshot (`-i`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snapshot: Option<Outlined>,
 }
 
 impl Command for Open {
@@ -135,13 +140,13 @@ impl Command for Open {
             if !new && desk.owner != cx.caller.key {
                 return Err(taken(&desk));
             }
-            cx.enter(desk.clone(), Lane::InTurn).await?;
+            cx.enter(desk.clone(), Turn::Next).await?;
             // It may have been closed, or its opening may have failed, while this one waited for its turn.
             if !cx.host().is_open(&desk) {
                 cx.leave();
                 continue;
             }
-            return match cx.live() {
+            let opened = match cx.live() {
                 Ok(live) if !self.relaunch => {
                     let open = live.device.info().kind;
                     if open == kind {
@@ -158,6 +163,12 @@ impl Command for Open {
                     opened
                 }
             };
+            let mut opened = opened?;
+            if self.interactive {
+                cx.look(Origin::Snapshot).await?;
+                opened.snapshot = Some(Snapshot::interactive().outline(cx, None)?);
+            }
+            return Ok(opened);
         }
     }
 }
@@ -212,7 +223,15 @@ impl Opened {
     fn new(cx: &mut Cx, arrived: Arrived, new: bool) -> Result<Self> {
         let session = cx.session_name.clone();
         let label = cx.device()?.info().label.clone();
-        Ok(Self { session, label, url: arrived.url, title: arrived.title, new, settled: arrived.settled })
+        Ok(Self {
+            session,
+            label,
+            url: arrived.url,
+            title: arrived.title,
+            new,
+            settled: arrived.settled,
+            snapshot: None,
+        })
     }
 }
 
@@ -231,6 +250,11 @@ fn other_kind(name: &str, open: &str, what: &str) -> Error {
 
 impl Show for Opened {
     fn show(&self, text: &mut Text) {
-        text.line(format_args!("opened {} in session {}", self.label, self.session));
+        let verb = if self.new { "opened" } else { "went on in" };
+        let late = if self.settled { "" } else { " (still loading after 10 s)" };
+        text.line(format_args!("{verb} {} · session {}{late}", self.label, self.session));
+        if let Some(snapshot) = &self.snapshot {
+            snapshot.show(text);
+        }
     }
 }

@@ -14,6 +14,7 @@ use super::print::{Part, Print};
 use super::reading::{reads_same, same_document};
 use super::sight::Live;
 use super::verdict::Refused;
+use super::work;
 use super::{Records, Sight, Switches};
 use crate::{IdentityGrade, NodeId, NodeRef, Role};
 
@@ -257,6 +258,7 @@ impl<'t> Records<'t> {
         }
         let mut likes = Likes::default();
         for &id in self.named().get(&(role, name)).into_iter().flatten() {
+            work::step();
             likes.all.push(id);
             let element = self.tree.node(id);
             let live = Live { records: self, element, row: self.structure.row_or_group_of(element) };

@@ -25,6 +25,10 @@ mod switches;
 mod text;
 mod verdict;
 mod volatile;
+mod work;
+
+#[cfg(test)]
+mod tests;
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -153,6 +157,7 @@ impl<'t> Records<'t> {
     /// Whether what was issued still holds for a node of this tree.
     #[must_use]
     pub fn judge(&self, issued: &Meaning, node: NodeId) -> Verdict {
+        work::step();
         let element = self.tree.node(node);
         let issued = &*issued.0;
         if element.role() != issued.role {

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use super::print::{Part, Print};
 use super::text::{is_field, leaf_text, leaves_without, walk};
 use super::volatile::{CURRENCY_SIGNS, is_amount, is_bare, is_clock, is_moment, is_numeric_date};
-use super::{Records, Switches};
+use super::{Records, Switches, work};
 use crate::{NodeId, NodeRef, Role, States};
 
 /// Text leaves and names of controls, with how often each is there.
@@ -40,6 +40,7 @@ pub(super) fn reads_same(then: Around<'_, '_>, now: Around<'_, '_>) -> Option<bo
     changed.sort_unstable();
     changed.dedup();
     for print in changed {
+        work::step();
         let count = |reading: &Reading| reading.counts.get(&print).copied().unwrap_or(0);
         let of = |words: &[Print]| u32::try_from(words.iter().filter(|w| **w == print).count()).unwrap_or(0);
         let (x, y) = (count(&before), count(&after));
@@ -148,7 +149,10 @@ impl Records<'_> {
             return *known;
         }
         let (before, after) = (old.reading(old_root), self.reading(root));
-        let common = |(print, &x): (&Print, &u32)| x.min(after.counts.get(print).copied().unwrap_or(0));
+        let common = |(print, &x): (&Print, &u32)| {
+            work::step();
+            x.min(after.counts.get(print).copied().unwrap_or(0))
+        };
         let kept = before.counts.iter().map(common).sum();
         // The token is kept so that its address stays the old records' alone.
         self.comparisons.borrow_mut().insert(key, (old.token.clone(), kept));

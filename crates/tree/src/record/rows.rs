@@ -13,6 +13,7 @@ use super::print::{Part, Print};
 use super::switches::Switches;
 use super::text::{is_field, leaf_text, walk};
 use super::volatile::{is_number, is_volatile};
+use super::work;
 use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
 
 /// Rows with one parent, in order.
@@ -81,6 +82,7 @@ impl Traces {
 
 /// What is below an element says nothing about its row; its own link target does.
 fn is_outside(node: NodeId, element: NodeRef<'_>) -> bool {
+    work::step();
     node <= element.id() || node >= element.subtree_end()
 }
 
@@ -131,6 +133,7 @@ impl Container {
         let names = self.names.get_or_init(|| {
             let mut names = HashMap::new();
             for (at, &id) in (0_u32..).zip(&self.ids) {
+                work::step();
                 for n in tree.node(id).subtree().skip(1).filter(|n| !n.is_text() && !n.name().is_empty()) {
                     let only = names.entry((n.role(), n.name_id())).or_insert(Some(at));
                     if *only != Some(at) {
@@ -151,6 +154,7 @@ fn tell(rows: &mut [Row], part: impl Fn(&mut Row) -> &mut Traces) {
     let mut owner: HashMap<Print, usize> = HashMap::new();
     for (at, row) in rows.iter_mut().enumerate() {
         for &(print, _) in &part(row).all {
+            work::step();
             let owner = owner.entry(print).or_insert(at);
             if *owner != at {
                 *owner = SHARED;

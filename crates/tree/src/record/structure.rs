@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use super::rows::{Container, Row};
 use super::switches::Switches;
 use super::text::{is_plain, is_row_role, walk};
+use super::work;
 use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
 
 /// The containers of a tree, found when first asked for.
@@ -190,6 +191,7 @@ impl<'t> Structure<'t> {
         };
         let mut counts: HashMap<_, u32> = HashMap::new();
         for &id in ids {
+            work::step();
             *counts.entry(likeness(id)).or_default() += 1;
         }
         ids.iter()

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::work;
 use crate::{NodeId, NodeRef, Role, States};
 
 /// Visits what is below a node in document order; `visit` says whether to go into a node.
@@ -10,6 +11,7 @@ pub(super) fn walk<'t>(root: NodeRef<'t>, mut visit: impl FnMut(NodeRef<'t>) -> 
     let mut next = root.id();
     next.0 += 1;
     while next < end {
+        work::step();
         let node = root.tree().node(next);
         if visit(node) {
             next.0 += 1;

@@ -1,0 +1,53 @@
+//! `count`: how many elements match.
+
+use crate::command::{Command, Spec};
+use crate::cx::Cx;
+use crate::device::Capability;
+use crate::error::{Error, ErrorCode, Result};
+use crate::render::{Show, Text};
+use crate::target::Target;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stickpin_session::Origin;
+
+/// Count the elements that a selector matches. None is an answer, not an error.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Count {
+    /// A selector.
+    #[schemars(extend("x-positional" = 0))]
+    selector: Target,
+}
+
+/// How many there are.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Counted {
+    count: usize,
+}
+
+impl Command for Count {
+    const SPEC: Spec = Spec {
+        name: "count",
+        needs: &[Capability::Capture],
+        examples: &["stickpin count 'role=listitem in(role=list)'"],
+        ..Spec::SESSION
+    };
+    type Output = Counted;
+
+    async fn run(self, cx: &mut Cx) -> Result<Counted> {
+        let Target::Selector(selector) = &self.selector else {
+            return Err(Error::new(ErrorCode::InvalidArgs, format!("{} is no selector", self.selector))
+                .hint("stickpin count 'role=listitem'"));
+        };
+        let tree = cx.look(Origin::Look).await?;
+        let matches = cx.matches(&tree, selector).await?;
+        Ok(Counted { count: stickpin_tree::reduce(&tree, &matches).len() })
+    }
+}
+
+impl Show for Counted {
+    fn show(&self, text: &mut Text) {
+        text.line(self.count);
+    }
+}

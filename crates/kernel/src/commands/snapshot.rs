@@ -1,0 +1,175 @@
+//! `snapshot`: the app as a short text with refs.
+
+use crate::changes::Changes;
+use crate::command::{Command, Spec};
+use crate::cx::Cx;
+use crate::device::Capability;
+use crate::error::Result;
+use crate::render::{Show, Text};
+use crate::request::Detail;
+use crate::target::Target;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stickpin_refs::Ref;
+use stickpin_session::Origin;
+use stickpin_tree::{Cues, DEFAULT_MAX_BYTES, NodeId, Outline, Records, View};
+
+/// Print the app as a tree of roles and names, with a ref for everything that can be acted on or read.
+///
+/// A ref like `@e12` names one element for as long as the session is open. `-i` prints what is needed to choose an
+/// action.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Snapshot {
+    /// Only what is needed to choose an action, with headings for orientation.
+    #[serde(default)]
+    #[schemars(extend("x-short" = "i"))]
+    interactive: bool,
+    /// Only so many levels.
+    #[schemars(extend("x-short" = "d", "x-placeholder" = "LEVELS"))]
+    depth: Option<usize>,
+    /// Only what is inside this element.
+    #[schemars(extend("x-short" = "s", "x-placeholder" = "TARGET"))]
+    scope: Option<Target>,
+    /// Print only what changed since you last read the whole.
+    #[serde(default)]
+    diff: bool,
+    /// Cut neither long lists nor the whole.
+    #[serde(default)]
+    all: bool,
+    /// Every node, wrappers and hidden ones too.
+    #[serde(default)]
+    raw: bool,
+    /// Cut the text after so many bytes (24,000 unless said otherwise).
+    #[schemars(extend("x-placeholder" = "BYTES"))]
+    max_bytes: Option<usize>,
+}
+
+/// A part of the app as text.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Outlined {
+    url: String,
+    title: String,
+    #[serde(skip)]
+    header: String,
+    /// The lines; absent with `--detail digest`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tree: Option<String>,
+    /// The refs that the lines carry, where these are left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refs: Option<Vec<String>>,
+    /// Nodes that have a line.
+    shown: usize,
+    /// Nodes that there are.
+    total: usize,
+    /// Whether lines are missing because of `-d` or the bound of bytes.
+    cut: bool,
+    /// Whether the device itself cut the capture.
+    truncated: bool,
+}
+
+/// What a snapshot answers with.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Read {
+    /// The whole or a part.
+    Outline(Outlined),
+    /// What changed.
+    Changes(Changes),
+}
+
+impl Command for Snapshot {
+    const SPEC: Spec = Spec {
+        name: "snapshot",
+        needs: &[Capability::Capture],
+        examples: &["stickpin snapshot -i", "stickpin snapshot -s @e7 --all", "stickpin snapshot --diff"],
+        ..Spec::SESSION
+    };
+    type Output = Read;
+
+    async fn run(self, cx: &mut Cx) -> Result<Read> {
+        if self.diff {
+            return cx.changes(Origin::Snapshot, self.interactive).await.map(Read::Changes);
+        }
+        cx.look(Origin::Snapshot).await?;
+        let scope = match &self.scope {
+            Some(target) => Some(cx.in_stored_tree(target).await?),
+            None => None,
+        };
+        self.outline(cx, scope).map(Read::Outline)
+    }
+}
+
+impl Snapshot {
+    /// `snapshot -i`.
+    pub(crate) fn interactive() -> Self {
+        Self { interactive: true, ..Self::default() }
+    }
+
+    /// The text of the stored tree; what it prints is issued.
+    ///
+    /// # Errors
+    /// When refs cannot be issued.
+    pub(crate) fn outline(&self, cx: &mut Cx, scope: Option<NodeId>) -> Result<Outlined> {
+        let client = cx.client();
+        let max_bytes = self.max_bytes.or(cx.render.max_bytes).unwrap_or(DEFAULT_MAX_BYTES);
+        let (digest, tree) = (cx.render.detail == Detail::Digest, cx.tree()?);
+        let view = View {
+            interactive: self.interactive,
+            depth: self.depth,
+            scope,
+            all: self.all,
+            raw: self.raw,
+            max_bytes,
+            ..View::default()
+        };
+        let session = &mut cx.live()?.session;
+        let records = Records::new(&tree, session.openers());
+        let cues = Cues { held: &|n| session.ref_of(n).is_some(), telling: &|n| records.telling(n) };
+        let plan = Outline::plan(&tree, &view, &cues);
+        let generation = session.generation();
+        let nodes = plan.refs();
+        let refs = cx.issue(&nodes)?;
+        let session = &mut cx.live()?.session;
+        if scope.is_none() && !plan.cut() {
+            session.mark_full_reading(&client);
+        }
+        let lines = plan.render(&|n| session.ref_of(n));
+        let page = &tree.documents()[0];
+        Ok(Outlined {
+            url: page.url.clone(),
+            title: page.title.clone(),
+            header: plan.header(generation),
+            tree: (!digest).then_some(lines),
+            refs: digest.then(|| refs.iter().map(Ref::to_string).collect()),
+            shown: plan.shown(),
+            total: plan.total(),
+            cut: plan.cut(),
+            truncated: tree.truncated(),
+        })
+    }
+}
+
+impl Show for Outlined {
+    fn show(&self, text: &mut Text) {
+        if text.header {
+            text.line(&self.header);
+        }
+        if let Some(tree) = &self.tree {
+            text.block(tree);
+        }
+        if let Some(refs) = &self.refs {
+            text.line(refs.join(" "));
+        }
+    }
+}
+
+impl Show for Read {
+    fn show(&self, text: &mut Text) {
+        match self {
+            Self::Outline(outline) => outline.show(text),
+            Self::Changes(changes) => changes.show(text),
+        }
+    }
+}

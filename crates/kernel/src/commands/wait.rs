@@ -1,0 +1,100 @@
+//! `wait T`, `wait absent`: waits for an element to come or go.
+
+use crate::command::{Command, Spec};
+use crate::cx::Cx;
+use crate::device::Capability;
+use crate::error::Result;
+use crate::question::{Predicate, ask};
+use crate::render::{Show, Text};
+use crate::target::Target;
+use crate::waiting::Patience;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Wait until an element is visible.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Wait {
+    /// Ref or selector.
+    #[schemars(extend("x-positional" = 0))]
+    target: Target,
+    /// Give up after so many milliseconds.
+    #[serde(default = "usual")]
+    #[schemars(extend("x-placeholder" = "MS"))]
+    timeout: u64,
+}
+
+/// Wait until an element is no longer there.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct WaitAbsent {
+    /// Ref or selector; a ref that has ended is absent.
+    #[schemars(extend("x-positional" = 0))]
+    target: Target,
+    /// Give up after so many milliseconds.
+    #[serde(default = "usual")]
+    #[schemars(extend("x-placeholder" = "MS"))]
+    timeout: u64,
+}
+
+/// How long a wait takes unless it says otherwise, in milliseconds.
+pub(crate) fn usual() -> u64 {
+    10_000
+}
+
+/// How a wait ended.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Waited {
+    /// What is true now.
+    truth: String,
+}
+
+/// Waits let other commands of the session in between their looks.
+pub(crate) const WAIT: Spec = Spec { needs: &[Capability::Capture], ..Spec::SESSION };
+
+impl Command for Wait {
+    const SPEC: Spec = Spec { name: "wait", examples: &["stickpin wait 'role=heading \"Welcome\"'"], ..WAIT };
+    type Output = Waited;
+
+    fn deadline(&self) -> Duration {
+        Self::SPEC.deadline + Duration::from_millis(self.timeout)
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Waited> {
+        holds(cx, Predicate::Visible, &self.target, self.timeout).await
+    }
+}
+
+impl Command for WaitAbsent {
+    const SPEC: Spec =
+        Spec { name: "wait absent", examples: &["stickpin wait absent 'role=progressbar'"], ..WAIT };
+    type Output = Waited;
+
+    fn deadline(&self) -> Duration {
+        Self::SPEC.deadline + Duration::from_millis(self.timeout)
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Waited> {
+        holds(cx, Predicate::Absent, &self.target, self.timeout).await
+    }
+}
+
+async fn holds(cx: &mut Cx, predicate: Predicate, target: &Target, timeout: u64) -> Result<Waited> {
+    let what = format!("{target} to be {}", predicate.name());
+    let patience = Patience::new(Duration::from_millis(timeout));
+    loop {
+        let answer = ask(cx, predicate, target, None).await?;
+        if answer.holds {
+            return Ok(Waited { truth: answer.truth });
+        }
+        patience.next(cx, &what, &answer.truth).await?;
+    }
+}
+
+impl Show for Waited {
+    fn show(&self, text: &mut Text) {
+        text.line(&self.truth);
+    }
+}

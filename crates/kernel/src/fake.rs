@@ -1,0 +1,409 @@
+//! A small device for the tests of the kernel: an app written as an outline, which does what a test tells it.
+
+use crate::device::*;
+use crate::error::{Dispatched, Error, ErrorCode, Result};
+use async_trait::async_trait;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+use stickpin_tree::{Document, Handle, IdentityGrade, NodeSpec, Rect, Role, States, Tree, TreeBuilder};
+use tokio::sync::Notify;
+
+type Hook = Box<dyn FnMut(&mut World) + Send>;
+
+/// The app. Tests change it between commands, and through hooks during them.
+pub(crate) struct World {
+    /// One node a line, two spaces a level: `button "Save" #5 disabled`.
+    pub(crate) outline: String,
+    pub(crate) url: String,
+    pub(crate) grade: IdentityGrade,
+    /// What reached the app, oldest first: `press 5`, `fill 7 "x"`.
+    pub(crate) log: Vec<String>,
+    pub(crate) dialog: Option<Dialog>,
+    pub(crate) notices: Vec<Notice>,
+    /// What covers an element.
+    pub(crate) covered: HashMap<u64, String>,
+    pub(crate) offscreen: Vec<u64>,
+    /// Runs when the pointer arrives.
+    pub(crate) on_pointer: Option<Hook>,
+    /// Runs when an element receives an input.
+    pub(crate) on_input: HashMap<u64, Hook>,
+    /// Runs at every capture and locate.
+    pub(crate) on_look: Option<Hook>,
+    /// What a field makes of a text.
+    pub(crate) format: Option<fn(&str) -> String>,
+    /// The call that never returns.
+    pub(crate) hangs_in: Option<&'static str>,
+    /// Every call answers that the app is gone.
+    pub(crate) dead: bool,
+    pub(crate) truncated: bool,
+    pub(crate) closed: usize,
+    pub(crate) opened: usize,
+    values: HashMap<u64, String>,
+}
+
+impl World {
+    /// Changes the text of the outline.
+    pub(crate) fn replace(&mut self, from: &str, to: &str) {
+        assert!(self.outline.contains(from), "{from:?} is not in the outline");
+        self.outline = self.outline.replace(from, to);
+    }
+
+    fn input(&mut self, id: Option<u64>, line: String) {
+        self.log.push(line);
+        if let Some(id) = id
+            && let Some(mut hook) = self.on_input.remove(&id)
+        {
+            hook(self);
+            self.on_input.insert(id, hook);
+        }
+    }
+
+    fn tree(&self) -> Tree {
+        let mut b = TreeBuilder::new(self.grade);
+        let document =
+            Document { scope: 1, frame: String::new(), url: self.url.clone(), title: "Fake".to_owned() };
+        b.document(0, document, 1).expect("a root fits");
+        for line in self.outline.lines().filter(|l| !l.trim().is_empty()) {
+            let depth = line.len() - line.trim_start().len();
+            let mut node = Line::parse(line.trim());
+            if let Some(value) = self.values.get(&node.id) {
+                node.value = value.clone();
+            }
+            let spec = NodeSpec {
+                role: Some(node.role),
+                name: &node.name,
+                value: &node.value,
+                states: node.states,
+                id: node.id,
+                ..NodeSpec::default()
+            };
+            b.node(depth / 2 + 1, spec).expect("the outline is well indented");
+        }
+
+        b.truncated(self.truncated);
+        b.finish().expect("the outline is a tree")
+    }
+
+    fn has(&self, id: u64) -> bool {
+        self.outline.lines().any(|l| !l.trim().is_empty() && Line::parse(l.trim()).id == id)
+    }
+}
+
+/// One line of the outline.
+struct Line {
+    role: Role,
+    name: String,
+    value: String,
+    id: u64,
+    states: States,
+}
+
+impl Line {
+    fn parse(line: &str) -> Self {
+        let (role, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let role: Role = role.parse().expect("a role");
+        let (name, rest) = match rest.strip_prefix('"') {
+            Some(rest) => rest.split_once('"').expect("a closed quote"),
+            None => ("", rest),
+        };
+        let mut node = Self {
+            role,
+            name: name.to_owned(),
+            value: String::new(),
+            id: 0,
+            states: if role.is_control() { States::ACTIONABLE } else { States::empty() },
+        };
+        if matches!(role, Role::TextBox | Role::SearchBox) {
+            node.states |= States::EDITABLE;
+        }
+        for word in rest.split_whitespace() {
+            match word {
+                "disabled" => node.states |= States::DISABLED,
+                "checked" => node.states |= States::CHECKED,
+                "pressed" => node.states |= States::PRESSED,
+                "readonly" => node.states |= States::READONLY,
+                "hidden" => node.states |= States::HIDDEN,
+                word => match (word.strip_prefix('#'), word.strip_prefix("value=")) {
+                    (Some(id), _) => node.id = id.parse().expect("a number"),
+                    (_, Some(value)) => node.value = value.to_owned(),
+                    _ => panic!("{word:?} in {line:?}"),
+                },
+            }
+        }
+        node
+    }
+}
+
+/// The world, shared by a test and its devices.
+#[derive(Clone)]
+pub(crate) struct Fake {
+    world: Arc<Mutex<World>>,
+    changed: Arc<Notify>,
+}
+
+impl std::fmt::Debug for Fake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Fake")
+    }
+}
+
+impl Fake {
+    pub(crate) fn new(outline: &str) -> Self {
+        let world = World {
+            outline: outline.to_owned(),
+            url: "fake:/".to_owned(),
+            grade: IdentityGrade::NeverReused,
+            log: Vec::new(),
+            dialog: None,
+            notices: Vec::new(),
+            covered: HashMap::new(),
+            offscreen: Vec::new(),
+            on_pointer: None,
+            on_input: HashMap::new(),
+            on_look: None,
+            format: None,
+            hangs_in: None,
+            dead: false,
+            truncated: false,
+            closed: 0,
+            opened: 0,
+            values: HashMap::new(),
+        };
+        Self { world: Arc::new(Mutex::new(world)), changed: Arc::new(Notify::new()) }
+    }
+
+    pub(crate) fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().unwrap()
+    }
+
+    /// Changes the app, and wakes whoever waits for a change.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut World)) {
+        change(&mut self.world());
+        self.changed.notify_waiters();
+        self.changed.notify_one();
+    }
+
+    async fn call(&self, name: &'static str) -> Result<()> {
+        let (hangs, dead) = {
+            let world = self.world();
+            (world.hangs_in == Some(name), world.dead)
+        };
+        if hangs {
+            std::future::pending::<()>().await;
+        }
+        if dead {
+            return Err(Error::new(ErrorCode::BackendLost, "the fake died"));
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Provider for Fake {
+    fn kind(&self) -> &'static str {
+        "fake"
+    }
+
+    fn claims(&self, what: &str) -> bool {
+        what.starts_with("fake:")
+    }
+
+    async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
+        self.call("open").await?;
+        if request.what == "fake:missing" {
+            return Err(Error::new(ErrorCode::DeviceNotFound, "there is no such fake"));
+        }
+        let mut world = self.world();
+        world.opened += 1;
+        world.url = request.what;
+        let info = DeviceInfo { kind: "fake", label: "Fake 1".to_owned(), grade: world.grade, pid: None };
+        drop(world);
+        Ok(Box::new(FakeDevice { fake: self.clone(), info }))
+    }
+
+    async fn devices(&self) -> Result<Vec<DeviceEntry>> {
+        Ok(vec![DeviceEntry { open: "fake:/".to_owned(), title: "The fake".to_owned() }])
+    }
+
+    fn capabilities(&self) -> &'static [(Capability, Support)] {
+        &[(Capability::Capture, Support::Yes), (Capability::Html, Support::No)]
+    }
+
+    async fn doctor(&self) -> Vec<Check> {
+        Vec::new()
+    }
+
+    async fn sweep(&self, _state_dir: &std::path::Path) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+}
+
+#[derive(Debug)]
+struct FakeDevice {
+    fake: Fake,
+    info: DeviceInfo,
+}
+
+impl FakeDevice {
+    fn look(&self) {
+        let mut world = self.fake.world();
+        if let Some(mut hook) = world.on_look.take() {
+            hook(&mut world);
+            world.on_look = Some(hook);
+        }
+    }
+}
+
+fn rect(id: u64) -> Rect {
+    Rect { x: 0.0, y: 20.0 * id as f64, width: 100.0, height: 20.0 }
+}
+
+#[async_trait]
+impl Device for FakeDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    async fn capture(&mut self, _request: CaptureRequest<'_>) -> Result<Captured> {
+        self.fake.call("capture").await?;
+        self.look();
+        Ok(Captured::Tree(Box::new(self.fake.world().tree())))
+    }
+
+    async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<Located>> {
+        self.fake.call("locate").await?;
+        self.look();
+        let world = self.fake.world();
+        let tree = world.tree();
+        let node = tree.find_handle(handle).map(|n| n.id());
+        Ok(node.map(|node| Located { tree, node }))
+    }
+
+    async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        let world = self.fake.world();
+        Ok(handles.iter().map(|h| world.has(h.id).then(|| rect(h.id))).collect())
+    }
+
+    async fn aim(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
+        self.fake.call("aim").await?;
+        let mut world = self.fake.world();
+        if options.pointer
+            && let Some(mut hook) = world.on_pointer.take()
+        {
+            hook(&mut world);
+        }
+        let hit = match world.covered.get(&handle.id) {
+            Some(what) => Hit::Covered { by: None, what: what.clone() },
+            None if world.offscreen.contains(&handle.id) => Hit::OffScreen,
+            None => Hit::Target,
+        };
+        Ok(Aim { rect: rect(handle.id), point: rect(handle.id).center(), hit })
+    }
+
+    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
+        let world = self.fake.world();
+        let found = (2..100).find(|&id| world.has(id) && rect(id).contains(x, y));
+        Ok(found.map(|id| Handle { scope: 1, id }))
+    }
+
+    async fn perform(&mut self, action: &Action, _cancel: &CancellationToken) -> Result<Performed> {
+        self.fake.call("perform").await?;
+        let mut world = self.fake.world();
+        let mut performed = Performed { handled: true, landed: Landed::Confirmed, ..Performed::default() };
+        match action {
+            Action::Press { target, count, .. } => {
+                let id = target.map(|h| h.id);
+                if let Some(id) = id.filter(|&id| !world.has(id)) {
+                    return Err(Error::new(ErrorCode::ElementNotFound, format!("{id} is gone"))
+                        .dispatched(Dispatched::No));
+                }
+                let times = if *count == 1 { String::new() } else { format!(" x{count}") };
+                let id_text = id.map_or("-".to_owned(), |id| id.to_string());
+                world.input(id, format!("press {id_text}{times}"));
+            }
+            Action::Fill { target, text } => {
+                let value = world.format.map_or_else(|| text.clone(), |format| format(text));
+                world.values.insert(target.id, value.clone());
+                world.input(Some(target.id), format!("fill {} {text:?}", target.id));
+                performed.value = Some(value);
+            }
+            Action::Type { target, text } => {
+                world.input(target.map(|h| h.id), format!("type {text:?}"));
+            }
+            Action::Key { key, .. } => world.input(None, format!("key {key}")),
+            Action::Drag { source, target, .. } => {
+                let id = |h: &Option<Handle>| h.map_or("-".to_owned(), |h| h.id.to_string());
+                let line = format!("drag {} {}", id(source), id(target));
+                world.input(None, line);
+            }
+            Action::Select { options, .. } => world.input(None, format!("select {}", options.join(","))),
+            Action::Scroll { dy, .. } => world.input(None, format!("scroll {dy}")),
+        }
+        Ok(performed)
+    }
+
+    async fn settle(&mut self, request: SettleRequest, _cancel: &CancellationToken) -> Result<Settled> {
+        self.fake.call("settle").await?;
+        tokio::time::sleep(request.quiet.min(request.cap)).await;
+        Ok(Settled { settled: true, still: Vec::new() })
+    }
+
+    async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
+        self.fake.call("changed").await?;
+        tokio::select! {
+            () = self.fake.changed.notified() => Ok(true),
+            () = cancel.cancelled() => Ok(false),
+            () = tokio::time::sleep(timeout) => Ok(false),
+        }
+    }
+
+    async fn navigate(
+        &mut self,
+        to: &Navigation,
+        _timeout: Duration,
+        _cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        self.fake.call("navigate").await?;
+        let mut world = self.fake.world();
+        if let Navigation::To(url) = to {
+            world.url = url.clone();
+        }
+        world.log.push(format!("navigate {to:?}"));
+        Ok(Arrived { moved: true, url: world.url.clone(), title: "Fake".to_owned(), settled: true })
+    }
+
+    async fn screenshot(&mut self, _request: ShotRequest) -> Result<Shot> {
+        Err(unsupported("fake", "take pictures"))
+    }
+
+    async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
+        self.fake.call("query").await?;
+        match query {
+            Query::Html => Err(unsupported("fake", "show HTML")),
+            query => Ok(serde_json::json!(format!("{query:?} of {}", handle.id))),
+        }
+    }
+
+    async fn notices(&mut self) -> Result<Vec<Notice>> {
+        self.fake.call("notices").await?;
+        Ok(std::mem::take(&mut self.fake.world().notices))
+    }
+
+    fn dialog(&self) -> Option<Dialog> {
+        self.fake.world().dialog.clone()
+    }
+
+    async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()> {
+        let mut world = self.fake.world();
+        world.dialog = None;
+        world.log.push(format!("answer {answer:?}"));
+        Ok(())
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        self.fake.call("close").await?;
+        self.fake.world().closed += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,5 @@
+//! Tests of hosts and the acting pipeline, on the fake device.
+
+mod acting;
+mod sessions;
+mod support;

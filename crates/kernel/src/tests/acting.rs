@@ -1,0 +1,330 @@
+//! The way from a target to an input.
+
+use super::support::{Bench, text};
+use crate::Dispatched;
+use crate::device::Notice;
+use serde_json::json;
+use stickpin_tree::IdentityGrade;
+
+const FORM: &str = r#"
+heading "Sign in" #2
+textbox "Email" #3
+button "Continue" #4
+button "Delete" #5 disabled
+"#;
+
+/// Two records with the same button.
+const MAILS: &str = r#"
+heading "Inbox" #2
+list #3
+  listitem #10
+    text "Mail 1"
+    button "Delete" #11
+  listitem #20
+    text "Mail 2"
+    button "Delete" #21
+"#;
+
+#[tokio::test(start_paused = true)]
+async fn a_press_reaches_the_element_of_its_ref() {
+    let b = Bench::open(FORM).await;
+    let r = b.ok("press", json!({ "target": "@e3" })).await;
+    assert_eq!(b.log(), ["press 4"]);
+    assert!(text(&r).starts_with("pressed @e3 button \"Continue\""), "{}", text(&r));
+    assert_eq!(r.receipt, ["no effect seen"]);
+    assert_eq!(r.warning, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pinned_and_a_plain_ref_act_alike_and_no_pin_is_printed() {
+    let b = Bench::open(FORM).await;
+    let generation = b.ok("snapshot", json!({})).await.refs_generation.unwrap();
+    let r = b.ok("press", json!({ "target": format!("@e3~s{generation}") })).await;
+    assert_eq!(b.log(), ["press 4"]);
+    assert_eq!(r.warning, None);
+    assert!(!serde_json::to_string(&r).unwrap().contains("~s"), "{r:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_older_pin_executes_with_both_numbers_in_its_warning() {
+    let b = Bench::open(FORM).await;
+    let first = b.ok("snapshot", json!({})).await.refs_generation.unwrap();
+    b.fake.world().replace("heading \"Sign in\" #2", "heading \"Sign in\" #2\nlink \"Help\" #9");
+    b.ok("count", json!({ "selector": "role=link" })).await;
+    let r = b.ok("press", json!({ "target": format!("@e3~s{first}") })).await;
+    let expected = format!(
+        "Ref @e3 was minted from snapshot s{first} but the session tree is now s{} — re-run snapshot -i.",
+        first + 1
+    );
+    assert_eq!(r.warning.as_deref(), Some(&*expected));
+    assert_eq!(b.log(), ["press 4"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn malformed_pins_send_nothing() {
+    let b = Bench::open(FORM).await;
+    for bad in ["@e3~", "@e3~x1", "@e0", "@e3~s1~s2"] {
+        let (code, r) = b.fails("press", json!({ "target": bad })).await;
+        assert_eq!(code, "INVALID_ARGS", "{bad}");
+        let error = r.error.unwrap();
+        assert!(error.hint.contains("@e12"), "{bad}: {error:?}");
+        assert!(error.message.contains("`target`"), "{bad}: {error:?}");
+    }
+    assert!(b.log().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ref_that_was_never_issued_is_not_found() {
+    let b = Bench::open(FORM).await;
+    let (code, r) = b.fails("press", json!({ "target": "@e99~s5" })).await;
+    assert_eq!(code, "REF_NOT_FOUND");
+    assert!(r.error.unwrap().hint.starts_with("Ref @e99 was minted from snapshot s5"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_element_moves_on_with_its_ref() {
+    let b = Bench::open(MAILS).await;
+    // @e1 heading, @e2 and @e3 the buttons of the two mails.
+    b.fake
+        .world()
+        .replace("list #3\n", "list #3\n  listitem #30\n    text \"Mail 0\"\n    button \"Delete\" #31\n");
+    b.ok("press", json!({ "target": refs_of(&b, "Mail 2").await })).await;
+    assert_eq!(b.log(), ["press 21"]);
+}
+
+/// The ref of the button in the row of a mail.
+async fn refs_of(b: &Bench, mail: &str) -> String {
+    let r = b.ok("snapshot", json!({})).await;
+    let all = text(&r);
+    let from = all.find(mail).unwrap_or_else(|| panic!("{all}"));
+    let at = all[from..].find("@e").map(|i| from + i).unwrap();
+    all[at..].split_whitespace().next().unwrap().to_owned()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recycled_row_is_refused_twice_and_gives_its_new_number() {
+    let b = Bench::open(MAILS).await;
+    let old = refs_of(&b, "Mail 1").await;
+    b.fake.world().replace("Mail 1", "Mail 11");
+    for _ in 0..2 {
+        let (code, r) = b.fails("press", json!({ "target": &old })).await;
+        assert_eq!(code, "STALE_REF");
+        let refs = r.refs.clone().expect("the new number is issued");
+        assert_eq!(refs.issued.len(), 1, "{refs:?}");
+        let error = r.error.unwrap();
+        assert_eq!(error.details["reason"], "changed");
+        assert_eq!(error.dispatched, Dispatched::No);
+        assert!(error.message.contains("button \"Delete\" in"), "{error:?}");
+        assert!(error.message.contains("Mail 11"), "{error:?}");
+    }
+    assert!(b.log().is_empty());
+    b.ok("press", json!({ "target": &old, "allowChanged": true })).await;
+    assert_eq!(b.log(), ["press 11"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_row_that_is_recycled_by_the_pointers_arrival_is_refused() {
+    let b = Bench::open(MAILS).await;
+    let old = refs_of(&b, "Mail 1").await;
+    b.fake.world().on_pointer = Some(Box::new(|w| w.replace("Mail 1", "Mail 7")));
+    let (code, _) = b.fails("press", json!({ "target": &old })).await;
+    assert_eq!(code, "STALE_REF");
+    assert!(b.log().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_element_that_is_gone_is_stale() {
+    let b = Bench::open(FORM).await;
+    b.fake.world().replace("button \"Continue\" #4\n", "");
+    let (code, r) = b.fails("press", json!({ "target": "@e3" })).await;
+    assert_eq!(code, "STALE_REF");
+    assert_eq!(r.error.unwrap().details["reason"], "gone");
+    assert_eq!(r.refs.unwrap().ended, [(3, 3)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn guards_answer_with_what_is_in_the_way() {
+    let b = Bench::open(FORM).await;
+    let (code, _) = b.fails("press", json!({ "target": "@e4" })).await;
+    assert_eq!(code, "ELEMENT_DISABLED");
+    b.fake.world().covered.insert(4, "dialog \"Cookies\"".to_owned());
+    let (code, r) = b.fails("press", json!({ "target": "@e3" })).await;
+    assert_eq!(code, "ELEMENT_COVERED");
+    assert!(text(&r).contains("covered by dialog \"Cookies\""), "{}", text(&r));
+    b.fake.world().offscreen.push(4);
+    b.fake.world().covered.clear();
+    let (code, _) = b.fails("press", json!({ "target": "@e3" })).await;
+    assert_eq!(code, "ELEMENT_OFFSCREEN");
+    assert!(b.log().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_guard_is_answered_within_its_grace() {
+    let b = Bench::open(FORM).await;
+    let began = tokio::time::Instant::now();
+    b.fails("press", json!({ "target": "@e4" })).await;
+    assert!(began.elapsed().as_millis() <= 300, "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_waits_for_the_target_to_become_actionable() {
+    let b = Bench::open(FORM).await;
+    let fake = b.fake.clone();
+    let enable = tokio::spawn(async move {
+        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+        fake.change(|w| w.replace(" disabled", ""));
+    });
+    b.ok("press", json!({ "target": "@e4", "timeout": 5000 })).await;
+    enable.await.unwrap();
+    assert_eq!(b.log(), ["press 5"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_selector_must_match_one_element() {
+    let b = Bench::open(MAILS).await;
+    let (code, r) = b.fails("press", json!({ "target": "role=button label=Delete" })).await;
+    assert_eq!(code, "AMBIGUOUS_MATCH");
+    let error = r.error.unwrap();
+    assert!(error.hint.contains("Mail 1") && error.hint.contains("Mail 2"), "{}", error.hint);
+    assert!(r.refs.is_some(), "candidates are issued");
+    b.ok("press", json!({ "target": "role=button label=Delete nth=2" })).await;
+    assert_eq!(b.log(), ["press 21"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_selector_without_match_names_the_nearest() {
+    let b = Bench::open(FORM).await;
+    let (code, r) = b.fails("press", json!({ "target": "role=button text=Contineu" })).await;
+    assert_eq!(code, "ELEMENT_NOT_FOUND");
+    assert!(r.error.unwrap().hint.contains("Continue"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_toggle_hands_over_its_new_self() {
+    let b = Bench::open("heading \"Player\" #2\nbutton \"Play\" #3").await;
+    let toggle = |w: &mut crate::fake::World| {
+        let (from, to) = if w.outline.contains("Play") { ("Play", "Pause") } else { ("Pause", "Play") };
+        w.replace(from, to);
+    };
+    // "Player" is no button.
+    b.fake.world().replace("Player", "Music");
+    b.ok("snapshot", json!({})).await;
+    b.fake.world().on_input.insert(3, Box::new(toggle));
+    let play = refs_named(&b, "Play").await;
+    let r = b.ok("press", json!({ "target": &play })).await;
+    let now = r.output.as_ref().unwrap()["now"].as_str().unwrap().to_owned();
+    assert!(now.contains("button \"Pause\""), "{now}");
+    let pause = now.split(' ').next().unwrap().to_owned();
+    assert_ne!(pause, play);
+    assert!(r.refs.is_some_and(|refs| !refs.issued.is_empty()));
+    let (code, _) = b.fails("press", json!({ "target": &play })).await;
+    assert_eq!(code, "STALE_REF");
+    let r = b.ok("press", json!({ "target": &pause })).await;
+    let again = r.output.unwrap()["now"].as_str().unwrap().split(' ').next().unwrap().to_owned();
+    assert_eq!(again, play, "the same element with the same meaning keeps its number");
+}
+
+async fn refs_named(b: &Bench, name: &str) -> String {
+    let r = b.ok("snapshot", json!({})).await;
+    let line = text(&r).lines().find(|l| l.contains(&format!("\"{name}\""))).unwrap().trim().to_owned();
+    line.split(' ').next().unwrap().to_owned()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dialog_ends_the_act_and_blocks_what_follows() {
+    let b = Bench::open(FORM).await;
+    b.fake.world().on_input.insert(
+        4,
+        Box::new(|w| {
+            w.dialog = Some(crate::device::Dialog {
+                kind: "confirm".into(),
+                message: "Sure?".into(),
+                default: String::new(),
+            });
+        }),
+    );
+    let r = b.ok("press", json!({ "target": "@e3", "settle": true })).await;
+    assert_eq!(r.dialog.unwrap().message, "Sure?");
+    let (code, r) = b.fails("snapshot", json!({})).await;
+    assert_eq!(code, "DIALOG_OPEN");
+    assert!(r.dialog.is_some());
+    b.ok("alert accept", json!({})).await;
+    assert!(b.ok("snapshot", json!({})).await.dialog.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn fill_reads_back_and_tells_formatting_from_refusal() {
+    let b = Bench::open(FORM).await;
+    b.ok("fill", json!({ "target": "@e2", "text": "a@b" })).await;
+    b.fake.world().format = Some(|s| format!("({s})"));
+    let r = b.ok("fill", json!({ "target": "@e2", "text": "12" })).await;
+    assert!(text(&r).contains("value \"(12)\""), "{}", text(&r));
+    b.fake.world().format = Some(|_| "99".to_owned());
+    let (code, r) = b.fails("fill", json!({ "target": "@e2", "text": "12" })).await;
+    assert_eq!(code, "FILL_MISMATCH");
+    assert_eq!(r.error.unwrap().dispatched, Dispatched::Unknown);
+    let (code, _) = b.fails("fill", json!({ "target": "@e3", "text": "x" })).await;
+    assert_eq!(code, "INVALID_ARGS");
+    assert_eq!(b.log().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_receipt_says_what_was_seen() {
+    let b = Bench::open(FORM).await;
+    b.fake.world().notices.push(Notice::ConsoleError { text: "before".into() });
+    b.fake.world().on_input.insert(
+        4,
+        Box::new(|w| {
+            w.notices.push(Notice::RequestFailed {
+                method: "POST".into(),
+                url: "/api".into(),
+                why: "500".into(),
+            });
+        }),
+    );
+    let r = b.ok("press", json!({ "target": "@e3" })).await;
+    assert_eq!(r.receipt, ["POST /api -> 500"]);
+    let r = b.ok("press", json!({ "target": "@e3", "receipt": "off" })).await;
+    assert!(r.receipt.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_without_identity_acts_by_likeness() {
+    let b = Bench::new(MAILS);
+    b.fake.world().grade = IdentityGrade::None;
+    b.ok("open", json!({ "what": "fake:/" })).await;
+    let second = refs_of(&b, "Mail 2").await;
+    // New numbers for all nodes, as every capture of such a device may give.
+    b.fake.world().replace("#21", "#51");
+    b.fake.world().replace("#11", "#41");
+    b.ok("press", json!({ "target": &second })).await;
+    assert_eq!(b.log(), ["press 51"]);
+    b.fake.world().replace("Mail 2", "Mail 9");
+    let (code, _) = b.fails("press", json!({ "target": &second })).await;
+    assert_eq!(code, "STALE_REF");
+    assert_eq!(b.log().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_point_names_what_it_hit() {
+    let b = Bench::open(FORM).await;
+    let r = b.ok("press", json!({ "target": "50,90" })).await;
+    assert_eq!(b.log(), ["press 4"]);
+    assert!(
+        text(&r).starts_with("pressed button \"Continue\"") && text(&r).contains("at 50,90"),
+        "{}",
+        text(&r)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_take_an_ended_ref_as_an_answer() {
+    let b = Bench::open(FORM).await;
+    b.fake.world().replace("button \"Continue\" #4\n", "");
+    assert_eq!(b.ok("is", json!({ "predicate": "absent", "target": "@e3" })).await.exit, 0);
+    assert_eq!(b.ok("is", json!({ "predicate": "visible", "target": "@e3" })).await.exit, 1);
+    let (code, _) = b.fails("is", json!({ "predicate": "enabled", "target": "@e3" })).await;
+    assert_eq!(code, "STALE_REF");
+    let (code, _) = b.fails("is", json!({ "predicate": "absent", "target": "@e77" })).await;
+    assert_eq!(code, "REF_NOT_FOUND");
+}

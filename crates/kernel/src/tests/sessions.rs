@@ -1,0 +1,226 @@
+//! Sessions: turns, deadlines, closing, ownership.
+
+use super::support::{Bench, text};
+use crate::Caller;
+use serde_json::json;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+const PAGE: &str = "heading \"Home\" #2\nbutton \"Go\" #3";
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_open_is_not_found() {
+    let b = Bench::new(PAGE);
+    let (code, r) = b.fails("snapshot", json!({})).await;
+    assert_eq!((code, r.exit), ("SESSION_NOT_FOUND", 6));
+    assert_eq!(b.fails("nothing", json!({})).await.0, "INVALID_ARGS");
+    assert_eq!(b.fails("open", json!({ "what": "gopher://x" })).await.0, "INVALID_ARGS");
+}
+
+#[tokio::test(start_paused = true)]
+async fn arguments_are_checked_by_name() {
+    let b = Bench::open(PAGE).await;
+    let (_, r) = b.fails("press", json!({ "taget": "@e1" })).await;
+    assert!(r.error.unwrap().hint.contains("`target`"));
+    let (_, r) = b.fails("press", json!({})).await;
+    assert_eq!(r.error.unwrap().message, "`press` needs `target`");
+    let (_, r) = b.fails("press", json!({ "target": "@e1", "count": "two" })).await;
+    assert!(r.error.unwrap().message.starts_with("`count` of `press`: \"two\" is not a whole number"));
+    let (_, r) = b.fails("press", json!({ "target": "role=buton" })).await;
+    assert!(r.error.unwrap().message.contains("`target` of `press`"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_open_session_goes_elsewhere_and_keeps_its_lifetime() {
+    let b = Bench::open(PAGE).await;
+    let one = b.ok("snapshot", json!({})).await.refs.unwrap();
+    b.ok("open", json!({ "what": "fake:/two" })).await;
+    let two = b.ok("snapshot", json!({})).await.refs.unwrap();
+    assert_eq!(one.lifetime, two.lifetime);
+    assert_eq!(two.generation, one.generation.map(|g| g + 1));
+    b.ok("open", json!({ "what": "fake:/two", "relaunch": true })).await;
+    let three = b.ok("snapshot", json!({})).await.refs.unwrap();
+    assert_ne!(two.lifetime, three.lifetime);
+    let world = b.fake.world();
+    assert_eq!((world.opened, world.closed), (2, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_of_another_caller_is_not_taken_over() {
+    let b = Bench::open(PAGE).await;
+    let mut other = b.clone();
+    other.caller = Caller { key: "somebody".into(), ..b.caller.clone() };
+    let (code, r) = other.fails("open", json!({ "what": "fake:/x" })).await;
+    assert_eq!((code, r.exit), ("SESSION_EXISTS", 5));
+    assert!(text(&r).contains("\"me\""), "{}", text(&r));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_opening_leaves_no_session() {
+    let b = Bench::new(PAGE);
+    assert_eq!(b.fails("open", json!({ "what": "fake:missing" })).await.0, "DEVICE_NOT_FOUND");
+    assert_eq!(b.host.sessions(), 0);
+    b.ok("open", json!({ "what": "fake:/" })).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hung_device_loses_its_own_session_only() {
+    let b = Bench::open(PAGE).await;
+    let mut other = b.clone();
+    other.caller.own_session = "other".into();
+    other.ok("open", json!({ "what": "fake:/" })).await;
+    b.fake.world().hangs_in = Some("perform");
+    let began = tokio::time::Instant::now();
+    let mut request = b.request("press", json!({ "target": "role=button" }));
+    request.timeout_ms = Some(3000);
+    let r = b.host.call(request, CancellationToken::new()).await;
+    let error = r.error.unwrap();
+    assert_eq!(error.code.name(), "BACKEND_LOST");
+    assert_eq!(error.dispatched, crate::Dispatched::Unknown);
+    assert_eq!(began.elapsed().as_millis(), 3500);
+    b.fake.world().hangs_in = None;
+    assert_eq!(b.fails("snapshot", json!({})).await.0, "BACKEND_LOST");
+    other.ok("snapshot", json!({})).await;
+    b.ok("open", json!({ "what": "fake:/" })).await;
+    b.ok("snapshot", json!({})).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_that_dies_is_lost_and_the_next_open_works() {
+    let b = Bench::open(PAGE).await;
+    b.fake.world().dead = true;
+    assert_eq!(b.fails("snapshot", json!({})).await.0, "BACKEND_LOST");
+    b.fake.world().dead = false;
+    // The session's task ends on its own.
+    while b.host.sessions() > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(b.fails("snapshot", json!({})).await.0, "BACKEND_LOST");
+    b.ok("open", json!({ "what": "fake:/" })).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_lets_others_in_between_its_looks() {
+    let b = Bench::open(PAGE).await;
+    let waiting = b.clone();
+    let wait =
+        tokio::spawn(
+            async move { waiting.ok("wait", json!({ "target": "text=Done", "timeout": 60_000 })).await },
+        );
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    let began = tokio::time::Instant::now();
+    b.ok("press", json!({ "target": "role=button", "receipt": "off" })).await;
+    assert!(began.elapsed() < Duration::from_millis(50), "{:?}", began.elapsed());
+    assert!(!wait.is_finished());
+    b.fake.change(|w| w.replace("Home", "Done"));
+    let r = wait.await.unwrap();
+    assert!(text(&r).contains("heading \"Done\""), "{}", text(&r));
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_waits_do_not_hold_each_other_up() {
+    let b = Bench::open(PAGE).await;
+    let long = b.clone();
+    let long =
+        tokio::spawn(
+            async move { long.call("wait", json!({ "target": "text=Never", "timeout": 60_000 })).await },
+        );
+    let began = tokio::time::Instant::now();
+    let (code, r) = b.fails("wait", json!({ "target": "text=Neither", "timeout": 2000 })).await;
+    assert_eq!((code, r.exit), ("TIMEOUT", 3));
+    assert!(began.elapsed() < Duration::from_millis(2300), "{:?}", began.elapsed());
+    assert_eq!(long.await.unwrap().exit, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_wait_ends_and_the_session_lives() {
+    let b = Bench::open(PAGE).await;
+    let cancel = CancellationToken::new();
+    let (host, request) =
+        (b.host.clone(), b.request("wait", json!({ "target": "text=Never", "timeout": 60_000 })));
+    let token = cancel.clone();
+    let call = tokio::spawn(async move { host.call(request, token).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let began = tokio::time::Instant::now();
+    cancel.cancel();
+    let r = call.await.unwrap();
+    assert_eq!(r.error.unwrap().code.name(), "TIMEOUT");
+    assert!(began.elapsed() < Duration::from_millis(10));
+    b.ok("snapshot", json!({})).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_that_goes_away_stops_its_command_and_nothing_else() {
+    let b = Bench::open(PAGE).await;
+    let gone = tokio::time::timeout(
+        Duration::from_millis(100),
+        b.call("wait", json!({ "target": "text=Never", "timeout": 60_000 })),
+    );
+    assert!(gone.await.is_err());
+    while b.host.running() > 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    b.ok("snapshot", json!({})).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn close_does_not_queue() {
+    let b = Bench::open(PAGE).await;
+    let waiting = b.clone();
+    let wait = tokio::spawn(async move {
+        waiting.call("wait", json!({ "target": "text=Never", "timeout": 60_000 })).await
+    });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let began = tokio::time::Instant::now();
+    b.ok("close", json!({})).await;
+    assert!(began.elapsed() < Duration::from_millis(600), "{:?}", began.elapsed());
+    assert!(wait.await.unwrap().error.is_some());
+    assert_eq!(b.fake.world().closed, 1);
+    assert_eq!(b.host.sessions(), 0);
+    assert_eq!(b.fails("close", json!({})).await.0, "SESSION_NOT_FOUND");
+}
+
+#[tokio::test(start_paused = true)]
+async fn close_frees_the_name_of_a_hung_session() {
+    let b = Bench::open(PAGE).await;
+    b.fake.world().hangs_in = Some("capture");
+    let hung = b.clone();
+    let hung = tokio::spawn(async move { hung.call("snapshot", json!({})).await });
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    let shown = b.ok("session show", json!({})).await;
+    assert!(text(&shown).contains("running snapshot"), "{}", text(&shown));
+    b.ok("close", json!({})).await;
+    assert_eq!(hung.await.unwrap().error.unwrap().code.name(), "BACKEND_LOST");
+    b.fake.world().hangs_in = None;
+    b.ok("open", json!({ "what": "fake:/" })).await;
+    b.ok("snapshot", json!({})).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unused_session_is_closed_and_says_so_afterwards() {
+    let b = Bench::new(PAGE);
+    b.ok("open", json!({ "what": "fake:/", "idleTimeout": 2 })).await;
+    tokio::time::sleep(Duration::from_secs(119)).await;
+    b.ok("get title", json!({})).await;
+    tokio::time::sleep(Duration::from_secs(119)).await;
+    assert_eq!(b.host.sessions(), 1);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(b.host.sessions(), 0);
+    let (code, r) = b.fails("snapshot", json!({})).await;
+    assert_eq!(code, "SESSION_NOT_FOUND");
+    assert!(text(&r).contains("2 min without commands"), "{}", text(&r));
+    assert_eq!(b.fake.world().closed, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn commands_of_one_session_run_one_at_a_time_in_order() {
+    let b = Bench::open("button \"A\" #2\nbutton \"B\" #3").await;
+    let calls = ["A", "B", "A", "B"].map(|name| {
+        let b = b.clone();
+        tokio::spawn(async move { b.ok("press", json!({ "target": format!("label={name}") })).await })
+    });
+    for call in calls {
+        call.await.unwrap();
+    }
+    assert_eq!(b.log(), ["press 2", "press 3", "press 2", "press 3"]);
+}

@@ -1,0 +1,315 @@
+//! Properties of the rule, and the work that it takes.
+
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+
+use super::work::steps;
+use super::*;
+use crate::testing::tree;
+use crate::{Attr, Document, IdentityGrade, NodeSpec, States, TreeBuilder};
+
+/// Rows of a list: the numbers of their handles and their texts, a "Delete" in each.
+fn list(rows: &[(u64, &str)], grade: &str) -> Tree {
+    let mut text =
+        format!("page \"Mail\" http://127.0.0.1/ grade={grade}\n  heading \"Mail\" level=1\n  list #2\n");
+    for (id, row) in rows {
+        write!(
+            text,
+            "    listitem #{id}\n      text \"{row}\" #{}\n      button \"Delete\"* #{}\n",
+            id + 1,
+            id + 2
+        )
+        .expect("a string takes all");
+    }
+    tree(&text)
+}
+
+fn buttons(tree: &Tree) -> Vec<NodeId> {
+    tree.nodes().filter(|n| n.role() == Role::Button).map(NodeRef::id).collect()
+}
+
+fn rows(texts: &[String], first: u64) -> Vec<(u64, &str)> {
+    texts.iter().zip(0..).map(|(t, i)| (first + 10 * i, t.as_str())).collect()
+}
+
+/// Different names that tell records apart.
+fn names(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<String>> {
+    proptest::collection::hash_set("[A-Z][a-z]{2,6} [A-Z][a-z]{2,6}", count)
+        .prop_map(|names| names.into_iter().filter(|n| !volatile::is_volatile(n)).collect::<Vec<_>>())
+        .prop_filter("two names", |names| names.len() > 1)
+}
+
+/// Any tree: (depth, role, name, text flags) for each node.
+fn any_tree() -> impl Strategy<Value = Tree> {
+    const ROLES: [Role; 22] = [
+        Role::Generic,
+        Role::Text,
+        Role::ListItem,
+        Role::List,
+        Role::Row,
+        Role::Group,
+        Role::Article,
+        Role::Button,
+        Role::Link,
+        Role::TextBox,
+        Role::Heading,
+        Role::Dialog,
+        Role::Menu,
+        Role::MenuItem,
+        Role::Region,
+        Role::Form,
+        Role::Navigation,
+        Role::Banner,
+        Role::Status,
+        Role::Clickable,
+        Role::Main,
+        Role::Option,
+    ];
+    let name = prop_oneof![
+        "[A-C]",
+        "[0-9]",
+        Just(String::new()),
+        Just("3 minutes ago".to_owned()),
+        "Tab \\([1-3]\\)"
+    ];
+    let node = (1_usize..6, 0..ROLES.len(), name, any::<u8>());
+    proptest::collection::vec(node, 1..60).prop_map(|nodes| {
+        let mut builder = TreeBuilder::new(IdentityGrade::NeverReused);
+        let document = Document { scope: 1, frame: String::new(), url: "/".into(), title: String::new() };
+        builder.document(0, document, 1).expect("a root");
+        let mut last = (0, Role::Document);
+        for ((depth, role, name, bits), id) in nodes.into_iter().zip(2..) {
+            let deepest = if last.1 == Role::Text { last.0 } else { last.0 + 1 };
+            let depth = depth.min(deepest.max(1));
+            last = (depth, ROLES[role]);
+            let has = |bit: u8| bits & 1 << bit != 0;
+            let mut states = States::empty();
+            states.set(States::ACTIONABLE, ROLES[role].is_control());
+            states.set(States::NAME_FROM_CONTENT, has(0));
+            states.set(States::LIVE, has(1) && has(2));
+            states.set(States::MODAL, has(1) && has(3) && has(4));
+            let key = ["", "k1", "k2", "7"][usize::from(bits >> 6)];
+            let attrs = [(Attr::DataId, key), (Attr::Href, if has(5) { "/a?b=1" } else { "" })];
+            let value = if has(3) { "typed" } else { "" };
+            let level = u8::from(ROLES[role] == Role::Heading) + u8::from(has(4));
+            let spec = NodeSpec {
+                role: Some(ROLES[role]),
+                name: &name,
+                value,
+                states,
+                level,
+                id,
+                attrs: &attrs,
+                tag: "",
+            };
+            builder.node(depth, spec).expect("a node that fits");
+        }
+        builder.finish().expect("a tree")
+    })
+}
+
+proptest! {
+    /// What was issued holds for itself.
+    #[test]
+    fn a_meaning_holds_where_it_was_read(tree in any_tree()) {
+        let mut openers = Openers::default();
+        let first = Records::new(&tree, &openers).opener(NodeId::ROOT);
+        openers.note_act(first);
+        openers.observe(&tree);
+        let (then, now) = (Records::new(&tree, &openers), Records::new(&tree, &openers));
+        for n in tree.nodes() {
+            let meaning = then.meaning(n.id());
+            prop_assert_eq!(now.judge(&meaning, n.id()), Verdict::Same { reads_now: None }, "{:?}", n);
+        }
+    }
+
+    /// A tree without the node never has another one taken for it unless it has the same role.
+    #[test]
+    fn content_matching_keeps_the_role(old in any_tree(), new in any_tree()) {
+        let openers = Openers::default();
+        let (then, now) = (Records::new(&old, &openers), Records::new(&new, &openers));
+        for n in old.nodes() {
+            let meaning = then.meaning(n.id());
+            if let Ok(found) = content_match(&then, n.id(), &meaning, &now) {
+                prop_assert_eq!(new.node(found).role(), n.role());
+                prop_assert!(now.judge(&meaning, found).is_same());
+            }
+        }
+    }
+
+    /// The only text that tells a row: when it changes, the row is another record, on the very same nodes.
+    #[test]
+    fn another_text_is_another_record(texts in names(2..8), at in any::<prop::sample::Index>()) {
+        let at = at.index(texts.len());
+        let mut later = texts.clone();
+        later[at] = "Quite another".to_owned();
+        let (old, new) = (list(&rows(&texts, 10), "never-reused"), list(&rows(&later, 10), "never-reused"));
+        let openers = Openers::default();
+        let (then, now) = (Records::new(&old, &openers), Records::new(&new, &openers));
+        for (i, node) in buttons(&old).into_iter().enumerate() {
+            let meaning = then.meaning(node);
+            let expected = if i == at {
+                Verdict::Changed(Clause::RowText)
+            } else {
+                Verdict::Same { reads_now: None }
+            };
+            prop_assert_eq!(now.judge(&meaning, node), expected);
+        }
+    }
+
+    /// Sorting moves nodes; their refs go with them. Patching texts into nodes that stay moves nothing.
+    #[test]
+    fn a_record_goes_with_its_row(texts in names(2..8), turn in any::<prop::sample::Index>()) {
+        let turn = 1 + turn.index(texts.len() - 1);
+        let openers = Openers::default();
+        let first = rows(&texts, 10);
+        let mut sorted = first.clone();
+        sorted.rotate_left(turn);
+        let patched: Vec<(u64, &str)> = first.iter().zip(&sorted).map(|(a, b)| (a.0, b.1)).collect();
+        let [old, moved, other] = [&first, &sorted, &patched].map(|rows| list(rows, "never-reused"));
+        let records = [&old, &moved, &other].map(|t| Records::new(t, &openers));
+        for node in buttons(&old) {
+            let meaning = records[0].meaning(node);
+            let handle = old.node(node).handle().expect("a handle");
+            let in_moved = moved.find_handle(handle).expect("the same nodes").id();
+            let in_other = other.find_handle(handle).expect("the same nodes").id();
+            prop_assert!(records[1].judge(&meaning, in_moved).is_same());
+            prop_assert_eq!(records[2].judge(&meaning, in_other), Verdict::Changed(Clause::RowText));
+        }
+    }
+
+    /// Without handles the record alone finds the row again; equal-looking rows are refused.
+    #[test]
+    fn records_do_without_handles(texts in names(2..8), turn in any::<prop::sample::Index>(), twice in any::<bool>()) {
+        let mut later = texts.clone();
+        later.rotate_left(turn.index(texts.len()));
+        if twice {
+            later.push(texts[0].clone());
+        }
+        let (old, new) = (list(&rows(&texts, 10), "none"), list(&rows(&later, 500), "none"));
+        let openers = Openers::default();
+        let (then, now) = (Records::new(&old, &openers), Records::new(&new, &openers));
+        let found = buttons(&new);
+        for (i, node) in buttons(&old).into_iter().enumerate() {
+            let matched = content_match(&then, node, &then.meaning(node), &now);
+            if twice && i == 0 {
+                prop_assert_eq!(matched, Err(Refused::NotUnique));
+            } else {
+                let place = later.iter().position(|t| *t == texts[i]).expect("still there");
+                prop_assert_eq!(matched, Ok(found[place]));
+            }
+        }
+    }
+
+    /// Typing into a field changes what nothing means.
+    #[test]
+    fn values_are_no_part_of_a_meaning(values in proptest::collection::vec("[a-c]{0,2}", 2..6), at in any::<prop::sample::Index>()) {
+        let form = |values: &[String]| {
+            let mut text = "page \"Guests\" http://127.0.0.1/\n  form\n".to_owned();
+            for value in values {
+                write!(text, "    group \"Guest\"\n      textbox \"Name\" value=\"{value}\"\n      button \"Remove\"*\n").expect("a string");
+            }
+            tree(&text)
+        };
+        let mut later = values.clone();
+        later[at.index(values.len())] = "typed".to_owned();
+        let (old, new) = (form(&values), form(&later));
+        let openers = Openers::default();
+        let (then, now) = (Records::new(&old, &openers), Records::new(&new, &openers));
+        for n in old.nodes() {
+            prop_assert!(now.judge(&then.meaning(n.id()), n.id()).is_same());
+        }
+    }
+}
+
+/// Meanings of all elements, judging all, and matching all after the list was drawn anew.
+fn all_the_work(count: u64, text: impl Fn(u64) -> String) -> u64 {
+    let texts: Vec<String> = (0..count).map(text).collect();
+    let (old, new) = (list(&rows(&texts, 10), "never-reused"), list(&rows(&texts, 100_000), "never-reused"));
+    let openers = Openers::default();
+    let (then, now) = (Records::new(&old, &openers), Records::new(&new, &openers));
+    let found = buttons(&new);
+    steps(|| {
+        for (i, node) in buttons(&old).into_iter().enumerate() {
+            let meaning = then.meaning(node);
+            assert!(then.judge(&meaning, node).is_same());
+            let matched = content_match(&then, node, &meaning, &now);
+            assert!(matched == Ok(found[i]), "{matched:?}");
+        }
+    })
+}
+
+#[test]
+fn the_work_grows_with_the_rows() {
+    for text in [|i: u64| format!("Mail M{i}x"), |i: u64| i.to_string()] {
+        let (small, large) = (all_the_work(500, text), all_the_work(1000, text));
+        assert!(large < small * 22 / 10, "{small} steps for 500 rows, {large} for 1,000");
+        assert!(large < 1000 * 100, "{large} steps for 1,000 rows");
+    }
+}
+
+#[test]
+fn people_read_what_it_was() {
+    let tree = tree(
+        r#"
+        page "Mail" http://127.0.0.1/
+          heading "Inbox" level=2
+            text "Inbox"
+          button "Compose"*
+          list
+            listitem
+              text "From a very long line of ancestors"
+              text "Ann"
+              button "Delete"*
+            listitem
+              text "Bob"
+              button "Delete"*
+          dialog "Confirm"
+            button "Yes"*
+        "#,
+    );
+    let openers = Openers::default();
+    let records = Records::new(&tree, &openers);
+    let read: Vec<String> = buttons(&tree).into_iter().map(|b| records.meaning(b).to_string()).collect();
+    assert_eq!(
+        read,
+        [
+            r#"button "Compose" in section "Inbox""#,
+            r#"button "Delete" in row "From a very long line of ancestors Ann""#,
+            r#"button "Delete" in row "Bob""#,
+            r#"button "Yes" in dialog "Confirm""#,
+        ]
+    );
+    let telling = records.telling(buttons(&tree)[2]);
+    assert_eq!(telling.as_deref(), Some("Bob"));
+}
+
+#[test]
+fn long_names_are_cut_and_escaped() {
+    let name = "x".repeat(500);
+    let tree = tree(&format!("page \"P\" http://127.0.0.1/\n  button \"{name}\"\n"));
+    let openers = Openers::default();
+    let shown = Records::new(&tree, &openers).meaning(buttons(&tree)[0]).to_string();
+    assert!(shown.chars().count() < 140, "{shown}");
+}
+
+#[test]
+fn a_meaning_names_the_nodes_that_it_hangs_on() {
+    let tree = tree(
+        r#"
+        page "P" http://127.0.0.1/
+          main
+            heading "Order 17" level=1 #7
+              text "Order 17"
+            section tag=section #8
+              text "Laptop for Ann"
+              button "Approve"* #9
+        "#
+        .replace("section tag=section", "generic tag=section")
+        .as_str(),
+    );
+    let openers = Openers::default();
+    let handles = Records::new(&tree, &openers).meaning(buttons(&tree)[0]).context_handles();
+    assert_eq!(handles.iter().map(|h| h.id).collect::<Vec<_>>(), [7, 8]);
+}
