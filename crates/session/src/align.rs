@@ -66,6 +66,7 @@ impl Alignment<'_> {
         element.seen = (self.generation, node);
         element.surface = self.tree.surface();
         element.unproven = false;
+        element.row_lost = false;
         let holds = |element: &Element, r| {
             element.entry(r).is_some_and(|e| records.judge(&e.meaning, node).is_same())
         };
@@ -82,7 +83,11 @@ impl Alignment<'_> {
         taken: &mut HashSet<NodeId>,
         records: &Records<'_>,
     ) {
+        if missing.is_empty() {
+            return;
+        }
         let fresh = self.fresh_roles(taken);
+        let handles: HashSet<Handle> = self.tree.nodes().filter_map(|n| n.handle()).collect();
         // By the tree they were last seen in, the newest first: of two elements that could claim a node, the one
         // that was there last has the better claim, and the other one was told apart from it before.
         let mut sought: BTreeMap<Generation, Vec<ElementKey>> = BTreeMap::new();
@@ -90,6 +95,9 @@ impl Alignment<'_> {
             let Some(element) = table.elements.get_mut(&key) else { continue };
             let was = element.place;
             element.place = self.place_without_match(element);
+            if element.place == Place::Gone && was != Place::Gone {
+                element.row_lost = self.lost_its_row(element, &handles);
+            }
             let seekable = element.active_meaning().is_some_and(|m| fresh.contains(&m.role()));
             if seekable && self.may_be_matched(element, was) {
                 sought.entry(element.seen.0).or_default().push(key);
@@ -149,13 +157,27 @@ impl Alignment<'_> {
             Place::Elsewhere | Place::Hidden | Place::Here(_) => false,
             // With a handle it may be in the part of the tree that was cut; without one, likeness is all there is.
             Place::Unseen => element.handle.is_none(),
-            // Away for a while: an equal one may be a new one, so a device without lasting handles needs a key.
+            // Away for a while: an equal one may be a new one. A row that was taken out of its list needs a key, and
+            // so does everything where handles do not last, because nothing shows then what survived.
             Place::Gone => {
-                self.tree.grade() == IdentityGrade::NeverReused
-                    || was != Place::Gone
+                was != Place::Gone
+                    || (self.tree.grade() == IdentityGrade::NeverReused && !element.row_lost)
                     || element.active_meaning().is_some_and(Meaning::has_record_key)
             }
         }
+    }
+
+    /// Whether the row of an element is not there any more while the list that it was in is.
+    fn lost_its_row(&self, element: &Element, handles: &HashSet<Handle>) -> bool {
+        let (at, node) = element.seen;
+        let last = self.retained.get(at).map(|tree| tree.node(node));
+        let (Some(row), Some(last)) = (element.active_meaning().and_then(Meaning::row), last) else {
+            return false;
+        };
+        let row = last.ancestors().find(|n| n.handle() == Some(row));
+        let list = row.and_then(|r| r.parent()?.handle());
+        row.is_some_and(|r| r.handle().is_some_and(|h| !handles.contains(&h)))
+            && list.is_some_and(|h| handles.contains(&h))
     }
 
     fn is_hidden(&self, element: &Element) -> bool {

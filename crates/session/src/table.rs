@@ -65,6 +65,9 @@ pub(crate) struct Element {
     pub(crate) seen: (Generation, NodeId),
     /// Found by likeness in a capture that was cut: there may be another one like it.
     pub(crate) unproven: bool,
+    /// Gone because its row was taken out of a list that stayed: an equal row that comes later is a new one, unless
+    /// its key says otherwise.
+    pub(crate) row_lost: bool,
     /// Which of its numbers holds; of an element that is away, which one held when it was last seen.
     pub(crate) active: Option<Ref>,
     /// Its numbers, the oldest first.
@@ -155,6 +158,7 @@ impl Table {
                     place: Place::Here(node),
                     seen: (at, node),
                     unproven: false,
+                    row_lost: false,
                     active: None,
                     entries: Vec::new(),
                 };

@@ -67,6 +67,12 @@ impl Meaning {
         matches!(self.0.record.basis, Basis::Key(_))
     }
 
+    /// The node that was its row, if the row is what tells it from its likes.
+    #[must_use]
+    pub fn row(&self) -> Option<Handle> {
+        self.0.record.row.filter(|_| self.0.record.basis.is_row())
+    }
+
     /// The nodes that the record hangs on, as far as it does: row, heading, section, opener at issue. A device
     /// that locates the element should report these too.
     #[must_use]
