@@ -8,8 +8,11 @@ use crate::retained::Retained;
 use crate::table::{Element, ElementKey, Place, Table};
 use hashbrown::{HashMap, HashSet};
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use stickpin_refs::Generation;
-use stickpin_tree::{Handle, IdentityGrade, Meaning, NodeId, Openers, Records, Role, Tree, content_match};
+use stickpin_tree::{
+    Document, Handle, IdentityGrade, Meaning, NodeId, NodeRef, Openers, Records, Role, Tree, content_match,
+};
 
 /// A new tree, and everything needed to find elements in it.
 pub(crate) struct Alignment<'a> {
@@ -86,7 +89,7 @@ impl Alignment<'_> {
         if missing.is_empty() {
             return;
         }
-        let fresh = self.fresh_roles(taken);
+        let fresh = self.fresh(taken);
         let handles: HashSet<Handle> = self.tree.nodes().filter_map(|n| n.handle()).collect();
         // By the tree they were last seen in, the newest first: of two elements that could claim a node, the one
         // that was there last has the better claim, and the other one was told apart from it before.
@@ -98,7 +101,8 @@ impl Alignment<'_> {
             if element.place == Place::Gone && was != Place::Gone {
                 element.row_lost = self.lost_its_row(element, &handles);
             }
-            let seekable = element.active_meaning().is_some_and(|m| fresh.contains(&m.role()));
+            let seekable =
+                element.active_meaning().is_some_and(|m| fresh.contains(&likes(m.role(), m.name())));
             if seekable && self.may_be_matched(element, was) {
                 sought.entry(element.seen.0).or_default().push(key);
             }
@@ -112,6 +116,9 @@ impl Alignment<'_> {
             for &key in keys {
                 let Some(element) = table.elements.get(&key) else { continue };
                 let Some(meaning) = element.active_meaning() else { continue };
+                if !self.has_document_of(last.tree().node(element.seen.1)) {
+                    continue;
+                }
                 if let Ok(node) = content_match(&last, element.seen.1, meaning, records)
                     && !taken.contains(&node)
                 {
@@ -184,8 +191,8 @@ impl Alignment<'_> {
         element.handle.is_some_and(|h| self.tree.hidden().binary_search(&h).is_ok())
     }
 
-    /// Roles of the nodes that were not in the tree before: only such a node can take the place of another one.
-    fn fresh_roles(&self, taken: &HashSet<NodeId>) -> HashSet<Role> {
+    /// What the nodes that were not in the tree before could be: only such a node can take the place of another one.
+    fn fresh(&self, taken: &HashSet<NodeId>) -> HashSet<u64> {
         let known: HashSet<Handle> = match self.before {
             Some(before) if before.surface() == self.tree.surface() => {
                 before.nodes().filter_map(|n| n.handle()).collect()
@@ -193,7 +200,14 @@ impl Alignment<'_> {
             _ => HashSet::new(),
         };
         let fresh = self.tree.nodes().filter(|n| n.handle().is_none_or(|h| !known.contains(&h)));
-        fresh.filter(|n| !taken.contains(&n.id())).map(|n| n.role()).collect()
+        fresh.filter(|n| !taken.contains(&n.id())).map(|n| likes(n.role(), n.name())).collect()
+    }
+
+    /// Whether the document that a node was in is still there, or was loaded again.
+    fn has_document_of(&self, node: NodeRef<'_>) -> bool {
+        let then = node.document();
+        let same = |d: &Document| d.scope == then.scope || (d.frame == then.frame && d.url == then.url);
+        self.tree.documents().iter().any(same)
     }
 
     /// Where a device may give the handle of a dead element to another one, a handle is worth nothing as soon as its
@@ -211,4 +225,13 @@ impl Alignment<'_> {
             }
         }
     }
+}
+
+/// One number for all elements that could be alike: of one role, with one name, counts aside. A cheap sieve before
+/// the record rule.
+fn likes(role: Role, name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    role.hash(&mut hasher);
+    name.chars().filter(|c| c.is_alphabetic()).for_each(|c| c.hash(&mut hasher));
+    hasher.finish()
 }

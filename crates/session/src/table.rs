@@ -231,8 +231,11 @@ impl Table {
 
     /// Forgets the numbers that ended first, down to the bound. Returns all that were forgotten since the last call.
     pub(crate) fn forget(&mut self) -> Vec<Ref> {
-        let ends = self.elements.values().flat_map(|e| &e.entries);
-        let mut ends: Vec<(Generation, Ref)> = ends.filter_map(|e| Some((e.ended?, e.r#ref))).collect();
+        // Elements that cut captures never show again would pile up otherwise.
+        let unseen = |e: &Element| (e.place == Place::Unseen).then_some(e.seen.0);
+        let entries = self.elements.values().flat_map(|e| e.entries.iter().map(move |entry| (e, entry)));
+        let mut ends: Vec<(Generation, Ref)> =
+            entries.filter_map(|(e, entry)| Some((entry.ended.or(unseen(e))?, entry.r#ref))).collect();
         ends.sort_unstable();
         ends.truncate(ends.len().saturating_sub(MAX_ENDED));
         self.forgotten_through = self.forgotten_through.max(ends.last().map(|&(g, _)| g));

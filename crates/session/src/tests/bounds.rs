@@ -50,3 +50,24 @@ fn absent_elements_do_not_keep_trees_without_bound() {
     }
     assert!(b.session.retained.len() <= crate::retained::MAX_TREES);
 }
+
+#[test]
+fn cut_captures_do_not_pile_up_what_they_never_show_again() {
+    let mut b = Bench::new("never-reused");
+    for page in 0..6_u64 {
+        let line = |i: u64| format!("button \"B{i}\" #{}\n", i + 2);
+        let body = (page * 1_000..(page + 1) * 1_000).map(line).collect::<String>();
+        b.store("truncated", &body, Origin::Snapshot);
+        b.issue_all(&me());
+    }
+    let known = (1..=6_000).filter(|&n| b.plain(&me(), r(n)).is_ok()).count();
+    assert_eq!(known, MAX_ENDED + 1_000);
+    assert_eq!(fault_reason(&b, 1), EndReason::Forgotten);
+}
+
+fn fault_reason(b: &Bench, number: u32) -> EndReason {
+    match fault(b.plain(&me(), r(number))) {
+        RefFault::Ended { reason, .. } => reason,
+        fault => panic!("{fault:?}"),
+    }
+}

@@ -18,6 +18,9 @@ use super::work;
 use super::{Records, Sight, Switches};
 use crate::{IdentityGrade, NodeId, NodeRef, Role};
 
+/// Whether a row survived of a container in older records (the address of their token, kept; its first row).
+pub(super) type KeptRows = HashMap<(usize, NodeId), (Rc<()>, bool)>;
+
 /// Nodes by role and name, with counts and without.
 pub(super) type Named = HashMap<(Role, Print), Vec<NodeId>>;
 
@@ -169,7 +172,7 @@ fn rendered_anew(
         && let row = old.tree.node(at.id)
         && lives(row).is_none()
     {
-        if at.container.ids.iter().any(|&id| lives(old.tree.node(id)).is_some()) {
+        if new.keeps_a_row(old, &at.container.ids) {
             return Err(Refused::SiblingKept);
         }
         let row_now = new.structure.row_of(b).map_or(b, |at| new.tree.node(at.id));
@@ -192,6 +195,22 @@ fn verdict(reads: Option<bool>) -> Result<(), Refused> {
 }
 
 impl<'t> Records<'t> {
+    /// Whether a row of an older container is still here. Asked once for all its rows.
+    fn keeps_a_row(&self, old: &Records<'_>, rows: &[NodeId]) -> bool {
+        let Some(&first) = rows.first() else { return false };
+        let key = (Rc::as_ptr(&old.token).addr(), first);
+        if let Some((_, known)) = self.kept_rows.borrow().get(&key) {
+            return *known;
+        }
+        let keeps = rows.iter().any(|&id| {
+            work::step();
+            old.tree.node(id).handle().is_some_and(|h| self.node_at(h).is_some())
+        });
+        // The token is kept so that its address stays the old records' alone.
+        self.kept_rows.borrow_mut().insert(key, (old.token.clone(), keeps));
+        keeps
+    }
+
     /// Nodes that could have a meaning: of its role and name, with some of its evidence.
     fn candidates(&self, last: &Inner) -> Vec<NodeId> {
         let mut found = Vec::new();
