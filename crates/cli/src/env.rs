@@ -1,7 +1,7 @@
 //! What a command line learns from its surroundings. The binary reads it; nothing here looks at a variable.
 
 use std::path::PathBuf;
-use stickpin_kernel::{Error, ErrorCode, Result, paths};
+use stickpin_kernel::{Caller, Error, ErrorCode, Result, paths};
 
 /// The surroundings of one call.
 #[derive(Debug, Clone, Default)]
@@ -26,8 +26,8 @@ impl Env {
     /// # Errors
     /// `IO` when there is no home directory either.
     pub(crate) fn state_dir(&self, option: Option<&str>) -> Result<PathBuf> {
-        let caller = crate::own::caller(&self.cwd, self.home.as_deref());
         if let Some(path) = option.or(self.state_dir.as_deref()).filter(|path| !path.is_empty()) {
+            let caller = Caller { cwd: self.cwd.clone(), home: self.home.clone(), ..Caller::default() };
             return Ok(paths::resolve(&caller, path));
         }
         match &self.home {

@@ -75,3 +75,16 @@ fn a_reader_that_goes_away_is_no_failure() {
     drop(child.stdout.take());
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn the_demonstration_shows_the_same_every_time_and_needs_no_daemon() {
+    let world = World::new();
+    let first = world.ok("demo");
+    assert_eq!(world.ok("demo"), first);
+    assert!(!world.state_dir().exists());
+    let refusal = first.lines().find(|line| line.starts_with("STALE_REF: ")).expect("the recycled row");
+    assert!(refusal.contains("\"Ada Berg\"") && refusal.contains("\"Nils Falk\""), "{refusal}");
+    // It is shown in README: what somebody can type must be what was run.
+    assert!(first.lines().filter(|line| line.starts_with("$ stickpin ")).count() >= 10);
+    assert!(!first.contains('{'), "{first}");
+}

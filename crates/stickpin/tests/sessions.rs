@@ -125,5 +125,10 @@ fn a_cancelled_command_still_answers() {
     raw.send(&json!({"jsonrpc": "2.0", "method": "cancel", "params": {"id": 7}}));
     let answer = raw.answer();
     assert_eq!(answer["id"], 7);
-    assert_eq!(answer["result"]["ok"], false, "{answer}");
+    assert_eq!(
+        (&answer["result"]["command"], &answer["result"]["ok"]),
+        (&json!("wait"), &json!(false)),
+        "{answer}"
+    );
+    assert_ne!(answer["result"]["error"]["code"], "INVALID_ARGS", "{answer}");
 }
