@@ -1,44 +1,119 @@
-//! What changed since the client last read in full: the diff that renews refs.
+//! What changed since the client last read in full: the diff that renews refs (`refs.md` 8).
 
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::render::{Show, Text};
+use crate::request::Detail;
 use serde::Serialize;
-use stickpin_session::Origin;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use stickpin_refs::Ref;
+use stickpin_session::{BaseTree, Origin};
+use stickpin_tree::{DEFAULT_MAX_BYTES, Diff, DiffCues, NodeId, View};
 
 /// What changed between two trees.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Changes {
     /// Where the comparison starts: `changes since s482913`.
+    #[serde(skip)]
     header: String,
-    /// The lines: `+` came, `-` went, `~` changed.
-    lines: String,
-    /// Refs that ended since.
+    /// The lines: `+` came, `-` went, `~` reads otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<String>,
+    /// Refs that ended since and that no line names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ended: Vec<String>,
+    /// Whether nothing differs.
+    same: bool,
     /// Whether nothing was left out: every ref that is not listed is as good as new then.
     complete: bool,
 }
 
 impl Cx {
-    /// Captures, and says what changed since this client's base. A complete diff renews every ref that it does not
-    /// list.
+    /// Captures, and says what changed since this client's base. A complete diff from a kept base renews every ref
+    /// that it does not list.
     ///
     /// # Errors
     /// What the device says.
-    pub(crate) async fn changes(&mut self, origin: Origin, _interactive: bool) -> Result<Changes> {
-        self.look(origin).await?;
-        Ok(Changes::default())
+    pub(crate) async fn changes(&mut self, origin: Origin, interactive: bool) -> Result<Changes> {
+        let session = &self.live()?.session;
+        let before = session.generation().zip(session.tree().cloned());
+        let tree = self.look(origin).await?;
+        let (client, since) = (self.client(), self.since.map(stickpin_refs::Generation::new));
+        let max_bytes = self.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES);
+        let digest = self.render.detail == Detail::Digest;
+        let session = &self.live()?.session;
+        let kept = session.base(&client, since);
+        let renews = kept.is_some();
+        // Who never read in full is shown what changed since anybody looked; that renews nothing.
+        let Some(base) = kept.or(before.map(|(generation, tree)| BaseTree { generation, tree })) else {
+            return Ok(Changes {
+                header: "nothing was read before; snapshot -i".to_owned(),
+                ..Changes::default()
+            });
+        };
+
+        let then = session.refs_in(&base);
+        let ref_then = |n: NodeId| then.binary_search_by_key(&n, |&(n, _)| n).ok().map(|at| then[at].1);
+        let pairs = session.pairs(&base);
+        let view = View { interactive, max_bytes, ..View::default() };
+        let cues = DiffCues { issued: &|n| ref_then(n).is_some() };
+        let diff = Diff::between(&base.tree, &tree, &pairs, &view, &cues);
+        let ended = session.ended_since(&base);
+        let complete = diff.complete() && ended.is_some();
+
+        self.issue(&diff.refs())?;
+        let session = &mut self.live()?.session;
+        let named = RefCell::new(BTreeSet::new());
+        let old_ref = |n: NodeId| {
+            let r = ref_then(n);
+            named.borrow_mut().extend(r);
+            r
+        };
+        let lines = diff.render(&|n| session.ref_of(n), &old_ref);
+        let mut ended = ended.unwrap_or_default();
+        if complete && renews {
+            let renewed = session.renew(&client, &base, &ended);
+            tracing::debug!(count = renewed.len(), "renewed");
+            self.envelope.base = Some(base.generation.get());
+        }
+        self.envelope.ended.extend(&ended);
+        ended.retain(|r| !named.borrow().contains(r));
+        let same = diff.is_empty() && ended.is_empty();
+        Ok(Changes {
+            header: diff.header(base.generation),
+            lines: (!digest).then_some(lines),
+            ended: spans(&ended),
+            same,
+            complete,
+        })
     }
+}
+
+/// Refs in a row as `@e3-@e7`.
+fn spans(refs: &[Ref]) -> Vec<String> {
+    let mut spans: Vec<(Ref, Ref)> = Vec::new();
+    for &r in refs {
+        match spans.last_mut() {
+            Some((_, last)) if last.get() + 1 == r.get() => *last = r,
+            _ => spans.push((r, r)),
+        }
+    }
+    let word =
+        |(first, last): (Ref, Ref)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    spans.into_iter().map(word).collect()
 }
 
 impl Show for Changes {
     fn show(&self, text: &mut Text) {
-        if text.header {
-            text.line(&self.header);
+        match (text.header, self.same) {
+            (true, true) => text.line(format_args!("no {}", self.header)),
+            (true, false) => text.line(&self.header),
+            (false, true) => text.line("no changes"),
+            (false, false) => {}
         }
-        text.block(&self.lines);
+        text.block(self.lines.as_deref().unwrap_or(""));
         if !self.ended.is_empty() {
             text.line(format_args!("ended: {}", self.ended.join(" ")));
         }

@@ -47,12 +47,17 @@ list! {
     commands::session::SessionShow,
 }
 
+type Parse = fn(Map<String, Value>) -> serde_json::Result<Box<dyn Prepared>>;
+
+/// The end of a command that runs.
+pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Produced>>> + Send + 'a>>;
+
 /// A command of the list.
 pub struct Entry {
     /// What every surface has to know about it.
     pub spec: Spec,
     make_schema: fn() -> Value,
-    parse: fn(Map<String, Value>) -> serde_json::Result<Box<dyn Prepared>>,
+    parse: Parse,
     schema: OnceLock<Value>,
     fields: OnceLock<Vec<Field>>,
 }
@@ -145,10 +150,7 @@ pub fn lookup(name: &str) -> Result<&'static Entry> {
 pub(crate) trait Prepared: Send {
     fn effect(&self) -> Effect;
     fn deadline(&self) -> Duration;
-    fn run<'a>(
-        self: Box<Self>,
-        cx: &'a mut Cx,
-    ) -> Pin<Box<dyn Future<Output = Result<Box<dyn Produced>>> + Send + 'a>>;
+    fn run<'a>(self: Box<Self>, cx: &'a mut Cx) -> Running<'a>;
 }
 
 /// An output, its type erased.
@@ -170,10 +172,7 @@ impl<C: Command> Prepared for Parsed<C> {
         self.0.deadline()
     }
 
-    fn run<'a>(
-        self: Box<Self>,
-        cx: &'a mut Cx,
-    ) -> Pin<Box<dyn Future<Output = Result<Box<dyn Produced>>> + Send + 'a>> {
+    fn run<'a>(self: Box<Self>, cx: &'a mut Cx) -> Running<'a> {
         Box::pin(async move {
             let output = self.0.run(cx).await?;
             Ok(Box::new(Output(output)) as Box<dyn Produced>)

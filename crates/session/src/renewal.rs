@@ -3,9 +3,10 @@
 use crate::client::ClientId;
 use crate::pairs::pairs;
 use crate::session::Session;
+use crate::table::Entry;
 use std::sync::Arc;
 use stickpin_refs::{Generation, Ref};
-use stickpin_tree::{NodeId, Tree};
+use stickpin_tree::{NodeId, Records, Tree};
 
 /// A tree that a diff is computed from.
 #[derive(Debug, Clone)]
@@ -57,6 +58,29 @@ impl Session {
         self.give(client, &renewed, now);
         self.clients.set_base(client, now);
         renewed
+    }
+
+    /// Which ref stood for which node of an older tree, as far as it is known, sorted by node. For the lines of what
+    /// went or means something else now.
+    #[must_use]
+    pub fn refs_in(&self, base: &BaseTree) -> Vec<(NodeId, Ref)> {
+        let handles = base.tree.handle_index();
+        let records = Records::new(&base.tree, &self.openers);
+        let mut refs = Vec::new();
+        for element in self.table().elements.values() {
+            let by_handle = element.handle.and_then(|h| handles.get(&h).copied());
+            let seen = (element.seen.0 == base.generation).then_some(element.seen.1);
+            let Some(node) = by_handle.or(seen) else { continue };
+            let held = |e: &&Entry| e.ended.is_none_or(|at| at > base.generation);
+            let mut held = element.entries.iter().filter(held);
+            let entry = match element.entries.len() {
+                1 => held.next(),
+                _ => held.find(|e| records.judge(&e.meaning, node).is_same()),
+            };
+            refs.extend(entry.map(|e| (node, e.r#ref)));
+        }
+        refs.sort_unstable();
+        refs
     }
 
     /// Pairs of nodes, of an older tree and of the stored one, that a diff shows as one: by handle, and by what they

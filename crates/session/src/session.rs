@@ -62,7 +62,7 @@ pub struct Session {
     table: Table,
     pub(crate) clients: Clients,
     pub(crate) retained: Retained,
-    openers: Openers,
+    pub(crate) openers: Openers,
 }
 
 impl Session {

@@ -328,3 +328,41 @@ async fn questions_take_an_ended_ref_as_an_answer() {
     let (code, _) = b.fails("is", json!({ "predicate": "absent", "target": "@e77" })).await;
     assert_eq!(code, "REF_NOT_FOUND");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_settled_diff_renews_what_it_does_not_list() {
+    let b = Bench::open(MAILS).await;
+    let first = b.ok("snapshot", json!({})).await.refs_generation.unwrap();
+    let (one, two) = (refs_of(&b, "Mail 1").await, refs_of(&b, "Mail 2").await);
+    let base = first + 2;
+    b.fake.world().on_input.insert(
+        11,
+        Box::new(|w| w.replace("  listitem #10\n    text \"Mail 1\"\n    button \"Delete\" #11\n", "")),
+    );
+    let r = b.ok("press", json!({ "target": &one, "settle": true })).await;
+    let refs = r.refs.clone().unwrap();
+    assert_eq!(refs.base, Some(base), "{r:#?}");
+    assert!(text(&r).contains(&format!("changes since s{base}")), "{}", text(&r));
+    assert!(text(&r).contains(&format!("- {one} button \"Delete\"")), "{}", text(&r));
+    assert!(refs.ended.iter().any(|&(a, z)| (a..=z).any(|n| format!("@e{n}") == one)), "{refs:?}");
+    let r = b.ok("press", json!({ "target": &two })).await;
+    assert_eq!(r.warning, None, "the diff renewed it");
+    assert_eq!(b.log(), ["press 11", "press 21"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_act_without_settle_renews_nothing() {
+    let b = Bench::open(MAILS).await;
+    let two = refs_of(&b, "Mail 2").await;
+    b.fake.world().replace("Inbox", "Inbox today");
+    b.ok("count", json!({ "selector": "role=button" })).await;
+    let r = b.ok("is", json!({ "predicate": "visible", "target": &two })).await;
+    assert!(r.warning.is_some(), "{r:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_diff_without_changes_says_so() {
+    let b = Bench::open(MAILS).await;
+    let r = b.ok("snapshot", json!({ "diff": true })).await;
+    assert!(text(&r).starts_with("no changes since s"), "{}", text(&r));
+}
