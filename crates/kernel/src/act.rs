@@ -80,7 +80,10 @@ impl Ready {
 pub(crate) struct Reading {
     name: String,
     states: States,
-    editable: bool,
+    /// Whether it takes text.
+    pub(crate) editable: bool,
+    /// Whether it can be on or off.
+    checkable: bool,
 }
 
 impl Reading {
@@ -99,7 +102,14 @@ impl Reading {
             name: node.name().to_owned(),
             states: node.states() & shown,
             editable: node.is(States::EDITABLE),
+            checkable: node.states().intersects(States::CHECKABLE | States::PRESSABLE),
         }
+    }
+
+    /// Whether it is on; `None` where it can be neither. A mixed box is not on.
+    pub(crate) fn checked(&self) -> Option<bool> {
+        let on = self.states.intersects(States::CHECKED | States::PRESSED);
+        self.checkable.then(|| on && !self.states.contains(States::MIXED))
     }
 }
 

@@ -60,15 +60,27 @@ impl Cx {
     pub(crate) async fn before(&mut self, ready: &Ready) -> Result<()> {
         // What was seen until now belongs to no act of ours.
         drop(self.device()?.notices().await?);
-        let live = self.live()?;
-        let node = match &ready.found {
-            Some(found) => found.node,
-            None => None,
-        };
-        if let Some(node) = node {
-            live.session.note_act(node);
+        self.opened_by(ready)
+    }
+
+    /// Notes the target of an act as what opens the popup that appears next.
+    ///
+    /// # Errors
+    /// `SESSION_NOT_FOUND`.
+    pub(crate) fn opened_by(&mut self, ready: &Ready) -> Result<()> {
+        if let Some(node) = ready.found.as_ref().and_then(|found| found.node) {
+            self.live()?.session.note_act(node);
         }
         Ok(())
+    }
+
+    /// The target as it is now; `None` when it is gone.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub(crate) async fn read_again(&mut self, ready: &Ready) -> Result<Option<Reading>> {
+        let Some(handle) = ready.handle else { return Ok(None) };
+        Ok(self.reading(handle, ready).await?.map(|(_, reading)| reading))
     }
 
     /// Looks at what became of an act. Nothing in here undoes it: what cannot be read any more is left out.

@@ -17,6 +17,7 @@ mod dispatch;
 mod error;
 #[cfg(test)]
 mod fake;
+mod fields;
 mod host;
 mod journal;
 mod keys;

@@ -58,9 +58,16 @@ impl Run {
         file.seek(SeekFrom::Start(self.read))?;
         let mut text = String::new();
         self.read += file.read_to_string(&mut text)? as u64;
-        lines.extend(text.lines().map(str::to_owned));
+        lines.extend(text.lines().map(sim_line));
         Ok(lines)
     }
+}
+
+/// A line of a simulated app's log as `event element` with the detail, as pages write theirs.
+fn sim_line(line: &str) -> String {
+    let Ok(entry) = serde_json::from_str::<serde_json::Value>(line) else { return line.to_owned() };
+    let words = ["event", "element", "detail"].map(|k| entry[k].as_str().unwrap_or(""));
+    words.join(" ").trim_end().to_owned()
 }
 
 /// Runs a whole file on a surface that works in `dir`.

@@ -4,13 +4,16 @@
 //! daemon's socket, through the real binary as text and as JSON), and each must show the same outcome: that is the
 //! parity test. What received the input is read from the app's own log, never from an answer of ours.
 
+mod chromium;
 mod expect;
 mod harness;
 mod normalise;
 mod pages;
 mod scenario;
+pub mod staleness;
 mod surface;
 
+pub use chromium::chromium;
 pub use expect::Outcome;
 pub use harness::{Run, run_file, scenario_files};
 pub use normalise::Normaliser;

@@ -70,6 +70,20 @@ impl PageServer {
         listeners.len()
     }
 
+    /// Waits until a page has reported a line that begins so, takes it out of the log, and returns the rest of it.
+    #[must_use]
+    pub fn wait_for_prefix(&self, prefix: &str, patience: Duration) -> Option<String> {
+        let found = |log: &[String]| log.iter().position(|l| l.starts_with(prefix));
+        let log = lock(&self.shared.log);
+        let (mut log, _) = self
+            .shared
+            .grown
+            .wait_timeout_while(log, patience, |log| found(log).is_none())
+            .expect("no thread of the page server panicked");
+        let at = found(&log)?;
+        Some(log.remove(at).split_off(prefix.len()))
+    }
+
     /// Waits until a page has reported a line, and takes it out of the log. False after `patience`.
     #[must_use]
     pub fn wait_for(&self, line: &str, patience: Duration) -> bool {

@@ -1,6 +1,6 @@
 //! `fill`: replaces the content of a field and reads it back.
 
-use crate::act::Reach;
+use crate::act::{How, Reach, Ready};
 use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
@@ -42,22 +42,31 @@ impl Command for Fill {
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
-        let ready = cx.ready(&self.target, Reach::View, how).await?;
-        let target = ready.element()?;
-        cx.editable(&ready)?;
-        cx.before(&ready).await?;
-        let performed = cx.perform(&Action::Fill { target, text: self.text.clone() }, &ready.words).await?;
-        let mut acted = Acted::new("filled", &ready.words);
-        if let Some(value) = performed.value
-            && value != self.text
-        {
-            if !same_but_for_format(&value, &self.text) {
-                return Err(mismatch(&ready.words, &self.text, &value).dispatched(cx.dispatched()));
-            }
-            acted.value = Some(value);
-        }
+        let (ready, acted) = fill(cx, &self.target, &self.text, how).await?;
         cx.after(Some(&ready), how, acted).await
     }
+}
+
+/// Fills a field and reads it back.
+///
+/// # Errors
+/// Of resolving and the guards; `FILL_MISMATCH` when it reads something else.
+pub(crate) async fn fill(cx: &mut Cx, target: &Target, text: &str, how: How) -> Result<(Ready, Acted)> {
+    let ready = cx.ready(target, Reach::View, how).await?;
+    let handle = ready.element()?;
+    cx.editable(&ready)?;
+    cx.before(&ready).await?;
+    let performed = cx.perform(&Action::Fill { target: handle, text: text.to_owned() }, &ready.words).await?;
+    let mut acted = Acted::new("filled", &ready.words);
+    if let Some(value) = performed.value
+        && value != text
+    {
+        if !same_but_for_format(&value, text) {
+            return Err(mismatch(&ready.words, text, &value).dispatched(cx.dispatched()));
+        }
+        acted.value = Some(value);
+    }
+    Ok((ready, acted))
 }
 
 /// Whether two values differ only in what formatting adds: white space, separators, case.

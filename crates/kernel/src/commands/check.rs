@@ -1,0 +1,58 @@
+//! `check`, `uncheck`: a box, switch or toggle is as it should be.
+
+use crate::after::Acted;
+use crate::args::acting;
+use crate::command::{Command, Effect, Spec};
+use crate::cx::Cx;
+use crate::device::Capability;
+use crate::error::Result;
+use crate::target::Target;
+use std::time::Duration;
+
+acting! {
+    /// Make a checkbox, radio, switch or toggle be on. One that is on already is left alone.
+    pub(crate) struct Check {
+        /// Ref or selector.
+        #[schemars(extend("x-positional" = 0))]
+        target: Target,
+    }
+}
+
+acting! {
+    /// Make a checkbox, switch or toggle be off. One that is off already is left alone.
+    pub(crate) struct Uncheck {
+        /// Ref or selector.
+        #[schemars(extend("x-positional" = 0))]
+        target: Target,
+    }
+}
+
+const CHECK: Spec = Spec { effect: Effect::Mutates, needs: &[Capability::Press], ..Spec::SESSION };
+
+impl Command for Check {
+    const SPEC: Spec = Spec { name: "check", examples: &["stickpin check @e4"], ..CHECK };
+    type Output = Acted;
+
+    fn deadline(&self) -> Duration {
+        Self::SPEC.deadline + self.how().extra()
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Acted> {
+        let (ready, acted) = cx.set_checked(&self.target, true, self.how()).await?;
+        cx.after(Some(&ready), self.how(), acted).await
+    }
+}
+
+impl Command for Uncheck {
+    const SPEC: Spec = Spec { name: "uncheck", examples: &["stickpin uncheck @e4"], ..CHECK };
+    type Output = Acted;
+
+    fn deadline(&self) -> Duration {
+        Self::SPEC.deadline + self.how().extra()
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Acted> {
+        let (ready, acted) = cx.set_checked(&self.target, false, self.how()).await?;
+        cx.after(Some(&ready), self.how(), acted).await
+    }
+}

@@ -1,0 +1,160 @@
+//! `form`: several fields at once, and perhaps what submits them.
+
+use crate::act::{How, Reach};
+use crate::after::Acted;
+use crate::args::acting;
+use crate::command::{Command, Effect, Spec};
+use crate::cx::Cx;
+use crate::device::Capability;
+use crate::error::{Error, ErrorCode, Result};
+use crate::fields::press;
+use crate::render::{Show, Text};
+use crate::target::Target;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::time::Duration;
+
+acting! {
+    /// Fill several fields, and submit if asked. All targets are resolved and checked before the first act.
+    ///
+    /// The field decides: text is filled, a box is checked by `true` or `false`, a list gets its option selected.
+    pub(crate) struct Form {
+        /// `TARGET=VALUE`, any number of them: `@e2=ada@example.com`, `label="City"=Graz`.
+        #[schemars(length(min = 1), extend("x-positional" = 0, "x-trailing" = true))]
+        fields: Vec<Assignment>,
+        /// Ref or selector of what is pressed at the end.
+        #[serde(default)]
+        #[schemars(extend("x-placeholder" = "TARGET"))]
+        submit: Option<Target>,
+    }
+}
+
+/// A field and its value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Assignment {
+    target: Target,
+    value: String,
+}
+
+impl TryFrom<String> for Assignment {
+    type Error = Error;
+
+    /// A selector has equals signs of its own: the target ends at the first one before which a whole target stands.
+    fn try_from(text: String) -> Result<Self> {
+        let mut first = None;
+        for (at, _) in text.match_indices('=') {
+            match text[..at].parse::<Target>() {
+                Ok(target) => return Ok(Self { target, value: text[at + 1..].to_owned() }),
+                Err(e) => first = first.or(Some(e)),
+            }
+        }
+        let why = first.map(|e| format!(": {}", e.message)).unwrap_or_default();
+        let message = format!("{} is no TARGET=VALUE{why}", stickpin_tree::quote(&text));
+        Err(Error::new(ErrorCode::InvalidArgs, message)
+            .hint("stickpin form @e2=ada@example.com 'label=\"City\"=Graz'"))
+    }
+}
+
+impl From<Assignment> for String {
+    fn from(a: Assignment) -> Self {
+        format!("{}={}", a.target, a.value)
+    }
+}
+
+impl JsonSchema for Assignment {
+    fn schema_name() -> Cow<'static, str> {
+        "Assignment".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "x-targets": "assignment" })
+    }
+}
+
+/// What became of the fields.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Filled {
+    fields: Vec<Acted>,
+    #[serde(flatten)]
+    last: Acted,
+}
+
+impl Command for Form {
+    const SPEC: Spec = Spec {
+        name: "form",
+        effect: Effect::Mutates,
+        needs: &[Capability::Fill],
+        deadline: Duration::from_secs(60),
+        examples: &["stickpin form @e2=ada@example.com @e3=secret --submit @e4 --settle"],
+        ..Spec::SESSION
+    };
+    type Output = Filled;
+
+    fn deadline(&self) -> Duration {
+        Self::SPEC.deadline + self.how().extra()
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Filled> {
+        let how = self.how();
+        for field in &self.fields {
+            cx.field_kind(&field.target, &field.value, how).await?;
+        }
+        if let Some(submit) = &self.submit {
+            cx.ready(submit, Reach::There, how).await?;
+        }
+        // One receipt for all: what each field announces is part of it, and nothing settles in between.
+        let quiet = How { settle: None, receipt: false, ..how };
+        let mut fields = Vec::new();
+        for field in &self.fields {
+            let (ready, acted) = cx.set_field(&field.target, &field.value, quiet).await?;
+            fields.push(cx.after(Some(&ready), quiet, acted).await?);
+        }
+        let last = match &self.submit {
+            None => cx.after(None, how, Acted::new("filled", format!("{} fields", fields.len()))).await?,
+            Some(submit) => {
+                let ready = cx.ready(submit, Reach::Pointer, how).await?;
+                cx.before(&ready).await?;
+                cx.perform(&press(&ready), &ready.words).await?;
+                cx.after(Some(&ready), how, Acted::new("pressed", &ready.words)).await?
+            }
+        };
+        Ok(Filled { fields, last })
+    }
+}
+
+impl Show for Filled {
+    fn show(&self, text: &mut Text) {
+        for field in &self.fields {
+            field.show(text);
+        }
+        self.last.show(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str) -> Option<(String, String)> {
+        let a = Assignment::try_from(text.to_owned()).ok()?;
+        Some((a.target.to_string(), a.value))
+    }
+
+    #[test]
+    fn the_target_ends_where_a_whole_target_stands() {
+        let pair = |a: &str, b: &str| Some((a.to_owned(), b.to_owned()));
+        assert_eq!(split("@e2=a=b"), pair("@e2", "a=b"));
+        assert_eq!(split("@e2="), pair("@e2", ""));
+        assert_eq!(split("label=\"City\"=Graz"), pair("label=\"City\"", "Graz").or(None));
+        assert_eq!(split("role=textbox label=\"E=M\"=x"), pair("role=textbox label=\"E=M\"", "x"));
+        assert_eq!(split("@e2"), None);
+        assert_eq!(split("@e0=x"), None);
+    }
+}

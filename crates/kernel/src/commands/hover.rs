@@ -1,0 +1,45 @@
+//! `hover`: the pointer comes to stand on an element.
+
+use crate::act::Reach;
+use crate::after::Acted;
+use crate::args::acting;
+use crate::command::{Command, Effect, Spec};
+use crate::cx::Cx;
+use crate::device::Capability;
+use crate::error::Result;
+use crate::target::Target;
+use std::time::Duration;
+
+acting! {
+    /// Move the pointer onto an element: shows tooltips and hover menus.
+    pub(crate) struct Hover {
+        /// Ref, selector, or `x,y`.
+        #[schemars(extend("x-positional" = 0))]
+        target: Target,
+    }
+}
+
+impl Command for Hover {
+    const SPEC: Spec = Spec {
+        name: "hover",
+        effect: Effect::Mutates,
+        needs: &[Capability::Hover],
+        examples: &["stickpin hover @e3 --settle"],
+        ..Spec::SESSION
+    };
+    type Output = Acted;
+
+    fn deadline(&self) -> Duration {
+        Self::SPEC.deadline + self.how().extra()
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Acted> {
+        let how = self.how();
+        // What the pointer's arrival shows is the effect of this act, so earlier notices are dropped before it.
+        drop(cx.device()?.notices().await?);
+        cx.dispatching();
+        let ready = cx.ready(&self.target, Reach::Pointer, how).await?;
+        cx.opened_by(&ready)?;
+        cx.after(Some(&ready), how, Acted::new("hovering", &ready.words)).await
+    }
+}

@@ -1,0 +1,58 @@
+//! `key`: one chord.
+
+use crate::act::How;
+use crate::after::Acted;
+use crate::args::{Receipt, Settle};
+use crate::command::{Command, Effect, Spec};
+use crate::cx::Cx;
+use crate::device::{Action, Capability};
+use crate::error::Result;
+use crate::keys::Chord;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Press a key or chord where the focus is: `Enter`, `Control+a`, `Shift+Tab`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Key {
+    /// Keys by their `KeyboardEvent.key` names, with `+` in between.
+    #[schemars(extend("x-positional" = 0))]
+    chord: Chord,
+    /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what changed.
+    #[serde(default)]
+    settle: Option<Settle>,
+    /// Say what was seen since the act.
+    #[serde(default)]
+    receipt: Option<Receipt>,
+}
+
+impl Key {
+    fn how(&self) -> How {
+        How::new(self.settle, false, None, self.receipt)
+    }
+}
+
+impl Command for Key {
+    const SPEC: Spec = Spec {
+        name: "key",
+        effect: Effect::Mutates,
+        needs: &[Capability::Key],
+        examples: &["stickpin key Enter --settle", "stickpin key Control+a"],
+        ..Spec::SESSION
+    };
+    type Output = Acted;
+
+    fn deadline(&self) -> Duration {
+        Self::SPEC.deadline + self.how().extra()
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Acted> {
+        let how = self.how();
+        drop(cx.device()?.notices().await?);
+        let words = self.chord.to_string();
+        let Chord { modifiers, key } = self.chord;
+        cx.perform(&Action::Key { modifiers, key }, &words).await?;
+        cx.after(None, how, Acted::new("pressed key", words)).await
+    }
+}

@@ -1,0 +1,63 @@
+//! `longpress`: a press that stays down.
+
+use crate::act::Reach;
+use crate::after::Acted;
+use crate::args::acting;
+use crate::command::{Command, Effect, Spec};
+use crate::cx::Cx;
+use crate::device::{Action, Button, Capability, Modifiers};
+use crate::error::{Error, ErrorCode, Result};
+use crate::target::Target;
+use std::time::Duration;
+
+acting! {
+    /// Press an element and hold it, by default for 600 ms.
+    pub(crate) struct LongPress {
+        /// Ref, selector, or `x,y`.
+        #[schemars(extend("x-positional" = 0))]
+        target: Target,
+        /// How long it is held, in milliseconds.
+        #[serde(default = "usual")]
+        #[schemars(range(min = 1, max = 10_000), extend("x-positional" = 1, "x-placeholder" = "MS"))]
+        hold: u64,
+    }
+}
+
+fn usual() -> u64 {
+    600
+}
+
+impl Command for LongPress {
+    const SPEC: Spec = Spec {
+        name: "longpress",
+        effect: Effect::Mutates,
+        needs: &[Capability::LongPress],
+        examples: &["stickpin longpress @e3", "stickpin longpress @e3 1500"],
+        ..Spec::SESSION
+    };
+    type Output = Acted;
+
+    fn deadline(&self) -> Duration {
+        Self::SPEC.deadline + self.how().extra()
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Acted> {
+        if !(1..=10_000).contains(&self.hold) {
+            let message = format!("`hold` is {} ms, not 1 to 10000", self.hold);
+            return Err(Error::new(ErrorCode::InvalidArgs, message).hint("stickpin longpress @e3 600"));
+        }
+        let how = self.how();
+        let ready = cx.ready(&self.target, Reach::Pointer, how).await?;
+        cx.before(&ready).await?;
+        let action = Action::Press {
+            point: ready.point,
+            target: ready.handle,
+            button: Button::Left,
+            count: 1,
+            modifiers: Modifiers::default(),
+            hold: Duration::from_millis(self.hold),
+        };
+        cx.perform(&action, &ready.words).await?;
+        cx.after(Some(&ready), how, Acted::new("held", &ready.words)).await
+    }
+}

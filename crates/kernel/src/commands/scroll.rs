@@ -1,0 +1,178 @@
+//! `scroll`: a page or a container, by an amount or until something is there.
+
+use crate::act::{How, Reach};
+use crate::after::{Acted, QUIET};
+use crate::args::{Receipt, Settle};
+use crate::command::{Command, Effect, Spec};
+use crate::cx::Cx;
+use crate::device::{Action, AimOptions, Capability, SettleRequest};
+use crate::error::{Error, ErrorCode, Result};
+use crate::render::{Show, Text};
+use crate::target::Target;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use stickpin_session::Origin;
+
+/// How far a scroll goes unless it says otherwise, in CSS pixels.
+const AMOUNT: u32 = 600;
+
+/// How often `--until` scrolls before it gives up.
+const ROUNDS: usize = 200;
+
+/// How long rows may take to come after a scroll.
+const ARRIVAL: Duration = Duration::from_secs(1);
+
+/// Scroll the page or a container, by pixels or until an element is there.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Scroll {
+    /// Where to.
+    #[schemars(extend("x-positional" = 0))]
+    direction: Direction,
+    /// How far, in CSS pixels.
+    #[serde(default = "usual")]
+    #[schemars(extend("x-positional" = 1, "x-placeholder" = "PIXELS"))]
+    amount: u32,
+    /// Ref or selector of the container; without it, the page.
+    #[serde(default, rename = "in")]
+    #[schemars(extend("x-placeholder" = "TARGET"))]
+    container: Option<Target>,
+    /// Go on until this selector matches, or nothing moves any more; the element is brought into view.
+    #[serde(default)]
+    #[schemars(extend("x-placeholder" = "SELECTOR"))]
+    until: Option<Target>,
+    /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what changed.
+    #[serde(default)]
+    settle: Option<Settle>,
+    /// Say what was seen since the act.
+    #[serde(default)]
+    receipt: Option<Receipt>,
+}
+
+/// Where a scroll goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum Direction {
+    /// Towards the end.
+    Down,
+    /// Towards the beginning.
+    Up,
+    /// To the left.
+    Left,
+    /// To the right.
+    Right,
+}
+
+fn usual() -> u32 {
+    AMOUNT
+}
+
+/// How a scroll ended.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Scrolled {
+    #[serde(flatten)]
+    acted: Acted,
+    /// Whether anything moved.
+    moved: bool,
+    /// The element that `--until` waited for, with its ref.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found: Option<String>,
+}
+
+impl Scroll {
+    fn how(&self) -> How {
+        How::new(self.settle, false, None, self.receipt)
+    }
+
+    fn action(&self, target: Option<stickpin_tree::Handle>) -> Action {
+        let amount = f64::from(self.amount);
+        let (dx, dy) = match self.direction {
+            Direction::Down => (0.0, amount),
+            Direction::Up => (0.0, -amount),
+            Direction::Left => (-amount, 0.0),
+            Direction::Right => (amount, 0.0),
+        };
+        Action::Scroll { target, dx, dy }
+    }
+}
+
+impl Command for Scroll {
+    const SPEC: Spec = Spec {
+        name: "scroll",
+        effect: Effect::Mutates,
+        needs: &[Capability::Scroll],
+        deadline: Duration::from_secs(60),
+        examples: &["stickpin scroll down", "stickpin scroll down --in @e4 --until 'text=\"Row 900\"'"],
+        ..Spec::SESSION
+    };
+    type Output = Scrolled;
+
+    fn deadline(&self) -> Duration {
+        Self::SPEC.deadline + self.how().extra()
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Scrolled> {
+        let how = self.how();
+        let container = match &self.container {
+            Some(target) => Some(cx.ready(target, Reach::There, how).await?),
+            None => None,
+        };
+        drop(cx.device()?.notices().await?);
+        let words = container.as_ref().map_or_else(|| "the page".to_owned(), |c| c.words.clone());
+        let action = self.action(container.as_ref().map(crate::act::Ready::element).transpose()?);
+        let (moved, found) = match &self.until {
+            Some(until) => self.until(cx, until, &action, &words).await?,
+            None => (cx.perform(&action, &words).await?.moved, None),
+        };
+        let acted = cx.after(None, how, Acted::new("scrolled", words)).await?;
+        Ok(Scrolled { acted, moved, found })
+    }
+}
+
+impl Scroll {
+    async fn until(
+        &self,
+        cx: &mut Cx,
+        until: &Target,
+        action: &Action,
+        words: &str,
+    ) -> Result<(bool, Option<String>)> {
+        let Target::Selector(selector) = until else {
+            return Err(Error::new(ErrorCode::InvalidArgs, format!("`until`: {until} is no selector"))
+                .hint("stickpin scroll down --until 'text=\"Row 900\"'"));
+        };
+        let mut moved = false;
+        for _ in 0..ROUNDS {
+            let tree = cx.look(Origin::Look).await?;
+            let matches = cx.matches(&tree, selector).await?;
+            if let Some(&node) = stickpin_tree::reduce(&tree, &matches).first() {
+                if let Some(address) = tree.node(node).address() {
+                    cx.device()?.aim(address, AimOptions { pointer: false }).await?;
+                }
+                return Ok((moved, Some(cx.line(&tree, node)?)));
+            }
+            if !cx.perform(action, words).await?.moved {
+                break;
+            }
+            moved = true;
+            let cancel = cx.cancel.clone();
+            let request = SettleRequest { quiet: QUIET / 3, cap: ARRIVAL };
+            cx.device()?.settle(request, &cancel).await?;
+        }
+        Err(Error::new(ErrorCode::ElementNotFound, format!("{until} did not come up in {words}"))
+            .hint("stickpin snapshot -i shows where it stopped"))
+    }
+}
+
+impl Show for Scrolled {
+    fn show(&self, text: &mut Text) {
+        self.acted.show(text);
+        if let Some(found) = &self.found {
+            text.line(found);
+        } else if !self.moved {
+            text.line("nothing moved: it was at its end");
+        }
+    }
+}

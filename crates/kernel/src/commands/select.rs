@@ -1,0 +1,42 @@
+//! `select`: options of a list, native or built from roles.
+
+use crate::after::Acted;
+use crate::args::acting;
+use crate::command::{Command, Effect, Spec};
+use crate::cx::Cx;
+use crate::device::Capability;
+use crate::error::Result;
+use crate::target::Target;
+use std::time::Duration;
+
+acting! {
+    /// Choose options of a list by their label or value. A list that is closed is opened first.
+    pub(crate) struct Select {
+        /// Ref or selector of the combobox or list.
+        #[schemars(extend("x-positional" = 0))]
+        target: Target,
+        /// Labels or values; several only where the list allows it.
+        #[schemars(length(min = 1), extend("x-positional" = 1, "x-trailing" = true, "x-text" = true))]
+        options: Vec<String>,
+    }
+}
+
+impl Command for Select {
+    const SPEC: Spec = Spec {
+        name: "select",
+        effect: Effect::Mutates,
+        needs: &[Capability::Select],
+        examples: &["stickpin select @e6 Austria", "stickpin select 'label=Colours' red blue"],
+        ..Spec::SESSION
+    };
+    type Output = Acted;
+
+    fn deadline(&self) -> Duration {
+        Self::SPEC.deadline + self.how().extra()
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Acted> {
+        let (ready, acted) = cx.choose(&self.target, &self.options, self.how()).await?;
+        cx.after(Some(&ready), self.how(), acted).await
+    }
+}

@@ -1,0 +1,62 @@
+//! `type`: text as key presses, where the focus is or into an element.
+
+use crate::act::Reach;
+use crate::after::Acted;
+use crate::args::acting;
+use crate::command::{Command, Effect, Spec};
+use crate::cx::Cx;
+use crate::device::{Action, Capability};
+use crate::error::Result;
+use crate::target::Target;
+use std::time::Duration;
+
+acting! {
+    /// Type a text key by key where the focus is, or into an element that is focused first. Keeps what is there.
+    ///
+    /// For replacing the content of a field, `fill` is faster and checks the result.
+    pub(crate) struct Type {
+        /// The text.
+        #[schemars(extend("x-positional" = 0, "x-text" = true))]
+        text: String,
+        /// Ref or selector of what is focused first.
+        #[serde(default)]
+        #[schemars(extend("x-placeholder" = "TARGET"))]
+        into: Option<Target>,
+    }
+}
+
+impl Command for Type {
+    const SPEC: Spec = Spec {
+        name: "type",
+        effect: Effect::Mutates,
+        needs: &[Capability::Type],
+        examples: &["stickpin type hello", "stickpin type --into @e5 'dear all'"],
+        ..Spec::SESSION
+    };
+    type Output = Acted;
+
+    fn deadline(&self) -> Duration {
+        Self::SPEC.deadline + self.how().extra()
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Acted> {
+        let how = self.how();
+        let ready = match &self.into {
+            Some(target) => {
+                let ready = cx.ready(target, Reach::View, how).await?;
+                cx.editable(&ready)?;
+                Some(ready)
+            }
+            None => None,
+        };
+        match &ready {
+            Some(ready) => cx.before(ready).await?,
+            None => drop(cx.device()?.notices().await?),
+        }
+        let target = ready.as_ref().map(crate::act::Ready::element).transpose()?;
+        let words =
+            ready.as_ref().map_or_else(|| "where the focus is".to_owned(), |r| format!("into {}", r.words));
+        cx.perform(&Action::Type { target, text: self.text.clone() }, &words).await?;
+        cx.after(ready.as_ref(), how, Acted::new("typed", words)).await
+    }
+}
