@@ -9,8 +9,8 @@ use hashbrown::HashSet;
 pub type CssAnswers<'a> = dyn Fn(&str, NodeId) -> bool + 'a;
 
 impl Selector {
-    /// What the first alternative that matches anything matches, in document order. Text leaves are never among
-    /// them: the element that shows the text is. `css=` terms match nothing: see [`Selector::css`].
+    /// What the first alternative that matches anything matches, in document order. Text leaves are not among
+    /// them but with `role=text`: the element that shows the text is. `css=` terms match nothing: see [`Selector::css`].
     #[must_use]
     pub fn matches(&self, tree: &Tree) -> Vec<NodeId> {
         self.matches_with(tree, &|_, _| false)
@@ -56,10 +56,17 @@ enum Prepared<'s> {
 impl Alternative {
     fn find(&self, tree: &Tree, css: &CssAnswers<'_>, texts: &mut Option<TextIndex>) -> Vec<NodeId> {
         let terms: Vec<Prepared<'_>> = self.terms.iter().map(|t| t.prepare(tree, css, texts)).collect();
-        let wants_text = self.terms.contains(&Term::Role(Role::Text));
+        // A text leaf is shown by its element, and the title of a page is nothing on it: both only when asked for.
+        let named = |role| self.terms.contains(&Term::Role(role));
+        let (texts_too, documents_too) = (named(Role::Text), named(Role::Document));
+        let counts = |n: NodeRef<'_>| match n.role() {
+            Role::Text => texts_too,
+            Role::Document => documents_too,
+            _ => true,
+        };
         let found: Vec<NodeId> = tree
             .nodes()
-            .filter(|n| (wants_text || !n.is_text()) && terms.iter().all(|t| t.holds(*n, css)))
+            .filter(|n| counts(*n) && terms.iter().all(|t| t.holds(*n, css)))
             .map(NodeRef::id)
             .collect();
         match self.nth {
@@ -115,7 +122,8 @@ impl Prepared<'_> {
             }
             Self::Text { value, holders } => {
                 let named = !node.name().is_empty() && value.is(node.name());
-                let valued = !node.value().is_empty() && value.is(node.value());
+                let valued =
+                    !node.value().is_empty() && !node.is(States::PROTECTED) && value.is(node.value());
                 named || valued || holders.contains(&node.id())
             }
             Self::Has { key, value } => key.is(node, value),
@@ -155,13 +163,12 @@ impl Key {
             Self::Role => value.is(node.role().name()),
             Self::Id => IDS.into_iter().any(|a| node.attr(a).is_some_and(|id| value.is(id))),
             Self::Label => filled(node.name()) || (value.is_empty() && node.name().is_empty()),
+            // A secret is not guessed at, either.
+            Self::Value if node.is(States::PROTECTED) => false,
             // `value=""` asks for an empty field; what cannot have a value has no empty one.
             Self::Value => {
                 filled(node.value())
-                    || (value.is_empty()
-                        && node.value().is_empty()
-                        && node.is(States::EDITABLE)
-                        && !node.is(States::PROTECTED))
+                    || (value.is_empty() && node.value().is_empty() && node.is(States::EDITABLE))
             }
             Self::Placeholder => node.attr(Attr::Placeholder).is_some_and(|p| value.is(p)),
             Self::Url => match node.attr(Attr::Href) {

@@ -8,6 +8,8 @@ use hashbrown::HashMap;
 const LIKE_ENOUGH: f64 = 0.45;
 /// Names are compared over so many characters.
 const COMPARED: usize = 80;
+/// So many different names are compared closely.
+const LOOKED_AT: usize = 1_000;
 
 /// At most `limit` visible elements whose name, value or text is nearest to what the selector asks for, best first,
 /// equally good ones in document order. Elements of the role that was asked for come before others that are as
@@ -19,16 +21,13 @@ pub fn nearest(tree: &Tree, selector: &Selector, limit: usize) -> Vec<NodeId> {
     if wanted.is_empty() {
         return Vec::new();
     }
-    let mut seen: HashMap<StrId, f64> = HashMap::new();
+    let likeness = likenesses(tree, &wanted);
     let mut scored: Vec<(f64, NodeId)> = Vec::new();
-    for node in tree.nodes().filter(|n| !n.is(States::HIDDEN) && !n.name().is_empty()) {
-        let score = *seen.entry(node.name_id()).or_insert_with(|| likeness(node.name(), &wanted));
-        let Some(element) = candidate(node) else { continue };
-        if score >= LIKE_ENOUGH {
-            let right_role = if roles.contains(&element.role()) { 0.2 } else { 0.0 };
-            let acts = if element.is(States::ACTIONABLE) { 0.05 } else { 0.0 };
-            scored.push((score + right_role + acts, element.id()));
-        }
+    for node in tree.nodes().filter(|n| !n.is(States::HIDDEN)) {
+        let (Some(score), Some(element)) = (likeness.get(&node.name_id()), candidate(node)) else { continue };
+        let right_role = if roles.contains(&element.role()) { 0.2 } else { 0.0 };
+        let acts = if element.is(States::ACTIONABLE) { 0.05 } else { 0.0 };
+        scored.push((score + right_role + acts, element.id()));
     }
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut found: Vec<NodeId> = Vec::new();
@@ -54,15 +53,47 @@ fn folded(text: &str) -> String {
     text.chars().take(COMPARED).collect::<String>().to_lowercase()
 }
 
+/// How like the different names of the tree are to what is wanted; only those that are like enough. A cheap look at
+/// all of them decides which are looked at closely, so that a page of 100,000 names answers at once, too.
+fn likenesses(tree: &Tree, wanted: &[String]) -> HashMap<StrId, f64> {
+    let letters: Vec<u64> = wanted.iter().map(|w| letters_of(w)).collect();
+    let mut promising: HashMap<StrId, (u32, String)> = HashMap::new();
+    for node in tree.nodes().filter(|n| !n.name().is_empty()) {
+        promising.entry(node.name_id()).or_insert_with(|| {
+            let name = folded(node.name());
+            let its = letters_of(&name);
+            let contained = wanted.iter().any(|w| contains(&name, w));
+            let shared =
+                letters.iter().map(|w| 100 * (w & its).count_ones() / (w | its).count_ones().max(1)).max();
+            (if contained { 100 } else { shared.unwrap_or(0) }, name)
+        });
+    }
+    let mut ranked: Vec<(u32, StrId, String)> =
+        promising.into_iter().map(|(id, (s, name))| (s, id, name)).collect();
+    ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    ranked.truncate(LOOKED_AT);
+    let close = ranked.into_iter().map(|(_, id, name)| (id, likeness(&name, wanted)));
+    close.filter(|&(_, score)| score >= LIKE_ENOUGH).collect()
+}
+
+/// The characters of a text as a set, some of them sharing a bit.
+fn letters_of(text: &str) -> u64 {
+    text.chars().filter(|c| !c.is_whitespace()).fold(0, |set, c| set | 1 << (u32::from(c) % 64))
+}
+
+/// Whether one reads as a part of the other; a letter or two are a part of nearly everything.
+fn contains(name: &str, wanted: &str) -> bool {
+    let (short, long) = if name.len() < wanted.len() { (name, wanted) } else { (wanted, name) };
+    if short.chars().count() > 2 { long.contains(short) } else { long.split(' ').any(|word| word == short) }
+}
+
 fn likeness(name: &str, wanted: &[String]) -> f64 {
-    let name = folded(name);
     let best = wanted.iter().map(|w| {
         if name == *w {
             return 1.0;
         }
-        let contained = name.contains(w.as_str()) || (name.chars().count() > 2 && w.contains(&name));
-        let alike = strsim::normalized_damerau_levenshtein(&name, w).max(strsim::sorensen_dice(&name, w));
-        if contained { alike.max(0.7) } else { alike }
+        let alike = strsim::normalized_damerau_levenshtein(name, w).max(strsim::sorensen_dice(name, w));
+        if contains(name, w) { alike.max(0.7) } else { alike }
     });
     best.fold(0.0, f64::max)
 }

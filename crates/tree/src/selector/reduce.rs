@@ -74,7 +74,10 @@ fn relation(outer: NodeRef<'_>, inner: NodeRef<'_>) -> Relation {
         }
         (true, true) if weak(inner) => Relation::Part,
         (false, false) if inner.role() == Role::Generic || inner.is_text() => Relation::Part,
-        (false, false) if outer.role() == Role::Generic => Relation::Wrapper,
+        // A row that is named by its cells, and the cell.
+        (false, false) if outer.role() == Role::Generic || outer.is(States::NAME_FROM_CONTENT) => {
+            Relation::Wrapper
+        }
         _ => Relation::Apart,
     }
 }

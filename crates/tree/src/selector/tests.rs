@@ -123,7 +123,7 @@ page "Shop" http://h.example/shop?page=2
       text "Email"
     textbox "Email" placeholder="you@host" value="a@b" #51
     textbox "Note" value="" readonly #52
-    textbox "Pin" protected #53
+    textbox "Pin" value="secret" protected #53
     checkbox "Gift" checked #54
     checkbox "Wrap" #55
     button "Hide" hidden #56
@@ -186,6 +186,11 @@ fn terms_match_what_they_say() {
         ("text=\"Saveall\"", vec![]),
         ("text=Email", vec![50, 51]),
         ("text=\"\"", vec![]),
+        // The title of the page is no thing on it.
+        ("label=Shop", vec![]),
+        ("role=document label=Shop", vec![1]),
+        ("value~=secret", vec![]),
+        ("text=secret", vec![]),
     ] {
         let parsed: Selector = selector.parse().expect(selector);
         assert_eq!(ids(&tree, &parsed.matches(&tree)), expected, "{selector}");
@@ -221,6 +226,8 @@ fn one_thing_is_one_match() {
     // A wrapper around two is not one thing with either.
     let two = "page \"P\" http://h/\n  listitem \"Go\" #2\n    button \"Go\"* #4\n    button \"Stop\"* #5\n";
     assert_eq!(found(two, "label=Go"), [2, 4]);
+    let row = "page \"P\" http://h/\n  row \"Ann Mail 1\" name-from-content #2\n    cell \"Ann\" #3\n    cell \"Mail 1\" #4\n";
+    assert_eq!(found(row, "text~=\"mail 1\""), [4]);
     // Two rows are two things, and so are a link and a button in it.
     assert_eq!(found(PAGE, "label=Buy"), [33, 43, 61]);
     let nested = "page \"P\" http://h/\n  link \"Go\" #2\n    button \"Go\" #3\n";
