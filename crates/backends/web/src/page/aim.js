@@ -93,7 +93,7 @@ function pointOf(e, target) {
 function deepAt(x, y) {
   let e = DOC.elementFromPoint.call(document, x, y);
   while (e) {
-    const root = $shadowRoot.call(e);
+    const root = shadowOf(e);
     const inner = root && root.elementFromPoint(x, y);
     if (!inner || inner === e || $getRootNode.call(inner) !== root) break;
     e = inner;

@@ -91,7 +91,8 @@ function walk(e, at, fromOwner) {
   }
   const v = $hasAttributes.call(e) ? readAttributes(e) : null;
   if (v !== null) {
-    if (v[A_HIDDEN] !== null && v[A_HIDDEN].toLowerCase() === 'true' && !holdsFocus(e)) return;
+    // On the body it is a mistake that browsers pass over.
+    if (v[A_HIDDEN] !== null && v[A_HIDDEN].toLowerCase() === 'true' && tag !== 'body' && !holdsFocus(e)) return;
     if (v[A_INERT] !== null) return;
   }
   // HTML 6.7.4: below a modal dialog everything else is inert; what leads to it stays as wrappers.
@@ -135,6 +136,7 @@ function report(e, tag, v, at, style) {
   else if (role === 'columnheader' && v !== null && (v[A_SORT] !== null || v[A_ONCLICK] !== null || v[A_TABINDEX] !== null)) states |= S.ACTIONABLE;
   else if (!generic && !at.inside && v !== null && (v[A_ONCLICK] !== null || (v[A_TABINDEX] !== null && !(v[A_TABINDEX] < 0)) || v[A_CONTENTEDITABLE] !== null && states & S.EDIT_HOST)) states |= S.ACTIONABLE;
   else if (role !== 'label' && !generic && pointer && !at.pointer && !at.inside) states |= S.ACTIONABLE;
+  if (scope.scrolls && !INLINE.has(tag) && canScroll(e)) states |= S.SCROLLABLE;
   let depth = at.depth;
   if (!(generic && at.lean && name === '')) {
     const index = row(depth, role, tag, name, states, idOf(e));
@@ -165,6 +167,15 @@ function report(e, tag, v, at, style) {
   walkChildren(e, tag, below, false);
 }
 
+/** Whether a person can scroll inside. Sizes first: they are cheaper than style, and most elements fit. */
+function canScroll(e) {
+  const down = $scrollHeight.call(e) > $clientHeight.call(e) + 1;
+  const right = $scrollWidth.call(e) > $clientWidth.call(e) + 1;
+  if (!down && !right) return false;
+  const style = styleOf(e);
+  return (down && SCROLLS.test(style.overflowY)) || (right && SCROLLS.test(style.overflowX));
+}
+
 /** The children in the flat tree; text nodes of one parent that follow each other are one leaf. */
 function walkChildren(e, tag, at, invisible) {
   if (tag === 'slot') {
@@ -178,7 +189,7 @@ function walkChildren(e, tag, at, invisible) {
       return;
     }
   }
-  const shadow = $shadowRoot.call(e);
+  const shadow = shadowOf(e);
   if (shadow !== null) readRoot(shadow);
   let text = '';
   for (let c = $firstChild.call(shadow || e); c; c = $nextSibling.call(c)) {
@@ -214,7 +225,11 @@ function walkOptions(select, depth, open) {
     for (let c = $firstElementChild.call(parent); c; c = $nextElementSibling.call(c)) {
       const tag = $localName.call(c);
       if (tag === 'option' || tag === 'optgroup') {
-        if (styleOf(c).display === 'none' || out.id.length >= NODE_LIMIT) continue;
+        if (out.id.length >= NODE_LIMIT) {
+          out.truncated = true;
+          return;
+        }
+        if (styleOf(c).display === 'none') continue;
         const v = $hasAttributes.call(c) ? readAttributes(c) : null;
         if (tag === 'option') {
           const states = statesOf(c, tag, 'option', v) | (open ? S.ACTIONABLE : 0);

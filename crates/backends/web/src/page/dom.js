@@ -11,6 +11,10 @@ const DOC = Document.prototype;
 const $firstChild = getterOf(NODE, 'firstChild');
 const $nextSibling = getterOf(NODE, 'nextSibling');
 const $parentNode = getterOf(NODE, 'parentNode');
+const $scrollHeight = getterOf(P, 'scrollHeight');
+const $clientHeight = getterOf(P, 'clientHeight');
+const $scrollWidth = getterOf(P, 'scrollWidth');
+const $clientWidth = getterOf(P, 'clientWidth');
 const $nodeType = getterOf(NODE, 'nodeType');
 const $isConnected = getterOf(NODE, 'isConnected');
 const $ownerDocument = getterOf(NODE, 'ownerDocument');
@@ -53,6 +57,19 @@ const FRAGMENT = 11;
 /** Options of checkVisibility that also count `visibility: hidden`. */
 const VISIBLE = { visibilityProperty: true };
 
+/** Closed shadow roots that the debugger handed over, by their host: no script could ask for them. */
+const closedRoots = new WeakMap();
+let anyClosed = false;
+const shadowOf = e => $shadowRoot.call(e) || (anyClosed && closedRoots.get(e)) || null;
+
+/** Makes a closed shadow root known; from then on it is read like an open one. */
+function adoptRoot(host, root) {
+  if (!(root instanceof ShadowRoot) || closedRoots.has(host)) return false;
+  closedRoots.set(host, root);
+  anyClosed = true;
+  return true;
+}
+
 const attr = (e, name) => $getAttribute.call(e, name);
 const has = (e, name) => $hasAttribute.call(e, name);
 const styleOf = (e, pseudo) => getComputedStyle(e, pseudo);
@@ -81,7 +98,7 @@ function byIdIn(e, id) {
 function deepActive(doc) {
   let e = $active.call(doc);
   while (e) {
-    const root = $shadowRoot.call(e);
+    const root = shadowOf(e);
     const inner = root && $shadowActive.call(root);
     if (!inner) return e;
     e = inner;

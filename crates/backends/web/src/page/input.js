@@ -72,11 +72,11 @@ function fieldIn(e) {
     for (const c of node.querySelectorAll('*')) {
       if (inside.length > 1) return;
       if (fieldKind(c) && $checkVisibility.call(c, VISIBLE)) inside.push(c);
-      const shadow = $shadowRoot.call(c);
+      const shadow = shadowOf(c);
       if (shadow) look(shadow);
     }
   };
-  const shadow = $shadowRoot.call(e);
+  const shadow = shadowOf(e);
   if (shadow) look(shadow);
   look({ querySelectorAll: s => P.querySelectorAll.call(e, s) });
   if (inside.length === 1) return inside[0];
@@ -245,7 +245,9 @@ function attrs(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const out = {};
-  for (const name of $attributeNames.call(e)) out[name] = attr(e, name);
+  // A secret that the server filled in stays one.
+  const secret = $localName.call(e) === 'input' && e.type === 'password';
+  for (const name of $attributeNames.call(e)) if (!(secret && name === 'value')) out[name] = attr(e, name);
   return out;
 }
 

@@ -93,8 +93,8 @@ const EMBEDDED = new Set(['input', 'select', 'textarea']);
 function contentName(e, tag) {
   const first = $firstChild.call(e);
   // The usual case, a single text: nothing to put together.
-  if (first !== null && $nodeType.call(first) === TEXT && $nextSibling.call(first) === null && !scope.pseudo.on && !scope.transform
-    && tag !== 'slot' && $shadowRoot.call(e) === null && scope.owned === null) return squeeze($data.call(first));
+  if (first !== null && $nodeType.call(first) === TEXT && $nextSibling.call(first) === null && !scope.transform
+    && !(scope.pseudo.on && mayHavePseudo(e, tag)) && tag !== 'slot' && shadowOf(e) === null && scope.owned === null) return squeeze($data.call(first));
   return collect(() => addContent(e, tag, new Set([e]), { byRef: false, hidden: false }, false));
 }
 
@@ -319,7 +319,7 @@ function addContent(e, tag, seen, how, invisible) {
     const assigned = $assigned.call(e);
     if (assigned.length) for (const c of assigned) addChild(e, c, seen, how, invisible, false);
     else addChildren(e, e, seen, how, invisible);
-  } else addChildren(e, $shadowRoot.call(e) || e, seen, how, invisible);
+  } else addChildren(e, shadowOf(e) || e, seen, how, invisible);
   const owned = scope.owned && scope.owned.get(e);
   if (owned) for (const c of owned) addChild(e, c, seen, how, invisible, true);
   if (generated && !invisible) pushText(pseudoText(e, '::after'));

@@ -23,6 +23,8 @@ function newScope(doc) {
     pseudo: { any: false, classes: new Set(), tags: new Set(), ids: new Set(), on: false },
     transform: false,
     pointer: false,
+    /** Whether something may scroll besides the page. */
+    scrolls: false,
     origin: originOf($url.call(doc)),
     /** Whether links are relative to the document's own origin. */
     plainBase: originOf($url.call(doc)) !== 'null' && originOf($baseURI.call(doc)) === originOf($url.call(doc)),
@@ -67,6 +69,7 @@ function readRoot(root) {
   const facts = factsOf(root);
   scope.transform ||= facts.transform || query('[style*="text-transform"]').length > 0;
   scope.pointer ||= facts.pointer || query('[style*="pointer"]').length > 0;
+  scope.scrolls ||= facts.scrolls || query('[style*="overflow"]').length > 0;
   const p = scope.pseudo;
   p.on ||= facts.on;
   p.any ||= facts.any;
@@ -86,12 +89,12 @@ function factsOf(root) {
   }
   const known = sheetFacts.get(root);
   if (known && known.key === key) return known;
-  const facts = { key, on: false, any: false, classes: [], tags: [], ids: [], transform: false, pointer: false };
+  const facts = { key, on: false, any: false, classes: [], tags: [], ids: [], transform: false, pointer: false, scrolls: false };
   for (const sheet of sheets) {
     try {
       if (!sheet.disabled) scanRules(sheet.cssRules, facts);
     } catch {
-      facts.on = facts.any = facts.transform = facts.pointer = true; // unreadable counts as yes
+      facts.on = facts.any = facts.transform = facts.pointer = facts.scrolls = true; // unreadable counts as yes
     }
   }
   sheetFacts.set(root, facts);
@@ -104,6 +107,7 @@ function scanRules(rules, facts) {
     if (style) {
       if (style.textTransform && style.textTransform !== 'none') facts.transform = true;
       if (style.cursor === 'pointer' || style.cursor.startsWith('var(')) facts.pointer = true;
+      if (SCROLLS.test(style.overflowX) || SCROLLS.test(style.overflowY)) facts.scrolls = true;
       const selector = rule.selectorText;
       if (selector !== undefined && /:(before|after)/.test(selector) && makesText(style.content)) {
         facts.on = true;
@@ -116,6 +120,9 @@ function scanRules(rules, facts) {
     if (rule.styleSheet) scanRules(rule.styleSheet.cssRules, facts);
   }
 }
+
+/** Values of `overflow` with which a person can scroll (`var()` may be anything). */
+const SCROLLS = /auto|scroll|overlay|var\(/;
 
 /** Whether a `content` can be text for a reader. Glyphs of icon fonts (private use) are no text. */
 const makesText = content => !!content && !/^(none|normal|inherit|initial|unset)$/.test(content) && !/^(["'])[\s\ue000-\uf8ff]*\1$/.test(content);

@@ -1,7 +1,8 @@
 //! Aiming, pressing, filling, choosing and noticing, on pages that make it hard.
 
-use crate::harness::{InsertText, Mouse, Page, serve};
+use crate::harness::{CallOn, Document, InsertText, Mouse, Page, serve};
 use serde_json::{Value, json};
+use stickpin_tree::Role;
 
 async fn show(page: &mut Page, body: &str) {
     let html =
@@ -246,6 +247,36 @@ async fn a_fingerprint_differs_after_what_no_mutation_tells() {
     page.page_eval("document.body.append(document.createElement('x-custom'))").await;
     page.capture().await;
     assert_eq!(page.ask("fingerprint().provable").await, false);
+}
+
+#[tokio::test]
+async fn a_closed_shadow_root_is_read_once_it_is_handed_over() {
+    let Some(mut page) = Page::start().await else { return };
+    show(&mut page, "<x-host></x-host><script>document.querySelector('x-host').attachShadow({ mode: 'closed' }).innerHTML = '<button>Closed</button>'</script>").await;
+    let buttons = |tree: &stickpin_tree::Tree| tree.nodes().filter(|n| n.role() == Role::Button).count();
+    assert_eq!(buttons(&page.capture().await), 0);
+    let document = page.call(Document(json!({ "depth": -1, "pierce": true }))).await;
+    let host = &document["root"]["children"][1]["children"][1]["children"][0];
+    let root = page.resolve(host["shadowRoots"][0]["backendNodeId"].as_u64().unwrap()).await;
+    let adopt = "function() { return __stickpin.adoptRoot(document.querySelector('x-host'), this) }";
+    let call = CallOn(json!({ "objectId": root, "functionDeclaration": adopt, "returnByValue": true }));
+    assert_eq!(page.call(call).await["result"]["value"], true);
+    let tree = page.capture().await;
+    assert_eq!(buttons(&tree), 1);
+    let id = tree.nodes().find(|n| n.role() == Role::Button).unwrap().handle().unwrap().id;
+    let aim = page.ask(&format!("aim({id})")).await;
+    assert_eq!(aim["hit"]["target"], true, "{aim}");
+}
+
+#[tokio::test]
+async fn secrets_stay_in_the_page() {
+    let Some(mut page) = Page::start().await else { return };
+    show(&mut page, "<label>Key <input id=key type=password value=s3cret></label><button aria-labelledby=key id=b>x</button>").await;
+    let json: String = page.eval("__stickpin.capture({})").await.unwrap();
+    assert!(!json.contains("s3cret"), "{json}");
+    let key = page.id("#key").await;
+    assert!(!page.ask(&format!("attrs({key})")).await.to_string().contains("s3cret"));
+    assert_eq!(page.ask(&format!("text({key})")).await, "");
 }
 
 #[tokio::test]

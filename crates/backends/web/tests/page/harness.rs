@@ -32,6 +32,7 @@ command!(FrameTree = "Page.getFrameTree");
 command!(CreateWorld = "Page.createIsolatedWorld");
 command!(Evaluate = "Runtime.evaluate");
 command!(CallOn = "Runtime.callFunctionOn");
+command!(Document = "DOM.getDocument");
 command!(Resolve = "DOM.resolveNode");
 command!(AxTree = "Accessibility.getFullAXTree");
 command!(Mouse = "Input.dispatchMouseEvent");
@@ -99,6 +100,12 @@ impl Page {
     pub(crate) async fn id(&self, selector: &str) -> u64 {
         let expression = format!("__stickpin.idOf(document.querySelector({}))", json!(selector));
         self.eval(&expression).await.unwrap()
+    }
+
+    /// The object of a node in our world.
+    pub(crate) async fn resolve(&self, backend_node: u64) -> String {
+        let resolve = Resolve(json!({ "backendNodeId": backend_node, "executionContextId": self.world }));
+        self.call(resolve).await["object"]["objectId"].as_str().unwrap().to_owned()
     }
 
     /// What the browser's own tree says of the elements of the document and its open shadow roots.
