@@ -1,7 +1,7 @@
 //! A response on the terminal: the answer on stdout, what is said about it on stderr.
 
 use std::io::{self, Write};
-use stickpin_kernel::{Error, Response};
+use stickpin_kernel::{Error, Response, receipt_is_error};
 use stickpin_wire::failed;
 
 /// Where it goes.
@@ -50,18 +50,30 @@ impl Streams<'_> {
     }
 
     fn text(&mut self, response: &Response) -> io::Result<()> {
+        let text = response.text.as_deref().unwrap_or_default();
         match &response.error {
             Some(error) => {
-                line(self.err, &format!("{}: {}", error.code.name(), error.message))?;
-                line(self.err, &error.hint)?;
+                let said = error_text(error);
+                // A batch that failed tells of its steps as well.
+                line(self.out, if text == said { "" } else { text })?;
+                line(self.err, &said)?;
             }
-            None => line(self.out, response.text.as_deref().unwrap_or_default())?,
+            None => line(self.out, text)?,
         }
-        if let Some(warning) = &response.warning {
-            line(self.err, &format!("warning: {warning}"))?;
+        for seen in response.receipt.iter().filter(|seen| receipt_is_error(seen)) {
+            line(self.err, seen)?;
         }
-        Ok(())
+        match &response.warning {
+            Some(warning) => line(self.err, &format!("warning: {warning}")),
+            None => Ok(()),
+        }
     }
+}
+
+/// An error as text: its line, then the hint.
+fn error_text(error: &Error) -> String {
+    let hint = if error.hint.is_empty() { "" } else { "\n" };
+    format!("{}: {}{hint}{}", error.code.name(), error.message, error.hint)
 }
 
 fn line(to: &mut dyn Write, text: &str) -> io::Result<()> {
@@ -70,4 +82,53 @@ fn line(to: &mut dyn Write, text: &str) -> io::Result<()> {
     }
     let end = if text.ends_with('\n') { "" } else { "\n" };
     to.write_all([text, end].concat().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stickpin_kernel::ErrorCode;
+
+    fn printed(response: &Response, json: bool) -> (u8, String, String) {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let code = Streams { out: &mut out, err: &mut err }.respond(response, json);
+        (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+    }
+
+    fn stale() -> Error {
+        Error::new(ErrorCode::StaleRef, "@e1 is gone").hint("stickpin snapshot -i")
+    }
+
+    #[test]
+    fn the_answer_goes_to_stdout_and_what_is_said_about_it_to_stderr() {
+        let response = Response {
+            ok: true,
+            text: Some("pressed\nchanged".into()),
+            receipt: vec!["POST /a -> 500".into(), "changed".into()],
+            warning: Some("The tree changed.".into()),
+            ..Response::default()
+        };
+        let expected =
+            (0, "pressed\nchanged\n".into(), "POST /a -> 500\nwarning: The tree changed.\n".into());
+        assert_eq!(printed(&response, false), expected);
+        let (_, out, err) = printed(&response, true);
+        assert_eq!((serde_json::from_str::<Response>(&out).unwrap(), err.as_str()), (response, ""));
+    }
+
+    #[test]
+    fn an_error_is_its_line_and_its_hint() {
+        let response = failed("press", None, stale());
+        let expected = (1, String::new(), "STALE_REF: @e1 is gone\nstickpin snapshot -i\n".into());
+        assert_eq!(printed(&response, false), expected);
+        let rendered = Response { text: Some(error_text(&stale())), ..response };
+        assert_eq!(printed(&rendered, false), expected);
+    }
+
+    #[test]
+    fn a_failure_with_an_account_prints_both() {
+        let response = Response { text: Some("1 pressed".into()), ..failed("batch", None, stale()) };
+        let (code, out, err) = printed(&response, false);
+        assert_eq!((code, out.as_str()), (1, "1 pressed\n"));
+        assert!(err.starts_with("STALE_REF: "), "{err}");
+    }
 }

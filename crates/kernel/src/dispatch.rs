@@ -122,10 +122,12 @@ async fn run(
 
 fn respond(entry: &Entry, mut cx: Cx, result: Result<Box<dyn Produced>>) -> Response {
     let mut response = Response { command: entry.spec.name.to_owned(), ..Response::default() };
+    // What the device says now: this command may have opened or answered it. Else what is known without asking.
+    let dialog = cx.live().ok().map(|live| live.device.dialog());
     if let Some(desk) = &cx.desk {
         response.session = Some(desk.name.clone());
         response.state_dir = Some(cx.host.config.state_dir.clone());
-        response.dialog = desk.status.borrow().dialog.clone();
+        response.dialog = dialog.unwrap_or_else(|| desk.status.borrow().dialog.clone());
     }
     let mut envelope = std::mem::take(&mut cx.envelope);
     response.receipt = std::mem::take(&mut envelope.receipt);
@@ -134,6 +136,9 @@ fn respond(entry: &Entry, mut cx: Cx, result: Result<Box<dyn Produced>>) -> Resp
     response.reference = (cx.render.detail == Detail::Full).then_some(envelope.reference).flatten();
     response.warning = (!envelope.warnings.is_empty()).then(|| envelope.warnings.join(" "));
     fill(&mut response, &cx.render, result);
+    if response.error.is_none() {
+        add_what_was_seen(&mut response, entry);
+    }
     if let Ok(live) = cx.live() {
         live.lost |= response.error.as_ref().is_some_and(|e| e.code == ErrorCode::BackendLost);
     }
@@ -169,6 +174,24 @@ fn fill(response: &mut Response, render: &Render, result: Result<Box<dyn Produce
     response.error = output.failure();
     response.ok = response.error.is_none();
     response.exit = response.error.as_ref().map_or_else(|| output.exit(), |e| e.code.exit());
+}
+
+/// The receipt and a dialog that waits, under the text of the output. Errors among what was seen stand in the envelope
+/// only: a command line has another stream for them.
+fn add_what_was_seen(response: &mut Response, entry: &Entry) {
+    let Some(text) = &mut response.text else { return };
+    let seen = response.receipt.iter().filter(|line| !crate::receipt::is_error(line)).cloned();
+    // What may run beside a dialog speaks of it itself.
+    let dialog = response.dialog.iter().filter(|_| !entry.spec.despite_dialog).map(|dialog| {
+        let message = stickpin_tree::quote(&dialog.message);
+        format!("{} {message} waits: stickpin alert accept, or dismiss", dialog.kind)
+    });
+    for line in seen.chain(dialog) {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&line);
+    }
 }
 
 /// A response to what never came to a session.

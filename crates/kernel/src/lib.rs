@@ -45,6 +45,7 @@ pub use device::{Device, Provider};
 pub use error::{Dispatched, Error, ErrorCode, Result};
 pub use host::{Host, HostConfig, Numbers};
 pub use journal::{Journal, NoJournal};
+pub use receipt::is_error as receipt_is_error;
 pub use render::{Show, Text};
 pub use request::{Caller, Detail, Format, RefDetail, RefsEnvelope, Render, Request, Response};
 pub use target::{RefTarget, Target};

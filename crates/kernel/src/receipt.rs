@@ -48,9 +48,31 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
     lines
 }
 
+/// Whether a line tells of an error of the app: a console error, a request that failed.
+#[must_use]
+pub fn is_error(line: &str) -> bool {
+    let word = line.split(' ').next().unwrap_or_default();
+    let method = !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase());
+    line.starts_with("console error ") || method && line.contains(" -> ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_of_the_app_are_told_apart_from_the_rest() {
+        let failed =
+            Notice::RequestFailed { method: "POST".into(), url: "/api/order".into(), why: "500".into() };
+        let errors = [failed, Notice::ConsoleError { text: "x".into() }];
+        let others = [
+            Notice::Navigated { url: "/a -> b".into() },
+            Notice::Announced { text: "GET x -> y".into() },
+            Notice::DialogShown { text: "x".into() },
+        ];
+        assert!(lines(&errors, false).iter().all(|line| is_error(line)));
+        assert!(!lines(&others, true).iter().any(|line| is_error(line)));
+    }
 
     #[test]
     fn the_weightiest_come_first_and_the_rest_is_counted() {
