@@ -9,7 +9,7 @@ use crate::table::{Place, Table};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use stickpin_refs::{Generation, Ref};
-use stickpin_tree::{Handle, NodeId, Openers, Records, Tree, Verdict};
+use stickpin_tree::{Handle, NodeId, Openers, Records, Tree};
 
 /// What a session starts with. Everything that is random or stored comes from outside.
 #[derive(Debug)]
@@ -213,14 +213,6 @@ impl Session {
     #[must_use]
     pub fn ref_of(&self, node: NodeId) -> Option<Ref> {
         self.table.at(node)
-    }
-
-    /// Whether what a ref was issued for still holds for a node that the device located just now. `None` if nothing
-    /// is known of the ref.
-    #[must_use]
-    pub fn judge_at_act(&self, r#ref: Ref, located: &Tree, node: NodeId) -> Option<Verdict> {
-        let (_, entry) = self.table.find(r#ref)?;
-        Some(Records::new(located, &self.openers).judge(&entry.meaning, node))
     }
 
     /// Notes an act on a node of the stored tree: popups that appear next were opened by it.

@@ -160,16 +160,3 @@ fn the_ladder_has_two_steps() {
     let error = "Enforce".parse::<Ladder>().unwrap_err();
     assert_eq!(error.to_string(), "`Enforce` is neither warn nor enforce");
 }
-
-#[test]
-fn a_located_tree_is_judged_by_the_meaning_at_issue() {
-    let mut b = Bench::new("never-reused");
-    let save = b.show(&me(), SAVE)[0];
-    let located = |body: &str| tree(&format!("page \"P\" /\n  {body}"));
-    for (body, same) in [("button \"Save\" #5 disabled", true), ("button \"Delete\" #5", false)] {
-        let located = located(body);
-        let node = located.find_handle(Handle { scope: 1, id: 5 }).unwrap().id();
-        assert_eq!(b.session.judge_at_act(save, &located, node).unwrap().is_same(), same, "{body}");
-    }
-    assert_eq!(b.session.judge_at_act(r(9), &located("button \"A\" #5"), NodeId::ROOT), None);
-}

@@ -6,7 +6,7 @@ use stickpin_refs::{Generation, Ref, RefToken};
 use stickpin_session::{
     ClientId, EndReason, InMemoryNumbers, Ladder, Origin, RefFault, Session, SessionConfig,
 };
-use stickpin_tree::{Handle, NodeId, States};
+use stickpin_tree::{Handle, NodeId, Records, States};
 
 /// What was captured after the snapshot that issued the ref.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,7 +164,8 @@ impl World {
         let located = resolved.handle.filter(|_| self.grade != Grade::None).and_then(|h| now.find_handle(h));
         let acts = if resolved.warning.is_some() { Outcome::ActsWithWarning } else { Outcome::Acts };
         if let Some(node) = located.map(|n| n.id()) {
-            if self.session.judge_at_act(r#ref, &now, node).expect("a known ref").is_same() {
+            let records = Records::new(&now, self.session.openers());
+            if records.judge(&resolved.meaning, node).is_same() {
                 let handle = now.node(node).address();
                 return self.checked(label, handle, acts);
             }
