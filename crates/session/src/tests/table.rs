@@ -143,3 +143,21 @@ fn a_keyed_row_is_known_again_after_an_absence_in_every_grade() {
         assert_eq!(address, Some(Handle { scope: 1, id: 301 }), "{grade}");
     }
 }
+
+#[test]
+fn of_two_elements_that_could_be_a_node_the_one_that_was_there_last_is_it() {
+    let bar = |from: u64, names: [&str; 4]| {
+        let mut text = format!("main #2\n  group #{from}\n    button \"Rename\" #{}\n", from + 1);
+        for (i, name) in names.iter().enumerate() {
+            text += &format!("    button \"{name}\" #{}\n", from + 2 + i as u64);
+        }
+        text
+    };
+    let mut b = Bench::new("never-reused");
+    let old = b.show(&me(), &bar(10, ["Open", "Print", "Copy", "Paste"]))[0];
+    let new = b.show(&me(), &bar(20, ["Open", "Print", "Send", "Share"]))[0];
+    assert_ne!(old, new, "half of what is around it is something else");
+    b.look(&bar(30, ["Open", "Print", "Copy", "Send"]));
+    assert_eq!(b.name(new).unwrap(), "Rename");
+    assert_eq!(b.name(old), Err(EndReason::Gone));
+}
