@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod close;
 pub(crate) mod count;
 pub(crate) mod devices;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod drag;
 pub(crate) mod fill;

@@ -154,6 +154,15 @@ pub trait Device: Send + fmt::Debug {
     /// `BACKEND_LOST`, `TIMEOUT`, `DIALOG_OPEN` where a dialog stops the app from answering.
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured>;
 
+    /// Where the app is, when the device knows it without a capture (from events, or by one cheap question);
+    /// `None`: capture to find out.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`.
+    async fn page(&mut self) -> Result<Option<Page>> {
+        Ok(None)
+    }
+
     /// Looks for one element by its handle, now: `None` when it is no longer connected. The tree that comes with it
     /// has the capture's own format and holds at least what the record rule reads: the node, its ancestors, its row
     /// and dialog with their subtrees and siblings, the headings before it, and the nodes of `context`. It may hold
@@ -253,6 +262,15 @@ pub trait Device: Send + fmt::Debug {
     /// # Errors
     /// `IO` when something could not be removed.
     async fn close(&mut self) -> Result<()>;
+}
+
+/// The address and title of the top document.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Page {
+    /// The address.
+    pub url: String,
+    /// The title; empty if it has none.
+    pub title: String,
 }
 
 /// What a capture should take care of.

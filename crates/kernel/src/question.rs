@@ -145,3 +145,24 @@ pub(crate) fn text_of(node: NodeRef<'_>) -> String {
         node.subtree().filter(|n| n.is_text() && !n.is(States::HIDDEN)).map(NodeRef::name).collect();
     if leaves.is_empty() { node.name().to_owned() } else { leaves.join(" ") }
 }
+
+/// The states of an element that hold, in the words of snapshots.
+pub(crate) fn state_words(node: NodeRef<'_>) -> Vec<&'static str> {
+    const WORDS: &[(States, &str)] = &[
+        (States::HIDDEN, "hidden"),
+        (States::DISABLED, "disabled"),
+        (States::READONLY, "readonly"),
+        (States::EDITABLE, "editable"),
+        (States::REQUIRED, "required"),
+        (States::INVALID, "invalid"),
+        (States::FOCUSED, "focused"),
+        (States::CHECKED, "checked"),
+        (States::MIXED, "mixed"),
+        (States::PRESSED, "pressed"),
+        (States::SELECTED, "selected"),
+        (States::EXPANDED, "expanded"),
+        (States::MODAL, "modal"),
+        (States::BUSY, "busy"),
+    ];
+    WORDS.iter().filter(|(state, _)| node.is(*state)).map(|(_, word)| *word).collect()
+}

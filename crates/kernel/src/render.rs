@@ -44,6 +44,13 @@ impl Text {
         write!(self.out, "{line}").expect("writing to a string cannot fail");
     }
 
+    /// Adds what an app said as it is, line by line, with escapes for what could act on a terminal.
+    pub fn plain(&mut self, said: &str) {
+        for line in said.lines() {
+            self.line(stickpin_tree::escape(line, usize::MAX));
+        }
+    }
+
     /// Adds several lines that were already made by `tree`; nothing if there are none.
     pub fn block(&mut self, block: &str) {
         if !block.is_empty() {

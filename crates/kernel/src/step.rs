@@ -2,7 +2,7 @@
 
 use crate::command::Lane;
 use crate::cx::Cx;
-use crate::device::Dialog;
+use crate::device::{Capability, Dialog, Support};
 use crate::error::{Error, ErrorCode, Result};
 use crate::host::Desk;
 use crate::registry::{Entry, Prepared, Produced};
@@ -44,6 +44,7 @@ pub(crate) async fn run(
     {
         return Err(blocked(&dialog));
     }
+    able(entry, cx)?;
     let journal = cx.host.config.journal.clone();
     journal.command_begin(&cx.session_name, entry.spec.name, prepared.effect());
     let result = prepared.run(cx).await;
@@ -56,6 +57,19 @@ pub(crate) async fn run(
     };
     journal.command_end(&cx.session_name, entry.spec.name, result.as_ref().err().map(|e| e.code));
     result
+}
+
+/// Whether the device can do what the command needs, by its own table.
+fn able(entry: &Entry, cx: &mut Cx) -> Result<()> {
+    let Ok(live) = cx.live() else { return Ok(()) };
+    let kind = live.device.info().kind;
+    let provider = cx.host.config.providers.iter().find(|p| p.kind() == kind);
+    let table = provider.map_or(&[][..], |p| p.capabilities());
+    let lacks = |need: &&Capability| table.iter().any(|(c, s)| c == *need && *s == Support::No);
+    match entry.spec.needs.iter().find(lacks) {
+        Some(_) => Err(crate::device::unsupported(kind, entry.spec.name)),
+        None => Ok(()),
+    }
 }
 
 /// A dialog of the app blocks everything else.

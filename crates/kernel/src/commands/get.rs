@@ -1,12 +1,16 @@
-//! `get title`, `get url`: what the open page is.
+//! `get title`, `get url`, `get WHAT T`: one value.
 
 use crate::command::{Command, Spec};
 use crate::cx::Cx;
-use crate::device::{CaptureRequest, Captured};
-use crate::error::Result;
+use crate::device::{Capability, Page, Query};
+use crate::error::{Error, ErrorCode, Result};
+use crate::question::{state_words, text_of};
 use crate::render::{Show, Text};
+use crate::target::Target;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use stickpin_session::Origin;
 
 /// Print the title of the page or window.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -18,18 +22,48 @@ pub(crate) struct GetTitle {}
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct GetUrl {}
 
+/// Print one thing about an element.
+///
+/// As text the words of the app are printed line by line, with escapes for what could act on a terminal; `--json`
+/// has them as they are.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Get {
+    /// What to print.
+    #[schemars(extend("x-positional" = 0))]
+    what: What,
+    /// Ref or selector.
+    #[schemars(extend("x-positional" = 1))]
+    target: Target,
+}
+
+/// What can be asked of an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum What {
+    /// The text in it.
+    Text,
+    /// The value of a field.
+    Value,
+    /// The accessible name.
+    Name,
+    /// The role.
+    Role,
+    /// All attributes of the platform.
+    Attrs,
+    /// Where it is, in pixels of the viewport.
+    Box,
+    /// Its states, in the words of a snapshot.
+    State,
+    /// Its HTML, or what the platform has instead.
+    Html,
+}
+
 /// One value.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Got {
-    value: String,
-}
-
-async fn document(cx: &mut Cx) -> Result<stickpin_tree::Document> {
-    match cx.device()?.capture(CaptureRequest::default()).await? {
-        Captured::Tree(tree) => Ok(tree.documents()[0].clone()),
-        Captured::Unchanged => unreachable!("not asked for"),
-    }
+    value: Value,
 }
 
 impl Command for GetTitle {
@@ -37,7 +71,7 @@ impl Command for GetTitle {
     type Output = Got;
 
     async fn run(self, cx: &mut Cx) -> Result<Got> {
-        Ok(Got { value: document(cx).await?.title })
+        Ok(Got { value: page(cx).await?.title.into() })
     }
 }
 
@@ -46,12 +80,73 @@ impl Command for GetUrl {
     type Output = Got;
 
     async fn run(self, cx: &mut Cx) -> Result<Got> {
-        Ok(Got { value: document(cx).await?.url })
+        Ok(Got { value: page(cx).await?.url.into() })
     }
+}
+
+impl Command for Get {
+    const SPEC: Spec = Spec {
+        name: "get",
+        needs: &[Capability::Capture],
+        examples: &[
+            "stickpin get text @e4",
+            "stickpin get value 'label=\"Email\"'",
+            "stickpin get box @e4 --json",
+        ],
+        ..Spec::SESSION
+    };
+    type Output = Got;
+
+    async fn run(self, cx: &mut Cx) -> Result<Got> {
+        let (tree, id) = cx.element(&self.target).await?;
+        let node = tree.node(id);
+        let handle = || {
+            let gone =
+                || Error::new(ErrorCode::Unsupported, format!("{} is made up by the device", self.target));
+            node.address().ok_or_else(gone)
+        };
+        let value = match self.what {
+            What::Text => text_of(node).into(),
+            What::Value => node.value().into(),
+            What::Name => node.name().into(),
+            What::Role => node.role().name().into(),
+            What::State => state_words(node).into(),
+            What::Attrs => cx.device()?.query(handle()?, Query::Attrs).await?,
+            What::Html => cx.device()?.query(handle()?, Query::Html).await?,
+            What::Box => match cx.device()?.rects(&[handle()?]).await?.first().copied().flatten() {
+                Some(r) => json!(r),
+                None => Value::Null,
+            },
+        };
+        Ok(Got { value })
+    }
+}
+
+/// Where the app is: what the device knows without a capture, else what a capture says.
+pub(crate) async fn page(cx: &mut Cx) -> Result<Page> {
+    if let Some(page) = cx.device()?.page().await? {
+        return Ok(page);
+    }
+    let tree = cx.look(Origin::Look).await?;
+    let document = &tree.documents()[0];
+    Ok(Page { url: document.url.clone(), title: document.title.clone() })
 }
 
 impl Show for Got {
     fn show(&self, text: &mut Text) {
-        text.line(&self.value);
+        match &self.value {
+            Value::Null => text.line("none"),
+            Value::String(s) => text.plain(s),
+            Value::Array(words) => {
+                let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+                text.line(words.join(" "));
+            }
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    text.plain(&format!("{name}={value}"));
+                }
+            }
+            other => text.line(other),
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! `open`: starts an app in a session, or takes the session's app somewhere else.
 
+use super::get::page;
 use super::snapshot::{Outlined, Snapshot};
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use stickpin_refs::Generation;
 use stickpin_session::{Ladder, Origin, Session, SessionConfig};
+use stickpin_tree::{escape, quote};
 
 /// How long a document may take until it is ready and quiet.
 const READY: Duration = Duration::from_secs(10);
@@ -164,6 +166,14 @@ impl Command for Open {
                 }
             };
             let mut opened = opened?;
+            // A page that greets with a dialog is open all the same; the response names the dialog.
+            if cx.device()?.dialog().is_some() {
+                return Ok(opened);
+            }
+            if opened.url.is_empty() {
+                let at = page(cx).await?;
+                (opened.url, opened.title) = (at.url, at.title);
+            }
             if self.interactive {
                 cx.look(Origin::Snapshot).await?;
                 opened.snapshot = Some(Snapshot::interactive().outline(cx, None)?);
@@ -212,6 +222,10 @@ impl Open {
         });
         let live = Live { what: self.what.clone(), device, session, dir, idle_timeout, lost: false };
         host.forget_ending(&cx.session_name);
+        let now = (host.config.clock)();
+        if let Some(desk) = &cx.desk {
+            desk.status.send_modify(|status| status.opened = Some(now));
+        }
         if let Some(loan) = &mut cx.loan {
             loan.live = Some(Box::new(live));
         }
@@ -238,7 +252,7 @@ impl Opened {
 fn taken(desk: &Desk) -> Error {
     Error::new(
         ErrorCode::SessionExists,
-        format!("session `{}` belongs to another caller ({})", desk.name, stickpin_tree::quote(&desk.owner)),
+        format!("session `{}` belongs to another caller ({})", desk.name, quote(&desk.owner)),
     )
     .hint("open it under another name: stickpin --session NAME open ...")
 }
@@ -253,6 +267,9 @@ impl Show for Opened {
         let verb = if self.new { "opened" } else { "went on in" };
         let late = if self.settled { "" } else { " (still loading after 10 s)" };
         text.line(format_args!("{verb} {} · session {}{late}", self.label, self.session));
+        if self.snapshot.is_none() && !self.url.is_empty() {
+            text.line(format_args!("page {} {}", quote(&self.title), escape(&self.url, 300)));
+        }
         if let Some(snapshot) = &self.snapshot {
             snapshot.show(text);
         }

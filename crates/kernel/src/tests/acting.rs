@@ -366,3 +366,17 @@ async fn a_diff_without_changes_says_so() {
     let r = b.ok("snapshot", json!({ "diff": true })).await;
     assert!(text(&r).starts_with("no changes since s"), "{}", text(&r));
 }
+
+#[tokio::test(start_paused = true)]
+async fn one_value_of_an_element() {
+    let b = Bench::open(FORM).await;
+    b.ok("fill", json!({ "target": "@e2", "text": "a\u{1b}b" })).await;
+    let r = b.ok("get", json!({ "what": "value", "target": "@e2" })).await;
+    assert_eq!(text(&r), "a\\u{1b}b", "as text nothing acts on a terminal");
+    assert_eq!(r.output.unwrap()["value"], "a\u{1b}b");
+    assert_eq!(text(&b.ok("get", json!({ "what": "state", "target": "@e4" })).await), "disabled");
+    let r = b.ok("get", json!({ "what": "box", "target": "@e3" })).await;
+    assert_eq!(r.output.unwrap()["value"]["y"], 80.0);
+    assert_eq!(b.fails("get", json!({ "what": "html", "target": "@e3" })).await.0, "UNSUPPORTED");
+    assert_eq!(text(&b.ok("get url", json!({})).await), "fake:/");
+}

@@ -1,0 +1,36 @@
+//! `diff snapshot`: what changed since the caller last read the whole.
+
+use crate::changes::Changes;
+use crate::command::{Command, Spec};
+use crate::cx::Cx;
+use crate::device::Capability;
+use crate::error::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stickpin_session::Origin;
+
+/// Print what changed in the app since you last read the whole.
+///
+/// Refs that it does not list are as good as after a new snapshot, unless it says that it was cut.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct DiffSnapshot {
+    /// Only what is needed to choose an action.
+    #[serde(default)]
+    #[schemars(extend("x-short" = "i"))]
+    interactive: bool,
+}
+
+impl Command for DiffSnapshot {
+    const SPEC: Spec = Spec {
+        name: "diff snapshot",
+        needs: &[Capability::Capture],
+        examples: &["stickpin diff snapshot"],
+        ..Spec::SESSION
+    };
+    type Output = Changes;
+
+    async fn run(self, cx: &mut Cx) -> Result<Changes> {
+        cx.changes(Origin::Snapshot, self.interactive).await
+    }
+}
