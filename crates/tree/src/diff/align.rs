@@ -175,6 +175,12 @@ impl<'t> Aligned<'t> {
         line.node.is_text() && counterpart.is_some_and(|c| there.label(c) == here.label(at))
     }
 
+    /// Whether two lines of the old outline are siblings of one role.
+    pub(super) fn alike(&self, a: usize, b: usize) -> bool {
+        let (a, b) = (&self.old.lines[a], &self.old.lines[b]);
+        a.parent == b.parent && a.node.role() == b.node.role()
+    }
+
     /// Whether one of two paired lines says in its own line what the other says in a text below.
     pub(super) fn same_words(&self, old_at: usize, new_at: usize) -> bool {
         let (was, is) = (self.old.label(old_at), self.new.label(new_at));

@@ -13,16 +13,44 @@ use stickpin_refs::{Generation, Ref};
 const LONGEST: usize = 30;
 /// So many of a cut run are printed.
 const KEPT: usize = 25;
+/// Of likes that went together fewer are enough.
+const KEPT_REMOVED: usize = 5;
 /// Kept free for the line that says what was left out.
 const LAST_WORDS: usize = 120;
 
 /// One line, without its refs.
 #[derive(Debug)]
 pub(super) enum Line {
-    Added { new: NodeId, depth: usize, text: String, has_ref: bool },
-    Removed { old: NodeId, text: String },
-    Changed { old: NodeId, new: NodeId, text: String, was: String, has_ref: bool },
-    MoreAdded { count: usize, depth: usize, role: Role },
+    Added {
+        new: NodeId,
+        depth: usize,
+        text: String,
+        has_ref: bool,
+    },
+    Removed {
+        old: NodeId,
+        text: String,
+    },
+    Changed {
+        old: NodeId,
+        new: NodeId,
+        text: String,
+        was: String,
+        has_ref: bool,
+    },
+    MoreAdded {
+        count: usize,
+        depth: usize,
+        role: Role,
+    },
+    MoreRemoved {
+        count: usize,
+        role: Role,
+    },
+    /// Another document, of which nothing is left over.
+    AllRemoved {
+        count: usize,
+    },
 }
 
 pub(super) fn plan<'t>(old: &'t Tree, new: &'t Tree, aligned: &Aligned<'t>, view: &View) -> Diff<'t> {
@@ -41,17 +69,23 @@ pub(super) fn plan<'t>(old: &'t Tree, new: &'t Tree, aligned: &Aligned<'t>, view
     };
     let budget = if view.all { usize::MAX } else { view.max_bytes.saturating_sub(LAST_WORDS) };
     let mut writer = Writer { used: 0, budget, ref_width: 3 + view.ref_digits, all: view.all };
-    let removed = removed_after(aligned);
-    let mut next_removed = removed.iter().peekable();
+    let mut removed = removed_after(aligned);
+    if was.scope != is.scope && aligned.to_new.iter().all(Option::is_none) {
+        removed.clear();
+        diff.removed = aligned.old.lines.iter().map(|l| l.node.id()).collect();
+        if !diff.removed.is_empty() {
+            writer.push(&mut diff, Line::AllRemoved { count: aligned.old.lines.len() });
+        }
+    }
+    let mut next_removed = removed.chunk_by(|a, b| a.0 == b.0 && aligned.alike(a.1, b.1)).peekable();
     let places = displaced(aligned);
     // Depth of an added line below the outermost added one, and of each run how many were printed.
     let mut depths = vec![0_usize; aligned.new.lines.len()];
     let mut run: Option<Run> = None;
     let lengths = run_lengths(aligned);
     for at in 0..=aligned.new.lines.len() {
-        while let Some(&&(_, old_at)) = next_removed.peek().filter(|(after, _)| *after == at) {
-            next_removed.next();
-            writer.removed(&mut diff, aligned, old_at);
+        while let Some(run) = next_removed.next_if(|run| run[0].0 == at) {
+            writer.removed_run(&mut diff, aligned, run);
         }
         if at == aligned.new.lines.len() {
             break;
@@ -155,25 +189,27 @@ impl Writer {
             Line::Added { text, depth, .. } => text.len() + 2 * depth,
             Line::Removed { text, .. } => text.len(),
             Line::Changed { text, was, .. } => text.len() + was.len() + 6 + self.ref_width,
-            Line::MoreAdded { .. } => 40,
+            Line::MoreAdded { .. } | Line::MoreRemoved { .. } | Line::AllRemoved { .. } => 40,
         };
         self.used += bytes + self.ref_width + 3;
         if self.used > self.budget { diff.beyond += 1 } else { diff.lines.push(line) }
     }
 
-    fn removed(&mut self, diff: &mut Diff<'_>, aligned: &Aligned<'_>, at: usize) {
-        let line = &aligned.old.lines[at];
-        let until = line.node.subtree_end();
-        let inside = (at..aligned.old.lines.len()).take_while(|&i| aligned.old.lines[i].node.id() < until);
-        let gone: Vec<NodeId> =
-            inside.filter(|&i| aligned.to_new[i].is_none()).map(|i| aligned.old.lines[i].node.id()).collect();
-        let mut text = String::new();
-        describe(&mut text, line.node, or_first_words(line.node, aligned.old.label(at)), Style::Full);
-        if gone.len() > 1 {
-            write!(text, " … {} inside", gone.len() - 1).expect("writing to a String cannot fail");
+    /// Likes that went together. That they went is told by a few; every ref among them is listed as ended by
+    /// whoever keeps the refs, so this is no cut.
+    fn removed_run(&mut self, diff: &mut Diff<'_>, aligned: &Aligned<'_>, run: &[(usize, usize)]) {
+        let printed = if run.len() > LONGEST && !self.all { KEPT_REMOVED } else { run.len() };
+        for &(_, at) in &run[..printed] {
+            let line = removed(diff, aligned, at);
+            self.push(diff, line);
         }
-        diff.removed.extend(gone);
-        self.push(diff, Line::Removed { old: line.node.id(), text });
+        for &(_, at) in &run[printed..] {
+            removed(diff, aligned, at);
+        }
+        if printed < run.len() {
+            let role = aligned.old.lines[run[0].1].node.role();
+            self.push(diff, Line::MoreRemoved { count: run.len() - printed, role });
+        }
     }
 
     fn added(
@@ -283,6 +319,22 @@ impl Writer {
     }
 }
 
+/// Notes a line of the old outline, and what stood under it, as gone.
+fn removed(diff: &mut Diff<'_>, aligned: &Aligned<'_>, at: usize) -> Line {
+    let line = &aligned.old.lines[at];
+    let until = line.node.subtree_end();
+    let inside = (at..aligned.old.lines.len()).take_while(|&i| aligned.old.lines[i].node.id() < until);
+    let gone: Vec<NodeId> =
+        inside.filter(|&i| aligned.to_new[i].is_none()).map(|i| aligned.old.lines[i].node.id()).collect();
+    let mut text = String::new();
+    describe(&mut text, line.node, or_first_words(line.node, aligned.old.label(at)), Style::Full);
+    if gone.len() > 1 {
+        write!(text, " … {} inside", gone.len() - 1).expect("writing to a String cannot fail");
+    }
+    diff.removed.extend(gone);
+    Line::Removed { old: line.node.id(), text }
+}
+
 impl Diff<'_> {
     /// The nodes of the new tree that need a ref, in the order of their lines.
     #[must_use]
@@ -341,6 +393,8 @@ fn render_line(
         Line::MoreAdded { count, depth, role } => {
             writeln!(out, "+ {}… {count} more {role} (snapshot -i)", "  ".repeat(*depth))
         }
+        Line::MoreRemoved { count, role } => writeln!(out, "- … {count} more {role}"),
+        Line::AllRemoved { count } => writeln!(out, "- all that was there, {count} nodes"),
         Line::Changed { old, new, text, was, has_ref } => {
             let now = has_ref.then(|| new_ref(*new)).flatten();
             let before = old_ref(*old).filter(|r| Some(*r) != now);

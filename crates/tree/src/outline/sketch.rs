@@ -62,6 +62,10 @@ impl<'t> Sketch<'t> {
                 super::interactive::apply(&mut sketch);
             }
         }
+        // What was asked for by name is there, whatever the passes think of it.
+        if let Some(scope) = view.scope.filter(|s| *s != NodeId::ROOT) {
+            sketch.show(tree.node(scope));
+        }
         sketch
     }
 

@@ -146,3 +146,21 @@ fn the_bound_holds_and_what_is_not_printed_is_not_issued() {
     let all = Outline::plan(&tree, &View { all: true, max_bytes: 10, ..View::default() }, &Cues::NONE);
     assert!(!all.cut() && !all.runs_cut() && all.shown() > 10_000);
 }
+
+#[test]
+fn the_scope_itself_is_shown() {
+    let tree = testing::tree(
+        r#"
+        page "P" http://h/
+          generic #7
+            listitem
+              link "Home"*
+        "#,
+    );
+    let scope = tree.nodes().find(|n| n.role() == Role::Generic).map(NodeRef::id);
+    let shown = text(&tree, &View { scope, interactive: true, ..View::default() }, &Cues::NONE, true);
+    assert_eq!(
+        shown,
+        "page \"P\" http://h/ · refs s482913 · 2 of 4 nodes\n@e1 generic\n  @e2 link \"Home\"\n"
+    );
+}
