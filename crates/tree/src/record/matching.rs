@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
-use super::basis::Basis;
+use super::basis::{Basis, Shift};
 use super::meaning::{Inner, Meaning};
 use super::print::{Part, Print};
 use super::reading::{reads_same, same_document};
@@ -30,7 +30,6 @@ pub(super) struct Likes {
     all: Vec<NodeId>,
     by_evidence: HashMap<Print, Vec<NodeId>>,
 }
-
 /// The node of a new tree that takes the place of an element whose own node is gone.
 ///
 /// `old_node` is where the element was seen last, in the tree of `old`; `meaning` is what was issued. The node
@@ -118,6 +117,12 @@ fn elsewhere<'n>(
     }
     if !new.on.contains(Switches::READS_SAME) {
         return Err(Refused::ReadsOther);
+    }
+    // A place is no record: among rows drawn anew that all read the same, nobody knows which is which.
+    if let Basis::Place { values, .. } = &last.0.record.basis
+        && new.sight(b).shift(values) != Shift::Stayed
+    {
+        return Err(Refused::NotUnique);
     }
     // What was drawn anew is new. A node that was there before was another element, whatever it reads now.
     if new.on.contains(Switches::FRESH) && b.handle().is_some_and(|h| old.node_at(h).is_some()) {
@@ -280,8 +285,7 @@ impl<'t> Records<'t> {
             work::step();
             likes.all.push(id);
             let element = self.tree.node(id);
-            let live = Live { records: self, element, row: self.structure.row_or_group_of(element) };
-            for print in live.evidence() {
+            for print in self.sight(element).evidence() {
                 likes.by_evidence.entry(print).or_default().push(id);
             }
         }

@@ -206,7 +206,7 @@ impl<'t> Records<'t> {
     }
 
     fn as_opener(&self, element: NodeRef<'t>) -> Opener {
-        let live = Live { records: self, element, row: self.structure.row_or_group_of(element) };
+        let live = self.sight(element);
         Opener(Arc::new(Opened {
             role: element.role(),
             name: self.stable_name(element),
@@ -214,6 +214,10 @@ impl<'t> Records<'t> {
             basis: live.basis(),
             kept: live.keep(),
         }))
+    }
+
+    fn sight(&self, element: NodeRef<'t>) -> Live<'_, 't> {
+        Live { records: self, element, row: self.structure.row_or_group_of(element) }
     }
 
     fn stable_name(&self, element: NodeRef<'_>) -> Print {
