@@ -8,5 +8,13 @@ pub(crate) fn all() -> Vec<Arc<dyn Provider>> {
     vec![
         #[cfg(feature = "sim")]
         Arc::new(stickpin_backend_sim::SimProvider::new()),
+        #[cfg(feature = "web")]
+        Arc::new(web()),
     ]
+}
+
+#[cfg(feature = "web")]
+fn web() -> stickpin_backend_web::WebProvider {
+    let (chromium, path, no_sandbox) = crate::env::of_web();
+    stickpin_backend_web::WebProvider::new(stickpin_backend_web::WebConfig { chromium, path, no_sandbox })
 }

@@ -1,6 +1,8 @@
 //! Every environment variable, named once. Nothing else in the workspace reads one.
 
 use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
 use stickpin_cli::Env;
 
 /// Where the daemon keeps its state.
@@ -11,6 +13,15 @@ const SESSION: &str = "STICKPIN_SESSION";
 const STALE_REFS: &str = "STICKPIN_STALE_REFS";
 /// How much the daemon's log says: `error`, `warn`, `info`, `debug`, `trace`.
 const LOG: &str = "STICKPIN_LOG";
+/// The browser to start and none other.
+#[cfg(feature = "web")]
+const CHROMIUM: &str = "STICKPIN_CHROMIUM";
+/// `1`: start the browser without its sandbox although we are not root.
+#[cfg(feature = "web")]
+const NO_SANDBOX: &str = "STICKPIN_NO_SANDBOX";
+/// Where to look for programs.
+#[cfg(feature = "web")]
+const PATH: &str = "PATH";
 
 // `NO_COLOR` is honoured by there being no colour.
 
@@ -35,4 +46,11 @@ pub(crate) fn of_command_line() -> std::io::Result<Env> {
 /// How much the daemon's log says.
 pub(crate) fn log_level() -> Option<String> {
     text(LOG)
+}
+
+/// What the web backend learns: program, search path, and whether to do without a sandbox.
+#[cfg(feature = "web")]
+pub(crate) fn of_web() -> (Option<PathBuf>, Option<OsString>, bool) {
+    let chromium = env::var_os(CHROMIUM).filter(|value| !value.is_empty()).map(PathBuf::from);
+    (chromium, env::var_os(PATH), text(NO_SANDBOX).is_some_and(|value| value == "1"))
 }
