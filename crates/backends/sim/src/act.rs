@@ -1,7 +1,7 @@
 //! Actions as a device does them: what they reach is looked at once more, then the app receives them.
 
 use crate::app::sim::Sim;
-use crate::app::view::Event;
+use crate::app::words::Event;
 use crate::device::SimDevice;
 use crate::{aim, capture, query};
 use std::time::Duration;

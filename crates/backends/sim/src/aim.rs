@@ -1,7 +1,7 @@
 //! Bringing elements into view, and what a press would reach.
 
 use crate::app::sim::Sim;
-use crate::app::view::Event;
+use crate::app::words::Event;
 use crate::capture::{self, Addresses};
 use crate::layout::PAGE;
 use stickpin_kernel::Result;

@@ -2,6 +2,7 @@
 
 mod check;
 pub(crate) mod dom;
+mod element;
 pub(crate) mod eval;
 mod expr;
 mod lex;
@@ -15,3 +16,4 @@ pub(crate) mod state;
 pub(crate) mod time;
 pub(crate) mod value;
 pub(crate) mod view;
+pub(crate) mod words;

@@ -3,7 +3,7 @@
 use crate::app::nav::{How, NavError};
 use crate::app::script::Step;
 use crate::app::sim::Sim;
-use crate::app::view::Event;
+use crate::app::words::Event;
 use crate::capture::{self, Addresses, capture};
 use crate::layout::PAGE;
 use crate::options::Fault;

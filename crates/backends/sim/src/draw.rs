@@ -121,9 +121,12 @@ impl Canvas {
 
     fn fill(&mut self, rect: Rect, ink: [u8; 3]) {
         let rect = intersect(rect, self.area);
-        for dy in 0..pixels(rect.height) {
-            for dx in 0..pixels(rect.width) {
-                self.set(rect.x + f64::from(dx), rect.y + f64::from(dy), ink);
+        let (x, y) = (pixels(rect.x - self.area.x), pixels(rect.y - self.area.y));
+        let width = pixels(rect.width).min(self.width.saturating_sub(x)) as usize;
+        for row in y..(y + pixels(rect.height)).min(self.height) {
+            let at = (row as usize * self.width as usize + x as usize) * 3;
+            for pixel in self.pixels[at..at + width * 3].chunks_exact_mut(3) {
+                pixel.copy_from_slice(&ink);
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::app::nav::How;
 use crate::app::sim::{Asked, Sim, Then};
 use crate::app::state::Place;
 use crate::app::value::Value;
-use crate::app::view::{Event, Prop};
+use crate::app::words::{Event, Prop};
 use crate::format::formatted;
 use crate::layout::PAGE;
 use crate::options::Fault;

@@ -247,6 +247,15 @@ mod tests {
     }
 
     #[test]
+    fn the_example_of_the_docs_is_an_app() {
+        let docs = include_str!("../../../../../docs/sim-apps.md");
+        let (_, rest) = docs.split_once("```toml\n").unwrap();
+        let (source, _) = rest.split_once("\n```").unwrap();
+        let app = App::parse("docs", source).unwrap();
+        assert_eq!((app.screens.len(), app.lists["posts"].len()), (1, 10_000));
+    }
+
+    #[test]
     fn generated_records_count_from_one_and_keep_numbers() {
         let app = App::parse(
             "t",

@@ -3,10 +3,11 @@
 use super::dom::{Dom, Key, Node, Style};
 use super::eval::{Bound, Env, eval, with};
 use super::expr::Expr;
-use super::state::{Place, State};
+use super::state::State;
 use super::value::Value;
-use super::view::{Element, Event, For, Prop, Tpl};
-use crate::roles::{self, Flow, Kind, Naming};
+use super::view::{Element, For, Tpl};
+use super::words::{Event, Prop};
+use crate::roles::{self, Kind, Naming};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ pub(crate) struct Around<'a> {
     pub(crate) scroll: &'a HashMap<String, f64>,
 }
 
-struct Renderer<'a> {
+pub(super) struct Renderer<'a> {
     around: Around<'a>,
     nodes: Vec<Node>,
     /// Open ancestors.
@@ -37,7 +38,7 @@ struct Renderer<'a> {
     /// Key parts of the loops since the parent.
     part: String,
     /// Values chosen in the lists around: what an option compares itself with.
-    chosen: Vec<Value>,
+    pub(super) chosen: Vec<Value>,
     /// Mark and height of the scroller around.
     scroller: Option<(String, i64)>,
 }
@@ -63,7 +64,7 @@ pub(crate) fn render(view: &[Tpl], document: Document, around: Around<'_>) -> Do
 }
 
 impl Renderer<'_> {
-    fn eval(&self, e: &Expr, env: &Env) -> Value {
+    pub(super) fn eval(&self, e: &Expr, env: &Env) -> Value {
         eval(e, self.around.state, env)
     }
 
@@ -264,91 +265,6 @@ impl Renderer<'_> {
             self.scroller = before;
         }
         self.part = outer;
-    }
-
-    /// Sets value and checked states; gives what the options below compare themselves with.
-    fn value(&self, node: &mut Node, e: &Element, text: Option<&str>, env: &Env) -> Option<Value> {
-        let own = e.prop(Prop::Value).map(|v| self.eval(v, env));
-        let bound = e.bind.as_ref().map(|place| match place {
-            Place::Var(name) => self.eval(&Expr::Var(name.clone()), env),
-            Place::Field(var, field) => self.eval(&Expr::Field(var.clone(), field.clone()), env),
-        });
-        match node.role {
-            Role::Checkbox | Role::Switch | Role::MenuItemCheckbox => {
-                if bound.is_some_and(|b| b.truthy()) {
-                    node.states |= States::CHECKED;
-                }
-            }
-            Role::Radio => {
-                let own = own.unwrap_or_else(|| Value::text(text.unwrap_or_default()));
-                if bound.is_some_and(|b| b.same(&own)) {
-                    node.states |= States::CHECKED;
-                }
-            }
-            Role::Option => {
-                let own = own.unwrap_or_else(|| Value::text(text.unwrap_or_default()));
-                let chosen = match &bound {
-                    Some(bound) => bound.truthy(),
-                    None => self.chosen.last().is_some_and(|c| c.same(&own)),
-                };
-                if chosen {
-                    node.states |= States::SELECTED;
-                }
-                node.value = own.to_string();
-            }
-            Role::ListBox | Role::RadioGroup | Role::Menu | Role::TabList => return bound,
-            _ => {
-                let value = own.or_else(|| bound.clone());
-                node.value = value.map(|v| v.to_string()).unwrap_or_default();
-                if node.role == Role::Combobox {
-                    return bound;
-                }
-            }
-        }
-        None
-    }
-
-    fn style(&self, node: &mut Node, e: &Element, env: &Env) {
-        let number = |p| e.prop(p).map(|x| self.eval(x, env).int());
-        let flag = |p| e.prop(p).is_some_and(|x| self.eval(x, env).truthy());
-        let s = &mut node.style;
-        if flag(Prop::Inline) {
-            s.flow = Flow::Inline;
-        }
-        if flag(Prop::Block) {
-            s.flow = Flow::Block;
-        }
-        s.width = number(Prop::Width);
-        s.height = number(Prop::Height);
-        s.fixed = number(Prop::X).map(|x| (x, number(Prop::Y).unwrap_or(0)));
-        s.scroll = flag(Prop::Scroll);
-        s.ghost = flag(Prop::Ghost);
-        s.clear = flag(Prop::Clear);
-        s.inert = flag(Prop::Inert);
-        s.hidden = flag(Prop::Hidden);
-        if s.scroll {
-            node.states |= States::SCROLLABLE;
-        }
-        if let Some(level) = number(Prop::Level) {
-            node.level = u8::try_from(level).unwrap_or(0);
-        }
-    }
-
-    fn truth(&self, e: &Element, node: &Node, env: &Env) -> String {
-        if let Some(truth) = e.prop(Prop::Truth) {
-            return self.eval(truth, env).to_string();
-        }
-        let mut out = String::new();
-        for bound in env.iter() {
-            let id = self.eval(&Expr::Field(bound.name.to_string(), "id".into()), env);
-            let id = if id == Value::Null { bound.uid.to_string() } else { id.to_string() };
-            let _ = write!(out, "{}:{id} ", bound.list); // Writing to a string cannot fail.
-        }
-        let _ = write!(out, "{}", e.kind.word); // The same.
-        if !node.name.is_empty() {
-            let _ = write!(out, " {}", node.name); // The same.
-        }
-        out
     }
 
     /// Toasts stand at the end of the document, in a live region that is there while there are any.

@@ -8,7 +8,7 @@ use super::render::{self, Around};
 use super::script::Script;
 use super::state::{Place, State};
 use super::time::Timer;
-use super::view::Event;
+use super::words::Event;
 use crate::faults::Patches;
 use crate::layout::{Layout, layout};
 use crate::options::Options;

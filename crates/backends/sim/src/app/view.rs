@@ -17,6 +17,7 @@ use super::lex::Lexer;
 use super::script::{self, Script};
 use super::state::Place;
 use super::value::Value;
+use super::words::{Event, Prop, attr, state};
 use crate::roles::{self, Kind};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -78,107 +79,6 @@ impl Element {
     pub(crate) fn prop(&self, prop: Prop) -> Option<&Expr> {
         self.props.iter().find(|(p, _)| *p == prop).map(|(_, e)| e)
     }
-}
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub(crate) enum $name { $($(#[$vdoc])* $variant,)* }
-
-        impl $name {
-            fn named(word: &str) -> Option<Self> {
-                match word { $($word => Some(Self::$variant),)* _ => None }
-            }
-        }
-    };
-}
-
-words! {
-    /// What can happen to an element.
-    Event {
-        Press = "press", DoublePress = "dblpress", Context = "context", LongPress = "longpress",
-        /// The pointer arrived over it.
-        Hover = "hover",
-        /// Its value changed by input.
-        Input = "input", Enter = "enter", Escape = "escape",
-        /// Something was dropped on it; `dragged` is the record of the source's loop.
-        Drop = "drop",
-        /// It, or the page, was scrolled.
-        Scroll = "scrolled",
-        Focus = "focused",
-        /// Once, just before the device looks for it, aims at it, acts on it.
-        Look = "look", Aim = "aim", Act = "act",
-    }
-}
-
-words! {
-    /// What else is said of an element.
-    Prop {
-        Label = "label", Value = "value", Level = "level", Truth = "truth", Format = "format",
-        Min = "min", Max = "max", Step = "step", Src = "src", For = "for",
-        /// A `<select>`: options are chosen without opening it.
-        Native = "native",
-        Width = "w", Height = "h",
-        /// Place in the viewport, on top of what is in the flow.
-        X = "x", Y = "y",
-        Scroll = "scroll",
-        /// Lets the pointer through.
-        Ghost = "ghost",
-        /// Nothing is painted behind it.
-        Clear = "clear",
-        Inline = "inline", Block = "block",
-        /// In the document, not in the tree, still painted.
-        Inert = "inert",
-        Hidden = "hidden",
-    }
-}
-
-fn state(word: &str) -> Option<States> {
-    Some(match word {
-        "disabled" => States::DISABLED,
-        "checked" => States::CHECKABLE.union(States::CHECKED),
-        "mixed" => States::MIXED,
-        "expanded" => States::EXPANDABLE.union(States::EXPANDED),
-        "selected" => States::SELECTABLE.union(States::SELECTED),
-        "pressed" => States::PRESSABLE.union(States::PRESSED),
-        "required" => States::REQUIRED,
-        "readonly" => States::READONLY,
-        "invalid" => States::INVALID,
-        "multiple" => States::MULTISELECTABLE,
-        "modal" => States::MODAL,
-        "invisible" => States::HIDDEN,
-        "protected" => States::PROTECTED,
-        "busy" => States::BUSY,
-        "haspopup" => States::HAS_POPUP,
-        _ => return None,
-    })
-}
-
-fn attr(word: &str) -> Option<Attr> {
-    Some(match word {
-        "id" => Attr::Id,
-        "data-testid" => Attr::TestId,
-        "data-test" => Attr::DataTest,
-        "data-cy" => Attr::DataCy,
-        "data-test-id" => Attr::DataTestId,
-        "data-id" => Attr::DataId,
-        "data-key" => Attr::DataKey,
-        "data-row-key" => Attr::DataRowKey,
-        "data-item-id" => Attr::DataItemId,
-        "rowindex" => Attr::RowIndex,
-        "href" => Attr::Href,
-        "controls" => Attr::Controls,
-        "labelledby" => Attr::LabelledBy,
-        "class" => Attr::Class,
-        "placeholder" => Attr::Placeholder,
-        "description" => Attr::Description,
-        "current" => Attr::Current,
-        "live" => Attr::Live,
-        "valuetext" => Attr::ValueText,
-        "roledescription" => Attr::RoleDescription,
-        _ => return None,
-    })
 }
 
 /// Reads views of one app: line numbers are unique in it, parts can be put in with `use NAME`.
