@@ -8,6 +8,7 @@ use crate::mailbox;
 use crate::registry::{self, Entry, Prepared, Produced};
 use crate::render::{self, Text};
 use crate::request::{Detail, Format, RefsEnvelope, Render, Request, Response};
+use serde_json::{Map, Value};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,7 +77,43 @@ impl Host {
         };
         let deadline = request.timeout_ms.map_or_else(|| prepared.deadline(), Duration::from_millis);
         let result = run(entry, prepared, deadline, &mut cx).await;
-        respond(entry, cx, result)
+        respond(entry, &mut cx, result)
+    }
+}
+
+/// Whether a command of this name would take this input.
+///
+/// # Errors
+/// `INVALID_ARGS`.
+pub(crate) fn check(command: &str, input: &Map<String, Value>) -> Result<()> {
+    registry::lookup(command)?.prepare(input.clone()).map(drop)
+}
+
+impl Cx {
+    /// Runs a command as a part of another one, with an envelope of its own.
+    pub(crate) async fn nested(&mut self, command: &str, input: Map<String, Value>) -> Response {
+        let prepared = registry::lookup(command).and_then(|entry| Ok((entry, entry.prepare(input)?)));
+        let (entry, prepared) = match prepared {
+            Ok(prepared) => prepared,
+            Err(e) => return failed(command, &self.render, e),
+        };
+        let outer = std::mem::take(&mut self.envelope);
+        let before = self.dispatched.swap(false, Ordering::Relaxed);
+        let desk = match entry.spec.scope {
+            Scope::Session => self.host.desk(&self.session_name).map(Some),
+            Scope::Host => Ok(None),
+        };
+        let result = match desk {
+            // Boxed: a batch is itself a command, and its future would hold itself.
+            Ok(desk) => Box::pin(crate::step::step(entry, prepared, desk, self)).await,
+            Err(e) => Err(e),
+        };
+        let mut response = respond(entry, self, result);
+        // Said once, by the whole.
+        response.state_dir = None;
+        self.envelope = outer;
+        self.dispatched.fetch_or(before, Ordering::Relaxed);
+        response
     }
 }
 
@@ -120,7 +157,7 @@ async fn run(
     })
 }
 
-fn respond(entry: &Entry, mut cx: Cx, result: Result<Box<dyn Produced>>) -> Response {
+fn respond(entry: &Entry, cx: &mut Cx, result: Result<Box<dyn Produced>>) -> Response {
     let mut response = Response { command: entry.spec.name.to_owned(), ..Response::default() };
     // What the device says now: this command may have opened or answered it. Else what is known without asking.
     let dialog = cx.live().ok().map(|live| live.device.dialog());
@@ -131,7 +168,7 @@ fn respond(entry: &Entry, mut cx: Cx, result: Result<Box<dyn Produced>>) -> Resp
     }
     let mut envelope = std::mem::take(&mut cx.envelope);
     response.receipt = std::mem::take(&mut envelope.receipt);
-    response.refs = refs(&mut cx, &mut envelope);
+    response.refs = refs(cx, &mut envelope);
     response.refs_generation = response.refs.as_ref().and_then(|r| r.generation);
     response.reference = (cx.render.detail == Detail::Full).then_some(envelope.reference).flatten();
     response.warning = (!envelope.warnings.is_empty()).then(|| envelope.warnings.join(" "));

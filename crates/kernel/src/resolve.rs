@@ -221,7 +221,11 @@ impl Cx {
         tree.ok_or_else(|| Error::new(ErrorCode::Internal, "the session has no tree yet"))
     }
 
-    fn not_found(&mut self, tree: &Tree, selector: &Selector) -> Result<Error> {
+    /// No element matches; the nearest are issued and named.
+    ///
+    /// # Errors
+    /// As issuing.
+    pub(crate) fn not_found(&mut self, tree: &Tree, selector: &Selector) -> Result<Error> {
         let near = self.named(tree, &stickpin_tree::nearest(tree, selector, 3))?;
         let e = Error::new(ErrorCode::ElementNotFound, format!("no element matches {selector}"));
         Ok(if near.is_empty() {

@@ -1,0 +1,138 @@
+//! `batch`: several commands in one call.
+
+use crate::command::{Command, Effect, Spec};
+use crate::cx::Cx;
+use crate::error::{Error, ErrorCode, Result};
+use crate::render::{Show, Text};
+use crate::request::Response;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::time::Duration;
+
+/// How many steps one batch may have.
+const STEPS: usize = 200;
+
+/// The largest file of steps.
+const FILE: u64 = 4 * 1024 * 1024;
+
+/// Run several commands one after another, and stop at the first that fails.
+///
+/// A step is `{"command": "press", "input": {"target": "@e3"}}`, with the arguments by their names. All steps are
+/// checked before the first one runs.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Batch {
+    /// The steps as JSON.
+    #[schemars(extend("x-placeholder" = "JSON"))]
+    steps: Option<Vec<Step>>,
+    /// A file that holds the steps as a JSON list.
+    #[schemars(extend("x-path" = true, "x-placeholder" = "FILE"))]
+    file: Option<String>,
+}
+
+/// One command.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Step {
+    /// Its name: `press`, `get title`.
+    command: String,
+    /// Its arguments.
+    #[serde(default)]
+    input: Map<String, Value>,
+}
+
+/// What became of the steps, up to the one that failed.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Ran {
+    steps: Vec<Response>,
+    /// How many were not tried.
+    skipped: usize,
+}
+
+impl Batch {
+    fn steps(self, cx: &Cx) -> Result<Vec<Step>> {
+        let bad = |message: String| {
+            Error::new(ErrorCode::InvalidArgs, message)
+                .hint(r#"stickpin batch --steps '[{"command":"press","input":{"target":"@e3"}}]'"#)
+        };
+        let steps = match (self.steps, self.file) {
+            (Some(steps), None) => steps,
+            (None, Some(file)) => {
+                let path = cx.path(&file);
+                let read = |e| crate::host::io_error(&e, &format!("{} cannot be read", path.display()));
+                if std::fs::metadata(&path).map_err(read)?.len() > FILE {
+                    return Err(bad(format!("{} is larger than {FILE} bytes", path.display())));
+                }
+                let text = std::fs::read_to_string(&path).map_err(read)?;
+                serde_json::from_str(&text).map_err(|e| bad(format!("{}: {e}", path.display())))?
+            }
+            _ => return Err(bad("`batch` takes either `steps` or `file`".to_owned())),
+        };
+        match steps.len() {
+            0 => Err(bad("there is no step".to_owned())),
+            n if n > STEPS => Err(bad(format!("{n} steps are more than {STEPS}"))),
+            _ => Ok(steps),
+        }
+    }
+}
+
+impl Command for Batch {
+    const SPEC: Spec = Spec {
+        name: "batch",
+        effect: Effect::Mutates,
+        deadline: Duration::from_secs(600),
+        examples: &[r#"stickpin batch --steps '[{"command":"fill","input":{"target":"@e2","text":"Ada"}}]'"#],
+        ..Spec::HOST
+    };
+    type Output = Ran;
+
+    async fn run(self, cx: &mut Cx) -> Result<Ran> {
+        let steps = self.steps(cx)?;
+        for (i, step) in steps.iter().enumerate() {
+            if step.command == Self::SPEC.name {
+                return Err(Error::new(ErrorCode::InvalidArgs, format!("step {}: a batch holds no batch", i + 1))
+                    .hint("write the steps of the inner one in its place"));
+            }
+            crate::dispatch::check(&step.command, &step.input)
+                .map_err(|e| Error { message: format!("step {}: {}", i + 1, e.message), ..e })?;
+        }
+        let mut ran = Ran { steps: Vec::new(), skipped: steps.len() };
+        for step in steps {
+            cx.check()?;
+            let response = cx.nested(&step.command, step.input).await;
+            let ok = response.ok;
+            ran.steps.push(response);
+            ran.skipped -= 1;
+            if !ok {
+                break;
+            }
+        }
+        Ok(ran)
+    }
+}
+
+impl Show for Ran {
+    fn show(&self, text: &mut Text) {
+        for (i, step) in self.steps.iter().enumerate() {
+            text.line(format_args!("[{}] {}", i + 1, step.command));
+            text.block(step.text.as_deref().unwrap_or(""));
+            if let Some(warning) = &step.warning {
+                text.line(format_args!("warning: {warning}"));
+            }
+        }
+        if self.skipped > 0 {
+            text.line(format_args!("{} more not tried", self.skipped));
+        }
+    }
+
+    fn exit(&self) -> u8 {
+        self.steps.last().map_or(0, |last| last.exit)
+    }
+
+    fn failure(&self) -> Option<Error> {
+        let error = self.steps.last()?.error.clone()?;
+        Some(Error { message: format!("step {}: {}", self.steps.len(), error.message), ..error })
+    }
+}

@@ -1,0 +1,132 @@
+//! `find`: elements by text or selector, with refs.
+
+use crate::command::{Command, Spec};
+use crate::cx::Cx;
+use crate::device::Capability;
+use crate::error::{Error, ErrorCode, Result};
+use crate::render::{Show, Text};
+use crate::target::Target;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stickpin_session::Origin;
+use stickpin_tree::{NodeId, Selector, quote};
+
+/// How many matches are listed.
+const LISTED: usize = 25;
+
+/// Find elements by a text they show, or by a selector, and print them with their refs.
+///
+/// A query is a selector when every term of it has a key that selectors know; anything else is text, found
+/// anywhere in labels, values and texts, whatever its case.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Find {
+    /// Text or selector.
+    #[schemars(extend("x-positional" = 0, "x-text" = true))]
+    query: String,
+    /// Only the first match.
+    #[serde(default)]
+    first: bool,
+    /// Only the last match.
+    #[serde(default)]
+    last: bool,
+    /// Only the match with this number, counting from 1.
+    #[schemars(range(min = 1), extend("x-placeholder" = "N"))]
+    nth: Option<usize>,
+}
+
+/// What was found.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Found {
+    matches: Vec<Match>,
+    /// How many there are, listed or not.
+    total: usize,
+}
+
+/// One element.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Match {
+    r#ref: String,
+    /// Its line, as a snapshot has it.
+    line: String,
+}
+
+impl Find {
+    fn selector(&self) -> Result<Selector> {
+        if !Selector::is_selector(&self.query) {
+            return Ok(Selector::containing(&self.query));
+        }
+        match self.query.parse::<Target>()? {
+            Target::Selector(selector) => Ok(selector),
+            other => Err(Error::new(ErrorCode::InvalidArgs, format!("{other} is no selector"))
+                .hint("stickpin find 'role=button', stickpin find \"add to cart\"")),
+        }
+    }
+
+    /// Which of the matches are wanted.
+    fn chosen<'m>(&self, all: &'m [NodeId]) -> Result<&'m [NodeId]> {
+        if usize::from(self.first) + usize::from(self.last) + usize::from(self.nth.is_some()) > 1 {
+            return Err(Error::new(ErrorCode::InvalidArgs, "`first`, `last` and `nth` exclude one another")
+                .hint("stickpin find \"add to cart\" --nth 2"));
+        }
+        let at = match (self.first, self.last, self.nth) {
+            (true, ..) => 0,
+            (_, true, _) => all.len().saturating_sub(1),
+            (.., Some(n)) if (1..=all.len()).contains(&n) => n - 1,
+            (.., Some(n)) => {
+                let message = format!("there is no match number {n}; there are {}", all.len());
+                return Err(Error::new(ErrorCode::ElementNotFound, message).hint("numbers count from 1"));
+            }
+            _ => return Ok(all),
+        };
+        Ok(all.get(at..=at).unwrap_or(all))
+    }
+}
+
+impl Command for Find {
+    const SPEC: Spec = Spec {
+        name: "find",
+        needs: &[Capability::Capture],
+        examples: &["stickpin find \"add to cart\"", "stickpin find 'role=button disabled' --first"],
+        ..Spec::SESSION
+    };
+    type Output = Found;
+
+    async fn run(self, cx: &mut Cx) -> Result<Found> {
+        if self.query.trim().is_empty() {
+            return Err(Error::new(ErrorCode::InvalidArgs, "the query is empty")
+                .hint("stickpin find \"add to cart\""));
+        }
+        let selector = self.selector()?;
+        let tree = cx.look(Origin::Look).await?;
+        let matches = cx.matches(&tree, &selector).await?;
+        let all = stickpin_tree::reduce(&tree, &matches);
+        if all.is_empty() {
+            return Err(cx.not_found(&tree, &selector)?);
+        }
+        let listed: Vec<NodeId> = self.chosen(&all)?.iter().copied().take(LISTED).collect();
+        // Numbers in document order, whatever the lines below ask for first.
+        cx.issue(&listed)?;
+        let mut found = Vec::new();
+        for node in listed {
+            let line = cx.line(&tree, node)?;
+            let r#ref = line.split(' ').next().unwrap_or_default().to_owned();
+            found.push(Match { r#ref, line });
+        }
+        Ok(Found { matches: found, total: all.len() })
+    }
+}
+
+impl Show for Found {
+    fn show(&self, text: &mut Text) {
+        for found in &self.matches {
+            text.line(&found.line);
+        }
+        if self.matches.len() >= LISTED && self.total > LISTED {
+            let left = self.total - self.matches.len();
+            text.line(format_args!("… {left} more; a longer text or {} narrows it", quote("role=... text=...")));
+        }
+    }
+}
