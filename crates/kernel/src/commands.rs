@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod alert;
+pub(crate) mod batch;
 pub(crate) mod capabilities;
 pub(crate) mod check;
 pub(crate) mod close;
@@ -10,6 +11,7 @@ pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod drag;
 pub(crate) mod fill;
+pub(crate) mod find;
 pub(crate) mod form;
 pub(crate) mod get;
 pub(crate) mod history;

@@ -92,8 +92,11 @@ impl Command for Batch {
         let steps = self.steps(cx)?;
         for (i, step) in steps.iter().enumerate() {
             if step.command == Self::SPEC.name {
-                return Err(Error::new(ErrorCode::InvalidArgs, format!("step {}: a batch holds no batch", i + 1))
-                    .hint("write the steps of the inner one in its place"));
+                return Err(Error::new(
+                    ErrorCode::InvalidArgs,
+                    format!("step {}: a batch holds no batch", i + 1),
+                )
+                .hint("write the steps of the inner one in its place"));
             }
             crate::dispatch::check(&step.command, &step.input)
                 .map_err(|e| Error { message: format!("step {}: {}", i + 1, e.message), ..e })?;

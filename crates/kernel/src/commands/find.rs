@@ -126,7 +126,10 @@ impl Show for Found {
         }
         if self.matches.len() >= LISTED && self.total > LISTED {
             let left = self.total - self.matches.len();
-            text.line(format_args!("… {left} more; a longer text or {} narrows it", quote("role=... text=...")));
+            text.line(format_args!(
+                "… {left} more; a longer text or {} narrows it",
+                quote("role=... text=...")
+            ));
         }
     }
 }
