@@ -275,6 +275,8 @@ function address(e, href) {
   if (href.startsWith('#')) return href;
   // The usual case needs no parsing: an absolute path of this origin.
   if (scope.plainBase && /^\/(?![/\\])[^#.\s\\]*$/.test(href)) return href;
+  // A document without an origin has nothing to resolve a path with.
+  if (scope.origin === 'null' && !/^[a-z][a-z0-9+.-]*:/i.test(href)) return href.slice(0, 500);
   try {
     const url = new URL(href, $baseURI.call(e));
     if (url.protocol === 'javascript:') return 'javascript:';

@@ -196,17 +196,29 @@ function mutated() {
 function settled(quiet, cap) {
   const deadline = performance.now() + cap;
   return new Promise(resolve => {
+    let calmAt = -1;
     const look = () => {
       takePending();
       const now = performance.now();
       const calm = now - changedAt;
       const moving = animations();
-      if (calm >= quiet && !moving.length) return resolve({ settled: true, still: [] });
+      if (calm >= quiet && !moving.length) {
+        if (calmAt === changeCount) {
+          resolve({ settled: true, still: [] });
+          return;
+        }
+        // On a busy machine the page's own timers may be overdue: they go first, then it counts.
+        calmAt = changeCount;
+        setTimeout(look);
+        return;
+      }
       if (now >= deadline) {
         const still = moving.slice(0, 5).filter(a => a.effect.target).map(a => 'animation on ' + words(a.effect.target));
         const where = calm < quiet && mutated();
-        return resolve({ settled: false, still: where ? [...still, 'mutations of ' + where] : still });
+        resolve({ settled: false, still: where ? [...still, 'mutations of ' + where] : still });
+        return;
       }
+      calmAt = -1;
       setTimeout(look, Math.max(4, Math.min(calm < quiet ? quiet - calm : 16, deadline - now)));
     };
     look();

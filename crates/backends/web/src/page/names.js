@@ -177,7 +177,11 @@ function nativeName(e, tag, seen) {
       const label = attr(e, 'label');
       return label ? squeeze(label) : null;
     }
-    default: return typeof tag === 'string' && tag.includes('-') && scope.labels.has(e) ? labelText(e, seen) : null;
+    default:
+      // SVG-AAM 1.0, 8.1: a title child names any graphics element.
+      if (e instanceof SVGElement) return squeeze(svgTitle(e)) || null;
+      // Form-associated custom elements have labels.
+      return tag.includes('-') && scope.labels.has(e) ? labelText(e, seen) : null;
   }
 }
 

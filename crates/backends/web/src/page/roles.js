@@ -2,7 +2,7 @@
 // `generic` stands for no role, in the names of crates/tree (`img` for `image`).
 
 /** Elements that are never rendered as content of their own. */
-const SKIP = new Set('script style template noscript head meta link title base param source track col colgroup datalist br wbr frameset'.split(' '));
+const SKIP = new Set('script style template noscript head meta link title base param source track col colgroup datalist br wbr'.split(' '));
 
 // HTML-AAM 4.1: elements whose role does not depend on attributes or context.
 const TAG_ROLE = new Map(Object.entries({

@@ -209,7 +209,7 @@ async fn changes_quiet_and_announcements_are_noticed() {
     assert_eq!(page.ask("announcements()").await, json!([]));
     page.page_eval("window.timer = setInterval(() => feed.append(document.createElement('li')), 5)").await;
     assert_eq!(
-        page.ask("settled(100, 300)").await,
+        page.ask("settled(250, 700)").await,
         json!({ "settled": false, "still": ["mutations of ul#feed"] })
     );
     page.page_eval("clearInterval(timer); live.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 400 })")
@@ -277,6 +277,35 @@ async fn secrets_stay_in_the_page() {
     let key = page.id("#key").await;
     assert!(!page.ask(&format!("attrs({key})")).await.to_string().contains("s3cret"));
     assert_eq!(page.ask(&format!("text({key})")).await, "");
+}
+
+#[tokio::test]
+async fn documents_of_other_kinds_are_read() {
+    let Some(mut page) = Page::start().await else { return };
+    let svg = r#"<svg xmlns="http://www.w3.org/2000/svg"><a href="/x"><text y="20">Hi</text></a><g role="button"><title>T</title><rect width="5" height="5"/></g></svg>"#;
+    let clobbered = "<img name=body><img name=documentElement><img name=querySelectorAll><img name=URL><form><input name=nodeType><input name=parentNode></form>";
+    for (kind, source, expected) in [
+        ("image/svg+xml", svg, vec!["link Hi", "button T"]),
+        ("text/plain", "hello", vec!["text hello"]),
+        (
+            "text/html",
+            "<frameset cols='50%,50%'><frame title=A><frame title=B></frameset>",
+            vec!["iframe A", "iframe B"],
+        ),
+        ("text/html", clobbered, vec!["img ", "textbox ", "form "]),
+    ] {
+        let site = serve(move |path| (path == "/").then(|| (kind, source.as_bytes().to_vec()))).await;
+        page.open(&format!("{site}/")).await;
+        let tree = page.capture().await;
+        let lines: Vec<_> = tree.nodes().map(|n| format!("{} {}", n.role(), n.name())).collect();
+        assert!(expected.iter().all(|want| lines.iter().any(|line| line == want)), "{kind}: {lines:?}");
+        assert_eq!(tree.documents()[0].url, format!("{site}/"));
+        // Even a document without its root element is one.
+        page.page_eval("document.removeChild([...document.childNodes].find(n => n.nodeType === 1)) && 0")
+            .await;
+        page.capture().await;
+        assert!(page.ask("changes().count").await.as_u64().unwrap() > 0);
+    }
 }
 
 #[tokio::test]
