@@ -30,6 +30,7 @@ pub(super) struct Likes {
     all: Vec<NodeId>,
     by_evidence: HashMap<Print, Vec<NodeId>>,
 }
+
 /// The node of a new tree that takes the place of an element whose own node is gone.
 ///
 /// `old_node` is where the element was seen last, in the tree of `old`; `meaning` is what was issued. The node
