@@ -234,6 +234,8 @@ impl Device for WebDevice {
     }
 
     async fn changed(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
+        // Whoever asks again and again must not keep events from being read.
+        tokio::task::yield_now().await;
         let seen = self.seen;
         let changed = self.tab.until(|tab| (tab.activity != seen).then_some(()));
         tokio::select! {

@@ -16,6 +16,9 @@ const YOUNG: Duration = Duration::from_secs(5);
 /// The longest single question to the page.
 const SLICE: Duration = Duration::from_secs(10);
 
+/// How long the page may take to name what moves, after the time is over.
+const WORDS: Duration = Duration::from_millis(500);
+
 /// Lines about what still moves.
 const MAX_STILL: usize = 5;
 
@@ -41,6 +44,10 @@ fn moving(tab: &TabState, acted: Option<Instant>, quiet: Duration) -> Option<(Ve
     (now < since + quiet).then(|| (Vec::new(), Some(since + quiet)))
 }
 
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
 impl WebDevice {
     /// Waits for quiet until `deadline`. A dialog ends the waiting: nothing moves behind it.
     pub(crate) async fn settle_until(
@@ -55,6 +62,11 @@ impl WebDevice {
             let now = Instant::now();
             if let Some((still, look_again)) = state {
                 let dialog = self.tab.read(|tab| tab.dialog.is_some())?;
+                if still.is_empty() && now >= deadline && !dialog {
+                    // Changes of the document, which only the page can name.
+                    let named = timeout(WORDS, self.inside(milliseconds(quiet), 0)).await;
+                    return not_yet(named.ok().and_then(Result::ok).map(|q| q.still).unwrap_or_default());
+                }
                 if dialog || now >= deadline || cancel.is_cancelled() {
                     return not_yet(still);
                 }
@@ -68,7 +80,6 @@ impl WebDevice {
             }
             // From outside all is quiet; what about the inside?
             let left = deadline.saturating_duration_since(now).min(SLICE);
-            let milliseconds = |d: Duration| u64::try_from(d.as_millis()).unwrap_or(u64::MAX);
             let asked = self.inside(milliseconds(quiet), milliseconds(left));
             let answer = tokio::select! {
                 // A page that is too busy to answer is not quiet.

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use stickpin_backend_web::cdp::protocol::Evaluate;
+use stickpin_backend_web::cdp::protocol::{Evaluate, Navigate};
 use stickpin_backend_web::{WebConfig, WebDevice, WebProvider};
 use stickpin_kernel::ErrorCode;
 use stickpin_kernel::device::{
@@ -79,6 +79,20 @@ impl Page {
     pub async fn go(&mut self, url: &str) -> Arrived {
         let to = Navigation::To(url.to_owned());
         self.device.navigate(&to, Duration::from_secs(10), &CancellationToken::new()).await.unwrap()
+    }
+
+    /// Crashes the renderer and waits until that is known.
+    pub async fn go_crash(&mut self) {
+        let (client, session) = self.device.devtools();
+        // It is refused: its own address ends the page that is asked for it.
+        drop(client.send(Some(session), &Navigate { url: "chrome://crash".to_owned() }));
+        for _ in 0..250 {
+            if self.device.notices().await.is_err() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("it did not crash");
     }
 
     /// What an expression of the page itself is, in its own world.

@@ -1,0 +1,165 @@
+//! Dialogs are known from events; nothing is ever asked of a page behind one.
+
+mod support;
+
+use std::time::{Duration, Instant};
+use stickpin_kernel::ErrorCode;
+use stickpin_kernel::device::{
+    Action, CancellationToken, CaptureRequest, Device, DialogAnswer, Landed, Modifiers, Navigation, Notice,
+    SettleRequest,
+};
+use stickpin_tree::Role;
+use support::Page;
+
+fn button(script: &str) -> String {
+    format!(
+        "<!doctype html><script>log=[]</script><button onclick=\"{script}\">Ask</button><label>Name <input></label>"
+    )
+}
+
+#[tokio::test]
+async fn an_alert_is_answered_and_reported() {
+    let Some(mut page) = Page::show(&button("alert('Saved!');log.push('after')")).await else { return };
+    let ask = page.find(Role::Button, "Ask").await;
+    page.device.notices().await.unwrap();
+    let done = page.press(ask).await;
+    assert_eq!(done.landed, Landed::Confirmed);
+    assert_eq!(page.log().await, ["after"]);
+    assert_eq!(page.device.dialog(), None);
+    let notices = page.device.notices().await.unwrap();
+    assert!(notices.contains(&Notice::DialogShown { text: "Saved!".into() }), "{notices:?}");
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_confirm_ends_the_press_and_waits_for_its_answer() {
+    let Some(mut page) = Page::show(&button("log.push(confirm('Sure?'))")).await else { return };
+    let ask = page.find(Role::Button, "Ask").await;
+    for (answer, said) in [(DialogAnswer::Accept(None), "true"), (DialogAnswer::Dismiss, "false")] {
+        page.press(ask).await;
+        let dialog = page.device.dialog().unwrap();
+        assert_eq!((dialog.kind.as_str(), dialog.message.as_str()), ("confirm", "Sure?"));
+        page.device.answer_dialog(answer).await.unwrap();
+        assert_eq!(page.device.dialog(), None);
+        assert_eq!(page.truth::<Vec<bool>>("log").await.last().unwrap().to_string(), said);
+    }
+    let error = page.device.answer_dialog(DialogAnswer::Dismiss).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::ElementNotFound);
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_prompt_takes_a_text() {
+    let Some(mut page) = Page::show(&button("log.push(prompt('Name?','Bob'))")).await else { return };
+    let ask = page.find(Role::Button, "Ask").await;
+    page.press(ask).await;
+    let dialog = page.device.dialog().unwrap();
+    assert_eq!((dialog.kind.as_str(), dialog.default.as_str()), ("prompt", "Bob"));
+    page.device.answer_dialog(DialogAnswer::Accept(Some("Ada".into()))).await.unwrap();
+    assert_eq!(page.log().await, ["Ada"]);
+    page.close().await;
+}
+
+#[tokio::test]
+async fn everything_says_at_once_that_a_dialog_is_open_and_nothing_runs_behind_it() {
+    let Some(mut page) = Page::show(&button("confirm('Sure?')")).await else { return };
+    let (ask, name) = (page.find(Role::Button, "Ask").await, page.find(Role::TextBox, "Name").await);
+    page.press(ask).await;
+    let before = Instant::now();
+    let none = CancellationToken::new();
+    let mut codes = vec![page.device.capture(CaptureRequest::default()).await.unwrap_err().code];
+    codes.push(page.device.locate(name, &[]).await.unwrap_err().code);
+    let fill = Action::Fill { target: name, text: "late".into() };
+    codes.push(page.device.perform(&fill, &none).await.unwrap_err().code);
+    let key = Action::Key { modifiers: Modifiers::default(), key: "x".into() };
+    codes.push(page.device.perform(&key, &none).await.unwrap_err().code);
+    codes.push(page.device.screenshot(Default::default()).await.unwrap_err().code);
+    codes.push(
+        page.device.navigate(&Navigation::Reload, Duration::from_secs(5), &none).await.unwrap_err().code,
+    );
+    assert!(codes.iter().all(|c| *c == ErrorCode::DialogOpen), "{codes:?}");
+    let settle = SettleRequest { quiet: Duration::from_millis(150), cap: Duration::from_secs(10) };
+    let settled = page.device.settle(settle, &none).await.unwrap();
+    assert_eq!((settled.settled, settled.still), (false, vec!["a confirm dialog".to_owned()]));
+    page.device.notices().await.unwrap();
+    assert!(before.elapsed() < Duration::from_secs(2), "{:?}", before.elapsed());
+    page.device.answer_dialog(DialogAnswer::Dismiss).await.unwrap();
+    page.capture().await;
+    assert_eq!(page.truth::<String>("document.querySelector('input').value").await, "");
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_dialog_that_the_page_opens_by_itself_is_known_without_asking() {
+    let html =
+        "<!doctype html><script>log=[];setTimeout(()=>log.push(confirm('Still there?')),300)</script>x";
+    let Some(mut page) = Page::show(html).await else { return };
+    for _ in 0..250 {
+        if page.device.dialog().is_some() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    page.device.answer_dialog(DialogAnswer::Accept(None)).await.unwrap();
+    page.until("log.length==1").await;
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_dialog_while_the_document_is_parsed_can_be_answered() {
+    let pages = [
+        ("/", "<!doctype html>x"),
+        ("/early", "<!doctype html><script>log=[confirm('Early?')]</script><p>Done"),
+    ];
+    let Some(mut page) = Page::site(&pages).await else { return };
+    let url = page.site.url("/early");
+    let arrived = page.go(&url).await;
+    assert!(!arrived.settled);
+    assert_eq!(page.device.dialog().unwrap().message, "Early?");
+    page.device.answer_dialog(DialogAnswer::Accept(None)).await.unwrap();
+    page.until("document.readyState=='complete'").await;
+    assert_eq!(page.truth::<Vec<bool>>("log").await, [true]);
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_button_held_into_a_dialog_does_not_stay_down() {
+    let html = "<!doctype html><script>log=[];addEventListener('mousemove',e=>log.push(e.buttons))</script>
+        <button onmousedown=\"confirm('Down?')\" style='width:200px'>Ask</button><button style='width:200px'>Other</button>";
+    let Some(mut page) = Page::show(html).await else { return };
+    let (ask, other) = (page.find(Role::Button, "Ask").await, page.find(Role::Button, "Other").await);
+    page.press(ask).await;
+    assert!(page.device.dialog().is_some());
+    page.device.answer_dialog(DialogAnswer::Accept(None)).await.unwrap();
+    page.truth::<u32>("log.length=0").await;
+    page.aim(other).await;
+    assert_eq!(page.truth::<Vec<u32>>("log").await.last(), Some(&0));
+    assert_eq!(page.press(other).await.landed, Landed::Confirmed);
+    page.close().await;
+}
+
+#[tokio::test]
+async fn leaving_a_draft_is_asked_for_history_and_accepted_for_open() {
+    let draft = "<!doctype html><title>Draft</title><label>Name <input></label><script>addEventListener('beforeunload',e=>{e.preventDefault();e.returnValue='x'})</script>";
+    let pages = [
+        ("/", "<!doctype html><title>First</title>f"),
+        ("/draft", draft),
+        ("/next", "<!doctype html><title>Next</title>n"),
+    ];
+    let Some(mut page) = Page::site(&pages).await else { return };
+    let none = CancellationToken::new();
+    let url = page.site.url("/draft");
+    page.go(&url).await;
+    let name = page.find(Role::TextBox, "Name").await;
+    page.press(name).await;
+    page.fill(name, "half written").await;
+    let error = page.device.navigate(&Navigation::Back, Duration::from_secs(10), &none).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::DialogOpen);
+    assert_eq!(page.device.dialog().unwrap().kind, "beforeunload");
+    page.device.answer_dialog(DialogAnswer::Dismiss).await.unwrap();
+    assert_eq!(page.truth::<String>("document.title").await, "Draft");
+    let url = page.site.url("/next");
+    let arrived = page.go(&url).await;
+    assert_eq!((arrived.title.as_str(), arrived.settled), ("Next", true));
+    page.close().await;
+}

@@ -1,0 +1,146 @@
+//! Crashes and kills are known from events, and nothing is left behind.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use stickpin_backend_web::cdp::{Method, protocol};
+use stickpin_backend_web::{WebConfig, WebProvider};
+use stickpin_kernel::ErrorCode;
+use stickpin_kernel::device::{CancellationToken, CaptureRequest, Device, Provider};
+use stickpin_tree::Role;
+use support::{Page, provider, request};
+
+/// Processes whose command line names a folder.
+fn processes_of(dir: &Path) -> Vec<PathBuf> {
+    let needle = dir.to_str().unwrap().as_bytes();
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            // A process that ends meanwhile has no command line any more.
+            let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
+            line.windows(needle.len()).any(|w| w == needle)
+        })
+        .collect()
+}
+
+async fn until_gone(dir: &Path) {
+    for _ in 0..250 {
+        if processes_of(dir).is_empty() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("still there: {:?}", processes_of(dir));
+}
+
+#[tokio::test]
+async fn closing_ends_every_process_and_removes_every_file() {
+    let Some(page) = Page::show("<!doctype html>x").await else { return };
+    let folder = page.dir.path().to_owned();
+    assert!(!processes_of(&folder).is_empty());
+    page.close().await;
+    until_gone(&folder).await;
+}
+
+#[tokio::test]
+async fn a_dropped_browser_ends_and_its_profile_is_swept() {
+    let Some(page) = Page::show("<!doctype html>x").await else { return };
+    let Page { device, dir, .. } = page;
+    assert!(dir.path().join("profile").exists());
+    drop(device);
+    until_gone(dir.path()).await;
+    // Its owner, this process, lives: it is not for others to sweep.
+    assert_eq!(provider().sweep(dir.path()).await.unwrap(), Vec::<String>::new());
+    let record = dir.path().join("chromium.json");
+    let text = std::fs::read_to_string(&record).unwrap();
+    let owner = format!("\"owner\":{{\"pid\":{}", std::process::id());
+    assert!(text.contains(&owner), "{text}");
+    std::fs::write(&record, text.replace(&owner, "\"owner\":{\"pid\":4194303")).unwrap();
+    let swept = provider().sweep(dir.path()).await.unwrap();
+    assert_eq!(swept.len(), 3, "{swept:?}");
+    assert!(!dir.path().join("profile").exists() && !record.exists());
+}
+
+#[tokio::test]
+async fn a_killed_browser_is_lost_at_once_and_the_next_open_works() {
+    let Some(mut page) = Page::show("<!doctype html><button>A</button>").await else { return };
+    let a = page.find(Role::Button, "A").await;
+    let pid = rustix::process::Pid::from_raw(page.device.info().pid.unwrap().try_into().unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    let none = CancellationToken::new();
+    let mut error = None;
+    for _ in 0..20 {
+        // Something may have changed before it died.
+        error = page.device.changed(Duration::from_secs(10), &none).await.err();
+        if error.is_some() {
+            break;
+        }
+    }
+    assert_eq!(error.unwrap().code, ErrorCode::BackendLost);
+    assert_eq!(page.device.locate(a, &[]).await.unwrap_err().code, ErrorCode::BackendLost);
+    assert_eq!(page.device.notices().await.unwrap_err().code, ErrorCode::BackendLost);
+    page.device.close().await.unwrap();
+    until_gone(page.dir.path()).await;
+    let mut again = provider().open(request(&page.dir, &page.site.url("/"))).await.unwrap();
+    again.capture(CaptureRequest::default()).await.unwrap();
+    again.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_crashed_page_is_lost() {
+    let Some(mut page) = Page::show("<!doctype html><button>A</button>").await else { return };
+    let a = page.find(Role::Button, "A").await;
+    page.go_crash().await;
+    let error = page.device.locate(a, &[]).await.unwrap_err();
+    assert_eq!((error.code, error.message.as_str()), (ErrorCode::BackendLost, "the page crashed"));
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_tab_that_is_closed_is_lost() {
+    #[derive(serde::Serialize)]
+    struct CloseTab {}
+    impl Method for CloseTab {
+        const NAME: &'static str = "Page.close";
+        type Output = protocol::Done;
+    }
+    let Some(mut page) = Page::show("<!doctype html>x").await else { return };
+    let (client, session) = page.device.devtools();
+    drop(client.send(Some(session), &CloseTab {}));
+    for _ in 0..100 {
+        if page.device.notices().await.is_err() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let error = page.device.capture(CaptureRequest::default()).await.unwrap_err();
+    assert_eq!((error.code, error.message.as_str()), (ErrorCode::BackendLost, "the tab was closed"));
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_browser_that_is_missing_or_does_not_start_says_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = |chromium: &str| WebConfig { chromium: Some(chromium.into()), ..WebConfig::default() };
+    let missing = WebProvider::new(config("/no/such/chromium"));
+    let error = missing.open(request(&dir, "about:blank")).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::ToolMissing);
+    assert!(!missing.doctor().await[0].ok);
+    let error = WebProvider::new(config("/bin/false")).open(request(&dir, "about:blank")).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::BackendLost, "{error}");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn a_profile_that_is_to_be_kept_is_kept() {
+    let Some(page) = Page::show("<!doctype html>x").await else { return };
+    let (dir, profile) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut wanted = request(&dir, &page.site.url("/"));
+    wanted.profile = Some(profile.path().to_owned());
+    let mut device = provider().open(wanted).await.unwrap();
+    device.close().await.unwrap();
+    assert!(profile.path().join("Default").exists());
+    page.close().await;
+}
