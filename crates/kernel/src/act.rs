@@ -279,25 +279,6 @@ impl Cx {
         }
     }
 
-    /// A bare point proves nothing; what is there is named.
-    async fn at_point(&mut self, x: f64, y: f64, reach: Reach) -> Result<Ready> {
-        let handle = self.device()?.element_at(x, y).await?;
-        let mut words = format!("{x},{y}");
-        let mut before = None;
-        if let Some(handle) = handle
-            && let Some(located) = self.device()?.locate(handle, &[]).await?
-        {
-            let hit = described(located.tree.node(located.node));
-            let meaning = self.meaning(&located.tree, hit.id())?;
-            words = format!("{meaning} at {x},{y}");
-            before = Some(Reading::of(hit));
-            if reach != Reach::Pointer {
-                enabled_node(hit, &words)?;
-            }
-        }
-        Ok(Ready { found: None, handle, point: (x, y), before, words })
-    }
-
     /// Whether the target takes text.
     ///
     /// # Errors
@@ -357,18 +338,11 @@ fn enabled(place: &Place, found: &Found) -> Result<()> {
     enabled_node(place.tree.node(place.node), &found.words())
 }
 
-fn enabled_node(node: NodeRef<'_>, words: &str) -> Result<()> {
+/// Whether it can be used now.
+pub(crate) fn enabled_node(node: NodeRef<'_>, words: &str) -> Result<()> {
     if !node.is(States::DISABLED) {
         return Ok(());
     }
     Err(Error::new(ErrorCode::ElementDisabled, format!("{words} is disabled"))
         .hint("do first what enables it; --timeout MS waits for it"))
-}
-
-/// The node that a person would name: the nearest one outwards with a role and a name, or that can be acted on.
-fn described(node: NodeRef<'_>) -> NodeRef<'_> {
-    std::iter::once(node)
-        .chain(node.ancestors())
-        .find(|n| n.is(States::ACTIONABLE) || (!n.is_text() && !n.name().is_empty()))
-        .unwrap_or(node)
 }

@@ -3,6 +3,7 @@
 use crate::device::{Device, Dialog};
 use crate::error::{Error, ErrorCode, Result};
 use crate::host::Status;
+use crate::picture::Pictures;
 use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_session::Session;
@@ -17,6 +18,8 @@ pub(crate) struct Live {
     pub(crate) what: String,
     pub(crate) device: Box<dyn Device>,
     pub(crate) session: Session,
+    /// The pictures that clients were given.
+    pub(crate) pictures: Pictures,
     /// A folder of this session's own, removed with it.
     pub(crate) dir: PathBuf,
     /// Ends the session when nothing was asked for so long.

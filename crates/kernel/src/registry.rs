@@ -46,6 +46,7 @@ list! {
     commands::is::Is,
     commands::wait::Wait,
     commands::wait::WaitAbsent,
+    commands::screenshot::Screenshot,
     commands::history::Back,
     commands::history::Forward,
     commands::history::Reload,

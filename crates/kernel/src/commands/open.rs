@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::host::{Desk, private_dir};
 use crate::live::Live;
 use crate::mailbox::Turn;
+use crate::picture::Pictures;
 use crate::render::{Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -220,7 +221,15 @@ impl Open {
             ladder: self.stale_refs.map_or(host.config.ladder, Ladder::from),
             numbers: (host.config.numbers)(&cx.session_name)?,
         });
-        let live = Live { what: self.what.clone(), device, session, dir, idle_timeout, lost: false };
+        let live = Live {
+            what: self.what.clone(),
+            device,
+            session,
+            pictures: Pictures::default(),
+            dir,
+            idle_timeout,
+            lost: false,
+        };
         host.forget_ending(&cx.session_name);
         let now = (host.config.clock)();
         if let Some(desk) = &cx.desk {

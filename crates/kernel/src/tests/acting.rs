@@ -380,3 +380,41 @@ async fn one_value_of_an_element() {
     assert_eq!(b.fails("get", json!({ "what": "html", "target": "@e3" })).await.0, "UNSUPPORTED");
     assert_eq!(text(&b.ok("get url", json!({})).await), "fake:/");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_point_means_what_the_last_picture_showed_there() {
+    let b = Bench::open(MAILS).await;
+    let r = b.ok("screenshot", json!({ "overlay": true })).await;
+    let output = r.output.unwrap();
+    assert_eq!(
+        (&output["id"], &output["scale"], &output["height"]),
+        (&json!("p1"), &json!(2.0), &json!(800))
+    );
+    let png = std::fs::read(output["path"].as_str().unwrap()).unwrap();
+    assert!(png.starts_with(b"\x89PNG"));
+    assert!(r.refs.is_some(), "what is drawn is issued");
+    // The button of mail 1 is at y 220..240 of the viewport, 440..480 of the picture.
+    let r = b.ok("press", json!({ "target": "100,460" })).await;
+    assert!(text(&r).contains("Mail 1"), "{}", text(&r));
+    assert_eq!(b.log(), ["press 11"]);
+    b.fake.world().replace("Mail 1", "Mail 7");
+    let (code, r) = b.fails("press", json!({ "target": "100,460" })).await;
+    assert_eq!(code, "STALE_REF");
+    assert!(text(&r).contains("picture p1 shows button \"Delete\""), "{}", text(&r));
+    b.fake.world().replace("Mail 7", "Mail 1");
+    b.fake.world().replace("button \"Delete\" #11", "text \"no more\"");
+    let (code, _) = b.fails("press", json!({ "target": "100,460" })).await;
+    assert_eq!(code, "STALE_REF");
+    assert_eq!(b.log().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_picture_that_looks_the_same_is_not_written_again() {
+    let b = Bench::open(MAILS).await;
+    b.ok("screenshot", json!({ "maxPx": 100 })).await;
+    let r = b.ok("screenshot", json!({ "maxPx": 100, "ifChanged": true })).await;
+    assert!(text(&r).starts_with("unchanged · p1 25x100 scale 0.250"), "{}", text(&r));
+    b.fake.world().replace("Inbox", "Inbox of today");
+    let r = b.ok("screenshot", json!({ "maxPx": 100, "ifChanged": true })).await;
+    assert_eq!(r.output.unwrap()["id"], "p2");
+}

@@ -1,0 +1,163 @@
+//! `screenshot`: a picture, with refs drawn into it if wanted.
+
+use crate::command::{Command, Spec};
+use crate::cx::Cx;
+use crate::device::{Capability, ShotRequest};
+use crate::error::{Error, ErrorCode, Result};
+use crate::host::{io_error, private_dir};
+use crate::image::Image;
+use crate::picture::Picture;
+use crate::render::{Show, Text};
+use crate::target::Target;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use stickpin_session::Origin;
+use stickpin_tree::Rect;
+
+/// The longest side unless another is asked for, in pixels: what models look at without shrinking it themselves.
+const LONGEST: u32 = 1568;
+
+/// Take a picture of what the app shows.
+///
+/// Points (`x,y`) of later commands are pixels of the last picture that you were given; what it showed there is
+/// checked before anything is sent.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Screenshot {
+    /// Where to write the PNG; without it, a file of the session that is removed at close.
+    #[schemars(extend("x-positional" = 0, "x-path" = true))]
+    path: Option<String>,
+    /// Draw a frame and its ref around everything that can be acted on.
+    #[serde(default)]
+    overlay: bool,
+    /// Only this element.
+    #[schemars(extend("x-placeholder" = "TARGET"))]
+    of: Option<Target>,
+    /// The whole page, not only what is in view.
+    #[serde(default)]
+    full: bool,
+    /// Shrink it until no side is longer; 0 leaves it as it is.
+    #[schemars(extend("x-placeholder" = "PIXELS"))]
+    max_px: Option<u32>,
+    /// Write nothing when it looks as the last one that you were given.
+    #[serde(default)]
+    if_changed: bool,
+}
+
+/// The picture.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Taken {
+    /// Names it in messages about points.
+    id: String,
+    /// Where it is; absent when nothing changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<PathBuf>,
+    width: u32,
+    height: u32,
+    /// Its pixels per pixel of the viewport.
+    scale: f64,
+    /// Whether it differs from the last one.
+    changed: bool,
+}
+
+impl Command for Screenshot {
+    const SPEC: Spec = Spec {
+        name: "screenshot",
+        needs: &[Capability::Screenshot],
+        examples: &[
+            "stickpin screenshot --overlay",
+            "stickpin screenshot ~/shop.png --full",
+            "stickpin screenshot --of @e3",
+        ],
+        ..Spec::SESSION
+    };
+    type Output = Taken;
+
+    async fn run(self, cx: &mut Cx) -> Result<Taken> {
+        let of = match &self.of {
+            Some(target) => {
+                let (tree, node) = cx.element(target).await?;
+                let made_up =
+                    || Error::new(ErrorCode::Unsupported, format!("{target} has no place on the screen"));
+                Some(tree.node(node).address().ok_or_else(made_up)?)
+            }
+            None => None,
+        };
+        let tree = cx.look(Origin::Look).await?;
+        let shot = cx.device()?.screenshot(ShotRequest { of, full: self.full }).await?;
+        let (mut image, shrunk) = Image::decode(&shot.png)?.shrunk(self.max_px.unwrap_or(LONGEST));
+        let scale = shot.scale * shrunk;
+        let marks = cx.marks(&tree, shot.area).await?;
+        let print = print(&image);
+
+        let client = cx.client();
+        let pictures = &mut cx.live()?.pictures;
+        let changed = pictures.of(&client).is_none_or(|last| last.print != print);
+        let id = match pictures.of(&client) {
+            Some(last) if !changed && self.if_changed => last.id,
+            _ => pictures.number(),
+        };
+        let taken = |path| Taken {
+            id: format!("p{id}"),
+            path,
+            width: image.width,
+            height: image.height,
+            scale,
+            changed,
+        };
+        let picture = Picture { id, area: shot.area, scale, print, marks };
+        if !changed && self.if_changed {
+            let taken = taken(None);
+            cx.live()?.pictures.give(client, picture);
+            return Ok(taken);
+        }
+        let path = match &self.path {
+            Some(path) => cx.path(path),
+            None => {
+                let dir = cx.live()?.dir.join("pictures");
+                private_dir(&dir)?;
+                dir.join(format!("p{id}.png"))
+            }
+        };
+        let taken = taken(Some(path.clone()));
+        if self.overlay {
+            let nodes: Vec<_> = picture.marks.iter().map(|m| m.node).collect();
+            let refs = cx.issue(&nodes)?;
+            let area = shot.area;
+            let place = |r: Rect| Rect {
+                x: (r.x - area.x) * scale,
+                y: (r.y - area.y) * scale,
+                width: r.width * scale,
+                height: r.height * scale,
+            };
+            let drawn: Vec<_> =
+                refs.into_iter().zip(&picture.marks).map(|(r, m)| (r, place(m.rect))).collect();
+            crate::overlay::draw(&mut image, &drawn);
+        }
+        let png = image.encode()?;
+        std::fs::write(&path, png)
+            .map_err(|e| io_error(&e, &format!("{} could not be written", path.display())))?;
+        cx.live()?.pictures.give(client, picture);
+        Ok(taken)
+    }
+}
+
+/// Equal for pictures that look the same.
+fn print(image: &Image) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    image.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Show for Taken {
+    fn show(&self, text: &mut Text) {
+        let size = format!("{} {}x{} scale {:.3}", self.id, self.width, self.height, self.scale);
+        match &self.path {
+            Some(path) => text.line(format_args!("{} · {size}", path.display())),
+            None => text.line(format_args!("unchanged · {size}")),
+        }
+    }
+}

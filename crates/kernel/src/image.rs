@@ -1,0 +1,172 @@
+//! Pictures as pixels: decode, shrink, draw, encode.
+
+use crate::error::{Error, ErrorCode, Result};
+use font8x8::legacy::BASIC_LEGACY;
+
+/// Width and height of a character, in pixels.
+pub(crate) const CELL: u32 = 8;
+
+/// A picture in memory: 8 bits each of red, green, blue.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Image {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    rgb: Vec<u8>,
+}
+
+impl Image {
+    /// One colour.
+    #[cfg(test)]
+    pub(crate) fn plain(width: u32, height: u32, color: [u8; 3]) -> Self {
+        Self { width, height, rgb: color.repeat((width * height) as usize) }
+    }
+
+    /// Reads a PNG of any kind.
+    ///
+    /// # Errors
+    /// `INTERNAL` for what the device should not have sent.
+    pub(crate) fn decode(png: &[u8]) -> Result<Self> {
+        let bad = |e: &dyn std::fmt::Display| {
+            Error::new(ErrorCode::Internal, format!("the device's picture cannot be read: {e}"))
+        };
+        let mut decoder = png::Decoder::new(std::io::Cursor::new(png));
+        decoder.set_transformations(png::Transformations::normalize_to_color8());
+        let mut reader = decoder.read_info().map_err(|e| bad(&e))?;
+        let size = reader.output_buffer_size().ok_or_else(|| bad(&"it is too large"))?;
+        let mut raw = vec![0; size];
+        let frame = reader.next_frame(&mut raw).map_err(|e| bad(&e))?;
+        raw.truncate(frame.buffer_size());
+        let rgb = match frame.color_type.samples() {
+            1 => raw.iter().flat_map(|&g| [g, g, g]).collect(),
+            2 => raw.chunks_exact(2).flat_map(|p| [p[0], p[0], p[0]]).collect(),
+            4 => raw.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect(),
+            _ => raw,
+        };
+        Ok(Self { width: frame.width, height: frame.height, rgb })
+    }
+
+    /// Writes a PNG.
+    ///
+    /// # Errors
+    /// `INTERNAL`.
+    pub(crate) fn encode(&self) -> Result<Vec<u8>> {
+        let bad = |e: png::EncodingError| {
+            Error::new(ErrorCode::Internal, format!("the picture cannot be written: {e}"))
+        };
+        let mut out = Vec::new();
+        let mut encoder = png::Encoder::new(&mut out, self.width, self.height);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        let mut writer = encoder.write_header().map_err(bad)?;
+        writer.write_image_data(&self.rgb).map_err(bad)?;
+        writer.finish().map_err(bad)?;
+        Ok(out)
+    }
+
+    /// The same with no side longer than `longest`: every pixel is the mean of those that it stands for. Returns
+    /// by how much it was shrunk (1 or less).
+    pub(crate) fn shrunk(self, longest: u32) -> (Self, f64) {
+        let side = self.width.max(self.height);
+        if side <= longest || longest == 0 {
+            return (self, 1.0);
+        }
+        let factor = f64::from(longest) / f64::from(side);
+        let scaled = |n: u32| ((f64::from(n) * factor).round() as u32).max(1);
+        let (width, height) = (scaled(self.width), scaled(self.height));
+        // Pixels a..b of the original become pixel `i`; never none.
+        let span = |i: u32, from: u32, to: u32| {
+            let a = u64::from(i) * u64::from(from) / u64::from(to);
+            let b = (u64::from(i) + 1) * u64::from(from) / u64::from(to);
+            a as usize..(b.max(a + 1)) as usize
+        };
+        let mut rgb = Vec::with_capacity(3 * width as usize * height as usize);
+        for y in 0..height {
+            let rows = span(y, self.height, height);
+            for x in 0..width {
+                let columns = span(x, self.width, width);
+                let count = (rows.len() * columns.len()) as u32;
+                let mut sum = [0u32; 3];
+                for row in rows.clone() {
+                    let at = 3 * row * self.width as usize;
+                    for pixel in self.rgb[at + 3 * columns.start..at + 3 * columns.end].chunks_exact(3) {
+                        for (sum, &c) in sum.iter_mut().zip(pixel) {
+                            *sum += u32::from(c);
+                        }
+                    }
+                }
+                rgb.extend(sum.map(|s| (s / count) as u8));
+            }
+        }
+        (Self { width, height, rgb }, factor)
+    }
+
+    fn put(&mut self, x: i64, y: i64, color: [u8; 3]) {
+        if (0..i64::from(self.width)).contains(&x) && (0..i64::from(self.height)).contains(&y) {
+            let at = 3 * (y as usize * self.width as usize + x as usize);
+            self.rgb[at..at + 3].copy_from_slice(&color);
+        }
+    }
+
+    /// A filled rectangle; what lies outside of the picture is cut.
+    pub(crate) fn fill(&mut self, x: i64, y: i64, width: u32, height: u32, color: [u8; 3]) {
+        for dy in 0..i64::from(height) {
+            for dx in 0..i64::from(width) {
+                self.put(x + dx, y + dy, color);
+            }
+        }
+    }
+
+    /// The outline of a rectangle, one pixel wide.
+    pub(crate) fn frame(&mut self, x: i64, y: i64, width: u32, height: u32, color: [u8; 3]) {
+        let (w, h) = (i64::from(width), i64::from(height));
+        self.fill(x, y, width, 1, color);
+        self.fill(x, y + h - 1, width, 1, color);
+        self.fill(x, y, 1, height, color);
+        self.fill(x + w - 1, y, 1, height, color);
+    }
+
+    /// ASCII text in cells of [`CELL`] pixels.
+    pub(crate) fn text(&mut self, x: i64, y: i64, text: &str, color: [u8; 3]) {
+        for (i, c) in (0i64..).zip(text.chars()) {
+            let glyph = BASIC_LEGACY.get(c as usize).copied().unwrap_or_default();
+            for (dy, row) in (0i64..).zip(glyph) {
+                for dx in (0i64..8).filter(|dx| row & (1 << dx) != 0) {
+                    self.put(x + i * i64::from(CELL) + dx, y + dy, color);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let mut image = Image::plain(20, 10, [1, 2, 3]);
+        image.frame(2, 2, 5, 5, [255, 0, 0]);
+        image.text(-3, 4, "e1", [0, 255, 0]);
+        assert_eq!(Image::decode(&image.encode().unwrap()).unwrap(), image);
+    }
+
+    #[test]
+    fn shrinking_keeps_proportions_and_mean() {
+        let mut image = Image::plain(200, 100, [0, 0, 0]);
+        image.fill(0, 0, 200, 100, [10, 20, 30]);
+        let (small, factor) = image.clone().shrunk(50);
+        assert_eq!((small.width, small.height), (50, 25));
+        assert!((factor - 0.25).abs() < 1e-9);
+        assert_eq!(small.rgb[..3], [10, 20, 30]);
+        assert_eq!(image.clone().shrunk(200), (image, 1.0));
+    }
+
+    #[test]
+    fn what_is_drawn_outside_is_cut() {
+        let mut image = Image::plain(4, 4, [9, 9, 9]);
+        image.fill(2, 2, 100, 100, [1, 1, 1]);
+        image.fill(-5, -5, 2, 2, [0, 0, 0]);
+        assert_eq!(image.rgb.iter().filter(|&&c| c == 1).count(), 12);
+        assert!(Image::decode(b"no png").is_err());
+    }
+}
