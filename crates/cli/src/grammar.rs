@@ -10,17 +10,16 @@ use stickpin_kernel::schema::{Field, Kind};
 
 /// The grammar of one command of the registry, with the options of every command.
 pub(crate) fn leaf(entry: &Entry) -> Command {
-    let fields = entry.fields();
-    let mut command = base(entry.spec.name).about(entry.summary().to_owned());
-    if entry.doc() != entry.summary() {
-        command = command.long_about(entry.doc().to_owned());
-    }
-    if let Some(after) = after_help(entry) {
+    project(entry.spec.name, entry.doc(), after_help(entry), entry.fields())
+}
+
+fn project(name: &str, doc: &str, after: Option<String>, fields: &[Field]) -> Command {
+    let own = |long: &str| fields.iter().any(|f| f.positional.is_none() && kebab(&f.name) == long);
+    let mut command = base(name).about(doc.to_owned());
+    if let Some(after) = after {
         command = command.after_help(after);
     }
-    command
-        .args(fields.iter().map(argument))
-        .args(globals::args(|long| fields.iter().any(|f| f.positional.is_none() && kebab(&f.name) == long)))
+    command.args(fields.iter().map(argument)).args(globals::args(own))
 }
 
 /// The grammar of a command that only a command line has.
@@ -181,4 +180,133 @@ pub(crate) fn takes_value(command: &Command, option: &str) -> bool {
         None => option.len() == 2 && arg.get_short() == option.chars().nth(1),
     });
     found.is_some_and(|arg| arg.get_action().takes_values() && !arg.is_require_equals_set())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use stickpin_kernel::schema;
+
+    /// One field of each kind, as a struct of the registry would say it.
+    fn fields() -> Vec<Field> {
+        schema::fields(&json!({
+            "properties": {
+                "target": {"description": "What.", "type": "string", "x-target": true, "x-positional": 0},
+                "text": {"description": "The\ntext.", "type": "string", "x-positional": 1, "x-text": true},
+                "names": {"description": "Names.", "type": "array", "items": {"type": "string"},
+                    "x-positional": 2, "x-trailing": true},
+                "count": {"description": "How often.", "type": ["integer", "null"], "x-short": "c",
+                    "x-placeholder": "N"},
+                "allAtOnce": {"description": "All.\n\nMore about it.", "type": "boolean", "default": false},
+                "echo": {"description": "Say it.", "type": "boolean", "default": true},
+                "settle": {"description": "Wait.", "anyOf": [{"type": "boolean"}, {"type": "integer"}],
+                    "x-value": "optional", "x-placeholder": "MS"},
+                "way": {"description": "Where to.", "anyOf": [
+                    {"oneOf": [{"const": "up", "description": "Up."}, {"const": "down"}]}, {"type": "null"}]},
+                "steps": {"description": "Steps.", "type": "array", "items": {"type": "object"}},
+                "timeout": {"description": "Its own.", "type": "integer", "x-placeholder": "MS"},
+            },
+            "required": ["target", "text"],
+        }))
+    }
+
+    fn read(line: &[&str]) -> Value {
+        let fields = fields();
+        let matches = project("act", "Act.", None, &fields).try_get_matches_from(line);
+        Value::Object(input(&fields, &matches.unwrap_or_else(|e| panic!("{line:?}: {e}"))))
+    }
+
+    #[test]
+    fn help_says_all_in_few_lines() {
+        let after = Some("Examples:\n  stickpin act @e1 x".to_owned());
+        let help = project("act", "Act.\n\nIn some way.", after, &fields()).render_help().to_string();
+        assert_eq!(help, HELP, "{help}");
+    }
+
+    const HELP: &str = "\
+Act.
+
+In some way.
+
+Usage: stickpin act [OPTIONS] <TARGET> <TEXT> [NAMES]...
+
+Arguments:
+  <TARGET>    What.
+  <TEXT>      The text.
+  [NAMES]...  Names.
+
+Options:
+  -c, --count <N>      How often.
+      --all-at-once    All.
+      --no-echo        Say it.
+      --settle[=<MS>]  Wait.
+      --way <WAY>      Where to. [possible values: up, down]
+      --steps <STEPS>  Steps.
+      --timeout <MS>   Its own.
+  -h, --help           Print help (see more with '--help')
+
+For every command:
+      --session <NAME>   The session, instead of this project's own
+      --state-dir <DIR>  Where the daemon keeps its state
+      --json             Answer with one JSON value
+      --detail <HOW>     How much is said: digest, normal, full
+      --max-bytes <N>    Bound of the text of the answer
+
+Examples:
+  stickpin act @e1 x
+";
+
+    #[test]
+    fn words_become_values_of_the_fields_types() {
+        assert_eq!(read(&["@e1", "hi"]), json!({"target": "@e1", "text": "hi"}));
+        assert_eq!(
+            read(&["@e1", "hi", "a", "b", "-c", "2", "--all-at-once", "--no-echo", "--way", "down"]),
+            json!({"target": "@e1", "text": "hi", "names": ["a", "b"], "count": 2, "allAtOnce": true,
+                "echo": false, "way": "down"})
+        );
+        assert_eq!(
+            read(&["@e1", "hi", "--count", "many"])["count"],
+            "many",
+            "the registry says what is wrong"
+        );
+        assert_eq!(read(&["@e1", "hi", "--steps", r#"[{"a":1}]"#])["steps"], json!([{"a": 1}]));
+        assert_eq!(read(&["@e1", "", "--timeout=5"]), json!({"target": "@e1", "text": "", "timeout": 5}));
+    }
+
+    #[test]
+    fn an_option_with_an_optional_value_requires_its_equals_sign() {
+        assert_eq!(read(&["@e1", "hi", "--settle"])["settle"], true);
+        assert_eq!(read(&["@e1", "hi", "--settle=250"])["settle"], 250);
+        assert_eq!(
+            read(&["@e1", "--settle", "250"]),
+            json!({"target": "@e1", "text": "250", "settle": true})
+        );
+    }
+
+    #[test]
+    fn text_may_begin_with_a_hyphen_unless_it_is_an_option() {
+        assert_eq!(read(&["@e1", "-5"])["text"], "-5");
+        assert_eq!(read(&["@e1", "--not-an-option"])["text"], "--not-an-option");
+        assert_eq!(read(&["@e1", "--", "--json"])["text"], "--json");
+        assert_eq!(read(&["@e1", "-x", "--settle"]), json!({"target": "@e1", "text": "-x", "settle": true}));
+    }
+
+    #[test]
+    fn whether_an_option_takes_the_next_word() {
+        let command = project("act", "Act.", None, &fields());
+        for (option, takes) in [
+            ("--count", true),
+            ("-c", true),
+            ("--session", true),
+            ("--count=2", false),
+            ("--settle", false),
+            ("--all-at-once", false),
+            ("--json", false),
+            ("-5", false),
+            ("--nonsense", false),
+        ] {
+            assert_eq!(takes_value(&command, option), takes, "{option}");
+        }
+    }
 }

@@ -53,10 +53,10 @@ pub(crate) fn about(topic: &str) -> Result<String> {
         return Ok((*text).to_owned());
     }
     if let Some(entry) = registry::find(topic) {
-        return Ok(grammar::leaf(entry).render_long_help().to_string());
+        return Ok(grammar::leaf(entry).render_help().to_string());
     }
     if let Some(local) = LOCAL.iter().find(|l| l.name == topic) {
-        return Ok(grammar::local(local).render_long_help().to_string());
+        return Ok(grammar::local(local).render_help().to_string());
     }
     let members: Vec<String> =
         words::members(topic).map(|member| format!("  stickpin {topic} {member}")).collect();
