@@ -20,7 +20,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
             if !kept {
                 sketch.drop(node);
             }
-        } else if node.role() == Role::Option && !node.is(States::ACTIONABLE) {
+        } else if node.role() == Role::Option && (!node.is(States::ACTIONABLE) || in_closed_list(node)) {
             // Options of a closed list: nobody can press them; the list shows which one is chosen.
             sketch.drop(node);
         } else if !is_needed(sketch, node) || repeats_in_child(sketch, &lines, at) {
@@ -31,6 +31,11 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
         }
     }
     fold_empty(sketch);
+}
+
+fn in_closed_list(option: NodeRef<'_>) -> bool {
+    let list = option.ancestors().find(|a| matches!(a.role(), Role::Combobox | Role::ListBox));
+    list.is_some_and(|l| l.role() == Role::Combobox && !l.is(States::EXPANDED))
 }
 
 fn is_needed(sketch: &Sketch<'_>, node: NodeRef<'_>) -> bool {

@@ -118,8 +118,8 @@ fn instead_of_a_name(node: NodeRef<'_>) -> Option<String> {
 }
 
 fn value(node: NodeRef<'_>, label: &str, style: Style) -> Option<String> {
-    // Whatever a device says: what is protected is not printed.
-    if node.is(States::PROTECTED) {
+    // Whatever a device says: what is protected is not printed. What an option sends to a server is no text.
+    if node.is(States::PROTECTED) || node.role() == Role::Option {
         return None;
     }
     let shown = node.attr(Attr::ValueText).unwrap_or(node.value());

@@ -23,19 +23,30 @@ pub(super) fn suffixes(
         }
     }
     // What a reader has just read: the heading before a line, and the line that it stands under.
-    let mut headings: Vec<&str> = Vec::with_capacity(lines.len());
-    for line in lines {
+    let mut headings: Vec<Option<usize>> = Vec::with_capacity(lines.len());
+    for (at, line) in lines.iter().enumerate() {
         let heading = line.node.role() == Role::Heading;
-        headings.push(if heading { sketch.label(line.node) } else { headings.last().copied().unwrap_or("") });
+        headings.push(if heading { Some(at) } else { headings.last().copied().flatten() });
     }
-    let above = |at: usize| {
-        let parent = lines[at].parent.map_or("", |p| sketch.label(lines[p].node));
-        [headings[at], parent]
-    };
+    let label = |at: Option<usize>| at.map_or("", |at| sketch.label(lines[at].node));
     let mut found = HashMap::new();
     for group in alike.into_values().filter(|g| g.len() > 1) {
-        let told: Vec<String> =
-            group.iter().map(|&at| told(sketch, lines[at].node, above(at), cues)).collect();
+        let mut read: HashMap<&str, usize> = HashMap::new();
+        for &at in &group {
+            *read.entry(label(headings[at])).or_default() += 1;
+        }
+        let told: Vec<String> = group
+            .iter()
+            .map(|&at| {
+                let heading = label(headings[at]);
+                // The row's own heading, which no other row has, stands right above.
+                let own = headings[at].is_some_and(|h| in_one_row(lines[h].node, lines[at].node));
+                if own && read[heading] == 1 {
+                    return String::new();
+                }
+                told(sketch, lines[at].node, [heading, label(lines[at].parent)], cues)
+            })
+            .collect();
         // A word that all of them share says nothing.
         if told.iter().all(|t| *t == told[0]) {
             continue;
@@ -47,6 +58,10 @@ pub(super) fn suffixes(
         }
     }
     found
+}
+
+fn in_one_row(heading: NodeRef<'_>, node: NodeRef<'_>) -> bool {
+    node.ancestors().find(|a| is_row(a.role())).is_some_and(|row| row.contains(heading.id()))
 }
 
 fn told(sketch: &Sketch<'_>, node: NodeRef<'_>, above: [&str; 2], cues: &Cues<'_>) -> String {

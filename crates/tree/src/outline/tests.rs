@@ -22,8 +22,9 @@ fn text(tree: &Tree, view: &View, cues: &Cues<'_>, header: bool) -> String {
 
 /// A stand-in for the record's telling text: the first text of the row that no sibling row has.
 fn row_text(tree: &Tree, id: NodeId) -> Option<String> {
-    let is_row =
-        |n: NodeRef<'_>| matches!(n.role(), Role::ListItem | Role::Row) || n.attr(Attr::Class).is_some();
+    let is_row = |n: NodeRef<'_>| {
+        matches!(n.role(), Role::ListItem | Role::Row | Role::Article) || n.attr(Attr::Class).is_some()
+    };
     let row = tree.node(id).ancestors().find(|a| is_row(*a))?;
     let texts =
         |n: NodeRef<'_>| n.subtree().filter(|n| n.is_text()).map(|n| n.name().to_owned()).collect::<Vec<_>>();
