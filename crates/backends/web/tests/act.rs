@@ -245,6 +245,19 @@ async fn fill_replaces_clears_and_fires_what_a_browser_fires() {
 }
 
 #[tokio::test]
+async fn a_focus_that_moves_on_does_not_take_the_text_along() {
+    let html = "<!doctype html><label>Name <input id=a onfocus='setTimeout(()=>b.focus())'></label><label>Other <input id=b></label>";
+    let Some(mut page) = Page::show(html).await else { return };
+    let name = page.find(Role::TextBox, "Name").await;
+    page.fill(name, "mine").await;
+    assert_eq!(page.truth::<String>("b.value").await, "");
+    // What is typed afterwards goes where the focus is.
+    page.perform(&Action::Type { target: None, text: "x".into() }).await;
+    assert_eq!(page.truth::<String>("b.value").await, "x");
+    page.close().await;
+}
+
+#[tokio::test]
 async fn ten_megabytes_are_filled() {
     let Some(mut page) = Page::show("<!doctype html><label>Note <textarea></textarea></label>").await else {
         return;

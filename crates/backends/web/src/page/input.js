@@ -60,6 +60,21 @@ const valueSetter = proto => Object.getOwnPropertyDescriptor(proto, 'value').set
 const $setInput = valueSetter(HTMLInputElement.prototype);
 const $setArea = valueSetter(HTMLTextAreaElement.prototype);
 
+/** The field that the next inserted text is meant for, and until when: a page may move the focus on meanwhile. */
+let awaited = null;
+const AWAITED_MS = 2000;
+
+function watchText(event) {
+  if (awaited === null || !event.isTrusted) return;
+  const { field, until } = awaited;
+  awaited = null;
+  const at = event.composedPath()[0];
+  if (performance.now() > until || at === field || $contains.call(field, at)) return;
+  event.stopImmediatePropagation();
+  event.preventDefault();
+}
+window.addEventListener('beforeinput', watchText, { capture: true });
+
 /** Types that typing cannot set, or not by their value. */
 const SET_TYPES = new Set(['color', 'range', 'date', 'month', 'week', 'time', 'datetime-local']);
 const NO_TEXT = new Set(['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file', 'hidden']);
@@ -108,11 +123,13 @@ function focusField(id) {
   field.focus({ preventScroll: true });
   if (kind === 'type') field.select();
   else if (kind === 'edit') document.getSelection().selectAllChildren(field);
+  awaited = kind === 'set' ? null : { field, until: performance.now() + AWAITED_MS };
   return { focused: deepActive(document) === field, fill: kind === 'set' ? 'set' : 'text', id: idOf(field), value: fieldValue(field) };
 }
 
 /** Focuses an element; in a field the caret goes to the end. null: gone; else {focused, fill} as focusField. */
 function focusOn(id) {
+  awaited = null;
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const field = fieldIn(e) || e;
@@ -160,6 +177,7 @@ function fieldValue(e) {
 
 /** What a field holds now; null: gone. */
 function readValue(id) {
+  awaited = null;
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   return fieldValue(fieldIn(e) || e);
