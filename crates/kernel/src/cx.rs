@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use stickpin_refs::Ref;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// The context of one command.
@@ -29,6 +30,8 @@ pub struct Cx {
     pub(crate) desk: Option<Arc<Desk>>,
     pub(crate) loan: Option<Loan>,
     pub(crate) envelope: Envelope,
+    /// Set when the session that this command is in is closed: also one that it opened itself.
+    pub(crate) closing: watch::Sender<CancellationToken>,
     /// Whether input may have reached the device.
     pub(crate) dispatched: AtomicBool,
     /// A wait has waited and will have looked since it last let other waits in.
@@ -107,12 +110,14 @@ impl Cx {
     /// Waits for the turn in a session.
     pub(crate) async fn enter(&mut self, desk: Arc<Desk>, turn: Turn) -> Result<()> {
         self.loan = Some(desk.mailbox.borrow(&desk.name, turn, &self.cancel).await?);
+        self.closing.send_replace(desk.closing.clone());
         self.desk = Some(desk);
         Ok(())
     }
 
     /// Gives the turn back.
     pub(crate) fn leave(&mut self) {
+        self.closing.send_replace(CancellationToken::new());
         if let Some(loan) = self.loan.take() {
             loan.give_back();
         }

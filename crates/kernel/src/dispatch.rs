@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use stickpin_refs::Ref;
+use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -72,6 +73,7 @@ impl Host {
             desk: None,
             loan: None,
             envelope: Envelope::default(),
+            closing: watch::Sender::new(CancellationToken::new()),
             dispatched: AtomicBool::new(false),
             looked: false,
         };
@@ -129,14 +131,19 @@ async fn run(
         Scope::Session => Some(cx.host.desk(&cx.session_name)?),
         Scope::Host => None,
     };
-    let closing = desk.as_ref().map(|d| d.closing.clone()).unwrap_or_default();
+    let mut closing = cx.closing.subscribe();
     let token = cx.cancel.clone();
     let result = {
         let mut work = pin!(crate::step::step(entry, prepared, desk, cx));
         let stopped = async {
-            tokio::select! {
-                () = tokio::time::sleep_until(until) => {}
-                () = closing.cancelled() => {}
+            loop {
+                let closed = closing.borrow_and_update().clone();
+                tokio::select! {
+                    () = tokio::time::sleep_until(until) => return,
+                    () = closed.cancelled() => return,
+                    // It entered or left a session. Its end is seen by who polls this beside it.
+                    entered = closing.changed() => if entered.is_err() { std::future::pending().await },
+                }
             }
         };
         tokio::select! {

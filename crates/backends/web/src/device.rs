@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
-    Dialog, DialogAnswer, Located, Navigation, Notice, Performed, Query, SettleRequest, Settled, Shot,
+    Dialog, DialogAnswer, Located, Navigation, Notice, Page, Performed, Query, SettleRequest, Settled, Shot,
     ShotRequest,
 };
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
@@ -161,6 +161,10 @@ fn unknown(error: Error) -> Error {
 impl Device for WebDevice {
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    async fn page(&mut self) -> Result<Option<Page>> {
+        self.whereabouts().await.map(Some)
     }
 
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {

@@ -6,7 +6,7 @@ use crate::device::WebDevice;
 use crate::events::clip;
 use crate::tab::{Fault, dialog_open};
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{Arrived, CancellationToken, Navigation, Notice};
+use stickpin_kernel::device::{Arrived, CancellationToken, Navigation, Notice, Page};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use tokio::time::timeout_at;
 
@@ -28,8 +28,14 @@ impl WebDevice {
         };
         self.acted = None;
         let settled = moved && self.settle_until(QUIET, deadline, cancel).await?.settled;
+        let Page { url, title } = self.whereabouts().await?;
+        Ok(Arrived { moved, url, title, settled: settled || !moved })
+    }
+
+    /// The address, which is known from events, and the title, which is one question.
+    pub(crate) async fn whereabouts(&self) -> Result<Page> {
         let url = self.tab.read(|tab| tab.main_frame().map(|f| f.url.clone()).unwrap_or_default())?;
-        Ok(Arrived { moved, url, title: self.title().await?, settled: settled || !moved })
+        Ok(Page { url, title: self.title().await? })
     }
 
     /// Goes, until another document is committed. False when there is nowhere to go.

@@ -224,3 +224,35 @@ async fn commands_of_one_session_run_one_at_a_time_in_order() {
     }
     assert_eq!(b.log(), ["press 2", "press 3", "press 2", "press 3"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn close_ends_a_batch_in_the_middle_of_a_step() {
+    let b = Bench::open(PAGE).await;
+    b.fake.world().hangs_in = Some("perform");
+    let steps = json!({ "steps": [{ "command": "press", "input": { "target": "role=button" } }] });
+    let running = b.clone();
+    let batch = tokio::spawn(async move { running.call("batch", steps).await });
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    let began = tokio::time::Instant::now();
+    b.ok("close", json!({})).await;
+    assert!(began.elapsed() <= Duration::from_millis(600), "{:?}", began.elapsed());
+    assert_eq!(batch.await.unwrap().error.unwrap().code.name(), "BACKEND_LOST");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_batch_opens_acts_and_closes() {
+    let b = Bench::new(PAGE);
+    let r = b
+        .ok(
+            "batch",
+            json!({ "steps": [
+                { "command": "open", "input": { "what": "fake:/" } },
+                { "command": "press", "input": { "target": "role=button" } },
+                { "command": "close" },
+            ] }),
+        )
+        .await;
+    assert_eq!(b.log(), ["press 3"]);
+    assert_eq!(r.output.unwrap()["steps"].as_array().unwrap().len(), 3);
+    assert_eq!((b.host.sessions(), b.fake.world().closed), (0, 1));
+}
