@@ -217,7 +217,7 @@ impl Cx {
         match target {
             Target::Ref(r) => {
                 self.look(Origin::Look).await?;
-                if how.allow_changed { self.resolve_changed(*r) } else { self.resolve_ref(*r) }
+                if how.allow_changed { self.resolve_changed(*r) } else { self.resolve_again(*r) }
             }
             Target::Selector(s) => self.resolve_selector(s).await,
             Target::Point { .. } => Err(crate::resolve::no_point(target)),
@@ -241,7 +241,7 @@ impl Cx {
     async fn locate_by_likeness(&mut self, found: &Found) -> Result<Option<Place>> {
         let tree = self.look(Origin::Look).await?;
         let node = match found.r#ref {
-            Some(r) => self.resolve_ref(r)?.node,
+            Some(r) => self.resolve_again(r)?.node,
             None => {
                 let records = Records::new(&tree, self.live()?.session.openers());
                 let mut alike = tree.nodes().filter(|n| records.judge(&found.meaning, n.id()).is_same());

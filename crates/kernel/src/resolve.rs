@@ -9,7 +9,7 @@ use crate::target::{RefTarget, Target};
 use serde_json::json;
 use std::sync::Arc;
 use stickpin_refs::Ref;
-use stickpin_session::{EndReason, Origin, RefFault, Resolved};
+use stickpin_session::{EndReason, Origin, RefFault, Resolved, Standing};
 use stickpin_tree::{Handle, Meaning, NodeId, Selector, Tree};
 
 /// Candidates that an error names.
@@ -101,6 +101,23 @@ impl Cx {
             meaning,
         });
         Ok(resolved)
+    }
+
+    /// The element of a ref after a capture that this command made for itself. What the client had seen was worked
+    /// out before that: our own look is no reason to warn.
+    ///
+    /// # Errors
+    /// As [`Cx::resolve_ref`].
+    pub(crate) fn resolve_again(&mut self, target: RefTarget) -> Result<Found> {
+        match self.standing(target)? {
+            Ok(mut resolved) => {
+                if resolved.standing == Standing::Live {
+                    resolved.warning = None;
+                }
+                Ok(self.found(target, resolved))
+            }
+            Err(fault) => Err(self.fault(fault)?),
+        }
     }
 
     fn found(&mut self, target: RefTarget, resolved: Resolved) -> Found {

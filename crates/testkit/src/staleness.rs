@@ -219,6 +219,9 @@ impl Account {
                 Some(reason) => format!("refuses {} {reason}", e.code.name()),
                 None => format!("refuses {}", e.code.name()),
             },
+            None if used.warning.as_deref().is_some_and(|w| w.starts_with("It reads ")) => {
+                "acts+name".to_owned()
+            }
             None if used.warning.is_some() => "acts+warning".to_owned(),
             None => "acts".to_owned(),
         };

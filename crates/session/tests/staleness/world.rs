@@ -6,7 +6,7 @@ use stickpin_refs::{Generation, Ref, RefToken};
 use stickpin_session::{
     ClientId, EndReason, InMemoryNumbers, Ladder, Origin, RefFault, Session, SessionConfig,
 };
-use stickpin_tree::{Handle, NodeId, Records, States};
+use stickpin_tree::{Handle, NodeId, Records, States, Verdict};
 
 /// What was captured after the snapshot that issued the ref.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub(crate) enum Captures {
 pub(crate) enum Outcome {
     Acts,
     ActsWithWarning,
+    /// The response says what its name is now.
+    ActsWithName,
     Stale(EndReason),
     NotFound,
     /// Another element would have received the input.
@@ -38,6 +40,7 @@ impl fmt::Display for Outcome {
         match self {
             Self::Acts => f.write_str("acts"),
             Self::ActsWithWarning => f.write_str("acts+warning"),
+            Self::ActsWithName => f.write_str("acts+name"),
             Self::Stale(reason) => write!(f, "refuses STALE_REF {}", reason.name()),
             Self::NotFound => f.write_str("refuses REF_NOT_FOUND"),
             Self::Wrong(what) => write!(f, "WRONG ACT: {what}"),
@@ -162,12 +165,17 @@ impl World {
         };
         let now = self.states[self.at].tree(self.grade);
         let located = resolved.handle.filter(|_| self.grade != Grade::None).and_then(|h| now.find_handle(h));
-        let acts = if resolved.warning.is_some() { Outcome::ActsWithWarning } else { Outcome::Acts };
+        let warned = resolved.warning.is_some();
+        let acts = |reads_now: Option<String>| match (warned, reads_now) {
+            (true, _) => Outcome::ActsWithWarning,
+            (false, Some(_)) => Outcome::ActsWithName,
+            (false, None) => Outcome::Acts,
+        };
         if let Some(node) = located.map(|n| n.id()) {
             let records = Records::new(&now, self.session.openers());
-            if records.judge(&resolved.meaning, node).is_same() {
+            if let Verdict::Same { reads_now } = records.judge(&resolved.meaning, node) {
                 let handle = now.node(node).address();
-                return self.checked(label, handle, acts);
+                return self.checked(label, handle, acts(reads_now));
             }
             self.session.replace_tree(now, Origin::Look);
         } else {
@@ -177,8 +185,10 @@ impl World {
         match self.session.resolve(&self.client, token) {
             Ok(again) => {
                 let tree = self.session.tree().expect("a tree");
-                let handle = again.node.and_then(|n| tree.node(n).address());
-                self.checked(label, handle, acts)
+                let node = again.node.expect("a node of a complete capture");
+                let verdict = Records::new(tree, self.session.openers()).judge(&again.meaning, node);
+                let Verdict::Same { reads_now } = verdict else { panic!("resolved, and judged {verdict:?}") };
+                self.checked(label, tree.node(node).address(), acts(reads_now))
             }
             Err(fault) => Self::refusal(fault),
         }
