@@ -84,12 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn every_command_that_a_topic_shows_exists() {
+    fn every_command_line_that_a_topic_shows_is_valid() {
         for (name, text) in TOPICS {
             for line in text.lines().filter_map(|line| line.trim_start().strip_prefix("stickpin ")) {
-                let command = line.split("   ").next().unwrap_or(line);
-                let args: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
-                words::pick(&args).unwrap_or_else(|e| panic!("{name}: `{line}`: {e}"));
+                let line = line.split("  ").next().unwrap_or(line);
+                let args = crate::tests::split(line).into_iter().map(str::to_owned).collect();
+                if let Err((_, e)) = crate::parse::plan(args, &crate::Env::default()) {
+                    panic!("{name}: `{line}`: {e}");
+                }
             }
         }
     }

@@ -16,7 +16,7 @@ fn refused(line: &str) -> Error {
 }
 
 /// Words, with single quotes around those that hold spaces or nothing.
-fn split(line: &str) -> Vec<&str> {
+pub(crate) fn split(line: &str) -> Vec<&str> {
     line.split('\'')
         .enumerate()
         .flat_map(|(i, part)| if i % 2 == 1 { vec![part] } else { part.split_whitespace().collect() })
