@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(split("@e2=a=b"), pair("@e2", "a=b"));
         assert_eq!(split("@e2="), pair("@e2", ""));
         assert_eq!(split("label=\"City\"=Graz"), pair("label=City", "Graz"));
-        assert_eq!(split("role=textbox label=\"E=M\"=x"), pair("role=textbox label=\"E=M\"", "x"));
+        assert_eq!(split("role=textbox label=\"E=M\"=x"), pair("role=textbox label=E=M", "x"));
         assert_eq!(split("@e2"), None);
         assert_eq!(split("@e0=x"), None);
     }
