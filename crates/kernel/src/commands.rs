@@ -28,3 +28,4 @@ pub(crate) mod session;
 pub(crate) mod snapshot;
 pub(crate) mod type_text;
 pub(crate) mod wait;
+pub(crate) mod wait_for;

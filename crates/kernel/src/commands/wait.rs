@@ -48,7 +48,7 @@ pub(crate) fn usual() -> u64 {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Waited {
     /// What is true now.
-    truth: String,
+    pub(crate) truth: String,
 }
 
 /// Waits let other commands of the session in between their looks.

@@ -256,3 +256,36 @@ async fn a_batch_opens_acts_and_closes() {
     assert_eq!(r.output.unwrap()["steps"].as_array().unwrap().len(), 3);
     assert_eq!((b.host.sessions(), b.fake.world().closed), (0, 1));
 }
+
+#[tokio::test(start_paused = true)]
+async fn waits_for_text_address_time_and_quiet() {
+    let b = Bench::open(PAGE).await;
+    b.ok("wait stable", json!({})).await;
+    let began = tokio::time::Instant::now();
+    b.ok("wait ms", json!({ "ms": 700 })).await;
+    assert_eq!(began.elapsed().as_millis(), 700);
+    let fake = b.fake.clone();
+    let change = tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        fake.change(|w| {
+            w.replace("Home", "Order placed");
+            w.url = "fake:/done".to_owned();
+        });
+    });
+    assert!(text(&b.ok("wait text", json!({ "text": "order PLACED" })).await).contains("Order placed"));
+    b.ok("wait url", json!({ "part": "/done" })).await;
+    change.await.unwrap();
+    let (code, r) = b.fails("wait url", json!({ "part": "/never", "timeout": 300 })).await;
+    assert_eq!(code, "TIMEOUT");
+    assert!(text(&r).contains("fake:/done"), "{}", text(&r));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_for_time_ends_with_its_session() {
+    let b = Bench::open(PAGE).await;
+    let waiting = b.clone();
+    let wait = tokio::spawn(async move { waiting.call("wait ms", json!({ "ms": 1000 })).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    b.ok("close", json!({})).await;
+    assert_eq!(wait.await.unwrap().error.unwrap().code.name(), "SESSION_NOT_FOUND");
+}

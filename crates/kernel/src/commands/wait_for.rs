@@ -1,0 +1,181 @@
+//! `wait ms`, `wait text`, `wait url`, `wait stable`: waits for what is no element.
+
+use super::get::page;
+use super::wait::{WAIT, Waited, usual};
+use crate::after::QUIET;
+use crate::command::{Command, Spec};
+use crate::cx::Cx;
+use crate::device::SettleRequest;
+use crate::error::{Error, ErrorCode, Result};
+use crate::mailbox::Turn;
+use crate::waiting::Patience;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::pin::pin;
+use std::time::Duration;
+use stickpin_session::Origin;
+use stickpin_tree::{Selector, States, escape, quote};
+use tokio::time::Instant;
+
+/// Wait so many milliseconds. Waiting for what you expect is nearly always better.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct WaitMs {
+    /// How long, in milliseconds.
+    #[schemars(extend("x-positional" = 0))]
+    ms: u64,
+}
+
+/// Wait until a text can be seen anywhere.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct WaitText {
+    /// A part of the text, in any case.
+    #[schemars(extend("x-positional" = 0, "x-text" = true))]
+    text: String,
+    /// Give up after so many milliseconds.
+    #[serde(default = "usual")]
+    #[schemars(extend("x-placeholder" = "MS"))]
+    timeout: u64,
+}
+
+/// Wait until the address of the page contains something.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct WaitUrl {
+    /// A part of the address.
+    #[schemars(extend("x-positional" = 0, "x-text" = true))]
+    part: String,
+    /// Give up after so many milliseconds.
+    #[serde(default = "usual")]
+    #[schemars(extend("x-placeholder" = "MS"))]
+    timeout: u64,
+}
+
+/// Wait until nothing moves: no changes, young requests or finite animations for 150 ms.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct WaitStable {
+    /// Give up after so many milliseconds.
+    #[serde(default = "usual")]
+    #[schemars(extend("x-placeholder" = "MS"))]
+    timeout: u64,
+}
+
+fn longer(ms: u64) -> Duration {
+    WAIT.deadline.saturating_add(Duration::from_millis(ms))
+}
+
+impl Command for WaitMs {
+    const SPEC: Spec = Spec { name: "wait ms", examples: &["stickpin wait ms 500"], ..WAIT };
+    type Output = Waited;
+
+    fn deadline(&self) -> Duration {
+        longer(self.ms)
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Waited> {
+        let desk = cx.desk.clone();
+        cx.leave();
+        let cancel = cx.cancel.clone();
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_millis(self.ms)) => {}
+            () = cancel.cancelled() => {}
+        }
+        cx.check()?;
+        if let Some(desk) = desk {
+            cx.enter(desk, Turn::Again).await?;
+            cx.live()?;
+        }
+        Ok(Waited { truth: format!("waited {} ms", self.ms) })
+    }
+}
+
+impl Command for WaitText {
+    const SPEC: Spec = Spec { name: "wait text", examples: &["stickpin wait text \"Order placed\""], ..WAIT };
+    type Output = Waited;
+
+    fn deadline(&self) -> Duration {
+        longer(self.timeout)
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Waited> {
+        let patience = Patience::new(Duration::from_millis(self.timeout));
+        let what = format!("the text {}", quote(&self.text));
+        let selector = Selector::containing(&self.text);
+        loop {
+            let tree = cx.look(Origin::Look).await?;
+            let found = selector.matches(&tree).into_iter().find(|&n| !tree.node(n).is(States::HIDDEN));
+            if let Some(node) = found {
+                return Ok(Waited { truth: cx.line(&tree, node)? });
+            }
+            patience.next(cx, &what, "it is nowhere to be seen").await?;
+        }
+    }
+}
+
+impl Command for WaitUrl {
+    const SPEC: Spec = Spec { name: "wait url", examples: &["stickpin wait url /checkout"], ..WAIT };
+    type Output = Waited;
+
+    fn deadline(&self) -> Duration {
+        longer(self.timeout)
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Waited> {
+        let patience = Patience::new(Duration::from_millis(self.timeout));
+        let what = format!("an address with {}", quote(&self.part));
+        loop {
+            let url = page(cx).await?.url;
+            let truth = format!("at {}", escape(&url, 300));
+            if url.contains(&self.part) {
+                return Ok(Waited { truth });
+            }
+            patience.next(cx, &what, &truth).await?;
+        }
+    }
+}
+
+impl Command for WaitStable {
+    const SPEC: Spec = Spec { name: "wait stable", examples: &["stickpin wait stable"], ..WAIT };
+    type Output = Waited;
+
+    fn deadline(&self) -> Duration {
+        longer(self.timeout)
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Waited> {
+        let end = Instant::now() + Duration::from_millis(self.timeout);
+        loop {
+            cx.check()?;
+            let wanted = cx.loan.as_ref().map(|l| l.wanted.clone()).unwrap_or_default();
+            let stop = cx.cancel.child_token();
+            let request = SettleRequest { quiet: QUIET, cap: end.saturating_duration_since(Instant::now()) };
+            let settled = {
+                let mut settle = pin!(cx.device()?.settle(request, &stop));
+                tokio::select! {
+                    biased;
+                    settled = &mut settle => settled?,
+                    () = wanted.cancelled() => {
+                        // Not dropped: the device ends its waiting by itself.
+                        stop.cancel();
+                        settle.await?
+                    }
+                }
+            };
+            if settled.settled {
+                return Ok(Waited { truth: "nothing moves".to_owned() });
+            }
+            if !stop.is_cancelled() || Instant::now() >= end {
+                let still = settled.still.join(", ");
+                return Err(Error::new(
+                    ErrorCode::Timeout,
+                    format!("waited {} ms for quiet; still moving: {}", self.timeout, escape(&still, 500)),
+                )
+                .details(serde_json::json!({ "still": settled.still })));
+            }
+            // Stopped early: somebody else has something to do.
+            cx.let_others_in().await?;
+        }
+    }
+}
