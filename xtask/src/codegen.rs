@@ -1,12 +1,14 @@
 //! Files that are projections of a definition elsewhere. `--check` is what CI runs.
 
+mod commands;
+
 use crate::Result;
 use crate::run::root;
 
 /// One generated file: its path from the root, and what should stand in it.
 type Generated = (&'static str, fn() -> Result<String>);
 
-const FILES: &[Generated] = &[];
+const FILES: &[Generated] = &[("docs/commands.md", commands::reference)];
 
 /// Writes every generated file, or fails where one is not current.
 pub fn codegen(check: bool) -> Result {
@@ -14,8 +16,8 @@ pub fn codegen(check: bool) -> Result {
     for (path, make) in FILES {
         let want = make()?;
         let file = root().join(path);
-        let have = std::fs::read_to_string(&file).unwrap_or_default();
-        if have == want {
+        // One that is not there, or cannot be read, is not current.
+        if std::fs::read_to_string(&file).is_ok_and(|have| have == want) {
             continue;
         }
         if check {

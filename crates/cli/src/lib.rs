@@ -27,6 +27,7 @@ use parse::Plan;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
+use stickpin_kernel::registry::{self, COMMANDS};
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
 use stickpin_wire::{Connection, Place};
 
@@ -77,6 +78,13 @@ pub fn request(args: &[&str], env: &Env) -> Result<Request> {
         Ok(_) => Err(Error::new(ErrorCode::InvalidArgs, "this is a command of the command line itself")),
         Err((_, error)) => Err(error),
     }
+}
+
+/// The grammar of every command that help shows, in its order, with the entry of the registry that it was made from,
+/// if it has one: what the written reference is made of.
+pub fn grammars() -> impl Iterator<Item = (Option<&'static registry::Entry>, clap::Command)> {
+    let own = local::LOCAL.iter().filter(|l| !l.hidden);
+    COMMANDS.iter().map(|e| (Some(e), grammar::leaf(e))).chain(own.map(|l| (None, grammar::local(l))))
 }
 
 fn words_of(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>> {

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 macro_rules! codes {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal, $exit:literal;)*) => {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $exit:literal;)*) => {
         /// The closed list of error codes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         #[non_exhaustive]
-        pub enum ErrorCode { $($(#[$doc])* #[serde(rename = $name)] $variant,)* }
+        pub enum ErrorCode { $($(#[doc = $doc])+ #[serde(rename = $name)] $variant,)* }
 
         impl ErrorCode {
             /// All codes.
@@ -20,6 +20,12 @@ macro_rules! codes {
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(ErrorCode::$variant => $name,)* }
+            }
+
+            /// What happened, in one sentence.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self { $(ErrorCode::$variant => concat!($($doc),+).trim_start(),)* }
             }
 
             /// The exit code of the command line.

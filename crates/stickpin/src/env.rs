@@ -19,7 +19,7 @@ const CHROMIUM: &str = "STICKPIN_CHROMIUM";
 /// `1`: start the browser without its sandbox although we are not root.
 #[cfg(feature = "web")]
 const NO_SANDBOX: &str = "STICKPIN_NO_SANDBOX";
-/// Where to look for programs.
+/// Where the browser is looked for when none is named.
 #[cfg(feature = "web")]
 const PATH: &str = "PATH";
 

@@ -50,6 +50,7 @@ pub(crate) struct Open {
     #[schemars(extend("x-placeholder" = "MINUTES"))]
     idle_timeout: Option<u32>,
     /// How strict to be with refs that are alive but not certain.
+    #[schemars(extend("x-placeholder" = "HOW"))]
     stale_refs: Option<StaleRefs>,
 }
 
