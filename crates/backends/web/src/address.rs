@@ -31,14 +31,14 @@ pub(crate) fn parse(what: &str) -> Result<Url> {
     let what = what.trim();
     let bad = |why: String| {
         Err(Error::new(ErrorCode::InvalidArgs, why)
-            .hint("give a URL like http://127.0.0.1:8000/, example.com or /path/to/page.html"))
+            .hint("give a URL like http://127.0.0.1:8000/, example.com or ./page.html"))
     };
     let text = match scheme(what) {
         Some(_) => what.to_owned(),
         None if is_page_file(what) => {
             let path = Path::new(what);
             let Some(url) = path.is_absolute().then(|| Url::from_file_path(path).ok()).flatten() else {
-                return bad(format!("{what:?} is no absolute path"));
+                return bad(format!("there is no file {what:?}"));
             };
             return Ok(url);
         }

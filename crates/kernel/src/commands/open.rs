@@ -27,7 +27,7 @@ const READY: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Open {
-    /// A URL, or an app of another platform: `sim:shop`.
+    /// A URL, a file, or an app of another platform: `sim:shop`.
     #[schemars(extend("x-positional" = 0))]
     what: String,
     /// Print the first snapshot, as `snapshot -i` does.
@@ -137,7 +137,10 @@ impl Command for Open {
     };
     type Output = Opened;
 
-    async fn run(self, cx: &mut Cx) -> Result<Opened> {
+    async fn run(mut self, cx: &mut Cx) -> Result<Opened> {
+        if let Some(file) = crate::paths::of_opened(&cx.caller, &self.what) {
+            self.what = file.display().to_string();
+        }
         let kind = cx.host().provider(&self.what)?.kind();
         loop {
             let (desk, new) = cx.host().desk_or_new(&cx.session_name, &cx.caller.key);
