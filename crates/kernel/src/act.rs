@@ -148,32 +148,42 @@ impl Cx {
             Target::Selector(s) => self.resolve_selector(s).await?,
             Target::Point { x, y } => return self.at_point(*x, *y, reach).await,
         };
-        let (mut found, place) = self.place(target, found, how).await?;
-        enabled(&place, &found)?;
+        let (mut found, mut place) = self.place(target, found, how).await?;
         let before = Reading::of(place.tree.node(place.node));
-        let mut ready = Ready {
-            handle: Some(place.handle),
-            point: (0.0, 0.0),
-            before: Some(before),
-            words: found.words(),
-            found: None,
-        };
-        if reach != Reach::There {
-            let aim = self.aim(place.handle, reach, &found.words()).await?;
-            ready.point = aim.point;
-            if reach == Reach::Pointer {
-                let again;
-                (found, again) = self.place(target, found, how).await?;
-                enabled(&again, &found)?;
-                if again.handle != place.handle {
-                    // It was rendered anew under the pointer: what was aimed at is no longer it.
-                    let aim = self.aim(again.handle, reach, &found.words()).await?;
-                    (ready.handle, ready.point) = (Some(again.handle), aim.point);
+        for _ in 0..TRIES {
+            enabled(&place, &found)?;
+            let mut ready = Ready {
+                handle: Some(place.handle),
+                point: (0.0, 0.0),
+                before: Some(before.clone()),
+                words: found.words(),
+                found: None,
+            };
+            if reach != Reach::There {
+                match self.aim(place.handle, reach, &found.words()).await {
+                    Ok(aim) => ready.point = aim.point,
+                    // It went away after it was judged: gone, or rendered anew.
+                    Err(e) if e.code == ErrorCode::ElementNotFound => {
+                        found = self.look_again(target, how).await?;
+                        (found, place) = self.place(target, found, how).await?;
+                        continue;
+                    }
+                    Err(e) => return Err(e),
                 }
             }
+            if reach == Reach::Pointer {
+                // The arrival of the pointer may have changed it, or had it rendered anew: only what was judged and
+                // aimed at is acted on.
+                (found, place) = self.place(target, found, how).await?;
+                enabled(&place, &found)?;
+                if ready.handle != Some(place.handle) {
+                    continue;
+                }
+            }
+            ready.found = Some(found);
+            return Ok(ready);
         }
-        ready.found = Some(found);
-        Ok(ready)
+        Err(restless(&found))
     }
 
     /// Asks the device for the element and judges it. One that went away is looked for in a new capture.
@@ -205,11 +215,7 @@ impl Cx {
                 }
             }
         }
-        Err(Error::new(
-            ErrorCode::ElementNotFound,
-            format!("{} is drawn anew again and again; it could not be caught", found.words()),
-        )
-        .hint("stickpin wait stable, then try again"))
+        Err(restless(&found))
     }
 
     /// Captures, and resolves the target anew.
@@ -296,6 +302,23 @@ impl Cx {
         Ok(())
     }
 
+    /// Sends one input to a target that is ready.
+    ///
+    /// # Errors
+    /// As [`Cx::perform`]; `STALE_REF` when it was named by a ref and went away before the input.
+    pub(crate) async fn perform_on(&mut self, action: &Action, ready: &Ready) -> Result<Performed> {
+        match self.perform(action, &ready.words).await {
+            Err(e) if e.code == ErrorCode::ElementNotFound && e.dispatched == Dispatched::No => {
+                if let Some(r) = ready.found.as_ref().and_then(|f| f.r#ref) {
+                    self.look(Origin::Look).await?;
+                    self.resolve_again(r)?;
+                }
+                Err(e)
+            }
+            performed => performed,
+        }
+    }
+
     /// Sends one input. From its first event on a failure leaves open what became of it.
     ///
     /// # Errors
@@ -332,6 +355,15 @@ fn may_pass(e: &Error, how: How) -> bool {
         ErrorCode::ElementNotFound => !how.timeout.is_zero(),
         _ => false,
     }
+}
+
+/// It never stayed what was aimed at.
+fn restless(found: &Found) -> Error {
+    Error::new(
+        ErrorCode::ElementNotFound,
+        format!("{} is drawn anew again and again; it could not be caught", found.words()),
+    )
+    .hint("stickpin wait stable, then try again")
 }
 
 fn enabled(place: &Place, found: &Found) -> Result<()> {

@@ -26,6 +26,8 @@ pub(crate) struct World {
     pub(crate) offscreen: Vec<u64>,
     /// Runs when the pointer arrives.
     pub(crate) on_pointer: Option<Hook>,
+    /// Runs once, just before an input is delivered.
+    pub(crate) on_perform: Option<Hook>,
     /// Runs when an element receives an input.
     pub(crate) on_input: HashMap<u64, Hook>,
     /// Runs at every capture and locate.
@@ -160,6 +162,7 @@ impl Fake {
             covered: HashMap::new(),
             offscreen: Vec::new(),
             on_pointer: None,
+            on_perform: None,
             on_input: HashMap::new(),
             on_look: None,
             format: None,
@@ -293,6 +296,9 @@ impl Device for FakeDevice {
         {
             hook(&mut world);
         }
+        if !world.has(handle.id) {
+            return Err(Error::new(ErrorCode::ElementNotFound, format!("{} is gone", handle.id)));
+        }
         let hit = match world.covered.get(&handle.id) {
             Some(what) => Hit::Covered { by: None, what: what.clone() },
             None if world.offscreen.contains(&handle.id) => Hit::OffScreen,
@@ -310,6 +316,9 @@ impl Device for FakeDevice {
     async fn perform(&mut self, action: &Action, _cancel: &CancellationToken) -> Result<Performed> {
         self.fake.call("perform").await?;
         let mut world = self.fake.world();
+        if let Some(mut hook) = world.on_perform.take() {
+            hook(&mut world);
+        }
         let mut performed = Performed { handled: true, landed: Landed::Confirmed, ..Performed::default() };
         match action {
             Action::Press { target, count, .. } => {

@@ -98,7 +98,7 @@ impl Cx {
         }
         let ready = self.ready(target, Reach::Pointer, how).await?;
         self.before(&ready).await?;
-        self.perform(&press(&ready), &ready.words).await?;
+        self.perform_on(&press(&ready), &ready).await?;
         if !self.follows(target, &ready, on).await? {
             let still = if on { "not checked" } else { "checked" };
             return Err(Error::new(
@@ -155,7 +155,7 @@ impl Cx {
         let handle = ready.element()?;
         self.before(&ready).await?;
         let action = Action::Select { target: handle, options: options.to_vec() };
-        let performed = self.perform(&action, &ready.words).await?;
+        let performed = self.perform_on(&action, &ready).await?;
         let mut acted = Acted::new("selected", format!("{} in {}", options.join(", "), ready.words));
         if performed.handled {
             acted.value = performed.value;
@@ -166,7 +166,7 @@ impl Cx {
             let r = self.issue(&[node])?.pop();
             let Some(r) = r else { continue };
             let option = self.ready(&plain(r), Reach::Pointer, how).await?;
-            self.perform(&press(&option), &option.words).await?;
+            self.perform_on(&press(&option), &option).await?;
         }
         Ok((ready, acted))
     }
@@ -189,7 +189,7 @@ impl Cx {
             if options.is_empty() && !opened {
                 opened = true;
                 let ready = self.ready(target, Reach::Pointer, how).await?;
-                self.perform(&press(&ready), &ready.words).await?;
+                self.perform_on(&press(&ready), &ready).await?;
                 continue;
             }
             let left = until.saturating_duration_since(Instant::now());

@@ -7,10 +7,11 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::request::RefDetail;
 use crate::target::{RefTarget, Target};
 use serde_json::json;
+use std::collections::HashSet;
 use std::sync::Arc;
 use stickpin_refs::Ref;
 use stickpin_session::{EndReason, Origin, RefFault, Resolved, Standing};
-use stickpin_tree::{Handle, Meaning, NodeId, Selector, Tree};
+use stickpin_tree::{Handle, Meaning, NodeId, Selector, States, Tree};
 
 /// Candidates that an error names.
 const CANDIDATES: usize = 5;
@@ -157,7 +158,8 @@ impl Cx {
     pub(crate) async fn matches(&mut self, tree: &Tree, selector: &Selector) -> Result<Vec<NodeId>> {
         let mut answers = Vec::new();
         for css in selector.css() {
-            answers.push((css, self.device()?.css(css).await?));
+            let handles: HashSet<Handle> = self.device()?.css(css).await?.into_iter().collect();
+            answers.push((css, handles));
         }
         Ok(selector.matches_with(tree, &|css, node| {
             let address = tree.node(node).address();
@@ -170,9 +172,31 @@ impl Cx {
     /// # Errors
     /// As resolving; `INVALID_ARGS` for a point.
     pub(crate) async fn element(&mut self, target: &Target) -> Result<(Arc<Tree>, NodeId)> {
-        self.look(Origin::Look).await?;
-        let node = self.in_stored_tree(target).await?;
-        Ok((self.tree()?, node))
+        let found = match target {
+            Target::Ref(r) => match self.look_for(*r).await?.1 {
+                Ok(resolved) => self.found(*r, resolved),
+                Err(fault) => return Err(self.fault(fault)?),
+            },
+            Target::Selector(s) => self.resolve_selector(s).await?,
+            Target::Point { .. } => return Err(no_point(target)),
+        };
+        Ok((self.tree()?, in_tree(&found)?))
+    }
+
+    /// What a ref stands for in a capture that is made now. What the client had seen is worked out before it: our own
+    /// look is no reason to warn.
+    async fn look_for(&mut self, target: RefTarget) -> Result<(Arc<Tree>, Result<Resolved, RefFault>)> {
+        let before = self.standing(target)?;
+        let told = self.envelope.reference.clone();
+        let tree = self.look(Origin::Look).await?;
+        let mut now = self.standing(target)?;
+        if let (Ok(before), Ok(now)) = (before, &mut now)
+            && now.standing != Standing::Unproven
+        {
+            now.warning = before.warning;
+            self.envelope.reference = told;
+        }
+        Ok((tree, now))
     }
 
     /// The element that a target means in the stored tree, which was captured just now.
@@ -185,13 +209,7 @@ impl Cx {
             Target::Selector(s) => self.the_match(s).await?,
             Target::Point { .. } => return Err(no_point(target)),
         };
-        match found.node {
-            Some(node) => Ok(node),
-            None => Err(Error::new(
-                ErrorCode::ElementNotFound,
-                format!("{} is not in the part of the app that could be read", found.words()),
-            )),
-        }
+        in_tree(&found)
     }
 
     /// Whether the element that a target means is there now. An ended ref is an answer here.
@@ -201,17 +219,16 @@ impl Cx {
     pub(crate) async fn presence(&mut self, target: &Target) -> Result<Presence> {
         match target {
             Target::Ref(r) => {
-                let tree = self.look(Origin::Look).await?;
-                match self.standing(*r)? {
+                let (tree, now) = self.look_for(*r).await?;
+                match now {
                     Ok(resolved) => {
                         let found = self.found(*r, resolved);
                         Ok(match found.node {
                             Some(node) => Presence::There(tree, node),
-                            None => {
-                                Presence::Not("is not in the part of the app that could be read".to_owned())
-                            }
+                            None => Presence::Not(UNREAD.to_owned()),
                         })
                     }
+                    Err(RefFault::Ended { hidden: true, .. }) => Ok(Presence::Not("is hidden".to_owned())),
                     Err(RefFault::Ended { reason, .. }) => Ok(Presence::Not(format!("is {}", reason.name()))),
                     Err(fault) => Err(self.fault(fault)?),
                 }
@@ -269,10 +286,53 @@ impl Cx {
                 warning
                     .unwrap_or_else(|| "stickpin snapshot -i lists the elements with their refs".to_owned()),
             )),
-            RefFault::Ended { r#ref, reason, was, now, warning } => {
+            RefFault::Ended { hidden: true, r#ref, was, now, warning, .. } => {
+                self.hidden(r#ref, was, now, warning)
+            }
+            RefFault::Ended { r#ref, reason, was, now, warning, .. } => {
                 self.stale(r#ref, reason, was, now, warning)
             }
         }
+    }
+
+    /// The element is connected and not shown: nobody could act on it now.
+    fn hidden(
+        &mut self,
+        r#ref: Ref,
+        was: Option<Meaning>,
+        now: Option<NodeId>,
+        warning: Option<String>,
+    ) -> Result<Error> {
+        let tree = self.tree()?;
+        let modal = tree.nodes().find(|n| n.is(States::MODAL)).map(|n| n.id());
+        let behind = match modal {
+            Some(modal) => self.named(&tree, &[modal])?.pop(),
+            None => None,
+        };
+        let (mut what, mut next) = match &behind {
+            Some((dialog, line)) => (
+                format!("it is hidden now, perhaps behind {line}"),
+                format!("close the dialog first (stickpin snapshot -s {dialog}); then {ref} is good again"),
+            ),
+            None => (
+                "it is hidden now".to_owned(),
+                format!("do first what shows it (stickpin snapshot -i); then {ref} is good again"),
+            ),
+        };
+        let now = match now {
+            Some(node) => self.named(&tree, &[node])?.pop(),
+            None => None,
+        };
+        if let Some((new, line)) = &now {
+            what = format!("{what}; the one that reads the same is {line}");
+            next = format!("use {new} if that is what you mean, or {next}");
+        }
+        let mut e = ended(r#ref, EndReason::Gone, was.as_ref(), now.as_ref(), &what, next, warning);
+        e.details["hidden"] = json!(true);
+        if let Some((dialog, _)) = behind {
+            e.details["behind"] = json!(dialog.to_string());
+        }
+        Ok(e)
     }
 
     fn stale(
@@ -288,8 +348,6 @@ impl Cx {
             Some(node) => self.named(&tree, &[node])?.pop(),
             None => None,
         };
-        let was = was.map(|m| m.to_string());
-        let subject = was.as_ref().map_or_else(|| r#ref.to_string(), |was| format!("{ref} was {was}"));
         let (what, next) = match (reason, &now) {
             (EndReason::Changed, Some((new, line))) => (
                 format!("that element changed: now {line}"),
@@ -312,17 +370,41 @@ impl Cx {
             (EndReason::Changed, None) => ("that element changed".to_owned(), AGAIN.to_owned()),
             _ => ("it is gone".to_owned(), AGAIN.to_owned()),
         };
-        let now_ref = now.as_ref().map(|(r, _)| r.to_string());
-        let now_is = now.as_ref().map(|(_, line)| line.clone());
-        let hint = match warning {
-            Some(warning) => format!("{warning} {next}"),
-            None => next,
-        };
-        Ok(Error::new(ErrorCode::StaleRef, format!("{subject}; {what}")).hint(hint).details(json!({
-            "ref": r#ref.to_string(), "reason": reason.name(), "was": was, "now": now_ref, "nowIs": now_is,
-        })))
+        Ok(ended(r#ref, reason, was.as_ref(), now.as_ref(), &what, next, warning))
     }
 }
+
+/// `STALE_REF`: what the ref was, what happened, what to do next.
+fn ended(
+    r#ref: Ref,
+    reason: EndReason,
+    was: Option<&Meaning>,
+    now: Option<&(Ref, String)>,
+    what: &str,
+    next: String,
+    warning: Option<String>,
+) -> Error {
+    let was = was.map(Meaning::to_string);
+    let subject = was.as_ref().map_or_else(|| r#ref.to_string(), |was| format!("{ref} was {was}"));
+    let hint = match warning {
+        Some(warning) => format!("{warning} {next}"),
+        None => next,
+    };
+    Error::new(ErrorCode::StaleRef, format!("{subject}; {what}")).hint(hint).details(json!({
+        "ref": r#ref.to_string(), "reason": reason.name(), "was": was,
+        "now": now.map(|(r, _)| r.to_string()), "nowIs": now.map(|(_, line)| line),
+    }))
+}
+
+/// The place of an element in the stored tree.
+fn in_tree(found: &Found) -> Result<NodeId> {
+    found.node.ok_or_else(|| {
+        Error::new(ErrorCode::ElementNotFound, format!("{} {UNREAD}", found.words())).hint(AGAIN)
+    })
+}
+
+/// Of an element that a cut capture does not show.
+const UNREAD: &str = "is not in the part of the app that could be read";
 
 const AGAIN: &str = "stickpin snapshot -i shows what is there now";
 

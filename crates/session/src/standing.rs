@@ -130,6 +130,9 @@ pub enum RefFault {
         /// `changed`: the element itself, to be issued under a new number. `gone`: the one element of the current
         /// tree that has the same meaning, if there is exactly one. `unproven`: the likely element.
         now: Option<NodeId>,
+        /// `gone`: the element is there and not shown, behind a dialog or in a closed part; the ref is good again when
+        /// it shows.
+        hidden: bool,
         /// The precise warning, for the hint.
         warning: Option<String>,
     },
@@ -150,7 +153,8 @@ impl Session {
             let warning = pin.and_then(precise);
             let known = self.table().was_minted(r#ref) && pin.is_none_or(|p| self.had(p));
             return Err(if known {
-                RefFault::Ended { r#ref, reason: EndReason::Forgotten, was: None, now: None, warning }
+                let reason = EndReason::Forgotten;
+                RefFault::Ended { r#ref, reason, was: None, now: None, hidden: false, warning }
             } else {
                 RefFault::NotIssued { r#ref, warning }
             });
@@ -166,7 +170,8 @@ impl Session {
         let end = self.end_of(element, entry, standing);
         if let Some((reason, now)) = end {
             let warning = pin.and_then(precise);
-            return Err(RefFault::Ended { r#ref, reason, was: Some(entry.meaning.clone()), now, warning });
+            let (was, hidden) = (Some(entry.meaning.clone()), element.place == Place::Hidden);
+            return Err(RefFault::Ended { r#ref, reason, was, now, hidden, warning });
         }
         let node = element.place.node();
         let handle = node.and_then(|n| self.tree()?.node(n).address()).or(element.handle);

@@ -265,6 +265,10 @@ impl Device for WebDevice {
         self.picture(request).await
     }
 
+    async fn css(&mut self, selector: &str) -> Result<Vec<Handle>> {
+        self.by_css(selector).await
+    }
+
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
         let Place { world, id } = self.placed(handle)?;
         let function = match query {

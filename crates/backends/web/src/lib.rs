@@ -20,6 +20,7 @@ mod agent;
 mod aim;
 pub mod capture;
 pub mod cdp;
+mod css;
 mod device;
 mod events;
 mod find;

@@ -56,7 +56,7 @@ impl Command for Drag {
         cx.before(&source).await?;
         let action =
             Action::Drag { from: source.point, source: source.handle, to, target: destination.handle };
-        cx.perform(&action, &source.words).await?;
+        cx.perform_on(&action, &source).await?;
         let words = format!("{} to {}", source.words, destination.words);
         cx.after(Some(&source), how, Acted::new("dragged", words)).await
     }

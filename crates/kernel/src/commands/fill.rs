@@ -56,7 +56,7 @@ pub(crate) async fn fill(cx: &mut Cx, target: &Target, text: &str, how: How) -> 
     let handle = ready.element()?;
     cx.editable(&ready)?;
     cx.before(&ready).await?;
-    let performed = cx.perform(&Action::Fill { target: handle, text: text.to_owned() }, &ready.words).await?;
+    let performed = cx.perform_on(&Action::Fill { target: handle, text: text.to_owned() }, &ready).await?;
     let mut acted = Acted::new("filled", &ready.words);
     if let Some(value) = performed.value
         && value != text

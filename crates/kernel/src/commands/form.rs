@@ -121,7 +121,7 @@ impl Command for Form {
             Some(submit) => {
                 let ready = cx.ready(submit, Reach::Pointer, how).await?;
                 cx.before(&ready).await?;
-                cx.perform(&press(&ready), &ready.words).await?;
+                cx.perform_on(&press(&ready), &ready).await?;
                 cx.after(Some(&ready), how, Acted::new("pressed", &ready.words)).await?
             }
         };

@@ -57,7 +57,7 @@ impl Command for LongPress {
             modifiers: Modifiers::default(),
             hold: Duration::from_millis(self.hold),
         };
-        cx.perform(&action, &ready.words).await?;
+        cx.perform_on(&action, &ready).await?;
         cx.after(Some(&ready), how, Acted::new("held", &ready.words)).await
     }
 }

@@ -75,7 +75,7 @@ impl Command for Press {
             modifiers: self.modifiers.0,
             hold: Duration::ZERO,
         };
-        cx.perform(&action, &ready.words).await?;
+        cx.perform_on(&action, &ready).await?;
         cx.after(Some(&ready), how, Acted::new("pressed", &ready.words)).await
     }
 }

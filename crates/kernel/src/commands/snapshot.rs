@@ -132,7 +132,8 @@ impl Snapshot {
         let nodes = plan.refs();
         let refs = cx.issue(&nodes)?;
         let session = &mut cx.live()?.session;
-        if scope.is_none() && !plan.cut() {
+        // Cut runs of siblings are fine; levels that were not asked for were not read, however few there are.
+        if scope.is_none() && self.depth.is_none() && !plan.cut() {
             session.mark_full_reading(&client);
         }
         let lines = plan.render(&|n| session.ref_of(n));

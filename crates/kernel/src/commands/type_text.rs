@@ -56,7 +56,11 @@ impl Command for Type {
         let target = ready.as_ref().map(crate::act::Ready::element).transpose()?;
         let words =
             ready.as_ref().map_or_else(|| "where the focus is".to_owned(), |r| format!("into {}", r.words));
-        cx.perform(&Action::Type { target, text: self.text.clone() }, &words).await?;
+        let action = Action::Type { target, text: self.text.clone() };
+        match &ready {
+            Some(ready) => cx.perform_on(&action, ready).await?,
+            None => cx.perform(&action, &words).await?,
+        };
         cx.after(ready.as_ref(), how, Acted::new("typed", words)).await
     }
 }

@@ -143,6 +143,72 @@ async fn an_element_that_is_gone_is_stale() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_target_that_vanishes_under_the_pointer_is_stale_and_its_copy_is_aimed_at_anew() {
+    let b = Bench::open(FORM).await;
+    b.fake.world().on_pointer = Some(Box::new(|w| w.replace("button \"Continue\" #4\n", "")));
+    let (code, r) = b.fails("press", json!({ "target": "@e3" })).await;
+    let error = r.error.unwrap();
+    assert_eq!((code, &error.details["reason"]), ("STALE_REF", &json!("gone")));
+    assert_eq!(error.dispatched, Dispatched::No);
+
+    let b = Bench::open(FORM).await;
+    // Rendered anew with another node, while it was aimed at.
+    b.fake.world().on_pointer = Some(Box::new(|w| w.replace("\"Continue\" #4", "\"Continue\" #40")));
+    b.ok("press", json!({ "target": "@e3" })).await;
+    assert_eq!(b.log(), ["press 40"]);
+    let (code, _) = b.fails("press", json!({ "target": "label=Kontinue" })).await;
+    assert_eq!(code, "ELEMENT_NOT_FOUND");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_target_that_vanishes_just_before_the_input_is_stale() {
+    for (command, input) in
+        [("press", json!({ "target": "@e3" })), ("press", json!({ "target": "@e3", "allowChanged": true }))]
+    {
+        let b = Bench::open(FORM).await;
+        b.fake.world().on_perform = Some(Box::new(|w| w.replace("button \"Continue\" #4\n", "")));
+        let (code, r) = b.fails(command, input).await;
+        let error = r.error.unwrap();
+        assert_eq!((code, &error.details["reason"]), ("STALE_REF", &json!("gone")));
+        assert_eq!(error.dispatched, Dispatched::No);
+        assert!(b.log().is_empty());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_warns_only_of_what_moved_on_before_it() {
+    let b = Bench::open(FORM).await;
+    for (command, input) in [
+        ("get", json!({ "what": "name", "target": "@e3" })),
+        ("is", json!({ "predicate": "exists", "target": "@e3" })),
+        ("is", json!({ "predicate": "enabled", "target": "@e3" })),
+    ] {
+        // The app moves on every time; its own look is the first that sees it.
+        b.ok("snapshot", json!({})).await;
+        b.fake.world().outline.push_str("text \"More\"\n");
+        let r = b.ok(command, input.clone()).await;
+        assert_eq!(r.warning, None, "{command} {input}");
+    }
+    // That it moved on was shown to nobody when somebody else looked.
+    b.ok("snapshot", json!({})).await;
+    b.fake.world().outline.push_str("text \"More\"\n");
+    b.ok("count", json!({ "selector": "role=button" })).await;
+    let r = b.ok("get", json!({ "what": "name", "target": "@e3" })).await;
+    assert!(r.warning.is_some_and(|w| w.contains("still")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reading_of_some_levels_is_no_full_one() {
+    let b = Bench::open(FORM).await;
+    let base = b.ok("snapshot", json!({})).await.refs_generation.unwrap();
+    // As many levels as there are: nothing is cut, and yet it is no reading that a diff could begin at.
+    b.ok("snapshot", json!({ "depth": 9 })).await;
+    b.fake.world().replace("Sign in", "Sign up");
+    let r = b.ok("snapshot", json!({ "diff": true })).await;
+    assert!(text(&r).contains(&format!("changes since s{base}")), "{}", text(&r));
+}
+
+#[tokio::test(start_paused = true)]
 async fn guards_answer_with_what_is_in_the_way() {
     let b = Bench::open(FORM).await;
     let (code, _) = b.fails("press", json!({ "target": "@e4" })).await;

@@ -5,6 +5,7 @@
 // Reading (capture.js, locate.js)
 //   capture({watch: [id]})      -> JSON text for Columns::parse
 //   locate(id, [id])            -> the same, or null
+//   css(selector)               -> {ids: [id]} | {bad: true}
 //   adoptRoot(host, root)       -> whether a closed shadow root, resolved into this world, was new
 //   idOf(element), nodeOf(id)   -> between numbers and objects that the debugger resolved into this world
 //
@@ -42,7 +43,7 @@ const wordsOf = id => {
 };
 
 globalThis.__stickpin = Object.freeze({
-  capture, locate, idOf, nodeOf, adoptRoot, aim, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
+  capture, locate, css, idOf, nodeOf, adoptRoot, aim, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
   clickVerdict, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, attrs, html, text, changes,
   fingerprint, changed, settled, announcements,
 });

@@ -48,6 +48,7 @@ const $baseURI = getterOf(NODE, 'baseURI');
 const $sheets = getterOf(DOC, 'styleSheets');
 const $docQuery = DOC.querySelector;
 const $docQueryAll = DOC.querySelectorAll;
+const $rootQueryAll = DocumentFragment.prototype.querySelectorAll;
 const $host = getterOf(ShadowRoot.prototype, 'host');
 
 const ELEMENT = 1;

@@ -10,3 +10,26 @@ function locate(id, watch) {
   if (!e || !$isConnected.call(e)) return null;
   return capture({ watch: watch ? [id, ...watch] : [id] });
 }
+
+/**
+ * The ids of all elements that a CSS selector matches, inside shadow roots too (a selector never reaches across their
+ * edge): {ids} or {bad: true} when the browser cannot read it.
+ */
+function css(selector) {
+  const ids = [];
+  const pending = [document];
+  try {
+    for (let root = pending.pop(); root; root = pending.pop()) {
+      const all = root === document ? $docQueryAll : $rootQueryAll;
+      for (const e of all.call(root, selector)) ids.push(idOf(e));
+      for (const e of all.call(root, '*')) {
+        const inner = shadowOf(e);
+        if (inner) pending.push(inner);
+      }
+    }
+  } catch (e) {
+    if (e instanceof DOMException && e.name === 'SyntaxError') return { bad: true };
+    throw e;
+  }
+  return { ids };
+}
