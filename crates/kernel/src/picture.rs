@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::resolve::Found;
 use std::collections::VecDeque;
 use stickpin_session::ClientId;
-use stickpin_tree::{Handle, Meaning, NodeRef, Records, Rect, States, Tree};
+use stickpin_tree::{Handle, IdentityGrade, Meaning, NodeId, NodeRef, Records, Rect, States, Tree};
 
 /// How many pictures are remembered: one for each of the last clients.
 const KEPT: usize = 16;
@@ -17,14 +17,26 @@ const KEPT: usize = 16;
 /// How many elements of a picture are remembered.
 const MARKS: usize = 2_000;
 
+/// How many of them are asked for what lies on top of them.
+const HIT_TESTS: usize = 200;
+
 /// An element that a picture shows.
 #[derive(Debug, Clone)]
 pub(crate) struct Mark {
-    pub(crate) node: stickpin_tree::NodeId,
+    pub(crate) node: NodeId,
     pub(crate) handle: Handle,
     /// In pixels of the viewport.
     pub(crate) rect: Rect,
     pub(crate) meaning: Meaning,
+}
+
+/// Where an element is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Placed {
+    pub(crate) node: NodeId,
+    pub(crate) handle: Handle,
+    /// In pixels of the viewport.
+    pub(crate) rect: Rect,
 }
 
 /// A picture that a client was given.
@@ -83,28 +95,51 @@ impl Pictures {
 }
 
 impl Cx {
-    /// The elements of the stored tree that can be acted on and that lie in an area of the viewport.
+    /// Where everything in a tree is that can be acted on.
     ///
     /// # Errors
     /// What the device says.
-    pub(crate) async fn marks(&mut self, tree: &Tree, area: Rect) -> Result<Vec<Mark>> {
-        let acts = |n: &NodeRef<'_>| n.is(States::ACTIONABLE) || n.role().is_control();
-        let shown = tree.nodes().filter(|n| acts(n) && !n.is(States::HIDDEN));
+    pub(crate) async fn boxes(&mut self, tree: &Tree) -> Result<Vec<Placed>> {
+        let shown = tree.nodes().filter(|&n| acts(n) && !n.is(States::HIDDEN));
         let (nodes, handles): (Vec<_>, Vec<_>) = shown.filter_map(|n| Some((n.id(), n.address()?))).unzip();
         let rects = self.device()?.rects(&handles).await?;
-        let records = Records::new(tree, self.live()?.session.openers());
+        let placed = nodes.into_iter().zip(handles).zip(rects);
+        Ok(placed.filter_map(|((node, handle), rect)| Some(Placed { node, handle, rect: rect? })).collect())
+    }
+
+    /// The elements of the stored tree that a picture of an area of the viewport shows.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub(crate) async fn marks(&mut self, tree: &Tree, boxes: &[Placed], area: Rect) -> Result<Vec<Mark>> {
         let inside = |r: &Rect| {
             r.x < area.x + area.width
                 && r.x + r.width > area.x
                 && r.y < area.y + area.height
                 && r.y + r.height > area.y
         };
-        let placed = nodes.into_iter().zip(handles).zip(rects);
-        Ok(placed
-            .filter_map(|((node, handle), rect)| Some((node, handle, rect.filter(inside)?)))
-            .take(MARKS)
-            .map(|(node, handle, rect)| Mark { node, handle, rect, meaning: records.meaning(node) })
-            .collect())
+        let boxes: Vec<Placed> = boxes.iter().filter(|b| inside(&b.rect)).take(MARKS).copied().collect();
+        let mut seen = Vec::new();
+        let mut asked = 0;
+        for b in &boxes {
+            let ((x, y), node) = (b.rect.center(), tree.node(b.node));
+            let over = |o: &Placed| {
+                o.rect.contains(x, y) && !node.contains(o.node) && !tree.node(o.node).contains(b.node)
+            };
+            // Two that are at one place: the picture shows the one on top.
+            if asked < HIT_TESTS && boxes.iter().any(over) {
+                asked += 1;
+                let top = self.device()?.element_at(x, y).await?.and_then(|h| tree.find_address(h));
+                if top.is_some_and(|top| !node.contains(top.id())) {
+                    continue;
+                }
+            }
+            seen.push(*b);
+        }
+        let records = Records::new(tree, self.live()?.session.openers());
+        let mark =
+            |Placed { node, handle, rect }| Mark { node, handle, rect, meaning: records.meaning(node) };
+        Ok(seen.into_iter().map(mark).collect())
     }
 
     /// What a point means for this client: a pixel of its last picture, else of the viewport.
@@ -113,13 +148,13 @@ impl Cx {
     /// `STALE_REF` when something else is there than in the picture; `ELEMENT_OFFSCREEN`, `ELEMENT_DISABLED`.
     pub(crate) async fn at_point(&mut self, x: f64, y: f64, reach: Reach) -> Result<Ready> {
         let client = self.client();
-        let picture = self.live()?.pictures.of(&client);
-        let point = picture.map_or((x, y), |p| p.viewport(x, y));
-        let shown = picture.and_then(|p| p.at(point).map(|mark| (p.id, mark.clone())));
+        let picture = self.live()?.pictures.of(&client).cloned();
+        let point = picture.as_ref().map_or((x, y), |p| p.viewport(x, y));
+        let shown = picture.as_ref().and_then(|p| p.at(point).map(|mark| (p.id, mark.clone())));
         let hit = self.device()?.element_at(point.0, point.1).await?;
         let Some(handle) = hit else {
             return match shown {
-                Some((id, mark)) => Err(moved(id, x, y, &mark.meaning, "nothing is there now")),
+                Some((id, mark)) => Err(moved(id, x, y, &mark.meaning.to_string(), "nothing is there now")),
                 None => {
                     Ok(Ready { found: None, handle: None, point, before: None, words: format!("{x},{y}") })
                 }
@@ -136,15 +171,23 @@ impl Cx {
         let meaning = self.meaning(&located.tree, node.id())?;
         if let Some((id, mark)) = &shown {
             let within = located.tree.node(located.node);
-            let same =
-                std::iter::once(within).chain(within.ancestors()).find(|n| n.address() == Some(mark.handle));
-            let Some(same) = same else {
-                return Err(moved(*id, x, y, &mark.meaning, &format!("{meaning} is there now")));
-            };
+            let graded = self.device()?.info().grade != IdentityGrade::None;
             let records = Records::new(&located.tree, self.live()?.session.openers());
-            if !records.judge(&mark.meaning, same.id()).is_same() {
-                return Err(moved(*id, x, y, &mark.meaning, &format!("it is {meaning} now")));
+            let same = |n: &NodeRef<'_>| records.judge(&mark.meaning, n.id()).is_same();
+            let mut outwards = std::iter::once(within).chain(within.ancestors());
+            let it = outwards.find(|n| if graded { n.address() == Some(mark.handle) } else { same(n) });
+            let Some(it) = it else {
+                return Err(moved(*id, x, y, &mark.meaning.to_string(), &format!("{meaning} is there now")));
+            };
+            if !same(&it) {
+                return Err(moved(*id, x, y, &mark.meaning.to_string(), &format!("it is {meaning} now")));
             }
+        } else if let Some(picture) = &picture
+            && let Some(acting) = acting(located.tree.node(located.node))
+            && !self.shows(picture, point, &located.tree, acting).await?
+        {
+            let now = self.meaning(&located.tree, acting)?;
+            return Err(moved(picture.id, x, y, "nothing to act on", &format!("{now} is there now")));
         }
         let words = format!("{meaning} at {x},{y}");
         if reach != Reach::Pointer {
@@ -158,15 +201,41 @@ impl Cx {
         });
         Ok(Ready { found, handle: Some(handle), point, before: Some(Reading::of(node)), words })
     }
+
+    /// Whether a picture shows an element at a point where none of its boxes is: outside of what it shows, where it
+    /// says nothing, or of an element that is larger than its box and has not moved.
+    async fn shows(
+        &mut self,
+        picture: &Picture,
+        (x, y): (f64, f64),
+        tree: &Tree,
+        node: NodeId,
+    ) -> Result<bool> {
+        if !picture.area.contains(x, y) || picture.marks.len() >= MARKS {
+            return Ok(true);
+        }
+        let Some(address) = tree.node(node).address() else { return Ok(false) };
+        let Some(mark) = picture.marks.iter().find(|m| m.handle == address) else { return Ok(false) };
+        let same = Records::new(tree, self.live()?.session.openers()).judge(&mark.meaning, node).is_same();
+        Ok(same && self.device()?.rects(&[address]).await?.first() == Some(&Some(mark.rect)))
+    }
+}
+
+/// Whether a person can act on it.
+fn acts(n: NodeRef<'_>) -> bool {
+    n.is(States::ACTIONABLE) || n.role().is_control()
+}
+
+/// What a press on a node acts on: it, or the nearest around it.
+fn acting(node: NodeRef<'_>) -> Option<NodeId> {
+    std::iter::once(node).chain(node.ancestors()).find(|&n| acts(n)).map(|n| n.id())
 }
 
 /// The picture showed something else there.
-fn moved(id: u32, x: f64, y: f64, was: &Meaning, now: &str) -> Error {
+fn moved(id: u32, x: f64, y: f64, was: &str, now: &str) -> Error {
     Error::new(ErrorCode::StaleRef, format!("picture p{id} shows {was} at {x},{y}; {now}"))
         .hint("stickpin screenshot shows what is there now; a ref holds where a point does not")
-        .details(
-            serde_json::json!({ "reason": "changed", "picture": format!("p{id}"), "was": was.to_string() }),
-        )
+        .details(serde_json::json!({ "reason": "changed", "picture": format!("p{id}"), "was": was }))
 }
 
 /// The node that a person would name: the nearest one outwards with a role and a name, or that can be acted on.

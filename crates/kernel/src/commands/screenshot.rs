@@ -2,19 +2,24 @@
 
 use crate::command::{Command, Spec};
 use crate::cx::Cx;
-use crate::device::{Capability, ShotRequest};
+use crate::device::{Capability, Shot, ShotRequest};
 use crate::error::{Error, ErrorCode, Result};
 use crate::host::{io_error, private_dir};
 use crate::image::Image;
-use crate::picture::Picture;
+use crate::picture::{Picture, Placed};
 use crate::render::{Show, Text};
 use crate::target::Target;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
+use std::sync::Arc;
 use stickpin_session::Origin;
-use stickpin_tree::Rect;
+use stickpin_tree::{Rect, Tree};
+
+/// How often a picture is taken until everything stood still.
+const ROUNDS: usize = 3;
 
 /// The longest side unless another is asked for, in pixels: what models look at without shrinking it themselves.
 const LONGEST: u32 = 1568;
@@ -86,11 +91,11 @@ impl Command for Screenshot {
             }
             None => None,
         };
-        let tree = cx.look(Origin::Look).await?;
-        let shot = cx.device()?.screenshot(ShotRequest { of, full: self.full }).await?;
+        let request = ShotRequest { of, full: self.full };
+        let (tree, shot, boxes) = still(cx, request).await?;
         let (mut image, shrunk) = Image::decode(&shot.png)?.shrunk(self.max_px.unwrap_or(LONGEST));
         let scale = shot.scale * shrunk;
-        let marks = cx.marks(&tree, shot.area).await?;
+        let marks = cx.marks(&tree, &boxes, shot.area).await?;
         let print = print(&image);
 
         let client = cx.client();
@@ -142,6 +147,24 @@ impl Command for Screenshot {
             .map_err(|e| io_error(&e, &format!("{} could not be written", path.display())))?;
         cx.live()?.pictures.give(client, picture);
         Ok(taken)
+    }
+}
+
+/// A picture with the places of what it shows. What moves while it is taken is in another place than the picture
+/// says: then another one is taken, and what does not stand still at all is left out.
+async fn still(cx: &mut Cx, request: ShotRequest) -> Result<(Arc<Tree>, Shot, Vec<Placed>)> {
+    let mut round = 1;
+    loop {
+        let tree = cx.look(Origin::Look).await?;
+        let before = cx.boxes(&tree).await?;
+        let shot = cx.device()?.screenshot(request.clone()).await?;
+        let mut after = cx.boxes(&tree).await?;
+        if before == after || round == ROUNDS {
+            let stood: BTreeMap<_, _> = before.iter().map(|b| (b.node, b.rect)).collect();
+            after.retain(|b| stood.get(&b.node) == Some(&b.rect));
+            return Ok((tree, shot, after));
+        }
+        round += 1;
     }
 }
 
