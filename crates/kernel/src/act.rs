@@ -12,7 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stickpin_session::Origin;
-use stickpin_tree::{Clause, Handle, IdentityGrade, NodeId, NodeRef, Records, States, Tree, Verdict, quote};
+use stickpin_tree::{
+    Clause, Handle, IdentityGrade, NodeId, NodeRef, Records, States, Tree, Verdict, escape, quote,
+};
 use tokio::time::Instant;
 
 /// How long a guard may hold before it is answered: an app that is just redrawing gets that much.
@@ -23,6 +25,9 @@ const RECHECK: Duration = Duration::from_millis(40);
 
 /// How often the app may be captured anew because the element went away between two questions.
 const TRIES: usize = 3;
+
+/// Characters of what a device says is in the way.
+const WHAT: usize = 200;
 
 /// What an action needs of its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +92,11 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
+    /// Whether it is neither on nor off.
+    pub(crate) fn mixed(&self) -> bool {
+        self.states.contains(States::MIXED)
+    }
+
     pub(crate) fn of(node: NodeRef<'_>) -> Self {
         let shown = States::DISABLED
             | States::CHECKED
@@ -106,7 +116,7 @@ impl Reading {
         }
     }
 
-    /// Whether it is on; `None` where it can be neither. A mixed box is not on.
+    /// Whether it is on; `None` where it can be neither. A mixed box is not on, and not off either.
     pub(crate) fn checked(&self) -> Option<bool> {
         let on = self.states.intersects(States::CHECKED | States::PRESSED);
         self.checkable.then(|| on && !self.states.contains(States::MIXED))
@@ -186,6 +196,68 @@ impl Cx {
         Err(restless(&found))
     }
 
+    /// The element of a target, judged; whether it can be used is not asked.
+    ///
+    /// # Errors
+    /// Of resolving; `INVALID_ARGS` for a point.
+    pub(crate) async fn there(&mut self, target: &Target, how: How) -> Result<Found> {
+        let found = match target {
+            Target::Ref(r) if how.allow_changed => self.resolve_changed(*r)?,
+            Target::Ref(r) => self.resolve_ref(*r)?,
+            Target::Selector(s) => self.resolve_selector(s).await?,
+            Target::Point { .. } => return Err(crate::resolve::no_point(target)),
+        };
+        Ok(self.place(target, found, how).await?.0)
+    }
+
+    /// The target by a ref of its own: what comes later acts on this element or not at all, whatever else a selector
+    /// matches by then.
+    ///
+    /// # Errors
+    /// As issuing.
+    pub(crate) fn hold(&mut self, target: &Target, found: &Found) -> Result<Target> {
+        let (Target::Selector(_), Some(node)) = (target, found.node) else { return Ok(target.clone()) };
+        let held = self.issue(&[node])?.pop();
+        Ok(held.map_or_else(|| target.clone(), |r| Target::Ref(stickpin_refs::RefToken::plain(r).into())))
+    }
+
+    /// Two targets where both are now, without bringing either into view: what an aim at one of them did to the
+    /// other shows here.
+    ///
+    /// # Errors
+    /// As [`Cx::ready`].
+    pub(crate) async fn both(
+        &mut self,
+        first: &mut Ready,
+        second: &mut Ready,
+        of: (&Target, &Target),
+        how: How,
+    ) -> Result<()> {
+        let (Some(a), Some(b)) = (first.found.clone(), second.found.clone()) else { return Ok(()) };
+        for _ in 0..TRIES {
+            let (a, there) = self.place(of.0, a.clone(), how).await?;
+            let (b, here) = self.place(of.1, b.clone(), how).await?;
+            let mut handle = there.handle;
+            if self.device()?.info().grade == IdentityGrade::None {
+                // Addresses are those of the last capture; equal trees have their elements at equal places.
+                match (*there.tree == *here.tree).then(|| here.tree.node(there.node).address()).flatten() {
+                    Some(address) => handle = address,
+                    None => continue,
+                }
+            }
+            enabled(&there, &a)?;
+            enabled(&here, &b)?;
+            (first.handle, first.found) = (Some(handle), Some(a));
+            (second.handle, second.found) = (Some(here.handle), Some(b));
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorCode::ElementNotFound,
+            format!("{} and {} move on again and again", a.words(), b.words()),
+        )
+        .hint("stickpin wait stable, then try again"))
+    }
+
     /// Asks the device for the element and judges it. One that went away is looked for in a new capture.
     async fn place(&mut self, target: &Target, mut found: Found, how: How) -> Result<(Found, Place)> {
         for _ in 0..TRIES {
@@ -203,7 +275,12 @@ impl Cx {
                     }
                     return Ok((found, place));
                 }
-                Verdict::Changed(_) if how.allow_changed => return Ok((found, place)),
+                Verdict::Changed(_) if how.allow_changed => {
+                    let meaning = self.meaning(&place.tree, place.node)?;
+                    self.warn(format!("{target} is {meaning} now."));
+                    found.meaning = meaning;
+                    return Ok((found, place));
+                }
                 Verdict::Changed(clause) => {
                     tracing::debug!(%target, "changed: {clause}");
                     // The capture ends the ref, and says under which number the element goes on.
@@ -268,13 +345,19 @@ impl Cx {
             .details(serde_json::json!({ "ref": target.to_string(), "reason": "changed", "was": found.meaning.to_string() }))
     }
 
-    async fn aim(&mut self, handle: Handle, reach: Reach, words: &str) -> Result<Aim> {
-        let aim = self.device()?.aim(handle, AimOptions { pointer: reach == Reach::Pointer }).await?;
+    /// Brings an element into view, with the pointer on it if asked.
+    ///
+    /// # Errors
+    /// `ELEMENT_COVERED`, `ELEMENT_OFFSCREEN`; what the device says.
+    pub(crate) async fn aim(&mut self, handle: Handle, reach: Reach, words: &str) -> Result<Aim> {
+        let pointer = reach == Reach::Pointer;
+        self.envelope.pointed |= pointer;
+        let aim = self.device()?.aim(handle, AimOptions { pointer }).await?;
         match &aim.hit {
             Hit::Target => Ok(aim),
             Hit::Covered { what, .. } => Err(Error::new(
                 ErrorCode::ElementCovered,
-                format!("{words} is covered by {what}, which would receive the input"),
+                format!("{words} is covered by {}, which would receive the input", escape(what, WHAT)),
             )
             .hint("close or move what covers it; --timeout MS waits until it is gone")),
             Hit::OffScreen => Err(Error::new(
@@ -328,7 +411,11 @@ impl Cx {
         let before = self.dispatched.swap(true, Ordering::Relaxed);
         let cancel = self.cancel.clone();
         let performed = match self.device()?.perform(action, &cancel).await {
-            Ok(performed) => performed,
+            Ok(performed) => {
+                // What the device did not take up, it sent nothing of.
+                self.dispatched.store(before || performed.handled, Ordering::Relaxed);
+                performed
+            }
             Err(e) => {
                 self.dispatched.store(before || e.dispatched == Dispatched::Unknown, Ordering::Relaxed);
                 return Err(e);
@@ -340,7 +427,7 @@ impl Cx {
                 let became = if *stopped { "it was stopped before the app saw it" } else { "the app saw it" };
                 Err(Error::new(
                     ErrorCode::ElementCovered,
-                    format!("the input for {words} reached {what} instead; {became}"),
+                    format!("the input for {words} reached {} instead; {became}", escape(what, WHAT)),
                 )
                 .hint("stickpin snapshot -i shows what is there now"))
             }

@@ -20,6 +20,9 @@ pub(crate) const QUIET: Duration = Duration::from_millis(150);
 /// When waiting for quiet is given up, unless the caller says otherwise.
 pub(crate) const CAP: Duration = Duration::from_secs(10);
 
+/// Characters of what was still moving.
+const STILL: usize = 500;
+
 /// What every act answers with.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -159,7 +162,10 @@ impl Show for Acted {
             text.line(format_args!("now {now}"));
         }
         if self.settled == Some(false) {
-            text.line(format_args!("not quiet yet: {}", self.still.join(", ")));
+            text.line(format_args!(
+                "not quiet yet: {}",
+                stickpin_tree::escape(&self.still.join(", "), STILL)
+            ));
         }
         if let Some(changes) = &self.changes {
             changes.show(text);

@@ -46,6 +46,10 @@ pub(crate) struct Envelope {
     pub(crate) issued: Vec<Ref>,
     pub(crate) ended: Vec<Ref>,
     pub(crate) base: Option<u64>,
+    /// Refs whose standing was worked out: what moved since moved under this command itself.
+    pub(crate) judged: Vec<Ref>,
+    /// The pointer was moved: what arrives under it may show an effect.
+    pub(crate) pointed: bool,
     pub(crate) reference: Option<RefDetail>,
 }
 

@@ -384,7 +384,8 @@ pub enum Action {
         source: Option<Handle>,
         /// Where it ends.
         to: (f64, f64),
-        /// Where the drop is meant to land.
+        /// Where the drop is meant to land: looked at before anything is picked up, and nothing is sent when something
+        /// else is there (`Landed::Elsewhere`, stopped).
         target: Option<Handle>,
     },
     /// Replace the content of a field by text; the answer carries the value read back.

@@ -11,7 +11,7 @@ use serde_json::json;
 use std::time::Duration;
 use stickpin_refs::Ref;
 use stickpin_session::Origin;
-use stickpin_tree::{Attr, NodeId, Role, States, Tree, quote};
+use stickpin_tree::{Attr, NodeId, NodeRef, Role, States, Tree, quote};
 use tokio::time::Instant;
 
 /// How long a control may take to show its new state.
@@ -33,27 +33,35 @@ impl Cx {
     ///
     /// # Errors
     /// Of resolving; `INVALID_ARGS` when it takes no value, or not this one.
-    pub(crate) async fn field_kind(&mut self, target: &Target, value: &str, how: How) -> Result<FieldKind> {
+    pub(crate) async fn field_kind(
+        &mut self,
+        target: &Target,
+        value: &str,
+        how: How,
+    ) -> Result<(FieldKind, Ready)> {
         let ready = self.ready(target, Reach::There, how).await?;
         let role = ready.found.as_ref().map(|f| f.meaning.role());
         let editable = ready.before.as_ref().is_some_and(|b| b.editable);
-        match role {
+        let kind = match role {
             Some(
                 Role::Checkbox | Role::Radio | Role::Switch | Role::MenuItemCheckbox | Role::MenuItemRadio,
             ) => match value.to_ascii_lowercase().as_str() {
-                "true" | "on" | "yes" | "1" => Ok(FieldKind::Check(true)),
-                "false" | "off" | "no" | "0" => Ok(FieldKind::Check(false)),
-                _ => Err(Error::new(
-                    ErrorCode::InvalidArgs,
-                    format!("{} is checked by true or false, not by {}", ready.words, quote(value)),
-                )),
+                "true" | "on" | "yes" | "1" => FieldKind::Check(true),
+                "false" | "off" | "no" | "0" => FieldKind::Check(false),
+                _ => {
+                    return Err(Error::new(
+                        ErrorCode::InvalidArgs,
+                        format!("{} is checked by true or false, not by {}", ready.words, quote(value)),
+                    ));
+                }
             },
-            Some(Role::Combobox | Role::ListBox) if !editable => Ok(FieldKind::Choice),
+            Some(Role::Combobox | Role::ListBox) if !editable => FieldKind::Choice,
             _ => {
                 self.editable(&ready)?;
-                Ok(FieldKind::Text)
+                FieldKind::Text
             }
-        }
+        };
+        Ok((kind, ready))
     }
 
     /// Sets a field.
@@ -66,7 +74,7 @@ impl Cx {
         value: &str,
         how: How,
     ) -> Result<(Ready, Acted)> {
-        match self.field_kind(target, value, how).await? {
+        match self.field_kind(target, value, how).await?.0 {
             FieldKind::Text => fill::fill(self, target, value, how).await,
             FieldKind::Check(on) => self.set_checked(target, on, how).await,
             FieldKind::Choice => self.choose(target, &[value.to_owned()], how).await,
@@ -84,22 +92,29 @@ impl Cx {
         how: How,
     ) -> Result<(Ready, Acted)> {
         let ready = self.ready(target, Reach::There, how).await?;
-        let Some(was) = ready.before.as_ref().and_then(crate::act::Reading::checked) else {
-            return Err(Error::new(
-                ErrorCode::InvalidArgs,
-                format!("{} is no checkbox, radio, switch or toggle", ready.words),
-            )
-            .hint("stickpin press acts on other controls"));
-        };
-        let word = if on { "checked" } else { "unchecked" };
-        if was == on {
-            let acted = Acted::new(if on { "already checked" } else { "already unchecked" }, &ready.words);
-            return Ok((ready, acted));
+        if is_checked(&ready)? == Some(on) {
+            return Ok(already(ready, on));
         }
+        let word = if on { "checked" } else { "unchecked" };
         let ready = self.ready(target, Reach::Pointer, how).await?;
+        // It may have turned when the pointer arrived: a press would turn it back.
+        let now = self.read_again(&ready).await?.or_else(|| ready.before.clone());
+        let was = is_checked(&Ready { before: now, ..ready.clone() })?;
+        if was == Some(on) {
+            return Ok(already(ready, on));
+        }
         self.before(&ready).await?;
         self.perform_on(&press(&ready), &ready).await?;
-        if !self.follows(target, &ready, on).await? {
+        let mut follows = self.follows(target, &ready, on).await?;
+        if !follows && was.is_none() {
+            // What is partly on goes on first, and off then.
+            let again = self.ready(target, Reach::Pointer, how).await?;
+            if is_checked(&again)? == Some(!on) {
+                self.perform_on(&press(&again), &again).await?;
+                follows = self.follows(target, &again, on).await?;
+            }
+        }
+        if !follows {
             let still = if on { "not checked" } else { "checked" };
             return Err(Error::new(
                 ErrorCode::FillMismatch,
@@ -124,7 +139,7 @@ impl Cx {
                 tracing::debug!(%target, "gone after it was pressed");
                 return Ok(true);
             };
-            if reading.checked() == Some(on) {
+            if reading.checked() == Some(on) && !reading.mixed() {
                 return Ok(true);
             }
             let left = until.saturating_duration_since(Instant::now());
@@ -162,29 +177,51 @@ impl Cx {
             return Ok((ready, acted));
         }
         for option in options {
-            let node = self.option(target, &ready, option, how).await?;
-            let r = self.issue(&[node])?.pop();
-            let Some(r) = r else { continue };
+            let Some(r) = self.option(target, &ready, option, how).await? else { continue };
             let option = self.ready(&plain(r), Reach::Pointer, how).await?;
             self.perform_on(&press(&option), &option).await?;
         }
         Ok((ready, acted))
     }
 
-    /// The option of a list that is not native; the list is opened if it has to be.
-    async fn option(&mut self, target: &Target, list: &Ready, option: &str, how: How) -> Result<NodeId> {
+    /// The option of a list that is not native, to be pressed; the list is opened if it has to be. `None` when a press
+    /// would turn it off: it is selected already.
+    ///
+    /// # Errors
+    /// `ELEMENT_NOT_FOUND` naming the options that there are, `AMBIGUOUS_MATCH` when several read the same.
+    async fn option(&mut self, target: &Target, list: &Ready, option: &str, how: How) -> Result<Option<Ref>> {
         let mut opened = false;
         let until = Instant::now() + RESPONSE;
         loop {
             let tree = self.look(Origin::Look).await?;
-            let node = list.handle.and_then(|h| tree.find_address(h)).map(|n| n.id());
-            let options = node.map(|n| options_of(&tree, n)).unwrap_or_default();
-            let matching = options.iter().find(|&&o| {
-                let o = tree.node(o);
-                o.name() == option || o.value() == option
-            });
-            if let Some(&found) = matching {
-                return Ok(found);
+            // An address of an earlier capture is worth nothing where there are no handles.
+            let by_handle = list.handle.and_then(|h| tree.find_handle(h)).map(|n| n.id());
+            let node = match by_handle {
+                Some(node) => node,
+                None => self.in_stored_tree(target).await?,
+            };
+            let options = options_of(&tree, node);
+            let reads = |say: &dyn Fn(NodeRef<'_>) -> bool| -> Vec<NodeId> {
+                options.iter().copied().filter(|&o| say(tree.node(o))).collect()
+            };
+            let mut matching = reads(&|o| o.name() == option);
+            if matching.is_empty() {
+                matching = reads(&|o| o.value() == option);
+            }
+            match matching[..] {
+                [] => {}
+                [found] => {
+                    let on = tree.node(found).states().intersects(States::SELECTED | States::CHECKED);
+                    // A list of one choice that was opened is closed by pressing the choice again.
+                    let stays = on && (!opened || several(&tree, node, found));
+                    return Ok(if stays { None } else { self.issue(&[found])?.pop() });
+                }
+                ref many => {
+                    let named = self.named(&tree, &many[..many.len().min(crate::resolve::CANDIDATES)])?;
+                    let message = format!("{} has {} options {}", list.words, many.len(), quote(option));
+                    let e = Error::new(ErrorCode::AmbiguousMatch, message);
+                    return Err(crate::resolve::candidates(e, "press one of:", &named, many.len()));
+                }
             }
             if options.is_empty() && !opened {
                 opened = true;
@@ -215,6 +252,23 @@ impl Cx {
     }
 }
 
+/// Whether a control is on; `None` when it is partly.
+fn is_checked(ready: &Ready) -> Result<Option<bool>> {
+    let Some((before, on)) = ready.before.as_ref().and_then(|b| Some((b, b.checked()?))) else {
+        return Err(Error::new(
+            ErrorCode::InvalidArgs,
+            format!("{} is no checkbox, radio, switch or toggle", ready.words),
+        )
+        .hint("stickpin press acts on other controls"));
+    };
+    Ok((!before.mixed()).then_some(on))
+}
+
+fn already(ready: Ready, on: bool) -> (Ready, Acted) {
+    let acted = Acted::new(if on { "already checked" } else { "already unchecked" }, &ready.words);
+    (ready, acted)
+}
+
 /// The options that belong to a list: inside it, or inside what it controls.
 fn options_of(tree: &Tree, list: NodeId) -> Vec<NodeId> {
     let is_option = |n: &stickpin_tree::NodeRef<'_>| n.role() == Role::Option && !n.is(States::HIDDEN);
@@ -224,8 +278,17 @@ fn options_of(tree: &Tree, list: NodeId) -> Vec<NodeId> {
         return inside;
     }
     let controlled: Vec<&str> = list.attr(Attr::Controls).unwrap_or("").split_whitespace().collect();
-    let popups = tree.nodes().filter(|n| n.attr(Attr::Id).is_some_and(|id| controlled.contains(&id)));
+    // An id means something in its own document only.
+    let near = tree.nodes().filter(|n| n.document_index() == list.document_index());
+    let popups = near.filter(|n| n.attr(Attr::Id).is_some_and(|id| controlled.contains(&id)));
     popups.flat_map(|p| p.subtree().filter(is_option).map(|n| n.id()).collect::<Vec<_>>()).collect()
+}
+
+/// Whether more than one option of a list can be selected.
+fn several(tree: &Tree, list: NodeId, option: NodeId) -> bool {
+    let multiple = |n: NodeRef<'_>| n.is(States::MULTISELECTABLE);
+    multiple(tree.node(list))
+        || tree.node(option).ancestors().find(|n| n.role() == Role::ListBox).is_some_and(multiple)
 }
 
 /// A press where something was aimed at.

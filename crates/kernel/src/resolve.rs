@@ -14,7 +14,7 @@ use stickpin_session::{EndReason, Origin, RefFault, Resolved, Standing};
 use stickpin_tree::{Handle, Meaning, NodeId, Selector, States, Tree};
 
 /// Candidates that an error names.
-const CANDIDATES: usize = 5;
+pub(crate) const CANDIDATES: usize = 5;
 
 /// The element that a target means.
 #[derive(Debug, Clone)]
@@ -83,6 +83,21 @@ impl Cx {
         }
     }
 
+    /// Works out what the client had seen of several targets before the first of them makes this command look.
+    ///
+    /// # Errors
+    /// `SESSION_NOT_FOUND`. A ref that may not be used is an error when its turn comes.
+    pub(crate) fn foresee<'t>(&mut self, targets: impl IntoIterator<Item = &'t Target>) -> Result<()> {
+        for target in targets {
+            if let Target::Ref(r) = target
+                && let Ok(resolved) = self.standing(*r)?
+            {
+                self.found(*r, resolved);
+            }
+        }
+        Ok(())
+    }
+
     fn standing(&mut self, target: RefTarget) -> Result<Result<Resolved, RefFault>> {
         let client = self.client();
         let session = &self.live()?.session;
@@ -122,7 +137,14 @@ impl Cx {
     }
 
     fn found(&mut self, target: RefTarget, resolved: Resolved) -> Found {
-        if let Some(warning) = resolved.warning {
+        let first = !self.envelope.judged.contains(&target.plain());
+        if first {
+            self.envelope.judged.push(target.plain());
+        }
+        // What the client had seen was said the first time: what this command looked at since is no reason to warn.
+        if let Some(warning) = resolved.warning
+            && (first || resolved.standing == Standing::Unproven)
+        {
             self.warn(warning);
         }
         Found { r#ref: Some(target), node: resolved.node, handle: resolved.handle, meaning: resolved.meaning }
@@ -408,7 +430,8 @@ const UNREAD: &str = "is not in the part of the app that could be read";
 
 const AGAIN: &str = "stickpin snapshot -i shows what is there now";
 
-fn candidates(e: Error, lead: &str, named: &[(Ref, String)], total: usize) -> Error {
+/// An error with the elements that it could be about.
+pub(crate) fn candidates(e: Error, lead: &str, named: &[(Ref, String)], total: usize) -> Error {
     let mut hint = lead.to_owned();
     for (_, line) in named {
         hint.push_str("\n  ");

@@ -56,7 +56,8 @@ impl SimDevice {
                 let Some(from) = from else { return Ok(done(landed)) };
                 let onto = sim.layout().hit(sim.dom(), to.0, to.1);
                 let Some(onto) = onto else { return Ok(done(Landed::Unknown)) };
-                let meant = target.and_then(|t| capture::find(sim, &self.addresses, t));
+                let find = |t| capture::find(sim, &self.addresses, t).ok_or_else(Self::gone);
+                let meant = target.map(find).transpose()?;
                 if meant.is_some_and(|m| !aim::reaches(sim, onto, m)) {
                     let what = capture::words(sim.dom(), onto);
                     return Ok(done(Landed::Elsewhere { what, stopped: true }));

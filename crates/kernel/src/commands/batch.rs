@@ -2,7 +2,7 @@
 
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Dispatched, Error, ErrorCode, Result};
 use crate::render::{Show, Text};
 use crate::request::Response;
 use schemars::JsonSchema;
@@ -49,6 +49,9 @@ pub(crate) struct Ran {
     steps: Vec<Response>,
     /// How many were not tried.
     skipped: usize,
+    /// Whether any of them may have reached the device.
+    #[serde(skip)]
+    dispatched: Dispatched,
 }
 
 impl Batch {
@@ -101,11 +104,12 @@ impl Command for Batch {
             crate::dispatch::check(&step.command, &step.input)
                 .map_err(|e| Error { message: format!("step {}: {}", i + 1, e.message), ..e })?;
         }
-        let mut ran = Ran { steps: Vec::new(), skipped: steps.len() };
+        let mut ran = Ran { steps: Vec::new(), skipped: steps.len(), dispatched: Dispatched::No };
         for step in steps {
             cx.check()?;
             let response = cx.nested(&step.command, step.input).await;
             let ok = response.ok;
+            ran.dispatched = cx.dispatched();
             ran.steps.push(response);
             ran.skipped -= 1;
             if !ok {
@@ -136,6 +140,9 @@ impl Show for Ran {
 
     fn failure(&self) -> Option<Error> {
         let error = self.steps.last()?.error.clone()?;
-        Some(Error { message: format!("step {}: {}", self.steps.len(), error.message), ..error })
+        // Of the whole: a step that failed without sending anything does not make the steps before it undone.
+        let dispatched = if error.dispatched == Dispatched::No { self.dispatched } else { error.dispatched };
+        let message = format!("step {}: {}", self.steps.len(), error.message);
+        Some(Error { message, dispatched, ..error })
     }
 }

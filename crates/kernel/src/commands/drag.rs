@@ -1,6 +1,6 @@
 //! `drag`: from one element to another.
 
-use crate::act::Reach;
+use crate::act::{Reach, Ready};
 use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
@@ -38,26 +38,40 @@ impl Command for Drag {
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
+        cx.foresee([&self.source, &self.destination])?;
         // The destination first: aiming at the source may scroll again, and the source is what is pressed.
-        let destination = cx.ready(&self.destination, Reach::View, how).await?;
-        let source = cx.ready(&self.source, Reach::Pointer, how).await?;
+        let mut destination = cx.ready(&self.destination, Reach::View, how).await?;
+        let mut source = cx.ready(&self.source, Reach::Pointer, how).await?;
+        // And again where it is now: the aim at the source may have scrolled, or had rows drawn anew.
+        match &self.destination {
+            Target::Point { x, y } => destination = cx.at_point(*x, *y, Reach::View).await?,
+            target => cx.both(&mut destination, &mut source, (target, &self.source), how).await?,
+        }
         let mut to = destination.point;
-        if let (Some(handle), Some(_)) = (destination.handle, &destination.found) {
+        if let (Some(handle), Target::Ref(_) | Target::Selector(_)) = (destination.handle, &self.destination)
+        {
             let rect = cx.device()?.rects(&[handle]).await?.into_iter().flatten().next();
             to = rect.map_or(to, stickpin_tree::Rect::center);
         }
         if cx.device()?.element_at(to.0, to.1).await?.is_none() {
-            return Err(Error::new(
-                ErrorCode::ElementOffscreen,
-                format!("{} is not in view together with {}", destination.words, source.words),
-            )
-            .hint("open a larger viewport (open --viewport WxH), or drag in two steps"));
+            return Err(apart(&source, &destination));
         }
         cx.before(&source).await?;
         let action =
             Action::Drag { from: source.point, source: source.handle, to, target: destination.handle };
-        cx.perform_on(&action, &source).await?;
+        if !cx.perform_on(&action, &source).await?.handled {
+            return Err(apart(&source, &destination));
+        }
         let words = format!("{} to {}", source.words, destination.words);
         cx.after(Some(&source), how, Acted::new("dragged", words)).await
     }
+}
+
+/// The two ends cannot be in view at the same time.
+fn apart(source: &Ready, destination: &Ready) -> Error {
+    Error::new(
+        ErrorCode::ElementOffscreen,
+        format!("{} is not in view together with {}", destination.words, source.words),
+    )
+    .hint("open a larger viewport (open --viewport WxH), or drag in two steps")
 }

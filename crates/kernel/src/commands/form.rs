@@ -103,20 +103,32 @@ impl Command for Form {
 
     async fn run(self, cx: &mut Cx) -> Result<Filled> {
         let how = self.how();
+        cx.foresee(self.fields.iter().map(|f| &f.target).chain(&self.submit))?;
+        // What was checked is what is filled: a selector may match another element once the first field is.
+        let mut held = Vec::new();
         for field in &self.fields {
-            cx.field_kind(&field.target, &field.value, how).await?;
+            let (_, ready) = cx.field_kind(&field.target, &field.value, how).await?;
+            held.push(match &ready.found {
+                Some(found) => cx.hold(&field.target, found)?,
+                None => field.target.clone(),
+            });
         }
-        if let Some(submit) = &self.submit {
-            cx.ready(submit, Reach::There, how).await?;
-        }
+        let submit = match &self.submit {
+            // The fields may be what enables it.
+            Some(submit @ (Target::Ref(_) | Target::Selector(_))) => {
+                let found = cx.there(submit, how).await?;
+                Some(cx.hold(submit, &found)?)
+            }
+            submit => submit.clone(),
+        };
         // One receipt for all: what each field announces is part of it, and nothing settles in between.
         let quiet = How { settle: None, receipt: false, ..how };
         let mut fields = Vec::new();
-        for field in &self.fields {
-            let (ready, acted) = cx.set_field(&field.target, &field.value, quiet).await?;
+        for (field, target) in self.fields.iter().zip(&held) {
+            let (ready, acted) = cx.set_field(target, &field.value, quiet).await?;
             fields.push(cx.after(Some(&ready), quiet, acted).await?);
         }
-        let last = match &self.submit {
+        let last = match &submit {
             None => cx.after(None, how, Acted::new("filled", format!("{} fields", fields.len()))).await?,
             Some(submit) => {
                 let ready = cx.ready(submit, Reach::Pointer, how).await?;

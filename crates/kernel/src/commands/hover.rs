@@ -1,6 +1,6 @@
 //! `hover`: the pointer comes to stand on an element.
 
-use crate::act::Reach;
+use crate::act::{How, Reach, Ready};
 use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
@@ -13,7 +13,7 @@ use std::time::Duration;
 acting! {
     /// Move the pointer onto an element: shows tooltips and hover menus.
     pub(crate) struct Hover {
-        /// Ref, selector, or `x,y`.
+        /// Ref, selector, or `x,y`: the element that is there.
         #[schemars(extend("x-positional" = 0))]
         target: Target,
     }
@@ -37,9 +37,23 @@ impl Command for Hover {
         let how = self.how();
         // What the pointer's arrival shows is the effect of this act, so earlier notices are dropped before it.
         drop(cx.device()?.notices().await?);
-        cx.dispatching();
-        let ready = cx.ready(&self.target, Reach::Pointer, how).await?;
+        let hovered = self.hover(cx, how).await;
+        if cx.envelope.pointed {
+            cx.dispatching();
+        }
+        let ready = hovered?;
         cx.opened_by(&ready)?;
         cx.after(Some(&ready), how, Acted::new("hovering", &ready.words)).await
+    }
+}
+
+impl Hover {
+    async fn hover(&self, cx: &mut Cx, how: How) -> Result<Ready> {
+        let mut ready = cx.ready(&self.target, Reach::Pointer, how).await?;
+        if matches!(self.target, Target::Point { .. }) {
+            // What is at a point was only looked at until now.
+            ready.point = cx.aim(ready.element()?, Reach::Pointer, &ready.words).await?.point;
+        }
+        Ok(ready)
     }
 }
