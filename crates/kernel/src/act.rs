@@ -181,15 +181,16 @@ impl Cx {
                     Err(e) => return Err(e),
                 }
             }
-            if reach == Reach::Pointer {
-                // The arrival of the pointer may have changed it, or had it rendered anew: only what was judged and
-                // aimed at is acted on.
+            if reach != Reach::There {
+                // The arrival of the pointer, or the way into view, may have changed it or had it rendered anew (rows
+                // that scrolling recycles): only what was judged and aimed at is acted on.
                 (found, place) = self.place(target, found, how).await?;
                 enabled(&place, &found)?;
                 if ready.handle != Some(place.handle) {
                     continue;
                 }
             }
+            ready.words = found.words();
             ready.found = Some(found);
             return Ok(ready);
         }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
-use stickpin_tree::{Document, Handle, IdentityGrade, NodeSpec, Rect, Role, States, Tree, TreeBuilder};
+use stickpin_tree::{Attr, Document, Handle, IdentityGrade, NodeSpec, Rect, Role, States, Tree, TreeBuilder};
 use tokio::sync::Notify;
 
 type Hook = Box<dyn FnMut(&mut World) + Send>;
@@ -24,10 +24,16 @@ pub(crate) struct World {
     /// What covers an element.
     pub(crate) covered: HashMap<u64, String>,
     pub(crate) offscreen: Vec<u64>,
+    /// Elements that lie on the place of another one.
+    pub(crate) over: HashMap<u64, u64>,
     /// Runs when the pointer arrives.
     pub(crate) on_pointer: Option<Hook>,
     /// Runs once, just before an input is delivered.
     pub(crate) on_perform: Option<Hook>,
+    /// Runs when an element is brought into view.
+    pub(crate) on_aim: Option<Hook>,
+    /// Runs when a picture was taken.
+    pub(crate) on_shot: Option<Hook>,
     /// Runs when an element receives an input.
     pub(crate) on_input: HashMap<u64, Hook>,
     /// Runs at every capture and locate.
@@ -39,6 +45,16 @@ pub(crate) struct World {
     /// Every call answers that the app is gone.
     pub(crate) dead: bool,
     pub(crate) truncated: bool,
+    /// Whether the device chooses options of lists itself.
+    pub(crate) native_lists: bool,
+    /// How far the page is scrolled, in pixels.
+    pub(crate) scrolled: f64,
+    /// What the next input reached instead of its target.
+    pub(crate) reached: Option<String>,
+    /// What still moves when quiet is waited for.
+    pub(crate) still: Vec<String>,
+    /// How many pictures were taken.
+    pub(crate) shots: usize,
     pub(crate) closed: usize,
     pub(crate) opened: usize,
     values: HashMap<u64, String>,
@@ -72,7 +88,9 @@ impl World {
             if let Some(value) = self.values.get(&node.id) {
                 node.value = value.clone();
             }
+            let attrs: Vec<(Attr, &str)> = node.attrs.iter().map(|(a, v)| (*a, v.as_str())).collect();
             let spec = NodeSpec {
+                attrs: &attrs,
                 role: Some(node.role),
                 name: &node.name,
                 value: &node.value,
@@ -87,6 +105,22 @@ impl World {
         b.finish().expect("the outline is a tree")
     }
 
+    /// Where an element is now.
+    fn rect(&self, id: u64) -> Rect {
+        let at = match self.over.get(&id) {
+            // What lies on something is larger than it.
+            Some(&place) => Rect { y: rect(place).y - 5.0, height: 30.0, ..rect(place) },
+            None => rect(id),
+        };
+        Rect { y: at.y - self.scrolled, ..at }
+    }
+
+    /// What is on top at a point.
+    fn top(&self, x: f64, y: f64) -> Option<u64> {
+        let at = |id: &u64| self.has(*id) && self.rect(*id).contains(x, y);
+        self.over.keys().copied().find(at).or_else(|| (2..100).find(at))
+    }
+
     fn has(&self, id: u64) -> bool {
         self.outline.lines().any(|l| !l.trim().is_empty() && Line::parse(l.trim()).id == id)
     }
@@ -99,6 +133,7 @@ struct Line {
     value: String,
     id: u64,
     states: States,
+    attrs: Vec<(Attr, String)>,
 }
 
 impl Line {
@@ -114,10 +149,13 @@ impl Line {
             name: name.to_owned(),
             value: String::new(),
             id: 0,
+            attrs: Vec::new(),
             states: if role.is_control() { States::ACTIONABLE } else { States::empty() },
         };
-        if matches!(role, Role::TextBox | Role::SearchBox) {
-            node.states |= States::EDITABLE;
+        match role {
+            Role::TextBox | Role::SearchBox => node.states |= States::EDITABLE,
+            Role::Checkbox | Role::Switch | Role::Radio => node.states |= States::CHECKABLE,
+            _ => {}
         }
         for word in rest.split_whitespace() {
             match word {
@@ -126,10 +164,17 @@ impl Line {
                 "pressed" => node.states |= States::PRESSED,
                 "readonly" => node.states |= States::READONLY,
                 "hidden" => node.states |= States::HIDDEN,
-                word => match (word.strip_prefix('#'), word.strip_prefix("value=")) {
-                    (Some(id), _) => node.id = id.parse().expect("a number"),
-                    (_, Some(value)) => node.value = value.to_owned(),
-                    _ => panic!("{word:?} in {line:?}"),
+                "mixed" => node.states |= States::MIXED,
+                "selected" => node.states |= States::SELECTED,
+                "multiple" => node.states |= States::MULTISELECTABLE,
+                word => match word.split_once('=') {
+                    Some(("value", value)) => node.value = value.to_owned(),
+                    Some(("id", id)) => node.attrs.push((Attr::Id, id.to_owned())),
+                    Some(("controls", id)) => node.attrs.push((Attr::Controls, id.to_owned())),
+                    _ => {
+                        let id = word.strip_prefix('#').unwrap_or_else(|| panic!("{word:?} in {line:?}"));
+                        node.id = id.parse().expect("a number");
+                    }
                 },
             }
         }
@@ -161,14 +206,22 @@ impl Fake {
             notices: Vec::new(),
             covered: HashMap::new(),
             offscreen: Vec::new(),
+            over: HashMap::new(),
             on_pointer: None,
             on_perform: None,
+            on_aim: None,
+            on_shot: None,
             on_input: HashMap::new(),
             on_look: None,
             format: None,
             hangs_in: None,
             dead: false,
             truncated: false,
+            native_lists: true,
+            scrolled: 0.0,
+            reached: None,
+            still: Vec::new(),
+            shots: 0,
             closed: 0,
             opened: 0,
             values: HashMap::new(),
@@ -258,6 +311,7 @@ impl FakeDevice {
     }
 }
 
+/// Where an element is while the page is not scrolled.
 fn rect(id: u64) -> Rect {
     Rect { x: 0.0, y: 20.0 * id as f64, width: 100.0, height: 20.0 }
 }
@@ -285,12 +339,15 @@ impl Device for FakeDevice {
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
         let world = self.fake.world();
-        Ok(handles.iter().map(|h| world.has(h.id).then(|| rect(h.id))).collect())
+        Ok(handles.iter().map(|h| world.has(h.id).then(|| world.rect(h.id))).collect())
     }
 
     async fn aim(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
         self.fake.call("aim").await?;
         let mut world = self.fake.world();
+        if let Some(mut hook) = world.on_aim.take() {
+            hook(&mut world);
+        }
         if options.pointer
             && let Some(mut hook) = world.on_pointer.take()
         {
@@ -304,12 +361,13 @@ impl Device for FakeDevice {
             None if world.offscreen.contains(&handle.id) => Hit::OffScreen,
             None => Hit::Target,
         };
-        Ok(Aim { rect: rect(handle.id), point: rect(handle.id).center(), hit })
+        let rect = world.rect(handle.id);
+        Ok(Aim { rect, point: rect.center(), hit })
     }
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
         let world = self.fake.world();
-        let found = (2..100).find(|&id| world.has(id) && rect(id).contains(x, y));
+        let found = world.top(x, y);
         Ok(found.map(|id| Handle { scope: 1, id }))
     }
 
@@ -320,6 +378,10 @@ impl Device for FakeDevice {
             hook(&mut world);
         }
         let mut performed = Performed { handled: true, landed: Landed::Confirmed, ..Performed::default() };
+        if let Some(what) = world.reached.take() {
+            performed.landed = Landed::Elsewhere { what, stopped: true };
+            return Ok(performed);
+        }
         match action {
             Action::Press { target, count, .. } => {
                 let id = target.map(|h| h.id);
@@ -341,11 +403,17 @@ impl Device for FakeDevice {
                 world.input(target.map(|h| h.id), format!("type {text:?}"));
             }
             Action::Key { key, .. } => world.input(None, format!("key {key}")),
-            Action::Drag { source, target, .. } => {
+            Action::Drag { source, target, to, .. } => {
+                let top = world.top(to.0, to.1);
+                if target.is_some_and(|t| top != Some(t.id)) {
+                    performed.landed = Landed::Elsewhere { what: format!("{top:?}"), stopped: true };
+                    return Ok(performed);
+                }
                 let id = |h: &Option<Handle>| h.map_or("-".to_owned(), |h| h.id.to_string());
                 let line = format!("drag {} {}", id(source), id(target));
                 world.input(None, line);
             }
+            Action::Select { .. } if !world.native_lists => performed.handled = false,
             Action::Select { options, .. } => world.input(None, format!("select {}", options.join(","))),
             Action::Scroll { dy, .. } => world.input(None, format!("scroll {dy}")),
         }
@@ -355,7 +423,8 @@ impl Device for FakeDevice {
     async fn settle(&mut self, request: SettleRequest, _cancel: &CancellationToken) -> Result<Settled> {
         self.fake.call("settle").await?;
         tokio::time::sleep(request.quiet.min(request.cap)).await;
-        Ok(Settled { settled: true, still: Vec::new() })
+        let still = self.fake.world().still.clone();
+        Ok(Settled { settled: still.is_empty(), still })
     }
 
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
@@ -387,6 +456,11 @@ impl Device for FakeDevice {
         // Two pixels for one of the viewport; what it reads is in the picture.
         image.text(0, 700, &format!("{}", self.fake.world().outline.len()), [0, 0, 0]);
         let area = Rect { x: 0.0, y: 0.0, width: 100.0, height: 400.0 };
+        let mut world = self.fake.world();
+        world.shots += 1;
+        if let Some(mut hook) = world.on_shot.take() {
+            hook(&mut world);
+        }
         Ok(Shot { png: image.encode()?, area, scale: 2.0 })
     }
 

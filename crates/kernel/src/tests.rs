@@ -3,3 +3,4 @@
 mod acting;
 mod sessions;
 mod support;
+mod wrong_element;
