@@ -1,7 +1,9 @@
-//! Dependencies between our crates point one way. The table is the architecture; an edge outside it fails here by name.
+//! The shape of the workspace. Dependencies between our crates point one way: the table is the architecture, and an edge
+//! outside it fails here by name. Only one file reads the environment.
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// Crate (without prefix) and what it may depend on, transitively spelled out: a layer may use any below it.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -70,4 +72,30 @@ fn a_wrong_edge_is_named() {
     let mut found = edges();
     found.get_mut("tree").expect("a crate").insert("kernel".to_owned());
     assert_eq!(violations(&found), ["tree -> kernel: that edge points the wrong way"]);
+}
+
+/// Where environment variables are read: one file of the binary, and what is built for tests only.
+const READS_ENVIRONMENT: &[&str] = &["crates/stickpin/src/env.rs", "crates/tree/src/golden.rs", "crates/testkit/"];
+
+fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir).expect("a folder of ours").map(|e| e.expect("an entry").path()) {
+        if entry.is_dir() {
+            sources(&entry, found);
+        } else if entry.extension().is_some_and(|e| e == "rs") {
+            found.push(entry);
+        }
+    }
+}
+
+#[test]
+fn the_environment_is_read_in_one_file() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/stickpin lies two below");
+    let mut files = Vec::new();
+    sources(&root.join("crates"), &mut files);
+    let name = |file: &PathBuf| file.strip_prefix(root).expect("below the root").display().to_string();
+    let reads = |file: &PathBuf| std::fs::read_to_string(file).expect("a source").contains(concat!("env::", "var"));
+    let found: Vec<String> = files.iter().filter(|f| reads(f)).map(name).filter(|f| !f.contains("/tests/")).collect();
+    assert!(found.contains(&READS_ENVIRONMENT[0].to_owned()), "the search finds nothing: {found:?}");
+    let elsewhere = |f: &&String| !READS_ENVIRONMENT.iter().any(|allowed| f.starts_with(allowed));
+    assert_eq!(found.iter().filter(elsewhere).collect::<Vec<_>>(), Vec::<&String>::new());
 }
