@@ -4,8 +4,7 @@ use serde::Serialize;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
-use stickpin_kernel::Result;
-use stickpin_wire::io_error;
+use stickpin_kernel::{Result, io_error};
 
 /// Replaces a file by a value as JSON. It has reached the disk when this returns.
 ///

@@ -22,8 +22,8 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use stickpin_kernel::{Error, ErrorCode, Provider, Result};
-use stickpin_wire::{Announcement, Place, announce, io_error, rpc};
+use stickpin_kernel::{Error, ErrorCode, Provider, Result, io_error};
+use stickpin_wire::{Announcement, Place, announce, rpc};
 
 /// How long a daemon stays without sessions.
 pub const IDLE_EXIT: Duration = Duration::from_secs(15 * 60);

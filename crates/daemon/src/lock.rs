@@ -4,8 +4,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use stickpin_kernel::Result;
-use stickpin_wire::io_error;
+use stickpin_kernel::{Result, io_error};
 
 /// A lock that is not held.
 #[derive(Debug)]

@@ -4,8 +4,7 @@ use rustix::stdio::{dup2_stderr, dup2_stdout};
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
-use stickpin_kernel::Result;
-use stickpin_wire::io_error;
+use stickpin_kernel::{Result, io_error};
 use tracing::level_filters::LevelFilter;
 
 /// A log that is longer when a daemon starts becomes `daemon.log.old`.

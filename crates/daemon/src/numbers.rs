@@ -10,9 +10,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use stickpin_kernel::{ErrorCode, Result};
+use stickpin_kernel::{ErrorCode, Result, io_error};
 use stickpin_session::{NumberError, NumberSource};
-use stickpin_wire::io_error;
 
 /// A name that has been unused for so long starts at 1 again.
 const FORGET: Duration = Duration::from_secs(24 * 60 * 60);

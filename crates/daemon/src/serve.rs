@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Error, ErrorCode, Host, HostConfig, Result};
+use stickpin_kernel::{Error, ErrorCode, Host, HostConfig, Result, io_error};
 use stickpin_wire::rpc::{
     self, Answer, Cancel, Hello, Message, Status, Stop, Stopping, Verdict, Welcome, code, method,
 };
-use stickpin_wire::{Frame, Frames, Place, encode, io_error};
+use stickpin_wire::{Frame, Frames, Place, encode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};

@@ -159,3 +159,42 @@ impl Error {
 
 /// The result of nearly everything here.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of the file system in our form: what was tried, on which path, and why it failed.
+#[must_use]
+pub fn io_error(tried_to: &str, path: &std::path::Path, error: &std::io::Error) -> Error {
+    let shown = path.display();
+    match error.kind() {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+            Error::new(ErrorCode::StorageFull, format!("could not {tried_to} `{shown}`: the disk is full"))
+                .hint("free some space and try again; nothing was lost")
+        }
+        _ => Error::new(ErrorCode::Io, format!("could not {tried_to} `{shown}`: {}", reason(error))),
+    }
+}
+
+/// What the system says, without the number that Rust adds.
+fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text[..end].to_lowercase(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+    use std::path::Path;
+
+    #[test]
+    fn a_full_disk_has_its_own_code() {
+        let full = io::Error::from_raw_os_error(28);
+        let error = io_error("write", Path::new("/s/daemon.json"), &full);
+        assert_eq!(error.code, ErrorCode::StorageFull);
+        assert!(error.message.contains("/s/daemon.json"), "{error}");
+        let denied = io_error("write", Path::new("/s"), &io::Error::from_raw_os_error(13));
+        assert_eq!(denied.message, "could not write `/s`: permission denied");
+    }
+}

@@ -309,16 +309,7 @@ pub(crate) fn private_dir(path: &std::path::Path) -> Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|e| io_error(&e, &format!("{} could not be made", path.display())))
-}
-
-/// An I/O error as a caller sees it.
-pub(crate) fn io_error(e: &std::io::Error, what: &str) -> Error {
-    let code = match e.kind() {
-        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => ErrorCode::StorageFull,
-        _ => ErrorCode::Io,
-    };
-    Error::new(code, format!("{what}: {e}"))
+    builder.create(path).map_err(|e| crate::error::io_error("make the folder", path, &e))
 }
 
 impl Cx {

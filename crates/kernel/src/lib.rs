@@ -45,7 +45,7 @@ mod waiting;
 pub use command::{Command, Effect, Lane, Scope, Spec};
 pub use cx::Cx;
 pub use device::{Device, Provider};
-pub use error::{Dispatched, Error, ErrorCode, Result};
+pub use error::{Dispatched, Error, ErrorCode, Result, io_error};
 pub use host::{Host, HostConfig, Numbers};
 pub use journal::{Journal, NoJournal};
 pub use receipt::is_error as receipt_is_error;

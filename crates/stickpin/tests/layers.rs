@@ -75,7 +75,8 @@ fn a_wrong_edge_is_named() {
 }
 
 /// Where environment variables are read: one file of the binary, and what is built for tests only.
-const READS_ENVIRONMENT: &[&str] = &["crates/stickpin/src/env.rs", "crates/tree/src/golden.rs", "crates/testkit/"];
+const READS_ENVIRONMENT: &[&str] =
+    &["crates/stickpin/src/env.rs", "crates/tree/src/golden.rs", "crates/testkit/"];
 
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(dir).expect("a folder of ours").map(|e| e.expect("an entry").path()) {
@@ -89,12 +90,15 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn the_environment_is_read_in_one_file() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/stickpin lies two below");
+    let root =
+        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/stickpin lies two below");
     let mut files = Vec::new();
     sources(&root.join("crates"), &mut files);
     let name = |file: &PathBuf| file.strip_prefix(root).expect("below the root").display().to_string();
-    let reads = |file: &PathBuf| std::fs::read_to_string(file).expect("a source").contains(concat!("env::", "var"));
-    let found: Vec<String> = files.iter().filter(|f| reads(f)).map(name).filter(|f| !f.contains("/tests/")).collect();
+    let reads =
+        |file: &PathBuf| std::fs::read_to_string(file).expect("a source").contains(concat!("env::", "var"));
+    let found: Vec<String> =
+        files.iter().filter(|f| reads(f)).map(name).filter(|f| !f.contains("/tests/")).collect();
     assert!(found.contains(&READS_ENVIRONMENT[0].to_owned()), "the search finds nothing: {found:?}");
     let elsewhere = |f: &&String| !READS_ENVIRONMENT.iter().any(|allowed| f.starts_with(allowed));
     assert_eq!(found.iter().filter(elsewhere).collect::<Vec<_>>(), Vec::<&String>::new());

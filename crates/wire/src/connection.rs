@@ -79,7 +79,7 @@ impl Connection {
     fn connect(place: &Place) -> std::result::Result<Self, Missing> {
         let stream = UnixStream::connect(place.socket()).map_err(|e| match e.kind() {
             ErrorKind::NotFound | ErrorKind::ConnectionRefused => Missing::Nobody,
-            _ => Missing::Wrong(crate::io_error("connect to", place.socket(), &e)),
+            _ => Missing::Wrong(stickpin_kernel::io_error("connect to", place.socket(), &e)),
         })?;
         // Only sets an option of a socket that is open.
         stream.set_read_timeout(Some(HELLO_TIMEOUT)).map_err(|e| lost(&e))?;

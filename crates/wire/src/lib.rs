@@ -14,5 +14,5 @@ mod start;
 pub use client::{Client, SocketClient};
 pub use connection::{Connection, failed};
 pub use frame::{Frame, Frames, MAX_FRAME, encode};
-pub use place::{Place, fingerprint, io_error};
+pub use place::{Place, fingerprint};
 pub use start::{Announcement, Start, announce};

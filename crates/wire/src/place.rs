@@ -1,11 +1,11 @@
 //! Where a daemon and its clients meet: the state dir and the socket in it.
 
 use std::fs::{self, DirBuilder, Metadata};
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 
 /// The longest socket path that every Unix takes (104 bytes on macOS), with a little room.
 const LONGEST_SOCKET: usize = 100;
@@ -112,28 +112,6 @@ fn check(dir: &Path, found: &Metadata) -> Result<()> {
     Ok(())
 }
 
-/// An error of the file system in our form: what was tried, on which path, and why it failed.
-#[must_use]
-pub fn io_error(tried_to: &str, path: &Path, error: &io::Error) -> Error {
-    let shown = path.display();
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            Error::new(ErrorCode::StorageFull, format!("could not {tried_to} `{shown}`: the disk is full"))
-                .hint("free some space and try again; nothing was lost")
-        }
-        _ => Error::new(ErrorCode::Io, format!("could not {tried_to} `{shown}`: {}", reason(error))),
-    }
-}
-
-/// What the system says, without the number that Rust adds.
-fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.find(" (os error") {
-        Some(end) => text[..end].to_lowercase(),
-        None => text,
-    }
-}
-
 /// FNV-1a: 64 bits of some bytes, the same in every build, for names of files and sessions. Not against attackers.
 #[must_use]
 pub fn fingerprint(bytes: &[u8]) -> u64 {
@@ -197,15 +175,5 @@ mod tests {
         let place = Place::open(&real).unwrap();
         std::os::unix::fs::symlink(&real, tmp.path().join("link")).unwrap();
         assert_eq!(Place::open(&tmp.path().join("link")).unwrap(), place);
-    }
-
-    #[test]
-    fn a_full_disk_has_its_own_code() {
-        let full = io::Error::from_raw_os_error(28);
-        let error = io_error("write", Path::new("/s/daemon.json"), &full);
-        assert_eq!(error.code, ErrorCode::StorageFull);
-        assert!(error.message.contains("/s/daemon.json"), "{error}");
-        let denied = io_error("write", Path::new("/s"), &io::Error::from_raw_os_error(13));
-        assert_eq!(denied.message, "could not write `/s`: permission denied");
     }
 }

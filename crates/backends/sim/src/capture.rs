@@ -4,7 +4,7 @@ use crate::app::dom::Dom;
 use crate::app::sim::Sim;
 use std::collections::{HashMap, HashSet};
 use stickpin_kernel::{Error, ErrorCode, Result};
-use stickpin_tree::{Attr, Handle, IdentityGrade, NodeSpec, States, Tree, TreeBuilder};
+use stickpin_tree::{Attr, Handle, IdentityGrade, NodeSpec, States, Tree, TreeBuilder, quote};
 
 /// Numbers by which nodes are named to the outside. On a device without identity they are new in every capture.
 #[derive(Debug, Default)]
@@ -123,5 +123,9 @@ pub(crate) fn handle(sim: &Sim, addresses: &mut Addresses, at: usize) -> Handle 
 pub(crate) fn words(dom: &Dom, at: usize) -> String {
     let node = &dom.nodes[at];
     let name = if node.name.is_empty() { dom.text(at) } else { node.name.clone() };
-    if name.is_empty() { node.role.name().to_owned() } else { format!("{} {name:?}", node.role.name()) }
+    if name.is_empty() {
+        node.role.name().to_owned()
+    } else {
+        format!("{} {}", node.role.name(), quote(&name))
+    }
 }

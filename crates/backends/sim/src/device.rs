@@ -18,7 +18,7 @@ use stickpin_kernel::device::{
     ShotRequest,
 };
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
-use stickpin_tree::{Handle, IdentityGrade, Rect, SurfaceId};
+use stickpin_tree::{Handle, IdentityGrade, Rect, SurfaceId, quote};
 
 /// How long an act waits for a document that is on its way.
 const COMMIT_PATIENCE: Duration = Duration::from_secs(5);
@@ -58,7 +58,7 @@ impl SimDevice {
                 let (kind, message) = (&asked.dialog.kind, &asked.dialog.message);
                 Err(Error::new(
                     ErrorCode::DialogOpen,
-                    format!("a {kind} dialog waits for an answer: {message:?}"),
+                    format!("a {kind} dialog waits for an answer: {}", quote(message)),
                 )
                 .hint("alert accept, or alert dismiss"))
             }

@@ -3,7 +3,7 @@
 use crate::app::dom::Dom;
 use serde_json::{Map, Value};
 use stickpin_kernel::device::Query;
-use stickpin_tree::{Attr, Role, States};
+use stickpin_tree::{Attr, Role, States, quote};
 
 /// The name of an attribute in markup.
 fn attr_name(attr: Attr) -> &'static str {
@@ -112,6 +112,6 @@ fn markup(dom: &Dom, at: usize, out: &mut String) {
 /// The options of a list, for a hint.
 pub(crate) fn options(dom: &Dom, at: usize) -> String {
     let options = dom.nodes[at..dom.nodes[at].end].iter().filter(|n| n.role == Role::Option);
-    let names: Vec<String> = options.take(12).map(|n| format!("{:?}", n.name)).collect();
+    let names: Vec<String> = options.take(12).map(|n| quote(&n.name)).collect();
     format!("its options: {}", names.join(", "))
 }

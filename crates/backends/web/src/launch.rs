@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 use tokio::net::unix::pipe;
 use tokio::process::Child;
 use tokio::time::timeout;
@@ -184,7 +184,7 @@ impl Launch<'_> {
             std::fs::read(log).map(|text| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default();
         let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
         let hint = if said.contains("sandbox") {
-            "the sandbox cannot be used here: start it with --no-sandbox (STICKPIN_NO_SANDBOX=1) if you trust the pages"
+            "its sandbox cannot work here; if you trust the pages: stickpin daemon stop, then STICKPIN_NO_SANDBOX=1"
         } else if !self.headed || said.contains("DISPLAY") || said.contains("display") {
             "stickpin doctor"
         } else {
@@ -262,14 +262,6 @@ fn widen(pipe: &std::io::PipeReader) {
 
 #[cfg(not(target_os = "linux"))]
 fn widen(_: &std::io::PipeReader) {}
-
-fn io_error(what: &str, path: &Path, e: &std::io::Error) -> Error {
-    let code = match e.kind() {
-        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => ErrorCode::StorageFull,
-        _ => ErrorCode::Io,
-    };
-    Error::new(code, format!("cannot {what} {}: {e}", path.display()))
-}
 
 fn pipe_error(e: &std::io::Error) -> Error {
     Error::new(ErrorCode::Io, format!("cannot make a pipe for the browser: {e}"))

@@ -87,8 +87,8 @@ impl From<Error> for Fault {
 
 /// The error of everything that a dialog blocks.
 pub(crate) fn dialog_open(dialog: &Dialog) -> Error {
-    let message = crate::events::clip(&dialog.message);
-    Error::new(ErrorCode::DialogOpen, format!("a {} dialog waits for an answer: {message:?}", dialog.kind))
+    let (kind, message) = (&dialog.kind, stickpin_tree::quote(&dialog.message));
+    Error::new(ErrorCode::DialogOpen, format!("a {kind} dialog waits for an answer: {message}"))
         .hint("stickpin alert accept, or stickpin alert dismiss")
 }
 

@@ -2,7 +2,7 @@
 
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::error::{Dispatched, Error, ErrorCode, Result};
+use crate::error::{Dispatched, Error, ErrorCode, Result, io_error};
 use crate::render::{Show, Text};
 use crate::request::Response;
 use schemars::JsonSchema;
@@ -64,7 +64,7 @@ impl Batch {
             (Some(steps), None) => steps,
             (None, Some(file)) => {
                 let path = cx.path(&file);
-                let read = |e| crate::host::io_error(&e, &format!("{} cannot be read", path.display()));
+                let read = |e| io_error("read", &path, &e);
                 if std::fs::metadata(&path).map_err(read)?.len() > FILE {
                     return Err(bad(format!("{} is larger than {FILE} bytes", path.display())));
                 }

@@ -3,8 +3,8 @@
 use crate::command::{Command, Spec};
 use crate::cx::Cx;
 use crate::device::{Capability, Shot, ShotRequest};
-use crate::error::{Error, ErrorCode, Result};
-use crate::host::{io_error, private_dir};
+use crate::error::{Error, ErrorCode, Result, io_error};
+use crate::host::private_dir;
 use crate::image::Image;
 use crate::picture::{Picture, Placed};
 use crate::render::{Show, Text};
@@ -143,8 +143,7 @@ impl Command for Screenshot {
             crate::overlay::draw(&mut image, &drawn);
         }
         let png = image.encode()?;
-        std::fs::write(&path, png)
-            .map_err(|e| io_error(&e, &format!("{} could not be written", path.display())))?;
+        std::fs::write(&path, png).map_err(|e| io_error("write", &path, &e))?;
         cx.live()?.pictures.give(client, picture);
         Ok(taken)
     }

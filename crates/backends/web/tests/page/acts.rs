@@ -212,8 +212,10 @@ async fn changes_quiet_and_announcements_are_noticed() {
         page.ask("settled(250, 700)").await,
         json!({ "settled": false, "still": ["mutations of ul#feed"] })
     );
-    page.page_eval("clearInterval(timer); live.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 50000 })")
-        .await;
+    page.page_eval(
+        "clearInterval(timer); live.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 50000 })",
+    )
+    .await;
     let moving = page.ask("settled(20, 100)").await;
     assert_eq!(moving["still"], json!(["animation on div#live"]), "{moving}");
     // One that never ends is decoration: nobody waits for it.
