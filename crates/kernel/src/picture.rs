@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::resolve::Found;
 use std::collections::VecDeque;
 use stickpin_session::ClientId;
-use stickpin_tree::{Handle, IdentityGrade, Meaning, NodeId, NodeRef, Records, Rect, States, Tree};
+use stickpin_tree::{Handle, IdentityGrade, Meaning, NodeId, NodeRef, Records, Rect, Role, States, Tree};
 
 /// How many pictures are remembered: one for each of the last clients.
 const KEPT: usize = 16;
@@ -221,9 +221,9 @@ impl Cx {
     }
 }
 
-/// Whether a person can act on it.
+/// Whether a person can act on it. The options of a closed list have its place, and are no targets.
 fn acts(n: NodeRef<'_>) -> bool {
-    n.is(States::ACTIONABLE) || n.role().is_control()
+    n.is(States::ACTIONABLE) || (n.role().is_control() && n.role() != Role::Option)
 }
 
 /// What a press on a node acts on: it, or the nearest around it.

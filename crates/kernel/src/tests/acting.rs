@@ -484,3 +484,15 @@ async fn a_picture_that_looks_the_same_is_not_written_again() {
     let r = b.ok("screenshot", json!({ "maxPx": 100, "ifChanged": true })).await;
     assert_eq!(r.output.unwrap()["id"], "p2");
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_looks_and_acts_of_a_form_are_no_reason_to_warn_about_its_own_targets() {
+    let b = Bench::open(
+        "heading \"Sign in\" #2\ntextbox \"Email\" #3\ntextbox \"City\" #6\nbutton \"Continue\" #4",
+    )
+    .await;
+    let form = json!({ "fields": ["@e2=ada@example.com", "@e3=Graz"], "submit": "@e4" });
+    let r = b.ok("form", form).await;
+    assert_eq!(r.warning, None, "{}", text(&r));
+    assert_eq!(b.log(), ["fill 3 \"ada@example.com\"", "fill 6 \"Graz\"", "press 4"]);
+}
