@@ -7,8 +7,8 @@ use crate::run::{cargo, run};
 pub fn lint() -> Result {
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
-    for features in [&["--no-default-features"][..], &["--no-default-features", "--features", "sim"]] {
-        let mut args = vec!["clippy", "--package", "stickpin", "--bins", "--quiet"];
+    for features in [&[][..], &["--features", "sim"], &["--features", "web"]] {
+        let mut args = vec!["clippy", "--package", "stickpin", "--bins", "--quiet", "--no-default-features"];
         args.extend(features);
         args.extend(["--", "-D", "warnings"]);
         run(&mut cargo(&args))?;

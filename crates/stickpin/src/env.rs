@@ -1,8 +1,6 @@
 //! Every environment variable, named once. Nothing else in the workspace reads one.
 
 use std::env;
-use std::ffi::OsString;
-use std::path::PathBuf;
 use stickpin_cli::Env;
 
 /// Where the daemon keeps its state.
@@ -50,7 +48,7 @@ pub(crate) fn log_level() -> Option<String> {
 
 /// What the web backend learns: program, search path, and whether to do without a sandbox.
 #[cfg(feature = "web")]
-pub(crate) fn of_web() -> (Option<PathBuf>, Option<OsString>, bool) {
-    let chromium = env::var_os(CHROMIUM).filter(|value| !value.is_empty()).map(PathBuf::from);
+pub(crate) fn of_web() -> (Option<std::path::PathBuf>, Option<std::ffi::OsString>, bool) {
+    let chromium = env::var_os(CHROMIUM).filter(|value| !value.is_empty()).map(Into::into);
     (chromium, env::var_os(PATH), text(NO_SANDBOX).is_some_and(|value| value == "1"))
 }

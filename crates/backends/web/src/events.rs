@@ -1,10 +1,12 @@
 //! Events of the browser, written into the [state](crate::state). Runs on the task that reads the pipe: nothing
 //! here waits, but new targets are prepared from here, because a paused target has to get everything in one go.
 
+mod network;
+
 use crate::agent;
 use crate::cdp::protocol as cdp;
 use crate::cdp::{Client, Method, Sink};
-use crate::state::{Frame, Request, Shared, Stage, State, TabState, World};
+use crate::state::{Frame, Shared, Stage, State, TabState, World};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::path::PathBuf;
@@ -14,10 +16,6 @@ use stickpin_kernel::device::{Dialog, Notice};
 
 /// Bytes of a text of the page that a notice keeps.
 const MAX_TEXT: usize = 300;
-
-/// The types of requests that quiet never waits for: they stay open, or nobody looks at their end.
-const LONG_LIVED: &[&str] =
-    &["EventSource", "WebSocket", "Ping", "Media", "CSPViolationReport", "Prefetch", "Preflight", "Manifest"];
 
 /// Writes events into the state of a browser.
 #[derive(Debug)]
@@ -184,7 +182,7 @@ fn of_session(client: &Client, state: &mut State, session: &str, method: &str, p
     match domain {
         "Page" => page(client, tab, session, name, params),
         "Runtime" => runtime(tab, session, name, params, last_scope),
-        "Network" => network(tab, name, params),
+        "Network" => network::event(tab, name, params),
         "Inspector" if name == "targetCrashed" => crashed(tab, session),
         "Input" if name == "dragIntercepted" => {
             if let Some(cdp::DragIntercepted { data }) = read(method, params) {
@@ -424,71 +422,6 @@ fn said(object: &cdp::RemoteObject) -> String {
     }
     let description = object.description.as_deref().unwrap_or_default();
     description.lines().next().unwrap_or_default().to_owned()
-}
-
-fn network(tab: &mut TabState, name: &str, params: &RawValue) {
-    match name {
-        "requestWillBeSent" => {
-            if let Some(event) = read::<cdp::RequestWillBeSent>(name, params) {
-                let kind = event.r#type.unwrap_or_default();
-                let favicon = kind == "Other" && event.request.url.ends_with("/favicon.ico");
-                let request = Request {
-                    counts: !LONG_LIVED.contains(&kind.as_str()) && !favicon,
-                    reported: !favicon,
-                    method: event.request.method,
-                    url: event.request.url,
-                    since: Instant::now(),
-                };
-                if request.counts {
-                    tab.active();
-                }
-                tab.requests.insert(event.request_id, request);
-            }
-        }
-        "responseReceived" => {
-            if let Some(cdp::ResponseReceived { request_id, response, .. }) = read(name, params)
-                && let Some(request) = tab.requests.get_mut(&request_id)
-            {
-                // A stream of events that was asked for by `fetch` shows only now what it is.
-                if response.mime_type == "text/event-stream" {
-                    request.counts = false;
-                }
-                if response.status >= 400 && request.reported {
-                    let notice = failed(request, response.status.to_string());
-                    tab.notice(notice);
-                }
-            }
-        }
-        "loadingFinished" => {
-            if let Some(cdp::LoadingFinished { request_id }) = read(name, params) {
-                finished(tab, &request_id);
-            }
-        }
-        "loadingFailed" => {
-            if let Some(event) = read::<cdp::LoadingFailed>(name, params)
-                && let Some(request) = finished(tab, &event.request_id)
-                && !event.canceled
-                && event.error_text != "net::ERR_ABORTED"
-                && request.reported
-            {
-                let why = event.blocked_reason.filter(|r| !r.is_empty()).unwrap_or(event.error_text);
-                tab.notice(failed(&request, why));
-            }
-        }
-        _ => {}
-    }
-}
-
-fn finished(tab: &mut TabState, id: &str) -> Option<Request> {
-    let request = tab.requests.remove(id)?;
-    if request.counts {
-        tab.active();
-    }
-    Some(request)
-}
-
-fn failed(request: &Request, why: String) -> Notice {
-    Notice::RequestFailed { method: request.method.clone(), url: clip(&request.url), why }
 }
 
 /// Cuts a text of the page to what a notice keeps.

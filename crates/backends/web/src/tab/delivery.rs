@@ -1,0 +1,81 @@
+//! Inputs on their way to the page: sent without waiting, waited for together, released whatever happens.
+
+use super::{ANSWER, Fault, Tab, no_answer};
+use crate::cdp::{CallError, Method, Reply};
+use std::time::Duration;
+use stickpin_kernel::Error;
+use tokio::time::timeout;
+
+/// How long an input may stay unanswered after the page that it was sent to was replaced.
+const SWAPPED: Duration = Duration::from_millis(500);
+
+impl Tab {
+    /// Writes a command to the page without waiting.
+    pub(crate) fn send<M: Method>(&self, method: &M) -> Reply<M> {
+        self.client.send(Some(&self.session), method)
+    }
+
+    /// Waits until the page has received inputs that were sent.
+    ///
+    /// # Errors
+    /// [`Fault::Dialog`] as soon as one opens, and as [`Tab::answer`].
+    pub(crate) async fn deliver<M: Method>(&self, replies: Vec<Reply<M>>) -> Result<(), Fault> {
+        let arrivals = self.read(|tab| tab.arrivals)?;
+        let dialog = self.until(|tab| tab.dialog.clone());
+        let answered = async {
+            for reply in replies {
+                match timeout(ANSWER, reply).await {
+                    // An input that its target did not outlive has done what it could.
+                    Ok(Ok(_) | Err(CallError::Refused { .. })) => {}
+                    Ok(Err(e)) => return Err(Fault::Failed(self.call_error(&e))),
+                    Err(_) => return Err(Fault::Failed(no_answer())),
+                }
+            }
+            Ok(())
+        };
+        let replaced = async {
+            self.until(|tab| (tab.arrivals != arrivals).then_some(())).await?;
+            tokio::time::sleep(SWAPPED).await;
+            Ok::<_, Error>(())
+        };
+        tokio::select! {
+            biased;
+            answered = answered => answered,
+            dialog = dialog => Err(Fault::Dialog(dialog?)),
+            replaced = replaced => Ok(replaced?),
+        }
+    }
+
+    /// Something that must be released, whatever happens to the one who pressed it.
+    pub(crate) fn hold<M: Method>(&self, release: M) -> Held<'_, M> {
+        Held { tab: self, release: Some(release) }
+    }
+}
+
+/// Sends its release when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Held<'a, M: Method> {
+    tab: &'a Tab,
+    release: Option<M>,
+}
+
+impl<M: Method> Held<'_, M> {
+    /// Releases now. None only if that was done before.
+    pub(crate) fn release(mut self) -> Option<Reply<M>> {
+        self.release.take().map(|release| self.tab.send(&release))
+    }
+
+    /// Nothing is held any more.
+    pub(crate) fn disarm(mut self) {
+        self.release = None;
+    }
+}
+
+impl<M: Method> Drop for Held<'_, M> {
+    fn drop(&mut self) {
+        if let Some(release) = self.release.take() {
+            // Nobody is left who could wait for the answer.
+            drop(self.tab.send(&release));
+        }
+    }
+}
