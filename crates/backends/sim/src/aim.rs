@@ -63,25 +63,31 @@ pub(crate) fn aim(sim: &mut Sim, addresses: &mut Addresses, at: usize, options: 
     let invisible = sim.dom().nodes[at].states.contains(States::HIDDEN);
     let Some(seen) = layout.seen(at).filter(|_| !invisible) else { return Ok(nowhere(rect)) };
     let point = seen.center();
-    if options.pointer {
-        if sim.patches.shift_on_arrival() {
-            sim.hover = None;
-            sim.refresh();
-        }
-        sim.point_at(point.0, point.1);
+    let reached = hit(sim, addresses, at, point);
+    // What lies over it must not even feel the pointer.
+    if !options.pointer || reached != Hit::Target {
+        return Ok(Aim { rect, point, hit: reached });
     }
-    let layout = sim.layout();
+    if sim.patches.shift_on_arrival() {
+        sim.hover = None;
+        sim.refresh();
+    }
+    sim.point_at(point.0, point.1);
     let Some(at) = sim.dom().find(id) else { return Ok(nowhere(Rect::default())) };
-    let rect = layout.rects[at].unwrap_or_default();
-    let hit = match layout.hit(sim.dom(), point.0, point.1) {
+    let rect = sim.layout().rects[at].unwrap_or_default();
+    Ok(Aim { rect, point, hit: hit(sim, addresses, at, point) })
+}
+
+/// What an input at a point would reach, seen from its target.
+fn hit(sim: &Sim, addresses: &mut Addresses, at: usize, point: (f64, f64)) -> Hit {
+    match sim.layout().hit(sim.dom(), point.0, point.1) {
         Some(hit) if reaches(sim, hit, at) => Hit::Target,
         Some(hit) => Hit::Covered {
             by: Some(capture::handle(sim, addresses, hit)),
             what: capture::words(sim.dom(), hit),
         },
         None => Hit::OffScreen,
-    };
-    Ok(Aim { rect, point, hit })
+    }
 }
 
 impl Sim {

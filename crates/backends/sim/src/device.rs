@@ -78,7 +78,8 @@ impl SimDevice {
     }
 
     pub(crate) fn gone() -> Error {
-        Error::new(ErrorCode::ElementNotFound, "the element is no longer in the document").hint("snapshot -i")
+        Error::new(ErrorCode::ElementNotFound, "the element is no longer in the document")
+            .hint("stickpin snapshot -i")
     }
 
     async fn settled(&self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
@@ -117,7 +118,7 @@ impl SimDevice {
     }
 
     /// Starts another app in this device's place. Handles go on counting.
-    fn switch(&self, what: &str) -> Result<()> {
+    fn switch(&mut self, what: &str) -> Result<()> {
         let options =
             crate::options::Options::parse(what).map_err(|e| Error::new(ErrorCode::InvalidArgs, e))?;
         if options.set {
@@ -135,7 +136,11 @@ impl SimDevice {
         }
         let app = library::load(&options.app)?;
         let path = path.unwrap_or_else(|| app.start.clone());
-        sim.become_app(app, &path).map_err(|e| unreachable(&e))
+        let label = format!("sim:{}", app.name);
+        sim.become_app(app, &path).map_err(|e| unreachable(&e))?;
+        drop(sim);
+        self.info.label = label;
+        Ok(())
     }
 }
 

@@ -183,7 +183,10 @@ impl Sim {
         if app.route(path_of(path)).is_none() {
             return Err(NavError::NoScreen { app: format!("sim:{}", app.name), url: path.into() });
         }
+        // The clock goes on: whoever waits for the new app counts from before it.
+        let now_ms = self.state.now_ms;
         self.state = super::state::State::new(&app);
+        self.state.now_ms = now_ms;
         self.app = app;
         self.timers.clear();
         self.loads.clear();
