@@ -80,7 +80,8 @@ fn argument(field: &Field) -> Arg {
             arg = arg.num_args(0..=1).require_equals(true).default_missing_value("true");
         }
     }
-    if field.text {
+    // Several texts in a row would swallow every option behind them; `--` begins those with a hyphen.
+    if field.text && !field.trailing {
         arg = arg.allow_hyphen_values(true);
     }
     match choices(&field.kind) {

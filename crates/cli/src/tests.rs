@@ -56,6 +56,17 @@ fn open_takes_its_arguments_in_any_order() {
 }
 
 #[test]
+fn options_may_stand_behind_several_texts() {
+    let request = asked("select @e6 Red Blue --settle --json");
+    assert_eq!(
+        Value::Object(request.input),
+        json!({"target": "@e6", "options": ["Red", "Blue"], "settle": true})
+    );
+    assert_eq!(request.render.format, stickpin_kernel::Format::Json);
+    assert_eq!(asked("select @e6 -- --json").input["options"], json!(["--json"]));
+}
+
+#[test]
 fn what_is_wrong_is_said_before_anything_is_sent() {
     for (line, message) in [
         ("open", "`open` needs WHAT"),
