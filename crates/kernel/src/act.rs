@@ -138,8 +138,19 @@ impl Cx {
     /// `ELEMENT_DISABLED`, `ELEMENT_COVERED`, `ELEMENT_OFFSCREEN`; what the device says.
     pub(crate) async fn ready(&mut self, target: &Target, reach: Reach, how: How) -> Result<Ready> {
         let until = Instant::now() + how.timeout.max(PATIENCE);
+        let mut lost = 0;
         loop {
             let error = match self.attempt(target, reach, how).await {
+                // It went away after it was judged: a capture says what became of it, or that it was drawn anew.
+                Err(e)
+                    if e.code == ErrorCode::ElementNotFound
+                        && matches!(target, Target::Ref(_))
+                        && lost < TRIES =>
+                {
+                    lost += 1;
+                    self.look_again(target, how).await?;
+                    continue;
+                }
                 Err(e) if may_pass(&e, how) && Instant::now() < until => e,
                 result => return result,
             };
@@ -154,9 +165,9 @@ impl Cx {
     async fn attempt(&mut self, target: &Target, reach: Reach, how: How) -> Result<Ready> {
         let found = match target {
             Target::Ref(r) if how.allow_changed => self.resolve_changed(*r)?,
-            Target::Ref(r) => self.resolve_ref(*r)?,
+            Target::Ref(r) => self.resolve_present(*r).await?,
             Target::Selector(s) => self.resolve_selector(s).await?,
-            Target::Point { x, y } => return self.at_point(*x, *y, reach).await,
+            Target::Point { x, y } => return self.at_point(*x, *y).await,
         };
         let (mut found, mut place) = self.place(target, found, how).await?;
         let before = Reading::of(place.tree.node(place.node));

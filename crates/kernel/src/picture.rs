@@ -3,7 +3,7 @@
 //! A point proves nothing by itself: what a client saw under it is remembered with the picture, and checked like a
 //! ref before anything is sent there (`refs.md` 7).
 
-use crate::act::{Reach, Reading, Ready};
+use crate::act::{Reading, Ready};
 use crate::cx::Cx;
 use crate::error::{Error, ErrorCode, Result};
 use crate::resolve::Found;
@@ -146,7 +146,7 @@ impl Cx {
     ///
     /// # Errors
     /// `STALE_REF` when something else is there than in the picture; `ELEMENT_OFFSCREEN`, `ELEMENT_DISABLED`.
-    pub(crate) async fn at_point(&mut self, x: f64, y: f64, reach: Reach) -> Result<Ready> {
+    pub(crate) async fn at_point(&mut self, x: f64, y: f64) -> Result<Ready> {
         let client = self.client();
         let picture = self.live()?.pictures.of(&client).cloned();
         let point = picture.as_ref().map_or((x, y), |p| p.viewport(x, y));
@@ -190,9 +190,7 @@ impl Cx {
             return Err(moved(picture.id, x, y, "nothing to act on", &format!("{now} is there now")));
         }
         let words = format!("{meaning} at {x},{y}");
-        if reach != Reach::Pointer {
-            crate::act::enabled_node(node, &words)?;
-        }
+        crate::act::enabled_node(node, &words)?;
         let found = shown.map(|(_, mark)| Found {
             r#ref: None,
             node: None,

@@ -60,6 +60,16 @@ impl Cx {
         }
     }
 
+    /// The same for a use of it: what was gone when the session last looked may be there again.
+    pub(crate) async fn resolve_present(&mut self, target: RefTarget) -> Result<Found> {
+        let client = self.client();
+        let resolved = self.live()?.session.resolve(&client, target.token());
+        if let Err(RefFault::Ended { reason: EndReason::Gone, .. }) = resolved {
+            self.look(Origin::Look).await?;
+        }
+        self.resolve_ref(target)
+    }
+
     /// The same, but an element that means something else now is accepted (`--allow-changed`).
     pub(crate) fn resolve_changed(&mut self, target: RefTarget) -> Result<Found> {
         match self.standing(target)? {

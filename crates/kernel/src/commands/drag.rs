@@ -44,7 +44,7 @@ impl Command for Drag {
         let mut source = cx.ready(&self.source, Reach::Pointer, how).await?;
         // And again where it is now: the aim at the source may have scrolled, or had rows drawn anew.
         match &self.destination {
-            Target::Point { x, y } => destination = cx.at_point(*x, *y, Reach::View).await?,
+            Target::Point { x, y } => destination = cx.at_point(*x, *y).await?,
             target => cx.both(&mut destination, &mut source, (target, &self.source), how).await?,
         }
         let mut to = destination.point;
