@@ -20,6 +20,27 @@ pub struct Outcome {
     pub received: Vec<String>,
 }
 
+impl Outcome {
+    /// The generation that it names: in its envelope, else as the last one of its text.
+    #[must_use]
+    pub fn generation(&self) -> Option<u64> {
+        if let Some(envelope) = &self.envelope {
+            return envelope.refs_generation;
+        }
+        let words = self.text.as_deref()?.split_whitespace();
+        words.filter_map(|w| w.strip_prefix('s')?.parse().ok()).next_back()
+    }
+}
+
+/// Refs with a pin in a text: answers show refs as they are typed without one.
+fn pinned(text: &str) -> Option<&str> {
+    text.match_indices("~s").find_map(|(at, _)| {
+        let digits = text[..at].bytes().rev().take_while(u8::is_ascii_digit).count();
+        let pin = text[at + 2..].starts_with(|c: char| c.is_ascii_digit());
+        (digits > 0 && pin && text[..at - digits].ends_with('e')).then(|| &text[at - digits - 1..at + 3])
+    })
+}
+
 /// Every difference as a sentence; empty when all is as expected.
 pub fn differences(step: &Step, got: &Outcome, normaliser: &mut Normaliser) -> Vec<String> {
     let mut out = Vec::new();
@@ -54,12 +75,20 @@ pub fn differences(step: &Step, got: &Outcome, normaliser: &mut Normaliser) -> V
     if let Some(envelope) = &got.envelope {
         fields(step, envelope, normaliser, &mut out);
     }
+    let shown = [got.text.clone(), got.warning.clone(), got.envelope.as_ref().map(json)];
+    for text in shown.iter().flatten().filter(|_| step.exit != 2) {
+        out.extend(pinned(text).map(|pin| format!("an answer shows the pinned ref {pin}…")));
+    }
     if let Some(want) = &step.received
         && *want != got.received
     {
         out.push(format!("the app received {:?} instead of {want:?}", got.received));
     }
     out
+}
+
+fn json(envelope: &Response) -> String {
+    serde_json::to_string(envelope).expect("an envelope is JSON")
 }
 
 fn texts(step: &Step, text: &str, out: &mut Vec<String>) {
@@ -159,6 +188,12 @@ mod tests {
         assert!(is_subset(&json!({"a": 1.0}), &have));
         assert!(!is_subset(&json!({"b": []}), &have));
         assert!(!is_subset(&json!({"b": [{"c": "y"}]}), &have));
+    }
+
+    #[test]
+    fn a_pin_where_a_ref_stands_is_a_difference() {
+        assert_eq!(pinned("pressed @e12~s482913 button"), Some("e12~s4"));
+        assert_eq!(pinned("refs s482913, ~states @e1 ~s @e12~sx"), None);
     }
 
     #[test]

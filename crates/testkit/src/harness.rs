@@ -42,8 +42,14 @@ impl Run {
             .replace("$LOG", &self.log.to_string_lossy())
             .replace("$PAGES", &self.pages.origin())
             .replace("$STATE", &self.dir.join("state").to_string_lossy());
-        let words = split(&line)?;
-        let mut outcome = surface.call(&words);
+        let words = split(&self.normaliser.with_kept(&line))?;
+        let folder = step.caller.as_ref().map_or_else(|| self.dir.clone(), |name| self.dir.join(name));
+        std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        let mut outcome = surface.call(&words, &folder);
+        if let Some(name) = &step.keep {
+            let generation = outcome.generation().ok_or("it answers with no generation to keep")?;
+            self.normaliser.keep(name, generation);
+        }
         outcome.received = self.received().map_err(|e| format!("{}: {e}", self.log.display()))?;
         Ok(differences(step, &outcome, &mut self.normaliser))
     }
@@ -73,28 +79,29 @@ fn sim_line(line: &str) -> String {
 /// Runs a whole file on a surface that works in `dir`.
 ///
 /// # Errors
-/// Every difference of the first step that has one, with the file, the surface and the step.
+/// Every difference, with the file, the surface and the step; those behind the first may follow from it.
 pub fn run_file(path: &Path, dir: &Path, surface: &mut dyn Surface) -> Result<(), String> {
     let scenario = Scenario::read(path)?;
     if scenario.without.contains_key(&surface.name()) {
         return Ok(());
     }
     let mut run = Run::new(dir).map_err(|e| format!("page server: {e}"))?;
+    let mut report = String::new();
     for (i, step) in scenario.steps.iter().enumerate() {
-        let found = run.step(step, surface)?;
+        let found = run.step(step, surface).unwrap_or_else(|e| vec![e]);
         if !found.is_empty() {
-            return Err(format!(
-                "{} on {:?}, step {} `{}`:\n{}",
-                path.display(),
-                surface.name(),
-                i + 1,
-                step.run,
-                found.join("\n")
-            ));
+            let found = found.join("\n");
+            report.push_str(&format!("\nstep {} `{}`:\n{found}", i + 1, step.run));
         }
     }
-    Ok(())
+    match report.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{} on {:?}{report}", path.display(), surface.name())),
+    }
 }
+
+/// The table of error codes that no scenario provokes, beside the scenarios.
+const WAIVERS: &str = "waivers.toml";
 
 /// All scenario files for a device, sorted by name.
 ///
@@ -105,7 +112,7 @@ pub fn scenario_files(device: &str) -> Result<Vec<PathBuf>, String> {
     let entries = std::fs::read_dir(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     let mut files: Vec<PathBuf> = entries
         .filter_map(|e| Some(e.ok()?.path()))
-        .filter(|p| p.extension().is_some_and(|e| e == "toml"))
+        .filter(|p| p.extension().is_some_and(|e| e == "toml") && !p.ends_with(WAIVERS))
         .collect();
     files.sort();
     let mut chosen = Vec::new();

@@ -18,7 +18,7 @@ pub use expect::Outcome;
 pub use harness::{Run, run_file, scenario_files};
 pub use normalise::Normaliser;
 pub use pages::PageServer;
-pub use scenario::{Scenario, Step, SurfaceName};
+pub use scenario::{Scenario, Step, SurfaceName, split};
 pub use surface::{InProcess, ProcessJson, ProcessText, Socket, Surface};
 
 use std::path::PathBuf;

@@ -8,12 +8,25 @@ pub struct Normaliser {
     first: Option<u64>,
     lifetimes: Vec<String>,
     words: Vec<(String, String)>,
+    /// Generations that have a name, with their `s`.
+    kept: Vec<(String, String)>,
 }
 
 impl Normaliser {
     /// Replaces a text that is this run's own (a port, a folder) by a word.
     pub fn replace(&mut self, own: impl Into<String>, word: impl Into<String>) {
         self.words.push((own.into(), word.into()));
+    }
+
+    /// Gives a generation a name: `$NAME` stands for it from now on.
+    pub fn keep(&mut self, name: &str, generation: u64) {
+        self.kept.push((format!("s{generation}"), format!("${name}")));
+    }
+
+    /// A command line with the generations that its names stand for.
+    #[must_use]
+    pub fn with_kept(&self, line: &str) -> String {
+        self.kept.iter().fold(line.to_owned(), |line, (own, name)| line.replace(name, own))
     }
 
     /// A generation relative to the first one seen.
@@ -33,9 +46,12 @@ impl Normaliser {
             if starts && digits == 6 && !bytes.get(i + 7).is_some_and(u8::is_ascii_alphanumeric) {
                 let n = text[i + 1..i + 7].parse().expect("six digits");
                 out.push_str(&text[from..i]);
-                match self.generation(n) {
-                    Some(n) => out.push_str(&format!("s+{n}")),
-                    None => out.push_str(&text[i..i + 7]),
+                let kept =
+                    self.kept.iter().find(|(own, _)| *own == text[i..i + 7]).map(|(_, name)| name.clone());
+                match (kept, self.generation(n)) {
+                    (Some(name), _) => out.push_str(&name),
+                    (None, Some(n)) => out.push_str(&format!("s+{n}")),
+                    (None, None) => out.push_str(&text[i..i + 7]),
                 }
                 i += 7;
                 from = i;
@@ -83,6 +99,9 @@ mod tests {
             n.text("refs s482913 · @e1~s482914 css123456 s4829131 /tmp/x/a"),
             "refs s+0 · @e1~s+1 css123456 s4829131 $STATE/a"
         );
+        n.keep("before", 482_915);
+        assert_eq!(n.with_kept("press @e1~$before"), "press @e1~s482915");
+        assert_eq!(n.text("s482915 s482916"), "$before s+3");
         assert_eq!(n.lifetime("a"), "L1");
         assert_eq!(n.lifetime("b"), "L2");
         assert_eq!(n.text("s100000"), "s+0", "a new lifetime counts anew");

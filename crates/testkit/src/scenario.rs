@@ -47,6 +47,8 @@ fn sim() -> String {
 /// One command and what must come of it. What is not named is not checked, except that an unexpected warning and an
 /// unexpected failure fail.
 ///
+/// Beside that no answer may show a pin where a ref stands, errors about what was typed (exit 2) apart.
+///
 /// In `run`, `$LOG` is the file that a simulated app writes its ground truth to, `$PAGES` the address of the page
 /// server, `$STATE` the state dir.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -54,6 +56,10 @@ fn sim() -> String {
 pub struct Step {
     /// The command line, without the program's name; words as a shell splits them.
     pub run: String,
+    /// Whose command it is: each name is a caller of its own, in a folder of that name. The session stays the same.
+    pub caller: Option<String>,
+    /// Remembers the generation that this step (one whose text has a header) answers with: `$NAME` in later `run`s and in every text.
+    pub keep: Option<String>,
     /// Exit code.
     pub exit: u8,
     /// The whole text, normalised, without white space at its ends.

@@ -7,8 +7,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_cli::Env;
+use stickpin_daemon::DiskNumbers;
 use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Format, Host, HostConfig, Provider, Request, Response};
+use stickpin_kernel::{Format, Host, HostConfig, Provider, Request, Response, receipt_is_error};
 use stickpin_wire::{Client, Place, SocketClient, Start};
 
 /// A way to call commands. Owns what it started and ends it when it is dropped.
@@ -16,8 +17,8 @@ pub trait Surface {
     /// Which one.
     fn name(&self) -> SurfaceName;
 
-    /// Runs one command line, given as words without the program's name.
-    fn call(&mut self, words: &[String]) -> Outcome;
+    /// Runs one command line, given as words without the program's name, as it is typed in a folder.
+    fn call(&mut self, words: &[String], folder: &Path) -> Outcome;
 }
 
 /// The surroundings of a test: its own state dir, home and working directory.
@@ -46,9 +47,15 @@ fn request(words: &[String], env: &Env) -> Result<Request, Box<Response>> {
 
 fn outcome(response: Response) -> Outcome {
     let text = match &response.error {
-        Some(e) if response.text.is_none() => Some(format!("{}: {}\n{}", e.code.name(), e.message, e.hint)),
-        _ => response.text.clone(),
+        Some(e) => {
+            let text = response.text.clone().unwrap_or_default();
+            Some(format!("{text}\n{}: {}\n{}", e.code.name(), e.message, e.hint))
+        }
+        None => response.text.clone(),
     };
+    // A terminal shows them, too, on stderr.
+    let seen = response.receipt.iter().filter(|seen| receipt_is_error(seen));
+    let text = text.map(|text| seen.fold(text, |text, seen| format!("{text}\n{seen}")));
     Outcome {
         exit: response.exit,
         text,
@@ -76,7 +83,12 @@ impl InProcess {
         let env = env(dir, Path::new("stickpin"));
         let state = dir.join("state");
         std::fs::create_dir_all(&state).expect("a state dir");
-        let host = Host::new(HostConfig::new(state, providers));
+        let mut config = HostConfig::new(&state, providers);
+        // As the daemon has it: numbers go on from one lifetime to the next.
+        let clock = Arc::clone(&config.clock);
+        config.numbers =
+            Arc::new(move |session| Ok(Box::new(DiskNumbers::new(&state, session, Arc::clone(&clock)))));
+        let host = Host::new(config);
         Self { runtime, host, env }
     }
 
@@ -98,8 +110,9 @@ impl Surface for InProcess {
         SurfaceName::InProcess
     }
 
-    fn call(&mut self, words: &[String]) -> Outcome {
-        outcome(match request(words, &self.env) {
+    fn call(&mut self, words: &[String], folder: &Path) -> Outcome {
+        let env = Env { cwd: folder.to_owned(), ..self.env.clone() };
+        outcome(match request(words, &env) {
             Ok(request) => self.runtime.block_on(self.host.call(request, CancellationToken::new())),
             Err(response) => *response,
         })
@@ -145,8 +158,9 @@ impl Surface for Socket {
         SurfaceName::Socket
     }
 
-    fn call(&mut self, words: &[String]) -> Outcome {
-        outcome(match request(words, &self.env) {
+    fn call(&mut self, words: &[String], folder: &Path) -> Outcome {
+        let env = Env { cwd: folder.to_owned(), ..self.env.clone() };
+        outcome(match request(words, &env) {
             Ok(request) => self.runtime.block_on(self.client.call(request, CancellationToken::new())),
             Err(response) => *response,
         })
@@ -166,10 +180,10 @@ struct Binary {
 }
 
 impl Binary {
-    fn command(&self) -> Command {
+    fn command(&self, folder: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command
-            .current_dir(&self.dir)
+            .current_dir(folder)
             .env("HOME", &self.dir)
             .env("STICKPIN_STATE_DIR", self.dir.join("state"))
             .env("STICKPIN_SESSION", "scenario")
@@ -178,12 +192,12 @@ impl Binary {
         command
     }
 
-    fn run(&self, words: &[String]) -> std::process::Output {
-        self.command().args(words).output().expect("the binary runs")
+    fn run(&self, words: &[String], folder: &Path) -> std::process::Output {
+        self.command(folder).args(words).output().expect("the binary runs")
     }
 
     fn stop_daemon(&self) {
-        let stopped = self.command().args(["daemon", "stop", "--force"]).output();
+        let stopped = self.command(&self.dir).args(["daemon", "stop", "--force"]).output();
         if let Ok(output) = stopped
             && !output.status.success()
         {
@@ -212,8 +226,8 @@ impl Surface for ProcessText {
         SurfaceName::ProcessText
     }
 
-    fn call(&mut self, words: &[String]) -> Outcome {
-        let output = self.0.run(words);
+    fn call(&mut self, words: &[String], folder: &Path) -> Outcome {
+        let output = self.0.run(words, folder);
         let out = String::from_utf8_lossy(&output.stdout).into_owned();
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
         let (warnings, errors): (Vec<&str>, Vec<&str>) =
@@ -252,12 +266,12 @@ impl Surface for ProcessJson {
         SurfaceName::ProcessJson
     }
 
-    fn call(&mut self, words: &[String]) -> Outcome {
+    fn call(&mut self, words: &[String], folder: &Path) -> Outcome {
         let mut words = words.to_vec();
         // Before `--`, behind which everything is text.
         let at = words.iter().position(|w| w == "--").unwrap_or(words.len());
         words.insert(at, "--json".to_owned());
-        let output = self.0.run(&words);
+        let output = self.0.run(&words, folder);
         let out = String::from_utf8_lossy(&output.stdout);
         match serde_json::from_str::<Response>(&out) {
             Ok(envelope) => Outcome {
