@@ -40,6 +40,8 @@ pub(crate) struct World {
     pub(crate) on_look: Option<Hook>,
     /// What a field makes of a text.
     pub(crate) format: Option<fn(&str) -> String>,
+    /// How long a press stays down; it is released whatever happens meanwhile.
+    pub(crate) slow_input: Option<Duration>,
     /// The call that never returns.
     pub(crate) hangs_in: Option<&'static str>,
     /// Every call answers that the app is gone.
@@ -214,6 +216,7 @@ impl Fake {
             on_input: HashMap::new(),
             on_look: None,
             format: None,
+            slow_input: None,
             hangs_in: None,
             dead: false,
             truncated: false,
@@ -371,8 +374,17 @@ impl Device for FakeDevice {
         Ok(found.map(|id| Handle { scope: 1, id }))
     }
 
-    async fn perform(&mut self, action: &Action, _cancel: &CancellationToken) -> Result<Performed> {
+    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         self.fake.call("perform").await?;
+        let slow = self.fake.world().slow_input;
+        if let (Some(slow), Action::Press { target: Some(target), .. }) = (slow, action) {
+            self.fake.world().log.push(format!("down {}", target.id));
+            tokio::select! {
+                () = tokio::time::sleep(slow) => {}
+                () = cancel.cancelled() => {}
+            }
+            self.fake.world().log.push(format!("up {}", target.id));
+        }
         let mut world = self.fake.world();
         if let Some(mut hook) = world.on_perform.take() {
             hook(&mut world);

@@ -2,9 +2,9 @@
 
 use crate::device::{Device, Dialog};
 use crate::error::{Error, ErrorCode, Result};
-use crate::host::Status;
+use crate::host::{Status, private_dir};
 use crate::picture::Pictures;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stickpin_session::Session;
 
@@ -20,8 +20,8 @@ pub(crate) struct Live {
     pub(crate) session: Session,
     /// The pictures that clients were given.
     pub(crate) pictures: Pictures,
-    /// A folder of this session's own, removed with it.
-    pub(crate) dir: PathBuf,
+    /// A folder of this lifetime's own, removed with it; after the device, which may write there.
+    pub(crate) dir: Folder,
     /// Ends the session when nothing was asked for so long.
     pub(crate) idle_timeout: Option<Duration>,
     /// A command found that the app is gone.
@@ -59,13 +59,45 @@ impl Live {
         self.session.close();
         // Dropped before the folder goes: the child ends with the device.
         drop(self.device);
-        let removed = match std::fs::remove_dir_all(&self.dir) {
+        let removed = self.dir.remove();
+        closed.and(removed)
+    }
+}
+
+/// A folder of one lifetime. It goes with its owner, however that ends.
+#[derive(Debug)]
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    /// Makes it, for nobody else to read.
+    ///
+    /// # Errors
+    /// `IO`, `STORAGE_FULL`.
+    pub(crate) fn make(path: PathBuf) -> Result<Self> {
+        private_dir(&path)?;
+        Ok(Self(path))
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn remove(&self) -> Result<()> {
+        match std::fs::remove_dir_all(&self.0) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::new(ErrorCode::Io, format!("{} could not be removed: {e}", self.dir.display())))
+                Err(Error::new(ErrorCode::Io, format!("{} could not be removed: {e}", self.0.display())))
             }
             _ => Ok(()),
-        };
-        closed.and(removed)
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Err(e) = self.remove() {
+            tracing::warn!("{e}");
+        }
     }
 }
 

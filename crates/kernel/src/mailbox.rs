@@ -96,17 +96,24 @@ impl Mailbox {
     /// # Errors
     /// `BACKEND_LOST`, `SESSION_NOT_FOUND` when it was closed meanwhile, `TIMEOUT` when `cancel` was set.
     pub(crate) async fn borrow(&self, name: &str, turn: Turn, cancel: &CancellationToken) -> Result<Loan> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, mut answer) = oneshot::channel();
         if self.asks.send(Ask { turn, reply }).is_err() {
             return Err(closed(name));
         }
         tokio::select! {
             biased;
-            answer = answer => answer.unwrap_or_else(|_| Err(closed(name))),
-            () = cancel.cancelled() => Err(Error::new(
+            answer = &mut answer => answer.unwrap_or_else(|_| Err(closed(name))),
+            () = cancel.cancelled() => {
+                // A loan that was sent in this moment goes back: dropped, it would count as one that hung.
+                answer.close();
+                if let Ok(Ok(loan)) = answer.try_recv() {
+                    loan.give_back();
+                }
+                Err(Error::new(
                 ErrorCode::Timeout,
                 format!("the command was ended while other commands of session `{name}` ran"),
-            )),
+                ))
+            }
         }
     }
 }

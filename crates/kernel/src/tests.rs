@@ -1,6 +1,7 @@
 //! Tests of hosts and the acting pipeline, on the fake device.
 
 mod acting;
+mod invariants;
 mod sessions;
 mod support;
 mod wrong_element;

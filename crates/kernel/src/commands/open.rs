@@ -6,8 +6,8 @@ use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
 use crate::device::{Arrived, Navigation, OpenRequest};
 use crate::error::{Error, ErrorCode, Result};
-use crate::host::{Desk, private_dir};
-use crate::live::Live;
+use crate::host::Desk;
+use crate::live::{Folder, Live};
 use crate::mailbox::Turn;
 use crate::picture::Pictures;
 use crate::render::{Show, Text};
@@ -198,15 +198,20 @@ impl Open {
 
     async fn launch(&self, cx: &mut Cx) -> Result<Opened> {
         if let Some(live) = cx.loan.as_mut().and_then(|l| l.live.take()) {
-            live.shut().await?;
+            // What ended badly has ended all the same.
+            if let Err(e) = live.shut().await {
+                cx.warn(format!("{}.", e.message));
+            }
         }
         let host = cx.host().clone();
-        let dir = host.config.state_dir.join("sessions").join(&cx.session_name);
-        private_dir(&dir)?;
+        let lifetime = format!("{:016x}", (host.config.random)());
+        // A folder per lifetime: one of the same name may still be ending, and takes its folder along.
+        let folder = format!("{}.{lifetime}", cx.session_name);
+        let dir = Folder::make(host.config.state_dir.join("sessions").join(folder))?;
         let request = OpenRequest {
             what: self.what.clone(),
             session: cx.session_name.clone(),
-            dir: dir.clone(),
+            dir: dir.path().to_owned(),
             headed: self.headed,
             viewport: self.viewport.map(|v| (v.0, v.1)),
             profile: self.profile.as_deref().map(|p| cx.path(p)),
@@ -220,7 +225,7 @@ impl Open {
             None => (!self.headed).then_some(host.config.idle_timeout),
         };
         let session = Session::new(SessionConfig {
-            lifetime: format!("{:016x}", (host.config.random)()),
+            lifetime,
             seed: Generation::new(100_000 + (host.config.random)() % 900_000),
             ladder: self.stale_refs.map_or(host.config.ladder, Ladder::from),
             numbers: (host.config.numbers)(&cx.session_name)?,

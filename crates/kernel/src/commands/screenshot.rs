@@ -122,7 +122,7 @@ impl Command for Screenshot {
         let path = match &self.path {
             Some(path) => cx.path(path),
             None => {
-                let dir = cx.live()?.dir.join("pictures");
+                let dir = cx.live()?.dir.path().join("pictures");
                 private_dir(&dir)?;
                 dir.join(format!("p{id}.png"))
             }

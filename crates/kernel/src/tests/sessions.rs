@@ -289,3 +289,31 @@ async fn a_wait_for_time_ends_with_its_session() {
     b.ok("close", json!({})).await;
     assert_eq!(wait.await.unwrap().error.unwrap().code.name(), "SESSION_NOT_FOUND");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_ends_slowly_takes_its_own_folder_along_only() {
+    let b = Bench::open(PAGE).await;
+    b.fake.world().hangs_in = Some("close");
+    let slow = b.clone();
+    let slow = tokio::spawn(async move { slow.call("close", json!({})).await });
+    while b.host.sessions() > 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    b.ok("open", json!({ "what": "fake:/" })).await;
+    let r = b.ok("screenshot", json!({})).await;
+    let picture = r.output.unwrap()["path"].as_str().unwrap().to_owned();
+    assert!(slow.await.unwrap().warning.is_some(), "its device did not end");
+    assert!(std::path::Path::new(&picture).exists(), "{picture}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_folder_of_a_hung_session_goes_with_it() {
+    let b = Bench::open(PAGE).await;
+    let folders = || std::fs::read_dir(b.caller.cwd.join("sessions")).unwrap().count();
+    assert_eq!(folders(), 1);
+    b.fake.world().hangs_in = Some("capture");
+    assert_eq!(b.fails("snapshot", json!({})).await.0, "BACKEND_LOST");
+    while b.host.sessions() > 0 || folders() > 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}

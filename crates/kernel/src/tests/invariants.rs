@@ -1,0 +1,196 @@
+//! The invariants of the kernel, one test for each.
+
+use super::support::Bench;
+use crate::command::Effect;
+use crate::device::Dialog;
+use crate::{Dispatched, ErrorCode, Host, Journal};
+use serde_json::json;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+const PAGE: &str = "heading \"Shop\" #2\nbutton \"Buy\" #3\ntextbox \"Note\" #4\n";
+
+/// Notes each entry together with how much the app had received by then.
+#[derive(Debug)]
+struct Notes {
+    fake: crate::fake::Fake,
+    lines: Mutex<Vec<String>>,
+}
+
+impl Journal for Notes {
+    fn command_begin(&self, session: &str, command: &str, effect: Effect) {
+        let touched = {
+            let world = self.fake.world();
+            world.log.len() + world.opened
+        };
+        self.lines.lock().unwrap().push(format!("begin {session} {command} {effect:?} {touched}"));
+    }
+
+    fn command_end(&self, _session: &str, command: &str, failed: Option<ErrorCode>) {
+        let touched = {
+            let world = self.fake.world();
+            world.log.len() + world.opened
+        };
+        self.lines.lock().unwrap().push(format!("end {command} {failed:?} {touched}"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_journal_knows_of_a_command_before_the_device_does() {
+    let mut b = Bench::new(PAGE);
+    let notes = Arc::new(Notes { fake: b.fake.clone(), lines: Mutex::default() });
+    let mut config = b.host.inner.config.clone();
+    config.journal = notes.clone();
+    b.host = Host::new(config);
+    b.ok("open", json!({ "what": "fake:/" })).await;
+    b.ok("snapshot", json!({})).await;
+    b.ok("press", json!({ "target": "@e2" })).await;
+    b.fails("press", json!({ "target": "@e99" })).await;
+    let step = json!([{ "command": "press", "input": { "target": "@e2" } }]);
+    b.ok("batch", json!({ "steps": step })).await;
+    assert_eq!(
+        *notes.lines.lock().unwrap(),
+        [
+            "begin mine open Mutates 0",
+            "end open None 1",
+            "begin mine snapshot Reads 1",
+            "end snapshot None 1",
+            "begin mine press Mutates 1",
+            "end press None 2",
+            "begin mine press Mutates 2",
+            "end press Some(RefNotFound) 2",
+            "begin mine batch Mutates 2",
+            "begin mine press Mutates 2",
+            "end press None 3",
+            "end batch None 3",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_act_asks_for_its_element_again() {
+    let acts = [
+        ("press", json!({ "target": "@e2" })),
+        ("longpress", json!({ "target": "@e2" })),
+        ("hover", json!({ "target": "@e2" })),
+        ("drag", json!({ "source": "@e2", "destination": "@e3" })),
+        ("fill", json!({ "target": "@e3", "text": "x" })),
+        ("type", json!({ "into": "@e3", "text": "x" })),
+        ("form", json!({ "fields": ["@e3=x"] })),
+        ("select", json!({ "target": "@e2", "options": ["x"] })),
+        ("check", json!({ "target": "@e2" })),
+        ("uncheck", json!({ "target": "@e2" })),
+        ("scroll", json!({ "direction": "down", "in": "@e2" })),
+    ];
+    for (command, input) in acts {
+        let b = Bench::open(PAGE).await;
+        // Nobody looked since: only a question for the element itself can show it.
+        b.fake.world().replace("\"Buy\"", "\"Delete all\"");
+        b.fake.world().replace("\"Note\"", "\"Password\"");
+        let (code, r) = b.fails(command, input).await;
+        assert_eq!(code, "STALE_REF", "{command}: {r:#?}");
+        assert!(b.log().is_empty(), "{command}: {:?}", b.log());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_output_carries_a_pin() {
+    let b = Bench::open(PAGE).await;
+    let generation = b.ok("snapshot", json!({})).await.refs_generation.unwrap();
+    let pin = |r: &str| format!("{r}~s{generation}");
+    b.fake.world().replace("heading", "link \"Help\" #9\nheading");
+    let asks = [
+        ("count", json!({ "selector": "role=link" })),
+        ("press", json!({ "target": pin("@e2"), "settle": true })),
+        ("fill", json!({ "target": pin("@e3"), "text": "x" })),
+        ("form", json!({ "fields": [format!("{}=y", pin("@e3"))], "submit": pin("@e2") })),
+        ("is", json!({ "predicate": "visible", "target": pin("@e2") })),
+        ("get", json!({ "what": "name", "target": pin("@e2") })),
+        ("wait", json!({ "target": pin("@e2") })),
+        ("snapshot", json!({ "scope": pin("@e2") })),
+        ("batch", json!({ "steps": [{ "command": "press", "input": { "target": pin("@e2") } }] })),
+        ("press", json!({ "target": pin("@e77") })),
+    ];
+    for (command, input) in asks {
+        let r = b.call(command, input).await;
+        let all = serde_json::to_string(&r).unwrap();
+        assert!(!all.contains("~s"), "{command}: {all}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_in_the_middle_of_an_input_says_that_it_may_have_arrived() {
+    let b = Bench::open(PAGE).await;
+    b.fake.world().hangs_in = Some("perform");
+    let request =
+        crate::Request { timeout_ms: Some(1_000), ..b.request("press", json!({ "target": "@e2" })) };
+    let r = b.host.call(request, CancellationToken::new()).await;
+    let error = r.error.unwrap();
+    assert_eq!((error.code.name(), error.dispatched), ("BACKEND_LOST", Dispatched::Unknown));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_before_the_input_says_that_nothing_was_sent() {
+    let b = Bench::open(PAGE).await;
+    b.fake.world().hangs_in = Some("locate");
+    let request =
+        crate::Request { timeout_ms: Some(1_000), ..b.request("press", json!({ "target": "@e2" })) };
+    let error = b.host.call(request, CancellationToken::new()).await.error.unwrap();
+    assert_eq!((error.code.name(), error.dispatched), ("BACKEND_LOST", Dispatched::No));
+    assert!(b.log().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_that_goes_away_in_the_middle_of_an_input_leaves_nothing_held() {
+    let b = Bench::open(PAGE).await;
+    b.fake.world().slow_input = Some(Duration::from_secs(2));
+    let gone = b.clone();
+    let press = tokio::spawn(async move { gone.call("press", json!({ "target": "@e2" })).await });
+    while !b.log().contains(&"down 3".to_owned()) {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    press.abort();
+    b.fake.world().slow_input = None;
+    b.ok("press", json!({ "target": "@e2" })).await;
+    assert_eq!(b.log(), ["down 3", "up 3", "press 3", "press 3"], "released, then the next");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_to_a_dialog_goes_before_all_that_wait() {
+    let b = Bench::open(PAGE).await;
+    b.fake.world().slow_input = Some(Duration::from_secs(1));
+    let call = |command: &'static str, input| {
+        let b = b.clone();
+        tokio::spawn(async move { b.call(command, input).await })
+    };
+    b.fake.world().on_input.insert(
+        3,
+        Box::new(|w| {
+            let kind = "confirm".to_owned();
+            w.dialog = Some(Dialog { kind, message: "Sure?".into(), default: String::new() });
+        }),
+    );
+    let press = call("press", json!({ "target": "@e2" }));
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let queued = call("fill", json!({ "target": "@e3", "text": "x" }));
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let answer = call("alert accept", json!({}));
+    assert!(press.await.unwrap().ok);
+    assert!(answer.await.unwrap().ok);
+    assert!(queued.await.unwrap().ok, "it found no dialog any more");
+    assert_eq!(b.log(), ["down 3", "up 3", "press 3", "answer Accept(None)", "fill 4 \"x\""]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_clients_do_not_renew_for_each_other() {
+    let b = Bench::open(PAGE).await;
+    let mut other = b.clone();
+    other.caller.key = "you".into();
+    b.fake.world().replace("heading", "link \"Help\" #9\nheading");
+    let mut request = other.request("snapshot", json!({}));
+    request.session = Some("mine".into());
+    assert!(other.host.call(request, CancellationToken::new()).await.ok);
+    let r = b.ok("press", json!({ "target": "@e2" })).await;
+    assert!(r.warning.is_some_and(|w| w.contains("changed")), "what the other one read is news to this one");
+}
