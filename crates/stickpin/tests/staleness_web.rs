@@ -8,7 +8,6 @@ use stickpin_testkit::{InProcess, PageServer, chromium, workspace_root};
 /// Situations that this device cannot show yet, each with the reason.
 const NOT_YET: &[(&str, &str)] = &[
     ("second-tab-same-layout", "tabs are not part of the first cut of the web device"),
-    ("iframe-reload-cross-origin", "frames of other origins are captured without content so far"),
     ("toggle-by-name", "its new self is handed over by an act: fixtures/scenarios/toggle.toml"),
 ];
 
