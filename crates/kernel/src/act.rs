@@ -4,7 +4,7 @@
 //! now, and judged again after the pointer has arrived, because a pointer that arrives may move things.
 
 use crate::cx::Cx;
-use crate::device::{Action, Aim, AimOptions, Hit, Landed, Located, Performed};
+use crate::device::{Action, Aim, AimOptions, Arrived, Hit, Landed, Located, Navigation, Performed};
 use crate::error::{Dispatched, Error, ErrorCode, Result};
 use crate::resolve::Found;
 use crate::target::Target;
@@ -387,7 +387,8 @@ impl Cx {
     pub(crate) fn editable(&self, ready: &Ready) -> Result<()> {
         let Some(before) = &ready.before else { return Ok(()) };
         if before.states.contains(States::READONLY) {
-            return Err(Error::new(ErrorCode::ElementDisabled, format!("{} is read-only", ready.words)));
+            return Err(Error::new(ErrorCode::ElementDisabled, format!("{} is read-only", ready.words))
+                .hint("do first what makes it editable; stickpin get value reads it"));
         }
         if !before.editable {
             return Err(Error::new(ErrorCode::InvalidArgs, format!("{} takes no text", ready.words)).hint(
@@ -444,6 +445,21 @@ impl Cx {
                 .hint("stickpin snapshot -i shows what is there now"))
             }
         }
+    }
+
+    /// Takes the app somewhere else. An address that the device refuses was not gone to.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub(crate) async fn navigate(&mut self, to: &Navigation, ready: Duration) -> Result<Arrived> {
+        self.check()?;
+        let before = self.dispatched.swap(true, Ordering::Relaxed);
+        let cancel = self.cancel.clone();
+        let arrived = self.device()?.navigate(to, ready, &cancel).await;
+        if let Err(e) = &arrived {
+            self.dispatched.store(before || e.dispatched == Dispatched::Unknown, Ordering::Relaxed);
+        }
+        arrived
     }
 }
 

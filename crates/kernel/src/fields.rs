@@ -224,6 +224,11 @@ impl Cx {
                 }
             }
             if options.is_empty() && !opened {
+                if !opens_a_list(tree.node(node)) {
+                    let message = format!("{} is no list of options", list.words);
+                    return Err(Error::new(ErrorCode::InvalidArgs, message)
+                        .hint("stickpin press presses it; stickpin snapshot -i lists what there is"));
+                }
                 opened = true;
                 let ready = self.ready(target, Reach::Pointer, how).await?;
                 self.perform_on(&press(&ready), &ready).await?;
@@ -267,6 +272,12 @@ fn is_checked(ready: &Ready) -> Result<Option<bool>> {
 fn already(ready: Ready, on: bool) -> (Ready, Acted) {
     let acted = Acted::new(if on { "already checked" } else { "already unchecked" }, &ready.words);
     (ready, acted)
+}
+
+/// Whether a press on it would show options; anything else is not pressed for a `select`.
+fn opens_a_list(node: NodeRef<'_>) -> bool {
+    matches!(node.role(), Role::Combobox | Role::ListBox)
+        || node.states().intersects(States::HAS_POPUP | States::EXPANDABLE | States::EXPANDED)
 }
 
 /// The options that belong to a list: inside it, or inside what it controls.

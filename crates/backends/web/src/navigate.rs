@@ -21,9 +21,20 @@ impl WebDevice {
         cancel: &CancellationToken,
     ) -> Result<Arrived> {
         let moved = tokio::select! {
-            moved = self.leave(to, deadline) => moved.map_err(|e| e.dispatched(Dispatched::Unknown))?,
-            () = cancel.cancelled() => {
-                return Err(Error::new(ErrorCode::Timeout, "the navigation was cancelled").dispatched(Dispatched::Unknown));
+            moved = self.leave(to, deadline) => moved,
+            () = cancel.cancelled() => Err(Error::new(ErrorCode::Timeout, "the navigation was cancelled")),
+        };
+        let moved = match moved {
+            Ok(moved) => moved,
+            // What is no address, or no step of a browser, was not even tried.
+            Err(e) if matches!(e.code, ErrorCode::InvalidArgs | ErrorCode::Unsupported) => return Err(e),
+            Err(e) => {
+                if e.code == ErrorCode::Timeout {
+                    // The page that is there answers nothing while the browser waits for another one.
+                    self.tab.command(&cdp::StopLoading {}).await?;
+                    self.tab.write(|tab| tab.navigating = None)?;
+                }
+                return Err(e.dispatched(Dispatched::Unknown));
             }
         };
         self.acted = None;
@@ -75,7 +86,8 @@ impl WebDevice {
         });
         match timeout_at(deadline.into(), arrived).await {
             Ok(arrived) => arrived?,
-            Err(_) => Err(Error::new(ErrorCode::Timeout, "the page to go to did not answer in time")),
+            Err(_) => Err(Error::new(ErrorCode::Timeout, "the page to go to did not answer in time")
+                .hint("is the server running? The page that was there is still there")),
         }
     }
 
@@ -106,7 +118,8 @@ impl WebDevice {
         };
         let Ok(answer) = gone else {
             let text = format!("{} did not answer in time", clip(url.as_str()));
-            return Err(Error::new(ErrorCode::Timeout, text).hint("is the server running?"));
+            return Err(Error::new(ErrorCode::Timeout, text)
+                .hint("is the server running? What was open is still there"));
         };
         let cdp::Navigated { loader_id, error_text, is_download } = answer?;
         match error_text.filter(|text| !text.is_empty()) {

@@ -84,9 +84,7 @@ impl Command for Home {
 }
 
 async fn go(cx: &mut Cx, to: &Navigation, nowhere: &str) -> Result<At> {
-    let cancel = cx.cancel.clone();
-    cx.dispatching();
-    let arrived: Arrived = cx.device()?.navigate(to, READY, &cancel).await?;
+    let arrived: Arrived = cx.navigate(to, READY).await?;
     if !arrived.moved {
         return Err(Error::new(ErrorCode::Unsupported, nowhere).hint("stickpin get url says where it is"));
     }

@@ -190,9 +190,7 @@ impl Command for Open {
 
 impl Open {
     async fn navigate(&self, cx: &mut Cx) -> Result<Opened> {
-        let cancel = cx.cancel.clone();
-        cx.dispatching();
-        let arrived = cx.device()?.navigate(&Navigation::To(self.what.clone()), READY, &cancel).await?;
+        let arrived = cx.navigate(&Navigation::To(self.what.clone()), READY).await?;
         Opened::new(cx, arrived, false)
     }
 

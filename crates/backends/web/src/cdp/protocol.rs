@@ -93,6 +93,8 @@ methods! {
     "Page.navigate" Navigate { url: String } -> Navigated;
     /// Loads the page again.
     "Page.reload" Reload {} -> Done;
+    /// Gives up a navigation under way.
+    "Page.stopLoading" StopLoading {} -> Done;
     /// Where the tab was.
     "Page.getNavigationHistory" GetHistory {} -> History;
     /// Goes to a place where the tab was.

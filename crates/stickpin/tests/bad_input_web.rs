@@ -1,0 +1,435 @@
+//! Bad input on real pages: each has its code and a hint, nothing is sent or lost, and the session or the next `open`
+//! goes on. The page reports to its server what received input.
+
+#![cfg(all(feature = "web", target_os = "linux"))]
+
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use stickpin_backend_web::{WebConfig, WebProvider};
+use stickpin_kernel::{Dispatched, Error, ErrorCode, Response};
+use stickpin_testkit::{InProcess, PageServer, chromium, workspace_root};
+
+/// How long a page may take to tell its server something.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A host with a browser, and pages.
+struct Site {
+    surface: InProcess,
+    server: Arc<PageServer>,
+    dir: tempfile::TempDir,
+}
+
+impl Site {
+    fn new() -> Option<Self> {
+        Some(Self::with(chromium()?))
+    }
+
+    fn with(provider: WebProvider) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let surface = InProcess::new(dir.path(), vec![Arc::new(provider)]);
+        let server = PageServer::start(&workspace_root().join("fixtures/web/bad")).unwrap();
+        Self { surface, server: Arc::new(server), dir }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}/{path}", self.server.origin())
+    }
+
+    fn open(&mut self, page: &str) {
+        let url = self.url(page);
+        self.ok(&["open", &url]);
+        drop(self.server.received());
+    }
+
+    #[track_caller]
+    fn ok(&mut self, words: &[&str]) -> Response {
+        let response = self.surface.request(words, |_| {});
+        assert!(response.ok, "{words:?}: {response:#?}");
+        response
+    }
+
+    /// What it prints.
+    #[track_caller]
+    fn text(&mut self, words: &[&str]) -> String {
+        self.ok(words).text.unwrap_or_default()
+    }
+
+    /// The error, which has a hint.
+    #[track_caller]
+    fn fails(&mut self, words: &[&str], code: ErrorCode) -> Error {
+        let response = self.surface.request(words, |_| {});
+        let error = response.error.clone().unwrap_or_else(|| panic!("{words:?}: {response:#?}"));
+        assert_eq!(error.code, code, "{words:?}: {error:#?}");
+        assert!(!error.hint.is_empty(), "{words:?} has no hint: {error:#?}");
+        error
+    }
+
+    /// The same, and nothing reached the page.
+    #[track_caller]
+    fn refuses(&mut self, words: &[&str], code: ErrorCode) -> Error {
+        let error = self.fails(words, code);
+        assert_eq!(error.dispatched, Dispatched::No, "{words:?}: {error:#?}");
+        error
+    }
+
+    /// The ref of a line of `snapshot -i`.
+    #[track_caller]
+    fn ref_of(&mut self, name: &str) -> String {
+        let all = self.text(&["snapshot", "-i", "--all"]);
+        let line = all.lines().find(|l| l.contains(&format!("\"{name}\"")));
+        let line = line.unwrap_or_else(|| panic!("no {name:?} in\n{all}")).trim();
+        line.split(' ').next().unwrap().to_owned()
+    }
+
+    /// The session goes on: a press on `Save` arrives, and before it nothing did.
+    #[track_caller]
+    fn goes_on(&mut self) {
+        self.ok(&["press", "css=\"#save\""]);
+        assert!(self.server.wait_for("click save", PATIENCE), "the press did not arrive");
+        let rest = self.server.received();
+        assert!(rest.is_empty(), "something else received input: {rest:?}");
+    }
+
+    /// The processes of the browser: those that were started with our folder, and all below them.
+    fn processes(&self) -> Vec<Process> {
+        let all = Process::all();
+        let dir = self.dir.path().display().to_string();
+        let mut ours: Vec<u32> = all.iter().filter(|p| p.line.contains(&dir)).map(|p| p.pid).collect();
+        loop {
+            let more: Vec<u32> = all
+                .iter()
+                .filter(|p| ours.contains(&p.parent) && !ours.contains(&p.pid))
+                .map(|p| p.pid)
+                .collect();
+            if more.is_empty() {
+                return all.into_iter().filter(|p| ours.contains(&p.pid)).collect();
+            }
+            ours.extend(more);
+        }
+    }
+
+    fn profiles(&self) -> usize {
+        std::fs::read_dir(self.dir.path().join("state/sessions")).map_or(0, Iterator::count)
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Process {
+    pid: u32,
+    parent: u32,
+    line: String,
+}
+
+impl Process {
+    fn all() -> Vec<Self> {
+        let entries = std::fs::read_dir("/proc").unwrap().flatten();
+        entries
+            .filter_map(|entry| {
+                let pid = entry.file_name().to_str()?.parse().ok()?;
+                // One that ended meanwhile is none.
+                let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+                let mut after = stat.rsplit_once(") ")?.1.split(' ');
+                let (state, parent) = (after.next()?, after.next()?.parse().ok()?);
+                let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+                let line = String::from_utf8_lossy(&line).replace('\0', " ");
+                (state != "Z").then_some(Self { pid, parent, line })
+            })
+            .collect()
+    }
+
+    fn kill(&self) {
+        let status = std::process::Command::new("kill").args(["-KILL", &self.pid.to_string()]).status();
+        assert!(status.unwrap().success());
+    }
+
+    fn is_there(&self) -> bool {
+        Self::all().iter().any(|p| p.pid == self.pid && p.line == self.line)
+    }
+}
+
+/// Waits for something that ends by itself.
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "never: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn addresses_that_lead_nowhere() {
+    let Some(mut site) = Site::new() else { return };
+    // A port that was free a moment ago refuses.
+    let refused = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+    let cases = [
+        ("http://no-such-host.invalid/".to_owned(), ErrorCode::DeviceNotFound),
+        (format!("http://{refused}/"), ErrorCode::DeviceNotFound),
+        ("ftp://127.0.0.1/".to_owned(), ErrorCode::InvalidArgs),
+        ("chrome://crash".to_owned(), ErrorCode::InvalidArgs),
+        ("javascript:alert(1)".to_owned(), ErrorCode::InvalidArgs),
+        ("mailto:a@b.example".to_owned(), ErrorCode::InvalidArgs),
+        ("http://[::1".to_owned(), ErrorCode::InvalidArgs),
+    ];
+    // Without a session: none is left, and no browser.
+    for (address, code) in &cases {
+        let error = site.fails(&["open", address], *code);
+        assert!(error.message.len() < 400, "{error:?}");
+    }
+    site.fails(&["get", "title"], ErrorCode::SessionNotFound);
+    eventually("the browsers are gone", || site.processes().is_empty());
+    assert_eq!(site.profiles(), 0);
+    // In a session: what is no address leaves the page alone; what leads nowhere is left again.
+    site.open("guards.html");
+    for (address, code) in cases.iter().filter(|(_, code)| *code == ErrorCode::InvalidArgs) {
+        site.refuses(&["open", address], *code);
+        assert_eq!(site.text(&["get", "title"]).trim(), "Targets that cannot be reached");
+    }
+    for (address, code) in cases.iter().filter(|(_, code)| *code != ErrorCode::InvalidArgs) {
+        site.fails(&["open", address], *code);
+    }
+    site.open("guards.html");
+    site.goes_on();
+}
+
+#[test]
+fn a_page_that_never_finishes_loading() {
+    let Some(mut site) = Site::new() else { return };
+    site.open("guards.html");
+    let never = site.url("__never");
+    let began = Instant::now();
+    site.fails(&["open", &never], ErrorCode::Timeout);
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    // The page that was there still is.
+    site.goes_on();
+    site.ok(&["close"]);
+    site.fails(&["open", &never], ErrorCode::Timeout);
+    site.fails(&["get", "title"], ErrorCode::SessionNotFound);
+    site.open("guards.html");
+}
+
+#[test]
+fn targets_that_cannot_be_acted_on() {
+    let Some(mut site) = Site::new() else { return };
+    site.open("guards.html");
+    let error = site.refuses(&["press", "css=\"#disabled\""], ErrorCode::ElementDisabled);
+    assert!(error.message.contains("button \"Disabled\""), "{error:?}");
+    let error = site.refuses(&["press", "css=\"#covered\""], ErrorCode::ElementCovered);
+    assert!(error.message.contains("dialog \"Cookies\""), "{error:?}");
+    site.refuses(&["press", "css=\"#off\""], ErrorCode::ElementOffscreen);
+    for target in ["css=\"#save\"", "role=heading"] {
+        site.refuses(&["fill", target, "text"], ErrorCode::InvalidArgs);
+        site.refuses(&["type", "text", "--into", target], ErrorCode::InvalidArgs);
+    }
+    site.refuses(&["fill", "css=\"#fixed\"", "text"], ErrorCode::ElementDisabled);
+    site.refuses(&["check", "css=\"#save\""], ErrorCode::InvalidArgs);
+    site.refuses(&["select", "css=\"#save\"", "x"], ErrorCode::InvalidArgs);
+    assert_eq!(site.text(&["get", "value", "css=\"#fixed\""]).trim(), "as it is");
+    site.goes_on();
+}
+
+#[test]
+fn a_page_that_moves_in_the_middle_of_an_act() {
+    let Some(mut site) = Site::new() else { return };
+    site.open("moving.html");
+    let vanish = site.ref_of("Vanish");
+    let error = site.refuses(&["press", &vanish], ErrorCode::StaleRef);
+    assert_eq!(error.details["reason"], "gone");
+    assert!(error.message.contains("button \"Vanish\""), "{error:?}");
+    site.open("moving.html");
+    site.refuses(&["press", "css=\"#vanish\""], ErrorCode::ElementNotFound);
+    site.goes_on();
+
+    // The pointer's arrival leaves the page: the ref is gone with it.
+    let leave = site.ref_of("Leave");
+    let error = site.refuses(&["press", &leave], ErrorCode::StaleRef);
+    assert_eq!(error.details["reason"], "gone");
+    assert_eq!(site.text(&["get", "title"]).trim(), "Targets that cannot be reached");
+    site.goes_on();
+
+    // A press that leaves the page is done, and what was there is gone.
+    site.open("moving.html");
+    let save = site.ref_of("Save");
+    site.ok(&["press", "css=\"#depart\"", "--settle"]);
+    assert_eq!(site.text(&["get", "title"]).trim(), "Targets that cannot be reached");
+    drop(site.server.received());
+    site.refuses(&["press", &save], ErrorCode::StaleRef);
+    site.goes_on();
+
+    // The pointer's arrival opens a dialog: nobody can press anything behind it.
+    site.open("moving.html");
+    let error = site.fails(&["press", "css=\"#ask\""], ErrorCode::DialogOpen);
+    assert!(error.message.contains("Sure?") && error.hint.contains("alert"), "{error:?}");
+    site.refuses(&["press", "css=\"#save\""], ErrorCode::DialogOpen);
+    site.ok(&["alert", "dismiss"]);
+    site.goes_on();
+}
+
+#[test]
+fn an_element_behind_a_modal_dialog_is_hidden() {
+    let Some(mut site) = Site::new() else { return };
+    site.open("modal.html");
+    let save = site.ref_of("Save");
+    site.ok(&["press", "css=\"#show\""]);
+    assert!(site.server.wait_for("click show", PATIENCE));
+    for _ in 0..2 {
+        let error = site.refuses(&["press", &save], ErrorCode::StaleRef);
+        assert_eq!(error.details["reason"], "gone");
+        assert_eq!(error.details["hidden"], true);
+        assert!(error.message.contains("hidden now, perhaps behind"), "{error:?}");
+        assert!(error.message.contains("dialog \"Really empty it?\""), "{error:?}");
+    }
+    let response = site.surface.request(&["is", "visible", &save], |_| {});
+    assert!(response.text.unwrap_or_default().contains("is hidden"));
+    site.ok(&["press", "css=\"#no\""]);
+    assert!(site.server.wait_for("click no", PATIENCE));
+    // The old ref is good again.
+    site.ok(&["press", &save]);
+    assert!(site.server.wait_for("click save", PATIENCE));
+}
+
+#[test]
+fn selectors_of_the_page() {
+    let Some(mut site) = Site::new() else { return };
+    site.open("css.html");
+    assert_eq!(site.text(&["count", "css=\".go\""]).trim(), "2");
+    assert_eq!(site.text(&["get", "name", "css=\"li:last-child > button\""]).trim(), "Two");
+    site.ok(&["press", "css=\"#one\""]);
+    assert!(site.server.wait_for("click one", PATIENCE));
+    // Inside shadow roots and frames too, and together with other terms.
+    site.ok(&["press", "css=\".shadowed\" role=button"]);
+    assert!(site.server.wait_for("click shadowed", PATIENCE));
+    assert_eq!(site.text(&["get", "name", "css=\".framed\""]).trim(), "Framed");
+    assert_eq!(site.text(&["count", "css=\".go\" in(css=\"li:first-child\")"]).trim(), "1");
+    site.refuses(&["press", "css=\".go\""], ErrorCode::AmbiguousMatch);
+    site.refuses(&["press", "css=\"#none\""], ErrorCode::ElementNotFound);
+    for bad in ["li[", "li:nope()", "\u{1b}[31m", ""] {
+        let target = format!("css=\"{bad}\"");
+        let error = site.refuses(&["press", &target], ErrorCode::InvalidArgs);
+        assert!(!error.message.contains('\u{1b}'), "{error:?}");
+    }
+    for bad in ["colour=red", "role=button label=\"Save", "in(role=list", "css=\"#one"] {
+        site.refuses(&["press", bad], ErrorCode::InvalidArgs);
+    }
+    assert!(site.server.received().is_empty());
+}
+
+/// Whether a character may act on a terminal or on the order of what is read.
+fn is_raw(c: char) -> bool {
+    (c.is_control() && c != '\n')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+#[test]
+fn names_that_are_meant_to_deceive() {
+    let Some(mut site) = Site::new() else { return };
+    site.open("names.html");
+    let all: [&[&str]; 9] = [
+        &["snapshot"],
+        &["snapshot", "-i"],
+        &["snapshot", "--raw", "--all"],
+        &["get", "title"],
+        &["get", "name", "css=\"#escape\""],
+        &["get", "text", "role=main"],
+        &["find", "a"],
+        &["session", "show"],
+        &["press", "css=\"#header\""],
+    ];
+    for words in all {
+        let text = site.text(words);
+        if let Some(c) = text.chars().find(|&c| is_raw(c)) {
+            panic!("{words:?} prints {:?}:\n{}", c, text.escape_debug());
+        }
+        // Only what we say begins a line like a ref or a header.
+        if words[0] != "get" {
+            assert!(!text.lines().skip(1).any(|l| l.starts_with("page ")), "{words:?}:\n{text}");
+            assert!(!text.contains("button \"Pay\""), "{words:?}:\n{text}");
+        }
+    }
+    let error = site.refuses(&["press", "role=button"], ErrorCode::AmbiguousMatch);
+    assert!(!format!("{}{}", error.message, error.hint).chars().any(is_raw), "{error:?}");
+    // What is printed can be typed again.
+    for id in ["quote", "lines", "ref"] {
+        let target = format!("css=\"#{id}\"");
+        let shown = site.text(&["snapshot", "-s", &target]);
+        assert_eq!(shown.lines().filter(|l| l.contains("button")).count(), 1, "{shown}");
+    }
+}
+
+#[test]
+fn ten_megabytes_of_text_and_a_hundred_thousand_nodes_are_bounded() {
+    let Some(mut site) = Site::new() else { return };
+    for (page, nodes) in [("big.html?text=10000000", 0), ("big.html?nodes=100000", 100_000)] {
+        let url = site.url(page);
+        site.ok(&["open", &url]);
+        let began = Instant::now();
+        for words in [&["snapshot"][..], &["snapshot", "-i"], &["find", "Much"]] {
+            let text = site.text(words);
+            assert!(text.len() <= 24_500, "{words:?} of {page}: {} bytes", text.len());
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "{page}: {:?}", began.elapsed());
+        if nodes > 0 {
+            assert_eq!(site.text(&["count", "role=button"]).trim(), (nodes / 10 + 1).to_string());
+        }
+        let text = site.text(&["snapshot", "-i", "--max-bytes", "2000"]);
+        assert!(text.len() <= 2_100, "{}", text.len());
+        site.ok(&["press", "css=\"#save\""]);
+        assert!(site.server.wait_for("saved", PATIENCE));
+    }
+}
+
+#[test]
+fn a_browser_that_is_not_installed() {
+    let missing = WebConfig { chromium: Some(PathBuf::from("/nowhere/chromium")), ..WebConfig::default() };
+    let mut site = Site::with(WebProvider::new(missing));
+    let error = site.refuses(&["open", "about:blank"], ErrorCode::ToolMissing);
+    assert!(
+        error.message.contains("/nowhere/chromium") && error.hint.contains("STICKPIN_CHROMIUM"),
+        "{error:?}"
+    );
+    assert_eq!(site.profiles(), 0);
+    site.fails(&["get", "title"], ErrorCode::SessionNotFound);
+}
+
+/// Presses a button whose script never ends, and kills what `which` picks when it has begun.
+fn killed_in_the_middle(site: &mut Site, which: fn(&Process) -> bool) -> Error {
+    site.open("moving.html");
+    let victims: Vec<Process> = site.processes().into_iter().filter(which).collect();
+    assert!(!victims.is_empty(), "{:#?}", site.processes());
+    let server = Arc::clone(&site.server);
+    let killer = std::thread::spawn(move || {
+        assert!(server.wait_for("spinning", PATIENCE), "the press never arrived");
+        victims.iter().for_each(Process::kill);
+    });
+    let error = site.fails(&["press", "css=\"#spin\""], ErrorCode::BackendLost);
+    killer.join().unwrap();
+    assert_eq!(error.dispatched, Dispatched::Unknown, "{error:?}");
+    error
+}
+
+#[test]
+fn a_renderer_that_dies_in_the_middle_of_an_act() {
+    let Some(mut site) = Site::new() else { return };
+    let error = killed_in_the_middle(&mut site, |p| p.line.contains("--type=renderer"));
+    assert!(error.hint.contains("open"), "{error:?}");
+    site.open("guards.html");
+    site.goes_on();
+}
+
+#[test]
+fn a_browser_that_dies_in_the_middle_of_an_act() {
+    let Some(mut site) = Site::new() else { return };
+    let error = killed_in_the_middle(&mut site, |p| {
+        p.line.contains("--remote-debugging") && !p.line.contains("--type=")
+    });
+    assert!(error.hint.contains("open"), "{error:?}");
+    let left = site.processes();
+    eventually("all of its processes are gone", || !left.iter().any(Process::is_there));
+    site.open("guards.html");
+    site.goes_on();
+    eventually("only the profile of the session that is open is there", || site.profiles() == 1);
+    site.ok(&["close"]);
+    eventually("nothing is left", || site.processes().is_empty());
+    assert_eq!(site.profiles(), 0);
+}
