@@ -7,7 +7,7 @@ use crate::cx::Cx;
 use crate::device::{Action, Aim, AimOptions, Arrived, Hit, Landed, Located, Navigation, Performed};
 use crate::error::{Dispatched, Error, ErrorCode, Result};
 use crate::resolve::Found;
-use crate::target::Target;
+use crate::target::{RefTarget, Target};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -230,7 +230,14 @@ impl Cx {
     pub(crate) fn hold(&mut self, target: &Target, found: &Found) -> Result<Target> {
         let (Target::Selector(_), Some(node)) = (target, found.node) else { return Ok(target.clone()) };
         let held = self.issue(&[node])?.pop();
-        Ok(held.map_or_else(|| target.clone(), |r| Target::Ref(stickpin_refs::RefToken::plain(r).into())))
+        let Some(held) = held.map(|r| RefTarget::from(stickpin_refs::RefToken::plain(r))) else {
+            return Ok(target.clone());
+        };
+        // This command found it just now: what it does to other targets first is no reason to warn.
+        if !self.envelope.judged.contains(&held.plain()) {
+            self.envelope.judged.push(held.plain());
+        }
+        Ok(Target::Ref(held))
     }
 
     /// Two targets where both are now, without bringing either into view: what an aim at one of them did to the
