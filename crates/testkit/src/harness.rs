@@ -8,6 +8,10 @@ use crate::surface::Surface;
 use crate::workspace_root;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a page may take to report what it received.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One run of a scenario: its folder, its log, its pages.
 #[derive(Debug)]
@@ -50,8 +54,13 @@ impl Run {
             let generation = outcome.generation().ok_or("it answers with no generation to keep")?;
             self.normaliser.keep(name, generation);
         }
+        // Takes them out of the log: what is left was not expected.
+        let late = step.waits.iter().filter(|line| !self.pages.wait_for(line, PATIENCE));
+        let late: Vec<String> = late.map(|line| format!("the page never reported {line:?}")).collect();
         outcome.received = self.received().map_err(|e| format!("{}: {e}", self.log.display()))?;
-        Ok(differences(step, &outcome, &mut self.normaliser))
+        let mut found = differences(step, &outcome, &mut self.normaliser);
+        found.extend(late);
+        Ok(found)
     }
 
     /// What the app's log gained: of a page its reports, of a simulated app the lines of its file.

@@ -88,7 +88,9 @@ pub struct Step {
     pub ended: Option<String>,
     /// Generation relative to the first of the lifetime.
     pub generation: Option<u64>,
-    /// Lines that the app's own log gained with this step.
+    /// Lines that a page reports, in its own time, because of this step.
+    pub waits: Vec<String>,
+    /// Lines that the app's own log gained with this step, apart from those waited for.
     pub received: Option<Vec<String>>,
 }
 
