@@ -9,7 +9,7 @@ use crate::render::{Show, Text};
 use serde::Serialize;
 use std::time::Duration;
 use stickpin_session::Origin;
-use stickpin_tree::Handle;
+use stickpin_tree::{Handle, States};
 
 /// How long an act that shows nothing yet is given to show something.
 const EFFECT: Duration = Duration::from_millis(100);
@@ -75,6 +75,24 @@ impl Cx {
             self.live()?.session.note_act(node);
         }
         Ok(())
+    }
+
+    /// What has the keyboard focus, in words; `None` where nothing has it. Keys go there whatever the caller thinks, so
+    /// the response names it. It counts as what opens the next popup.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub(crate) async fn focus(&mut self) -> Result<Option<String>> {
+        let tree = self.look(Origin::Look).await?;
+        // The innermost: an element that shows a frame has the focus together with what is focused inside it.
+        let Some(node) = tree.nodes().rev().find(|n| n.is(States::FOCUSED)) else { return Ok(None) };
+        let meaning = self.meaning(&tree, node.id())?;
+        let session = &mut self.live()?.session;
+        session.note_act(node.id());
+        Ok(Some(match session.ref_of(node.id()) {
+            Some(r) => format!("{r} {meaning}"),
+            None => meaning.to_string(),
+        }))
     }
 
     /// The target as it is now; `None` when it is gone.

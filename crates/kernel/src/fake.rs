@@ -166,6 +166,7 @@ impl Line {
                 "pressed" => node.states |= States::PRESSED,
                 "readonly" => node.states |= States::READONLY,
                 "hidden" => node.states |= States::HIDDEN,
+                "focused" => node.states |= States::FOCUSED,
                 "mixed" => node.states |= States::MIXED,
                 "selected" => node.states |= States::SELECTED,
                 "multiple" => node.states |= States::MULTISELECTABLE,

@@ -50,7 +50,10 @@ impl Command for Key {
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
         drop(cx.device()?.notices().await?);
-        let words = self.chord.to_string();
+        let words = match cx.focus().await? {
+            Some(focused) => format!("{} on {focused}", self.chord),
+            None => self.chord.to_string(),
+        };
         let Chord { modifiers, key } = self.chord;
         cx.perform(&Action::Key { modifiers, key }, &words).await?;
         cx.after(None, how, Acted::new("pressed key", words)).await

@@ -54,8 +54,13 @@ impl Command for Type {
             None => drop(cx.device()?.notices().await?),
         }
         let target = ready.as_ref().map(crate::act::Ready::element).transpose()?;
-        let words =
-            ready.as_ref().map_or_else(|| "where the focus is".to_owned(), |r| format!("into {}", r.words));
+        let words = match &ready {
+            Some(ready) => format!("into {}", ready.words),
+            None => match cx.focus().await? {
+                Some(focused) => format!("into {focused}, which has the focus"),
+                None => "where nothing has the focus".to_owned(),
+            },
+        };
         let action = Action::Type { target, text: self.text.clone() };
         match &ready {
             Some(ready) => cx.perform_on(&action, ready).await?,

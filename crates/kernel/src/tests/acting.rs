@@ -496,3 +496,18 @@ async fn the_looks_and_acts_of_a_form_are_no_reason_to_warn_about_its_own_target
     assert_eq!(r.warning, None, "{}", text(&r));
     assert_eq!(b.log(), ["fill 3 \"ada@example.com\"", "fill 6 \"Graz\"", "press 4"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn keys_and_text_without_a_target_say_what_had_the_focus() {
+    let b = Bench::open("heading \"Sign in\" #2\ntextbox \"Email\" #3\nbutton \"Delete\" #4 focused").await;
+    let r = b.ok("key", json!({ "chord": "Enter" })).await;
+    assert_eq!(
+        text(&r).lines().next(),
+        Some("pressed key Enter on @e3 button \"Delete\" in section \"Sign in\"")
+    );
+    let r = b.ok("type", json!({ "text": "x" })).await;
+    assert!(text(&r).starts_with("typed into @e3 button \"Delete\""), "{}", text(&r));
+    b.fake.world().replace(" focused", "");
+    let r = b.ok("key", json!({ "chord": "Enter" })).await;
+    assert_eq!(text(&r).lines().next(), Some("pressed key Enter"));
+}
