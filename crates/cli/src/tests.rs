@@ -4,7 +4,7 @@ use super::*;
 use serde_json::{Value, json};
 
 fn env() -> Env {
-    Env { cwd: "/work/shop".into(), home: Some("/home/u".into()), ..Env::default() }
+    Env { cwd: "/srv/shop".into(), home: Some("/home/u".into()), ..Env::default() }
 }
 
 fn asked(line: &str) -> Request {
