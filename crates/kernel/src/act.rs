@@ -191,8 +191,6 @@ impl Cx {
                     }
                     Err(e) => return Err(e),
                 }
-            }
-            if reach != Reach::There {
                 // The arrival of the pointer, or the way into view, may have changed it or had it rendered anew (rows
                 // that scrolling recycles): only what was judged and aimed at is acted on.
                 (found, place) = self.place(target, found, how).await?;
