@@ -1,0 +1,162 @@
+//! Aiming, acting, and what became of it.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use stickpin_tree::{Handle, Rect};
+
+/// How to aim.
+#[derive(Debug, Clone, Copy)]
+pub struct AimOptions {
+    /// Move the pointer to the point (presses, hovers, drags), or only look (fill, select).
+    pub pointer: bool,
+}
+
+/// Where a press would go.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Aim {
+    /// The element's box after it was brought into view.
+    pub rect: Rect,
+    /// The point that was chosen in it.
+    pub point: (f64, f64),
+    /// What is at that point.
+    pub hit: Hit,
+}
+
+/// What a press at a point would reach.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Hit {
+    /// The element, a descendant, or its label.
+    Target,
+    /// Another element.
+    Covered {
+        /// Its handle, if it has one.
+        by: Option<Handle>,
+        /// It in words: `dialog "Cookies"`.
+        what: String,
+    },
+    /// The element has no box, or could not be brought into view.
+    OffScreen,
+}
+
+/// Mouse buttons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "the words say it")]
+pub enum Button {
+    #[default]
+    Left,
+    Middle,
+    Right,
+}
+
+/// Keys held during an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[allow(missing_docs, reason = "the words say it")]
+#[allow(clippy::struct_excessive_bools, reason = "four independent keys")]
+pub struct Modifiers {
+    pub alt: bool,
+    pub control: bool,
+    pub meta: bool,
+    pub shift: bool,
+}
+
+/// One input.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Press and release at a point that was aimed at.
+    Press {
+        /// Where.
+        point: (f64, f64),
+        /// What must receive it; `None` for a bare point.
+        target: Option<Handle>,
+        /// Which button.
+        button: Button,
+        /// 1, 2 for a double click, ...
+        count: u8,
+        /// Keys held.
+        modifiers: Modifiers,
+        /// How long the button stays down.
+        hold: Duration,
+    },
+    /// Press at one point, move, release at another.
+    Drag {
+        /// Where it begins.
+        from: (f64, f64),
+        /// What must receive the press.
+        source: Option<Handle>,
+        /// Where it ends.
+        to: (f64, f64),
+        /// Where the drop is meant to land: looked at before anything is picked up, and nothing is sent when something
+        /// else is there (`Landed::Elsewhere`, stopped).
+        target: Option<Handle>,
+    },
+    /// Replace the content of a field by text; the answer carries the value read back.
+    Fill {
+        /// The field.
+        target: Handle,
+        /// The new content; empty clears it.
+        text: String,
+    },
+    /// Type text where the focus is, or into an element that is focused first.
+    Type {
+        /// The element.
+        target: Option<Handle>,
+        /// The text.
+        text: String,
+    },
+    /// One chord, like `Enter`, `Control+a`, `Shift+Tab`.
+    Key {
+        /// Modifiers.
+        modifiers: Modifiers,
+        /// The key by its `KeyboardEvent.key` name.
+        key: String,
+    },
+    /// Choose options of a native list by label or value. `handled: false` when the element is none: the kernel
+    /// then opens it and presses the options.
+    Select {
+        /// The list.
+        target: Handle,
+        /// The options.
+        options: Vec<String>,
+    },
+    /// Scroll a container, or the page.
+    Scroll {
+        /// The container.
+        target: Option<Handle>,
+        /// Right in CSS pixels.
+        dx: f64,
+        /// Down in CSS pixels.
+        dy: f64,
+    },
+}
+
+/// What became of an input.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Performed {
+    /// Whether the device took the action up at all (see [`Action::Select`]).
+    pub handled: bool,
+    /// What received it, where the platform can tell.
+    pub landed: Landed,
+    /// The value of the field afterwards (fill, select).
+    pub value: Option<String>,
+    /// Whether anything moved (scroll).
+    pub moved: bool,
+}
+
+/// What received an input.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Landed {
+    /// The target, or something inside it.
+    Confirmed,
+    /// Another element; the event was stopped before the app saw it, if `stopped`.
+    Elsewhere {
+        /// In words.
+        what: String,
+        /// Whether the app was kept from seeing it.
+        stopped: bool,
+    },
+    /// The platform cannot tell.
+    #[default]
+    Unknown,
+}
