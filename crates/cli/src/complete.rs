@@ -1,6 +1,5 @@
 //! Completions, from the whole tree of commands: the only place that builds it.
 
-use crate::grammar;
 use crate::local::LOCAL;
 use clap::Command;
 use clap_complete::Shell;
@@ -16,8 +15,8 @@ pub(crate) fn script(shell: &str) -> Option<String> {
 
 /// All commands as one tree: groups hold their members, and the arguments of their default command.
 fn tree() -> Command {
-    let registry = COMMANDS.iter().map(|e| (e.spec.name, e.spec.aliases, grammar::leaf(e)));
-    let local = LOCAL.iter().filter(|l| !l.hidden).map(|l| (l.name, &[][..], grammar::local(l)));
+    let registry = COMMANDS.iter().map(|e| (e.spec.name, e.spec.aliases, stickpin_lines::leaf(e)));
+    let local = LOCAL.iter().filter(|l| !l.hidden).map(|l| (l.name, &[][..], l.command()));
     let mut root = Command::new("stickpin").disable_help_subcommand(true).disable_version_flag(true);
     for (name, aliases, leaf) in registry.chain(local) {
         let leaf = leaf.no_binary_name(false);
@@ -58,7 +57,7 @@ mod tests {
         let mut tree = tree();
         tree.build();
         tree.clone().debug_assert();
-        for name in crate::words::names() {
+        for name in stickpin_lines::names(LOCAL) {
             let mut at = &tree;
             for word in name.split(' ') {
                 at = at.find_subcommand(word).unwrap_or_else(|| panic!("`{name}` is missing"));

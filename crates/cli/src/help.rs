@@ -1,20 +1,10 @@
-//! Help: the list of commands, the help of one, and topics. Topics are plain files, written to be read once.
+//! Help: the list of commands, the help of one, and topics.
 
-use crate::grammar;
 use crate::local::LOCAL;
-use crate::words;
 use std::fmt::Write as _;
 use stickpin_kernel::registry::{self, COMMANDS};
 use stickpin_kernel::{Error, ErrorCode, Result};
-
-/// The topics in reading order.
-pub(crate) const TOPICS: &[(&str, &str)] = &[
-    ("workflow", include_str!("../help/workflow.md")),
-    ("refs", include_str!("../help/refs.md")),
-    ("selectors", include_str!("../help/selectors.md")),
-    ("web", include_str!("../help/web.md")),
-    ("paths", include_str!("../help/paths.md")),
-];
+use stickpin_lines::help::TOPICS;
 
 /// All commands, one line each.
 pub(crate) fn overview() -> String {
@@ -53,13 +43,13 @@ pub(crate) fn about(topic: &str) -> Result<String> {
         return Ok((*text).to_owned());
     }
     if let Some(entry) = registry::find(topic) {
-        return Ok(grammar::leaf(entry).render_help().to_string());
+        return Ok(stickpin_lines::leaf(entry).render_help().to_string());
     }
     if let Some(local) = LOCAL.iter().find(|l| l.name == topic) {
-        return Ok(grammar::local(local).render_help().to_string());
+        return Ok(local.command().render_help().to_string());
     }
     let members: Vec<String> =
-        words::members(topic).map(|member| format!("  stickpin {topic} {member}")).collect();
+        stickpin_lines::members(topic, LOCAL).map(|member| format!("  stickpin {topic} {member}")).collect();
     if !members.is_empty() {
         return Ok(members.join("\n"));
     }
@@ -71,17 +61,6 @@ pub(crate) fn about(topic: &str) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_topic_can_be_read_at_one_glance() {
-        for (name, text) in TOPICS {
-            let lines = text.lines().count();
-            assert!((10..60).contains(&lines), "{name}: {lines} lines");
-            for line in text.lines() {
-                assert!(line.chars().count() <= 118, "{name}: {line}");
-            }
-        }
-    }
 
     #[test]
     fn every_command_line_that_a_topic_shows_is_valid() {
@@ -99,7 +78,7 @@ mod tests {
     #[test]
     fn the_overview_names_every_command_and_topic() {
         let text = overview();
-        for name in words::names().chain(TOPICS.iter().map(|(name, _)| *name)) {
+        for name in stickpin_lines::names(LOCAL).chain(TOPICS.iter().map(|(name, _)| *name)) {
             assert!(text.contains(name), "{name}");
         }
         assert!(!text.contains("\n  daemon run "), "a hidden command is shown");

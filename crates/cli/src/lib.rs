@@ -6,22 +6,16 @@
 mod complete;
 mod daemon;
 mod env;
-mod errors;
-mod globals;
-mod grammar;
 mod help;
 mod local;
 mod output;
 mod own;
 mod parse;
-mod points;
-mod words;
 
 pub use env::Env;
 pub use output::Streams;
 pub use own::caller;
 
-use globals::Globals;
 use local::{Act, Local};
 use parse::Plan;
 use std::ffi::OsString;
@@ -29,6 +23,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_kernel::registry::{self, COMMANDS};
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
+use stickpin_lines::{Options, options};
 use stickpin_wire::{Connection, Place};
 
 /// What the binary does for the command line, because it alone knows the backends and the daemon.
@@ -51,10 +46,10 @@ pub fn run(
         Ok(args) => args,
         Err(error) => return streams.fail("", error, false),
     };
-    let json = globals::wants_json(&args);
+    let json = options::wants_json(&args);
     match parse::plan(args, env) {
-        Ok(Plan::Call(request, globals)) => call(&request, &globals, env, streams),
-        Ok(Plan::Local(local, matches, globals)) => act(local, &matches, &globals, env, hooks, streams)
+        Ok(Plan::Call(request, options)) => call(&request, &options, env, streams),
+        Ok(Plan::Local(local, matches, options)) => act(local, &matches, &options, env, hooks, streams)
             .unwrap_or_else(|e| streams.fail(local.name, e, json)),
         Ok(Plan::Print(text)) => {
             streams.say(&text);
@@ -84,7 +79,7 @@ pub fn request(args: &[&str], env: &Env) -> Result<Request> {
 /// if it has one: what the written reference is made of.
 pub fn grammars() -> impl Iterator<Item = (Option<&'static registry::Entry>, clap::Command)> {
     let own = local::LOCAL.iter().filter(|l| !l.hidden);
-    COMMANDS.iter().map(|e| (Some(e), grammar::leaf(e))).chain(own.map(|l| (None, grammar::local(l))))
+    COMMANDS.iter().map(|e| (Some(e), stickpin_lines::leaf(e))).chain(own.map(|l| (None, l.command())))
 }
 
 fn words_of(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>> {
@@ -97,31 +92,31 @@ fn words_of(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>> {
     args.into_iter().map(word).collect()
 }
 
-fn call(request: &Request, globals: &Globals, env: &Env, streams: &mut Streams<'_>) -> u8 {
+fn call(request: &Request, options: &Options, env: &Env, streams: &mut Streams<'_>) -> u8 {
     let connected = env
-        .state_dir(globals.state_dir.as_deref())
+        .state_dir(options.state_dir.as_deref())
         .and_then(|dir| Place::open(&dir))
         .and_then(|place| Connection::find_or_start(&place, &daemon::start(env)));
     match connected {
-        Ok(mut connection) => streams.respond(&connection.call(request), globals.json),
-        Err(error) => streams.fail(&request.command, error, globals.json),
+        Ok(mut connection) => streams.respond(&connection.call(request), options.json),
+        Err(error) => streams.fail(&request.command, error, options.json),
     }
 }
 
 fn act(
     local: &'static Local,
     matches: &clap::ArgMatches,
-    globals: &Globals,
+    options: &Options,
     env: &Env,
     hooks: Hooks,
     streams: &mut Streams<'_>,
 ) -> Result<u8> {
-    let state_dir = || env.state_dir(globals.state_dir.as_deref());
+    let state_dir = || env.state_dir(options.state_dir.as_deref());
     match local.act {
-        Act::Status => daemon::status(&Place::open(&state_dir()?)?, globals.json, streams),
-        Act::Start => daemon::ensure(&Place::open(&state_dir()?)?, env, globals.json, streams),
+        Act::Status => daemon::status(&Place::open(&state_dir()?)?, options.json, streams),
+        Act::Start => daemon::ensure(&Place::open(&state_dir()?)?, env, options.json, streams),
         Act::Stop => {
-            daemon::stop(&Place::open(&state_dir()?)?, matches.get_flag("force"), globals.json, streams)
+            daemon::stop(&Place::open(&state_dir()?)?, matches.get_flag("force"), options.json, streams)
         }
         Act::Run => {
             let seconds =

@@ -2,6 +2,7 @@
 //! that embeds the kernel has neither, and a daemon cannot start itself.
 
 use clap::{Arg, ArgAction, Command};
+use stickpin_lines::Own;
 
 /// One of them.
 #[derive(Debug)]
@@ -12,6 +13,23 @@ pub(crate) struct Local {
     pub(crate) act: Act,
     /// Not shown: meant for programs.
     pub(crate) hidden: bool,
+}
+
+impl Local {
+    /// Its grammar, with the options of every command.
+    pub(crate) fn command(&self) -> Command {
+        (self.grammar)(stickpin_lines::own(self.name, self.about))
+    }
+}
+
+impl Own for Local {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn hidden(&self) -> bool {
+        self.hidden
+    }
 }
 
 /// What it does.

@@ -1,23 +1,22 @@
 //! From words to what should be done. Pure: no file, no socket.
 
 use crate::env::Env;
-use crate::globals::{self, Globals};
-use crate::local::Local;
-use crate::words::{self, Leaf};
-use crate::{errors, grammar, help, own, points};
+use crate::local::{LOCAL, Local};
+use crate::{help, own};
 use clap::ArgMatches;
 use clap::error::ErrorKind;
 use serde_json::Value;
 use stickpin_kernel::registry::Entry;
-use stickpin_kernel::{Error, ErrorCode, Request, Result, schema};
+use stickpin_kernel::{Error, ErrorCode, Request, Result};
+use stickpin_lines::{Leaf, Options, Reading, options};
 
 /// What a command line asks for.
 #[derive(Debug)]
 pub(crate) enum Plan {
     /// A command of the registry.
-    Call(Request, Globals),
+    Call(Request, Options),
     /// A command of the command line itself.
-    Local(&'static Local, ArgMatches, Globals),
+    Local(&'static Local, ArgMatches, Options),
     /// A text to print.
     Print(String),
     /// Nothing was asked for: the overview, as an error.
@@ -29,69 +28,57 @@ pub(crate) enum Plan {
 /// # Errors
 /// `INVALID_ARGS`, with the name of the command as far as it is known.
 pub(crate) fn plan(args: Vec<String>, env: &Env) -> Result<Plan, (&'static str, Error)> {
-    let Some(picked) = words::pick(&args).map_err(|e| ("", e))? else {
+    let Some(picked) = stickpin_lines::pick(&args, LOCAL).map_err(|e| ("", e))? else {
         return no_command(&args).map_err(|e| ("", e));
     };
     let name = picked.leaf.name();
     match picked.leaf {
         Leaf::Registry(entry) => call(entry, picked.args, env),
-        Leaf::Local(local) => run(local, picked.args),
+        Leaf::Own(local) => run(local, picked.args),
     }
     .map_err(|e| (name, e))
 }
 
 fn call(entry: &'static Entry, args: Vec<String>, env: &Env) -> Result<Plan> {
-    let mut command = grammar::leaf(entry);
-    let args = points::join(entry.fields(), args, |option| grammar::takes_value(&command, option));
-    let matches = match matches(&mut command, args)? {
-        Ok(matches) => matches,
-        Err(help) => return Ok(Plan::Print(help)),
+    let mut line = match stickpin_lines::read(entry, args)? {
+        Reading::Line(line) => line,
+        Reading::Help(text) => return Ok(Plan::Print(text)),
     };
-    let globals = globals::read(&matches)?;
-    let mut input = grammar::input(entry.fields(), &matches);
     if let Some(ladder) = env.stale_refs.as_deref().filter(|ladder| !ladder.is_empty())
         && entry.fields().iter().any(|f| f.name == "staleRefs")
     {
-        input.entry("staleRefs").or_insert_with(|| Value::from(ladder));
+        line.input.entry("staleRefs").or_insert_with(|| Value::from(ladder));
     }
     // What is wrong in itself is said before a daemon is started for it.
-    schema::check(entry.spec.name, entry.fields(), &input)?;
+    line.check()?;
     let given = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
     let request = Request {
         command: entry.spec.name.to_owned(),
-        input,
-        session: given(&globals.session).or_else(|| given(&env.session)),
+        input: line.input,
+        session: given(&line.options.session).or_else(|| given(&env.session)),
         caller: own::caller(&env.cwd, env.home.as_deref()),
-        render: globals.render(),
-        timeout_ms: globals.timeout_ms,
+        render: line.options.render(),
+        timeout_ms: line.options.timeout_ms,
         since: None,
     };
-    Ok(Plan::Call(request, globals))
+    Ok(Plan::Call(request, line.options))
 }
 
 fn run(local: &'static Local, args: Vec<String>) -> Result<Plan> {
-    let mut command = grammar::local(local);
-    let matches = match matches(&mut command, args)? {
+    let mut command = local.command();
+    let matches = match command.try_get_matches_from_mut(args) {
         Ok(matches) => matches,
-        Err(help) => return Ok(Plan::Print(help)),
+        Err(e) if e.kind() == ErrorKind::DisplayHelp => return Ok(Plan::Print(e.to_string())),
+        Err(e) => return Err(stickpin_lines::invalid_args(&e, &mut command)),
     };
-    let globals = globals::read(&matches)?;
-    Ok(Plan::Local(local, matches, globals))
-}
-
-/// Matches, or the help that was asked for.
-fn matches(command: &mut clap::Command, args: Vec<String>) -> Result<Result<ArgMatches, String>> {
-    match command.try_get_matches_from_mut(args) {
-        Ok(matches) => Ok(Ok(matches)),
-        Err(e) if e.kind() == ErrorKind::DisplayHelp => Ok(Err(e.to_string())),
-        Err(e) => Err(errors::invalid_args(&e, command)),
-    }
+    let options = options::read(&matches)?;
+    Ok(Plan::Local(local, matches, options))
 }
 
 /// Options without a command.
 fn no_command(args: &[String]) -> Result<Plan> {
     let mut i = 0;
-    while let Some(width) = args.get(i).and_then(|arg| globals::width(arg)) {
+    while let Some(width) = args.get(i).and_then(|arg| options::width(arg)) {
         i += width;
     }
     match args.get(i).map(String::as_str) {

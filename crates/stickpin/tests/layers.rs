@@ -11,9 +11,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("tree", &["refs"]),
     ("session", &["refs", "tree"]),
     ("kernel", &["refs", "tree", "session"]),
+    ("lines", &["refs", "tree", "session", "kernel"]),
     ("wire", &["refs", "tree", "session", "kernel"]),
     ("daemon", &["refs", "tree", "session", "kernel", "wire"]),
-    ("cli", &["refs", "tree", "session", "kernel", "wire"]),
+    ("cli", &["refs", "tree", "session", "kernel", "lines", "wire"]),
     ("backend-sim", &["refs", "tree", "kernel"]),
     ("backend-web", &["refs", "tree", "kernel"]),
 ];

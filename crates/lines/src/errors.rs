@@ -5,7 +5,8 @@ use clap::{Command, Error as Complaint};
 use stickpin_kernel::{Error, ErrorCode};
 
 /// The complaint about a command's arguments as `INVALID_ARGS` with the usage as its hint.
-pub(crate) fn invalid_args(complaint: &Complaint, command: &mut Command) -> Error {
+#[must_use]
+pub fn invalid_args(complaint: &Complaint, command: &mut Command) -> Error {
     let name = command.get_bin_name().unwrap_or("stickpin").trim_start_matches("stickpin ").to_owned();
     let text = |kind| complaint.get(kind).map(words).unwrap_or_default();
     let (arg, value) = (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue));

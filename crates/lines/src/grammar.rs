@@ -1,7 +1,6 @@
 //! The registry as a command line: fields become arguments, what was matched becomes an input.
 
-use crate::globals;
-use crate::local::Local;
+use crate::options;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value};
@@ -9,7 +8,8 @@ use stickpin_kernel::registry::Entry;
 use stickpin_kernel::schema::{Field, Kind};
 
 /// The grammar of one command of the registry, with the options of every command.
-pub(crate) fn leaf(entry: &Entry) -> Command {
+#[must_use]
+pub fn leaf(entry: &Entry) -> Command {
     project(entry.spec.name, entry.doc(), after_help(entry), entry.fields())
 }
 
@@ -19,12 +19,13 @@ fn project(name: &str, doc: &str, after: Option<String>, fields: &[Field]) -> Co
     if let Some(after) = after {
         command = command.after_help(after);
     }
-    command.args(fields.iter().map(argument)).args(globals::args(own))
+    command.args(fields.iter().map(argument)).args(options::args(own))
 }
 
-/// The grammar of a command that only a command line has.
-pub(crate) fn local(local: &Local) -> Command {
-    (local.grammar)(base(local.name).about(local.about)).args(globals::args(|_| false))
+/// The grammar of a command that a front end has for itself, with the options of every command: to be filled.
+#[must_use]
+pub fn own(name: &str, about: &'static str) -> Command {
+    base(name).about(about).args(options::args(|_| false))
 }
 
 fn base(name: &str) -> Command {
@@ -47,8 +48,9 @@ fn after_help(entry: &Entry) -> Option<String> {
     if !entry.spec.aliases.is_empty() {
         parts.push(format!("Also called: {}", entry.spec.aliases.join(", ")));
     }
-    let members: Vec<String> =
-        crate::words::members(entry.spec.name).map(|m| format!("{} {m}", entry.spec.name)).collect();
+    let members: Vec<String> = crate::words::members::<crate::words::Never>(entry.spec.name, &[])
+        .map(|m| format!("{} {m}", entry.spec.name))
+        .collect();
     if !members.is_empty() {
         parts.push(format!("See also: {}", members.join(", ")));
     }
@@ -93,11 +95,11 @@ fn argument(field: &Field) -> Arg {
 }
 
 /// A switch that is on unless it is switched off is spelled with `no`.
-fn long_name(field: &Field) -> String {
+pub(crate) fn long_name(field: &Field) -> String {
     if is_on(field) { format!("no-{}", field.name) } else { field.name.clone() }
 }
 
-fn is_on(field: &Field) -> bool {
+pub(crate) fn is_on(field: &Field) -> bool {
     field.kind == Kind::Bool && field.default == Some(Value::Bool(true))
 }
 
@@ -110,7 +112,7 @@ fn choices(kind: &Kind) -> Option<&[(String, String)]> {
 }
 
 /// `maxBytes` as `max-bytes`.
-fn kebab(name: &str) -> String {
+pub(crate) fn kebab(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 2);
     for c in name.chars() {
         if c.is_ascii_uppercase() {

@@ -5,54 +5,62 @@ use serde_json::Value;
 use stickpin_kernel::{Detail, Error, ErrorCode, Format, Render, Result};
 
 /// One option of every command.
-struct Global {
+struct Opt {
     long: &'static str,
     /// The name of its value; none for a switch.
     value: Option<&'static str>,
     help: &'static str,
 }
 
-const GLOBALS: &[Global] = &[
-    Global { long: "session", value: Some("NAME"), help: "The session, instead of this project's own" },
-    Global { long: "state-dir", value: Some("DIR"), help: "Where the daemon keeps its state" },
-    Global { long: "json", value: None, help: "Answer with one JSON value" },
-    Global { long: "detail", value: Some("HOW"), help: "How much is said: digest, normal, full" },
-    Global { long: "timeout", value: Some("MS"), help: "End the command after so many milliseconds" },
-    Global { long: "max-bytes", value: Some("N"), help: "Bound of the text of the answer" },
+const OPTIONS: &[Opt] = &[
+    Opt { long: "session", value: Some("NAME"), help: "The session, instead of this project's own" },
+    Opt { long: "state-dir", value: Some("DIR"), help: "Where the daemon keeps its state" },
+    Opt { long: "json", value: None, help: "Answer with one JSON value" },
+    Opt { long: "detail", value: Some("HOW"), help: "How much is said: digest, normal, full" },
+    Opt { long: "timeout", value: Some("MS"), help: "End the command after so many milliseconds" },
+    Opt { long: "max-bytes", value: Some("N"), help: "Bound of the text of the answer" },
 ];
 
 /// What they were set to.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Globals {
-    pub(crate) session: Option<String>,
-    pub(crate) state_dir: Option<String>,
-    pub(crate) json: bool,
-    pub(crate) detail: Detail,
-    pub(crate) timeout_ms: Option<u64>,
-    pub(crate) max_bytes: Option<usize>,
+pub struct Options {
+    /// `--session`.
+    pub session: Option<String>,
+    /// `--state-dir`.
+    pub state_dir: Option<String>,
+    /// `--json`.
+    pub json: bool,
+    /// `--detail`.
+    pub detail: Detail,
+    /// `--timeout`, where it is not the command's own.
+    pub timeout_ms: Option<u64>,
+    /// `--max-bytes`.
+    pub max_bytes: Option<usize>,
 }
 
-impl Globals {
+impl Options {
     /// How the answer should be rendered.
-    pub(crate) fn render(&self) -> Render {
+    #[must_use]
+    pub fn render(&self) -> Render {
         let format = if self.json { Format::Json } else { Format::Text };
         Render { format, max_bytes: self.max_bytes, detail: self.detail, ..Render::default() }
     }
 }
 
 /// How many words of an argument list the option at its front takes; `None` if there is none of these.
-pub(crate) fn width(arg: &str) -> Option<usize> {
+#[must_use]
+pub fn width(arg: &str) -> Option<usize> {
     let (name, inline) = match arg.strip_prefix("--")?.split_once('=') {
         Some((name, _)) => (name, true),
         None => (&arg[2..], false),
     };
-    let global = GLOBALS.iter().find(|g| g.long == name)?;
+    let global = OPTIONS.iter().find(|g| g.long == name)?;
     Some(if inline || global.value.is_none() { 1 } else { 2 })
 }
 
 /// Their grammar, without those that `taken` names: a command's own option of that name comes first.
 pub(crate) fn args(taken: impl Fn(&str) -> bool) -> impl Iterator<Item = Arg> {
-    GLOBALS.iter().filter(move |g| !taken(g.long)).map(|g| {
+    OPTIONS.iter().filter(move |g| !taken(g.long)).map(|g| {
         let arg = Arg::new(id(g.long)).long(g.long).help(g.help).help_heading("For every command");
         match g.value {
             Some(value) => arg.value_name(value),
@@ -70,7 +78,7 @@ fn id(long: &str) -> String {
 ///
 /// # Errors
 /// `INVALID_ARGS` for a value that is not of the option's form.
-pub(crate) fn read(matches: &ArgMatches) -> Result<Globals> {
+pub fn read(matches: &ArgMatches) -> Result<Options> {
     let text = |long: &str| matches.try_get_one::<String>(&id(long)).ok().flatten().cloned();
     let number = |long: &str| -> Result<Option<u64>> {
         let Some(text) = text(long) else { return Ok(None) };
@@ -85,7 +93,7 @@ pub(crate) fn read(matches: &ArgMatches) -> Result<Globals> {
             Error::new(ErrorCode::InvalidArgs, message)
         })?,
     };
-    Ok(Globals {
+    Ok(Options {
         session: text("session"),
         state_dir: text("state-dir"),
         json: matches.get_flag(&id("json")),
@@ -96,7 +104,8 @@ pub(crate) fn read(matches: &ArgMatches) -> Result<Globals> {
 }
 
 /// Whether JSON is wanted, from arguments that may not be readable otherwise: also their error is then JSON.
-pub(crate) fn wants_json(args: &[String]) -> bool {
+#[must_use]
+pub fn wants_json(args: &[String]) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json")
 }
 

@@ -1,61 +1,89 @@
 //! Which command an argument list names. Pure: looks at words only, so that only that command's grammar is built.
 
-use crate::globals;
-use crate::local::{LOCAL, Local};
+use crate::options;
+use std::fmt;
 use stickpin_kernel::registry::{self, COMMANDS, Entry};
 use stickpin_kernel::schema::nearest;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
-/// A command: of the registry, or one that only a command line has.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Leaf {
-    Registry(&'static Entry),
-    Local(&'static Local),
+/// A command that a front end has for itself, beside the registry.
+pub trait Own: fmt::Debug + 'static {
+    /// Its name, one or two words.
+    fn name(&self) -> &'static str;
+    /// Not shown: meant for programs.
+    fn hidden(&self) -> bool;
 }
 
-impl Leaf {
-    pub(crate) fn name(&self) -> &'static str {
+/// For front ends that have none.
+#[derive(Debug, Clone, Copy)]
+pub enum Never {}
+
+impl Own for Never {
+    fn name(&self) -> &'static str {
+        match *self {}
+    }
+
+    fn hidden(&self) -> bool {
+        match *self {}
+    }
+}
+
+/// A command: of the registry, or one that a front end has for itself.
+#[derive(Debug)]
+pub enum Leaf<O: 'static> {
+    /// Of the registry.
+    Registry(&'static Entry),
+    /// The front end's own.
+    Own(&'static O),
+}
+
+impl<O: Own> Leaf<O> {
+    /// Its canonical name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Registry(entry) => entry.spec.name,
-            Self::Local(local) => local.name,
+            Self::Own(own) => own.name(),
         }
     }
 
-    fn find(name: &str) -> Option<Self> {
-        let local = || LOCAL.iter().find(|l| l.name == name).map(Self::Local);
-        registry::find(name).map(Self::Registry).or_else(local)
+    fn find(name: &str, own: &'static [O]) -> Option<Self> {
+        let own = || own.iter().find(|o| o.name() == name).map(Self::Own);
+        registry::find(name).map(Self::Registry).or_else(own)
     }
 }
 
 /// A command and the arguments that are left for it.
 #[derive(Debug)]
-pub(crate) struct Picked {
-    pub(crate) leaf: Leaf,
-    pub(crate) args: Vec<String>,
+pub struct Picked<O: 'static> {
+    /// The command.
+    pub leaf: Leaf<O>,
+    /// What is left.
+    pub args: Vec<String>,
 }
 
-/// Finds the command: two words before one, options of every command skipped. `None` when there is no word at all.
+/// Finds the command among those of the registry and the `own` ones of a front end: two words before one, options of every command skipped. `None` when there is no word at all.
 ///
 /// # Errors
 /// `INVALID_ARGS` with the nearest name, or the members of a group that has no command of its own.
-pub(crate) fn pick(args: &[String]) -> Result<Option<Picked>> {
+pub fn pick<O: Own>(args: &[String], own: &'static [O]) -> Result<Option<Picked<O>>> {
     let Some(first) = word(args, 0) else { return Ok(None) };
     let without = |taken: &[usize]| {
         let rest = args.iter().enumerate().filter(|(i, _)| !taken.contains(i));
         rest.map(|(_, arg)| arg.clone()).collect()
     };
     if let Some(second) = word(args, first + 1)
-        && let Some(leaf) = Leaf::find(&format!("{} {}", args[first], args[second]))
+        && let Some(leaf) = Leaf::find(&format!("{} {}", args[first], args[second]), own)
     {
         return Ok(Some(Picked { leaf, args: without(&[first, second]) }));
     }
-    if let Some(leaf) = Leaf::find(&args[first]) {
+    if let Some(leaf) = Leaf::find(&args[first], own) {
         return Ok(Some(Picked { leaf, args: without(&[first]) }));
     }
     let group = &args[first];
-    let members: Vec<&str> = members(group).collect();
+    let members: Vec<&str> = members(group, own).collect();
     if members.is_empty() {
-        return Err(unknown(group));
+        return Err(unknown(group, own));
     }
     let all = format!("stickpin {group} {}", members.join("|"));
     let (message, hint) = match word(args, first + 1).map(|second| &args[second]) {
@@ -71,28 +99,28 @@ pub(crate) fn pick(args: &[String]) -> Result<Option<Picked>> {
 
 /// The index of the next word at or after `from`; `None` if an option comes first that is the command's own.
 fn word(args: &[String], mut from: usize) -> Option<usize> {
-    while let Some(width) = globals::width(args.get(from)?) {
+    while let Some(width) = options::width(args.get(from)?) {
         from += width;
     }
     args.get(from).filter(|arg| !arg.starts_with('-')).map(|_| from)
 }
 
-/// The names of all commands that are not hidden.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    let local = LOCAL.iter().filter(|l| !l.hidden).map(|l| l.name);
-    COMMANDS.iter().map(|e| e.spec.name).chain(local)
+/// The names of all commands that are not hidden, those of the registry first.
+pub fn names<O: Own>(own: &'static [O]) -> impl Iterator<Item = &'static str> {
+    let own = own.iter().filter(|o| !o.hidden()).map(Own::name);
+    COMMANDS.iter().map(|e| e.spec.name).chain(own)
 }
 
 /// The second words of a group.
-pub(crate) fn members(group: &str) -> impl Iterator<Item = &'static str> {
-    names().filter_map(move |name| {
+pub fn members<O: Own>(group: &str, own: &'static [O]) -> impl Iterator<Item = &'static str> {
+    names(own).filter_map(move |name| {
         name.split_once(' ').filter(|(first, _)| *first == group).map(|(_, member)| member)
     })
 }
 
-fn unknown(name: &str) -> Error {
+fn unknown<O: Own>(name: &str, own: &'static [O]) -> Error {
     let aliases = COMMANDS.iter().flat_map(|e| e.spec.aliases.iter().copied());
-    let hint = match nearest(name, names().chain(aliases)) {
+    let hint = match nearest(name, names(own).chain(aliases)) {
         Some(near) => format!("did you mean `stickpin {near}`?"),
         None => "stickpin help lists the commands".to_owned(),
     };
@@ -103,9 +131,26 @@ fn unknown(name: &str) -> Error {
 mod tests {
     use super::*;
 
+    /// What a front end might have for itself.
+    #[derive(Debug)]
+    struct Daemon(&'static str);
+
+    impl Own for Daemon {
+        fn name(&self) -> &'static str {
+            self.0
+        }
+
+        fn hidden(&self) -> bool {
+            self.0 == "daemon run"
+        }
+    }
+
+    const OWN: &[Daemon] =
+        &[Daemon("daemon status"), Daemon("daemon start"), Daemon("daemon stop"), Daemon("daemon run")];
+
     fn picked(line: &str) -> (&'static str, String) {
         let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        let picked = pick(&args).unwrap().unwrap();
+        let picked = pick(&args, OWN).unwrap().unwrap();
         (picked.leaf.name(), picked.args.join(" "))
     }
 
@@ -116,6 +161,7 @@ mod tests {
         assert_eq!(picked("--session a get --json title"), ("get title", "--session a --json".into()));
         assert_eq!(picked("--json press @e1"), ("press", "--json @e1".into()));
         assert_eq!(picked("daemon status"), ("daemon status", String::new()));
+        assert_eq!(picked("daemon run"), ("daemon run", String::new()), "hidden, not away");
     }
 
     #[test]
@@ -125,7 +171,8 @@ mod tests {
 
     #[test]
     fn what_is_unknown_gets_the_nearest_and_a_group_its_members() {
-        let error = |line: &str| pick(&line.split(' ').map(str::to_owned).collect::<Vec<_>>()).unwrap_err();
+        let error =
+            |line: &str| pick(&line.split(' ').map(str::to_owned).collect::<Vec<_>>(), OWN).unwrap_err();
         assert_eq!(error("snapshto -i").hint, "did you mean `stickpin snapshot`?");
         assert_eq!(error("qqqq").hint, "stickpin help lists the commands");
         assert_eq!(error("daemon").hint, "stickpin daemon status|start|stop");
@@ -137,13 +184,13 @@ mod tests {
 
     #[test]
     fn a_slip_in_the_second_word_gets_the_nearest_of_the_group() {
-        let error = pick(&["daemon".to_owned(), "statsu".to_owned()]).unwrap_err();
+        let error = pick(&["daemon".to_owned(), "statsu".to_owned()], OWN).unwrap_err();
         assert_eq!(error.hint, "did you mean `stickpin daemon status`?");
     }
 
     #[test]
     fn no_word_is_no_command() {
-        assert!(pick(&[]).unwrap().is_none());
-        assert!(pick(&["--help".to_owned()]).unwrap().is_none());
+        assert!(pick(&[], OWN).unwrap().is_none());
+        assert!(pick(&["--help".to_owned()], OWN).unwrap().is_none());
     }
 }

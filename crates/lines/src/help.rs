@@ -1,0 +1,26 @@
+//! Help topics: plain files, written to be read once by an agent or a person in a hurry.
+
+/// The topics in reading order, with their texts.
+pub const TOPICS: &[(&str, &str)] = &[
+    ("workflow", include_str!("../help/workflow.md")),
+    ("refs", include_str!("../help/refs.md")),
+    ("selectors", include_str!("../help/selectors.md")),
+    ("web", include_str!("../help/web.md")),
+    ("paths", include_str!("../help/paths.md")),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_topic_can_be_read_at_one_glance() {
+        for (name, text) in TOPICS {
+            let lines = text.lines().count();
+            assert!((10..60).contains(&lines), "{name}: {lines} lines");
+            for line in text.lines() {
+                assert!(line.chars().count() <= 118, "{name}: {line}");
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! From a command and its input to words that read as the same: what scripts and hints are made of.
+
+use crate::grammar::{is_on, kebab, long_name};
+use serde_json::{Map, Value};
+use stickpin_kernel::registry::Entry;
+use stickpin_kernel::schema::{Field, Kind};
+
+/// The words of a command line, the program's name left out. Fields at their default, and null ones, are left out.
+#[must_use]
+pub fn write(entry: &Entry, input: &Map<String, Value>) -> Vec<String> {
+    let mut out: Vec<String> = entry.spec.name.split(' ').map(str::to_owned).collect();
+    out.extend(arguments(entry.fields(), input));
+    out
+}
+
+fn arguments(fields: &[Field], input: &Map<String, Value>) -> Vec<String> {
+    let given = |field: &Field| {
+        let value = input.get(&field.name).filter(|value| !value.is_null())?;
+        (field.required || field.default.as_ref() != Some(value)).then(|| value.clone())
+    };
+    let mut out = Vec::new();
+    for field in fields.iter().filter(|f| f.positional.is_none()) {
+        if let Some(value) = given(field) {
+            out.extend(option(field, &value));
+        }
+    }
+    let mut places: Vec<&Field> = fields.iter().filter(|f| f.positional.is_some()).collect();
+    places.sort_by_key(|f| f.positional);
+    let words: Vec<String> =
+        places.into_iter().filter_map(|f| given(f).map(|v| place(f, &v))).flatten().collect();
+    // Behind `--` nothing is taken for an option, and that is asked only where something could be.
+    if words.iter().any(|word| word.starts_with('-')) {
+        out.push("--".to_owned());
+    }
+    // Options may stand anywhere; a line reads best with its target first.
+    let options = std::mem::take(&mut out);
+    match options.last().map(String::as_str) {
+        Some("--") => options.into_iter().chain(words).collect(),
+        _ => words.into_iter().chain(options).collect(),
+    }
+}
+
+fn place(field: &Field, value: &Value) -> Vec<String> {
+    match (&field.kind, value) {
+        (Kind::List(kind), Value::Array(items)) if **kind != Kind::Any => items.iter().map(text).collect(),
+        _ => vec![text(value)],
+    }
+}
+
+fn option(field: &Field, value: &Value) -> Vec<String> {
+    let flag = format!("--{}", kebab(&long_name(field)));
+    match (&field.kind, value) {
+        (Kind::Bool, Value::Bool(on)) => {
+            if *on == is_on(field) {
+                vec![]
+            } else {
+                vec![flag]
+            }
+        }
+        (_, Value::Bool(true)) if field.optional_value => vec![flag],
+        (_, Value::Bool(false)) if field.optional_value => vec![],
+        (Kind::List(kind), Value::Array(items)) if **kind != Kind::Any => {
+            items.iter().map(|item| format!("{flag}={}", text(item))).collect()
+        }
+        // The equals sign keeps a value that begins with a hyphen with its option.
+        _ => vec![format!("{flag}={}", text(value))],
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse;
+    use serde_json::json;
+    use stickpin_kernel::registry::{COMMANDS, find};
+
+    /// Words of an example as a shell would split it.
+    fn split(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+        for c in line.chars() {
+            match (quote, c) {
+                (Some(q), c) if c == q => quote = None,
+                (None, '\'' | '"') => {
+                    quote = Some(c);
+                    word.get_or_insert_default();
+                }
+                (None, ' ') => words.extend(word.take()),
+                (_, c) => word.get_or_insert_default().push(c),
+            }
+        }
+        words.extend(word);
+        words
+    }
+
+    #[test]
+    fn every_example_of_the_registry_reads_back_as_it_was_written() {
+        let mut lines = 0;
+        for entry in COMMANDS {
+            for example in entry.spec.examples {
+                let words = split(example.strip_prefix("stickpin ").unwrap_or(example));
+                let line = parse(&words).unwrap_or_else(|e| panic!("{example}: {e}"));
+                let written = write(line.entry, &line.input);
+                let again = parse(&written).unwrap_or_else(|e| panic!("{written:?}: {e}"));
+                assert_eq!(
+                    (again.entry.spec.name, &again.input),
+                    (line.entry.spec.name, &line.input),
+                    "{written:?}"
+                );
+                lines += 1;
+            }
+        }
+        assert!(lines > 10, "{lines} examples");
+    }
+
+    #[test]
+    fn whatever_a_text_is_it_comes_back() {
+        let fill = find("fill").expect("a command");
+        for text in
+            ["", "-5", "--settle", "--", "a b", "\"q\"", "@e3", "1", "true", "null", "{\"a\":1}", "ü\n\t"]
+        {
+            let input = json!({"target": "role=textbox", "text": text, "settle": 250});
+            let input = input.as_object().expect("an object").clone();
+            let written = write(fill, &input);
+            let again = parse(&written).unwrap_or_else(|e| panic!("{written:?}: {e}"));
+            assert_eq!(again.input, input, "{written:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_reads_as_a_person_would_write_it() {
+        let line = |command: &str, input: Value| {
+            write(find(command).expect("a command"), input.as_object().expect("an object")).join(" ")
+        };
+        assert_eq!(line("press", json!({"target": "@e3", "settle": true})), "press @e3 --settle");
+        assert_eq!(line("press", json!({"target": "@e3", "settle": null, "count": 1})), "press @e3");
+        assert_eq!(
+            line("fill", json!({"target": "@e3", "text": "-5", "settle": true})),
+            "fill --settle -- @e3 -5"
+        );
+        assert_eq!(line("get title", json!({})), "get title");
+    }
+}
