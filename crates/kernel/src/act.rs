@@ -335,7 +335,7 @@ impl Cx {
         }
         let Some(handle) = found.handle else { return Ok(None) };
         let located = live.device.locate(handle, &found.meaning.context_handles()).await?;
-        Ok(located.map(|Located { tree, node }| Place { handle, tree: Arc::new(tree), node }))
+        Ok(located.map(|Located { tree, node }| Place { handle, tree, node }))
     }
 
     async fn locate_by_likeness(&mut self, found: &Found) -> Result<Option<Place>> {

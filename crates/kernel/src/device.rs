@@ -16,6 +16,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use stickpin_tree::{Handle, IdentityGrade, NodeId, Rect, Tree};
 pub use tokio_util::sync::CancellationToken;
@@ -253,16 +254,17 @@ pub struct CaptureRequest<'a> {
     /// Handles that the session holds refs for: those that are connected but not captured come back in
     /// [`Tree::hidden`].
     pub watch: &'a [Handle],
-    /// The caller still has the last tree, so `Unchanged` is an answer.
-    pub may_be_unchanged: bool,
+    /// The tree that the caller has. Where the device can prove that a capture now would give this very tree, it may
+    /// say `Unchanged`.
+    pub stored: Option<&'a Arc<Tree>>,
 }
 
 /// What a capture gave.
 #[derive(Debug)]
 pub enum Captured {
-    /// A new tree.
-    Tree(Box<Tree>),
-    /// Nothing changed since the last capture, which is proven.
+    /// A tree.
+    Tree(Arc<Tree>),
+    /// A capture now would give the tree that the caller has, which is proven.
     Unchanged,
 }
 
@@ -270,7 +272,7 @@ pub enum Captured {
 #[derive(Debug)]
 pub struct Located {
     /// The tree around it.
-    pub tree: Tree,
+    pub tree: Arc<Tree>,
     /// Which node of that tree it is.
     pub node: NodeId,
 }

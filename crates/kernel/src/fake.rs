@@ -329,7 +329,7 @@ impl Device for FakeDevice {
     async fn capture(&mut self, _request: CaptureRequest<'_>) -> Result<Captured> {
         self.fake.call("capture").await?;
         self.look();
-        Ok(Captured::Tree(Box::new(self.fake.world().tree())))
+        Ok(Captured::Tree(Arc::new(self.fake.world().tree())))
     }
 
     async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<Located>> {
@@ -338,7 +338,7 @@ impl Device for FakeDevice {
         let world = self.fake.world();
         let tree = world.tree();
         let node = tree.find_handle(handle).map(|n| n.id());
-        Ok(node.map(|node| Located { tree, node }))
+        Ok(node.map(|node| Located { tree: Arc::new(tree), node }))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {

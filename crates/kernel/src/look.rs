@@ -21,14 +21,14 @@ impl Cx {
         }
         let watch = live.session.watch();
         let stored = live.session.tree().cloned();
-        let request = CaptureRequest { watch: &watch, may_be_unchanged: stored.is_some() };
+        let request = CaptureRequest { watch: &watch, stored: stored.as_ref() };
         let captured = live.device.capture(request).await?;
         let live = self.live()?;
         let replaced = match (captured, stored) {
-            (Captured::Tree(tree), _) => live.session.replace_tree(*tree, origin),
+            (Captured::Tree(tree), _) => live.session.replace_tree(tree, origin),
             // Whoever asked for the tree gets a generation of its own for it, also when it reads the same.
             (Captured::Unchanged, Some(tree)) if origin == Origin::Snapshot => {
-                live.session.replace_tree(Tree::clone(&tree), origin)
+                live.session.replace_tree(tree, origin)
             }
             (Captured::Unchanged, Some(tree)) => return Ok(tree),
             (Captured::Unchanged, None) => {

@@ -135,11 +135,14 @@ impl Session {
 
     /// Stores a tree. The only place that does, and so the only one where the generation advances, where elements
     /// are found again, and where refs end.
-    pub fn replace_tree(&mut self, tree: Tree, origin: Origin) -> Replaced {
+    pub fn replace_tree(&mut self, tree: impl Into<Arc<Tree>>, origin: Origin) -> Replaced {
+        let tree = tree.into();
         let before = self.current.take();
         let generation = match &before {
             None => self.seed,
-            Some(c) if origin == Origin::Look && *c.tree == tree => c.generation,
+            Some(c) if origin == Origin::Look && (Arc::ptr_eq(&c.tree, &tree) || c.tree == tree) => {
+                c.generation
+            }
             Some(c) => Generation::new(c.generation.get() + 1),
         };
         let stored = before.as_ref().is_none_or(|c| c.generation != generation);
@@ -162,7 +165,7 @@ impl Session {
         alignment.run(&mut self.table);
         let ended = self.table.note_ends(generation);
         // An equal tree is kept as well: where handles mean nothing, its addresses are the ones that work now.
-        self.current = Some(Current { generation, tree: Arc::new(tree) });
+        self.current = Some(Current { generation, tree });
         let forgotten = self.table.forget();
         self.clients.forget(&forgotten);
         self.prune();

@@ -159,13 +159,13 @@ impl Device for SimDevice {
         let sim = self.free()?;
         let now = (sim.revision, sim.tab().surface);
         drop(sim);
-        if request.may_be_unchanged && self.captured == Some(now) {
+        if request.stored.is_some() && self.captured == Some(now) {
             return Ok(Captured::Unchanged);
         }
         self.addresses.forget();
         let taken = capture(&shared.lock(), &mut self.addresses, request.watch, None)?;
         self.captured = Some(now);
-        Ok(Captured::Tree(Box::new(taken.tree)))
+        Ok(Captured::Tree(Arc::new(taken.tree)))
     }
 
     async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<Located>> {
@@ -181,7 +181,7 @@ impl Device for SimDevice {
         sim.fire_once(id, Event::Look);
         let Some(at) = sim.dom().find(id) else { return Ok(None) };
         let taken = capture(&sim, &mut self.addresses, &[], Some(at))?;
-        Ok(taken.nodes[at].map(|node| Located { tree: taken.tree, node }))
+        Ok(taken.nodes[at].map(|node| Located { tree: Arc::new(taken.tree), node }))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {

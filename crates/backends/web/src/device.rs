@@ -9,6 +9,7 @@ use crate::tab::{Fault, Tab, World, dialog_open, expression};
 use async_trait::async_trait;
 use hashbrown::HashMap;
 use serde_json::value::RawValue;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
@@ -171,7 +172,7 @@ impl Device for WebDevice {
         let mut attempt = 1;
         loop {
             match self.capture_once(request.watch).await {
-                Ok(tree) => return Ok(Captured::Tree(Box::new(tree))),
+                Ok(tree) => return Ok(Captured::Tree(Arc::new(tree))),
                 Err(Fault::WorldGone) if attempt < ATTEMPTS => attempt += 1,
                 Err(fault) => return Err(fault.into()),
             }
@@ -198,7 +199,7 @@ impl Device for WebDevice {
         // Connected, but hidden: the next capture says so.
         Ok(tree.and_then(|tree| {
             let node = tree.find_handle(handle)?.id();
-            Some(Located { tree, node })
+            Some(Located { tree: Arc::new(tree), node })
         }))
     }
 

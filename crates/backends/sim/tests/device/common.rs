@@ -55,7 +55,7 @@ impl Bench {
 
     pub(crate) async fn tree(&mut self) -> Tree {
         match self.device.capture(CaptureRequest::default()).await.unwrap() {
-            Captured::Tree(tree) => *tree,
+            Captured::Tree(tree) => Arc::unwrap_or_clone(tree),
             Captured::Unchanged => unreachable!("it was not allowed"),
         }
     }

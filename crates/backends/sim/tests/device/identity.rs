@@ -1,6 +1,7 @@
 //! Grades of identity, captures that are known to be equal, clocks, faults, pictures.
 
 use crate::common::Bench;
+use std::sync::Arc;
 use std::time::Duration;
 use stickpin_kernel::ErrorCode;
 use stickpin_kernel::device::{
@@ -51,7 +52,7 @@ async fn what_is_hidden_is_still_connected() {
     let mut b = Bench::open("sim:staleness/menu-reopened").await;
     let rename = b.find(Role::MenuItem, "Rename").await;
     b.probe.run("advance").unwrap();
-    let request = CaptureRequest { watch: &[rename], may_be_unchanged: false };
+    let request = CaptureRequest { watch: &[rename], stored: None };
     let Captured::Tree(tree) = b.device.capture(request).await.unwrap() else { panic!("it changed") };
     assert!(tree.find_handle(rename).is_none());
     assert_eq!(tree.hidden(), [rename]);
@@ -63,8 +64,8 @@ async fn what_is_hidden_is_still_connected() {
 #[tokio::test]
 async fn unchanged_is_said_when_it_is_allowed_and_true() {
     let mut b = Bench::open("sim:shop").await;
-    b.tree().await;
-    let request = CaptureRequest { watch: &[], may_be_unchanged: true };
+    let tree = Arc::new(b.tree().await);
+    let request = CaptureRequest { watch: &[], stored: Some(&tree) };
     assert!(matches!(b.device.capture(request).await.unwrap(), Captured::Unchanged));
     b.probe.run("set query = 'rug'").unwrap();
     assert!(matches!(b.device.capture(request).await.unwrap(), Captured::Tree(_)));

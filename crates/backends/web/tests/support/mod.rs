@@ -143,7 +143,7 @@ impl Page {
 
     pub async fn capture(&mut self) -> Tree {
         match self.device.capture(CaptureRequest::default()).await.unwrap() {
-            Captured::Tree(tree) => *tree,
+            Captured::Tree(tree) => Arc::unwrap_or_clone(tree),
             Captured::Unchanged => panic!("not asked for"),
         }
     }
