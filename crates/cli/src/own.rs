@@ -17,6 +17,7 @@ pub fn caller(cwd: &Path, home: Option<&Path>) -> Caller {
         home: home.map(Path::to_path_buf),
         key: root.display().to_string(),
         own_session: session_name(root),
+        client: None,
     }
 }
 

@@ -11,6 +11,9 @@ use stickpin_refs::Ref;
 use stickpin_session::{BaseTree, Origin};
 use stickpin_tree::{DEFAULT_MAX_BYTES, Diff, DiffCues, NodeId, View};
 
+/// Instead of changes, where there is nothing to compare with.
+const NOTHING: &str = "nothing was read before; snapshot -i";
+
 /// What changed between two trees.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -18,6 +21,9 @@ pub(crate) struct Changes {
     /// Where the comparison starts: `changes since s482913`.
     #[serde(skip)]
     header: String,
+    /// The same without the generation.
+    #[serde(skip)]
+    plain_header: &'static str,
     /// The lines: `+` came, `-` went, `~` reads otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<String>,
@@ -48,10 +54,7 @@ impl Cx {
         let renews = kept.is_some();
         // Who never read in full is shown what changed since anybody looked; that renews nothing.
         let Some(base) = kept.or(before.map(|(generation, tree)| BaseTree { generation, tree })) else {
-            return Ok(Changes {
-                header: "nothing was read before; snapshot -i".to_owned(),
-                ..Changes::default()
-            });
+            return Ok(Changes { header: NOTHING.to_owned(), plain_header: NOTHING, ..Changes::default() });
         };
 
         let then = session.refs_in(&base);
@@ -83,6 +86,7 @@ impl Cx {
         let same = diff.is_empty() && ended.is_empty();
         Ok(Changes {
             header: diff.header(base.generation),
+            plain_header: "changes",
             lines: (!digest).then_some(lines),
             ended: spans(&ended),
             same,
@@ -107,12 +111,9 @@ fn spans(refs: &[Ref]) -> Vec<String> {
 
 impl Show for Changes {
     fn show(&self, text: &mut Text) {
-        match (text.header, self.same) {
-            (true, true) => text.line(format_args!("no {}", self.header)),
-            (true, false) => text.line(&self.header),
-            (false, true) => text.line("no changes"),
-            (false, false) => {}
-        }
+        let header = if text.header { &self.header } else { self.plain_header };
+        let no = if self.same { "no " } else { "" };
+        text.line(format_args!("{no}{header}"));
         text.block(self.lines.as_deref().unwrap_or(""));
         if !self.ended.is_empty() {
             text.line(format_args!("ended: {}", self.ended.join(" ")));

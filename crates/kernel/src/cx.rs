@@ -46,6 +46,10 @@ pub(crate) struct Envelope {
     pub(crate) issued: Vec<Ref>,
     pub(crate) ended: Vec<Ref>,
     pub(crate) base: Option<u64>,
+    /// The whole tree was printed.
+    pub(crate) full: bool,
+    /// The picture that was written.
+    pub(crate) image: Option<PathBuf>,
     /// Refs whose standing was worked out: what moved since moved under this command itself.
     pub(crate) judged: Vec<Ref>,
     /// The pointer was moved: what arrives under it may show an effect.

@@ -175,6 +175,7 @@ fn respond(entry: &Entry, cx: &mut Cx, result: Result<Box<dyn Produced>>) -> Res
     }
     let mut envelope = std::mem::take(&mut cx.envelope);
     response.receipt = std::mem::take(&mut envelope.receipt);
+    response.image = envelope.image.take();
     response.refs = refs(cx, &mut envelope);
     response.refs_generation = response.refs.as_ref().and_then(|r| r.generation);
     response.reference = (cx.render.detail == Detail::Full).then_some(envelope.reference).flatten();
@@ -258,6 +259,7 @@ fn refs(cx: &mut Cx, envelope: &mut Envelope) -> Option<RefsEnvelope> {
     Some(RefsEnvelope {
         generation: generation.filter(|_| gives),
         base: envelope.base,
+        full: envelope.full && generation.is_some(),
         issued: ranges(&mut envelope.issued),
         ended: ranges(&mut envelope.ended),
         lifetime,

@@ -38,6 +38,7 @@ mod resolve;
 pub mod schema;
 mod step;
 mod target;
+pub mod targets;
 #[cfg(test)]
 mod tests;
 mod waiting;

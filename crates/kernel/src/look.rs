@@ -45,7 +45,10 @@ impl Cx {
 
     /// Who is given refs: the caller, as far as it can be told from others.
     pub(crate) fn client(&self) -> ClientId {
-        ClientId::new(&self.caller.key)
+        match &self.caller.client {
+            None => ClientId::new(&self.caller.key),
+            Some(client) => ClientId::new(&format!("{}\n{client}", self.caller.key)),
+        }
     }
 
     /// Gives the caller the refs of nodes of the stored tree.

@@ -129,6 +129,14 @@ impl Entry {
         self.doc().lines().next().unwrap_or("")
     }
 
+    /// Whether it changes the app, with this input.
+    ///
+    /// # Errors
+    /// `INVALID_ARGS` that names the argument.
+    pub fn effect(&self, input: Map<String, Value>) -> Result<Effect> {
+        Ok(self.prepare(input)?.effect())
+    }
+
     /// Reads an input.
     ///
     /// # Errors

@@ -25,7 +25,7 @@ pub trait Show {
 #[derive(Debug)]
 pub struct Text {
     out: String,
-    /// Whether tree text begins with its header line.
+    /// Whether header lines name the generation.
     pub header: bool,
     /// How much is said.
     pub detail: Detail,

@@ -45,6 +45,10 @@ pub struct Caller {
     pub key: String,
     /// The name of the caller's own session.
     pub own_session: String,
+    /// Tells apart readers of one key: each connection of a program that remembers by itself what it was given. What
+    /// one of them reads renews nothing for another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
 }
 
 /// How an answer should be rendered.
@@ -53,7 +57,7 @@ pub struct Caller {
 pub struct Render {
     /// Text, JSON or both.
     pub format: Format,
-    /// Whether tree text begins with its header line.
+    /// Whether header lines name the generation. Clients that pin by themselves have no use for it.
     pub header: bool,
     /// Bound of the text in bytes; none: the command's own.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,6 +137,9 @@ pub struct Response {
     /// A dialog of the app that waits for an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialog: Option<Dialog>,
+    /// A picture (PNG) that this command wrote, for surfaces that can show one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<PathBuf>,
     /// What the command line should exit with.
     pub exit: u8,
 }
@@ -153,8 +160,16 @@ pub struct RefsEnvelope {
     /// Numbers that no longer stand for anything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ended: Vec<(u32, u32)>,
+    /// The app was printed in full: `generation` is what a client that pins sends as `since` from now on.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub full: bool,
     /// The lifetime that the numbers belong to.
     pub lifetime: String,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// The standing of a target.

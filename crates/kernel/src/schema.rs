@@ -28,10 +28,25 @@ pub struct Field {
     pub text: bool,
     /// A path of the caller's: see `paths`.
     pub path: bool,
+    /// What is opened: an address, or a path of the caller's where [`crate::paths::of_opened`] says so.
+    pub opens: bool,
+    /// What its items hold besides what their kind says.
+    pub holds: Option<Holds>,
     /// The name of the value in help; upper case.
     pub placeholder: String,
     /// Its default as JSON, if it has one that is not null.
     pub default: Option<Value>,
+}
+
+/// Targets inside of an argument (`x-targets`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// Each item is `TARGET=VALUE`.
+    Assignments,
+    /// Each item is a command with its input.
+    Steps,
+    /// It names a file of steps.
+    StepsFile,
 }
 
 /// What an argument takes.
@@ -78,8 +93,19 @@ fn field(name: &str, schema: &Value, required: bool) -> Field {
         optional_value: schema["x-value"] == "optional",
         text: flag("x-text"),
         path: flag("x-path"),
+        opens: flag("x-opens"),
+        holds: holds(schema),
         placeholder: text("x-placeholder").unwrap_or_else(|| name.to_uppercase()),
         default: schema.get("default").filter(|d| !d.is_null()).cloned(),
+    }
+}
+
+fn holds(schema: &Value) -> Option<Holds> {
+    match schema["x-targets"].as_str().or_else(|| schema["items"]["x-targets"].as_str())? {
+        "assignment" => Some(Holds::Assignments),
+        "step" => Some(Holds::Steps),
+        "file" => Some(Holds::StepsFile),
+        _ => None,
     }
 }
 

@@ -91,6 +91,22 @@ fn point(text: &str) -> Option<Target> {
     Some(Target::Point { x: number(x)?, y: number(y)? })
 }
 
+/// The target of `TARGET=VALUE`, and where its equals sign is. A selector has equals signs of its own: the target ends
+/// at the first one before which a whole target stands.
+///
+/// # Errors
+/// Why the text before the first equals sign is no target; none when there is no such sign.
+pub(crate) fn assigned(text: &str) -> Result<(Target, usize), Option<Error>> {
+    let mut first = None;
+    for (at, _) in text.match_indices('=') {
+        match text[..at].parse::<Target>() {
+            Ok(target) => return Ok((target, at)),
+            Err(e) => first = first.or(Some(e)),
+        }
+    }
+    Err(first)
+}
+
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -55,6 +55,8 @@ mod tests {
             optional_value: false,
             text: false,
             path: false,
+            opens: false,
+            holds: None,
             placeholder: "F".into(),
             default: None,
         }

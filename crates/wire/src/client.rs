@@ -1,12 +1,23 @@
 //! What a front end holds: something that runs commands, near or far.
 
-use crate::connection::{Connection, failed};
+use crate::connection::{Connection, ended, failed, neither, unreadable};
+use crate::frame::{Frame, Frames, encode};
 use crate::place::Place;
+use crate::rpc::{Answer, Cancel, Message, code, method};
 use crate::start::Start;
 use async_trait::async_trait;
-use std::sync::Arc;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::{Error, ErrorCode, Host, Request, Response, Result};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
 
 /// Something that runs commands: a host in this process, or a daemon behind a socket.
 #[async_trait]
@@ -22,52 +33,173 @@ impl Client for Host {
     }
 }
 
-/// A daemon behind a socket, found or started at each call. Calls may overlap; each has a connection of its own, which
-/// costs some 15 us, and a daemon that went in between is simply started again.
+/// A daemon behind a socket, found or started when it is first needed and again when it has gone. All calls share one
+/// connection and may overlap; the daemon gets them in the order in which they were made.
 #[derive(Debug, Clone)]
 pub struct SocketClient {
-    inner: Arc<(Place, Start)>,
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    place: Place,
+    start: Start,
+    last_id: AtomicU64,
+    /// Locked while a message is written, so that messages go out in the order of the calls.
+    link: tokio::sync::Mutex<Option<Link>>,
+}
+
+/// Answers that are waited for, by the id of the call. None any more once the connection has ended.
+type Waiting = Arc<Mutex<Option<HashMap<u64, oneshot::Sender<Answer<Response>>>>>>;
+
+/// A connection whose `hello` was answered.
+#[derive(Debug)]
+struct Link {
+    write: OwnedWriteHalf,
+    waiting: Waiting,
+    reader: AbortHandle,
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+/// Why a call has no response.
+enum Unanswered {
+    /// The daemon did not begin with it: it may be sent again.
+    NotBegun(Error),
+    /// Another attempt does not help, or could do it twice.
+    Failed(Error),
 }
 
 impl SocketClient {
     /// The daemon of a state dir.
     #[must_use]
     pub fn new(place: Place, start: Start) -> Self {
-        Self { inner: Arc::new((place, start)) }
+        let inner = Inner { place, start, last_id: AtomicU64::new(0), link: Default::default() };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The state dir, absolute and without links.
+    #[must_use]
+    pub fn state_dir(&self) -> &Path {
+        self.inner.place.state_dir()
     }
 }
 
 #[async_trait]
 impl Client for SocketClient {
     async fn call(&self, request: Request, cancel: CancellationToken) -> Response {
-        let inner = Arc::clone(&self.inner);
-        let (command, session) = (request.command.clone(), request.session.clone());
-        let failed = |error| failed(&command, session.clone(), error);
-        let connected = blocking(move || Connection::find_or_start(&inner.0, &inner.1)).await;
-        let mut connection = match connected {
-            Ok(connection) => connection,
-            Err(error) => return failed(error),
-        };
-        let canceller = match connection.canceller() {
-            Ok(canceller) => canceller,
-            Err(e) => return failed(Error::new(ErrorCode::Io, format!("no file can be opened: {e}"))),
-        };
-        let call = blocking(move || Ok(connection.call(&request)));
-        tokio::pin!(call);
-        let answered = tokio::select! {
-            answered = &mut call => answered,
-            () = cancel.cancelled() => {
-                canceller.cancel();
-                call.await
-            }
-        };
-        answered.unwrap_or_else(failed)
+        let mut answered = self.inner.call(&request, &cancel).await;
+        if let Err(Unanswered::NotBegun(_)) = answered {
+            answered = self.inner.call(&request, &cancel).await;
+        }
+        answered.unwrap_or_else(|why| {
+            let (Unanswered::NotBegun(error) | Unanswered::Failed(error)) = why;
+            failed(&request.command, request.session, error)
+        })
     }
 }
 
-/// Runs the blocking connection beside the runtime.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|e| {
-        Err(Error::new(ErrorCode::Internal, format!("the thread of a call to the daemon ended: {e}")))
-    })
+impl Inner {
+    async fn call(&self, request: &Request, cancel: &CancellationToken) -> Result<Response, Unanswered> {
+        let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut answer = self.send(id, request).await?;
+        let answer = tokio::select! {
+            answer = &mut answer => answer,
+            () = cancel.cancelled() => {
+                self.cancel(id).await;
+                answer.await
+            }
+        };
+        match answer {
+            Ok(Answer { result: Some(response), .. }) => Ok(response),
+            Ok(Answer { error: Some(fault), .. }) => {
+                let refused = fault.code == code::REFUSED;
+                let error = Error::from(fault);
+                // It is just going; the next one is started.
+                let going = refused && error.code == ErrorCode::DaemonUnreachable;
+                Err(if going { Unanswered::NotBegun(error) } else { Unanswered::Failed(error) })
+            }
+            Ok(_) => Err(Unanswered::Failed(neither())),
+            Err(_) => Err(Unanswered::Failed(ended(&request.command))),
+        }
+    }
+
+    /// Sends a call, over a new connection if there is none.
+    async fn send(
+        &self,
+        id: u64,
+        request: &Request,
+    ) -> Result<oneshot::Receiver<Answer<Response>>, Unanswered> {
+        let mut slot = self.link.lock().await;
+        let lives = |link: &Link| lock(&link.waiting).is_some();
+        let link = match slot.take().filter(lives) {
+            Some(link) => slot.insert(link),
+            None => slot.insert(self.connect().await.map_err(Unanswered::Failed)?),
+        };
+        let (sender, receiver) = oneshot::channel();
+        if let Some(waiting) = &mut *lock(&link.waiting) {
+            waiting.insert(id, sender);
+        }
+        match link.write.write_all(&encode(&Message::new(id, method::CALL, request))).await {
+            Ok(()) => Ok(receiver),
+            // A call counts once its whole line is there.
+            Err(e) => {
+                *slot = None;
+                Err(Unanswered::NotBegun(unreadable(&e)))
+            }
+        }
+    }
+
+    /// Asks the daemon to end a call; it still answers.
+    async fn cancel(&self, id: u64) {
+        if let Some(link) = &mut *self.link.lock().await {
+            let cancel = Message::new(Value::Null, method::CANCEL, Cancel { id: id.into() });
+            // A daemon that cannot be told is gone, which the call itself reports.
+            let _ = link.write.write_all(&encode(&cancel)).await;
+        }
+    }
+
+    async fn connect(&self) -> Result<Link> {
+        let (place, start) = (self.place.clone(), self.start.clone());
+        let connected = tokio::task::spawn_blocking(move || Connection::find_or_start(&place, &start));
+        let connection = connected.await.unwrap_or_else(|e| {
+            let message = format!("the thread that looked for the daemon ended: {e}");
+            Err(Error::new(ErrorCode::Internal, message))
+        })?;
+        let stream = connection.into_stream();
+        let stream = stream.set_nonblocking(true).and_then(|()| UnixStream::from_std(stream));
+        let (read, write) = stream.map_err(|e| unreadable(&e))?.into_split();
+        let waiting: Waiting = Arc::new(Mutex::new(Some(HashMap::new())));
+        let reader = tokio::spawn(read_answers(read, Arc::clone(&waiting))).abort_handle();
+        Ok(Link { write, waiting, reader })
+    }
+}
+
+/// Gives each answer to who waits for it, until the daemon goes.
+async fn read_answers(mut read: OwnedReadHalf, waiting: Waiting) {
+    let mut frames = Frames::default();
+    let mut buf = vec![0; 32 << 10];
+    'read: while let Ok(n @ 1..) = read.read(&mut buf).await {
+        frames.push(&buf[..n]);
+        while let Some(frame) = frames.next_frame() {
+            // What is no answer to a call of ours cannot be given to anybody: the connection is of no use any more.
+            let Frame::Line(line) = frame else { break 'read };
+            let Ok(answer) = serde_json::from_slice::<Answer<Response>>(&line) else { break 'read };
+            let sender = answer.id.as_u64().and_then(|id| lock(&waiting).as_mut()?.remove(&id));
+            if let Some(sender) = sender {
+                // Whoever asked may have given up.
+                let _ = sender.send(answer);
+            }
+        }
+    }
+    // Drops the senders: all who wait learn that no answer will come.
+    *lock(&waiting) = None;
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

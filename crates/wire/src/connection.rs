@@ -2,7 +2,7 @@
 
 use crate::frame::{Frame, Frames, encode};
 use crate::place::Place;
-use crate::rpc::{Answer, Cancel, Hello, Message, Status, Stop, Stopping, Verdict, Welcome, method};
+use crate::rpc::{Answer, Hello, Message, Status, Stop, Stopping, Verdict, Welcome, method};
 use crate::start::Start;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -115,12 +115,7 @@ impl Connection {
                 Err(error) => error,
             },
             Err(e) if e.kind() == ErrorKind::InvalidData => unreadable(&e).dispatched(Dispatched::Unknown),
-            Err(_) => Error::new(
-                ErrorCode::DaemonUnreachable,
-                format!("the daemon ended while `{}` was running", request.command),
-            )
-            .hint("it may have been done or not: open the session again and look before you repeat it")
-            .dispatched(Dispatched::Unknown),
+            Err(_) => ended(&request.command),
         };
         failed(&request.command, request.session.clone(), error)
     }
@@ -166,12 +161,9 @@ impl Connection {
         }
     }
 
-    /// A handle that cancels the call that is running, from another thread.
-    ///
-    /// # Errors
-    /// When the process has no file descriptor left.
-    pub(crate) fn canceller(&self) -> io::Result<Canceller> {
-        Ok(Canceller { stream: self.stream.try_clone()?, id: self.last_id + 1 })
+    /// The stream, for who reads and writes it otherwise. Nothing was read from it beyond the answers.
+    pub(crate) fn into_stream(self) -> UnixStream {
+        self.stream
     }
 
     fn ask<P: Serialize, R: DeserializeOwned>(&mut self, method: &str, params: &P) -> Result<R> {
@@ -216,22 +208,6 @@ impl Connection {
     }
 }
 
-/// Cancels one call.
-#[derive(Debug)]
-pub(crate) struct Canceller {
-    stream: UnixStream,
-    id: u64,
-}
-
-impl Canceller {
-    /// Asks the daemon to end the call; it still answers.
-    pub(crate) fn cancel(mut self) {
-        let cancel = Message::new(Value::Null, method::CANCEL, Cancel { id: self.id.into() });
-        // A daemon that cannot be told is gone, which the call itself reports.
-        let _ = self.stream.write_all(&encode(&cancel));
-    }
-}
-
 /// The response of a call that was not made or got no answer. What was run is answered by dispatch.
 #[must_use]
 pub fn failed(command: &str, session: Option<String>, error: Error) -> Response {
@@ -249,10 +225,20 @@ fn taken<R>(answer: Answer<R>) -> Result<R> {
     match (answer.result, answer.error) {
         (Some(result), _) => Ok(result),
         (None, Some(fault)) => Err(fault.into()),
-        (None, None) => {
-            Err(Error::new(ErrorCode::ProtocolMismatch, "the daemon answered neither result nor error"))
-        }
+        (None, None) => Err(neither()),
     }
+}
+
+/// A daemon that does not keep to the protocol.
+pub(crate) fn neither() -> Error {
+    Error::new(ErrorCode::ProtocolMismatch, "the daemon answered neither result nor error")
+}
+
+/// The connection broke before the answer to a call.
+pub(crate) fn ended(command: &str) -> Error {
+    Error::new(ErrorCode::DaemonUnreachable, format!("the daemon ended while `{command}` was running"))
+        .hint("it may have been done or not: open the session again and look before you repeat it")
+        .dispatched(Dispatched::Unknown)
 }
 
 fn placeholder() -> Welcome {
@@ -264,7 +250,7 @@ fn lost(error: &io::Error) -> Missing {
     Missing::Wrong(unreadable(error))
 }
 
-fn unreadable(error: &io::Error) -> Error {
+pub(crate) fn unreadable(error: &io::Error) -> Error {
     Error::new(ErrorCode::DaemonUnreachable, format!("the daemon's answer could not be read: {error}"))
         .hint("stickpin daemon status")
 }

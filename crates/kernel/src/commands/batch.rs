@@ -3,12 +3,14 @@
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
 use crate::error::{Dispatched, Error, ErrorCode, Result, io_error};
+use crate::registry;
 use crate::render::{Show, Text};
 use crate::request::Response;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::time::Duration;
+use stickpin_refs::RefToken;
 
 /// How many steps one batch may have.
 const STEPS: usize = 200;
@@ -24,10 +26,10 @@ const FILE: u64 = 4 * 1024 * 1024;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Batch {
     /// The steps as JSON.
-    #[schemars(extend("x-placeholder" = "JSON"))]
+    #[schemars(extend("x-placeholder" = "JSON", "x-targets" = "step"))]
     steps: Option<Vec<Step>>,
     /// A file that holds the steps as a JSON list.
-    #[schemars(extend("x-path" = true, "x-placeholder" = "FILE"))]
+    #[schemars(extend("x-path" = true, "x-placeholder" = "FILE", "x-targets" = "file"))]
     file: Option<String>,
 }
 
@@ -91,6 +93,18 @@ impl Command for Batch {
     };
     type Output = Ran;
 
+    /// It reads when each of its steps only reads.
+    fn effect(&self) -> Effect {
+        let reads = |step: &Step| {
+            let entry = registry::find(&step.command);
+            entry.is_some_and(|e| e.effect(step.input.clone()).is_ok_and(|e| e == Effect::Reads))
+        };
+        match &self.steps {
+            Some(steps) if steps.iter().all(reads) => Effect::Reads,
+            _ => Effect::Mutates,
+        }
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Ran> {
         let steps = self.steps(cx)?;
         for (i, step) in steps.iter().enumerate() {
@@ -105,10 +119,16 @@ impl Command for Batch {
                 .map_err(|e| Error { message: format!("step {}: {}", i + 1, e.message), ..e })?;
         }
         let mut ran = Ran { steps: Vec::new(), skipped: steps.len(), dispatched: Dispatched::No };
-        for step in steps {
+        // What an earlier step issues is as fresh as can be, whatever a client knew when it wrote the steps.
+        let mut issued: Vec<(u32, u32)> = Vec::new();
+        for mut step in steps {
             cx.check()?;
+            if let Some(entry) = registry::find(&step.command) {
+                crate::targets::change(entry, &mut step.input, &mut |text| fresh(text, &issued));
+            }
             let response = cx.nested(&step.command, step.input).await;
             let ok = response.ok;
+            issued.extend(response.refs.iter().flat_map(|refs| &refs.issued));
             ran.dispatched = cx.dispatched();
             ran.steps.push(response);
             ran.skipped -= 1;
@@ -118,6 +138,13 @@ impl Command for Batch {
         }
         Ok(ran)
     }
+}
+
+/// A pinned ref without its pin, if one of these numbers.
+fn fresh(text: &str, issued: &[(u32, u32)]) -> Option<String> {
+    let RefToken { r#ref, pin } = text.parse().ok()?;
+    let fresh = issued.iter().any(|(first, last)| (*first..=*last).contains(&r#ref.get()));
+    (pin.is_some() && fresh).then(|| r#ref.to_string())
 }
 
 impl Show for Ran {

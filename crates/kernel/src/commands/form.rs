@@ -9,7 +9,7 @@ use crate::device::Capability;
 use crate::error::{Error, ErrorCode, Result};
 use crate::fields::press;
 use crate::render::{Show, Text};
-use crate::target::Target;
+use crate::target::{self, Target};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -41,19 +41,14 @@ pub(crate) struct Assignment {
 impl TryFrom<String> for Assignment {
     type Error = Error;
 
-    /// A selector has equals signs of its own: the target ends at the first one before which a whole target stands.
     fn try_from(text: String) -> Result<Self> {
-        let mut first = None;
-        for (at, _) in text.match_indices('=') {
-            match text[..at].parse::<Target>() {
-                Ok(target) => return Ok(Self { target, value: text[at + 1..].to_owned() }),
-                Err(e) => first = first.or(Some(e)),
-            }
-        }
-        let why = first.map(|e| format!(": {}", e.message)).unwrap_or_default();
-        let message = format!("{} is no TARGET=VALUE{why}", stickpin_tree::quote(&text));
-        Err(Error::new(ErrorCode::InvalidArgs, message)
-            .hint("stickpin form @e2=ada@example.com 'label=\"City\"=Graz'"))
+        let (target, at) = target::assigned(&text).map_err(|first| {
+            let why = first.map(|e| format!(": {}", e.message)).unwrap_or_default();
+            let message = format!("{} is no TARGET=VALUE{why}", stickpin_tree::quote(&text));
+            Error::new(ErrorCode::InvalidArgs, message)
+                .hint("stickpin form @e2=ada@example.com 'label=\"City\"=Graz'")
+        })?;
+        Ok(Self { target, value: text[at + 1..].to_owned() })
     }
 }
 

@@ -28,7 +28,7 @@ const READY: Duration = Duration::from_secs(10);
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Open {
     /// A URL, a file, or an app of another platform: `sim:shop`.
-    #[schemars(extend("x-positional" = 0))]
+    #[schemars(extend("x-positional" = 0, "x-opens" = true))]
     what: String,
     /// Print the first snapshot, as `snapshot -i` does.
     #[serde(default)]

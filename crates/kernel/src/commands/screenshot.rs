@@ -144,6 +144,7 @@ impl Command for Screenshot {
         }
         let png = image.encode()?;
         std::fs::write(&path, png).map_err(|e| io_error("write", &path, &e))?;
+        cx.envelope.image = Some(path);
         cx.live()?.pictures.give(client, picture);
         Ok(taken)
     }

@@ -53,6 +53,9 @@ pub(crate) struct Outlined {
     title: String,
     #[serde(skip)]
     header: String,
+    /// The same without the generation.
+    #[serde(skip)]
+    plain_header: String,
     /// The lines; absent with `--detail digest`.
     #[serde(skip_serializing_if = "Option::is_none")]
     tree: Option<String>,
@@ -135,13 +138,16 @@ impl Snapshot {
         // Cut runs of siblings are fine; levels that were not asked for were not read, however few there are.
         if scope.is_none() && self.depth.is_none() && !plan.cut() {
             session.mark_full_reading(&client);
+            cx.envelope.full = true;
         }
+        let session = &cx.live()?.session;
         let lines = plan.render(&|n| session.ref_of(n));
         let page = &tree.documents()[0];
         Ok(Outlined {
             url: page.url.clone(),
             title: page.title.clone(),
             header: plan.header(generation),
+            plain_header: plan.header(None),
             tree: (!digest).then_some(lines),
             refs: digest.then(|| refs.iter().map(Ref::to_string).collect()),
             shown: plan.shown(),
@@ -154,9 +160,7 @@ impl Snapshot {
 
 impl Show for Outlined {
     fn show(&self, text: &mut Text) {
-        if text.header {
-            text.line(&self.header);
-        }
+        text.line(if text.header { &self.header } else { &self.plain_header });
         if let Some(tree) = &self.tree {
             text.block(tree);
         }

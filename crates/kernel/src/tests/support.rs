@@ -35,7 +35,13 @@ impl Bench {
         let mut config = HostConfig::new(&dir, vec![Arc::new(fake.clone())]);
         let seed = AtomicU64::new(7);
         config.random = Arc::new(move || seed.fetch_add(1, Ordering::Relaxed));
-        let caller = Caller { cwd: dir.clone(), home: None, key: "me".into(), own_session: "mine".into() };
+        let caller = Caller {
+            cwd: dir.clone(),
+            home: None,
+            key: "me".into(),
+            own_session: "mine".into(),
+            client: None,
+        };
         Self { host: Host::new(config), fake, caller, _dir: Arc::new(TempDir(dir)) }
     }
 

@@ -1,0 +1,101 @@
+//! The targets in an input, wherever the schema of its command says that there are any: for who writes them otherwise
+//! before a command reads them. Text that only looks like a target is left alone.
+
+use crate::registry::{self, Entry};
+use crate::schema::{Field, Holds, Kind};
+use crate::target;
+use serde_json::{Map, Value};
+
+/// Shows every target of an input to `to`, nested ones too, and writes what it answers in its place.
+///
+/// What is not of the command's form is passed over: the check of the input says so later, in its own words.
+pub fn change(entry: &Entry, input: &mut Map<String, Value>, to: &mut dyn FnMut(&str) -> Option<String>) {
+    for field in entry.fields() {
+        if let Some(value) = input.get_mut(&field.name) {
+            in_field(field, value, to);
+        }
+    }
+}
+
+fn in_field(field: &Field, value: &mut Value, to: &mut dyn FnMut(&str) -> Option<String>) {
+    match field.holds {
+        Some(Holds::Assignments) => items(value).for_each(|item| in_assignment(item, to)),
+        Some(Holds::Steps) => items(value).for_each(|item| in_step(item, to)),
+        Some(Holds::StepsFile) => {}
+        None if field.kind == Kind::Target => in_target(value, to),
+        None if field.kind == Kind::List(Box::new(Kind::Target)) => {
+            items(value).for_each(|item| in_target(item, to));
+        }
+        None => {}
+    }
+}
+
+fn items(value: &mut Value) -> impl Iterator<Item = &mut Value> {
+    value.as_array_mut().into_iter().flatten()
+}
+
+fn in_target(value: &mut Value, to: &mut dyn FnMut(&str) -> Option<String>) {
+    if let Some(new) = value.as_str().and_then(to) {
+        *value = Value::from(new);
+    }
+}
+
+fn in_assignment(value: &mut Value, to: &mut dyn FnMut(&str) -> Option<String>) {
+    let Some(text) = value.as_str() else { return };
+    let Ok((_, at)) = target::assigned(text) else { return };
+    if let Some(new) = to(&text[..at]) {
+        *value = Value::from(new + &text[at..]);
+    }
+}
+
+fn in_step(value: &mut Value, to: &mut dyn FnMut(&str) -> Option<String>) {
+    let entry = value["command"].as_str().and_then(registry::find);
+    if let (Some(entry), Some(input)) = (entry, value.get_mut("input").and_then(Value::as_object_mut)) {
+        change(entry, input, to);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn marked(command: &str, input: Value) -> Value {
+        let Value::Object(mut input) = input else { panic!("an object") };
+        let entry = registry::find(command).expect("a command");
+        change(entry, &mut input, &mut |target| target.starts_with('@').then(|| format!("{target}!")));
+        Value::Object(input)
+    }
+
+    #[test]
+    fn targets_are_found_where_the_schema_says_and_nowhere_else() {
+        assert_eq!(
+            marked("fill", json!({"target": "@e1", "text": "@e2"})),
+            json!({"target": "@e1!", "text": "@e2"})
+        );
+        assert_eq!(
+            marked("form", json!({"fields": ["@e1=@e2", "label=\"a=b\"=@e3", "nonsense"], "submit": "@e4"})),
+            json!({"fields": ["@e1!=@e2", "label=\"a=b\"=@e3", "nonsense"], "submit": "@e4!"})
+        );
+        assert_eq!(
+            marked(
+                "batch",
+                json!({"steps": [
+                    {"command": "press", "input": {"target": "@e1"}},
+                    {"command": "form", "input": {"fields": ["@e2=x"]}},
+                    {"command": "key", "input": {"chord": "@e3"}},
+                    {"command": "nonsense", "input": {"target": "@e4"}},
+                    "nonsense",
+                ]})
+            ),
+            json!({"steps": [
+                {"command": "press", "input": {"target": "@e1!"}},
+                {"command": "form", "input": {"fields": ["@e2!=x"]}},
+                {"command": "key", "input": {"chord": "@e3"}},
+                {"command": "nonsense", "input": {"target": "@e4"}},
+                "nonsense",
+            ]})
+        );
+        assert_eq!(marked("press", json!({"target": 3})), json!({"target": 3}));
+    }
+}
