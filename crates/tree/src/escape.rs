@@ -68,7 +68,8 @@ fn escape_into(out: &mut String, s: &str, max_chars: usize, quoted: bool) {
 }
 
 /// Characters that are invisible, or act on what stands around them.
-fn is_unsafe(c: char) -> bool {
+#[must_use]
+pub fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' // soft hyphen

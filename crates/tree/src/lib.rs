@@ -9,8 +9,6 @@
 mod builder;
 mod diff;
 mod escape;
-#[cfg(test)]
-mod golden;
 mod node;
 mod outline;
 mod record;
@@ -24,7 +22,7 @@ mod tree;
 
 pub use builder::{NodeSpec, TreeBuilder, TreeError};
 pub use diff::{Change, Diff, DiffCues};
-pub use escape::{MAX_CHARS, escape, quote};
+pub use escape::{MAX_CHARS, escape, is_unsafe, quote};
 pub use node::{Attr, Document, Handle, IdentityGrade, NodeId, Rect, SurfaceId};
 pub use outline::{Cues, DEFAULT_MAX_BYTES, Outline, Plan, View, line};
 #[doc(hidden)]

@@ -26,7 +26,7 @@ fn render(old: &Tree, new: &Tree, view: &View, cues: &DiffCues<'_>) -> String {
 
 #[test]
 fn golden_files() {
-    crate::golden::check("diff", 6, &|input, command| {
+    stickpin_golden::check(env!("CARGO_MANIFEST_DIR"), "diff", 6, &|input, command| {
         let (old, new) = input.split_once("--\n").expect("two trees");
         let (old, new) = (testing::tree(old), testing::tree(new));
         let max_bytes = command.split_once("--max-bytes ").map(|(_, n)| n.parse().expect("a number"));

@@ -1,4 +1,4 @@
-//! Files with expectations in them: `UPDATE_EXPECT=1` writes what is now.
+//! Files with expectations in them, for tests: `UPDATE_EXPECT=1` writes what is now.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 /// A line that begins a section.
 const MARK: &str = "==== ";
 
-/// Runs `actual` on every file of a folder below `test_data`. A file is its input, then sections: a line with `====`
+/// Runs `actual` on every file of a folder below `test_data` of the crate at `root` (its `CARGO_MANIFEST_DIR`). A file is its input, then sections: a line with `====`
 /// and what is asked, and the expected answer. `actual` gets the input and the question.
 ///
 /// # Panics
 /// If a file is not as expected, or there are fewer than `least`.
-pub(crate) fn check(folder: &str, least: usize, actual: &dyn Fn(&str, &str) -> String) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("test_data").join(folder);
+pub fn check(root: &str, folder: &str, least: usize, actual: &dyn Fn(&str, &str) -> String) {
+    let folder = Path::new(root).join("test_data").join(folder);
     let entries = fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let mut files: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
     files.sort();

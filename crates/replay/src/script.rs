@@ -1,0 +1,90 @@
+//! A script as a value: the `.ad` text format, read and written.
+//!
+//! One command per line in command-line form, `#` comments, `${KEY}` variables, a header (`context`, `env`) and the few
+//! blocks that flows need. What the commands mean is not known here: the registry reads their words.
+
+mod error;
+mod parse;
+mod template;
+mod word;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::ScriptError;
+pub use parse::parse;
+pub use template::{Part, Template, Unset};
+pub use write::write;
+
+/// The largest script that is read, in bytes: more is a mistake.
+pub const MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// How deep blocks may stand in one another.
+pub const MAX_DEPTH: usize = 16;
+
+/// How often `repeat` and `retry` may run their lines.
+pub const MAX_TIMES: u32 = 1000;
+
+/// A script.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Script {
+    /// `context` keys in their order, each at most once: `platform`, `device`, `timeout`, `retries`, and what other
+    /// writers add.
+    pub context: Vec<(String, String)>,
+    /// `env KEY=VALUE` lines in their order: defaults of variables.
+    pub env: Vec<(String, Template)>,
+    /// The lines that follow.
+    pub body: Vec<Node>,
+}
+
+impl Script {
+    /// The value of a `context` key.
+    #[must_use]
+    pub fn context(&self, key: &str) -> Option<&str> {
+        self.context.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
+    }
+}
+
+/// A line, or a block with its lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Where it begins, from 1; 0 in a script that was not read from a text.
+    pub line: u32,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What a line is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// An empty line.
+    Blank,
+    /// `# ...`, without the `#` and one space after it. Those right above a command may be annotations of it.
+    Comment(String),
+    /// A command: its words.
+    Command(Vec<Template>),
+    /// `include FILE`: the lines of another script stand here.
+    Include(Template),
+    /// `retry N { ... }`: again from its first line when one fails, at most `times` times in all.
+    Retry {
+        /// How often in all.
+        times: u32,
+        /// Its lines.
+        body: Vec<Node>,
+    },
+    /// `repeat N { ... }`.
+    Repeat {
+        /// How often.
+        times: u32,
+        /// Its lines.
+        body: Vec<Node>,
+    },
+    /// `if visible SELECTOR { ... }`.
+    IfVisible {
+        /// The selector.
+        target: Template,
+        /// Its lines.
+        body: Vec<Node>,
+    },
+}

@@ -1,0 +1,259 @@
+//! Lines to a script.
+
+use super::error::{Fault, ScriptError};
+use super::template::Template;
+use super::word::{self, is_name, is_space, quoted};
+use super::{Kind, MAX_BYTES, MAX_DEPTH, MAX_TIMES, Node, Script};
+
+/// Reads a script.
+///
+/// # Errors
+/// The first fault, with its line and column.
+pub fn parse(text: &str) -> Result<Script, ScriptError> {
+    if text.len() > MAX_BYTES {
+        return Err(Fault::new(
+            0,
+            format!("the script has {} bytes; at most {MAX_BYTES} are read", text.len()),
+            "split it: include FILE",
+        )
+        .on(1, ""));
+    }
+    let mut reader = Reader::default();
+    for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
+        reader.line(number, line).map_err(|fault| fault.on(number, line))?;
+    }
+    reader.end()
+}
+
+/// What is read so far.
+#[derive(Debug, Default)]
+struct Reader {
+    script: Script,
+    seen_context: bool,
+    seen_command: bool,
+    /// Blocks that are open, the innermost last.
+    open: Vec<Block>,
+}
+
+#[derive(Debug)]
+struct Block {
+    line: u32,
+    /// With an empty body.
+    kind: Kind,
+    body: Vec<Node>,
+}
+
+const BLOCKS: &str = "retry N {, repeat N {, if visible SELECTOR {, each closed by a line with }";
+
+impl Reader {
+    fn line(&mut self, number: u32, line: &str) -> Result<(), Fault> {
+        if let Some(at) = line.find('\r') {
+            return Err(Fault::new(at, "a carriage return stands in the line", "in double quotes it is \\r"));
+        }
+        let start = line.len() - line.trim_start_matches(is_space).len();
+        let rest = &line[start..];
+        if rest.is_empty() {
+            self.push(number, Kind::Blank);
+            return Ok(());
+        }
+        if let Some(comment) = rest.strip_prefix('#') {
+            let text = comment.strip_prefix(' ').unwrap_or(comment).trim_end_matches(is_space);
+            self.push(number, Kind::Comment(text.to_owned()));
+            return Ok(());
+        }
+        let first = rest.split(is_space).next().unwrap_or(rest);
+        let behind = start + first.len();
+        match first {
+            "context" => self.context(line, start),
+            "env" => self.env(line, behind),
+            "}" => self.close(number, line, behind),
+            "retry" | "repeat" | "if" => self.open(number, line, first, start),
+            _ => self.command(number, line, start),
+        }
+    }
+
+    /// `context platform=web timeout=60000`.
+    fn context(&mut self, line: &str, start: usize) -> Result<(), Fault> {
+        const FORM: &str = "context platform=web timeout=60000 retries=1";
+        if self.seen_context {
+            return Err(Fault::new(start, "there is a second `context` line", FORM));
+        }
+        if self.seen_command {
+            return Err(Fault::new(start, "`context` stands behind the first command", FORM));
+        }
+        self.seen_context = true;
+        let mut at = skip(line, start + "context".len());
+        while at < line.len() {
+            let (key, value, end) = pair(line, at, FORM)?;
+            let Some(value) = value.as_text() else {
+                return Err(Fault::new(at, "a `context` value holds a variable", FORM));
+            };
+            if self.script.context(&key).is_some() {
+                return Err(Fault::new(at, format!("`{key}` stands twice in `context`"), "leave one"));
+            }
+            if matches!(key.as_str(), "timeout" | "retries") && value.parse::<u32>().is_err() {
+                return Err(Fault::new(
+                    at,
+                    format!("`{key}` is {}, not a whole number", quoted(value)),
+                    FORM,
+                ));
+            }
+            self.script.context.push((key, value.to_owned()));
+            at = skip(line, end);
+        }
+        Ok(())
+    }
+
+    /// `env KEY=VALUE`.
+    fn env(&mut self, line: &str, behind: usize) -> Result<(), Fault> {
+        const FORM: &str = "env KEY=VALUE, before the first command";
+        let at = skip(line, behind);
+        if self.seen_command {
+            return Err(Fault::new(at, "`env` stands behind the first command", FORM));
+        }
+        let (key, value, end) = pair(line, at, FORM)?;
+        if !is_name(&key) {
+            return Err(Fault::new(at, format!("{} is not the name of a variable", quoted(&key)), FORM));
+        }
+        if key.starts_with("AD_") {
+            return Err(Fault::new(
+                at,
+                format!("`{key}` belongs to the runner"),
+                "names that begin with AD_ are built in",
+            ));
+        }
+        if self.script.env.iter().any(|(k, _)| *k == key) {
+            return Err(Fault::new(at, format!("`{key}` is set twice"), "leave one"));
+        }
+        nothing_left(line, end)?;
+        self.script.env.push((key, value));
+        Ok(())
+    }
+
+    fn command(&mut self, number: u32, line: &str, start: usize) -> Result<(), Fault> {
+        let mut words = words(line, start)?;
+        self.seen_command = true;
+        let kind = match (words.first().and_then(Template::as_text), words.len()) {
+            (Some("include"), 2) => Kind::Include(words.swap_remove(1)),
+            (Some("include"), _) => {
+                return Err(Fault::new(start, "`include` takes one file", "include steps/login.ad"));
+            }
+            _ => Kind::Command(words),
+        };
+        self.push(number, kind);
+        Ok(())
+    }
+
+    fn open(&mut self, number: u32, line: &str, first: &str, start: usize) -> Result<(), Fault> {
+        let words = words(line, start)?;
+        let text = |i: usize| words.get(i).and_then(Template::as_text);
+        if text(words.len() - 1) != Some("{") || words.len() < 2 {
+            return Err(Fault::new(
+                line.trim_end().len(),
+                format!("`{first}` needs `{{` at the end of its line"),
+                BLOCKS,
+            ));
+        }
+        let inner = words.len() - 1;
+        let kind = match first {
+            "if" if text(1) == Some("visible") && inner == 3 => {
+                Kind::IfVisible { target: words[2].clone(), body: vec![] }
+            }
+            "if" => {
+                return Err(Fault::new(
+                    start,
+                    "`if` takes `visible` and a selector of one word",
+                    "if visible 'role=button \"Accept all\"' {",
+                ));
+            }
+            _ => {
+                let times = text(1).filter(|_| inner == 2).and_then(|n| n.parse().ok());
+                let Some(times) = times.filter(|n| (1..=MAX_TIMES).contains(n)) else {
+                    return Err(Fault::new(
+                        start,
+                        format!("`{first}` takes a number from 1 to {MAX_TIMES}"),
+                        BLOCKS,
+                    ));
+                };
+                match first {
+                    "retry" => Kind::Retry { times, body: vec![] },
+                    _ => Kind::Repeat { times, body: vec![] },
+                }
+            }
+        };
+        if self.open.len() == MAX_DEPTH {
+            return Err(Fault::new(
+                start,
+                format!("blocks stand more than {MAX_DEPTH} deep in one another"),
+                "",
+            ));
+        }
+        self.seen_command = true;
+        self.open.push(Block { line: number, kind, body: vec![] });
+        Ok(())
+    }
+
+    fn close(&mut self, _: u32, line: &str, behind: usize) -> Result<(), Fault> {
+        nothing_left(line, behind)?;
+        let Some(Block { line, mut kind, body: lines }) = self.open.pop() else {
+            return Err(Fault::new(behind - 1, "`}` closes nothing", BLOCKS));
+        };
+        if let Kind::Retry { body, .. } | Kind::Repeat { body, .. } | Kind::IfVisible { body, .. } = &mut kind
+        {
+            *body = lines;
+        }
+        self.push(line, kind);
+        Ok(())
+    }
+
+    fn push(&mut self, line: u32, kind: Kind) {
+        let lines = self.open.last_mut().map_or(&mut self.script.body, |block| &mut block.body);
+        lines.push(Node { line, kind });
+    }
+
+    fn end(self) -> Result<Script, ScriptError> {
+        match self.open.last() {
+            Some(block) => Err(Fault::new(0, "this block is not closed", BLOCKS).on(block.line, "")),
+            None => Ok(self.script),
+        }
+    }
+}
+
+/// All words from `at` on.
+fn words(line: &str, at: usize) -> Result<Vec<Template>, Fault> {
+    let mut words = Vec::new();
+    let mut at = skip(line, at);
+    while at < line.len() {
+        let (found, end) = word::read(line, at)?;
+        words.push(found);
+        at = skip(line, end);
+    }
+    Ok(words)
+}
+
+/// `KEY=VALUE`, the value a word.
+fn pair(line: &str, at: usize, form: &'static str) -> Result<(String, Template, usize), Fault> {
+    let rest = &line[at..];
+    let equals = rest.find('=').filter(|&i| i > 0 && !rest[..i].contains(is_space));
+    let Some(equals) = equals else {
+        return Err(Fault::new(at, "KEY=VALUE is missing", form));
+    };
+    let behind = at + equals + 1;
+    if line[behind..].is_empty() || line[behind..].starts_with(is_space) {
+        return Ok((rest[..equals].to_owned(), Template::default(), behind));
+    }
+    let (value, end) = word::read(line, behind)?;
+    Ok((rest[..equals].to_owned(), value, end))
+}
+
+fn skip(line: &str, at: usize) -> usize {
+    line.len() - line[at..].trim_start_matches(is_space).len()
+}
+
+fn nothing_left(line: &str, at: usize) -> Result<(), Fault> {
+    let at = skip(line, at);
+    if at < line.len() {
+        return Err(Fault::new(at, "something stands behind the end of the line's form", ""));
+    }
+    Ok(())
+}

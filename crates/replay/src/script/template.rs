@@ -1,0 +1,110 @@
+//! Text with variables in it.
+
+use std::fmt;
+
+/// A word or value in which `${KEY}` and `${KEY:-default}` stand for text. What they stand for never becomes more than
+/// one word.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
+pub struct Template {
+    /// Neighbouring texts are joined; there is no empty text.
+    parts: Vec<Part>,
+}
+
+/// A piece of a template.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// Text as it is.
+    Text(String),
+    /// A variable.
+    Variable {
+        /// Its name.
+        name: String,
+        /// What it is when nobody sets it.
+        default: Option<String>,
+    },
+}
+
+/// A variable that nobody set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`${{{name}}}` is not set")]
+pub struct Unset {
+    /// Its name.
+    pub name: String,
+}
+
+impl Template {
+    /// Joins neighbouring texts and drops empty ones.
+    #[must_use]
+    pub fn new(parts: impl IntoIterator<Item = Part>) -> Self {
+        let mut template = Self::default();
+        for part in parts {
+            match part {
+                Part::Text(text) => template.push(&text),
+                variable @ Part::Variable { .. } => template.parts.push(variable),
+            }
+        }
+        template
+    }
+
+    /// Text without variables.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new([Part::Text(text.into())])
+    }
+
+    /// Its pieces.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The text, if there is no variable in it.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.parts[..] {
+            [] => Some(""),
+            [Part::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Fills the variables in.
+    ///
+    /// # Errors
+    /// The first that is neither known nor has a default.
+    pub fn fill(&self, value: impl Fn(&str) -> Option<String>) -> Result<String, Unset> {
+        let mut out = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => out.push_str(text),
+                Part::Variable { name, default } => match value(name).or_else(|| default.clone()) {
+                    Some(text) => out.push_str(&text),
+                    None => return Err(Unset { name: name.clone() }),
+                },
+            }
+        }
+        Ok(out)
+    }
+
+    fn push(&mut self, text: &str) {
+        match self.parts.last_mut() {
+            _ if text.is_empty() => {}
+            Some(Part::Text(last)) => last.push_str(text),
+            _ => self.parts.push(Part::Text(text.to_owned())),
+        }
+    }
+}
+
+/// As a person would read it; not as a script spells it.
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => f.write_str(text)?,
+                Part::Variable { name, default: None } => write!(f, "${{{name}}}")?,
+                Part::Variable { name, default: Some(default) } => write!(f, "${{{name}:-{default}}}")?,
+            }
+        }
+        Ok(())
+    }
+}
