@@ -64,6 +64,8 @@ pub(crate) struct Ready {
     pub(crate) point: (f64, f64),
     /// It before the act.
     pub(crate) before: Option<Reading>,
+    /// Whether a press on it does something, as far as the device can tell.
+    pub(crate) actionable: bool,
     /// It in words.
     pub(crate) words: String,
 }
@@ -177,6 +179,7 @@ impl Cx {
                 handle: Some(place.handle),
                 point: (0.0, 0.0),
                 before: Some(before.clone()),
+                actionable: place.tree.node(place.node).is(States::ACTIONABLE),
                 words: found.words(),
                 found: None,
             };

@@ -27,5 +27,6 @@ pub(crate) mod select;
 pub(crate) mod session;
 pub(crate) mod snapshot;
 pub(crate) mod type_text;
+pub(crate) mod upload;
 pub(crate) mod wait;
 pub(crate) mod wait_for;

@@ -6,7 +6,7 @@ mod capability;
 mod notice;
 mod question;
 
-pub use action::{Action, Aim, AimOptions, Button, Hit, Landed, Modifiers, Performed};
+pub use action::{Action, Aim, AimOptions, Button, FileInput, HeldFile, Hit, Landed, Modifiers, Performed};
 pub use capability::{Capability, Support};
 pub use notice::{Dialog, DialogAnswer, Notice};
 pub use question::{Arrived, Navigation, Query, SettleRequest, Settled, Shot, ShotRequest};
@@ -165,6 +165,15 @@ pub trait Device: Send + fmt::Debug {
     /// # Errors
     /// As `capture`.
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>>;
+
+    /// The input that takes the files meant for an element: it itself, the one that it labels, the only one inside it.
+    /// `None` where there is none.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED`, `ELEMENT_NOT_FOUND` when it is gone.
+    async fn file_input(&mut self, _handle: Handle) -> Result<Option<FileInput>> {
+        Err(unsupported(self.info().kind, "take files"))
+    }
 
     /// Does one thing to the app by the platform's real input. Returns when the app has received it, or as soon as
     /// a dialog opened.

@@ -49,6 +49,12 @@ pub(crate) struct World {
     pub(crate) truncated: bool,
     /// Whether the device chooses options of lists itself.
     pub(crate) native_lists: bool,
+    /// Inputs that take files: by the element that they are for.
+    pub(crate) file_inputs: HashMap<u64, FileInput>,
+    /// The input whose chooser a press opens.
+    pub(crate) chooser: Option<u64>,
+    /// Whether dropped files are taken.
+    pub(crate) takes_drops: bool,
     /// How far the page is scrolled, in pixels.
     pub(crate) scrolled: f64,
     /// What the next input reached instead of its target.
@@ -222,6 +228,9 @@ impl Fake {
             dead: false,
             truncated: false,
             native_lists: true,
+            file_inputs: HashMap::new(),
+            chooser: None,
+            takes_drops: false,
             scrolled: 0.0,
             reached: None,
             still: Vec::new(),
@@ -315,6 +324,11 @@ impl FakeDevice {
     }
 }
 
+fn file_names(files: &[std::path::PathBuf]) -> String {
+    let names = files.iter().filter_map(|f| f.file_name()).map(|n| n.to_string_lossy());
+    names.collect::<Vec<_>>().join(", ")
+}
+
 /// Where an element is while the page is not scrolled.
 fn rect(id: u64) -> Rect {
     Rect { x: 0.0, y: 20.0 * id as f64, width: 100.0, height: 20.0 }
@@ -367,6 +381,10 @@ impl Device for FakeDevice {
         };
         let rect = world.rect(handle.id);
         Ok(Aim { rect, point: rect.center(), hit })
+    }
+
+    async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
+        Ok(self.fake.world().file_inputs.get(&handle.id).cloned())
     }
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
@@ -429,6 +447,23 @@ impl Device for FakeDevice {
             Action::Select { .. } if !world.native_lists => performed.handled = false,
             Action::Select { options, .. } => world.input(None, format!("select {}", options.join(","))),
             Action::Scroll { dy, .. } => world.input(None, format!("scroll {dy}")),
+            Action::Choose { target, .. } => {
+                world.input(Some(target.id), format!("choose {}", target.id));
+                performed.chooser = world.chooser.map(|id| Handle { scope: 1, id });
+            }
+            Action::Upload { target, files } => {
+                let names = file_names(files);
+                world.input(Some(target.id), format!("upload {} {names}", target.id));
+                performed.value = Some(names);
+            }
+            Action::Drop { target, .. } if !world.takes_drops => {
+                world.log.push(format!("no drop {}", target.id));
+                performed.handled = false;
+            }
+            Action::Drop { target, files, .. } => {
+                let names = file_names(files);
+                world.input(Some(target.id), format!("drop {} {names}", target.id));
+            }
         }
         Ok(performed)
     }

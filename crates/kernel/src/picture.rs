@@ -156,7 +156,8 @@ impl Cx {
             return match shown {
                 Some((id, mark)) => Err(moved(id, x, y, &mark.meaning.to_string(), "nothing is there now")),
                 None => {
-                    Ok(Ready { found: None, handle: None, point, before: None, words: format!("{x},{y}") })
+                    let words = format!("{x},{y}");
+                    Ok(Ready { found: None, handle: None, point, before: None, actionable: false, words })
                 }
             };
         };
@@ -197,7 +198,8 @@ impl Cx {
             handle: Some(mark.handle),
             meaning: mark.meaning,
         });
-        Ok(Ready { found, handle: Some(handle), point, before: Some(Reading::of(node)), words })
+        let actionable = node.is(States::ACTIONABLE);
+        Ok(Ready { found, handle: Some(handle), point, before: Some(Reading::of(node)), actionable, words })
     }
 
     /// Whether a picture shows an element at a point where none of its boxes is: outside of what it shows, where it

@@ -21,6 +21,11 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
             }
             Notice::Navigated { url } => (0, format!("navigated to {}", escape(url, URL))),
             Notice::DialogShown { text } => (1, format!("dialog {} (answered by itself)", quote(text))),
+            Notice::FileChooser => (
+                1,
+                "file chooser opened and closed without a choice; stickpin upload TARGET FILE gives it files"
+                    .to_owned(),
+            ),
             Notice::RequestFailed { method, url, why } => {
                 (2, format!("{} {} -> {}", escape(method, 16), escape(url, URL), escape(why, 80)))
             }

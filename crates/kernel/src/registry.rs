@@ -37,6 +37,7 @@ list! {
     commands::select::Select,
     commands::check::Check,
     commands::check::Uncheck,
+    commands::upload::Upload,
     commands::scroll::Scroll,
     commands::get::Get,
     commands::get::GetTitle,

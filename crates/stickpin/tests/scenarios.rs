@@ -106,7 +106,10 @@ fn command(line: &str) -> Option<String> {
 
 #[test]
 fn every_command_is_in_a_scenario() {
-    let steps = files().into_iter().flat_map(|(_, scenario)| scenario.steps);
+    // What the embedded device cannot do is shown on pages.
+    let web = scenario_files("web").expect("the scenarios");
+    let web = web.iter().map(|path| Scenario::read(path).expect("a scenario"));
+    let steps = files().into_iter().map(|(_, scenario)| scenario).chain(web).flat_map(|s| s.steps);
     let used: BTreeSet<String> = steps.filter(|s| s.exit == 0).filter_map(|s| command(&s.run)).collect();
     let missing: Vec<&str> = COMMANDS.iter().map(|e| e.spec.name).filter(|n| !used.contains(*n)).collect();
     assert!(missing.is_empty(), "no scenario shows that these do what they should: {missing:?}");
@@ -236,6 +239,7 @@ fn every_consumer_of_a_ref_takes_both_forms_and_refuses_malformed_ones_alike() {
         "check",
         "uncheck",
         "scroll",
+        "upload",
         "get",
         "is",
         "wait",

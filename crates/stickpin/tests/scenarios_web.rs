@@ -13,7 +13,7 @@ use stickpin_testkit::{
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
 
 /// In process, all of them.
-const NAMES: &[&str] = &["web-orders", "web-reach", "web-signin"];
+const NAMES: &[&str] = &["web-files", "web-orders", "web-reach", "web-signin"];
 
 fn run(name: &str, surface: impl FnOnce(&Path) -> Option<Box<dyn Surface>>) {
     let dir = tempfile::tempdir().expect("a folder");
@@ -26,6 +26,11 @@ fn run(name: &str, surface: impl FnOnce(&Path) -> Option<Box<dyn Surface>>) {
 
 fn in_process(name: &str) {
     run(name, |dir| Some(Box::new(InProcess::new(dir, vec![Arc::new(chromium()?)]))));
+}
+
+#[test]
+fn files() {
+    in_process("web-files");
 }
 
 #[test]

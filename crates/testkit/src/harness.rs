@@ -13,6 +13,11 @@ use std::time::Duration;
 /// How long a page may take to report what it received.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The folder of the pages.
+fn web() -> PathBuf {
+    workspace_root().join("fixtures").join("web")
+}
+
 /// One run of a scenario: its folder, its log, its pages.
 #[derive(Debug)]
 pub struct Run {
@@ -29,10 +34,11 @@ impl Run {
     /// # Errors
     /// If the page server cannot start.
     pub fn new(dir: &Path) -> std::io::Result<Self> {
-        let pages = PageServer::start(&workspace_root().join("fixtures").join("web"))?;
+        let pages = PageServer::start(&web())?;
         let mut normaliser = Normaliser::default();
         normaliser.replace(pages.origin(), "$PAGES");
         normaliser.replace(dir.to_string_lossy(), "$DIR");
+        normaliser.replace(web().to_string_lossy(), "$WEB");
         Ok(Self { dir: dir.to_owned(), log: dir.join("app.log"), read: 0, pages, normaliser })
     }
 
@@ -45,6 +51,7 @@ impl Run {
             .run
             .replace("$LOG", &self.log.to_string_lossy())
             .replace("$PAGES", &self.pages.origin())
+            .replace("$WEB", &web().to_string_lossy())
             .replace("$STATE", &self.dir.join("state").to_string_lossy());
         let words = split(&self.normaliser.with_kept(&line))?;
         let folder = step.caller.as_ref().map_or_else(|| self.dir.clone(), |name| self.dir.join(name));

@@ -50,7 +50,7 @@ fn sim() -> String {
 /// Beside that no answer may show a pin where a ref stands, errors about what was typed (exit 2) apart.
 ///
 /// In `run`, `$LOG` is the file that a simulated app writes its ground truth to, `$PAGES` the address of the page
-/// server, `$STATE` the state dir.
+/// server, `$WEB` the folder that it serves, `$STATE` the state dir.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Step {

@@ -113,6 +113,9 @@ impl SimDevice {
                 let moved = sim.scroll_to(&mark, before + dy);
                 Ok(Performed { moved, ..done(Landed::Confirmed) })
             }
+            Action::Choose { .. } | Action::Upload { .. } | Action::Drop { .. } => {
+                Err(stickpin_kernel::device::unsupported("sim", "take files"))
+            }
         }
     }
 }

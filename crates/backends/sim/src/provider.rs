@@ -39,6 +39,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Key, Support::Yes),
     (Capability::Select, Support::Yes),
     (Capability::Scroll, Support::Yes),
+    (Capability::Upload, Support::No),
     (Capability::History, Support::Yes),
     (Capability::Reload, Support::Yes),
     (Capability::Navigate, Support::Yes),

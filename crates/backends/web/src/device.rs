@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
-    Dialog, DialogAnswer, Located, Navigation, Notice, Page, Performed, Query, SettleRequest, Settled, Shot,
-    ShotRequest,
+    Dialog, DialogAnswer, FileInput, Located, Navigation, Notice, Page, Performed, Query, SettleRequest,
+    Settled, Shot, ShotRequest,
 };
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, IdentityGrade, Rect, SurfaceId, Tree};
@@ -212,6 +212,10 @@ impl Device for WebDevice {
         self.aim_at(handle, options).await
     }
 
+    async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
+        self.takes_files(handle).await
+    }
+
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
         Ok(self.innermost(x, y).await?)
     }
@@ -229,6 +233,9 @@ impl Device for WebDevice {
             Action::Key { modifiers, key } => self.chord(*modifiers, key).await,
             Action::Select { target, options } => self.select(*target, options).await,
             Action::Scroll { target, dx, dy } => self.scroll(*target, *dx, *dy).await,
+            Action::Choose { point, target } => self.choose_files(*point, *target, cancel).await,
+            Action::Upload { target, files } => self.upload(*target, files).await,
+            Action::Drop { point, target, files } => self.drop_files(*point, *target, files).await,
         };
         self.acted = Some(Instant::now());
         performed

@@ -6,7 +6,7 @@ mod network;
 use crate::agent;
 use crate::cdp::protocol as cdp;
 use crate::cdp::{Client, Method, Sink};
-use crate::state::{Frame, Shared, Stage, State, TabState, World};
+use crate::state::{Chooser, Frame, Shared, Stage, State, TabState, World};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::path::PathBuf;
@@ -170,6 +170,7 @@ fn attached(client: &Client, state: &mut State, parent: Option<&str>, event: cdp
     send(client, &session, &cdp::EnableInspector {});
     send(client, &session, &cdp::EnableNetwork { max_total_buffer_size: 0, max_resource_buffer_size: 0 });
     send(client, &session, &cdp::EmulateFocus { enabled: true });
+    send(client, &session, &cdp::InterceptFileChooser { enabled: true, cancel: true });
     send(client, &session, &auto_attach);
     send(client, &session, &cdp::Resume {});
 }
@@ -285,6 +286,15 @@ fn page(client: &Client, tab: &mut TabState, session: &str, name: &str, params: 
         "javascriptDialogOpening" => {
             if let Some(event) = read(name, params) {
                 dialog_opening(client, tab, session, event);
+            }
+        }
+        "fileChooserOpened" => {
+            if let Some(cdp::FileChooserOpened { frame_id, backend_node_id }) = read(name, params) {
+                if tab.chooser == Chooser::Expected {
+                    tab.chooser = Chooser::Opened(frame_id, backend_node_id);
+                } else {
+                    tab.notice(Notice::FileChooser);
+                }
             }
         }
         "javascriptDialogClosed" => {

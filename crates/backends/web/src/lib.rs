@@ -9,7 +9,7 @@
 //! | `page`, `agent`, `capture` | the script of ours in every document, what it answers, trees made of that |
 //! | `provider`, `device` | the device traits |
 //! | `frames` | whose element shows which document, and how their pixels map |
-//! | `aim`, `mouse`, `keyboard`, `keys` | where a press would go; input events |
+//! | `aim`, `mouse`, `keyboard`, `keys`, `files` | where a press would go; input events; files for inputs and drops |
 //! | `navigate`, `address`, `settle`, `screenshot` | going somewhere, what an address is, quiet, pictures |
 //!
 //! Invariants: nothing is asked of a page behind a dialog; a capture carries no coordinates; an input goes where a
@@ -23,6 +23,7 @@ pub mod cdp;
 mod css;
 mod device;
 mod events;
+mod files;
 mod find;
 mod frames;
 mod keyboard;

@@ -11,7 +11,7 @@ use stickpin_kernel::{Dispatched, Error, Result};
 use stickpin_tree::Handle;
 
 /// No arguments.
-const NONE: [u8; 0] = [];
+pub(crate) const NONE: [u8; 0] = [];
 
 /// Moves between the two ends of a drag: apps look for movement, not for a jump.
 const STEPS: u32 = 8;
@@ -19,7 +19,7 @@ const STEPS: u32 = 8;
 /// Frames that a wheel gets to move something.
 const WHEEL_FRAMES: usize = 3;
 
-fn unknown(fault: impl Into<Error>) -> Error {
+pub(crate) fn unknown(fault: impl Into<Error>) -> Error {
     fault.into().dispatched(Dispatched::Unknown)
 }
 
@@ -33,7 +33,7 @@ fn button(button: Button) -> (&'static str, u32) {
 }
 
 /// The result of an input whose answer is a dialog: it arrived, and nothing of the page can be asked now.
-fn or_dialog(delivered: Result<(), Fault>) -> Result<bool> {
+pub(crate) fn or_dialog(delivered: Result<(), Fault>) -> Result<bool> {
     match delivered {
         Ok(()) => Ok(false),
         Err(Fault::Dialog(_)) => Ok(true),

@@ -93,6 +93,20 @@ pub(crate) struct TabState {
     pub(crate) verdict: Option<crate::agent::Verdict>,
     /// The data of a drag that was taken over from the browser.
     pub(crate) drag: Option<serde_json::Value>,
+    /// What a press is expected to open: none expects a file chooser, or the one that came.
+    pub(crate) chooser: Chooser,
+}
+
+/// Whether a file chooser is expected.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Chooser {
+    /// One that opens is closed without a choice, and noticed.
+    #[default]
+    Unexpected,
+    /// One that opens is kept for whoever waits for it.
+    Expected,
+    /// One opened: the frame and the node of its input, if it has one.
+    Opened(String, Option<i64>),
 }
 
 /// One frame of a tab.

@@ -388,38 +388,70 @@ impl Tab {
         {
             return Ok(Some((parent, id)));
         }
-        let context = self.read(|tab| Some(tab.frames.get(&parent.frame)?.world.as_ref()?.context))?;
-        let Some(context) = context else { return Err(Fault::WorldGone) };
+        let owner = cdp::GetFrameOwner { frame_id: world.frame.clone() };
         let asked = async {
-            let gone = |e: CallError| match e {
-                CallError::Refused { .. } => Fault::WorldGone,
-                e => Fault::Failed(self.call_error(&e)),
-            };
-            let session = Some(parent.session.as_str());
-            let owner = cdp::GetFrameOwner { frame_id: world.frame.clone() };
-            let node = self.client.call(session, &owner).await.map_err(gone)?.backend_node_id;
-            let resolve = cdp::ResolveNode { backend_node_id: node, execution_context_id: context };
-            let object = self.client.call(session, &resolve).await.map_err(gone)?.object.object_id;
-            let function = format!("function(){{return {}.idOf(this)}}", agent::GLOBAL);
-            let ask = cdp::CallFunctionOn {
-                function_declaration: function,
-                object_id: object.unwrap_or_default(),
-                return_by_value: true,
-            };
-            self.client.call(session, &ask).await.map_err(gone)
+            let owner = self.client.call(Some(&parent.session), &owner).await;
+            owner.map_err(|e| self.or_gone(&e))
         };
-        let answer = self.unless_dialog(asked).await?;
-        let id: u64 = answer
-            .result
-            .value
-            .and_then(|v| serde_json::from_str(v.get()).ok())
-            .ok_or_else(|| Fault::Threw("the owner of a frame has no number".to_owned()))?;
+        let node = self.unless_dialog(asked).await?.backend_node_id;
+        let id = self.number(&parent, node).await?;
         self.write(|tab| {
             if let Some(w) = tab.frames.get_mut(&world.frame).and_then(|f| f.world.as_mut()) {
                 w.owner = Some((parent.scope, id));
             }
         })?;
         Ok(Some((parent, id)))
+    }
+}
+
+impl Tab {
+    /// The number of a node, that the browser names, in the document of a world.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub(crate) async fn number(&self, world: &World, node: i64) -> Result<u64, Fault> {
+        let context = self.read(|tab| Some(tab.frames.get(&world.frame)?.world.as_ref()?.context))?;
+        let Some(context) = context else { return Err(Fault::WorldGone) };
+        let asked = async {
+            let session = Some(world.session.as_str());
+            let resolve = cdp::ResolveNode { backend_node_id: node, execution_context_id: context };
+            let resolved = self.client.call(session, &resolve).await.map_err(|e| self.or_gone(&e))?;
+            let ask = cdp::CallFunctionOn {
+                function_declaration: format!("function(){{return {}.idOf(this)}}", agent::GLOBAL),
+                object_id: resolved.object.object_id.unwrap_or_default(),
+                return_by_value: true,
+            };
+            self.client.call(session, &ask).await.map_err(|e| self.or_gone(&e))
+        };
+        let answer = self.unless_dialog(asked).await?;
+        answer
+            .result
+            .value
+            .and_then(|v| serde_json::from_str(v.get()).ok())
+            .ok_or_else(|| Fault::Threw("a node has no number".to_owned()))
+    }
+
+    /// An expression in a document as an object of it, by its id; none when it is nothing or no object.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub(crate) async fn object(&self, world: &World, expression: String) -> Result<Option<String>, Fault> {
+        let method = cdp::Evaluate {
+            expression,
+            unique_context_id: Some(world.context.clone()),
+            return_by_value: false,
+            await_promise: false,
+        };
+        let asked = async { self.answer_raw(self.client.send(Some(&world.session), &method)).await };
+        Ok(self.unless_dialog(asked).await?.result.object_id)
+    }
+
+    /// A refusal means that what was asked about is gone.
+    fn or_gone(&self, error: &CallError) -> Fault {
+        match error {
+            CallError::Refused { .. } => Fault::WorldGone,
+            error => Fault::Failed(self.call_error(error)),
+        }
     }
 }
 

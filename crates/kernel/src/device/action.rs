@@ -1,6 +1,7 @@
 //! Aiming, acting, and what became of it.
 
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_tree::{Handle, Rect};
 
@@ -129,6 +130,57 @@ pub enum Action {
         /// Down in CSS pixels.
         dy: f64,
     },
+    /// Press at a point that was aimed at, and wait for the file chooser that this opens. It shows no window; its
+    /// input is `Performed::chooser`.
+    Choose {
+        /// Where.
+        point: (f64, f64),
+        /// What must receive the press.
+        target: Handle,
+    },
+    /// Give a file input these files instead of those that it has.
+    Upload {
+        /// The input, as [`FileInput::input`] names it.
+        target: Handle,
+        /// Paths that exist.
+        files: Vec<PathBuf>,
+    },
+    /// Drop files at a point that was aimed at. `handled: false` when nothing there takes them; nothing was dropped
+    /// then.
+    Drop {
+        /// Where.
+        point: (f64, f64),
+        /// What must receive them.
+        target: Handle,
+        /// Paths that exist.
+        files: Vec<PathBuf>,
+    },
+}
+
+/// An input that takes files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileInput {
+    /// The input itself, which need not be in the document.
+    pub input: Handle,
+    /// Whether it takes more than one.
+    pub multiple: bool,
+    /// Whether it takes a folder.
+    pub directory: bool,
+    /// What it takes: extensions and media types, separated by commas (HTML 4.10.5.3.7); empty for anything.
+    pub accept: String,
+    /// What it holds.
+    pub holds: Vec<HeldFile>,
+}
+
+/// A file that an input holds.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct HeldFile {
+    /// Without its folder.
+    pub name: String,
+    /// Bytes.
+    pub size: u64,
+    /// Milliseconds since 1970.
+    pub modified: u64,
 }
 
 /// What became of an input.
@@ -142,6 +194,8 @@ pub struct Performed {
     pub value: Option<String>,
     /// Whether anything moved (scroll).
     pub moved: bool,
+    /// The input whose file chooser was opened (choose).
+    pub chooser: Option<Handle>,
 }
 
 /// What received an input.

@@ -18,6 +18,7 @@ pub enum Capability {
     Key,
     Select,
     Scroll,
+    Upload,
     History,
     Reload,
     Navigate,

@@ -45,6 +45,8 @@ pub enum Notice {
         /// Where it is.
         path: PathBuf,
     },
+    /// A file chooser that nobody asked for was opened, and closed again without a choice.
+    FileChooser,
     /// A dialog was shown and answered by itself (`alert`).
     DialogShown {
         /// Its text.

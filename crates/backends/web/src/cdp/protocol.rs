@@ -101,6 +101,8 @@ methods! {
     "Page.navigateToHistoryEntry" GoToEntry { entry_id: i64 } -> Done;
     /// Answers a dialog.
     "Page.handleJavaScriptDialog" HandleDialog { accept: bool, prompt_text: Option<String> } -> Done;
+    /// Report file choosers instead of showing them; `cancel` also tells the page that nothing was chosen.
+    "Page.setInterceptFileChooserDialog" InterceptFileChooser { enabled: bool, cancel: bool } -> Done;
     /// A picture.
     "Page.captureScreenshot" CaptureScreenshot { format: &'static str, clip: Option<Clip>, capture_beyond_viewport: Option<bool> } -> Picture;
     /// Sizes of viewport and page.
@@ -119,6 +121,10 @@ methods! {
     "DOM.getFrameOwner" GetFrameOwner { frame_id: String } -> FrameOwner;
     /// A node as an object of a context.
     "DOM.resolveNode" ResolveNode { backend_node_id: i64, execution_context_id: i64 } -> Resolved;
+    /// The files of an input.
+    "DOM.setFileInputFiles" SetFiles { files: Vec<String>, object_id: String } -> Done;
+    /// Lets go of an object of a page.
+    "Runtime.releaseObject" ReleaseObject { object_id: String } -> Done;
 
     /// Network events; bodies are not kept.
     "Network.enable" EnableNetwork { max_total_buffer_size: u32, max_resource_buffer_size: u32 } -> Done;
@@ -209,6 +215,8 @@ values! {
     LifecycleEvent { frame_id: String, loader_id: String, name: String }
     /// `Page.javascriptDialogOpening`.
     DialogOpening { message: String, r#type: String, default_prompt: Option<String> }
+    /// `Page.fileChooserOpened`; without a node it was not an input that opened it.
+    FileChooserOpened { frame_id: String, backend_node_id: Option<i64> }
     /// `Runtime.executionContextCreated`.
     ContextCreated { context: ExecutionContext }
     /// A context.

@@ -29,6 +29,10 @@
 //   scrollBy(id | 0, dx, dy)    -> {moved, left, top}
 //   attrs(id), html(id), text(id)
 //
+// Files (files.js)
+//   fileInput(id)               -> {id, multiple, directory, accept, holds: [{name, size, modified}]} | {} | null: gone
+//   expectDrop(id), dropVerdict() -> {landed, taken, what}: what the last dragover of files reached
+//
 // Noticing (changes.js); signals go to the binding `__stickpinSignal`: {changed: true}, {said: text}, {press: verdict}
 //   changes()                   -> {count, quiet_for (ms), animations: [words], mutated: words}
 //   fingerprint()               -> {count, values, focus, provable}: equal, and the browser's layout and style counts
@@ -44,6 +48,7 @@ const wordsOf = id => {
 
 globalThis.__stickpin = Object.freeze({
   capture, locate, css, idOf, nodeOf, adoptRoot, aim, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
-  clickVerdict, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, attrs, html, text, changes,
+  clickVerdict, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, attrs, html, text,
+  fileInput, expectDrop, dropVerdict, changes,
   fingerprint, changed, settled, announcements,
 });

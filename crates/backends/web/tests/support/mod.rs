@@ -20,6 +20,8 @@ pub struct Page {
     pub device: WebDevice,
     pub site: Site,
     pub dir: tempfile::TempDir,
+    /// Files of the test.
+    pub files: tempfile::TempDir,
 }
 
 /// The browser that is driven in tests.
@@ -70,7 +72,7 @@ impl Page {
     pub async fn site(pages: &[(&str, &str)]) -> Option<Self> {
         let (dir, device) = start().await?;
         let site = Site::serve(pages).await;
-        let mut page = Self { device, site, dir };
+        let mut page = Self { device, site, dir, files: tempfile::tempdir().unwrap() };
         let first = page.site.url(pages[0].0);
         assert!(page.go(&first).await.settled, "{first} did not settle");
         Some(page)

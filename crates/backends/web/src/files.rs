@@ -1,0 +1,197 @@
+//! Files for the page: into an input, into the chooser that a press opens, dropped.
+
+use crate::cdp::protocol::{DragEvent, InterceptFileChooser, ReleaseObject, SetFiles};
+use crate::device::{Place, WebDevice, gone};
+use crate::mouse::{or_dialog, unknown};
+use crate::state::Chooser;
+use crate::tab::{Fault, expression};
+use serde::Deserialize;
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::Duration;
+use stickpin_kernel::device::{
+    Action, Button, CancellationToken, FileInput, HeldFile, Landed, Modifiers, Performed,
+};
+use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_tree::Handle;
+use tokio::time::timeout;
+
+/// How long a press may take to open a file chooser: apps ask their server first.
+const CHOOSER: Duration = Duration::from_millis(1500);
+
+/// `fileInput(id)`; without an id there is none.
+#[derive(Debug, Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct Takes {
+    id: u64,
+    multiple: bool,
+    directory: bool,
+    accept: String,
+    holds: Vec<HeldFile>,
+}
+
+/// `dropVerdict()`.
+#[derive(Debug, Deserialize)]
+struct DropVerdict {
+    landed: bool,
+    taken: bool,
+    what: String,
+}
+
+fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
+    let text = |file: &PathBuf| {
+        file.to_str().map(str::to_owned).ok_or_else(|| {
+            let message = format!("the browser cannot be told of `{}`: it is not UTF-8", file.display());
+            Error::new(ErrorCode::InvalidArgs, message)
+        })
+    };
+    files.iter().map(text).collect()
+}
+
+impl WebDevice {
+    pub(crate) async fn takes_files(&self, handle: Handle) -> Result<Option<FileInput>> {
+        let Place { world, id } = self.placed(handle)?;
+        let takes: Option<Takes> = self.tab.call(&world, "fileInput", (id,)).await?;
+        let Takes { id, multiple, directory, accept, holds } = takes.ok_or_else(gone)?;
+        let input = Handle { scope: world.scope, id };
+        Ok((id != 0).then_some(FileInput { input, multiple, directory, accept, holds }))
+    }
+
+    pub(crate) async fn upload(&mut self, target: Handle, files: &[PathBuf]) -> Result<Performed> {
+        let files = paths(files)?;
+        let Place { world, id } = self.placed(target)?;
+        let object = self.tab.object(&world, expression("nodeOf", (id,))?).await?;
+        let object_id = object.ok_or_else(gone)?;
+        let set = SetFiles { files, object_id: object_id.clone() };
+        let given = self.tab.ask(&world.session, &set).await;
+        // Nobody reads the answer: the page that has the object may be gone.
+        drop(self.tab.client.send(Some(&world.session), &ReleaseObject { object_id }));
+        match given {
+            Ok(_) => {}
+            // The page asked something as soon as it had the files.
+            Err(Fault::Dialog(_)) => return Ok(Performed { handled: true, ..Performed::default() }),
+            Err(fault) => return Err(unknown(fault)),
+        }
+        let value = match self.tab.call::<Option<Takes>>(&world, "fileInput", (id,)).await {
+            // Apps that take the files away at once leave nothing to be read back.
+            Ok(takes) => takes.filter(|t| !t.holds.is_empty()),
+            Err(Fault::Dialog(_) | Fault::WorldGone) => None,
+            Err(fault) => return Err(unknown(fault)),
+        };
+        let names = |t: Takes| t.holds.into_iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
+        Ok(Performed {
+            handled: true,
+            landed: Landed::Confirmed,
+            value: value.map(names),
+            ..Performed::default()
+        })
+    }
+
+    /// Presses, and waits for the file chooser that this opens.
+    pub(crate) async fn choose_files(
+        &mut self,
+        point: (f64, f64),
+        target: Handle,
+        cancel: &CancellationToken,
+    ) -> Result<Performed> {
+        self.tab.write(|tab| tab.chooser = Chooser::Expected)?;
+        let chosen = self.choose_expected(point, target, cancel).await;
+        // Whatever came of it: the next chooser is unexpected again. A tab that is gone expects nothing.
+        self.tab.write(|tab| tab.chooser = Chooser::Unexpected).unwrap_or_default();
+        self.intercept(true).await?;
+        chosen
+    }
+
+    async fn choose_expected(
+        &mut self,
+        point: (f64, f64),
+        target: Handle,
+        cancel: &CancellationToken,
+    ) -> Result<Performed> {
+        // The page must not be told that nothing was chosen: something will be.
+        self.intercept(false).await?;
+        let press = Action::Press {
+            point,
+            target: Some(target),
+            button: Button::Left,
+            count: 1,
+            modifiers: Modifiers::default(),
+            hold: Duration::ZERO,
+        };
+        let performed = self.press(&press, cancel).await?;
+        if matches!(performed.landed, Landed::Elsewhere { .. }) {
+            return Ok(performed);
+        }
+        let opened = self.tab.until(|tab| match &tab.chooser {
+            Chooser::Opened(frame, node) => Some(Some((frame.clone(), *node))),
+            _ if tab.dialog.is_some() => Some(None),
+            _ => None,
+        });
+        let opened = tokio::select! {
+            opened = timeout(CHOOSER, opened) => match opened {
+                Ok(opened) => opened.map_err(unknown)?,
+                Err(_) => None,
+            },
+            () = cancel.cancelled() => None,
+        };
+        let Some((frame, node)) = opened else { return Ok(performed) };
+        let Some(node) = node else {
+            let message =
+                "the page asked for files without an input (showOpenFilePicker), which cannot be answered";
+            return Err(unknown(Error::new(ErrorCode::Unsupported, message)));
+        };
+        let worlds = self.tab.worlds().await.map_err(unknown)?;
+        let world = worlds.into_iter().find(|w| w.frame == frame).ok_or_else(|| unknown(gone()))?;
+        let id = self.tab.number(&world, node).await.map_err(unknown)?;
+        Ok(Performed { chooser: Some(Handle { scope: world.scope, id }), ..performed })
+    }
+
+    /// Keeps file choosers from being shown, in every document; with `cancel` the page hears that nothing was chosen.
+    async fn intercept(&self, cancel: bool) -> Result<()> {
+        let mut sessions: Vec<String> =
+            self.tab.read(|tab| tab.frames.values().map(|f| f.session.clone()).collect())?;
+        sessions.sort_unstable();
+        sessions.dedup();
+        let intercept = InterceptFileChooser { enabled: true, cancel };
+        let sent: Vec<_> = sessions
+            .iter()
+            .filter(|session| !session.is_empty())
+            .map(|session| self.tab.client.send(Some(session), &intercept))
+            .collect();
+        // A frame that goes away meanwhile needs none; a dialog that is open asks first.
+        match self.tab.deliver(sent).await {
+            Ok(()) | Err(Fault::Dialog(_)) => Ok(()),
+            Err(fault) => Err(fault.into()),
+        }
+    }
+
+    pub(crate) async fn drop_files(
+        &mut self,
+        (x, y): (f64, f64),
+        target: Handle,
+        files: &[PathBuf],
+    ) -> Result<Performed> {
+        let Place { world, id } = self.placed(target)?;
+        let data = json!({ "items": [], "files": paths(files)?, "dragOperationsMask": 1 });
+        let event = |kind| DragEvent { r#type: kind, x, y, data: data.clone() };
+        if !self.tab.call::<bool>(&world, "expectDrop", (id,)).await? {
+            return Err(gone());
+        }
+        for kind in ["dragEnter", "dragOver"] {
+            if or_dialog(self.tab.deliver(vec![self.tab.send(&event(kind))]).await)? {
+                return Ok(Performed { handled: true, ..Performed::default() });
+            }
+        }
+        let verdict: DropVerdict =
+            self.tab.call(&world, "dropVerdict", crate::mouse::NONE).await.map_err(unknown)?;
+        // Where the page does not want it the browser would open the file itself.
+        let kind = if verdict.landed && verdict.taken { "drop" } else { "dragCancel" };
+        or_dialog(self.tab.deliver(vec![self.tab.send(&event(kind))]).await)?;
+        if !verdict.landed && !verdict.what.is_empty() {
+            let landed = Landed::Elsewhere { what: verdict.what, stopped: true };
+            return Ok(Performed { handled: true, landed, ..Performed::default() });
+        }
+        Ok(Performed { handled: verdict.taken, landed: Landed::Confirmed, ..Performed::default() })
+    }
+}

@@ -1,0 +1,72 @@
+// Files for the page: which input takes them, and where dropped ones would land.
+
+/** The input that takes the files meant for an element: it itself, the one that it labels, the only one inside it. */
+function fileInputOf(e) {
+  const isOne = x => $localName.call(x) === 'input' && x.type === 'file';
+  if (isOne(e)) return e;
+  const control = $localName.call(e) === 'label' ? e.control : null;
+  if (control && isOne(control)) return control;
+  const inside = [];
+  const look = root => {
+    for (const c of root.querySelectorAll('*')) {
+      if (isOne(c)) inside.push(c);
+      const shadow = shadowOf(c);
+      if (shadow) look(shadow);
+    }
+  };
+  const shadow = shadowOf(e);
+  if (shadow) look(shadow);
+  look({ querySelectorAll: s => P.querySelectorAll.call(e, s) });
+  if (inside.length === 1) return inside[0];
+  // A styled button inside the label of a hidden input.
+  const label = $closest.call(e, 'label');
+  return label && label.control && isOne(label.control) && !insideControl(e, label) ? label.control : null;
+}
+
+/** Whether a press on `e` is for a control of its own, between it and the label around it (HTML 4.10.4). */
+function insideControl(e, label) {
+  for (let p = e; p && p !== label; p = flatParent(p)) if (/^(a|button|input|select|textarea)$/.test($localName.call(p))) return true;
+  return false;
+}
+
+/** The input for an element's files and what it takes and holds; {}: none. null: gone. An input that only its page holds on to, outside of the document, is there. */
+function fileInput(id) {
+  const e = nodeOf(id);
+  if (!e || (!$isConnected.call(e) && !($localName.call(e) === 'input' && e.type === 'file'))) return null;
+  const input = fileInputOf(e);
+  if (!input || $matches.call(input, ':disabled')) return {};
+  return {
+    id: idOf(input), multiple: input.multiple, directory: input.webkitdirectory === true, accept: input.accept,
+    holds: Array.from(input.files, f => ({ name: f.name, size: f.size, modified: f.lastModified })),
+  };
+}
+
+// ---- Drops ----
+
+let dropping = null;
+
+function watchDragOver(event) {
+  if (dropping === null || !event.isTrusted) return;
+  const at = event.composedPath().find(n => n.nodeType === ELEMENT);
+  if (at) dropping.last = { event, at };
+}
+
+/** From now on it is watched what a dragover reaches. false: gone. */
+function expectDrop(id) {
+  const target = nodeOf(id);
+  if (!target || !$isConnected.call(target)) return false;
+  dropping = { target, last: null };
+  window.addEventListener('dragover', watchDragOver, { capture: true });
+  return true;
+}
+
+/** Whether the last dragover reached the element, and whether the page would take a drop there. Ends the watch. */
+function dropVerdict() {
+  const watched = dropping;
+  dropping = null;
+  window.removeEventListener('dragover', watchDragOver, { capture: true });
+  if (!watched || !watched.last) return { landed: false, taken: false, what: '' };
+  const { event, at } = watched.last;
+  // Its dispatch is over: what the page's own listeners decided stands in it.
+  return { landed: reaches(at, watched.target), taken: event.defaultPrevented, what: words(at) };
+}

@@ -1,0 +1,14 @@
+//! Input reaches what it was meant for, and the page says so.
+
+mod fields;
+mod files;
+mod keyboard;
+mod moving;
+mod pictures;
+mod press;
+#[path = "../support/mod.rs"]
+mod support;
+
+/// The beginning of a page that notes which element each click reached.
+const LOG: &str = "<!doctype html><meta charset=utf-8><script>log=[];
+    addEventListener('click',e=>log.push('click '+(e.target.id||e.target.tagName)+' '+e.isTrusted),true)</script>";

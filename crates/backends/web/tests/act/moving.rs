@@ -1,0 +1,53 @@
+//! Scrolling and dragging.
+
+use crate::support::Page;
+use stickpin_kernel::device::{Action, AimOptions, Device, Landed};
+use stickpin_tree::Role;
+
+#[tokio::test]
+async fn wheels_scroll_pages_and_containers_and_say_whether_anything_moved() {
+    let html = "<!doctype html><div id=box role=region aria-label=Box style='height:100px;overflow:auto' tabindex=0><div style='height:1000px'>b</div></div>
+        <div style='height:3000px'>p</div><script>log=[];addEventListener('wheel',e=>log.push('wheel '+e.isTrusted))</script>";
+    let Some(mut page) = Page::show(html).await else { return };
+    let scroll = |target, dy| Action::Scroll { target, dx: 0.0, dy };
+    assert!(page.perform(&scroll(None, 500.0)).await.moved);
+    assert_eq!(page.truth::<f64>("scrollY").await, 500.0);
+    assert_eq!(page.log().await, ["wheel true"]);
+    page.truth::<serde::de::IgnoredAny>("scrollTo(0,0)").await;
+    let container = page.find(Role::Region, "Box").await;
+    assert!(page.perform(&scroll(Some(container), 200.0)).await.moved);
+    assert_eq!(page.truth::<(f64, f64)>("[box.scrollTop,scrollY]").await, (200.0, 0.0));
+    assert!(!page.perform(&scroll(None, -100.0)).await.moved);
+    page.close().await;
+}
+
+#[tokio::test]
+async fn things_are_dragged_by_mouse_and_by_the_browsers_own_drag() {
+    let html = "<!doctype html><style>div{width:80px;height:40px;position:absolute;top:20px}</style>
+        <div role=button aria-label=Knob id=k style='left:10px;background:#ccc'>k</div>
+        <div role=button aria-label=Card id=c draggable=true style='left:200px;background:#cff'>c</div>
+        <div role=region aria-label=Bin id=b style='left:500px;top:300px;background:#fcc'>b</div>
+        <script>log=[];let held;k.onmousedown=()=>held=1;addEventListener('mousemove',e=>{if(held)k.style.left=e.clientX-40+'px'});
+        addEventListener('mouseup',()=>{if(held)log.push('released');held=0});
+        c.ondragstart=e=>{e.dataTransfer.setData('text/plain','card');log.push('start')};
+        b.ondragover=e=>e.preventDefault();b.ondrop=e=>log.push('drop '+e.dataTransfer.getData('text/plain'));c.ondragend=()=>log.push('end')</script>";
+    let Some(mut page) = Page::show(html).await else { return };
+    let knob = page.find(Role::Button, "Knob").await;
+    let from = page.aim(knob).await.point;
+    let done =
+        page.perform(&Action::Drag { from, source: Some(knob), to: (400.0, 40.0), target: None }).await;
+    assert_eq!(done.landed, Landed::Confirmed);
+    assert_eq!(page.truth::<String>("k.style.left").await, "360px");
+    assert_eq!(page.log().await, ["released"]);
+    let (card, bin) = (page.find(Role::Button, "Card").await, page.find(Role::Region, "Bin").await);
+    let to = page.device.aim(bin, AimOptions { pointer: false }).await.unwrap().point;
+    let from = page.aim(card).await.point;
+    page.perform(&Action::Drag { from, source: Some(card), to, target: Some(bin) }).await;
+    page.until("log.length>=3").await;
+    let log = page.log().await;
+    assert_eq!(&log[1..3], ["start", "drop card"], "{log:?}");
+    // The next press is an ordinary one.
+    page.truth::<u32>("log.length=0").await;
+    assert_eq!(page.press(card).await.landed, Landed::Confirmed);
+    page.close().await;
+}

@@ -1,0 +1,225 @@
+//! Presses and the pointer: they reach what they were meant for, or nothing.
+
+use crate::{
+    LOG,
+    support::{Page, press},
+};
+use std::time::Duration;
+use stickpin_kernel::device::{Action, Button, CancellationToken, Device, Hit, Landed, Modifiers};
+use stickpin_tree::Role;
+
+#[tokio::test]
+async fn a_press_reaches_its_button_by_trusted_events() {
+    let html = format!("{LOG}<button id=a>One</button><button id=b>Two</button>");
+    let Some(mut page) = Page::show(&html).await else { return };
+    let two = page.find(Role::Button, "Two").await;
+    let done = page.press(two).await;
+    assert!(done.handled);
+    assert_eq!(done.landed, Landed::Confirmed);
+    assert_eq!(page.log().await, ["click b true"]);
+    page.close().await;
+}
+
+#[tokio::test]
+async fn what_is_far_below_is_scrolled_into_view() {
+    let html = format!(
+        "{LOG}<div style='height:5000px'></div><div style='height:200px;overflow:auto'>
+        <div style='height:3000px'></div><button id=deep>Deep</button></div>"
+    );
+    let Some(mut page) = Page::show(&html).await else { return };
+    let deep = page.find(Role::Button, "Deep").await;
+    page.press(deep).await;
+    assert_eq!(page.log().await, ["click deep true"]);
+    page.close().await;
+}
+
+#[tokio::test]
+async fn buttons_counts_and_modifiers_arrive() {
+    let html = "<!doctype html><button style='width:200px'>Go</button><script>log=[];
+        for (const t of ['mousedown','mouseup','click','dblclick','contextmenu','auxclick'])
+          addEventListener(t,e=>{log.push([t,e.button,e.detail,e.ctrlKey,e.shiftKey].join(' '));e.preventDefault()})</script>";
+    let Some(mut page) = Page::show(html).await else { return };
+    let go = page.find(Role::Button, "Go").await;
+    let aim = page.aim(go).await;
+    let action = |button, count, modifiers| Action::Press {
+        point: aim.point,
+        target: Some(go),
+        button,
+        count,
+        modifiers,
+        hold: Duration::ZERO,
+    };
+    page.perform(&action(Button::Left, 2, Modifiers::default())).await;
+    let clicks = page.log().await;
+    assert_eq!(clicks.last().unwrap(), "dblclick 0 2 false false", "{clicks:?}");
+    page.truth::<u32>("log.length=0").await;
+    page.perform(&action(Button::Right, 1, Modifiers { control: true, shift: true, ..Modifiers::default() }))
+        .await;
+    let right = page.log().await;
+    assert!(
+        right.contains(&"contextmenu 2 1 true true".to_owned())
+            || right.contains(&"contextmenu 2 0 true true".to_owned()),
+        "{right:?}"
+    );
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_held_button_is_released_also_when_it_is_cancelled() {
+    let html = "<!doctype html><button style='width:200px'>Hold</button><script>log=[];let down;
+        addEventListener('mousedown',()=>{down=performance.now();log.push('down')});
+        addEventListener('mouseup',()=>log.push('up '+(performance.now()-down>=290)))</script>";
+    let Some(mut page) = Page::show(html).await else { return };
+    let hold = page.find(Role::Button, "Hold").await;
+    let aim = page.aim(hold).await;
+    let action = |hold_for| Action::Press {
+        point: aim.point,
+        target: Some(hold),
+        button: Button::Left,
+        count: 1,
+        modifiers: Modifiers::default(),
+        hold: hold_for,
+    };
+    page.perform(&action(Duration::from_millis(300))).await;
+    assert_eq!(page.log().await, ["down", "up true"]);
+    page.truth::<u32>("log.length=0").await;
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    page.device.perform(&action(Duration::from_secs(60)), &cancel).await.unwrap();
+    assert_eq!(page.log().await, ["down", "up false"]);
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_covered_element_is_named_by_what_covers_it() {
+    let html = format!(
+        "{LOG}<button id=a>Under</button>
+        <div role=dialog aria-label=Cookies style='position:fixed;inset:0'>x</div>"
+    );
+    let Some(mut page) = Page::show(&html).await else { return };
+    let under = page.find(Role::Button, "Under").await;
+    let aim = page.aim(under).await;
+    let Hit::Covered { by, what } = aim.hit else { panic!("{aim:?}") };
+    assert_eq!(what, "dialog \"Cookies\"");
+    assert_eq!(by, Some(page.find(Role::Dialog, "Cookies").await));
+    assert_eq!(page.log().await, Vec::<String>::new());
+    page.close().await;
+}
+
+#[tokio::test]
+async fn without_a_box_there_is_nothing_to_aim_at() {
+    let html = "<!doctype html><button style='position:fixed;left:-500px;top:0'>Away</button>";
+    let Some(mut page) = Page::show(html).await else { return };
+    let away = page.find(Role::Button, "Away").await;
+    assert_eq!(page.aim(away).await.hit, Hit::OffScreen);
+    page.close().await;
+}
+
+#[tokio::test]
+async fn what_gets_in_the_way_after_the_aim_is_kept_from_the_press() {
+    let html = format!(
+        "{LOG}<button id=a>Pay</button><button id=evil style='display:none;position:fixed;inset:0'>Evil</button>"
+    );
+    let Some(mut page) = Page::show(&html).await else { return };
+    let pay = page.find(Role::Button, "Pay").await;
+    let aim = page.aim(pay).await;
+    assert_eq!(aim.hit, Hit::Target);
+    page.truth::<String>("document.getElementById('evil').style.display='block'").await;
+    let done = page.perform(&press(aim.point, Some(pay))).await;
+    let Landed::Elsewhere { what, stopped } = done.landed else { panic!("{done:?}") };
+    assert_eq!((what.as_str(), stopped), ("button \"Evil\"", true));
+    // Not even its capturing listener on the window saw it.
+    let log = page.log().await;
+    assert!(log.is_empty(), "{log:?}");
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_layout_that_shifts_under_the_pointer_is_followed() {
+    let html = format!(
+        "{LOG}<div id=top></div><button id=a>Save</button><button id=b>Delete</button><script>
+        let once=true;document.addEventListener('mouseover',e=>{{if(once&&e.target.id=='a'){{once=false;
+        document.getElementById('top').style.height='80px'}}}})</script>"
+    );
+    let Some(mut page) = Page::show(&html).await else { return };
+    let save = page.find(Role::Button, "Save").await;
+    page.press(save).await;
+    assert_eq!(page.log().await, ["click a true"]);
+    page.close().await;
+}
+
+#[tokio::test]
+async fn what_flees_from_the_pointer_is_not_pressed() {
+    let html = format!("{LOG}<div id=top></div><button id=a>Save</button><script>
+        document.addEventListener('mousemove',e=>{{const t=document.getElementById('top');
+        if(document.elementFromPoint(e.clientX,e.clientY)?.id=='a')t.style.height=(t.offsetHeight+60)%600+'px'}})</script>");
+    let Some(mut page) = Page::show(&html).await else { return };
+    let save = page.find(Role::Button, "Save").await;
+    assert_ne!(page.aim(save).await.hit, Hit::Target);
+    assert_eq!(page.log().await, Vec::<String>::new());
+    page.close().await;
+}
+
+#[tokio::test]
+async fn elements_in_nested_frames_are_pressed_and_filled() {
+    let inner = format!("{LOG}<body style='margin:0'><div style='height:900px'></div><button id=x>Inner</button><label>Name <input id=n></label>
+        <script>addEventListener('click',e=>top.log.push('inner '+e.target.id))</script>");
+    let middle = "<!doctype html><p>m</p><iframe src=/inner style='border:7px solid;padding:3px;height:150px'></iframe>";
+    let outer = format!(
+        "{LOG}<div style='height:1500px'></div><iframe src=/middle style='height:300px;width:500px;margin-left:40px'></iframe>"
+    );
+    let Some(mut page) = Page::site(&[("/", &outer), ("/middle", middle), ("/inner", &inner)]).await else {
+        return;
+    };
+    let button = page.find(Role::Button, "Inner").await;
+    let done = page.press(button).await;
+    assert_eq!(done.landed, Landed::Confirmed);
+    assert_eq!(page.log().await, ["inner x"]);
+    let field = page.find(Role::TextBox, "Name").await;
+    assert_eq!(page.fill(field, "Ada").await.value.as_deref(), Some("Ada"));
+    let aim = page.aim(button).await;
+    assert_eq!(page.device.element_at(aim.point.0, aim.point.1).await.unwrap(), Some(button));
+    let rects = page.device.rects(&[button]).await.unwrap();
+    assert!(rects[0].unwrap().contains(aim.point.0, aim.point.1));
+    page.close().await;
+}
+
+#[tokio::test]
+async fn something_over_a_frame_covers_what_is_in_it() {
+    let outer = format!(
+        "{LOG}<iframe src=/inner style='height:150px'></iframe>
+        <div id=veil style='position:absolute;inset:0'>veil</div>"
+    );
+    let Some(mut page) =
+        Page::site(&[("/", &outer), ("/inner", "<!doctype html><button>Inner</button>")]).await
+    else {
+        return;
+    };
+    let button = page.find(Role::Button, "Inner").await;
+    let hit = page.aim(button).await.hit;
+    assert!(matches!(&hit, Hit::Covered { what, .. } if what == "div#veil"), "{hit:?}");
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_frame_of_another_site_is_captured_and_pressed() {
+    let inner = "<!doctype html><button onclick=\"this.textContent='Pressed'\">Far</button>";
+    let outer =
+        format!("{LOG}<div style='height:50px'></div><iframe src='http://localhost:PORT/inner'></iframe>");
+    let Some(mut page) = Page::site(&[("/", &outer), ("/inner", inner)]).await else { return };
+    let far = page.find(Role::Button, "Far").await;
+    let done = page.press(far).await;
+    assert_eq!(done.landed, Landed::Confirmed);
+    page.find(Role::Button, "Pressed").await;
+    page.close().await;
+}
+
+#[tokio::test]
+async fn hovering_opens_what_opens_on_hover() {
+    let html = "<!doctype html><style>#m{display:none}#o:hover #m{display:block}</style><div id=o><button>Menu</button><div id=m><button>Item</button></div></div>";
+    let Some(mut page) = Page::show(html).await else { return };
+    let menu = page.find(Role::Button, "Menu").await;
+    page.aim(menu).await;
+    page.find(Role::Button, "Item").await;
+    page.close().await;
+}

@@ -1,0 +1,272 @@
+//! `upload`: files into a file input, a file chooser or a drop.
+
+use crate::act::{How, Reach, Ready};
+use crate::after::Acted;
+use crate::args::acting;
+use crate::command::{Command, Effect, Spec};
+use crate::cx::Cx;
+use crate::device::{Action, Capability, FileInput, HeldFile};
+use crate::error::{Error, ErrorCode, Result, io_error};
+use crate::target::Target;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+use stickpin_tree::{escape, quote};
+
+/// Characters of an input's `accept` in a message.
+const ACCEPT: usize = 200;
+
+acting! {
+    /// Give files to the app: to a file input, to the file chooser that an element opens, or dropped onto an element.
+    ///
+    /// The target may be the input, its label, a box with one input in it, a button that opens a chooser, or a place
+    /// that takes drops. An input that holds these files already is left alone.
+    pub(crate) struct Upload {
+        /// Ref or selector.
+        #[schemars(extend("x-positional" = 0))]
+        target: Target,
+        /// The files, in this order; they replace what the input holds.
+        #[schemars(length(min = 1), extend("x-positional" = 1, "x-trailing" = true, "x-path" = true, "x-placeholder" = "FILE"))]
+        files: Vec<String>,
+    }
+}
+
+impl Command for Upload {
+    const SPEC: Spec = Spec {
+        name: "upload",
+        effect: Effect::Mutates,
+        needs: &[Capability::Upload],
+        examples: &["stickpin upload @e5 ~/cv.pdf", "stickpin upload 'label=Photos' a.png b.png --settle"],
+        ..Spec::SESSION
+    };
+    type Output = Acted;
+
+    fn deadline(&self) -> Duration {
+        Self::SPEC.deadline + self.how().extra()
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Acted> {
+        let how = self.how();
+        let files = read(cx, &self.files)?;
+        // The input itself is often hidden behind what looks better.
+        let ready = cx.ready(&self.target, Reach::There, how).await?;
+        let handle = ready.element()?;
+        let (ready, mut acted) = match cx.device()?.file_input(handle).await? {
+            Some(input) => {
+                let acted = give(cx, &input, &files, &ready, Some(&ready)).await?;
+                (ready, acted)
+            }
+            None => choose_or_drop(cx, &self.target, &files, how).await?,
+        };
+        acted.target = ready.words.clone();
+        cx.after(Some(&ready), how, acted).await
+    }
+}
+
+/// A file of the caller.
+struct Local {
+    path: PathBuf,
+    held: HeldFile,
+}
+
+/// Looks at every file before anything is sent.
+fn read(cx: &Cx, files: &[String]) -> Result<Vec<Local>> {
+    if files.is_empty() {
+        return Err(Error::new(ErrorCode::InvalidArgs, "`upload` needs at least one file")
+            .hint("stickpin upload @e5 ~/cv.pdf"));
+    }
+    files.iter().map(|file| one(cx.path(file))).collect()
+}
+
+fn one(path: PathBuf) -> Result<Local> {
+    let about = std::fs::metadata(&path).map_err(|e| io_error("read", &path, &e))?;
+    if about.is_dir() {
+        let message = format!("`{}` is a folder, not a file", path.display());
+        return Err(Error::new(ErrorCode::InvalidArgs, message).hint("name the files in it"));
+    }
+    // Whether it may be read shows when it is opened.
+    std::fs::File::open(&path).map_err(|e| io_error("read", &path, &e))?;
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let since = about.modified().ok().and_then(|t| t.duration_since(UNIX_EPOCH).ok());
+    let modified = since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX));
+    Ok(Local { held: HeldFile { name, size: about.len(), modified }, path })
+}
+
+fn names(files: &[Local]) -> String {
+    files.iter().map(|f| f.held.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// Gives an input its files. `ready` is what the caller named; `target` the same if it stands for the input, which is
+/// looked up again then when it is gone.
+async fn give(
+    cx: &mut Cx,
+    input: &FileInput,
+    files: &[Local],
+    ready: &Ready,
+    target: Option<&Ready>,
+) -> Result<Acted> {
+    suits(input, files, &ready.words)?;
+    if input.holds.iter().eq(files.iter().map(|f| &f.held)) {
+        let mut acted = Acted::new("already uploaded", "");
+        acted.value = Some(names(files));
+        return Ok(acted);
+    }
+    let action =
+        Action::Upload { target: input.input, files: files.iter().map(|f| f.path.clone()).collect() };
+    let performed = match target {
+        Some(ready) => {
+            cx.before(ready).await?;
+            cx.perform_on(&action, ready).await?
+        }
+        None => cx.perform(&action, &ready.words).await?,
+    };
+    let mut acted = Acted::new("uploaded", "");
+    acted.value = performed.value;
+    Ok(acted)
+}
+
+/// No input is known: what can be pressed may open a file chooser, everything else may take a drop.
+async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How) -> Result<(Ready, Acted)> {
+    let mut ready = cx.ready(target, Reach::Pointer, how).await?;
+    cx.before(&ready).await?;
+    if ready.actionable {
+        let action = Action::Choose { point: ready.point, target: ready.element()? };
+        let chooser = cx.perform_on(&action, &ready).await?.chooser;
+        if let Some(input) = chooser {
+            let gone = || Error::new(ErrorCode::ElementNotFound, "the file chooser was closed meanwhile");
+            let input = cx.device()?.file_input(input).await?.ok_or_else(gone)?;
+            let acted = give(cx, &input, files, &ready, None).await?;
+            return Ok((ready, acted));
+        }
+        if cx.device()?.dialog().is_some() {
+            // The app asks something first: whoever answers it goes on from there.
+            return Ok((ready, Acted::new("pressed; no file was given yet", "")));
+        }
+        // The press may have moved it.
+        ready = cx.ready(target, Reach::Pointer, how).await?;
+    }
+    let paths = files.iter().map(|f| f.path.clone()).collect();
+    let action = Action::Drop { point: ready.point, target: ready.element()?, files: paths };
+    if !cx.perform_on(&action, &ready).await?.handled {
+        let message = format!("{} has no file input, opens no file chooser and takes no drop", ready.words);
+        return Err(Error::new(ErrorCode::InvalidArgs, message)
+            .hint("stickpin snapshot -i lists what there is; upload to the input, its label or its button")
+            .dispatched(cx.dispatched()));
+    }
+    let mut acted = Acted::new("dropped", "");
+    acted.value = Some(names(files));
+    Ok((ready, acted))
+}
+
+/// Whether an input takes these files.
+fn suits(input: &FileInput, files: &[Local], words: &str) -> Result<()> {
+    let bad = |message: String| Error::new(ErrorCode::InvalidArgs, message);
+    if input.directory {
+        let message = format!("{words} takes a folder, which cannot be given to it");
+        return Err(Error::new(ErrorCode::Unsupported, message));
+    }
+    if files.len() > 1 && !input.multiple {
+        return Err(bad(format!("{words} takes one file, not {}", files.len()))
+            .hint("upload them one after the other, if the app takes them so"));
+    }
+    match files.iter().find(|f| !accepts(&input.accept, &f.path)) {
+        None => Ok(()),
+        Some(file) => Err(bad(format!(
+            "{words} takes {}, not {}",
+            escape(input.accept.trim(), ACCEPT),
+            quote(&file.held.name)
+        ))
+        .hint("give it a file of that kind")),
+    }
+}
+
+/// Whether an `accept` takes a file (HTML 4.10.5.1.17). What kind of file an unknown extension stands for is not known:
+/// it is not refused.
+fn accepts(accept: &str, file: &Path) -> bool {
+    let mut tokens =
+        accept.split(',').map(|t| t.trim().to_ascii_lowercase()).filter(|t| !t.is_empty()).peekable();
+    if tokens.peek().is_none() {
+        return true;
+    }
+    let name = file.file_name().map(|n| n.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let known = KINDS.iter().find(|(extensions, _)| extensions.split(' ').any(|e| e == extension));
+    tokens.any(|token| {
+        if token.starts_with('.') {
+            return name.ends_with(&token);
+        }
+        let Some((_, kind)) = known else { return true };
+        match token.strip_suffix("/*") {
+            Some(group) => group == "*" || kind.split('/').next() == Some(group),
+            None => *kind == token || !KINDS.iter().any(|(_, known)| *known == token),
+        }
+    })
+}
+
+/// Extensions and the media type that files with them have.
+const KINDS: &[(&str, &str)] = &[
+    ("png", "image/png"),
+    ("jpg jpeg jpe jfif", "image/jpeg"),
+    ("gif", "image/gif"),
+    ("webp", "image/webp"),
+    ("svg", "image/svg+xml"),
+    ("bmp", "image/bmp"),
+    ("avif", "image/avif"),
+    ("heic", "image/heic"),
+    ("tif tiff", "image/tiff"),
+    ("ico", "image/x-icon"),
+    ("mp4 m4v", "video/mp4"),
+    ("webm", "video/webm"),
+    ("mov", "video/quicktime"),
+    ("avi", "video/x-msvideo"),
+    ("mkv", "video/x-matroska"),
+    ("mp3", "audio/mpeg"),
+    ("wav", "audio/wav"),
+    ("ogg oga opus", "audio/ogg"),
+    ("m4a", "audio/mp4"),
+    ("flac", "audio/flac"),
+    ("pdf", "application/pdf"),
+    ("json", "application/json"),
+    ("xml", "text/xml"),
+    ("zip", "application/zip"),
+    ("gz", "application/gzip"),
+    ("doc", "application/msword"),
+    ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    ("xls", "application/vnd.ms-excel"),
+    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    ("ppt", "application/vnd.ms-powerpoint"),
+    ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+    ("txt", "text/plain"),
+    ("csv", "text/csv"),
+    ("html htm", "text/html"),
+    ("css", "text/css"),
+    ("md", "text/markdown"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_to_be_of_another_kind_is_refused() {
+        let takes = |accept, name: &str| accepts(accept, Path::new(name));
+        for (accept, name) in [
+            ("", "a.exe"),
+            (" , ", "a.exe"),
+            (".PDF, .doc", "/x/A.pdf"),
+            ("image/*", "a.JPG"),
+            ("image/png,application/pdf", "b.pdf"),
+            ("*/*", "a.png"),
+            // Nothing is known of these.
+            ("image/*", "a.q3x"),
+            ("application/x-own", "a.png"),
+            ("image/*", "noextension"),
+        ] {
+            assert!(takes(accept, name), "{accept:?} {name}");
+        }
+        for (accept, name) in
+            [(".pdf", "a.pdf.png"), ("image/*", "a.pdf"), ("image/png", "a.jpg"), ("video/*,.srt", "a.txt")]
+        {
+            assert!(!takes(accept, name), "{accept:?} {name}");
+        }
+    }
+}
