@@ -3,6 +3,7 @@
 //! The script answers with columns and a table of strings, one answer per document; frames are put in below the
 //! element that shows them. What comes from a page is data of a stranger: every index is checked.
 
+use crate::unseen::{Said, TOLD};
 use hashbrown::HashMap;
 use serde::Deserialize;
 use stickpin_tree::{
@@ -30,9 +31,10 @@ pub struct Columns {
     value: Vec<u32>,
     /// (row, string of the key, string) in turns.
     attrs: Vec<u32>,
-    /// Rows of custom elements without a role attribute: their internals may give them one.
-    #[serde(default)]
+    /// Rows of defined custom elements: their internals may say what they are.
     custom: Vec<u32>,
+    /// Numbers of elements that may have a closed shadow root.
+    hosts: Vec<u64>,
     /// Those of the watched elements that are connected, but not in the tree.
     hidden: Vec<u64>,
     strings: Vec<String>,
@@ -40,6 +42,9 @@ pub struct Columns {
     pub truncated: bool,
     /// How long the page took, in milliseconds.
     pub ms: f64,
+    /// What the browser says of some rows instead.
+    #[serde(skip)]
+    amended: HashMap<u32, Said>,
 }
 
 /// The version of the columns that this side reads.
@@ -101,9 +106,62 @@ impl Columns {
         self.id.is_empty()
     }
 
-    /// The numbers of custom elements that may have a role of their own by `ElementInternals`.
-    pub fn custom_elements(&self) -> impl Iterator<Item = u64> {
-        self.custom.iter().filter_map(|&row| self.id.get(row as usize).copied())
+    /// Rows and numbers of custom elements that may have a role of their own by `ElementInternals`.
+    pub(crate) fn custom_elements(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.custom.iter().filter_map(|&row| Some((row, *self.id.get(row as usize)?)))
+    }
+
+    /// The numbers of elements that may have a closed shadow root.
+    pub(crate) fn hosts(&self) -> impl Iterator<Item = u64> {
+        self.hosts.iter().copied()
+    }
+
+    /// What the browser says of a row counts instead of what the script said.
+    pub(crate) fn amend(&mut self, row: u32, said: Said) {
+        let Some(states) = self.states.get_mut(row as usize) else { return };
+        let mut known = States::from_bits_truncate(*states).difference(TOLD).union(said.states);
+        if said.role.is_some_and(Role::is_control) {
+            known |= States::ACTIONABLE;
+        }
+        *states = known.bits();
+        self.amended.insert(row, said);
+    }
+
+    /// Makes a row actionable, and one without a role `clickable`.
+    pub(crate) fn press(&mut self, row: usize, clickable: bool) {
+        self.states[row] |= States::ACTIONABLE.bits();
+        if clickable {
+            let name = Role::Clickable.name();
+            let at = self.strings.iter().position(|s| s == name).unwrap_or_else(|| {
+                self.strings.push(name.to_owned());
+                self.strings.len() - 1
+            });
+            // The table has as many entries as fit into the numbers that point into it.
+            self.role[row] = u32::try_from(at).unwrap_or(self.role[row]);
+        }
+    }
+
+    pub(crate) fn depth_of(&self, row: usize) -> usize {
+        self.depth[row] as usize
+    }
+
+    pub(crate) fn id_of(&self, row: usize) -> u64 {
+        self.id[row]
+    }
+
+    pub(crate) fn is_actionable(&self, row: usize) -> bool {
+        States::from_bits_truncate(self.states[row]).contains(States::ACTIONABLE)
+    }
+
+    pub(crate) fn is_body(&self, row: usize) -> bool {
+        matches!(self.string(self.tag[row]), Ok("body" | "html"))
+    }
+
+    pub(crate) fn role_of(&self, row: usize) -> Option<Role> {
+        match self.amended.get(&u32::try_from(row).ok()?) {
+            Some(Said { role: Some(role), .. }) => Some(*role),
+            _ => self.string(self.role[row]).ok()?.parse().ok(),
+        }
     }
 
     fn string(&self, at: u32) -> Result<&str, CaptureError> {
@@ -177,7 +235,7 @@ impl Assembly<'_> {
                 Some(v) => c.string(v[1])?,
                 None => "",
             };
-            let spec = NodeSpec {
+            let mut spec = NodeSpec {
                 role: Some(roles.get(c.role[i])?),
                 name: c.string(c.name[i])?,
                 value,
@@ -187,6 +245,14 @@ impl Assembly<'_> {
                 id: c.id[i],
                 attrs: &rare,
             };
+            if let Some(said) = c.amended.get(&row) {
+                spec.role = said.role.or(spec.role);
+                spec.name = &said.name;
+                spec.level = said.level;
+                if !said.value.is_empty() {
+                    spec.value = &said.value;
+                }
+            }
             self.builder.node(depth, spec)?;
             if matches!(spec.tag, "iframe" | "frame") && nesting < FRAME_LIMIT {
                 let frames = self.frames;

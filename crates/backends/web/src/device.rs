@@ -6,6 +6,7 @@ use crate::cdp::Client;
 use crate::cdp::protocol as cdp;
 use crate::launch::Browser;
 use crate::tab::{Fault, Tab, World, dialog_open, expression};
+use crate::unseen::{Purpose, Unseen};
 use async_trait::async_trait;
 use hashbrown::HashMap;
 use serde_json::value::RawValue;
@@ -42,6 +43,8 @@ pub struct WebDevice {
     told: u64,
     /// When the last input was sent.
     pub(crate) acted: Option<Instant>,
+    /// What is known of documents that their scripts cannot see.
+    unseen: Unseen,
 }
 
 /// An element in a document that lives.
@@ -59,7 +62,7 @@ impl WebDevice {
             grade: IdentityGrade::NeverReused,
             pid: Some(browser.pid),
         };
-        Self { info, browser, tab, seen: 0, told: 0, acted: None }
+        Self { info, browser, tab, seen: 0, told: 0, acted: None, unseen: Unseen::default() }
     }
 
     /// The connection to its browser and the session of its page: for tests, which ask the page itself what it
@@ -90,25 +93,47 @@ impl WebDevice {
     }
 
     /// Captures every document: `question` says what to ask each.
-    async fn documents(&self, question: impl Fn(&World) -> Result<String>) -> Result<Option<Tree>, Fault> {
+    async fn documents(
+        &mut self,
+        purpose: Purpose,
+        question: impl Fn(&World) -> Result<String>,
+    ) -> Result<Option<Tree>, Fault> {
         let worlds = self.tab.worlds().await?;
+        self.unseen.keep(&worlds);
         // All at once: frames of other processes walk at the same time.
         let mut asked = Vec::with_capacity(worlds.len());
-        for world in worlds {
-            let asking = self.tab.begin(&world, question(&world)?)?;
-            asked.push((world, asking));
+        for world in &worlds {
+            let question = question(world)?;
+            let asking = self.tab.begin(world, question.clone())?;
+            asked.push((world.clone(), question, asking));
+        }
+        let listening = (purpose == Purpose::Capture).then(|| self.unseen.listen(&self.tab, &worlds));
+        let mut read = Vec::with_capacity(asked.len());
+        for (world, question, asking) in asked {
+            let inside = world.parent.is_some();
+            let completed = async {
+                let json: Option<String> = self.tab.finish(asking).await?;
+                let Some(json) = json else { return Ok(None) };
+                let columns = Columns::parse(&json).map_err(corrupt)?;
+                self.unseen.complete(&self.tab, &world, columns, &question, purpose).await.map(Some)
+            };
+            match completed.await {
+                // A frame that is being replaced is empty for a moment.
+                Err(Fault::WorldGone) if inside => {}
+                answer => match answer? {
+                    Some(columns) => read.push((world, columns)),
+                    None => return Ok(None),
+                },
+            }
+        }
+        if let Some(listening) = listening {
+            self.unseen.heard(&self.tab, listening).await?;
         }
         let mut top = None;
         let mut frames = HashMap::new();
-        for (world, asking) in asked {
+        for (world, mut columns) in read {
+            self.unseen.mark(&world, &mut columns);
             let inside = world.parent.is_some();
-            let json: Option<String> = match self.tab.finish(asking).await {
-                // A frame that is being replaced is empty for a moment.
-                Err(Fault::WorldGone) if inside => continue,
-                answer => answer?,
-            };
-            let Some(json) = json else { return Ok(None) };
-            let columns = Columns::parse(&json).map_err(corrupt)?;
             let part = Part { columns, scope: world.scope, frame: world.path.clone() };
             if !inside {
                 top = Some(part);
@@ -133,7 +158,7 @@ impl WebDevice {
             let watch = serde_json::to_string(&numbers(world, watch)).map_err(corrupt)?;
             Ok(format!("{GLOBAL}.capture({{watch:{watch}}})"))
         };
-        let tree = self.documents(question).await?.ok_or(Fault::WorldGone)?;
+        let tree = self.documents(Purpose::Capture, question).await?.ok_or(Fault::WorldGone)?;
         self.seen = activity;
         Ok(tree)
     }
@@ -192,7 +217,7 @@ impl Device for WebDevice {
             let watch = serde_json::to_string(&numbers(world, context)).map_err(corrupt)?;
             Ok(format!("{GLOBAL}.capture({{watch:{watch}}})"))
         };
-        let tree = match self.documents(question).await {
+        let tree = match self.documents(Purpose::Locate(handle.scope, handle.id), question).await {
             Err(Fault::WorldGone) => return Ok(None),
             tree => tree?,
         };

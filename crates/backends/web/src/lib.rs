@@ -7,6 +7,7 @@
 //! | `events`, `state` | what is known from events: tabs, frames, dialogs, requests, notices |
 //! | `tab` | one tab as the rest drives it: commands and calls into documents that end when it does |
 //! | `page`, `agent`, `capture` | the script of ours in every document, what it answers, trees made of that |
+//! | `unseen` | what the script cannot see: closed shadow roots, `ElementInternals`, listeners |
 //! | `provider`, `device` | the device traits |
 //! | `frames` | whose element shows which document, and how their pixels map |
 //! | `aim`, `mouse`, `keyboard`, `keys`, `files` | where a press would go; input events; files for inputs and drops |
@@ -38,6 +39,7 @@ mod screenshot;
 mod settle;
 mod state;
 mod tab;
+mod unseen;
 
 pub use device::WebDevice;
 pub use provider::{WebConfig, WebProvider};

@@ -46,7 +46,7 @@ pub(crate) struct World {
     pub(crate) url: String,
     /// The session to call it in.
     pub(crate) session: String,
-    context: String,
+    pub(crate) context: String,
 }
 
 /// A question to a document that was sent.
@@ -158,6 +158,38 @@ impl Tab {
                 Err(error) => Err(error),
             },
         }
+    }
+
+    /// The same, for commands about a node: none where the browser refuses, because the node is gone.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`, `TIMEOUT`.
+    pub(crate) async fn answer_if<M: Method>(&self, reply: Reply<M>) -> Result<Option<M::Output>, Error> {
+        tokio::select! {
+            biased;
+            answer = timeout(ANSWER, reply) => match answer {
+                Ok(Ok(answer)) => Ok(Some(answer)),
+                Ok(Err(CallError::Refused { .. })) => Ok(None),
+                Ok(Err(e)) => Err(self.call_error(&e)),
+                Err(_) => Err(no_answer()),
+            },
+            gone = self.until(|_| None::<std::convert::Infallible>) => match gone {
+                Ok(never) => match never {},
+                Err(error) => Err(error),
+            },
+        }
+    }
+
+    /// The number of a document's world in its session.
+    ///
+    /// # Errors
+    /// [`Fault::WorldGone`] when the document is.
+    pub(crate) fn context_number(&self, world: &World) -> Result<i64, Fault> {
+        let known = self.read(|tab| {
+            let w = tab.frames.get(&world.frame)?.world.as_ref()?;
+            (w.scope == world.scope).then_some(w.context)
+        })?;
+        known.ok_or(Fault::WorldGone)
     }
 
     /// Sends a command to the page and waits for the answer. For commands that the browser answers also while a

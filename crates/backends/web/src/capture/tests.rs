@@ -7,7 +7,7 @@ fn page() -> serde_json::Value {
         "depth": [0, 1, 2, 1], "role": [1, 2, 3, 4], "tag": [0, 5, 0, 6], "name": [0, 7, 7, 0],
         "states": [0, 1 << 24, 0, 0], "id": [1, 2, 0, 3],
         "level": [], "value": [1, 8], "attrs": [1, 9, 10, 1, 11, 10],
-        "custom": [], "hidden": [9],
+        "custom": [], "hosts": [], "hidden": [9],
         "strings": ["", "document", "button", "text", "iframe", "button", "iframe", "Buy", "v", "testId", "buy-1", "newer"],
     })
 }

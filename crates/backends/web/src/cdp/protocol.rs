@@ -114,6 +114,14 @@ methods! {
     "Runtime.evaluate" Evaluate { expression: String, unique_context_id: Option<String>, return_by_value: bool, await_promise: bool } -> Evaluated;
     /// Calls a function on an object.
     "Runtime.callFunctionOn" CallFunctionOn { function_declaration: String, object_id: String, return_by_value: bool } -> Evaluated;
+    /// The same, with objects as arguments.
+    "Runtime.callFunctionOn" CallWithObjects { function_declaration: String, object_id: String, arguments: Vec<ObjectArgument>, return_by_value: bool } -> Evaluated;
+    /// Evaluates to an object that is kept until its group is released.
+    "Runtime.evaluate" EvaluateObject { expression: String, unique_context_id: String, object_group: &'static str } -> Evaluated;
+    /// The properties of an object.
+    "Runtime.getProperties" GetProperties { object_id: String, own_properties: bool } -> Properties;
+    /// Forgets the objects of a group.
+    "Runtime.releaseObjectGroup" ReleaseObjectGroup { object_group: &'static str } -> Done;
     /// A function that page scripts of one world can call to send us an event.
     "Runtime.addBinding" AddBinding { name: &'static str, execution_context_name: &'static str } -> Done;
 
@@ -125,6 +133,15 @@ methods! {
     "DOM.setFileInputFiles" SetFiles { files: Vec<String>, object_id: String } -> Done;
     /// Lets go of an object of a page.
     "Runtime.releaseObject" ReleaseObject { object_id: String } -> Done;
+    /// The same, for an object that is kept until its group is released.
+    "DOM.resolveNode" ResolveInGroup { backend_node_id: i64, execution_context_id: i64, object_group: &'static str } -> Resolved;
+    /// What a node is, its shadow roots of every kind included.
+    "DOM.describeNode" DescribeNode { object_id: String, depth: i32 } -> Described;
+    /// The listeners of a node and everything below it.
+    "DOMDebugger.getEventListeners" GetEventListeners { object_id: String, depth: i32, pierce: bool } -> Listeners;
+
+    /// What the accessibility tree says of a node.
+    "Accessibility.getPartialAXTree" GetPartialAxTree { object_id: String, fetch_relatives: bool } -> AxNodes;
 
     /// Network events; bodies are not kept.
     "Network.enable" EnableNetwork { max_total_buffer_size: u32, max_resource_buffer_size: u32 } -> Done;
@@ -146,6 +163,14 @@ methods! {
     "Input.setInterceptDrags" InterceptDrags { enabled: bool } -> Done;
     /// One event of an intercepted drag.
     "Input.dispatchDragEvent" DragEvent { r#type: &'static str, x: f64, y: f64, data: Value } -> Done;
+}
+
+/// An object as an argument of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "fields are named and documented by the protocol")]
+pub struct ObjectArgument {
+    pub object_id: String,
 }
 
 /// Part of a page, for pictures.
@@ -190,6 +215,30 @@ values! {
     ExceptionDetails { text: String, exception: Option<RemoteObject> }
     /// Answer of `DOM.getFrameOwner`.
     FrameOwner { backend_node_id: i64 }
+    /// Answer of `Runtime.getProperties`.
+    Properties { result: Vec<Property> }
+    /// A property of an object.
+    Property { name: String, value: Option<RemoteObject> }
+    /// Answer of `DOM.describeNode`.
+    Described { node: NodeInfo }
+    /// A node.
+    NodeInfo { backend_node_id: i64, shadow_roots: Vec<NodeInfo>, shadow_root_type: Option<String> }
+    /// Answer of `DOMDebugger.getEventListeners`.
+    Listeners { listeners: Vec<Listener> }
+    /// A listener.
+    Listener { r#type: String, backend_node_id: Option<i64> }
+    /// Answer of `Accessibility.getPartialAXTree`.
+    AxNodes { nodes: Vec<AxNode> }
+    /// A node of the accessibility tree.
+    AxNode { ignored: bool, role: Option<AxValue>, name: Option<AxValue>, value: Option<AxValue>, properties: Vec<AxProperty> }
+    /// A value in it.
+    AxValue { value: Option<Value>, sources: Vec<AxSource> }
+    /// Where a name may come from.
+    AxSource { r#type: String, value: Option<AxPlain>, superseded: bool }
+    /// A value without sources.
+    AxPlain { value: Option<Value> }
+    /// A property of it.
+    AxProperty { name: String, value: AxPlain }
     /// Answer of `DOM.resolveNode`.
     Resolved { object: RemoteObject }
 

@@ -6,7 +6,8 @@
 //   capture({watch: [id]})      -> JSON text for Columns::parse
 //   locate(id, [id])            -> the same, or null
 //   css(selector)               -> {ids: [id]} | {bad: true}
-//   adoptRoot(host, root)       -> whether a closed shadow root, resolved into this world, was new
+//   adoptRoot(root)             -> whether a closed shadow root, resolved into this world, was new
+//   rootsAsked([id])            the debugger was asked whether these have one
 //   idOf(element), nodeOf(id)   -> between numbers and objects that the debugger resolved into this world
 //
 // Aiming (aim.js)
@@ -47,7 +48,7 @@ const wordsOf = id => {
 };
 
 globalThis.__stickpin = Object.freeze({
-  capture, locate, css, idOf, nodeOf, adoptRoot, aim, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
+  capture, locate, css, idOf, nodeOf, adoptRoot, rootsAsked, aim, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
   clickVerdict, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, attrs, html, text,
   fileInput, expectDrop, dropVerdict, changes,
   fingerprint, changed, settled, announcements,

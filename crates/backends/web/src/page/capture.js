@@ -22,7 +22,8 @@ function str(s) {
 function begin() {
   strings = [''];
   stringIndex = new Map([['', 0]]);
-  out = { depth: [], role: [], tag: [], name: [], states: [], id: [], level: [], value: [], attrs: [], custom: [], truncated: false };
+  out = { depth: [], role: [], tag: [], name: [], states: [], id: [], level: [], value: [], attrs: [], custom: [], hosts: [], truncated: false };
+  customSeen = false;
 }
 
 function row(depth, role, tag, name, states, id) {
@@ -86,8 +87,11 @@ function walk(e, at, fromOwner) {
   if (!$checkVisibility.call(e, VISIBLE) && tag !== 'area' && tag !== 'map') {
     const style = styleOf(e);
     if (style.display === 'contents') invisible = style.visibility !== 'visible';
-    else if (!$checkVisibility.call(e)) return;
-    else invisible = true; // `visibility` can be undone below
+    else if (!$checkVisibility.call(e)) {
+      // Not in the flat tree at all: its parent has a shadow root that no slot of shows it.
+      if (style.display === '') suspect($parentNode.call(e));
+      return;
+    } else invisible = true; // `visibility` can be undone below
   }
   const v = $hasAttributes.call(e) ? readAttributes(e) : null;
   if (v !== null) {
@@ -144,7 +148,8 @@ function report(e, tag, v, at, style) {
     if (shownLevel) out.level.push(index, shownLevel);
     if (shownValue) out.value.push(index, str(shownValue));
     if (v !== null) rareAttributes(e, tag, role, states, v, index);
-    if (tag.includes('-') && (v === null || v[A_ROLE] === null)) {
+    // Only a defined one can have internals (HTML 4.13.7.1).
+    if (tag.includes('-') && $matches.call(e, ':defined') && e instanceof HTMLElement) {
       out.custom.push(index);
       customSeen = true;
     }
@@ -191,6 +196,7 @@ function walkChildren(e, tag, at, invisible) {
   }
   const shadow = shadowOf(e);
   if (shadow !== null) readRoot(shadow);
+  else if (mayHideRoot(e, tag)) out.hosts.push(idOf(e));
   let text = '';
   for (let c = $firstChild.call(shadow || e); c; c = $nextSibling.call(c)) {
     const type = $nodeType.call(c);
@@ -207,6 +213,13 @@ function walkChildren(e, tag, at, invisible) {
   if (text !== '') textLeaf(e, text, at);
   const owned = scope.owned === null ? undefined : scope.owned.get(e);
   if (owned) for (const c of owned) walk(c, at, true);
+}
+
+/** Notes an element whose children are not shown, and no slot of an open root explains it. */
+function suspect(e) {
+  if (!(e instanceof HTMLElement) || shadowOf(e) !== null || rootAsked.get(e) === hostLook(e, $localName.call(e))) return;
+  const id = idOf(e);
+  if (HOSTS.has($localName.call(e)) && out.hosts[out.hosts.length - 1] !== id) out.hosts.push(id);
 }
 
 function textLeaf(parent, text, at) {

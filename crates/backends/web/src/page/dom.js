@@ -37,6 +37,8 @@ const $rect = P.getBoundingClientRect;
 const $rects = P.getClientRects;
 const $assigned = HTMLSlotElement.prototype.assignedNodes;
 const $assignedSlot = getterOf(P, 'assignedSlot');
+const $offsetWidth = getterOf(HTMLElement.prototype, 'offsetWidth');
+const $offsetHeight = getterOf(HTMLElement.prototype, 'offsetHeight');
 const $body = getterOf(DOC, 'body');
 const $documentElement = getterOf(DOC, 'documentElement');
 const $active = getterOf(DOC, 'activeElement');
@@ -64,11 +66,53 @@ let anyClosed = false;
 const shadowOf = e => $shadowRoot.call(e) || (anyClosed && closedRoots.get(e)) || null;
 
 /** Makes a closed shadow root known; from then on it is read like an open one. */
-function adoptRoot(host, root) {
-  if (!(root instanceof ShadowRoot) || closedRoots.has(host)) return false;
+function adoptRoot(root) {
+  const host = root instanceof ShadowRoot ? $host.call(root) : null;
+  if (!host || closedRoots.has(host)) return false;
   closedRoots.set(host, root);
   anyClosed = true;
   return true;
+}
+
+/**
+ * HTML elements besides custom ones that can have a shadow root (DOM 4.2.14 "valid shadow host name"), as far as
+ * pages give them one.
+ */
+const HOSTS = new Set('div span section article aside main nav header footer p'.split(' '));
+/** What an element looked like when the debugger was asked for its root; asked again when it looks different. */
+const rootAsked = new WeakMap();
+const hostLook = (e, tag) => (tag.includes('-') && $matches.call(e, ':defined') ? 'd' : '') + $offsetWidth.call(e) + 'x' + $offsetHeight.call(e);
+
+/**
+ * Whether an element without an open shadow root may have a closed one: a custom element, or one that shows something
+ * though nothing is in it. Pictures made of style are no sign.
+ */
+function mayHideRoot(e, tag) {
+  const custom = tag.includes('-');
+  if (!custom && (!HOSTS.has(tag) || $firstChild.call(e) !== null)) return false;
+  if (!(e instanceof HTMLElement) || (anyClosed && closedRoots.has(e))) return false;
+  const look = hostLook(e, tag);
+  if (rootAsked.get(e) === look || (!custom && (look.startsWith('0x') || look.endsWith('x0')))) return false;
+  if (custom) return true;
+  const style = styleOf(e);
+  if (style.backgroundImage === 'none' && style.maskImage === 'none' && styleOf(e, '::before').content === 'none' && styleOf(e, '::after').content === 'none') return true;
+  rootAsked.set(e, look);
+  return false;
+}
+
+/** The debugger was asked for the shadow roots of these. */
+function rootsAsked(list) {
+  for (const id of list) {
+    const e = nodeOf(id);
+    if (e) rootAsked.set(e, hostLook(e, $localName.call(e)));
+  }
+}
+
+/** The slot of a closed root that shows a child of its host: only from the slot's side can it be asked for. */
+function closedSlot(node, host) {
+  const root = closedRoots.get(host);
+  if (root) for (const slot of $rootQueryAll.call(root, 'slot')) if ($assigned.call(slot).includes(node)) return slot;
+  return null;
 }
 
 const attr = (e, name) => $getAttribute.call(e, name);
@@ -86,6 +130,7 @@ function flatParent(node) {
   }
   const parent = $parentNode.call(node);
   if (!parent) return null;
+  if (anyClosed && closedRoots.has(parent)) return closedSlot(node, parent) || parent;
   return $nodeType.call(parent) === FRAGMENT ? (parent instanceof ShadowRoot ? $host.call(parent) : null) : parent;
 }
 
@@ -95,7 +140,7 @@ function byIdIn(e, id) {
   return root.nodeType === 9 ? DOC.getElementById.call(root, id) : root instanceof ShadowRoot ? root.getElementById(id) : null;
 }
 
-/** The focused element, through open shadow roots. */
+/** The focused element, through shadow roots. */
 function deepActive(doc) {
   let e = $active.call(doc);
   while (e) {

@@ -33,7 +33,7 @@ function expectClick(id) {
 function watchGesture(event) {
   if (expected === null || !event.isTrusted) return;
   if (expected.verdict === null) {
-    const at = event.composedPath().find(n => n.nodeType === ELEMENT);
+    const at = innermost(event);
     if (!at) return;
     const { id, target } = expected;
     const ok = id === ANYBODY || (id !== NOBODY && reaches(at, target));
@@ -45,6 +45,20 @@ function watchGesture(event) {
     event.stopImmediatePropagation();
     event.preventDefault();
   }
+}
+
+/**
+ * What an event is for. Its path ends at the host of a closed shadow root; what is inside is where the pointer is, or
+ * the focus.
+ */
+function innermost(event) {
+  let e = event.composedPath().find(n => n.nodeType === ELEMENT);
+  for (let root = anyClosed && e && closedRoots.get(e); root; root = shadowOf(e)) {
+    const inner = typeof event.clientX === 'number' ? root.elementFromPoint(event.clientX, event.clientY) : $shadowActive.call(root);
+    if (!inner || inner === e || $getRootNode.call(inner) !== root) break;
+    e = inner;
+  }
+  return e;
 }
 
 /** How the press that was expected went: {landed: 'target' | 'elsewhere' | 'none', what, stopped}. Ends the watch. */
@@ -68,7 +82,7 @@ function watchText(event) {
   if (awaited === null || !event.isTrusted) return;
   const { field, until } = awaited;
   awaited = null;
-  const at = event.composedPath()[0];
+  const at = innermost(event);
   if (performance.now() > until || at === field || $contains.call(field, at)) return;
   event.stopImmediatePropagation();
   event.preventDefault();

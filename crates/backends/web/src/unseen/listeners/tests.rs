@@ -1,0 +1,57 @@
+//! What a listener makes of rows.
+
+use super::*;
+use serde_json::json;
+use stickpin_tree::States;
+
+/// Columns of rows `(depth, role, actionable)`; the number of a row is its place.
+fn columns(rows: &[(u32, &str, bool)]) -> Columns {
+    let mut strings = vec![String::new(), "document".to_owned()];
+    let mut add = |text: &str| {
+        strings.push(text.to_owned());
+        strings.len() - 1
+    };
+    let role: Vec<usize> = std::iter::once(1).chain(rows.iter().map(|(_, role, _)| add(role))).collect();
+    let n = rows.len() + 1;
+    let json = json!({
+        "v": 1, "url": "", "title": "", "hidden": [], "custom": [], "hosts": [], "level": [], "value": [],
+        "attrs": [], "truncated": false, "ms": 0, "role": role, "tag": vec![0; n], "name": vec![0; n],
+        "depth": std::iter::once(0).chain(rows.iter().map(|r| r.0)).collect::<Vec<_>>(),
+        "states": std::iter::once(0)
+            .chain(rows.iter().map(|r| if r.2 { States::ACTIONABLE.bits() } else { 0 }))
+            .collect::<Vec<_>>(),
+        "id": (1..=n).collect::<Vec<_>>(), "strings": strings,
+    });
+    Columns::parse(&json.to_string()).unwrap()
+}
+
+/// The rows that are actionable after rows `heard` were heard to listen.
+fn pressed(rows: &[(u32, &str, bool)], heard: &[u64]) -> Vec<usize> {
+    let mut columns = columns(rows);
+    mark(&mut columns, &heard.iter().map(|row| row + 1).collect());
+    (1..columns.len()).filter(|&row| columns.is_actionable(row)).collect()
+}
+
+#[test]
+fn a_wrapper_that_listens_is_clickable() {
+    let mut columns = columns(&[(1, "generic", false), (2, "text", false)]);
+    mark(&mut columns, &HashSet::from([2]));
+    assert_eq!(columns.role_of(1), Some(Role::Clickable));
+    assert!(columns.is_actionable(1));
+}
+
+#[test]
+fn the_outermost_only_and_nothing_inside_of_what_is_pressed() {
+    let rows = [(1, "button", true), (2, "generic", false), (1, "listitem", false), (2, "generic", false)];
+    assert_eq!(pressed(&rows, &[2, 3, 4]), [1, 3]);
+}
+
+#[test]
+fn who_listens_for_others_is_not_pressed() {
+    let rows = [(1, "generic", false), (2, "button", true), (1, "list", false), (2, "listitem", false)];
+    assert_eq!(pressed(&rows, &[1, 3]), [2]);
+    let mut many = vec![(1, "generic", false)];
+    many.extend([(2, "text", false); LARGEST + 1]);
+    assert_eq!(pressed(&many, &[1]), [0; 0]);
+    assert_eq!(pressed(&many[..LARGEST], &[1]), [1]);
+}

@@ -1,0 +1,56 @@
+//! Closed shadow roots: no script can ask for them, the debugger can. Found once, they are read like open ones.
+
+use super::{GROUP, all, objects, release};
+use crate::agent::GLOBAL;
+use crate::capture::Columns;
+use crate::cdp::protocol as cdp;
+use crate::tab::{Fault, Tab, World, expression};
+use serde::de::IgnoredAny;
+
+/// Elements that are asked about in one capture; the others come with the next ones.
+const MOST: usize = 200;
+
+/// How deep closed roots in closed roots are followed in one capture.
+const ROUNDS: usize = 5;
+
+/// Looks for closed roots below the elements that may have one, and walks again as long as there were any.
+pub(super) async fn adopt(
+    tab: &Tab,
+    world: &World,
+    mut columns: Columns,
+    question: &str,
+) -> Result<Columns, Fault> {
+    for _ in 0..ROUNDS {
+        let hosts: Vec<u64> = columns.hosts().take(MOST).collect();
+        if hosts.is_empty() || !adopt_of(tab, world, &hosts).await? {
+            break;
+        }
+        let json: String = tab.evaluate(world, question.to_owned()).await?;
+        columns = Columns::parse(&json).map_err(|e| Fault::Threw(e.to_string()))?;
+    }
+    Ok(columns)
+}
+
+/// Whether any of these has a closed root that was not known.
+async fn adopt_of(tab: &Tab, world: &World, hosts: &[u64]) -> Result<bool, Fault> {
+    let objects = objects(tab, world, hosts).await?;
+    let describe = objects.into_iter().flatten().map(|object_id| cdp::DescribeNode { object_id, depth: 0 });
+    let described = all(tab, world, describe.collect()).await?;
+    let roots = described.into_iter().flatten().flat_map(|d| d.node.shadow_roots);
+    let context = tab.context_number(world)?;
+    let resolve =
+        roots.filter(|r| r.shadow_root_type.as_deref() == Some("closed")).map(|root| cdp::ResolveInGroup {
+            backend_node_id: root.backend_node_id,
+            execution_context_id: context,
+            object_group: GROUP,
+        });
+    let resolved = all(tab, world, resolve.collect()).await?;
+    let adopt = resolved.into_iter().flatten().filter_map(|r| r.object.object_id).map(|object_id| {
+        let function_declaration = format!("function(){{return {GLOBAL}.adoptRoot(this)}}");
+        cdp::CallFunctionOn { function_declaration, object_id, return_by_value: true }
+    });
+    let adopted = all(tab, world, adopt.collect()).await?;
+    tab.evaluate::<Option<IgnoredAny>>(world, expression("rootsAsked", (hosts,))?).await?;
+    release(tab, world);
+    Ok(adopted.into_iter().flatten().any(|a| a.result.value.is_some_and(|v| v.get() == "true")))
+}
