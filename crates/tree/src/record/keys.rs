@@ -92,7 +92,7 @@ fn number_in(value: &str) -> Option<i64> {
 }
 
 /// An id that a library made up: it means nothing after the next render.
-fn is_machine_made(id: &str) -> bool {
+pub(crate) fn is_machine_made(id: &str) -> bool {
     const PREFIXES: [&str; 17] = [
         "radix",
         "headlessui",

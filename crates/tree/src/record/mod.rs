@@ -23,6 +23,7 @@ mod sight;
 mod structure;
 mod switches;
 mod text;
+mod told;
 mod verdict;
 mod volatile;
 mod work;
@@ -36,12 +37,15 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+pub(crate) use keys::is_machine_made;
 pub use matching::content_match;
 pub use meaning::Meaning;
 pub use openers::{Opener, Openers};
 #[doc(hidden)]
 pub use switches::Switches;
+pub(crate) use told::Rows;
 pub use verdict::{Clause, Refused, Verdict};
+pub(crate) use volatile::without_counts;
 
 use basis::{Basis, Sight};
 use meaning::{Inner, Record, Section};

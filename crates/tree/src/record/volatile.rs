@@ -253,7 +253,7 @@ fn ends_a_span_ago(text: &str) -> bool {
 }
 
 /// A text without its parenthesised integers: `Inbox (3)` is `Inbox`.
-pub(super) fn without_counts(text: &str) -> String {
+pub(crate) fn without_counts(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find('(') {

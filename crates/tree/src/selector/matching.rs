@@ -2,6 +2,7 @@
 
 use super::text::TextIndex;
 use super::{Alternative, Compare, Flag, Key, Selector, Term, reduce};
+use crate::record::Rows;
 use crate::{Attr, NodeId, NodeRef, Role, States, Tree};
 use hashbrown::HashSet;
 
@@ -33,7 +34,7 @@ impl Selector {
 }
 
 /// A term with what it needs worked out once for the whole tree.
-enum Prepared<'s> {
+enum Prepared<'s, 't> {
     Role(Role),
     Has {
         key: Key,
@@ -43,6 +44,11 @@ enum Prepared<'s> {
     Text {
         value: Wanted<'s>,
         holders: HashSet<NodeId>,
+    },
+    /// By the texts of its row.
+    Row {
+        value: Wanted<'s>,
+        rows: Rows<'t>,
     },
     Is {
         flag: Flag,
@@ -55,7 +61,10 @@ enum Prepared<'s> {
 
 impl Alternative {
     fn find(&self, tree: &Tree, css: &CssAnswers<'_>, texts: &mut Option<TextIndex>) -> Vec<NodeId> {
-        let terms: Vec<Prepared<'_>> = self.terms.iter().map(|t| t.prepare(tree, css, texts)).collect();
+        let mut terms: Vec<Prepared<'_, '_>> =
+            self.terms.iter().map(|t| t.prepare(tree, css, texts)).collect();
+        // The dear question is asked last, of those that are left.
+        terms.sort_by_key(|term| matches!(term, Prepared::Row { .. }));
         // A text leaf is shown by its element, and the title of a page is nothing on it: both only when asked for.
         let named = |role| self.terms.contains(&Term::Role(role));
         let (texts_too, documents_too) = (named(Role::Text), named(Role::Document));
@@ -78,12 +87,12 @@ impl Alternative {
 }
 
 impl Term {
-    fn prepare<'s>(
+    fn prepare<'s, 't>(
         &'s self,
-        tree: &Tree,
+        tree: &'t Tree,
         css: &CssAnswers<'_>,
         texts: &mut Option<TextIndex>,
-    ) -> Prepared<'s> {
+    ) -> Prepared<'s, 't> {
         match self {
             Self::Role(role) => Prepared::Role(*role),
             Self::Is { flag, wanted } => Prepared::Is { flag: *flag, wanted: *wanted },
@@ -92,6 +101,9 @@ impl Term {
                 let value = Wanted::new(*compare, value);
                 let holders = texts.get_or_insert_with(|| TextIndex::new(tree)).holders(tree, &value);
                 Prepared::Text { value, holders }
+            }
+            Self::Has { key: Key::Row, compare, value } => {
+                Prepared::Row { value: Wanted::new(*compare, value), rows: Rows::new(tree) }
             }
             Self::Has { key, compare, value } => {
                 Prepared::Has { key: *key, value: Wanted::new(*compare, value) }
@@ -110,7 +122,7 @@ impl Term {
     }
 }
 
-impl Prepared<'_> {
+impl Prepared<'_, '_> {
     fn holds(&self, node: NodeRef<'_>, css: &CssAnswers<'_>) -> bool {
         match self {
             Self::Role(role) => node.role() == *role,
@@ -126,6 +138,7 @@ impl Prepared<'_> {
                     !node.value().is_empty() && !node.is(States::PROTECTED) && value.is(node.value());
                 named || valued || holders.contains(&node.id())
             }
+            Self::Row { value, rows } => rows.show(node.id(), |text| value.is(text)),
             Self::Has { key, value } => key.is(node, value),
         }
     }
@@ -154,7 +167,7 @@ impl Flag {
 }
 
 /// The attributes that are a developer's stable id.
-const IDS: [Attr; 5] = [Attr::Id, Attr::TestId, Attr::DataTest, Attr::DataCy, Attr::DataTestId];
+pub(super) const IDS: [Attr; 5] = [Attr::Id, Attr::TestId, Attr::DataTest, Attr::DataCy, Attr::DataTestId];
 
 impl Key {
     fn is(self, node: NodeRef<'_>, value: &Wanted<'_>) -> bool {
@@ -180,7 +193,7 @@ impl Key {
                 Some(window) => value.is(window.name()),
                 None => value.is(&node.tree().documents()[0].title),
             },
-            Self::Text => unreachable!("text terms are prepared apart"),
+            Self::Text | Self::Row => unreachable!("these are prepared apart"),
         }
     }
 }

@@ -10,7 +10,7 @@
 //!          | "in(" selector ")"                     inside of something that matches
 //!          | "css=" value                           answered by the device
 //!          | quoted                                 short for text=quoted
-//! key      = "role" "id" "text" "label" "value" "placeholder" "url" "app" "window"
+//! key      = "role" "id" "text" "label" "value" "placeholder" "url" "app" "window" "row"
 //! flag     = "visible" "hidden" "enabled" "disabled" "editable" "focused" "selected" "checked" "expanded"
 //! value    = quoted | 1*( any character but white space " ( ) | \ )
 //! quoted   = '"' ... '"' with the escapes \" \\ \n \r \t \u{hex}
@@ -21,6 +21,7 @@
 mod error;
 mod format;
 mod matching;
+mod naming;
 mod nearest;
 mod parse;
 mod reduce;
@@ -123,6 +124,8 @@ words! {
         App = "app",
         /// The title of the window (or page) that it stands in.
         Window = "window",
+        /// A text in the row that it stands in: what tells it from its likes.
+        Row = "row",
     }
 }
 

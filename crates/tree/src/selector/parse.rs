@@ -319,7 +319,7 @@ fn bare_word<'i, T>(input: &'i str, word: &str) -> Parsed<'i, T> {
 }
 
 fn unknown_key<'i, T>(input: &'i str, word: &str, compare: Compare, rest: &'i str) -> Parsed<'i, T> {
-    const KEYS: &str = "role, id, text, label, value, placeholder, url, app, window, css, nth";
+    const KEYS: &str = "role, id, text, label, value, placeholder, url, app, window, row, css, nth";
     let sign = if compare == Compare::Part { "~=" } else { "=" };
     // The value as it was typed, for an example that can be copied.
     let shown = match quoted(rest) {

@@ -1,0 +1,183 @@
+//! The selector by which an element is found again without its ref: what a recorder writes down.
+
+use super::matching::IDS;
+use super::{Alternative, Compare, Key, Selector, Term, reduce};
+use crate::record::{is_machine_made, without_counts};
+use crate::{Attr, NodeId, NodeRef, Records, Role};
+
+/// A longer name or text is no help to whoever reads the selector, and more likely to change.
+const LONGEST: usize = 120;
+
+impl Selector {
+    /// The strongest selector that matches this element and nothing else: its developer's id, else role and name, else
+    /// within what tells its row or names its container. An id comes with the next best as an alternative. `None` if
+    /// nothing tells it from its likes: never a number among equals, which another order would give to another
+    /// element.
+    #[must_use]
+    pub fn naming(records: &Records<'_>, node: NodeId) -> Option<Self> {
+        let tree = records.tree();
+        let unique = |terms: &Vec<Term>| {
+            let alternative = Alternative { terms: terms.clone(), nth: None };
+            let found = Self { alternatives: vec![alternative] }.matches(tree);
+            reduce(tree, &found)[..] == [node]
+        };
+        let element = tree.node(node);
+        let by_id = ids(element).map(|id| vec![id]).find(&unique);
+        let by_words = by_words(element, records).into_iter().find(&unique);
+        let alternatives: Vec<Alternative> =
+            by_id.into_iter().chain(by_words).map(|terms| Alternative { terms, nth: None }).collect();
+        (!alternatives.is_empty()).then_some(Self { alternatives })
+    }
+}
+
+fn has(key: Key, compare: Compare, value: &str) -> Term {
+    Term::Has { key, compare, value: value.to_owned() }
+}
+
+fn ids(element: NodeRef<'_>) -> impl Iterator<Item = Term> {
+    let values = IDS.into_iter().filter_map(move |attr| element.attr(attr).map(|value| (attr, value)));
+    values
+        .filter(|(attr, id)| *attr != Attr::Id || !is_machine_made(id))
+        .filter(|(_, id)| usable(id))
+        .map(|(_, id)| has(Key::Id, Compare::Whole, id))
+}
+
+fn usable(text: &str) -> bool {
+    !text.trim().is_empty() && text.chars().count() <= LONGEST
+}
+
+/// Candidates, the best first.
+fn by_words(element: NodeRef<'_>, records: &Records<'_>) -> Vec<Vec<Term>> {
+    let role = Term::Role(element.role());
+    let mut selves: Vec<Vec<Term>> = Vec::new();
+    if usable(element.name()) {
+        // `Cart (2)` is `Cart (3)` tomorrow.
+        let steady = without_counts(element.name());
+        if steady != element.name() && usable(&steady) {
+            selves.push(vec![role.clone(), has(Key::Label, Compare::Part, &steady)]);
+        }
+        selves.push(vec![role.clone(), has(Key::Label, Compare::Whole, element.name())]);
+    }
+    if let Some(placeholder) = element.attr(Attr::Placeholder).filter(|p| usable(p)) {
+        selves.push(vec![role.clone(), has(Key::Placeholder, Compare::Whole, placeholder)]);
+    }
+    if let Some(href) = element.attr(Attr::Href).filter(|h| usable(h) && !h.starts_with(['#', 'j'])) {
+        selves.push(vec![role.clone(), has(Key::Url, Compare::Whole, href)]);
+    }
+    selves.push(vec![role]);
+
+    let mut contexts: Vec<Term> = Vec::new();
+    contexts.extend(
+        records.telling(element.id()).filter(|t| usable(t)).map(|t| has(Key::Row, Compare::Whole, &t)),
+    );
+    contexts.extend(element.ancestors().filter_map(container).take(4));
+
+    let mut candidates = Vec::new();
+    for terms in &selves {
+        let alone = !matches!(terms[..], [_]);
+        candidates.extend(alone.then(|| terms.clone()));
+        let within = |context: &Term| terms.iter().chain([context]).cloned().collect::<Vec<_>>();
+        candidates.extend(contexts.iter().map(within));
+        if let [row @ Term::Has { .. }, outer @ ..] = &contexts[..] {
+            candidates.extend(outer.iter().map(|o| within(row).into_iter().chain([o.clone()]).collect()));
+        }
+    }
+    // The only textbox of a page is a poor name, and better than none.
+    candidates.extend(selves.pop());
+    candidates
+}
+
+/// An ancestor as a term, if it has an id or a role with a name.
+fn container(node: NodeRef<'_>) -> Option<Term> {
+    if let Some(id) = ids(node).next() {
+        return Some(inside(vec![id]));
+    }
+    let names = !matches!(node.role(), Role::Document | Role::Generic | Role::Clickable | Role::Text);
+    if !names {
+        return None;
+    }
+    if usable(node.name()) && !node.is(crate::States::NAME_FROM_CONTENT) {
+        return Some(inside(vec![Term::Role(node.role()), has(Key::Label, Compare::Whole, node.name())]));
+    }
+    let landmark = matches!(
+        node.role(),
+        Role::Dialog | Role::AlertDialog | Role::Main | Role::Navigation | Role::Banner | Role::ContentInfo
+    );
+    landmark.then(|| inside(vec![Term::Role(node.role())]))
+}
+
+fn inside(terms: Vec<Term>) -> Term {
+    Term::In(Selector { alternatives: vec![Alternative { terms, nth: None }] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Openers, testing};
+
+    const PAGE: &str = r#"
+page "Mail" http://h.example/mail
+  navigation "Main"
+    link "Cart (2)"* href=/cart #10
+  main
+    list
+      listitem #20
+        text "Mail 1"
+        button "Delete"* #21
+      listitem #30
+        text "Mail 11"
+        button "Delete"* #31
+        button "Reply" id=radix-7f3a91 #32
+    button "Save" id=save #40
+    textbox placeholder="Search" #41
+    list
+      listitem #50
+        button "Open"* #51
+      listitem #52
+        button "Open"* #53
+  dialog "New mail"
+    button "Save" #60
+    textbox "To" data-testid=to #61
+  dialog
+    button "Close" #70
+  region "Left"
+    button "Close" #71
+"#;
+
+    fn name(id: u64) -> Option<String> {
+        let tree = testing::tree(PAGE);
+        let openers = Openers::default();
+        let records = Records::new(&tree, &openers);
+        let node = tree.nodes().find(|n| n.address().is_some_and(|a| a.id == id)).expect("a node").id();
+        let selector = Selector::naming(&records, node)?;
+        // What it says is what it matches, also after it was written and read.
+        let read: Selector = selector.to_string().parse().expect("it can be read");
+        assert_eq!(read, selector);
+        assert_eq!(reduce(&tree, &selector.matches(&tree)), [node], "{selector}");
+        Some(selector.to_string())
+    }
+
+    #[test]
+    fn the_strongest_that_is_unique() {
+        for (id, expected) in [
+            (10, r#"role=link label~=Cart"#),
+            (21, r#"role=button label=Delete row="Mail 1""#),
+            (31, r#"role=button label=Delete row="Mail 11""#),
+            (32, "role=button label=Reply"),
+            (40, r#"id=save || role=button label=Save in(role=main)"#),
+            (41, "role=textbox placeholder=Search"),
+            (60, r#"role=button label=Save in(role=dialog label="New mail")"#),
+            (61, "id=to || role=textbox label=To"),
+            (70, "role=button label=Close in(role=dialog)"),
+            (71, "role=button label=Close in(role=region label=Left)"),
+        ] {
+            assert_eq!(name(id).as_deref(), Some(expected), "#{id}");
+        }
+    }
+
+    #[test]
+    fn equals_have_no_name() {
+        assert_eq!(name(51), None);
+        assert_eq!(name(53), None);
+    }
+}
