@@ -25,6 +25,7 @@ list! {
     commands::open::Open,
     commands::close::Close,
     commands::snapshot::Snapshot,
+    commands::read::Read,
     commands::diff::DiffSnapshot,
     commands::press::Press,
     commands::longpress::LongPress,

@@ -71,6 +71,7 @@ scenarios! {
     history
     pins
     pointer
+    read
     reopen
     screenshot
     sessions

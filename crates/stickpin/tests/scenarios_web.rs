@@ -13,7 +13,7 @@ use stickpin_testkit::{
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
 
 /// In process, all of them.
-const NAMES: &[&str] = &["web-files", "web-orders", "web-reach", "web-signin"];
+const NAMES: &[&str] = &["web-files", "web-orders", "web-reach", "web-read", "web-signin"];
 
 fn run(name: &str, surface: impl FnOnce(&Path) -> Option<Box<dyn Surface>>) {
     let dir = tempfile::tempdir().expect("a folder");
@@ -41,6 +41,11 @@ fn orders() {
 #[test]
 fn reach() {
     in_process("web-reach");
+}
+
+#[test]
+fn read() {
+    in_process("web-read");
 }
 
 #[test]

@@ -132,4 +132,12 @@ pub enum Attr {
     ValueText,
     /// `aria-roledescription`.
     RoleDescription,
+    /// Text of which the white space counts, as it stands (`pre`).
+    Preformatted,
+    /// The number of the first item of a list, unless it is 1.
+    Start,
+    /// How many columns a cell stands in, if more than one.
+    ColSpan,
+    /// How many rows a cell stands in, if more than one.
+    RowSpan,
 }

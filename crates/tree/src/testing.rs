@@ -243,6 +243,10 @@ fn attr(key: &str) -> Option<Attr> {
         "live" => Attr::Live,
         "value-text" => Attr::ValueText,
         "role-description" => Attr::RoleDescription,
+        "preformatted" => Attr::Preformatted,
+        "start" => Attr::Start,
+        "colspan" => Attr::ColSpan,
+        "rowspan" => Attr::RowSpan,
         _ => return None,
     })
 }

@@ -28,6 +28,10 @@ fn attr_name(attr: Attr) -> &'static str {
         Attr::Live => "aria-live",
         Attr::ValueText => "aria-valuetext",
         Attr::RoleDescription => "aria-roledescription",
+        Attr::Preformatted => "preformatted",
+        Attr::Start => "start",
+        Attr::ColSpan => "colspan",
+        Attr::RowSpan => "rowspan",
     }
 }
 

@@ -308,6 +308,10 @@ fn attr_of(key: &str) -> Option<Attr> {
         "live" => Attr::Live,
         "valueText" => Attr::ValueText,
         "roleDescription" => Attr::RoleDescription,
+        "preformatted" => Attr::Preformatted,
+        "start" => Attr::Start,
+        "colSpan" => Attr::ColSpan,
+        "rowSpan" => Attr::RowSpan,
         _ => return None,
     })
 }

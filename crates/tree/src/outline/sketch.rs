@@ -69,6 +69,20 @@ impl<'t> Sketch<'t> {
         sketch
     }
 
+    /// For reading: what is hidden, and what only repeats the name of something, is dropped; all markup stays.
+    pub(crate) fn readable(tree: &'t Tree, scope: NodeId) -> Self {
+        let mut sketch = Self::raw(tree, Some(scope));
+        for pass in passes::FOR_READING {
+            pass(&mut sketch);
+        }
+        sketch
+    }
+
+    /// Whether a node is dropped with all below.
+    pub(crate) fn drops(&self, node: NodeRef<'_>) -> bool {
+        self.fate[node.id().index()] == Fate::Drop
+    }
+
     /// How many nodes the scope has.
     pub(crate) fn total(&self) -> usize {
         self.end - self.start

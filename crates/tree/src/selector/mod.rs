@@ -31,6 +31,7 @@ mod text;
 
 pub use error::{SelectorError, SelectorErrorKind};
 pub use matching::CssAnswers;
+pub(crate) use nearest::likeness;
 pub use nearest::nearest;
 pub use reduce::reduce;
 

@@ -87,7 +87,8 @@ fn contains(name: &str, wanted: &str) -> bool {
     if short.chars().count() > 2 { long.contains(short) } else { long.split(' ').any(|word| word == short) }
 }
 
-fn likeness(name: &str, wanted: &[String]) -> f64 {
+/// From 0 to 1; both in lower case.
+pub(crate) fn likeness(name: &str, wanted: &[String]) -> f64 {
     let best = wanted.iter().map(|w| {
         if name == *w {
             return 1.0;

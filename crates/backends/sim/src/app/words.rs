@@ -101,6 +101,10 @@ pub(crate) fn attr(word: &str) -> Option<Attr> {
         "live" => Attr::Live,
         "valuetext" => Attr::ValueText,
         "roledescription" => Attr::RoleDescription,
+        "preformatted" => Attr::Preformatted,
+        "start" => Attr::Start,
+        "colspan" => Attr::ColSpan,
+        "rowspan" => Attr::RowSpan,
         _ => return None,
     })
 }

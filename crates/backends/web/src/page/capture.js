@@ -148,6 +148,7 @@ function report(e, tag, v, at, style) {
     if (shownLevel) out.level.push(index, shownLevel);
     if (shownValue) out.value.push(index, str(shownValue));
     if (v !== null) rareAttributes(e, tag, role, states, v, index);
+    if (tag === 'pre') preformatted(e, index);
     // Only a defined one can have internals (HTML 4.13.7.1).
     if (tag.includes('-') && $matches.call(e, ':defined') && e instanceof HTMLElement) {
       out.custom.push(index);
@@ -170,6 +171,14 @@ function report(e, tag, v, at, style) {
     default: break;
   }
   walkChildren(e, tag, below, false);
+}
+
+const PREFORMATTED_LIMIT = 50000;
+
+/** Text whose white space counts, where it has more of that than a text leaf can say. */
+function preformatted(e, index) {
+  const text = e instanceof HTMLElement ? $innerText.call(e) : '';
+  if (/[\n\t]|  /.test(text)) putAttr(index, 'preformatted', text.slice(0, PREFORMATTED_LIMIT));
 }
 
 /** Whether a person can scroll inside. Sizes first: they are cheaper than style, and most elements fit. */
@@ -278,6 +287,11 @@ function rareAttributes(e, tag, role, states, v, at) {
   const live = v[A_LIVE] ?? LIVE_ROLES.get(role);
   if (live && live !== 'off') putAttr(at, 'live', live);
   if (v[A_VALUETEXT] !== null) putAttr(at, 'valueText', v[A_VALUETEXT]);
+  // HTML 4.9.11 and 4.4.5: what says where a cell or an item stands.
+  if (tag === 'td' || tag === 'th') {
+    if (v[A_COLSPAN] !== null && e.colSpan > 1) putAttr(at, 'colSpan', String(e.colSpan));
+    if (v[A_ROWSPAN] !== null && e.rowSpan !== 1) putAttr(at, 'rowSpan', String(e.rowSpan || 65534));
+  } else if (tag === 'ol' && v[A_START] !== null && e.start !== 1) putAttr(at, 'start', String(e.start));
   if (v[A_ROLEDESCRIPTION] !== null) putAttr(at, 'roleDescription', squeeze(v[A_ROLEDESCRIPTION]));
 }
 

@@ -44,6 +44,7 @@ const $documentElement = getterOf(DOC, 'documentElement');
 const $active = getterOf(DOC, 'activeElement');
 const $shadowActive = getterOf(ShadowRoot.prototype, 'activeElement');
 const $scrolling = getterOf(DOC, 'scrollingElement');
+const $innerText = getterOf(HTMLElement.prototype, 'innerText');
 const $title = getterOf(DOC, 'title');
 const $url = getterOf(DOC, 'URL');
 const $baseURI = getterOf(NODE, 'baseURI');

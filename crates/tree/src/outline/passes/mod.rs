@@ -34,6 +34,10 @@ pub(super) const ALL: &[fn(&mut Sketch<'_>)] = &[
     rows::apply,
 ];
 
+/// Those that Markdown needs: it has marks of its own for what the others take away.
+pub(super) const FOR_READING: &[fn(&mut Sketch<'_>)] =
+    &[hidden::apply, generic::apply, labels::apply, said_beside::apply];
+
 /// Whether two lines that say the same are one too many: a trailing colon or asterisk is decoration.
 fn says_the_same(text: &str, name: &str) -> bool {
     let bare = |s: &str| s.trim_end_matches([':', '*', ' ']).len();

@@ -1,0 +1,178 @@
+//! What an app says, so that it stays text in Markdown: it makes no heading, link, table, code or HTML, and none of
+//! the lines that are ours. Follows CommonMark 0.31, 2.4 "Backslash escapes" and the GFM extensions.
+
+use crate::escape::escape;
+use std::fmt::Write as _;
+
+/// Longest address that is listed, in characters.
+const MAX_URL: usize = 2_000;
+
+/// A text within a line. What only counts at the start of a line is up to [`guard_start`].
+pub(super) fn text(said: &str) -> String {
+    let mut out = String::with_capacity(said.len() + 8);
+    let mut before = ' ';
+    let mut rest = said.chars();
+    while let Some(c) = rest.next() {
+        let next = rest.clone().next();
+        let special = match c {
+            '\\' | '`' | '*' | '[' | ']' | '|' => true,
+            '_' => !(before.is_alphanumeric() && next.is_some_and(char::is_alphanumeric)),
+            '~' => before == '~' || next == Some('~'),
+            // At the end, too: another text may follow.
+            '<' => next.is_none_or(|n| n.is_ascii_alphabetic() || matches!(n, '/' | '!' | '?')),
+            '&' => is_entity(rest.as_str()),
+            _ => false,
+        };
+        if special {
+            out.push('\\');
+        }
+        out.push(c);
+        before = c;
+    }
+    // After the escapes: those of what acts on a terminal begin with a backslash of ours.
+    escape(&out, usize::MAX)
+}
+
+/// Whether what follows an ampersand makes a character reference of it.
+fn is_entity(rest: &str) -> bool {
+    let word = rest.strip_prefix('#').unwrap_or(rest);
+    let end = word.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(word.len());
+    end > 0 && word[end..].starts_with(';')
+}
+
+/// Escapes what would make something else than a paragraph of a line that begins so.
+pub(super) fn guard_start(line: &mut String) {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let at = if digits > 0 { digits } else { 0 };
+    let rest = &line[at..];
+    let followed_by_space = rest.chars().nth(1).is_none_or(|c| c == ' ');
+    let special = match rest.chars().next() {
+        Some('.' | ')') => digits > 0 && digits < 10 && followed_by_space,
+        Some('#') => digits == 0 && rest.trim_start_matches('#').chars().next().is_none_or(|c| c == ' '),
+        Some('-') => digits == 0 && (followed_by_space || rest.starts_with("--")),
+        Some('+' | ':') => digits == 0 && followed_by_space,
+        Some('>' | '=') => digits == 0,
+        _ => false,
+    };
+    if special {
+        line.insert(at, '\\');
+    }
+}
+
+/// Text between backticks. It cannot be escaped there, so the fence is longer than any in it.
+pub(super) fn code_span(said: &str) -> String {
+    let said = escape(said, usize::MAX);
+    // GFM looks for the pipes of a table before it looks for code.
+    let said = said.replace('|', "\\|");
+    let fence = "`".repeat(longest_run(&said, '`') + 1);
+    let pad = if said.starts_with('`') || said.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{said}{pad}{fence}")
+}
+
+/// The fence of a block of code.
+pub(super) fn fence(said: &str) -> String {
+    "`".repeat(longest_run(said, '`').max(2) + 1)
+}
+
+/// A line of a block of code: as it is, tabs included.
+pub(super) fn code_line(said: &str) -> String {
+    let parts: Vec<String> = said.split('\t').map(|part| escape(part, usize::MAX)).collect();
+    parts.join("\t")
+}
+
+/// An address in the list of links: without anything that could end it.
+pub(super) fn address(url: &str) -> String {
+    let mut out = String::with_capacity(url.len());
+    for (n, c) in url.chars().enumerate() {
+        if n == MAX_URL {
+            out.push('…');
+            break;
+        }
+        if c.is_whitespace() || matches!(c, '<' | '>' | '\\' | '`') || crate::escape::is_unsafe(c) {
+            let mut bytes = [0; 4];
+            for byte in c.encode_utf8(&mut bytes).bytes() {
+                write!(out, "%{byte:02X}").expect("writing to a String cannot fail");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    if out.is_empty() { "<>".to_owned() } else { out }
+}
+
+fn longest_run(text: &str, of: char) -> usize {
+    let mut longest = 0;
+    let mut run = 0;
+    for c in text.chars() {
+        run = if c == of { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_app_says_makes_no_markup() {
+        for (said, shown) in [
+            ("# not *a* `heading`", "# not \\*a\\* \\`heading\\`"),
+            ("[1]: http://evil", "\\[1\\]: http://evil"),
+            ("![x](y)", "!\\[x\\](y)"),
+            ("a | b", "a \\| b"),
+            ("snake_case _em_", "snake_case \\_em\\_"),
+            ("~~gone~~ ~5", "\\~\\~gone\\~\\~ ~5"),
+            ("<b> 1 < 2 <!-- x -->", "\\<b> 1 < 2 \\<!-- x -->"),
+            ("&lt; A&B &#60; R&D;", "\\&lt; A&B \\&#60; R\\&D;"),
+            ("C:\\x", "C:\\\\x"),
+            ("a\u{202e}b\nc\u{1b}[2J", "a\\u{202e}b\\nc\\u{1b}\\[2J"),
+            ("…", "…"),
+        ] {
+            assert_eq!(text(said), shown);
+        }
+    }
+
+    #[test]
+    fn only_what_would_begin_a_block_is_guarded() {
+        for (line, shown) in [
+            ("# a", "\\# a"),
+            ("###", "\\###"),
+            ("#42 is open", "#42 is open"),
+            ("- a", "\\- a"),
+            ("-5 °C", "-5 °C"),
+            ("---", "\\---"),
+            ("+ a", "\\+ a"),
+            ("+49 30", "+49 30"),
+            ("> a", "\\> a"),
+            ("===", "\\==="),
+            (": a", "\\: a"),
+            ("1. a", "1\\. a"),
+            ("12) a", "12\\) a"),
+            ("1.5 kg", "1.5 kg"),
+            ("2026", "2026"),
+            ("", ""),
+        ] {
+            let mut guarded = line.to_owned();
+            guard_start(&mut guarded);
+            assert_eq!(guarded, shown);
+        }
+    }
+
+    #[test]
+    fn code_ends_where_we_end_it() {
+        assert_eq!(code_span("a"), "`a`");
+        assert_eq!(code_span("a`b"), "``a`b``");
+        assert_eq!(code_span("`a"), "`` `a ``");
+        assert_eq!(code_span("a|b\u{1b}"), "`a\\|b\\u{1b}`");
+        assert_eq!(fence("a\n````\nb"), "`````");
+        assert_eq!(code_line("\ta\u{7}"), "\ta\\u{7}");
+    }
+
+    #[test]
+    fn an_address_cannot_leave_its_line() {
+        assert_eq!(address("/a b?c=<d>\n# e"), "/a%20b?c=%3Cd%3E%0A#%20e");
+        assert_eq!(address("/\u{202e}"), "/%E2%80%AE");
+        assert_eq!(address(""), "<>");
+    }
+}

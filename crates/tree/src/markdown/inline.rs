@@ -1,0 +1,218 @@
+//! What stands within a line: text with its emphasis, links, images, code, and controls in the words of a snapshot.
+
+use super::escape;
+use super::page::{DEPTH, Page, is_preformatted, plain};
+use crate::outline::{Style, describe};
+use crate::{NodeRef, Role};
+
+/// A line that grows by pieces.
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    pub(super) text: String,
+    /// Numbers of the links in it.
+    pub(super) links: Vec<u32>,
+}
+
+impl Line {
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Appends a piece with the space that a reader would expect: captures say which texts there are, not what stood
+    /// between them.
+    fn push(&mut self, piece: &str) {
+        if piece.is_empty() {
+            return;
+        }
+        if needs_space(&self.text, piece) {
+            self.text.push(' ');
+        }
+        self.text.push_str(piece);
+    }
+
+    /// Appends a line that stood below this one.
+    pub(super) fn push_below(&mut self, line: Line) {
+        if !self.text.is_empty() && !line.text.is_empty() {
+            self.text.push_str("<br>");
+        }
+        self.text.push_str(&line.text);
+        self.links.extend(line.links);
+    }
+
+    /// Surrounds all of it.
+    pub(super) fn wrapped(mut self, mark: &str) -> Self {
+        if !self.text.is_empty() {
+            self.text = format!("{mark}{}{mark}", self.text);
+        }
+        self
+    }
+
+    /// Makes all of it a link.
+    pub(super) fn linked(mut self, number: u32) -> Self {
+        self.text = format!("[{}][{number}]", self.text);
+        self.links.push(number);
+        self
+    }
+}
+
+fn needs_space(before: &str, piece: &str) -> bool {
+    let (Some(last), Some(first)) = (before.chars().next_back(), piece.chars().next()) else { return false };
+    if piece.starts_with("![") {
+        return true;
+    }
+    if matches!(first, '.' | ',' | ';' | ':' | '!' | '?' | ')' | '%' | '…' | '»' | '”')
+        || matches!(last, '(' | '«' | '„' | '“' | ' ')
+    {
+        return false;
+    }
+    if matches!(first, '\'' | '’') && piece.chars().nth(1).is_some_and(char::is_alphabetic) {
+        return false;
+    }
+    // Scripts that are written without spaces.
+    !(is_unspaced(last) && is_unspaced(first))
+}
+
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
+}
+
+impl<'t> Page<'t> {
+    /// Appends a node and what is in it to a line.
+    pub(super) fn inline(&mut self, node: NodeRef<'t>, line: &mut Line, depth: usize) {
+        if self.skips(node) {
+            return;
+        }
+        if depth > DEPTH {
+            line.push(&escape::text(&plain(node)));
+            return;
+        }
+        if node.is_text() {
+            line.push(&escape::text(node.name()));
+            return;
+        }
+        match node.role() {
+            Role::Separator | Role::ScrollBar => {}
+            Role::Image if !node.name().is_empty() => {
+                line.push(&format!("![{}]", escape::text(node.name())));
+            }
+            Role::Strong => self.marked(node, line, "**", depth),
+            Role::Emphasis => self.marked(node, line, "*", depth),
+            Role::Deletion => self.marked(node, line, "~~", depth),
+            Role::Subscript => self.script(node, line, "sub", depth),
+            Role::Superscript => self.script(node, line, "sup", depth),
+            Role::Code => line.push(&code(node)),
+            Role::Link => self.link(node, line, depth),
+            _ if is_preformatted(node) => line.push(&code(node)),
+            _ if is_control(node) => line.push(&control(node)),
+            _ => {
+                self.inline_children(node, line, depth);
+            }
+        }
+    }
+
+    /// What is in a node, as one line; blocks in it are joined by `<br>`.
+    pub(super) fn inline_of(&mut self, node: NodeRef<'t>, depth: usize) -> Line {
+        let mut whole = Line::default();
+        let mut line = Line::default();
+        for child in node.children() {
+            if self.is_block(child) {
+                whole.push_below(std::mem::take(&mut line));
+                let below = self.block_as_line(child, depth + 1);
+                whole.push_below(below);
+            } else {
+                self.inline(child, &mut line, depth + 1);
+            }
+        }
+        whole.push_below(line);
+        whole
+    }
+
+    fn block_as_line(&mut self, node: NodeRef<'t>, depth: usize) -> Line {
+        let mut line = Line::default();
+        if self.skips(node) {
+            return line;
+        }
+        // A field is a control wherever it stands, and a link a link.
+        if depth > DEPTH || is_control(node) || node.role() == Role::Link {
+            self.inline(node, &mut line, depth);
+            return line;
+        }
+        let mut line = match node.role() {
+            Role::Heading => self.inline_of(node, depth).wrapped("**"),
+            _ => self.inline_of(node, depth),
+        };
+        if node.role() == Role::ListItem && !line.is_empty() {
+            line.text.insert_str(0, "• ");
+        }
+        line
+    }
+
+    fn inline_children(&mut self, node: NodeRef<'t>, line: &mut Line, depth: usize) {
+        let inner = self.inline_of(node, depth);
+        line.push(&inner.text);
+        line.links.extend(inner.links);
+    }
+
+    fn marked(&mut self, node: NodeRef<'t>, line: &mut Line, mark: &str, depth: usize) {
+        let inner = self.inline_of(node, depth).wrapped(mark);
+        line.push(&inner.text);
+        line.links.extend(inner.links);
+    }
+
+    /// Raised and lowered text stands close to what it belongs to: without a mark 10⁶ would read 106.
+    fn script(&mut self, node: NodeRef<'t>, line: &mut Line, tag: &str, depth: usize) {
+        let inner = self.inline_of(node, depth);
+        if inner.text.starts_with('[') {
+            // A footnote: its brackets are mark enough.
+            line.text.push_str(&inner.text);
+        } else if !inner.is_empty() {
+            line.text.push_str(&format!("<{tag}>{}</{tag}>", inner.text));
+        }
+        line.links.extend(inner.links);
+    }
+
+    fn link(&mut self, node: NodeRef<'t>, line: &mut Line, depth: usize) {
+        let Some(number) = self.number(node) else {
+            line.push(&control(node));
+            return;
+        };
+        let mut inner = self.inline_of(node, depth);
+        if inner.is_empty() {
+            inner.text = if node.name().is_empty() { "link".to_owned() } else { escape::text(node.name()) };
+        }
+        let inner = inner.linked(number);
+        line.push(&inner.text);
+        line.links.extend(inner.links);
+    }
+}
+
+/// Whether a node is written as a control, in brackets.
+pub(super) fn is_control(node: NodeRef<'_>) -> bool {
+    let role = node.role();
+    if matches!(role, Role::Clickable | Role::TreeItem | Role::Link) {
+        return false;
+    }
+    let shows_value = matches!(
+        role,
+        Role::ProgressBar | Role::Meter | Role::Video | Role::Audio | Role::Canvas | Role::ScrollBar
+    );
+    if !(role.is_control() || shows_value) {
+        return false;
+    }
+    // A card that is one large button is read, not named.
+    role.is_input() || node.name().chars().nth(crate::MAX_CHARS).is_none()
+}
+
+/// A control as a snapshot says it: `[textbox "Email" value="a@b.c"]`. Nothing that an app says begins with a
+/// bracket that is not escaped.
+pub(super) fn control(node: NodeRef<'_>) -> String {
+    let mut said = String::new();
+    describe(&mut said, node, node.name(), Style::Full);
+    format!("[{}]", escape::text(&said))
+}
+
+fn code(node: NodeRef<'_>) -> String {
+    let said = plain(node);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    if said.is_empty() { String::new() } else { escape::code_span(&said) }
+}

@@ -1,0 +1,290 @@
+//! A tree as Markdown: what a person would read, for reading. CommonMark 0.31 with the tables of GFM 0.29.
+//!
+//! Links are numbered in the order of the page and listed once below; controls stand in brackets in the words of a
+//! snapshot; what is secret is not in a tree. What an app says is escaped, so it stays text: a line that begins with `[…` is
+//! ours, and so are headings, lists, tables and the list of links.
+//!
+//! Specification: `commands.md`, `read`.
+
+mod escape;
+mod inline;
+mod page;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use crate::selector::likeness;
+use crate::{NodeId, Tree};
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// A heading of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// 1 to 6.
+    pub level: u8,
+    /// Its text, not escaped.
+    pub title: String,
+}
+
+/// A line of Markdown.
+#[derive(Debug, Default)]
+struct Row {
+    text: String,
+    /// Numbers of the links in it.
+    links: Vec<u32>,
+    /// The heading that it is.
+    heading: Option<Heading>,
+    /// What has to follow where it is cut behind this line.
+    fence: Option<String>,
+}
+
+/// A page as Markdown, whole.
+#[derive(Debug)]
+pub struct Markdown {
+    rows: Vec<Row>,
+    links: Vec<String>,
+    truncated: bool,
+}
+
+/// Why there is no such section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoSection {
+    /// No heading reads so; these are the nearest.
+    None(Vec<Heading>),
+    /// Several headings do.
+    Several(Vec<Heading>),
+}
+
+/// A part of a page, bounded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The Markdown.
+    pub text: String,
+    /// Lines that are missing.
+    pub missing: usize,
+}
+
+/// Headings that a message names.
+const NAMED: usize = 5;
+
+/// Bytes of a line that are worth showing without the rest of it.
+const WORTH: usize = 200;
+
+impl Row {
+    /// Its first words, if it is a line of text and they are worth it.
+    fn beginning(&self, max_bytes: usize) -> Option<String> {
+        if max_bytes < WORTH || self.heading.is_some() || self.fence.is_some() || self.text.starts_with('|') {
+            return None;
+        }
+        // Links are numbered at their ends: what is cut before the first of them has none.
+        let end = self.text.find(['[', '`']).unwrap_or(self.text.len()).min(max_bytes - 4);
+        let end = self.text.floor_char_boundary(end);
+        let cut = self.text[..end].rfind(' ').filter(|at| *at >= WORTH / 2)?;
+        Some(format!("{}…", self.text[..cut].trim_end_matches(['\\', ' '])))
+    }
+}
+
+impl Markdown {
+    /// The Markdown of a subtree.
+    ///
+    /// ```
+    /// let tree = stickpin_tree::testing::tree("page \"P\" http://h/\n  heading \"Hello\"* level=1");
+    /// let page = stickpin_tree::Markdown::of(&tree, stickpin_tree::NodeId::ROOT);
+    /// assert_eq!(page.text(page.whole(), 1_000).text, "# Hello\n");
+    /// ```
+    #[must_use]
+    pub fn of(tree: &Tree, scope: NodeId) -> Self {
+        let page = page::Page::of(tree, tree.node(scope));
+        let links = page.links.iter().map(|url| escape::address(url)).collect();
+        Self { rows: page.rows, links, truncated: tree.truncated() }
+    }
+
+    /// All lines.
+    #[must_use]
+    pub fn whole(&self) -> Range<usize> {
+        0..self.rows.len()
+    }
+
+    /// The headings in some lines.
+    pub fn headings(&self, lines: Range<usize>) -> impl Iterator<Item = &Heading> {
+        self.rows[lines].iter().filter_map(|r| r.heading.as_ref())
+    }
+
+    /// The lines of a section: its heading, and all up to the next heading of its level or above. A heading that reads as
+    /// the text, whatever its case, comes before those that only hold it.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn section(&self, text: &str) -> Result<Range<usize>, NoSection> {
+        let wanted = folded(text);
+        let named = |test: &dyn Fn(&str) -> bool| -> Vec<usize> {
+            let row = |(at, row): (usize, &Row)| {
+                row.heading.as_ref().filter(|h| test(&folded(&h.title))).map(|_| at)
+            };
+            self.rows.iter().enumerate().filter_map(row).collect()
+        };
+        let mut found = named(&|title| title == wanted);
+        if found.is_empty() && !wanted.is_empty() {
+            found = named(&|title| title.contains(&wanted));
+        }
+        match found[..] {
+            [at] => {
+                let level = self.rows[at].heading.as_ref().map_or(0, |h| h.level);
+                let ends = |row: &Row| row.heading.as_ref().is_some_and(|h| h.level <= level);
+                let end = self.rows[at + 1..].iter().position(ends).map_or(self.rows.len(), |n| at + 1 + n);
+                Ok(at..end)
+            }
+            [] => Err(NoSection::None(self.nearest(&wanted))),
+            _ => Err(NoSection::Several(
+                found.iter().filter_map(|&at| self.rows[at].heading.clone()).collect(),
+            )),
+        }
+    }
+
+    fn nearest(&self, wanted: &str) -> Vec<Heading> {
+        let mut scored: Vec<(f64, &Heading)> = self
+            .headings(self.whole())
+            .map(|h| (likeness(&folded(&h.title), &[wanted.to_owned()]), h))
+            .collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        scored.into_iter().take(NAMED).map(|(_, h)| h.clone()).collect()
+    }
+
+    /// Some lines, with the list of the links in them, in at most so many bytes. A few words say what is missing.
+    #[must_use]
+    pub fn text(&self, lines: Range<usize>, max_bytes: usize) -> Excerpt {
+        let rows = trimmed(&self.rows[lines]);
+        let total = self.size(rows);
+        if total <= max_bytes {
+            return Excerpt { text: self.written(rows, None), missing: 0 };
+        }
+        // The size grows with the lines: the largest number of them that fits.
+        let (mut fits, mut too_many) = (0, rows.len());
+        while too_many - fits > 1 {
+            let half = fits.midpoint(too_many);
+            let whole = self.size(&rows[..half]) + self.note(rows, half, total).len() + 2;
+            if whole <= max_bytes { fits = half } else { too_many = half }
+        }
+        // A heading without anything below it belongs to what is missing.
+        while let Some(last) = trimmed_end(&rows[..fits]).filter(|&at| rows[at].heading.is_some()) {
+            fits = last;
+        }
+        let note = self.note(rows, fits, total);
+        let shown = trimmed(&rows[..fits]);
+        // A line that is long enough to matter is cut itself.
+        let left = max_bytes.saturating_sub(self.size(shown) + note.len() + 4);
+        let part = rows.get(fits).and_then(|row| row.beginning(left));
+        let mut text = self.written(shown, Some(&note));
+        if let Some(part) = part {
+            let at = text.find(&note).unwrap_or(text.len());
+            text.insert_str(at, &format!("{part}\n\n"));
+        }
+        Excerpt { text, missing: rows.len() - fits }
+    }
+
+    /// The headings alone, in at most so many bytes.
+    #[must_use]
+    pub fn outline(&self, lines: Range<usize>, max_bytes: usize) -> Excerpt {
+        let headings: Vec<&Heading> = self.headings(lines).collect();
+        let mut text = String::new();
+        for (n, heading) in headings.iter().enumerate() {
+            let line = format!("{} {}\n", "#".repeat(heading.level.into()), escape::text(&heading.title));
+            let missing = headings.len() - n;
+            let note = format!("[… {missing} more headings: --max-bytes {}]\n", max_bytes.saturating_mul(2));
+            if text.len() + line.len() + note.len() > max_bytes && missing > 0 {
+                return Excerpt { text: text + &note, missing };
+            }
+            text.push_str(&line);
+        }
+        if headings.is_empty() {
+            text.push_str("[no headings]\n");
+        }
+        Excerpt { text, missing: 0 }
+    }
+
+    /// Our words in the place of what is cut.
+    fn note(&self, rows: &[Row], shown: usize, total: usize) -> String {
+        let next = rows[shown..].iter().find_map(|r| r.heading.as_ref());
+        let section = match next {
+            Some(h) => format!("--section {}, or ", escape::text(&crate::quote(&h.title))),
+            None => String::new(),
+        };
+        let missing = rows.len() - shown;
+        let (whole, s) = (total.next_multiple_of(1_000), if missing == 1 { "" } else { "s" });
+        format!("[… {missing} more line{s}, the whole is {total} bytes: {section}--max-bytes {whole}]")
+    }
+
+    /// Bytes of lines and of the list of their links.
+    fn size(&self, rows: &[Row]) -> usize {
+        let rows = trimmed(rows);
+        let lines: usize = rows.iter().map(|r| r.text.len() + 1).sum();
+        let fence = rows.last().and_then(|r| r.fence.as_ref()).map_or(0, |f| f.len() + 1);
+        let links: usize = numbers(rows).iter().map(|n| self.definition(*n).len() + 1).sum();
+        lines + fence + if links > 0 { links + 1 } else { 0 } + if self.truncated { CUT.len() + 2 } else { 0 }
+    }
+
+    fn definition(&self, number: u32) -> String {
+        let url = self.links.get(number as usize - 1).map_or("", String::as_str);
+        format!("[{number}]: {url}")
+    }
+
+    fn written(&self, rows: &[Row], note: Option<&str>) -> String {
+        let mut out = String::new();
+        for row in rows {
+            out.push_str(&row.text);
+            out.push('\n');
+        }
+        if let (Some(fence), Some(_)) = (rows.last().and_then(|r| r.fence.as_ref()), note) {
+            out.push_str(fence);
+            out.push('\n');
+        }
+        let notes = note.into_iter().chain(self.truncated.then_some(CUT));
+        for note in notes {
+            let gap = if out.is_empty() { "" } else { "\n" };
+            writeln!(out, "{gap}{note}").expect("writing to a String cannot fail");
+        }
+        let numbers = numbers(rows);
+        if !numbers.is_empty() {
+            out.push('\n');
+        }
+        for number in numbers {
+            out.push_str(&self.definition(number));
+            out.push('\n');
+        }
+        out
+    }
+}
+
+/// Said where the device itself cut the capture.
+const CUT: &str = "[… the page is larger than what is captured]";
+
+impl Row {
+    fn is_empty(&self) -> bool {
+        self.text.trim_matches(['>', ' ']).is_empty()
+    }
+}
+
+/// The last line that is not empty.
+fn trimmed_end(rows: &[Row]) -> Option<usize> {
+    rows.iter().rposition(|r| !r.is_empty())
+}
+
+/// Without empty lines at the ends.
+fn trimmed(rows: &[Row]) -> &[Row] {
+    let start = rows.iter().position(|r| !r.is_empty()).unwrap_or(rows.len());
+    let end = trimmed_end(rows).map_or(start, |at| at + 1);
+    &rows[start..end]
+}
+
+/// The numbers of the links in some lines, in order, each once.
+fn numbers(rows: &[Row]) -> Vec<u32> {
+    let mut numbers: Vec<u32> = rows.iter().flat_map(|r| r.links.iter().copied()).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}

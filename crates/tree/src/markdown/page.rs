@@ -1,0 +1,465 @@
+//! The walk: a tree becomes lines of Markdown.
+
+use super::inline::{Line, control, is_control};
+use super::{Heading, Row, escape};
+use crate::outline::Sketch;
+use crate::{Attr, NodeRef, Role, States, Tree};
+use hashbrown::HashMap;
+
+/// Levels of elements that are told apart, wrappers around a single thing aside; what is deeper is read as text.
+pub(super) const DEPTH: usize = 250;
+
+/// Levels of lists and quotes that a line is moved in for; what is deeper stands there, too.
+const INDENTED: usize = 12;
+
+/// Elements that flow with the text around them. Those of other platforms have no such thing.
+const INLINE: &[&str] = &[
+    "a", "abbr", "b", "bdi", "bdo", "big", "cite", "data", "dfn", "em", "font", "i", "ins", "kbd", "label",
+    "output", "q", "ruby", "rb", "rp", "rt", "s", "samp", "slot", "small", "span", "strike", "strong", "sub",
+    "sup", "time", "tt", "u", "var", "svg", "text", "tspan", "g", "picture", "img",
+];
+
+/// How what follows is moved in.
+#[derive(Debug, Clone)]
+struct Indent {
+    /// Before the first line; spent by it.
+    marker: Option<String>,
+    /// Before all others.
+    rest: &'static str,
+}
+
+/// A page that is being written.
+#[derive(Debug)]
+pub(super) struct Page<'t> {
+    sketch: Sketch<'t>,
+    /// Whether a node, or something in it, is a block.
+    blocks: Vec<bool>,
+    pub(super) rows: Vec<Row>,
+    /// The addresses of links by their number, counting from 1.
+    pub(super) links: Vec<String>,
+    numbers: HashMap<String, u32>,
+    indents: Vec<Indent>,
+    /// The next block stands directly below the last one.
+    tight: bool,
+    /// The last block was a field: a form is not spread.
+    after_field: bool,
+    /// The block link that the next line of text belongs to.
+    pending_link: Option<u32>,
+}
+
+impl<'t> Page<'t> {
+    pub(super) fn of(tree: &'t Tree, scope: NodeRef<'t>) -> Self {
+        let sketch = Sketch::readable(tree, scope.id());
+        let mut blocks = vec![false; tree.len()];
+        for node in scope.subtree().collect::<Vec<_>>().into_iter().rev() {
+            let at = node.id().index();
+            blocks[at] |= is_block_itself(node);
+            if blocks[at]
+                && let Some(parent) = node.parent()
+                && (!is_control(node) || is_field(node.role()))
+            {
+                blocks[parent.id().index()] = true;
+            }
+        }
+        let mut page = Self {
+            sketch,
+            blocks,
+            rows: Vec::new(),
+            links: Vec::new(),
+            numbers: HashMap::new(),
+            indents: Vec::new(),
+            tight: true,
+            after_field: false,
+            pending_link: None,
+        };
+        if page.is_block(scope) {
+            page.block(scope, 0);
+        } else {
+            let mut line = Line::default();
+            page.inline(scope, &mut line, 0);
+            page.paragraph(line);
+        }
+        page
+    }
+
+    /// Whether nothing of a node is written.
+    pub(super) fn skips(&self, node: NodeRef<'_>) -> bool {
+        self.sketch.drops(node) || (node.is(States::HIDDEN) && (node.is_text() || is_control(node)))
+    }
+
+    pub(super) fn is_block(&self, node: NodeRef<'_>) -> bool {
+        self.blocks[node.id().index()] && (!is_control(node) || is_field(node.role()))
+    }
+
+    /// The number of a link's address; `None` where a link goes nowhere that could be named.
+    pub(super) fn number(&mut self, link: NodeRef<'t>) -> Option<u32> {
+        let href = link.attr(Attr::Href).filter(|url| *url != "javascript:")?;
+        // Paths are those of the document that they stand in, and a page may show several.
+        let (here, top) = (origin(&link.document().url), origin(&link.tree().documents()[0].url));
+        let url =
+            if href.starts_with('/') && here != top { format!("{here}{href}") } else { href.to_owned() };
+        if let Some(number) = self.numbers.get(&url) {
+            return Some(*number);
+        }
+        self.links.push(url.clone());
+        let number = u32::try_from(self.links.len()).expect("node positions are u32");
+        self.numbers.insert(url, number);
+        Some(number)
+    }
+
+    // ---- Blocks ----
+
+    pub(super) fn block(&mut self, node: NodeRef<'t>, depth: usize) {
+        let node = self.unwrapped(node);
+        if self.skips(node) {
+            return;
+        }
+        if depth > DEPTH {
+            self.paragraph(Line { text: escape::text(&plain(node)), links: Vec::new() });
+            return;
+        }
+        match node.role() {
+            Role::Heading => self.heading(node, depth),
+            Role::List | Role::Tree | Role::Menu | Role::Group if has_items(node) => self.list(node, depth),
+            Role::ListItem | Role::TreeItem => self.item(node, "- ", depth),
+            Role::Table | Role::Grid | Role::TreeGrid => self.table(node, depth),
+            Role::Blockquote => self.quote(node, depth),
+            Role::Separator => self.emit("---".to_owned(), Vec::new()),
+            Role::Code => self.code_block(node),
+            Role::Caption | Role::Legend => {
+                let line = self.inline_of(node, depth).wrapped("**");
+                self.paragraph(line);
+            }
+            Role::Term => {
+                let line = self.inline_of(node, depth).wrapped("**");
+                self.paragraph(line);
+            }
+            Role::Definition => self.indented(": ", "  ", |page| {
+                page.tight = true;
+                page.children(node, depth);
+            }),
+            Role::Link => self.block_link(node, depth),
+            _ if is_preformatted(node) => self.code_block(node),
+            _ if is_control(node) => self.field(node),
+            _ => {
+                self.title(node);
+                self.children(node, depth);
+            }
+        }
+    }
+
+    /// What a chain of wrappers is around.
+    fn unwrapped(&self, mut node: NodeRef<'t>) -> NodeRef<'t> {
+        while node.role() == Role::Generic && !is_preformatted(node) && !self.skips(node) {
+            let mut children = node.children();
+            match (children.next(), children.next()) {
+                (Some(only), None) if self.is_block(only) => node = only,
+                _ => break,
+            }
+        }
+        node
+    }
+
+    /// The children: blocks, and paragraphs of what flows between them.
+    pub(super) fn children(&mut self, node: NodeRef<'t>, depth: usize) {
+        let mut line = Line::default();
+        for child in node.children() {
+            if self.is_block(child) {
+                self.paragraph(std::mem::take(&mut line));
+                self.block(child, depth + 1);
+            } else {
+                self.inline(child, &mut line, depth + 1);
+            }
+        }
+        self.paragraph(line);
+    }
+
+    /// The name of a group, unless something in it says it.
+    fn title(&mut self, node: NodeRef<'t>) {
+        let named = matches!(
+            node.role(),
+            Role::Group
+                | Role::RadioGroup
+                | Role::Dialog
+                | Role::AlertDialog
+                | Role::Figure
+                | Role::Table
+                | Role::Grid
+                | Role::TreeGrid
+        );
+        if !named || node.name().is_empty() {
+            return;
+        }
+        let name = node.name();
+        let mut near = node.subtree().skip(1).take(50);
+        if !near.any(|n| n.name() == name && !self.skips(n)) {
+            self.paragraph(Line { text: format!("**{}**", escape::text(name)), links: Vec::new() });
+        }
+    }
+
+    fn heading(&mut self, node: NodeRef<'t>, depth: usize) {
+        let level = match node.level() {
+            0 => 2,
+            level => level.min(6),
+        };
+        let mut line = Line::default();
+        for child in node.children() {
+            if self.is_block(child) {
+                let inner = self.inline_of(child, depth + 1);
+                line.push_beside(inner);
+            } else {
+                self.inline(child, &mut line, depth + 1);
+            }
+        }
+        if line.is_empty() {
+            line.text = escape::text(node.name());
+        }
+        if line.is_empty() {
+            return;
+        }
+        let title = if node.name().is_empty() { plain(node) } else { node.name().to_owned() };
+        let line = self.with_link(line);
+        self.emit(format!("{} {}", "#".repeat(level.into()), line.text), line.links);
+        if let Some(row) = self.rows.last_mut() {
+            row.heading = Some(Heading { level, title });
+        }
+    }
+
+    fn list(&mut self, list: NodeRef<'t>, depth: usize) {
+        let mut number = list.attr(Attr::Start).and_then(|s| s.parse::<u32>().ok()).unwrap_or(1);
+        let mut loose = Line::default();
+        let (nested, mut first) = (self.marker_is_open(), true);
+        for child in list.children() {
+            if matches!(child.role(), Role::ListItem | Role::TreeItem | Role::MenuItem) && !self.skips(child)
+            {
+                self.paragraph(std::mem::take(&mut loose));
+                let marker = if list.tag() == "ol" { format!("{number}. ") } else { "- ".to_owned() };
+                number = number.saturating_add(1);
+                // The items of one list stand together; the first is set off from what comes before, except in an item.
+                if !(first && nested) {
+                    self.tight = !first || self.in_item();
+                }
+                first = false;
+                self.item(child, &marker, depth + 1);
+            } else if self.is_block(child) {
+                self.paragraph(std::mem::take(&mut loose));
+                self.block(child, depth + 1);
+            } else {
+                self.inline(child, &mut loose, depth + 1);
+            }
+        }
+        self.paragraph(loose);
+        self.tight = false;
+    }
+
+    fn item(&mut self, item: NodeRef<'t>, marker: &str, depth: usize) {
+        let rest = if marker.len() > 3 {
+            "    "
+        } else if marker.len() > 2 {
+            "   "
+        } else {
+            "  "
+        };
+        let before = self.rows.len();
+        self.indented(marker, rest, |page| {
+            if is_control(item) {
+                page.paragraph(Line { text: control(item), links: Vec::new() });
+            } else {
+                if item.role() == Role::TreeItem && !item.is(States::NAME_FROM_CONTENT) {
+                    page.paragraph(Line { text: escape::text(item.name()), links: Vec::new() });
+                }
+                page.children(item, depth);
+            }
+            if page.rows.len() == before && !item.name().is_empty() {
+                page.paragraph(Line { text: escape::text(item.name()), links: Vec::new() });
+            }
+        });
+    }
+
+    fn quote(&mut self, node: NodeRef<'t>, depth: usize) {
+        self.indented("> ", "> ", |page| page.children(node, depth));
+    }
+
+    fn code_block(&mut self, node: NodeRef<'t>) {
+        let said = node.attr(Attr::Preformatted).map_or_else(|| plain(node), str::to_owned);
+        let said = said.trim_matches(['\n', '\r']);
+        if said.trim().is_empty() {
+            return;
+        }
+        let fence = escape::fence(said);
+        self.emit(fence.clone(), Vec::new());
+        let open = self.rows.len() - 1;
+        for line in said.lines() {
+            self.tight = true;
+            self.emit(escape::code_line(line.trim_end_matches('\r')), Vec::new());
+        }
+        let closing = self.prefix() + &fence;
+        for row in &mut self.rows[open..] {
+            row.fence = Some(closing.clone());
+        }
+        self.tight = true;
+        self.emit(fence, Vec::new());
+    }
+
+    fn field(&mut self, node: NodeRef<'t>) {
+        self.tight |= self.after_field;
+        self.emit(control(node), Vec::new());
+        self.after_field = true;
+    }
+
+    /// A card that is one link: its first line carries the address.
+    fn block_link(&mut self, node: NodeRef<'t>, depth: usize) {
+        let outer = self.pending_link;
+        self.pending_link = self.number(node).or(outer);
+        let before = self.rows.len();
+        self.children(node, depth);
+        if self.rows.len() == before {
+            let text = if node.name().is_empty() { "link".to_owned() } else { escape::text(node.name()) };
+            self.paragraph(Line { text, links: Vec::new() });
+        }
+        self.pending_link = outer;
+    }
+
+    fn with_link(&mut self, line: Line) -> Line {
+        match self.pending_link.take() {
+            Some(number) if !line.text.contains("][") => line.linked(number),
+            Some(number) => {
+                // Links do not stand in links.
+                self.pending_link = Some(number);
+                line
+            }
+            None => line,
+        }
+    }
+
+    // ---- Lines ----
+
+    pub(super) fn paragraph(&mut self, line: Line) {
+        if line.is_empty() {
+            return;
+        }
+        let mut line = self.with_link(line);
+        escape::guard_start(&mut line.text);
+        self.emit(line.text, line.links);
+    }
+
+    /// Adds a line, with an empty one before it where a block begins.
+    pub(super) fn emit(&mut self, text: String, links: Vec<u32>) {
+        if !self.tight && !self.rows.is_empty() {
+            let empty = self.prefix_of(true).trim_end().to_owned();
+            self.rows.push(Row { text: empty, ..Row::default() });
+        }
+        self.tight = false;
+        self.after_field = false;
+        let prefix = self.prefix();
+        self.rows.push(Row { text: (prefix + &text).trim_end().to_owned(), links, ..Row::default() });
+    }
+
+    pub(super) fn next_is_tight(&mut self) {
+        self.tight = true;
+    }
+
+    /// Whether a marker waits for its line.
+    fn marker_is_open(&self) -> bool {
+        self.indents.last().is_some_and(|i| i.marker.is_some())
+    }
+
+    fn in_item(&self) -> bool {
+        self.indents.last().is_some_and(|i| i.rest.trim().is_empty())
+    }
+
+    /// What stands before the next line; markers are spent by it.
+    fn prefix(&mut self) -> String {
+        let prefix = self.prefix_of(false);
+        for indent in &mut self.indents {
+            indent.marker = None;
+        }
+        prefix
+    }
+
+    /// An empty line stands before what is still to begin.
+    fn prefix_of(&self, empty: bool) -> String {
+        let shown = self.indents.iter().take(INDENTED).take_while(|i| !empty || i.marker.is_none());
+        shown.map(|i| i.marker.as_deref().unwrap_or(i.rest)).collect()
+    }
+
+    fn indented(&mut self, marker: &str, rest: &'static str, write: impl FnOnce(&mut Self)) {
+        self.indents.push(Indent { marker: Some(marker.to_owned()), rest });
+        write(self);
+        self.indents.pop();
+    }
+}
+
+impl Line {
+    /// Appends a line that stands beside this one.
+    fn push_beside(&mut self, line: Line) {
+        if !self.text.is_empty() && !line.text.is_empty() {
+            self.text.push(' ');
+        }
+        self.text.push_str(&line.text);
+        self.links.extend(line.links);
+    }
+}
+
+/// The words in a node.
+pub(super) fn plain(node: NodeRef<'_>) -> String {
+    let words = node.subtree().filter(|n| n.is_text() && !n.is(States::HIDDEN)).map(NodeRef::name);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Scheme and host of an address.
+fn origin(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    let end = url[host..].find(['/', '?', '#']).map_or(url.len(), |at| host + at);
+    &url[..end]
+}
+
+/// Whether the white space of a text counts.
+pub(super) fn is_preformatted(node: NodeRef<'_>) -> bool {
+    node.attr(Attr::Preformatted).is_some() || node.tag() == "pre"
+}
+
+fn has_items(node: NodeRef<'_>) -> bool {
+    node.children().any(|c| matches!(c.role(), Role::ListItem | Role::TreeItem | Role::MenuItem))
+}
+
+/// Fields stand on lines of their own.
+fn is_field(role: Role) -> bool {
+    matches!(
+        role,
+        Role::TextBox | Role::SearchBox | Role::SpinButton | Role::Combobox | Role::ListBox | Role::Slider
+    )
+}
+
+fn is_block_itself(node: NodeRef<'_>) -> bool {
+    match node.role() {
+        Role::Text
+        | Role::Strong
+        | Role::Emphasis
+        | Role::Mark
+        | Role::Subscript
+        | Role::Superscript
+        | Role::Time
+        | Role::Insertion
+        | Role::Deletion
+        | Role::Suggestion
+        | Role::Label
+        | Role::Link
+        | Role::Image
+        | Role::ScrollBar
+        | Role::Tooltip
+        | Role::Math
+        | Role::ProgressBar
+        | Role::Meter
+        | Role::Timer
+        | Role::Video
+        | Role::Audio
+        | Role::Canvas => false,
+        Role::Code => is_preformatted(node),
+        Role::Generic | Role::Clickable | Role::Term | Role::Status | Role::Note => {
+            is_preformatted(node) || !INLINE.contains(&node.tag())
+        }
+        role if role.is_control() => is_field(role) || matches!(role, Role::TreeItem),
+        _ => true,
+    }
+}

@@ -1,0 +1,182 @@
+//! Tables, as GFM writes them (GFM 0.29, 4.10).
+
+use super::escape;
+use super::inline::Line;
+use super::page::Page;
+use crate::{Attr, NodeRef, Role};
+
+/// Columns that are written; a wider table says so by its last one.
+const COLUMNS: usize = 100;
+
+/// A cell that stands for several rows is repeated if it is as short as this, in bytes.
+const REPEATED: usize = 100;
+
+/// A cell.
+#[derive(Debug, Default, Clone)]
+struct Cell {
+    text: String,
+    links: Vec<u32>,
+    header: bool,
+}
+
+impl<'t> Page<'t> {
+    /// A table; one that is there for the layout is read like any other container.
+    pub(super) fn table(&mut self, table: NodeRef<'t>, depth: usize) {
+        let mut rows = Vec::new();
+        rows_of(table, &mut rows, 0);
+        if rows.is_empty() || is_layout(table, &rows) {
+            self.children(table, depth);
+            return;
+        }
+        self.table_title(table, depth);
+        let mut grid: Vec<Vec<Cell>> = Vec::new();
+        // What reaches down from rows above, by column: how many rows are left, and the cell.
+        let mut down: Vec<(usize, Cell)> = Vec::new();
+        for row in rows {
+            let cells = self.cells(row, &mut down, depth);
+            if !cells.is_empty() {
+                grid.push(cells);
+            }
+        }
+        let width = grid.iter().map(Vec::len).max().unwrap_or(0);
+        if width == 0 {
+            return;
+        }
+        let headed = grid.first().is_some_and(|row| row.iter().all(|c| c.header));
+        let mut lines = grid.into_iter();
+        let first = if headed { lines.next().unwrap_or_default() } else { Vec::new() };
+        self.table_row(first, width);
+        self.next_is_tight();
+        self.emit(format!("|{}", " --- |".repeat(width)), Vec::new());
+        for row in lines {
+            self.next_is_tight();
+            self.table_row(row, width);
+        }
+    }
+
+    fn table_title(&mut self, table: NodeRef<'t>, depth: usize) {
+        let caption = table.children().find(|c| c.role() == Role::Caption);
+        let mut line = caption.map(|c| self.inline_of(c, depth)).unwrap_or_default();
+        if line.is_empty() && !table.name().is_empty() {
+            line.text = escape::text(table.name());
+        }
+        self.paragraph(line.wrapped("**"));
+    }
+
+    fn table_row(&mut self, mut cells: Vec<Cell>, width: usize) {
+        cells.resize(width, Cell::default());
+        let mut text = String::from("|");
+        let mut links = Vec::new();
+        for cell in cells {
+            text.push(' ');
+            text.push_str(&cell.text);
+            text.push_str(" |");
+            links.extend(cell.links);
+        }
+        self.emit(text, links);
+    }
+
+    fn cells(&mut self, row: NodeRef<'t>, down: &mut Vec<(usize, Cell)>, depth: usize) -> Vec<Cell> {
+        let mut cells: Vec<Cell> = Vec::new();
+        let mut own = cells_of(row).into_iter();
+        loop {
+            let at = cells.len();
+            if at >= COLUMNS {
+                break;
+            }
+            if let Some((left, cell)) = down.get_mut(at).filter(|(left, _)| *left > 0) {
+                *left -= 1;
+                cells.push(cell.clone());
+                continue;
+            }
+            let Some(node) = own.next() else {
+                // Beyond the last cell of its own there may be some that reach down further right.
+                if down.iter().skip(at).any(|(left, _)| *left > 0) {
+                    cells.push(Cell::default());
+                    continue;
+                }
+                break;
+            };
+            let Line { text, links } = self.inline_of(node, depth);
+            let text = if text.is_empty() { escape::text(node.name()) } else { text };
+            let cell = Cell { text, links, header: node.role() == Role::ColumnHeader };
+            let (across, rows) = (span(node, Attr::ColSpan, COLUMNS - at), span(node, Attr::RowSpan, 65_534));
+            let again = Cell {
+                text: if cell.text.len() <= REPEATED { cell.text.clone() } else { String::new() },
+                ..cell.clone()
+            };
+            for n in 0..across {
+                if rows > 1 {
+                    if down.len() <= at + n {
+                        down.resize(at + n + 1, (0, Cell::default()));
+                    }
+                    let below =
+                        if n == 0 { again.clone() } else { Cell { header: cell.header, ..Cell::default() } };
+                    down[at + n] = (rows - 1, below);
+                }
+            }
+            cells.push(cell.clone());
+            cells.extend((1..across).map(|_| Cell { header: cell.header, ..Cell::default() }));
+        }
+        cells
+    }
+}
+
+fn span(cell: NodeRef<'_>, attr: Attr, most: usize) -> usize {
+    cell.attr(attr).and_then(|s| s.trim().parse().ok()).unwrap_or(1).clamp(1, most.max(1))
+}
+
+fn is_cell(node: NodeRef<'_>) -> bool {
+    matches!(node.role(), Role::Cell | Role::GridCell | Role::ColumnHeader | Role::RowHeader)
+}
+
+/// The rows of a table, through row groups and wrappers, but not those of tables in it.
+fn rows_of<'t>(node: NodeRef<'t>, rows: &mut Vec<NodeRef<'t>>, depth: usize) {
+    for child in node.children() {
+        match child.role() {
+            Role::Row => rows.push(child),
+            Role::RowGroup | Role::Generic | Role::Group if depth < 10 => rows_of(child, rows, depth + 1),
+            _ => {}
+        }
+    }
+}
+
+fn cells_of(row: NodeRef<'_>) -> Vec<NodeRef<'_>> {
+    let mut cells = Vec::new();
+    for child in row.children() {
+        if is_cell(child) {
+            cells.push(child);
+        } else if child.role() == Role::Generic {
+            cells.extend(child.children().filter(|c| is_cell(*c)));
+        }
+    }
+    cells
+}
+
+/// A table without headers whose cells hold what no cell of data does.
+fn is_layout(table: NodeRef<'_>, rows: &[NodeRef<'_>]) -> bool {
+    let cells: Vec<_> = rows.iter().flat_map(|r| cells_of(*r)).collect();
+    let headed = cells.iter().any(|c| matches!(c.role(), Role::ColumnHeader | Role::RowHeader));
+    if cells.is_empty() {
+        return true;
+    }
+    if headed || !table.name().is_empty() || table.role() != Role::Table {
+        return false;
+    }
+    let structured = |cell: &NodeRef<'_>| {
+        cell.subtree().skip(1).any(|n| {
+            matches!(
+                n.role(),
+                Role::Table
+                    | Role::Heading
+                    | Role::List
+                    | Role::Form
+                    | Role::Navigation
+                    | Role::Main
+                    | Role::Article
+                    | Role::Blockquote
+            )
+        })
+    };
+    rows.len() == 1 || cells.len() == rows.len() || cells.iter().any(structured)
+}
