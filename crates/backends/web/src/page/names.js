@@ -65,19 +65,20 @@ function nameOf(e, tag, role, v) {
   const native = nativeName(e, tag, null);
   if (native !== null) return native;
   // 2F Name from content.
-  if (NAME_FROM_CONTENT.has(role) && !EMBEDDED.has(tag)) {
+  if ((NAME_FROM_CONTENT.has(role) || (role === 'row' && ofGrid(e))) && !EMBEDDED.has(tag)) {
     const name = contentName(e, tag);
     if (name) {
       fromContent = true;
       return name;
     }
   }
-  // 2I Tooltip; HTML-AAM 5.1: then the placeholder.
+  // 2I Tooltip; HTML-AAM 5.1: then the placeholder, 5.8: then the summary.
   if (v !== null) {
     if (v[A_TITLE] !== null && !NAME_PROHIBITED.has(role) && !(tag === 'img' && attr(e, 'alt') === '')) {
       const name = squeeze(v[A_TITLE]);
       if (name) return name;
     }
+    if (tag === 'table' && has(e, 'summary')) return squeeze(attr(e, 'summary'));
     if ((tag === 'input' && HAS_PLACEHOLDER.has(e.type)) || tag === 'textarea' || role === 'textbox' || role === 'searchbox' || role === 'combobox') {
       if (v[A_PLACEHOLDER] !== null && (tag === 'input' || tag === 'textarea')) return squeeze(v[A_PLACEHOLDER]);
       if (v[A_ARIA_PLACEHOLDER] !== null) return squeeze(v[A_ARIA_PLACEHOLDER]);
@@ -104,7 +105,7 @@ function referenced(e, list) {
   if (list.trim() === '' && e.ariaLabelledByElements) targets.push(...e.ariaLabelledByElements);
   else for (const id of list.split(/[ \t\n\f\r]+/)) {
     const target = id && byIdIn(e, id);
-    if (target && !targets.includes(target)) targets.push(target);
+    if (target) targets.push(target);
   }
   const out = [];
   for (const target of targets) {
@@ -204,7 +205,7 @@ function addNode(e, seen, how, root) {
   const tag = $localName.call(e);
   let invisible = false;
   if (!root && !how.hidden) {
-    if (SKIP.has(tag)) {
+    if (SKIP.has(tag) || tag === 'rt') {
       if (tag === 'br') pushText(' ');
       return;
     }
@@ -226,14 +227,14 @@ function addNode(e, seen, how, root) {
     else if (root || how.byRef || !isContainer(e, tag, nativeRole(e, tag))) addContent(e, tag, seen, how, false);
     return;
   }
-  if (!root && !how.hidden && (attr(e, 'aria-hidden') || '').toLowerCase() === 'true') return;
+  if (!root && !how.hidden && ((attr(e, 'aria-hidden') || '').toLowerCase() === 'true' || has(e, 'inert'))) return;
   // Slots have no role and take no name (ARIA in HTML, "slot": no aria-*).
   if (tag !== 'slot') {
     const role = roleOf(e, tag, attr(e, 'role'));
-    // 2C Embedded control: its value stands for it, whatever it is called.
-    if (!root) {
+    // 2C Embedded control: its value stands for it, whatever it is called; also where it is referenced itself.
+    if (!root || how.byRef) {
       const value = embeddedValue(e, tag, role);
-      if (value !== null) {
+      if (value || (value !== null && !root)) {
         pushText(value);
         return;
       }
@@ -354,15 +355,23 @@ function pseudoText(e, which) {
   const style = styleOf(e, which);
   const content = style.content;
   if (!content || content === 'none' || content === 'normal') return '';
-  const alt = /\s\/\s*"((?:[^"\\]|\\.)*)"\s*$/.exec(content);
   let text = '';
-  if (alt) text = ' ' + unescapeCss(alt[1]) + ' ';
-  else for (const m of content.matchAll(/"((?:[^"\\]|\\.)*)"/g)) text += unescapeCss(m[1]);
+  let alternative = false;
+  for (const m of content.matchAll(CONTENT)) {
+    if (m[0] === '/') {
+      text = '';
+      alternative = true;
+    } else if (m[1] !== undefined) text += unescapeCss(m[1]);
+    else if (m[2] !== undefined) text += counterText(e, which, m[2], m[3]);
+  }
   text = recase(text.replace(/[\ue000-\uf8ff]/g, ''), style.textTransform);
-  return text && style.display !== 'inline' ? ' ' + text + ' ' : text;
+  return text && (alternative || style.display !== 'inline') ? ' ' + text + ' ' : text;
 }
 
-const unescapeCss = s => s.replace(/\\(.)/g, '$1');
+/** A part of a computed `content`: a string, a counter, the slash before the alternative; other functions are no text. */
+const CONTENT = /"((?:[^"\\]|\\.)*)"|counters?\(([^(),]+)(?:, "((?:[^"\\]|\\.)*)")?[^()]*\)|[\w-]+\([^()]*\)|\//g;
+
+const unescapeCss = s => s.replace(/\\(?:([0-9a-f]{1,6}) ?|(.))/gi, (_, code, c) => (code ? String.fromCodePoint(Math.min(parseInt(code, 16), 0x10ffff)) : c));
 
 /** Text as `text-transform` shows it. */
 const transformed = (parent, text) => recase(text, styleOf(parent).textTransform);

@@ -33,6 +33,20 @@ const ARIA_ROLES = new Set(('alert alertdialog application article banner blockq
   + 'status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox time timer toolbar '
   + 'tooltip tree treegrid treeitem').split(' '));
 
+// DPUB-ARIA 1.1, 4 and Graphics ARIA 1.0, 4: each as the ARIA role that it is a kind of, which says what a person can
+// do with it. Kinds of `section` have no role of ARIA 1.2.
+const OTHER_ROLES = new Map(Object.entries({
+  region: 'acknowledgments afterword appendix bibliography chapter conclusion credits endnotes epilogue errata foreword '
+    + 'glossary introduction part preface prologue',
+  navigation: 'index pagelist toc',
+  link: 'backlink biblioref glossref noteref',
+  listitem: 'biblioentry endnote',
+  note: 'notice tip',
+  generic: 'abstract colophon credit dedication epigraph footnote pagefooter pageheader pullquote qna',
+  figure: 'example', img: 'cover', separator: 'pagebreak', heading: 'subtitle',
+}).flatMap(([role, kinds]) => kinds.split(' ').map(kind => ['doc-' + kind, role]))
+  .concat([['graphics-document', 'document'], ['graphics-object', 'group'], ['graphics-symbol', 'img']]));
+
 // ARIA 1.2, 6.5: global attributes; with one of them `none` does not count (ARIA 1.2, 7.1 conflict resolution).
 const GLOBAL_ARIA = ['aria-atomic', 'aria-busy', 'aria-controls', 'aria-current', 'aria-describedby', 'aria-details',
   'aria-flowto', 'aria-keyshortcuts', 'aria-label', 'aria-labelledby', 'aria-live', 'aria-owns', 'aria-relevant',
@@ -44,15 +58,24 @@ const NEEDS_PARENT = new Map(Object.entries({
   menuitemcheckbox: 'menu menubar group', menuitemradio: 'menu menubar group', treeitem: 'tree group treeitem',
 }).map(([role, parents]) => [role, new Set(parents.split(' '))]));
 
-/** Tables and lists whose `none` takes their parts along (ARIA 1.2, 5.4 presentation, "presentational children"). */
-const PART_OF = new Map(Object.entries({
-  tr: 'table', td: 'table', th: 'table', tbody: 'table', thead: 'table', tfoot: 'table', caption: 'table',
-  li: 'ul,ol,menu,dir',
-}));
+/** Parts of a table: something else is made of the table, so are they (HTML-AAM 4.1; ARIA 1.2, 5.4 presentation). */
+const TABLE_PARTS = new Set('tr td th tbody thead tfoot caption'.split(' '));
+const LISTS = new Set('ul ol menu dir'.split(' '));
+const TABLES = new Set('table grid treegrid'.split(' '));
 
 /** Roles whose subtree gives them their name (ARIA 1.2, 5.2.8.4). */
 const NAME_FROM_CONTENT = new Set(('button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox '
   + 'menuitemradio option radio rowheader switch tab term tooltip treeitem').split(' '));
+
+/** Whether a row belongs to a grid: ARIA 1.2, 5.4 row names it by its content; browsers do so where it can be chosen. */
+function ofGrid(row) {
+  for (let p = flatParent(row); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
+    const tag = $localName.call(p);
+    const role = roleOf(p, tag, attr(p, 'role'));
+    if (role !== 'generic' && role !== 'rowgroup') return role === 'grid' || role === 'treegrid';
+  }
+  return false;
+}
 
 /**
  * Containers of many things: they give nothing but a name of their own to the name of what holds them. AccName 1.2
@@ -89,7 +112,13 @@ const inSection = e => {
     && $closest.call(parent, 'article,aside,main,nav,section,[role=article],[role=complementary],[role=main],[role=navigation],[role=region]'));
 };
 
-const hasAuthorName = e => !!((attr(e, 'aria-label') || '').trim() || attr(e, 'aria-labelledby') || (attr(e, 'title') || '').trim());
+const hasAuthorName = e => !!((attr(e, 'aria-label') || '').trim() || refersToSomething(e) || (attr(e, 'title') || '').trim());
+
+/** Whether aria-labelledby names an element that is there. */
+function refersToSomething(e) {
+  const list = attr(e, 'aria-labelledby');
+  return list !== null && list.split(/[ \t\n\f\r]+/).some(id => id && byIdIn(e, id));
+}
 
 /** Whether the element can take the focus at all (HTML 6.6.2), apart from being rendered. */
 function focusable(e, tag) {
@@ -119,7 +148,10 @@ function roleOf(e, tag, given) {
   if (given) {
     // ARIA 1.2, 5.4.1: the first token that is a role the element may have.
     for (const token of given.toLowerCase().split(/[ \t\n\f\r]+/)) {
-      if (!ARIA_ROLES.has(token)) continue;
+      if (!ARIA_ROLES.has(token)) {
+        if (OTHER_ROLES.has(token)) return OTHER_ROLES.get(token);
+        continue;
+      }
       if (token === 'none' || token === 'presentation') {
         if (focusable(e, tag) || GLOBAL_ARIA.some(name => has(e, name))) break;
         return 'generic';
@@ -133,13 +165,9 @@ function roleOf(e, tag, given) {
       return token === 'image' ? 'img' : token === 'directory' ? 'list' : token;
     }
   }
-  if (scope.anyNone) {
-    const whole = PART_OF.get(tag);
-    const container = whole && $closest.call(e, whole);
-    if (container) {
-      const role = (attr(container, 'role') || '').trim();
-      if (role === 'none' || role === 'presentation') return 'generic';
-    }
+  if (scope.tableRoles && TABLE_PARTS.has(tag)) {
+    const table = $closest.call(e, 'table');
+    if (table && !TABLES.has(roleOf(table, 'table', attr(table, 'role')))) return 'generic';
   }
   return nativeRole(e, tag);
 }
@@ -156,7 +184,7 @@ function nativeRole(e, tag) {
       return INPUT_ROLE.get(type) || 'textbox';
     }
     case 'select': return e.multiple || e.size > 1 ? 'listbox' : 'combobox';
-    case 'img': return attr(e, 'alt') === '' && !hasAuthorName(e) ? 'generic' : 'img';
+    case 'img': return attr(e, 'alt') === '' && !hasAuthorName(e) && !has(e, 'tabindex') ? 'generic' : 'img';
     case 'svg': return svgTitle(e) || hasAuthorName(e) ? 'img' : 'generic';
     case 'header': return inSection(e) ? 'generic' : 'banner';
     case 'footer': return inSection(e) ? 'generic' : 'contentinfo';
@@ -167,13 +195,13 @@ function nativeRole(e, tag) {
       const nested = parent && $nodeType.call(parent) === ELEMENT && $closest.call(parent, 'article,aside,nav,section');
       return nested && !hasAuthorName(e) ? 'generic' : 'complementary';
     }
-    case 'li': {
-      const parent = flatParent(e);
-      if (!parent || $nodeType.call(parent) !== ELEMENT) return 'generic';
-      const list = $localName.call(parent);
-      if (list === 'ul' || list === 'ol') return has(parent, 'role') && roleOf(parent, list, attr(parent, 'role')) !== 'list' ? 'generic' : 'listitem';
-      return roleOf(parent, list, attr(parent, 'role')) === 'list' ? 'listitem' : 'generic';
-    }
+    case 'li':
+      // HTML-AAM `li`: of a list; wrappers without a role may be in between.
+      for (let p = flatParent(e); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
+        const role = roleOf(p, $localName.call(p), attr(p, 'role'));
+        if (role !== 'generic' || LISTS.has($localName.call(p))) return role === 'list' ? 'listitem' : 'generic';
+      }
+      return 'generic';
     case 'td': return inGrid(e) ? 'gridcell' : 'cell';
     case 'th': {
       // HTML-AAM `th`: by its scope; without one a header of the row where the row has data cells.
@@ -186,11 +214,21 @@ function nativeRole(e, tag) {
     }
     case 'summary': {
       const parent = $parentNode.call(e);
-      return parent && $nodeType.call(parent) === ELEMENT && $localName.call(parent) === 'details' ? 'button' : 'generic';
+      if (!parent || $nodeType.call(parent) !== ELEMENT || $localName.call(parent) !== 'details') return 'generic';
+      for (let c = $firstElementChild.call(parent); c !== e; c = $nextElementSibling.call(c)) if ($localName.call(c) === 'summary') return 'generic';
+      return 'button';
     }
-    default: return TAG_ROLE.get(tag) || 'generic';
+    default: return e instanceof SVGElement ? svgRole(e, tag) : TAG_ROLE.get(tag) || 'generic';
   }
 }
+
+/** SVG-AAM 1.0, 5.3: what is drawn has a role where its author named it. */
+function svgRole(e, tag) {
+  if (tag === 'image') return 'img';
+  if (!SVG_DRAWN.has(tag) || !(svgTitle(e) || hasAuthorName(e))) return 'generic';
+  return tag === 'g' ? 'group' : 'img';
+}
+const SVG_DRAWN = new Set('g circle ellipse line path polygon polyline rect use'.split(' '));
 
 const inGrid = cell => {
   const table = $closest.call(cell, 'table');

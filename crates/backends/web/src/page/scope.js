@@ -17,12 +17,15 @@ function newScope(doc) {
     /** aria-owns (ARIA 1.2, 6.6): owner -> owned, and back. */
     owned: null,
     ownerOf: null,
-    anyNone: false,
+    /** Whether some table has a role attribute. */
+    tableRoles: false,
     modal: null,
     modalPath: null,
     pseudo: { any: false, classes: new Set(), tags: new Set(), ids: new Set(), on: false },
     transform: false,
     pointer: false,
+    /** See counters.js. */
+    counts: null,
     /** Whether something may scroll besides the page. */
     scrolls: false,
     origin: originOf($url.call(doc)),
@@ -65,7 +68,7 @@ function readRoot(root) {
       else scope.owned.set(owner, [e]);
     }
   }
-  if (!scope.anyNone && query('[role~=none i],[role~=presentation i]').length) scope.anyNone = true;
+  scope.tableRoles ||= query('table[role]').length > 0;
   const facts = factsOf(root);
   scope.transform ||= facts.transform || query('[style*="text-transform"]').length > 0;
   scope.pointer ||= facts.pointer || query('[style*="pointer"]').length > 0;

@@ -124,6 +124,10 @@ function ariaStates(e, tag, role, v, s) {
     s |= S.EDITABLE | S.EDIT_HOST | S.FOCUSABLE;
     if (v[A_MULTILINE] !== 'false') s |= S.MULTILINE;
     value = squeeze($textContent.call(e));
+  } else if (role === 'combobox' && tag !== 'input' && tag !== 'select') {
+    // ARIA 1.2, 5.4 combobox: the value of a list to choose from is what it shows; around a field it is the field's.
+    const field = P.querySelector.call(e, 'input,textarea');
+    value = field !== null ? (field.type === 'password' ? '' : field.value) : shownText(e, tag);
   } else if ((role === 'textbox' || role === 'searchbox') && tag !== 'input' && tag !== 'textarea') {
     value = squeeze($textContent.call(e));
   }
@@ -136,3 +140,6 @@ function isEditHost(e) {
   const parent = $parentNode.call(e);
   return !(parent && $nodeType.call(parent) === ELEMENT && parent.isContentEditable === true);
 }
+
+/** What a person reads in an element: its content as a name would have it. */
+const shownText = (e, tag) => collect(() => addContent(e, tag, new Set([e]), { byRef: false, hidden: false }, false));

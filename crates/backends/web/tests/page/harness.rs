@@ -108,47 +108,66 @@ impl Page {
         self.call(resolve).await["object"]["objectId"].as_str().unwrap().to_owned()
     }
 
-    /// What the browser's own tree says of the elements of the document and its open shadow roots.
+    /// What the browser's own tree says of the elements of the document and its open shadow roots, in its order.
     pub(crate) async fn oracle(&self) -> Vec<AxNode> {
         let tree = self.call(AxTree(json!({}))).await;
-        let mut nodes = Vec::new();
-        for node in tree["nodes"].as_array().unwrap() {
-            let role = node["role"]["value"].as_str().unwrap_or("");
-            let text =
-                ["StaticText", "InlineTextBox", "ListMarker", "LineBreak", "RootWebArea", "MenuListPopup"];
-            let Some(backend) = node["backendDOMNodeId"].as_u64() else { continue };
-            if node["ignored"] == json!(true) || text.contains(&role) {
-                continue;
+        let all = tree["nodes"].as_array().unwrap();
+        let by_id: HashMap<&str, &Value> = all.iter().map(|n| (n["nodeId"].as_str().unwrap(), n)).collect();
+        let mut nodes: Vec<AxNode> = Vec::new();
+        // What is to be looked at, with the place of the nearest element above that is in the list.
+        let mut open: Vec<(&Value, Option<usize>)> =
+            all.first().map(|root| (root, None)).into_iter().collect();
+        while let Some((node, above)) = open.pop() {
+            let mut here = above;
+            if let Some(found) = self.told(node, above).await {
+                here = Some(nodes.len());
+                nodes.push(found);
             }
-            let (client, session) = self.device.devtools();
-            let resolve = Resolve(json!({ "backendNodeId": backend, "executionContextId": self.world }));
-            // Nodes of other documents cannot be resolved into this world.
-            let Ok(found) = client.call(Some(session), &resolve).await else { continue };
-            // The inside of the browser's own controls is none of the page's.
-            let function = "function() {
-                let root = this.getRootNode();
-                while (root instanceof ShadowRoot && root.host.shadowRoot === root) root = root.host.getRootNode();
-                if (root !== document) return null;
-                return { id: __stickpin.idOf(this), reason: Element.prototype.getAttribute.call(this, 'data-chrome'), html: this.outerHTML.slice(0, 100) };
-            }";
-            let call = json!({
-                "objectId": found["object"]["objectId"], "functionDeclaration": function, "returnByValue": true,
-            });
-            let about = self.call(CallOn(call)).await;
-            let Ok(Some(about)) = serde_json::from_value::<Option<About>>(about["result"]["value"].clone())
-            else {
-                continue;
-            };
-            let name = node["name"]["value"].as_str().unwrap_or("");
-            nodes.push(AxNode {
-                id: about.id,
-                role: own_role(role).to_owned(),
-                name: squeeze(name),
-                reason: about.reason,
-                html: about.html,
-            });
+            let children = node["childIds"].as_array().into_iter().flatten().rev();
+            open.extend(children.filter_map(|id| Some((*by_id.get(id.as_str()?)?, here))));
         }
         nodes
+    }
+
+    /// What a node says; none for those that are no element of the page or that it hides from readers.
+    async fn told(&self, node: &Value, above: Option<usize>) -> Option<AxNode> {
+        let role = node["role"]["value"].as_str().unwrap_or("");
+        let text = ["StaticText", "InlineTextBox", "ListMarker", "LineBreak", "RootWebArea", "MenuListPopup"];
+        let backend = node["backendDOMNodeId"].as_u64()?;
+        if node["ignored"] == json!(true) || text.contains(&role) {
+            return None;
+        }
+        let (client, session) = self.device.devtools();
+        let resolve = Resolve(json!({ "backendNodeId": backend, "executionContextId": self.world }));
+        // Nodes of other documents cannot be resolved into this world.
+        let found = client.call(Some(session), &resolve).await.ok()?;
+        // The inside of the browser's own controls is none of the page's.
+        let function = "function() {
+            let root = this.getRootNode();
+            while (root instanceof ShadowRoot && root.host.shadowRoot === root) root = root.host.getRootNode();
+            if (root !== document || this.nodeType !== 1) return null;
+            return { id: __stickpin.idOf(this), reason: Element.prototype.getAttribute.call(this, 'data-chrome'), html: this.outerHTML.slice(0, 100) };
+        }";
+        let call = json!({
+            "objectId": found["object"]["objectId"], "functionDeclaration": function, "returnByValue": true,
+        });
+        let about = self.call(CallOn(call)).await;
+        let about: About =
+            serde_json::from_value::<Option<About>>(about["result"]["value"].clone()).ok()??;
+        let level = node["properties"].as_array().into_iter().flatten().find(|p| p["name"] == "level");
+        let value = &node["value"]["value"];
+        Some(AxNode {
+            id: about.id,
+            role: own_role(role).to_owned(),
+            name: squeeze(node["name"]["value"].as_str().unwrap_or("")),
+            value: value
+                .as_str()
+                .map_or_else(|| value.as_f64().map_or_else(String::new, |n| n.to_string()), squeeze),
+            level: level.and_then(|l| l["value"]["value"].as_u64()).unwrap_or(0),
+            above,
+            reason: about.reason,
+            html: about.html,
+        })
     }
 }
 
@@ -164,6 +183,11 @@ pub(crate) struct AxNode {
     pub(crate) id: u64,
     pub(crate) role: String,
     pub(crate) name: String,
+    pub(crate) value: String,
+    /// Of headings and tree items, else 0.
+    pub(crate) level: u64,
+    /// The place of the element that it is in.
+    pub(crate) above: Option<usize>,
     /// Why ours may differ.
     pub(crate) reason: Option<String>,
     pub(crate) html: String,
@@ -199,6 +223,7 @@ pub(crate) fn own_role(role: &str) -> &str {
         | "RubyAnnotation" => "generic",
         "Details" => "group",
         "directory" => "list",
+        role if role.starts_with("MathML") => "generic",
         other => other,
     }
 }
@@ -269,4 +294,20 @@ pub(crate) fn pages(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// A list in a page of the documentation, between its marks: it is as given. `UPDATE_EXPECT=1` writes it.
+pub(crate) fn documented(page: &str, lines: &[String]) {
+    const BEGIN: &str = "<!-- list: begin -->\n";
+    const END: &str = "<!-- list: end -->";
+    let path = root().join("docs").join(page);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let begin = text.find(BEGIN).unwrap() + BEGIN.len();
+    let end = text.find(END).unwrap();
+    let list = format!("```text\n{}\n```\n", lines.join("\n"));
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, format!("{}{list}{}", &text[..begin], &text[end..])).unwrap();
+    } else {
+        assert_eq!(&text[begin..end], list, "{page}: run with UPDATE_EXPECT=1 to rewrite the list");
+    }
 }
