@@ -60,6 +60,7 @@ fn call(entry: &'static Entry, args: Vec<String>, env: &Env) -> Result<Plan> {
         render: line.options.render(),
         timeout_ms: line.options.timeout_ms,
         since: None,
+        expect: Vec::new(),
     };
     Ok(Plan::Call(request, line.options))
 }

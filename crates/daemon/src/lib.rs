@@ -22,7 +22,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use stickpin_kernel::{Error, ErrorCode, Provider, Result, io_error};
+use stickpin_kernel::{Error, ErrorCode, Provider, Result, Scribe, io_error};
 use stickpin_wire::{Announcement, Place, announce, rpc};
 
 /// How long a daemon stays without sessions.
@@ -38,6 +38,8 @@ pub struct Options {
     pub log: LevelFilter,
     /// The platforms. Made only when this process is the one that serves.
     pub providers: fn() -> Vec<Arc<dyn Provider>>,
+    /// Writes recordings as scripts.
+    pub scribe: Arc<dyn Scribe>,
 }
 
 impl fmt::Debug for Options {

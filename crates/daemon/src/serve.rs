@@ -80,6 +80,7 @@ pub(crate) async fn serve(options: &Options, place: Place, listener: StdListener
 impl Daemon {
     fn new(options: &Options, place: Place) -> Self {
         let mut config = HostConfig::new(place.state_dir(), (options.providers)());
+        config.scribe = Arc::clone(&options.scribe);
         let (state_dir, clock) = (place.state_dir().to_path_buf(), Arc::clone(&config.clock));
         config.numbers =
             Arc::new(move |session| Ok(Box::new(DiskNumbers::new(&state_dir, session, Arc::clone(&clock)))));

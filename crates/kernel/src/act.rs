@@ -171,6 +171,7 @@ impl Cx {
             Target::Selector(s) => self.resolve_selector(s).await?,
             Target::Point { x, y } => return self.at_point(*x, *y).await,
         };
+        self.witness(target, &found, how).await?;
         let (mut found, mut place) = self.place(target, found, how).await?;
         let before = Reading::of(place.tree.node(place.node));
         for _ in 0..TRIES {
@@ -220,6 +221,7 @@ impl Cx {
             Target::Selector(s) => self.resolve_selector(s).await?,
             Target::Point { .. } => return Err(crate::resolve::no_point(target)),
         };
+        self.witness(target, &found, how).await?;
         Ok(self.place(target, found, how).await?.0)
     }
 
@@ -475,7 +477,7 @@ impl Cx {
 fn may_pass(e: &Error, how: How) -> bool {
     match e.code {
         ErrorCode::ElementDisabled | ErrorCode::ElementCovered | ErrorCode::ElementOffscreen => true,
-        ErrorCode::ElementNotFound => !how.timeout.is_zero(),
+        ErrorCode::ElementNotFound | ErrorCode::ReplayDivergence => !how.timeout.is_zero(),
         _ => false,
     }
 }

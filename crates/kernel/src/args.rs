@@ -7,44 +7,76 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// `--settle[=MS]`: wait for quiet, by default at most ten seconds.
+/// `--flag[=VALUE]`: given without a value (`true`), not given (`false`), or with one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Settle {
-    /// Whether to wait.
-    Wait(bool),
-    /// Wait at most so many milliseconds.
-    AtMost(u64),
+pub(crate) enum Given<T> {
+    /// Whether it is wanted, without a value.
+    Plain(bool),
+    /// With a value.
+    Value(T),
 }
+
+/// `--settle[=MS]`: wait for quiet, by default at most ten seconds.
+pub(crate) type Settle = Given<u64>;
 
 impl Settle {
     /// When to give up; `None` to not wait at all.
     pub(crate) fn cap(self) -> Option<Duration> {
         match self {
-            Self::Wait(wait) => wait.then_some(CAP),
-            Self::AtMost(ms) => Some(Duration::from_millis(ms)),
+            Self::Plain(wait) => wait.then_some(CAP),
+            Self::Value(ms) => Some(Duration::from_millis(ms)),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Settle {
+impl<T> Given<T> {
+    /// `None` when it is not wanted; the value, if there is one.
+    pub(crate) fn wanted(self) -> Option<Option<T>> {
+        match self {
+            Self::Plain(wanted) => wanted.then_some(None),
+            Self::Value(value) => Some(Some(value)),
+        }
+    }
+}
+
+/// What the values of such a flag are called.
+pub(crate) trait Valued {
+    /// In a JSON schema.
+    const TYPE: &'static str;
+    /// In a sentence.
+    const WORDS: &'static str;
+}
+
+impl Valued for u64 {
+    const TYPE: &'static str = "integer";
+    const WORDS: &'static str = "a number of milliseconds";
+}
+
+impl Valued for String {
+    const TYPE: &'static str = "string";
+    const WORDS: &'static str = "text";
+}
+
+impl<'de, T: Deserialize<'de> + Valued> Deserialize<'de> for Given<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged, expecting = "true, false or a number of milliseconds")]
-        enum Either {
-            Wait(bool),
-            AtMost(u64),
+        #[serde(untagged)]
+        enum Either<T> {
+            Plain(bool),
+            Value(T),
         }
-        Ok(match Either::deserialize(deserializer)? {
-            Either::Wait(wait) => Self::Wait(wait),
-            Either::AtMost(ms) => Self::AtMost(ms),
-        })
+        match Either::deserialize(deserializer) {
+            Ok(Either::Plain(wanted)) => Ok(Self::Plain(wanted)),
+            Ok(Either::Value(value)) => Ok(Self::Value(value)),
+            Err(_) => Err(serde::de::Error::custom(format_args!("expected true, false or {}", T::WORDS))),
+        }
     }
 }
 
-impl JsonSchema for Settle {
+impl<T: Valued> JsonSchema for Given<T> {
     fn schema_name() -> Cow<'static, str> {
-        "Settle".into()
+        format!("Given{}", T::TYPE).into()
     }
 
     fn inline_schema() -> bool {
@@ -52,7 +84,12 @@ impl JsonSchema for Settle {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["integer", "boolean"], "minimum": 0, "x-value": "optional", "x-placeholder": "MS" })
+        let mut schema = json_schema!({ "type": [T::TYPE, "boolean"], "x-value": "optional" });
+        if T::TYPE == "integer" {
+            schema.insert("minimum".to_owned(), 0.into());
+            schema.insert("x-placeholder".to_owned(), "MS".into());
+        }
+        schema
     }
 }
 
@@ -106,6 +143,7 @@ macro_rules! acting {
             $($(#[$field_meta])* $field: $type,)*
             /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what changed.
             #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schemars(extend("x-unrecorded" = true))]
             settle: Option<$crate::args::Settle>,
             /// Act on the element of a ref whatever it means now.
             #[serde(default)]
@@ -116,6 +154,7 @@ macro_rules! acting {
             timeout: Option<u64>,
             /// Say what was seen since the act.
             #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schemars(extend("x-unrecorded" = true))]
             receipt: Option<$crate::args::Receipt>,
         }
 

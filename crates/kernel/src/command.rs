@@ -56,6 +56,8 @@ pub struct Spec {
     pub despite_dialog: bool,
     /// When it has to be over.
     pub deadline: Duration,
+    /// Whether a session that is recorded writes it down. What is about the session itself is not.
+    pub recorded: bool,
     /// Command lines that work, for help and docs.
     pub examples: &'static [&'static str],
 }
@@ -71,11 +73,13 @@ impl Spec {
         needs: &[],
         despite_dialog: false,
         deadline: Duration::from_secs(30),
+        recorded: true,
         examples: &[],
     };
 
     /// Concerns the host, not one session.
-    pub const HOST: Self = Self { scope: Scope::Host, despite_dialog: true, ..Self::SESSION };
+    pub const HOST: Self =
+        Self { scope: Scope::Host, despite_dialog: true, recorded: false, ..Self::SESSION };
 
     /// The group that it belongs to, if its name has two words.
     #[must_use]

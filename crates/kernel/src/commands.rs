@@ -22,6 +22,7 @@ pub(crate) mod longpress;
 pub(crate) mod open;
 pub(crate) mod press;
 pub(crate) mod read;
+pub(crate) mod record;
 pub(crate) mod screenshot;
 pub(crate) mod scroll;
 pub(crate) mod select;

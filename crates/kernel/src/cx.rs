@@ -5,6 +5,7 @@ use crate::error::{Dispatched, Error, ErrorCode, Result};
 use crate::host::{Desk, Inner};
 use crate::live::Live;
 use crate::mailbox::{self, Loan, Turn};
+use crate::recording::{Expectation, Witness};
 use crate::request::{Caller, RefDetail, Render};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,6 +24,8 @@ pub struct Cx {
     pub render: Render,
     /// The newest generation that this client has read in full, if it says so.
     pub since: Option<u64>,
+    /// What targets must be, if the caller says so.
+    pub(crate) expect: Vec<Expectation>,
     /// Set when the command should end.
     pub cancel: CancellationToken,
     /// The name of the session, given or the caller's own.
@@ -55,6 +58,8 @@ pub(crate) struct Envelope {
     /// The pointer was moved: what arrives under it may show an effect.
     pub(crate) pointed: bool,
     pub(crate) reference: Option<RefDetail>,
+    /// What the targets were, for the recording.
+    pub(crate) witnesses: Vec<Witness>,
 }
 
 impl Cx {

@@ -69,6 +69,7 @@ impl Host {
             caller: request.caller,
             render: request.render,
             since: request.since,
+            expect: request.expect,
             cancel: token,
             desk: None,
             loan: None,

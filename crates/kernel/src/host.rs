@@ -5,6 +5,7 @@ use crate::device::{Dialog, Provider};
 use crate::error::{Error, ErrorCode, Result};
 use crate::journal::{Journal, NoJournal};
 use crate::mailbox::{self, End, Mailbox, Turn};
+use crate::recording::{NoScribe, Scribe};
 use indexmap::IndexMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -38,6 +39,8 @@ pub struct HostConfig {
     pub ladder: Ladder,
     /// Receives what was done.
     pub journal: Arc<dyn Journal>,
+    /// Writes recordings as scripts.
+    pub scribe: Arc<dyn Scribe>,
     /// Ends a session without a window when nothing was asked for so long; `open --idle-timeout` overrides it.
     pub idle_timeout: Duration,
 }
@@ -53,6 +56,7 @@ impl HostConfig {
             numbers: Arc::new(|_| Ok(Box::new(InMemoryNumbers::new()))),
             ladder: Ladder::default(),
             journal: Arc::new(NoJournal),
+            scribe: Arc::new(NoScribe),
             idle_timeout: Duration::from_secs(60 * 60),
         }
     }
@@ -105,6 +109,7 @@ pub(crate) struct Status {
     pub(crate) generation: Option<u64>,
     pub(crate) pid: Option<u32>,
     pub(crate) dialog: Option<Dialog>,
+    pub(crate) recorded: bool,
     pub(crate) running: Option<&'static str>,
     pub(crate) idle_timeout: Option<Duration>,
     pub(crate) opened: Option<SystemTime>,

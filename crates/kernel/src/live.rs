@@ -4,6 +4,7 @@ use crate::device::{Device, Dialog};
 use crate::error::{Error, ErrorCode, Result};
 use crate::host::{Status, private_dir};
 use crate::picture::Pictures;
+use crate::recording::Recording;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stickpin_session::Session;
@@ -24,6 +25,8 @@ pub(crate) struct Live {
     pub(crate) dir: Folder,
     /// Ends the session when nothing was asked for so long.
     pub(crate) idle_timeout: Option<Duration>,
+    /// What is written down, while it is recorded.
+    pub(crate) recording: Option<Recording>,
     /// A command found that the app is gone.
     pub(crate) lost: bool,
 }
@@ -41,6 +44,7 @@ impl Live {
             pid: info.pid,
             page: document.map(|d| (d.url, d.title)),
             generation: self.session.generation().map(|g| g.get()),
+            recorded: self.recording.is_some(),
         }
     }
 
@@ -110,6 +114,7 @@ pub(crate) struct Known {
     pid: Option<u32>,
     page: Option<(String, String)>,
     generation: Option<u64>,
+    recorded: bool,
 }
 
 impl Known {
@@ -120,6 +125,7 @@ impl Known {
         status.label = self.label;
         status.pid = self.pid;
         status.generation = self.generation;
+        status.recorded = self.recorded;
         if let Some((url, title)) = self.page {
             (status.url, status.title) = (url, title);
         }

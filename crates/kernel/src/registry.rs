@@ -61,6 +61,8 @@ list! {
     commands::alert::AlertAccept,
     commands::alert::AlertDismiss,
     commands::batch::Batch,
+    commands::record::RecordStart,
+    commands::record::RecordStop,
     commands::devices::Devices,
     commands::capabilities::Capabilities,
     commands::doctor::Doctor,
@@ -93,7 +95,10 @@ const fn entry<C: Command>() -> Entry {
     Entry {
         spec: C::SPEC,
         make_schema: make_schema::<C>,
-        parse: |input| Ok(Box::new(Parsed(serde_json::from_value::<C>(Value::Object(input))?))),
+        parse: |input| {
+            let command = serde_json::from_value::<C>(Value::Object(input.clone()))?;
+            Ok(Box::new(Parsed(command, input)))
+        },
         schema: OnceLock::new(),
         fields: OnceLock::new(),
     }
@@ -177,6 +182,8 @@ pub fn lookup(name: &str) -> Result<&'static Entry> {
 
 /// A command with its arguments, its type erased.
 pub(crate) trait Prepared: Send {
+    /// As it was given.
+    fn input(&self) -> &Map<String, Value>;
     fn effect(&self) -> Effect;
     fn deadline(&self) -> Duration;
     fn run<'a>(self: Box<Self>, cx: &'a mut Cx) -> Running<'a>;
@@ -190,9 +197,13 @@ pub(crate) trait Produced: Send {
     fn failure(&self) -> Option<Error>;
 }
 
-struct Parsed<C>(C);
+struct Parsed<C>(C, Map<String, Value>);
 
 impl<C: Command> Prepared for Parsed<C> {
+    fn input(&self) -> &Map<String, Value> {
+        &self.1
+    }
+
     fn effect(&self) -> Effect {
         self.0.effect()
     }

@@ -2,6 +2,7 @@
 
 use crate::device::Dialog;
 use crate::error::Error;
+use crate::recording::Expectation;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -30,6 +31,9 @@ pub struct Request {
     /// pin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
+    /// What targets must be, or nothing is sent: a replay says what was recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<Expectation>,
 }
 
 /// Who asks, as evidence: the daemon decides what follows from it.

@@ -30,6 +30,8 @@ pub struct Field {
     pub path: bool,
     /// What is opened: an address, or a path of the caller's where [`crate::paths::of_opened`] says so.
     pub opens: bool,
+    /// Says something about this call only: a recording leaves it out.
+    pub unrecorded: bool,
     /// What its items hold besides what their kind says.
     pub holds: Option<Holds>,
     /// The name of the value in help; upper case.
@@ -94,6 +96,7 @@ fn field(name: &str, schema: &Value, required: bool) -> Field {
         text: flag("x-text"),
         path: flag("x-path"),
         opens: flag("x-opens"),
+        unrecorded: flag("x-unrecorded"),
         holds: holds(schema),
         placeholder: text("x-placeholder").unwrap_or_else(|| name.to_uppercase()),
         default: schema.get("default").filter(|d| !d.is_null()).cloned(),
@@ -116,10 +119,6 @@ fn kind(schema: &Value) -> Kind {
     if let Some(choices) = choices(schema) {
         return Kind::Choice(choices);
     }
-    // `--flag[=VALUE]` takes a value, or `true` for none.
-    if schema["x-value"] == "optional" {
-        return Kind::Integer;
-    }
     // An optional field is its type or null, in one of two spellings.
     if let Some(any) = schema["anyOf"].as_array() {
         let mut others = any.iter().filter(|s| s["type"] != "null");
@@ -132,6 +131,11 @@ fn kind(schema: &Value) -> Kind {
         Value::String(s) => vec![s],
         Value::Array(a) => a.iter().filter_map(Value::as_str).filter(|t| *t != "null").collect(),
         _ => vec![],
+    };
+    // `--flag[=VALUE]` takes a value, or `true` for none.
+    let types: Vec<&str> = match schema["x-value"] == "optional" {
+        true => types.into_iter().filter(|t| *t != "boolean").collect(),
+        false => types,
     };
     match types[..] {
         ["boolean"] => Kind::Bool,

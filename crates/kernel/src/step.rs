@@ -47,7 +47,11 @@ pub(crate) async fn run(
     able(entry, cx)?;
     let journal = cx.host.config.journal.clone();
     journal.command_begin(&cx.session_name, entry.spec.name, prepared.effect());
+    let (effect, input) = (prepared.effect(), prepared.input().clone());
     let result = prepared.run(cx).await;
+    if result.is_ok() {
+        cx.record(entry, effect, input);
+    }
     let result = match result {
         Err(mut e) if cx.dispatched() != crate::Dispatched::No => {
             e.dispatched = cx.dispatched();

@@ -56,6 +56,7 @@ mod tests {
             text: false,
             path: false,
             opens: false,
+            unrecorded: false,
             holds: None,
             placeholder: "F".into(),
             default: None,

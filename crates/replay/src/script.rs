@@ -15,6 +15,8 @@ mod tests;
 pub use error::ScriptError;
 pub use parse::parse;
 pub use template::{Part, Template, Unset};
+pub(crate) use word::is_name;
+pub(crate) use write::words as line;
 pub use write::write;
 
 /// The largest script that is read, in bytes: more is a mistake.

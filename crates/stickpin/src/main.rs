@@ -7,6 +7,7 @@ mod env;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 use stickpin_cli::{Hooks, Streams};
 
@@ -38,5 +39,6 @@ fn daemon(state_dir: PathBuf, idle_exit: Option<Duration>) -> u8 {
             .and_then(|level| level.parse().ok())
             .unwrap_or(stickpin_daemon::LevelFilter::INFO),
         providers: backends::all,
+        scribe: Arc::new(stickpin_replay::AdScribe),
     })
 }

@@ -72,6 +72,7 @@ scenarios! {
     pins
     pointer
     read
+    record
     reopen
     screenshot
     sessions

@@ -10,6 +10,7 @@ use stickpin_cli::Env;
 use stickpin_daemon::DiskNumbers;
 use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::{Format, Host, HostConfig, Provider, Request, Response, receipt_is_error};
+use stickpin_replay::AdScribe;
 use stickpin_wire::{Client, Place, SocketClient, Start};
 
 /// A way to call commands. Owns what it started and ends it when it is dropped.
@@ -88,6 +89,7 @@ impl InProcess {
         let clock = Arc::clone(&config.clock);
         config.numbers =
             Arc::new(move |session| Ok(Box::new(DiskNumbers::new(&state, session, Arc::clone(&clock)))));
+        config.scribe = Arc::new(AdScribe);
         let host = Host::new(config);
         Self { runtime, host, env }
     }

@@ -31,7 +31,7 @@ pub use outline::{Cues, DEFAULT_MAX_BYTES, Outline, Plan, View, line};
 pub use record::Switches;
 pub use record::{Clause, Meaning, Opener, Openers, Records, Refused, Verdict, content_match};
 pub use role::Role;
-pub use selector::{CssAnswers, Selector, SelectorError, SelectorErrorKind, nearest, reduce};
+pub use selector::{CssAnswers, Likeness, Selector, SelectorError, SelectorErrorKind, nearest, reduce};
 pub use state::States;
 pub use strings::StrId;
 pub use tree::{NodeRef, Tree};

@@ -1,8 +1,11 @@
 //! `close`: ends a session.
 
+use super::record::{Saved, save};
+use crate::args::Given;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
+use crate::mailbox::Turn;
 use crate::render::{Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +19,9 @@ pub(crate) struct Close {
     /// Close all sessions of this state folder, other callers' too.
     #[serde(default)]
     all: bool,
+    /// Write what was recorded as a script first.
+    #[schemars(extend("x-value" = "optional", "x-path" = true, "x-placeholder" = "FILE"))]
+    save: Option<Given<String>>,
 }
 
 /// What was closed.
@@ -23,21 +29,44 @@ pub(crate) struct Close {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Closed {
     sessions: Vec<String>,
+    /// The script that was written (`--save`).
+    #[serde(flatten)]
+    saved: Option<Saved>,
 }
 
 impl Command for Close {
     const SPEC: Spec = Spec {
         name: "close",
         effect: Effect::Mutates,
-        examples: &["stickpin close", "stickpin close --all"],
+        examples: &["stickpin close", "stickpin close --save=login.ad", "stickpin close --all"],
         ..Spec::HOST
     };
     type Output = Closed;
 
     async fn run(self, cx: &mut Cx) -> Result<Closed> {
+        let save_to = self.save.clone().and_then(Given::wanted);
+        if self.all && save_to.is_some() {
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                "`save` is about one session, `all` about all of them",
+            )
+            .hint("stickpin close --save, for each session that is recorded"));
+        }
+        let mut saved = None;
+        if let Some(path) = save_to {
+            let desk = cx.host().desk(cx.session_name())?;
+            cx.enter(desk, Turn::Next).await?;
+            let path = path.map(|path| cx.path(&path));
+            cx.record_end()?;
+            saved = Some(save(cx, path)?);
+            cx.leave();
+        }
         let desks = if self.all { cx.host().all_desks() } else { vec![cx.host().desk(cx.session_name())?] };
         let mut sessions = Vec::new();
         for desk in desks {
+            if saved.is_none() && desk.status.borrow().recorded {
+                cx.warn(format!("{}: what was recorded was not written.", desk.name));
+            }
             if let Err(e) = cx.host().close(&desk).await {
                 cx.warn(format!("{}: {e}.", desk.name));
             }
@@ -46,7 +75,7 @@ impl Command for Close {
                 cx.desk = Some(desk);
             }
         }
-        Ok(Closed { sessions })
+        Ok(Closed { sessions, saved })
     }
 }
 
@@ -55,6 +84,9 @@ impl Show for Closed {
         match self.sessions.as_slice() {
             [] => text.line("no session is open"),
             names => text.line(format_args!("closed {}", names.join(", "))),
+        }
+        if let Some(saved) = &self.saved {
+            saved.show(text);
         }
     }
 }

@@ -23,6 +23,10 @@ acting! {
         /// The new content; an empty text clears the field.
         #[schemars(extend("x-positional" = 1, "x-text" = true))]
         text: String,
+        /// In a recording `${NAME}` stands for the text; a replay is given it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("x-placeholder" = "NAME", "x-unrecorded" = true))]
+        record_as: Option<String>,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::get::page;
 use super::snapshot::{Outlined, Snapshot};
+use crate::args::Given;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
 use crate::device::{Arrived, Navigation, OpenRequest};
@@ -32,7 +33,7 @@ pub(crate) struct Open {
     what: String,
     /// Print the first snapshot, as `snapshot -i` does.
     #[serde(default)]
-    #[schemars(extend("x-short" = "i"))]
+    #[schemars(extend("x-short" = "i", "x-unrecorded" = true))]
     interactive: bool,
     /// Show the window to the person at this machine.
     #[serde(default)]
@@ -49,6 +50,9 @@ pub(crate) struct Open {
     /// Close the session after so many minutes without commands; 0 keeps it.
     #[schemars(extend("x-placeholder" = "MINUTES"))]
     idle_timeout: Option<u32>,
+    /// Write down what is done from here on, to be replayed: `record stop` or `close --save` writes the script.
+    #[schemars(extend("x-value" = "optional", "x-path" = true, "x-placeholder" = "FILE", "x-unrecorded" = true))]
+    record: Option<Given<String>>,
     /// How strict to be with refs that are alive but not certain.
     #[schemars(extend("x-placeholder" = "HOW"))]
     stale_refs: Option<StaleRefs>,
@@ -131,6 +135,7 @@ impl Command for Open {
     const SPEC: Spec = Spec {
         name: "open",
         effect: Effect::Mutates,
+        recorded: true,
         deadline: Duration::from_secs(60),
         examples: &["stickpin open http://127.0.0.1:3000 -i", "stickpin open sim:shop"],
         ..Spec::HOST
@@ -138,6 +143,7 @@ impl Command for Open {
     type Output = Opened;
 
     async fn run(mut self, cx: &mut Cx) -> Result<Opened> {
+        let record = self.record.take().and_then(Given::wanted);
         if let Some(file) = crate::paths::of_opened(&cx.caller, &self.what) {
             self.what = file.display().to_string();
         }
@@ -171,6 +177,10 @@ impl Command for Open {
                 }
             };
             let mut opened = opened?;
+            if let Some(path) = record {
+                let path = path.map(|path| cx.path(&path));
+                super::record::begin(cx, path, false)?;
+            }
             // A page that greets with a dialog is open all the same; the response names the dialog.
             if cx.device()?.dialog().is_some() {
                 return Ok(opened);
@@ -235,6 +245,7 @@ impl Open {
             pictures: Pictures::default(),
             dir,
             idle_timeout,
+            recording: None,
             lost: false,
         };
         host.forget_ending(&cx.session_name);

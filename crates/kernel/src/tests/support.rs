@@ -62,6 +62,7 @@ impl Bench {
             render: Render { format: Format::Both, ..Render::default() },
             timeout_ms: None,
             since: None,
+            expect: Vec::new(),
         }
     }
 

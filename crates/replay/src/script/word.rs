@@ -146,7 +146,7 @@ fn template(letters: &[Letter], at: usize) -> Result<Template, Fault> {
 }
 
 /// Letters, digits and underscores, no digit first.
-pub(super) fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

@@ -7,6 +7,7 @@ use super::basis::Basis;
 use super::openers::Opener;
 use super::popups::Speech;
 use super::print::Print;
+use super::volatile::without_counts;
 use crate::{Handle, Role, quote};
 
 /// What an element was when it was issued: role, name and record. Cheap to clone, holds nothing of the tree.
@@ -59,6 +60,14 @@ impl Meaning {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0.name
+    }
+
+    /// Whether it is what a text says that was printed from a meaning earlier, counts in parentheses aside.
+    #[must_use]
+    pub fn reads_as(&self, text: &str) -> bool {
+        let steady = |text: &str| without_counts(text).replace(" \"", "\"");
+        let now = self.to_string();
+        now == text || steady(&now) == steady(text)
     }
 
     /// Whether the key of its row tells it from its likes: such an element is known again after any absence.

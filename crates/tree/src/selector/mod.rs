@@ -25,6 +25,7 @@ mod naming;
 mod nearest;
 mod parse;
 mod reduce;
+mod relax;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -34,6 +35,7 @@ pub use matching::CssAnswers;
 pub(crate) use nearest::likeness;
 pub use nearest::nearest;
 pub use reduce::reduce;
+pub use relax::Likeness;
 
 use crate::Role;
 use std::num::NonZeroU32;

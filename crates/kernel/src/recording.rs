@@ -1,0 +1,203 @@
+//! What a session writes down while it is recorded: commands that succeeded, with their targets as selectors.
+//!
+//! A ref means nothing to another run, so each target is named before the act by the strongest selector that is unique
+//! then; where there is none the act is refused, because a script that plays it could take another element. What the
+//! element was is kept beside it: a replay asks for exactly that. How a script looks is a [`Scribe`]'s business.
+
+use crate::act::How;
+use crate::command::Effect;
+use crate::cx::Cx;
+use crate::error::{Error, ErrorCode, Result};
+use crate::registry::{self, Entry};
+use crate::resolve::Found;
+use crate::target::Target;
+use serde_json::{Map, Value};
+use std::fmt;
+use std::path::PathBuf;
+use stickpin_session::Origin;
+use stickpin_tree::{Records, Selector, States};
+
+/// Writes recordings as scripts. The host is given one by whoever builds it.
+pub trait Scribe: Send + Sync + fmt::Debug {
+    /// The text of the script.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` where there is none.
+    fn script(&self, recording: &Recording) -> Result<String>;
+}
+
+/// For hosts that write no scripts.
+#[derive(Debug, Clone, Copy)]
+pub struct NoScribe;
+
+impl Scribe for NoScribe {
+    fn script(&self, _: &Recording) -> Result<String> {
+        Err(Error::new(ErrorCode::Unsupported, "this host writes no scripts"))
+    }
+}
+
+/// What was recorded so far.
+#[derive(Debug, Clone)]
+pub struct Recording {
+    /// The kind of the device: `web`, `sim`.
+    pub platform: &'static str,
+    /// Commands in their order.
+    pub steps: Vec<Recorded>,
+    /// Where the script goes, if that was said at the beginning.
+    pub(crate) path: Option<PathBuf>,
+    /// Whether commands that only read are kept too.
+    pub(crate) keep_reads: bool,
+}
+
+/// A command that succeeded.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// The command.
+    pub entry: &'static Entry,
+    /// Its input as it was given, pins aside.
+    pub input: Map<String, Value>,
+    /// Its targets.
+    pub targets: Vec<Witness>,
+    /// Whether text of it went into a field that hides what is in it.
+    pub secret: bool,
+    /// The variable that stands for its text, if the caller named one.
+    pub variable: Option<String>,
+}
+
+/// A target as it was when a command used it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Witness {
+    /// As it was given, pins aside.
+    pub target: String,
+    /// The strongest selector that was unique.
+    pub selector: String,
+    /// What it was: `button "Delete" in row "Mail 1"`.
+    pub meaning: String,
+    /// Whether it is a field that hides what is in it.
+    pub secret: bool,
+}
+
+/// What a target must be, or nothing is sent: said by a replay.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Expectation {
+    /// The target as it stands in the input.
+    pub target: String,
+    /// What it was when it was recorded.
+    pub meaning: String,
+}
+
+impl Recording {
+    pub(crate) fn new(platform: &'static str, path: Option<PathBuf>, keep_reads: bool) -> Self {
+        Self { platform, steps: Vec::new(), path, keep_reads }
+    }
+}
+
+impl Cx {
+    /// What was found for a target is what was expected; it is written down if the session is recorded. Asked before
+    /// anything is sent.
+    ///
+    /// # Errors
+    /// `REPLAY_DIVERGENCE` when it is something else, `AMBIGUOUS_MATCH` when it is recorded and nothing tells it from
+    /// its likes.
+    pub(crate) async fn witness(&mut self, target: &Target, found: &Found, how: How) -> Result<()> {
+        let key = match target {
+            Target::Ref(r) => r.plain().to_string(),
+            other => other.to_string(),
+        };
+        if let Some(expected) = self.expect.iter().find(|e| e.target == key)
+            && !found.meaning.reads_as(&expected.meaning)
+        {
+            return Err(Error::new(
+                ErrorCode::ReplayDivergence,
+                format!("{key} is {}, and was {} when it was recorded", found.meaning, expected.meaning),
+            )
+            .details(serde_json::json!({
+                "target": key, "expected": expected.meaning, "found": found.meaning.to_string()
+            })));
+        }
+        if self.live()?.recording.is_none() {
+            return Ok(());
+        }
+        let mut node = found.node;
+        if let Target::Ref(r) = target {
+            self.look(Origin::Look).await?;
+            node = if how.allow_changed { self.resolve_changed(*r)? } else { self.resolve_again(*r)? }.node;
+        }
+        let tree = self.tree()?;
+        let named = node.and_then(|node| {
+            let records = Records::new(&tree, self.live().ok()?.session.openers());
+            Some((Selector::naming(&records, node)?, tree.node(node).is(States::PROTECTED)))
+        });
+        let Some((selector, secret)) = named else {
+            return Err(Error::new(
+                ErrorCode::AmbiguousMatch,
+                format!("{} cannot be recorded: nothing tells it from its likes", found.words()),
+            )
+            .hint(
+                "give its row a text or a data-testid, or stickpin record stop, and act without recording",
+            ));
+        };
+        let witness = Witness {
+            target: key,
+            selector: selector.to_string(),
+            meaning: found.meaning.to_string(),
+            secret,
+        };
+        self.envelope.witnesses.retain(|w| w.target != witness.target);
+        self.envelope.witnesses.push(witness);
+        Ok(())
+    }
+
+    /// Whether text that is typed where the focus is goes into a field that hides it, as far as the last capture knows.
+    fn focus_is_secret(&mut self) -> bool {
+        let tree = self.tree().ok();
+        tree.is_some_and(|tree| tree.nodes().any(|n| n.is(States::FOCUSED) && n.is(States::PROTECTED)))
+    }
+
+    /// The recording ends with the end of its session.
+    ///
+    /// # Errors
+    /// `SESSION_NOT_FOUND`.
+    pub(crate) fn record_end(&mut self) -> Result<()> {
+        let close = registry::lookup("close")?;
+        if let Some(recording) = &mut self.live()?.recording {
+            recording.steps.push(Recorded {
+                entry: close,
+                input: Map::new(),
+                targets: Vec::new(),
+                secret: false,
+                variable: None,
+            });
+        }
+        Ok(())
+    }
+
+    /// Writes down a command that succeeded, if the session is recorded.
+    pub(crate) fn record(&mut self, entry: &'static Entry, effect: Effect, mut input: Map<String, Value>) {
+        let seen = std::mem::take(&mut self.envelope.witnesses);
+        let Ok(live) = self.live() else { return };
+        let Some(recording) = &live.recording else { return };
+        if !entry.spec.recorded || (effect == Effect::Reads && !recording.keep_reads) {
+            return;
+        }
+        // In the order of the input; by other names a command may have held them for itself.
+        let mut targets = Vec::new();
+        crate::targets::change(entry, &mut input, &mut |target| {
+            let plain = stickpin_refs::strip(target).to_owned();
+            let as_kept = plain.parse::<Target>().map_or_else(|_| plain.clone(), |t| t.to_string());
+            let same = |w: &&Witness| w.target == plain || w.target == as_kept;
+            targets.extend(seen.iter().find(same).map(|w| Witness { target: plain.clone(), ..w.clone() }));
+            Some(plain)
+        });
+        let typed = entry.fields().iter().any(|f| f.text) && targets.is_empty();
+        let secret = targets.iter().any(|w| w.secret) || (typed && self.focus_is_secret());
+        let variable = input.get("recordAs").and_then(Value::as_str).map(str::to_owned);
+        input.retain(|name, _| !entry.fields().iter().any(|f| f.unrecorded && f.name == *name));
+        if let Ok(live) = self.live()
+            && let Some(recording) = &mut live.recording
+        {
+            recording.steps.push(Recorded { entry, input, targets, secret, variable });
+        }
+    }
+}

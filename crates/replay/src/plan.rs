@@ -1,0 +1,260 @@
+//! A script made ready to run: includes read, variables filled in, every line read by the registry. What is wrong with a
+//! script is said here, with file and line, before anything is sent.
+
+use crate::record::ANNOTATION;
+use crate::script::{self, Kind, Node, Script, Unset};
+use crate::vars::{Known, Vars};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use stickpin_kernel::{Error, ErrorCode, Result, targets};
+use stickpin_lines::Line;
+
+/// How many steps a plan may have.
+const STEPS: usize = 100_000;
+
+/// How deep scripts may include one another.
+const INCLUDES: usize = 16;
+
+/// Reads a file.
+pub type ReadFile<'r> = dyn Fn(&Path) -> std::io::Result<String> + 'r;
+
+/// What will be run.
+#[derive(Debug)]
+pub struct Plan {
+    /// The script's file, as it was named.
+    pub file: String,
+    /// `context platform`.
+    pub platform: Option<String>,
+    /// `context timeout`, in milliseconds: of a whole attempt.
+    pub timeout_ms: Option<u64>,
+    /// `context retries`.
+    pub retries: Option<u32>,
+    /// In their order.
+    pub items: Vec<Item>,
+    /// How many steps there are, those in blocks counted once.
+    pub steps: usize,
+}
+
+/// A step, or several under a block.
+#[derive(Debug)]
+pub enum Item {
+    /// A command.
+    Step(Step),
+    /// `retry`.
+    Retry {
+        /// How often in all.
+        times: u32,
+        /// Its steps.
+        items: Vec<Item>,
+    },
+    /// `repeat`.
+    Repeat {
+        /// How often.
+        times: u32,
+        /// Its steps.
+        items: Vec<Item>,
+    },
+    /// `if visible`.
+    IfVisible {
+        /// What must be there: `is visible TARGET`.
+        asked: Step,
+        /// Its steps.
+        items: Vec<Item>,
+    },
+}
+
+/// A command of a script.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// Its number in the plan, from 1.
+    pub number: usize,
+    /// Where it stands.
+    pub at: Place,
+    /// The line as it runs, variables filled in.
+    pub text: String,
+    /// The same with its variables, for whoever may not see what is in them.
+    pub shown: String,
+    /// What it means.
+    pub line: Line,
+    /// What its targets were when it was recorded, in their order.
+    pub expected: Vec<String>,
+}
+
+/// A line of a file.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Place {
+    /// The file, as it was named.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+impl Plan {
+    /// Reads a script and all that it includes.
+    ///
+    /// # Errors
+    /// `INVALID_ARGS` with file, line and column; `IO` for a file that cannot be read.
+    pub fn read(file: &Path, vars: &Vars, read: &ReadFile<'_>) -> Result<Self> {
+        let mut reader = Reader { vars, read, open: Vec::new(), steps: 0 };
+        let (script, items) = reader.file(file, None)?;
+        let number = |key| script.context(key).and_then(|value| value.parse().ok());
+        Ok(Self {
+            file: file.display().to_string(),
+            platform: script.context("platform").map(str::to_owned),
+            timeout_ms: number("timeout"),
+            retries: number("retries").and_then(|n| u32::try_from(n).ok()),
+            items,
+            steps: reader.steps,
+        })
+    }
+
+    /// A fingerprint of what will be run: the same steps give the same one, whatever comments stand between them.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        digest(&self.items, &mut hash);
+        hash.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+
+    /// Whether a run may begin at this step: not inside a block, whose rounds are not known.
+    #[must_use]
+    pub fn may_begin_at(&self, number: usize) -> bool {
+        self.items.iter().any(|item| matches!(item, Item::Step(step) if step.number == number))
+    }
+}
+
+fn digest(items: &[Item], hash: &mut Sha256) {
+    let mut block = |head: String, items: &[Item]| {
+        hash.update(head);
+        digest(items, hash);
+        hash.update("}\n");
+    };
+    for item in items {
+        match item {
+            Item::Step(step) => {
+                // What a variable holds is not the script's: a resumed run may be given another password.
+                let words = format!("{}\n{}\n", step.shown, step.expected.join("\n"));
+                block(words, &[]);
+            }
+            Item::Retry { times, items } => block(format!("retry {times} {{\n"), items),
+            Item::Repeat { times, items } => block(format!("repeat {times} {{\n"), items),
+            Item::IfVisible { asked, items } => block(format!("if {} {{\n", asked.shown), items),
+        }
+    }
+}
+
+struct Reader<'r> {
+    vars: &'r Vars,
+    read: &'r ReadFile<'r>,
+    /// The files that are being read, the innermost last.
+    open: Vec<PathBuf>,
+    steps: usize,
+}
+
+impl Reader<'_> {
+    fn file(&mut self, path: &Path, from: Option<&Place>) -> Result<(Script, Vec<Item>)> {
+        let name = path.display().to_string();
+        let here = || from.map(|place| format!("{place}: ")).unwrap_or_default();
+        if self.open.iter().any(|open| open == path) {
+            return Err(bad(format!("{}{name} includes itself", here())));
+        }
+        if self.open.len() == INCLUDES {
+            return Err(bad(format!("{}scripts include one another more than {INCLUDES} deep", here())));
+        }
+        let text = (self.read)(path).map_err(|e| {
+            let e = stickpin_kernel::io_error("read", path, &e);
+            Error { message: format!("{}{}", here(), e.message), ..e }
+        })?;
+        let script = script::parse(&text).map_err(|e| e.into_error(&name))?;
+        let known = Known::of(&script, self.vars).map_err(|e| unset(&name, &e))?;
+        self.open.push(path.to_owned());
+        let items = self.nodes(&script.body, &name, path, &known);
+        self.open.pop();
+        Ok((script, items?))
+    }
+
+    fn nodes(&mut self, nodes: &[Node], name: &str, path: &Path, known: &Known<'_>) -> Result<Vec<Item>> {
+        let mut items = Vec::new();
+        let mut expected = Vec::new();
+        for node in nodes {
+            let at = Place { file: name.to_owned(), line: node.line };
+            if let Kind::Comment(text) = &node.kind {
+                expected.extend(text.strip_prefix(ANNOTATION).map(str::to_owned));
+                continue;
+            }
+            let expected = std::mem::take(&mut expected);
+            match &node.kind {
+                Kind::Blank | Kind::Comment(_) => {}
+                Kind::Command(words) => items.push(Item::Step(self.step(words, at, expected, known)?)),
+                Kind::Include(file) => {
+                    let file = known.fill(file).map_err(|e| unset(&at, &e))?;
+                    let file = path.parent().unwrap_or(Path::new("")).join(file);
+                    items.extend(self.file(&file, Some(&at))?.1);
+                }
+                Kind::Retry { times, body } => {
+                    items.push(Item::Retry { times: *times, items: self.nodes(body, name, path, known)? });
+                }
+                Kind::Repeat { times, body } => {
+                    items.push(Item::Repeat { times: *times, items: self.nodes(body, name, path, known)? });
+                }
+                Kind::IfVisible { target, body } => {
+                    let word = |text: &str| script::Template::text(text);
+                    let words = [word("is"), word("visible"), target.clone()];
+                    let asked = self.step(&words, at, Vec::new(), known)?;
+                    items.push(Item::IfVisible { asked, items: self.nodes(body, name, path, known)? });
+                }
+            }
+        }
+        Ok(items)
+    }
+
+    fn step(
+        &mut self,
+        words: &[script::Template],
+        at: Place,
+        expected: Vec<String>,
+        known: &Known<'_>,
+    ) -> Result<Step> {
+        if self.steps == STEPS {
+            return Err(bad(format!("{at}: there are more than {STEPS} steps")));
+        }
+        self.steps += 1;
+        let filled: Vec<String> = words
+            .iter()
+            .map(|word| known.fill(word))
+            .collect::<Result<_, _>>()
+            .map_err(|e| unset(&at, &e))?;
+        let mut line = stickpin_lines::parse(&filled)
+            .map_err(|e| Error { message: format!("{at}: {}", e.message), ..e })?;
+        // Pins mean nothing outside of the session that gave them.
+        targets::change(line.entry, &mut line.input, &mut |target| {
+            Some(stickpin_refs::strip(target).to_owned())
+        });
+        let text = |words: &[String]| {
+            let words: Vec<script::Template> = words.iter().map(script::Template::text).collect();
+            script::line(&words)
+        };
+        Ok(Step { number: self.steps, at, text: text(&filled), shown: script::line(words), line, expected })
+    }
+}
+
+fn bad(message: String) -> Error {
+    Error::new(ErrorCode::InvalidArgs, message)
+}
+
+fn unset(at: &dyn std::fmt::Display, e: &Unset) -> Error {
+    bad(format!("{at}: {e}"))
+        .hint(format!("-e {0}=VALUE, STICKPIN_VAR_{0}=VALUE, or ${{{0}:-default}}", e.name))
+}

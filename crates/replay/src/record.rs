@@ -1,0 +1,89 @@
+//! What a session did, as a script.
+
+use crate::script::{self, Kind, Node, Part, Script, Template};
+use serde_json::{Map, Value};
+use stickpin_kernel::{Recorded, Recording, Result, Scribe, targets};
+
+/// What begins a comment that says what a target was. Those right above a command are about its targets, in their
+/// order.
+pub(crate) const ANNOTATION: &str = "target ";
+
+/// Writes recordings in the `.ad` format.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AdScribe;
+
+impl Scribe for AdScribe {
+    fn script(&self, recording: &Recording) -> Result<String> {
+        let context = vec![("platform".to_owned(), recording.platform.to_owned())];
+        let mut script = Script { context, ..Script::default() };
+        for step in &recording.steps {
+            let comment = |text: String| Node { line: 0, kind: Kind::Comment(text) };
+            let meanings = step.targets.iter().map(|t| comment(format!("{ANNOTATION}{}", t.meaning)));
+            script.body.extend(meanings);
+            script.body.push(Node { line: 0, kind: Kind::Command(words(step)) });
+        }
+        Ok(script::write(&script))
+    }
+}
+
+/// The words of a command, its targets as selectors, its secrets as variables.
+fn words(step: &Recorded) -> Vec<Template> {
+    let mut input = step.input.clone();
+    let hidden: Vec<&str> = step.targets.iter().filter(|t| t.secret).map(|t| t.target.as_str()).collect();
+    let variable = step.variable.clone().or_else(|| step.secret.then(|| variable_of(step)));
+    // Assignments first: their values are told from their targets by the targets that were given.
+    if let Some(name) = &variable {
+        hide(step, &mut input, &hidden, &mark(name));
+    }
+    targets::change(step.entry, &mut input, &mut |target| {
+        let witness = step.targets.iter().find(|w| w.target == target);
+        witness.map(|w| w.selector.clone())
+    });
+    let read = |word: &String| if variable.is_some() { marked(word) } else { Template::text(word) };
+    stickpin_lines::write(step.entry, &input).iter().map(read).collect()
+}
+
+/// Puts the mark in place of what was typed.
+fn hide(step: &Recorded, input: &mut Map<String, Value>, hidden: &[&str], mark: &str) {
+    for field in step.entry.fields() {
+        let Some(value) = input.get_mut(&field.name) else { continue };
+        if field.text {
+            *value = Value::from(mark);
+        }
+        for item in value.as_array_mut().into_iter().flatten() {
+            let whole = item.as_str().unwrap_or_default();
+            let secret =
+                hidden.iter().find(|t| whole.strip_prefix(**t).is_some_and(|rest| rest.starts_with('=')));
+            if let Some(target) = secret {
+                *item = Value::from(format!("{target}={mark}"));
+            }
+        }
+    }
+}
+
+/// A name for what is not written: the field's own in capitals, `PASSWORD` where it has none.
+fn variable_of(step: &Recorded) -> String {
+    let field = step.targets.iter().find(|t| t.secret);
+    let named = field.and_then(|t| t.meaning.split('"').nth(1)).unwrap_or_default();
+    let name: String =
+        named.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
+    match name.trim_matches('_') {
+        name if name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.starts_with("AD_") => {
+            name.to_owned()
+        }
+        _ => "PASSWORD".to_owned(),
+    }
+}
+
+/// A variable inside of a word, in characters that no app's text keeps: they are escaped wherever they come from an app.
+fn mark(name: &str) -> String {
+    format!("\u{0}{name}\u{0}")
+}
+
+fn marked(word: &str) -> Template {
+    let parts = word.split('\u{0}').enumerate().map(|(i, text)| match i % 2 {
+        0 => Part::Text(text.to_owned()),
+        _ => Part::Variable { name: text.to_owned(), default: None },
+    });
+    Template::new(parts)
+}

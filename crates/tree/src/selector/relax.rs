@@ -1,0 +1,89 @@
+//! What a selector that no longer matches may have meant: the same with less asked.
+
+use super::{Alternative, Key, Selector, Term};
+
+/// Why something is suggested in place of what a selector asked for, the best reason first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Likeness {
+    /// The same developer's id.
+    Id,
+    /// The same role and label.
+    RoleAndLabel,
+    /// The same label.
+    Label,
+}
+
+impl Likeness {
+    /// In words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Id => "id",
+            Self::RoleAndLabel => "role and label",
+            Self::Label => "label",
+        }
+    }
+}
+
+impl Selector {
+    /// Selectors that ask for less, the best first: for each likeness first within the same containers, then anywhere.
+    #[must_use]
+    pub fn relaxed(&self) -> Vec<(Likeness, Self)> {
+        let mut found: Vec<(Likeness, Self)> = Vec::new();
+        let mut add = |likeness, terms: Vec<Term>| {
+            let selector = Self { alternatives: vec![Alternative { terms, nth: None }] };
+            if !found.iter().any(|(_, known)| *known == selector) {
+                found.push((likeness, selector));
+            }
+        };
+        for likeness in [Likeness::Id, Likeness::RoleAndLabel, Likeness::Label] {
+            for alternative in &self.alternatives {
+                let of = |wanted: fn(&Term) -> bool| -> Vec<Term> {
+                    alternative.terms.iter().filter(|t| wanted(t)).cloned().collect()
+                };
+                let label =
+                    of(|t| matches!(t, Term::Has { key: Key::Label | Key::Text | Key::Placeholder, .. }));
+                let role = of(|t| matches!(t, Term::Role(_)));
+                let terms = match likeness {
+                    Likeness::Id => of(|t| matches!(t, Term::Has { key: Key::Id, .. })),
+                    Likeness::RoleAndLabel if !label.is_empty() && !role.is_empty() => [role, label].concat(),
+                    Likeness::Label => label,
+                    Likeness::RoleAndLabel => Vec::new(),
+                };
+                if terms.is_empty() {
+                    continue;
+                }
+                let containers = of(|t| matches!(t, Term::In(_)));
+                if !containers.is_empty() {
+                    add(likeness, [terms.clone(), containers].concat());
+                }
+                add(likeness, terms);
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn less_and_less_is_asked() {
+        let selector: Selector = r#"id=save || role=button label="Save all" row="Mail 1" in(role=dialog)"#
+            .parse()
+            .expect("a selector");
+        let relaxed: Vec<(&str, String)> =
+            selector.relaxed().into_iter().map(|(why, s)| (why.name(), s.to_string())).collect();
+        assert_eq!(
+            relaxed,
+            [
+                ("id", "id=save".to_owned()),
+                ("role and label", r#"role=button label="Save all" in(role=dialog)"#.to_owned()),
+                ("role and label", r#"role=button label="Save all""#.to_owned()),
+                ("label", r#"label="Save all" in(role=dialog)"#.to_owned()),
+                ("label", r#"label="Save all""#.to_owned()),
+            ]
+        );
+    }
+}
