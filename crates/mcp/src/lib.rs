@@ -1,0 +1,3 @@
+//! The MCP server.
+
+pub mod pins;

@@ -1,0 +1,177 @@
+//! Pins for free (`refs.md` 10): what one client session was given, and with which tree.
+//!
+//! Pure. The server shows every response here before its client sees it, and asks here before it sends a target on. The
+//! client neither reads nor types a pin. **Invariant:** a ref is never forwarded with a pin newer than the last time that
+//! it was issued or renewed *to this client*.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use stickpin_kernel::{RefsEnvelope, Response};
+use stickpin_refs::{Generation, RefToken};
+
+/// How many pins a scope keeps; those given the longest ago go first, which only costs precision.
+const MAX_PINS: usize = 1_000;
+
+/// How many sessions one client has pins in; the one that was silent the longest goes first.
+const MAX_SCOPES: usize = 64;
+
+/// The pins of one client session, per state dir and session.
+#[derive(Debug, Default)]
+pub struct Pins {
+    scopes: HashMap<(PathBuf, String), Scope>,
+    clock: u64,
+}
+
+#[derive(Debug, Default)]
+struct Scope {
+    lifetime: String,
+    pins: HashMap<u32, Pin>,
+    /// The newest generation that this client read in full, or had renewed as a whole.
+    since: Option<u64>,
+    used: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Pin {
+    generation: u64,
+    given: u64,
+}
+
+/// How much of a response the client gets to see.
+#[derive(Debug, Clone)]
+pub enum Shown {
+    /// All of it.
+    Whole,
+    /// A text that was cut; only refs that stand in it were shown, and nothing was renewed.
+    Cut(HashSet<u32>),
+}
+
+impl Pins {
+    /// What a target is sent as: a plain ref that this client was given gets its pin. Nothing else is touched.
+    #[must_use]
+    pub fn pin(&self, state_dir: &Path, session: &str, target: &str) -> Option<String> {
+        let token: RefToken = target.parse().ok()?;
+        if token.pin.is_some() {
+            return None;
+        }
+        let pin = self.scope(state_dir, session)?.pins.get(&token.r#ref.get())?;
+        Some(RefToken { pin: Some(Generation::new(pin.generation)), ..token }.to_string())
+    }
+
+    /// What to send as `since`.
+    #[must_use]
+    pub fn since(&self, state_dir: &Path, session: &str) -> Option<u64> {
+        self.scope(state_dir, session)?.since
+    }
+
+    fn scope(&self, state_dir: &Path, session: &str) -> Option<&Scope> {
+        self.scopes.get(&(state_dir.to_owned(), session.to_owned()))
+    }
+
+    /// Takes in a response that the client is about to see.
+    pub fn merge(&mut self, state_dir: &Path, response: &Response, shown: &Shown) {
+        // Steps of a batch say only once, as a whole, in which state dir they ran.
+        let state_dir = response.state_dir.as_deref().unwrap_or(state_dir);
+        if let Some(session) = &response.session
+            && let Some(refs) = &response.refs
+        {
+            self.refs(state_dir, session, refs, shown);
+        }
+        for step in steps(response) {
+            self.merge(state_dir, &step, shown);
+        }
+        // The one command that ends lifetimes: what it ended has no envelope of its own.
+        if response.ok && response.command == "close" {
+            self.scopes.retain(|(dir, name), _| {
+                dir != state_dir || response.session.as_ref().is_some_and(|closed| closed != name)
+            });
+        }
+    }
+
+    fn refs(&mut self, state_dir: &Path, session: &str, refs: &RefsEnvelope, shown: &Shown) {
+        self.clock += 1;
+        let clock = self.clock;
+        let key = (state_dir.to_owned(), session.to_owned());
+        if !self.scopes.contains_key(&key) && self.scopes.len() >= MAX_SCOPES {
+            let oldest = self.scopes.iter().min_by_key(|(_, s)| s.used).map(|(key, _)| key.clone());
+            self.scopes.retain(|key, _| Some(key) != oldest.as_ref());
+        }
+        let scope = self.scopes.entry(key).or_default();
+        scope.used = clock;
+        if scope.lifetime != refs.lifetime {
+            *scope = Scope { lifetime: refs.lifetime.clone(), used: clock, ..Scope::default() };
+        }
+        scope.merge(refs, shown, clock);
+    }
+}
+
+impl Scope {
+    fn merge(&mut self, refs: &RefsEnvelope, shown: &Shown, clock: u64) {
+        for n in numbers(&refs.ended) {
+            self.pins.remove(&n);
+        }
+        let Some(generation) = refs.generation else {
+            if !refs.issued.is_empty() {
+                // Given, and nobody says with which tree: never guess.
+                self.pins.clear();
+                self.since = None;
+            }
+            return;
+        };
+        let give = |pin: &mut Pin| {
+            // Answers may overtake one another: the newest reading counts.
+            pin.generation = pin.generation.max(generation);
+            pin.given = clock;
+        };
+        if let (Some(base), Shown::Whole) = (refs.base, shown) {
+            let renewed = self.pins.values_mut().filter(|p| (base..generation).contains(&p.generation));
+            renewed.for_each(give);
+        }
+        let seen = |n: &u32| match shown {
+            Shown::Whole => true,
+            Shown::Cut(seen) => seen.contains(n),
+        };
+        for n in numbers(&refs.issued).filter(seen) {
+            give(self.pins.entry(n).or_insert(Pin { generation, given: clock }));
+        }
+        let whole = matches!(shown, Shown::Whole) && (refs.full || refs.base.is_some());
+        if whole && self.since.is_none_or(|since| since < generation) {
+            self.since = Some(generation);
+        }
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        let Some(surplus) = self.pins.len().checked_sub(MAX_PINS).filter(|n| *n > 0) else { return };
+        let mut oldest: Vec<(u64, u32)> = self.pins.iter().map(|(&n, pin)| (pin.given, n)).collect();
+        oldest.select_nth_unstable(surplus - 1);
+        for (_, n) in &oldest[..surplus] {
+            self.pins.remove(n);
+        }
+    }
+}
+
+/// The responses of the steps of a batch.
+fn steps(response: &Response) -> Vec<Response> {
+    let steps = response.output.as_ref().and_then(|output| output["steps"].as_array());
+    let read = |step: &serde_json::Value| serde_json::from_value(step.clone()).ok();
+    // Only a response reads as one; what an output of another command calls so does not.
+    steps.into_iter().flatten().filter_map(read).collect()
+}
+
+fn numbers(ranges: &[(u32, u32)]) -> impl Iterator<Item = u32> + '_ {
+    ranges.iter().flat_map(|&(first, last)| first..=last)
+}
+
+/// The numbers of all refs that stand in a text, wherever they stand in it.
+#[must_use]
+pub fn refs_in(text: &str) -> HashSet<u32> {
+    let found = text.match_indices("@e").filter_map(|(at, _)| {
+        let end = text[at + 2..].find(|c: char| !c.is_ascii_digit()).map_or(text.len(), |n| at + 2 + n);
+        text[at..end].parse::<RefToken>().ok()
+    });
+    found.map(|token| token.r#ref.get()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,41 @@
+//! What the server is started with. The binary fills it in; nothing here reads the environment.
+
+use crate::profile::Profile;
+use std::path::PathBuf;
+use std::sync::Arc;
+use stickpin_kernel::{Caller, Result};
+use stickpin_wire::Start;
+
+/// The longest text of one answer, in characters, unless another is chosen: what clients take without cutting it.
+pub const MAX_CHARS: usize = 25_000;
+
+/// How the server works.
+#[derive(Clone)]
+pub struct Setup {
+    /// Which tools are listed.
+    pub profile: Profile,
+    /// Serve only what reads.
+    pub read_only: bool,
+    /// Folders that files may be in, besides the client's roots or the working directory.
+    pub allow: Vec<PathBuf>,
+    /// Say the envelope as structured content beside the text.
+    pub structured: bool,
+    /// The longest text of one answer, in characters.
+    pub max_chars: usize,
+    /// The session of all clients; else each has its own.
+    pub session: Option<String>,
+    /// The default of `staleRefs`, where a command has that.
+    pub stale_refs: Option<String>,
+    /// Who calls, given the name of a client connection: its own session is named after both.
+    pub caller: Arc<dyn Fn(&str) -> Caller + Send + Sync>,
+    /// The state dir: the one that is given, else the default.
+    pub state_dir: Arc<dyn Fn(Option<&str>) -> Result<PathBuf> + Send + Sync>,
+    /// How the daemon is started.
+    pub start: Start,
+}
+
+impl std::fmt::Debug for Setup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Setup").field("profile", &self.profile).field("read_only", &self.read_only).finish()
+    }
+}
