@@ -16,7 +16,8 @@ const START: Duration = Duration::from_secs(10);
 const STOP: Duration = Duration::from_secs(20);
 
 /// How this program is started as a daemon.
-pub(crate) fn start(env: &Env) -> Start {
+#[must_use]
+pub fn start(env: &Env) -> Start {
     let args = ["daemon", "run"].map(OsString::from).to_vec();
     Start { program: env.program.clone(), args, timeout: START }
 }

@@ -16,6 +16,10 @@ pub struct Env {
     pub session: Option<String>,
     /// `STICKPIN_STALE_REFS`: the default of `open --stale-refs`.
     pub stale_refs: Option<String>,
+    /// `STICKPIN_MCP_PROFILE`: the default of `mcp --profile`.
+    pub mcp_profile: Option<String>,
+    /// `STICKPIN_MCP_TOKEN`: what clients of `mcp --http` have to show.
+    pub mcp_token: Option<String>,
     /// This program, which is started again as the daemon.
     pub program: PathBuf,
 }
@@ -25,7 +29,7 @@ impl Env {
     ///
     /// # Errors
     /// `IO` when there is no home directory either.
-    pub(crate) fn state_dir(&self, option: Option<&str>) -> Result<PathBuf> {
+    pub fn state_dir(&self, option: Option<&str>) -> Result<PathBuf> {
         if let Some(path) = option.or(self.state_dir.as_deref()).filter(|path| !path.is_empty()) {
             let caller = Caller { cwd: self.cwd.clone(), home: self.home.clone(), ..Caller::default() };
             return Ok(paths::resolve(&caller, path));

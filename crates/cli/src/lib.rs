@@ -8,11 +8,14 @@ mod daemon;
 mod env;
 mod help;
 mod local;
+mod mcp;
 mod output;
 mod own;
 mod parse;
 
+pub use daemon::start;
 pub use env::Env;
+pub use mcp::Mcp;
 pub use output::Streams;
 pub use own::caller;
 
@@ -33,6 +36,8 @@ pub struct Hooks {
     pub daemon: fn(PathBuf, Option<Duration>) -> u8,
     /// Shows the demonstration.
     pub demo: fn(&mut Streams<'_>) -> u8,
+    /// Serves an MCP client.
+    pub mcp: fn(&Mcp, &Env, &mut Streams<'_>) -> Result<u8>,
 }
 
 /// Runs a command line, without the program's name, and says what to exit with.
@@ -135,6 +140,7 @@ fn act(
             Ok(0)
         }
         Act::Demo => Ok((hooks.demo)(streams)),
+        Act::Mcp => (hooks.mcp)(&Mcp::read(matches, options)?, env, streams),
     }
 }
 

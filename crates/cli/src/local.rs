@@ -43,6 +43,8 @@ pub(crate) enum Act {
     Completions,
     Help,
     Demo,
+    /// Serve an MCP client.
+    Mcp,
 }
 
 pub(crate) const LOCAL: &[Local] = &[
@@ -79,6 +81,13 @@ pub(crate) const LOCAL: &[Local] = &[
         },
         act: Act::Run,
         hidden: true,
+    },
+    Local {
+        name: "mcp",
+        about: "Serve these commands as tools to an MCP client, over stdio or HTTP",
+        grammar: crate::mcp::grammar,
+        act: Act::Mcp,
+        hidden: false,
     },
     Local {
         name: "completions",

@@ -8,16 +8,16 @@ use stickpin_wire::fingerprint;
 /// Session names are at most 64 characters; the digits and the hyphen take five.
 const LONGEST_FOLDER: usize = 40;
 
-/// Who calls from `cwd`.
+/// Who calls from `cwd`. A client that has a name has a session of its own beside the project's.
 #[must_use]
-pub fn caller(cwd: &Path, home: Option<&Path>) -> Caller {
+pub fn caller(cwd: &Path, home: Option<&Path>, client: Option<&str>) -> Caller {
     let root = project_root(cwd);
     Caller {
         cwd: cwd.to_path_buf(),
         home: home.map(Path::to_path_buf),
         key: root.display().to_string(),
-        own_session: session_name(root),
-        client: None,
+        own_session: session_name(root, client),
+        client: client.map(str::to_owned),
     }
 }
 
@@ -26,8 +26,8 @@ fn project_root(cwd: &Path) -> &Path {
     cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd)
 }
 
-/// The folder's name and four hex digits over its whole path.
-fn session_name(root: &Path) -> String {
+/// The folder's name and four hex digits over its whole path and the client.
+fn session_name(root: &Path, client: Option<&str>) -> String {
     let folder = root.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let folder: String =
@@ -35,7 +35,13 @@ fn session_name(root: &Path) -> String {
     // Names begin with a letter or digit and hold no `..`.
     let folder = folder.trim_matches(|c: char| !c.is_ascii_alphanumeric()).replace("..", "-");
     let folder = if folder.is_empty() { "root" } else { &folder };
-    format!("{folder}-{:04x}", fingerprint(root.as_os_str().as_bytes()) & 0xffff)
+    let mut all = root.as_os_str().as_bytes().to_vec();
+    if let Some(client) = client {
+        // No path holds it.
+        all.push(0);
+        all.extend(client.as_bytes());
+    }
+    format!("{folder}-{:04x}", fingerprint(&all) & 0xffff)
 }
 
 #[cfg(test)]
@@ -48,11 +54,11 @@ mod tests {
         let root = tmp.path().join("My Shop");
         std::fs::create_dir_all(root.join("src/deep")).unwrap();
         std::fs::create_dir(root.join(".git")).unwrap();
-        let inside = caller(&root.join("src/deep"), None);
-        assert_eq!(inside.own_session, caller(&root, None).own_session);
+        let inside = caller(&root.join("src/deep"), None, None);
+        assert_eq!(inside.own_session, caller(&root, None, None).own_session);
         assert!(inside.own_session.starts_with("my-shop-"), "{}", inside.own_session);
         assert_eq!(inside.key, root.display().to_string());
-        assert_ne!(inside.own_session, caller(tmp.path(), None).own_session);
+        assert_ne!(inside.own_session, caller(tmp.path(), None, None).own_session);
     }
 
     #[test]
@@ -65,12 +71,15 @@ mod tests {
             ("/a/x..y", "x-y"),
             ("/a/shop", "shop"),
         ] {
-            let name = session_name(Path::new(root));
+            let name = session_name(Path::new(root), None);
             let (head, digits) = name.rsplit_once('-').unwrap();
             assert_eq!(head, folder, "{root}");
             assert!(digits.len() == 4 && digits.chars().all(|c| c.is_ascii_hexdigit()), "{name}");
         }
-        assert!(session_name(Path::new(&format!("/{}", "x".repeat(300)))).len() <= 64);
-        assert_ne!(session_name(Path::new("/a/shop")), session_name(Path::new("/b/shop")));
+        assert!(session_name(Path::new(&format!("/{}", "x".repeat(300))), None).len() <= 64);
+        let shop = |client| session_name(Path::new("/a/shop"), client);
+        assert_ne!(shop(None), session_name(Path::new("/b/shop"), None));
+        assert_ne!(shop(Some("one")), shop(None));
+        assert_ne!(shop(Some("one")), shop(Some("two")));
     }
 }

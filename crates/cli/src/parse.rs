@@ -56,7 +56,7 @@ fn call(entry: &'static Entry, args: Vec<String>, env: &Env) -> Result<Plan> {
         command: entry.spec.name.to_owned(),
         input: line.input,
         session: given(&line.options.session).or_else(|| given(&env.session)),
-        caller: own::caller(&env.cwd, env.home.as_deref()),
+        caller: own::caller(&env.cwd, env.home.as_deref(), None),
         render: line.options.render(),
         timeout_ms: line.options.timeout_ms,
         since: None,

@@ -52,6 +52,8 @@ pub struct Spec {
     pub lane: Lane,
     /// What the device must be able to do.
     pub needs: &'static [Capability],
+    /// Whether doing it twice with the same arguments changes nothing more than doing it once.
+    pub idempotent: bool,
     /// Whether it works while a dialog of the app waits for an answer.
     pub despite_dialog: bool,
     /// When it has to be over.
@@ -71,6 +73,7 @@ impl Spec {
         scope: Scope::Session,
         lane: Lane::InTurn,
         needs: &[],
+        idempotent: false,
         despite_dialog: false,
         deadline: Duration::from_secs(30),
         recorded: true,

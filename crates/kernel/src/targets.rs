@@ -1,5 +1,5 @@
-//! The targets in an input, wherever the schema of its command says that there are any: for who writes them otherwise
-//! before a command reads them. Text that only looks like a target is left alone.
+//! The arguments of an input and of the commands nested in it, and the targets among them: for who looks at them before
+//! a command does. Text that only looks like a target is left alone.
 
 use crate::registry::{self, Entry};
 use crate::schema::{Field, Holds, Kind};
@@ -10,23 +10,29 @@ use serde_json::{Map, Value};
 ///
 /// What is not of the command's form is passed over: the check of the input says so later, in its own words.
 pub fn change(entry: &Entry, input: &mut Map<String, Value>, to: &mut dyn FnMut(&str) -> Option<String>) {
-    for field in entry.fields() {
-        if let Some(value) = input.get_mut(&field.name) {
-            in_field(field, value, to);
-        }
-    }
-}
-
-fn in_field(field: &Field, value: &mut Value, to: &mut dyn FnMut(&str) -> Option<String>) {
-    match field.holds {
+    walk(entry, input, &mut |field, value| match field.holds {
         Some(Holds::Assignments) => items(value).for_each(|item| in_assignment(item, to)),
-        Some(Holds::Steps) => items(value).for_each(|item| in_step(item, to)),
-        Some(Holds::StepsFile) => {}
+        Some(Holds::Steps | Holds::StepsFile) => {}
         None if field.kind == Kind::Target => in_target(value, to),
         None if field.kind == Kind::List(Box::new(Kind::Target)) => {
             items(value).for_each(|item| in_target(item, to));
         }
         None => {}
+    });
+}
+
+/// Shows every argument of an input to `visit`, and those of the commands that are nested in it.
+pub fn walk(entry: &Entry, input: &mut Map<String, Value>, visit: &mut dyn FnMut(&Field, &mut Value)) {
+    for field in entry.fields() {
+        let Some(value) = input.get_mut(&field.name) else { continue };
+        visit(field, value);
+        for step in items(value).filter(|_| field.holds == Some(Holds::Steps)) {
+            let entry = step["command"].as_str().and_then(registry::find);
+            if let (Some(entry), Some(input)) = (entry, step.get_mut("input").and_then(Value::as_object_mut))
+            {
+                walk(entry, input, visit);
+            }
+        }
     }
 }
 
@@ -45,13 +51,6 @@ fn in_assignment(value: &mut Value, to: &mut dyn FnMut(&str) -> Option<String>) 
     let Ok((_, at)) = target::assigned(text) else { return };
     if let Some(new) = to(&text[..at]) {
         *value = Value::from(new + &text[at..]);
-    }
-}
-
-fn in_step(value: &mut Value, to: &mut dyn FnMut(&str) -> Option<String>) {
-    let entry = value["command"].as_str().and_then(registry::find);
-    if let (Some(entry), Some(input)) = (entry, value.get_mut("input").and_then(Value::as_object_mut)) {
-        change(entry, input, to);
     }
 }
 

@@ -9,6 +9,7 @@ pub mod help;
 pub mod options;
 mod points;
 mod read;
+mod split;
 mod words;
 mod write;
 
@@ -16,5 +17,6 @@ pub use errors::invalid_args;
 pub use grammar::{leaf, own};
 pub use options::Options;
 pub use read::{Line, Reading, parse, read};
+pub use split::split;
 pub use words::{Leaf, Never, Own, Picked, members, names, pick};
 pub use write::write;

@@ -1,3 +1,32 @@
-//! The MCP server.
+//! The MCP server: the registry as tools for models, over stdio and streamable HTTP, through `rmcp`.
+//!
+//! It is a client of the daemon like the command line. What it adds is [`pins`]: it sees every response before its client
+//! does, so refs are pinned for free, and the client reads and types plain ones. Invariant: it knows no device, and spells
+//! a command's name only where this surface differs on purpose ([`profile`]) or a lifetime ends.
 
+mod call;
+mod config;
+mod connection;
+mod files;
+mod http;
 pub mod pins;
+mod profile;
+mod said;
+mod server;
+mod setup;
+mod stdio;
+mod tools;
+
+pub use config::config;
+pub use http::{Http, serve_http};
+pub use profile::Profile;
+pub use setup::{MAX_CHARS, Setup};
+pub use stdio::serve_stdio;
+
+use stickpin_kernel::{Error, ErrorCode, Result};
+
+/// One thread is enough: the work is the daemon's.
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|e| Error::new(ErrorCode::Io, format!("the runtime could not be made: {e}")))
+}

@@ -9,6 +9,10 @@ const STATE_DIR: &str = "STICKPIN_STATE_DIR";
 const SESSION: &str = "STICKPIN_SESSION";
 /// The default of `open --stale-refs`: `warn` or `enforce`.
 const STALE_REFS: &str = "STICKPIN_STALE_REFS";
+/// Which tools `mcp` lists: `slim`, `core` or `full`.
+const MCP_PROFILE: &str = "STICKPIN_MCP_PROFILE";
+/// What clients of `mcp --http` have to show.
+const MCP_TOKEN: &str = "STICKPIN_MCP_TOKEN";
 /// How much the daemon's log says: `error`, `warn`, `info`, `debug`, `trace`.
 const LOG: &str = "STICKPIN_LOG";
 /// The browser to start and none other.
@@ -37,6 +41,8 @@ pub(crate) fn of_command_line() -> std::io::Result<Env> {
         state_dir: text(STATE_DIR),
         session: text(SESSION),
         stale_refs: text(STALE_REFS),
+        mcp_profile: text(MCP_PROFILE),
+        mcp_token: text(MCP_TOKEN),
         program: env::current_exe()?,
     })
 }

@@ -3,6 +3,7 @@
 mod backends;
 mod demo;
 mod env;
+mod mcp;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -23,8 +24,12 @@ fn main() -> ExitCode {
     // whose other threads write to stderr.
     let (mut out, mut err) = (io::BufWriter::new(io::stdout()), io::stderr());
     let mut streams = Streams { out: &mut out, err: &mut err };
-    let code =
-        stickpin_cli::run(std::env::args_os().skip(1), &env, Hooks { daemon, demo: demo::run }, &mut streams);
+    let code = stickpin_cli::run(
+        std::env::args_os().skip(1),
+        &env,
+        Hooks { daemon, demo: demo::run, mcp: mcp::run },
+        &mut streams,
+    );
     // A reader that has gone away wants no more.
     let _ = out.flush();
     ExitCode::from(code)

@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("wire", &["refs", "tree", "session", "kernel"]),
     ("daemon", &["refs", "tree", "session", "kernel", "wire"]),
     ("cli", &["refs", "tree", "session", "kernel", "lines", "wire"]),
+    ("mcp", &["refs", "tree", "session", "kernel", "lines", "wire"]),
     ("backend-sim", &["refs", "tree", "kernel"]),
     ("backend-web", &["refs", "tree", "kernel"]),
 ];

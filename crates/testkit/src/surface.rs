@@ -30,6 +30,8 @@ fn env(dir: &Path, program: &Path) -> Env {
         state_dir: Some(dir.join("state").to_string_lossy().into_owned()),
         session: Some("scenario".to_owned()),
         stale_refs: None,
+        mcp_profile: None,
+        mcp_token: None,
         program: program.to_owned(),
     }
 }

@@ -27,7 +27,8 @@ acting! {
     }
 }
 
-const CHECK: Spec = Spec { effect: Effect::Mutates, needs: &[Capability::Press], ..Spec::SESSION };
+const CHECK: Spec =
+    Spec { effect: Effect::Mutates, idempotent: true, needs: &[Capability::Press], ..Spec::SESSION };
 
 impl Command for Check {
     const SPEC: Spec = Spec { name: "check", examples: &["stickpin check @e4"], ..CHECK };

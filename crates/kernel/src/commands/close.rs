@@ -37,6 +37,7 @@ pub(crate) struct Closed {
 impl Command for Close {
     const SPEC: Spec = Spec {
         name: "close",
+        idempotent: true,
         effect: Effect::Mutates,
         examples: &["stickpin close", "stickpin close --save=login.ad", "stickpin close --all"],
         ..Spec::HOST

@@ -33,6 +33,7 @@ acting! {
 impl Command for Fill {
     const SPEC: Spec = Spec {
         name: "fill",
+        idempotent: true,
         effect: Effect::Mutates,
         needs: &[Capability::Fill],
         examples: &["stickpin fill @e2 qa@example.com", "stickpin fill 'label=\"Notes\"' ''"],

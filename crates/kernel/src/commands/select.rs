@@ -24,6 +24,7 @@ acting! {
 impl Command for Select {
     const SPEC: Spec = Spec {
         name: "select",
+        idempotent: true,
         effect: Effect::Mutates,
         needs: &[Capability::Select],
         examples: &["stickpin select @e6 Austria", "stickpin select 'label=Colours' red blue"],

@@ -1,0 +1,92 @@
+//! `mcp`: its arguments. The binary serves; a command line only reads what was typed.
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_lines::Options;
+
+/// How to serve MCP clients.
+#[derive(Debug, Clone, Default)]
+pub struct Mcp {
+    /// Where to listen; stdio without it.
+    pub http: Option<String>,
+    /// Names of this machine besides loopback.
+    pub hosts: Vec<String>,
+    /// Which tools are listed.
+    pub profile: Option<String>,
+    /// Serve only what reads.
+    pub read_only: bool,
+    /// Folders that files may be in.
+    pub allow: Vec<String>,
+    /// Say the envelope as structured content, too.
+    pub structured: bool,
+    /// The longest text of an answer.
+    pub max_chars: Option<usize>,
+    /// Only say how this client is set up.
+    pub print_config: Option<String>,
+    /// `--session`.
+    pub session: Option<String>,
+    /// `--state-dir`.
+    pub state_dir: Option<String>,
+}
+
+pub(crate) fn grammar(command: Command) -> Command {
+    let value = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help)
+    };
+    let switch = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    command
+        .arg(value("http", "ADDR", "Listen for streamable HTTP at an address like 127.0.0.1:8931"))
+        .arg(
+            value("allow-host", "NAME", "With --http: a name of this machine that clients may ask for")
+                .action(ArgAction::Append),
+        )
+        .arg(
+            value("profile", "NAME", "Which tools are listed; core unless said otherwise")
+                .value_parser(["slim", "core", "full"]),
+        )
+        .arg(switch("read-only", "Serve only what does not change the app"))
+        .arg(
+            value("allow-path", "DIR", "A folder that files may be in, besides the client's roots")
+                .action(ArgAction::Append),
+        )
+        .arg(switch("structured", "Say each answer as JSON, too, beside its text"))
+        .arg(value("max-chars", "N", "The longest text of an answer: 25000 characters unless said otherwise"))
+        .arg(value(
+            "print-config",
+            "CLIENT",
+            "Only say how a client is set up: claude-code, codex, gemini, opencode, cursor, vscode",
+        ))
+}
+
+impl Mcp {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// `INVALID_ARGS` for a number that is none.
+    pub(crate) fn read(matches: &ArgMatches, options: &Options) -> Result<Self> {
+        let text = |name: &str| matches.get_one::<String>(name).cloned();
+        let texts = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned().collect();
+        let max_chars = text("max-chars").map(|n| {
+            n.parse().ok().filter(|n| *n >= 1_000).ok_or_else(|| {
+                Error::new(
+                    ErrorCode::InvalidArgs,
+                    format!("`--max-chars`: {n:?} is not a number from 1000 on"),
+                )
+            })
+        });
+        Ok(Self {
+            http: text("http"),
+            hosts: texts("allow-host"),
+            profile: text("profile"),
+            read_only: matches.get_flag("read-only"),
+            allow: texts("allow-path"),
+            structured: matches.get_flag("structured"),
+            max_chars: max_chars.transpose()?,
+            print_config: text("print-config"),
+            session: options.session.clone(),
+            state_dir: options.state_dir.clone(),
+        })
+    }
+}

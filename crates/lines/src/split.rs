@@ -1,0 +1,52 @@
+//! A line as words, as a shell splits it.
+
+use stickpin_kernel::{Error, ErrorCode, Result};
+
+/// Splits a command line as a shell would: white space separates, single and double quotes hold together, a backslash in
+/// double quotes escapes `"` and itself.
+///
+/// # Errors
+/// `INVALID_ARGS` for a quote that is not closed.
+pub fn split(line: &str) -> Result<Vec<String>> {
+    let open = |quote: char| {
+        Error::new(ErrorCode::InvalidArgs, format!("{quote} is not closed in {}", stickpin_tree::quote(line)))
+    };
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' | '"' => {
+                let text = word.get_or_insert_default();
+                loop {
+                    match chars.next() {
+                        None => return Err(open(c)),
+                        Some(end) if end == c => break,
+                        Some('\\') if c == '"' => match chars.next() {
+                            Some(escaped @ ('"' | '\\')) => text.push(escaped),
+                            Some(other) => text.extend(['\\', other]),
+                            None => return Err(open(c)),
+                        },
+                        Some(inner) => text.push(inner),
+                    }
+                }
+            }
+            c if c.is_whitespace() => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_split_as_a_shell_does() {
+        let words = split(r#"fill  'role=textbox' "a \"b\" \n" '' x"y"z"#).unwrap();
+        assert_eq!(words, ["fill", "role=textbox", r#"a "b" \n"#, "", "xyz"]);
+        assert!(split("press 'x").unwrap_err().message.contains("not closed"));
+    }
+}

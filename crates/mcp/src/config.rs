@@ -1,0 +1,87 @@
+//! How a client is told of this server: the command to type, or the entry for its file.
+
+use serde_json::{Value, json};
+use std::path::Path;
+use stickpin_kernel::{Error, ErrorCode, Result};
+
+/// The clients that are known.
+const CLIENTS: &[&str] = &["claude-code", "codex", "gemini", "opencode", "cursor", "vscode"];
+
+/// What to type or to write for a client, with where it belongs.
+///
+/// # Errors
+/// `INVALID_ARGS` for a client that is not known.
+pub fn config(client: &str, program: &Path, args: &[String]) -> Result<String> {
+    let program = program.display().to_string();
+    let args: Vec<String> = std::iter::once("mcp".to_owned()).chain(args.iter().cloned()).collect();
+    let line =
+        || std::iter::once(&program).chain(&args).map(|word| shell(word)).collect::<Vec<_>>().join(" ");
+    let entry = || json!({ "command": program, "args": args });
+    let file = |path: &str, value: Value| format!("in {path}:\n{value:#}");
+    Ok(match client {
+        "claude-code" => format!("type:\nclaude mcp add stickpin -- {}", line()),
+        "codex" => {
+            let args: Vec<Value> = args.iter().map(|arg| json!(arg)).collect();
+            format!(
+                "in ~/.codex/config.toml:\n[mcp_servers.stickpin]\ncommand = {}\nargs = {}",
+                json!(program),
+                Value::from(args)
+            )
+        }
+        "gemini" => file("~/.gemini/settings.json", json!({ "mcpServers": { "stickpin": entry() } })),
+        "opencode" => {
+            let command: Vec<&String> = std::iter::once(&program).chain(&args).collect();
+            let entry = json!({ "type": "local", "command": command, "enabled": true });
+            file("opencode.json", json!({ "mcp": { "stickpin": entry } }))
+        }
+        "cursor" => file(".cursor/mcp.json", json!({ "mcpServers": { "stickpin": entry() } })),
+        "vscode" => {
+            let mut entry = entry();
+            entry["type"] = "stdio".into();
+            file(".vscode/mcp.json", json!({ "servers": { "stickpin": entry } }))
+        }
+        other => {
+            let message = format!("{} is no client that is known here", stickpin_tree::quote(other));
+            return Err(
+                Error::new(ErrorCode::InvalidArgs, message).hint(format!("known: {}", CLIENTS.join(", ")))
+            );
+        }
+    })
+}
+
+/// A word as a shell takes it.
+fn shell(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@,+".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_client_gets_the_program_and_its_arguments() {
+        for client in CLIENTS {
+            let text = config(client, Path::new("/opt/my tools/stickpin"), &["--read-only".to_owned()])
+                .expect(client);
+            assert!(
+                text.contains("/opt/my tools/stickpin") && text.contains("--read-only"),
+                "{client}: {text}"
+            );
+            let body = text.split_once('\n').expect("where, then what").1;
+            match text.starts_with("in ") && !text.contains(".toml") {
+                true => drop(serde_json::from_str::<Value>(body).expect(client)),
+                false => assert!(body.contains("stickpin"), "{text}"),
+            }
+        }
+        assert_eq!(
+            config("claude-code", Path::new("/opt/my tools/stickpin"), &[]).expect("a client"),
+            "type:\nclaude mcp add stickpin -- '/opt/my tools/stickpin' mcp"
+        );
+        let e = config("emacs", Path::new("/s"), &[]).expect_err("not known");
+        assert!(e.hint.contains("claude-code"), "{}", e.hint);
+    }
+}

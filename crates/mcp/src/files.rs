@@ -1,0 +1,252 @@
+//! Which files a client may name: those under its roots, else under the working directory of the server, and under what
+//! `--allow-path` adds. Looked at with all links resolved, so that neither `..` nor a link leads out.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use stickpin_kernel::registry::Entry;
+use stickpin_kernel::{Caller, Error, ErrorCode, Result, paths, targets};
+use stickpin_tree::quote;
+
+/// The folders of one client.
+#[derive(Debug, Clone)]
+pub(crate) struct Folders {
+    /// The client's roots, else the working directory. Relative paths begin in the first one.
+    pub(crate) own: Vec<PathBuf>,
+    /// What the server was started with besides.
+    pub(crate) allowed: Vec<PathBuf>,
+}
+
+impl Folders {
+    /// Checks every path in an input, nested ones too, and makes each whole.
+    ///
+    /// # Errors
+    /// `POLICY_DENIED` for the first that leads elsewhere.
+    pub(crate) fn check(
+        &self,
+        entry: &Entry,
+        input: &mut serde_json::Map<String, serde_json::Value>,
+        caller: &Caller,
+    ) -> Result<()> {
+        let caller = Caller { cwd: self.own.first().unwrap_or(&caller.cwd).clone(), ..caller.clone() };
+        let mut refused = Ok(());
+        targets::walk(entry, input, &mut |field, value| {
+            let mut check = |value: &mut serde_json::Value| {
+                let Some(text) = value.as_str() else { return };
+                let (path, whole) = match () {
+                    () if field.path => (Some(paths::resolve(&caller, text)), true),
+                    () if field.opens => match paths::of_opened(&caller, text) {
+                        Some(path) => (Some(path), true),
+                        None => (file_of_url(text), false),
+                    },
+                    () => (None, false),
+                };
+                let Some(path) = path.filter(|_| refused.is_ok()) else { return };
+                match self.allow(&path) {
+                    Ok(()) if whole => *value = path.display().to_string().into(),
+                    Ok(()) => {}
+                    Err(e) => refused = Err(e),
+                }
+            };
+            match value {
+                serde_json::Value::Array(items) => items.iter_mut().for_each(check),
+                value => check(value),
+            }
+        });
+        refused
+    }
+
+    fn allow(&self, path: &Path) -> Result<()> {
+        let real = real(path).ok();
+        let inside = |dir: &&PathBuf| {
+            let dir = dir.canonicalize().unwrap_or_else(|_| (*dir).clone());
+            real.as_ref().is_some_and(|real| real.starts_with(dir))
+        };
+        if self.own.iter().chain(&self.allowed).any(|dir| inside(&dir)) {
+            return Ok(());
+        }
+        let dirs: Vec<String> = self
+            .own
+            .iter()
+            .chain(&self.allowed)
+            .map(|dir| quote(&dir.display().to_string()).to_string())
+            .collect();
+        let path = quote(&path.display().to_string()).to_string();
+        Err(Error::new(
+            ErrorCode::PolicyDenied,
+            format!("{path} is not in a folder of yours ({})", dirs.join(", ")),
+        )
+        .hint("name a path in there; a person can add folders: stickpin mcp --allow-path DIR"))
+    }
+}
+
+/// Whether an input names files, or what may be one.
+pub(crate) fn named(entry: &Entry, input: &mut serde_json::Map<String, serde_json::Value>) -> bool {
+    let mut any = false;
+    targets::walk(entry, input, &mut |field, _| any |= field.path || field.opens);
+    any
+}
+
+/// The path with all links resolved; what does not exist yet is in the folder that does.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    let mut rest = Vec::new();
+    let mut at = path;
+    loop {
+        match at.symlink_metadata() {
+            // A link that leads nowhere yet could be written through: not resolved, so not inside.
+            Ok(_) => {
+                let mut real = at.canonicalize()?;
+                real.extend(rest.iter().rev());
+                return Ok(real);
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                let (Some(parent), Some(name)) = (at.parent(), at.file_name()) else { return Err(e) };
+                rest.push(name);
+                at = parent;
+            }
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+/// The path in a `file:` address, read as leniently as a browser reads it.
+pub(crate) fn file_of_url(text: &str) -> Option<PathBuf> {
+    let text: String = text.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
+    let text = text.trim_matches(|c: char| c <= ' ').replace('\\', "/");
+    let scheme = text.get(..5)?;
+    if !scheme.eq_ignore_ascii_case("file:") {
+        return None;
+    }
+    let rest = &text[5..];
+    let path = match rest.strip_prefix("//") {
+        // A host, mostly none at all.
+        Some(rest) => &rest[rest.find('/').unwrap_or(rest.len())..],
+        None => rest,
+    };
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    Some(normal(&Path::new("/").join(decoded(path).trim_start_matches('/'))))
+}
+
+fn normal(path: &Path) -> PathBuf {
+    paths::resolve(&Caller { cwd: "/".into(), ..Caller::default() }, &path.to_string_lossy())
+}
+
+/// Without percent signs.
+fn decoded(text: &str) -> String {
+    let mut out = Vec::new();
+    let mut bytes = text.as_bytes().iter();
+    while let Some(&b) = bytes.next() {
+        let rest = bytes.as_slice();
+        let hex = rest.get(..2).and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        match hex.filter(|_| b == b'%') {
+            Some(byte) => {
+                out.push(byte);
+                bytes.nth(1);
+            }
+            None => out.push(b),
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+    use std::os::unix::fs::symlink;
+    use stickpin_kernel::registry::find;
+
+    struct World {
+        tmp: tempfile::TempDir,
+        folders: Folders,
+        caller: Caller,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let tmp = tempfile::tempdir().expect("a folder");
+            let root = tmp.path().canonicalize().expect("a folder");
+            for dir in ["in", "out", "also"] {
+                std::fs::create_dir(root.join(dir)).expect("a folder");
+            }
+            std::fs::write(root.join("out/secret.html"), "x").expect("a file");
+            let caller = Caller { cwd: root.join("in"), home: Some(root.join("out")), ..Caller::default() };
+            let folders = Folders { own: vec![root.join("in")], allowed: vec![root.join("also")] };
+            Self { tmp, folders, caller }
+        }
+
+        fn path(&self, name: &str) -> String {
+            self.tmp.path().canonicalize().expect("a folder").join(name).display().to_string()
+        }
+
+        /// What becomes of the path of a screenshot.
+        fn shot(&self, path: &str) -> Result<String> {
+            let mut input = json!({"path": path}).as_object().expect("an object").clone();
+            self.folders.check(find("screenshot").expect("a command"), &mut input, &self.caller)?;
+            Ok(input["path"].as_str().expect("a path").to_owned())
+        }
+
+        fn open(&self, what: &str) -> Result<()> {
+            let mut input = json!({"what": what}).as_object().expect("an object").clone();
+            self.folders.check(find("open").expect("a command"), &mut input, &self.caller)
+        }
+    }
+
+    #[test]
+    fn paths_stay_in_the_folders_of_the_client() {
+        let w = World::new();
+        assert_eq!(w.shot("a.png").expect("inside"), w.path("in/a.png"));
+        assert_eq!(w.shot("new/deep/a.png").expect("inside"), w.path("in/new/deep/a.png"));
+        assert_eq!(w.shot(&w.path("also/a.png")).expect("allowed"), w.path("also/a.png"));
+        symlink(w.path("out"), w.path("in/link")).expect("a link");
+        symlink(w.path("out/new.png"), w.path("in/dangling.png")).expect("a link");
+        symlink(w.path("in"), w.path("out/back")).expect("a link");
+        let sibling = format!("{}side/a.png", w.path("in"));
+        for path in [
+            "../out/a.png",
+            "~/a.png",
+            "/etc/a.png",
+            "link/a.png",
+            "dangling.png",
+            "x/../../out/a.png",
+            &sibling,
+        ] {
+            let e = w.shot(path).expect_err(path);
+            assert_eq!(e.code, ErrorCode::PolicyDenied, "{path}");
+            assert!(e.hint.contains("--allow-path"), "{}", e.hint);
+        }
+        assert!(w.shot("~/back/a.png").is_ok(), "a link that leads back in");
+    }
+
+    #[test]
+    fn pages_from_files_too() {
+        let w = World::new();
+        let secret = w.path("out/secret.html");
+        for what in [
+            secret.clone(),
+            "../out/secret.html".to_owned(),
+            "~/secret.html".to_owned(),
+            format!("file://{secret}"),
+            format!("FILE://localhost{secret}#x"),
+            format!(" fi\nle:{secret}"),
+            format!("file:///{}", secret.replace("out", "%6fut")),
+            format!("file:{}/../out/secret.html", w.path("in")),
+            format!("file:\\\\{}", secret.replace('/', "\\")),
+        ] {
+            assert_eq!(w.open(&what).expect_err(&what).code, ErrorCode::PolicyDenied, "{what}");
+        }
+        for what in ["http://127.0.0.1/file:///etc", "sim:shop", "example.com"] {
+            w.open(what).expect(what);
+        }
+        w.open(&format!("file://{}", w.path("in/page.html"))).expect("inside");
+    }
+
+    #[test]
+    fn steps_are_looked_at_too() {
+        let w = World::new();
+        let mut input = json!({"steps": [{"command": "screenshot", "input": {"path": "~/a.png"}}]});
+        let Value::Object(input) = &mut input else { panic!("an object") };
+        let e =
+            w.folders.check(find("batch").expect("a command"), input, &w.caller).expect_err("a path outside");
+        assert_eq!(e.code, ErrorCode::PolicyDenied);
+    }
+}

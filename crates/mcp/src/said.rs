@@ -1,0 +1,177 @@
+//! A response as what a client reads: the text of the command line, bounded; pictures; what failed.
+
+use crate::pins::{Shown, refs_in};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use stickpin_kernel::{Dispatched, Error, Response, receipt_is_error};
+
+/// How many pictures one answer shows.
+const MAX_PICTURES: usize = 4;
+
+/// The largest picture that is sent, in bytes of its file: what models take.
+const MAX_PICTURE: u64 = 3_500_000;
+
+/// An answer that is ready to go.
+pub(crate) struct Said {
+    pub(crate) text: String,
+    pub(crate) failed: bool,
+    /// How much of the response the text shows.
+    pub(crate) shown: Shown,
+    /// Files of pictures that are shown, not only named.
+    pub(crate) pictures: Vec<PathBuf>,
+}
+
+impl Said {
+    /// What a client is told of a response.
+    pub(crate) fn new(response: &Response, max_chars: usize) -> Self {
+        let mut text = response.text.clone().unwrap_or_default();
+        let mut add = |line: &str| {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(line);
+        };
+        if let Some(error) = &response.error {
+            // A batch that failed tells of its steps as well.
+            let said = sentence(error);
+            if response.text.as_deref().map(str::trim_end) != Some(said.trim_end()) {
+                add(&said);
+            }
+            add(match error.dispatched {
+                Dispatched::No => "dispatched: no",
+                Dispatched::Unknown => "dispatched: unknown",
+            });
+        }
+        for seen in response.receipt.iter().filter(|seen| receipt_is_error(seen)) {
+            add(seen);
+        }
+        if let Some(warning) = &response.warning {
+            add(&format!("warning: {warning}"));
+        }
+        let (text, shown) = bounded(text, max_chars);
+        Self { text, failed: response.error.is_some(), shown, pictures: pictures(response) }
+    }
+
+    /// The result of the call.
+    pub(crate) async fn result(self, structured: Option<Value>) -> CallToolResult {
+        let mut content = vec![ContentBlock::text(self.text)];
+        for path in self.pictures {
+            match picture(&path).await {
+                Ok(data) => content.push(ContentBlock::image(data, "image/png")),
+                Err(why) => content.push(ContentBlock::text(format!("the picture is not shown: {why}"))),
+            }
+        }
+        let mut result = match self.failed {
+            true => CallToolResult::error(content),
+            false => CallToolResult::success(content),
+        };
+        result.structured_content = structured;
+        result
+    }
+}
+
+/// An error as text: its line, then the hint.
+pub(crate) fn sentence(error: &Error) -> String {
+    let hint = if error.hint.is_empty() { "" } else { "\n" };
+    format!("{}: {}{hint}{}", error.code.name(), error.message, error.hint)
+}
+
+/// At most so many characters, whole lines where there are any, and a last line that says what was cut.
+fn bounded(text: String, max_chars: usize) -> (String, Shown) {
+    let total = text.chars().count();
+    if total <= max_chars {
+        return (text, Shown::Whole);
+    }
+    let end = text.char_indices().nth(max_chars).map_or(text.len(), |(at, _)| at);
+    let kept = match text[..end].rfind('\n') {
+        Some(line) if line > end / 2 => &text[..line],
+        _ => &text[..end],
+    };
+    let shown = Shown::Cut(refs_in(kept));
+    let left = total - kept.chars().count();
+    let text = format!(
+        "{kept}\n… {left} of {total} characters are cut; ask for less: snapshot with scope or depth, find, get of one \
+         element, fewer steps",
+    );
+    (text, shown)
+}
+
+/// Pictures that lie in the state dir: a client that named a file of its own wanted the file.
+fn pictures(response: &Response) -> Vec<PathBuf> {
+    let steps = response.output.as_ref().and_then(|output| output["steps"].as_array());
+    let of_steps = steps.into_iter().flatten().filter_map(|step| step["image"].as_str().map(PathBuf::from));
+    let all = response.image.iter().cloned().chain(of_steps);
+    let ours = |path: &PathBuf| match &response.state_dir {
+        Some(dir) => path.starts_with(dir),
+        // A batch does not say where it ran, but the folder of pictures of a session has its name everywhere.
+        None => path.parent().is_some_and(|dir| dir.ends_with("pictures")),
+    };
+    all.filter(ours).take(MAX_PICTURES).collect()
+}
+
+async fn picture(path: &Path) -> Result<String, String> {
+    let path = path.to_owned();
+    let read = tokio::task::spawn_blocking(move || {
+        let size = std::fs::metadata(&path)?.len();
+        if size > MAX_PICTURE {
+            return Ok(Err(format!("it has {size} bytes; take it with a smaller maxPx, or of one element")));
+        }
+        std::fs::read(&path).map(|png| Ok(STANDARD.encode(png)))
+    });
+    match read.await {
+        Ok(Ok(picture)) => picture,
+        Ok(Err(e)) => Err(e.to_string()),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stickpin_kernel::ErrorCode;
+
+    fn said(response: &Response) -> String {
+        Said::new(response, 25_000).text
+    }
+
+    #[test]
+    fn an_error_is_its_code_its_sentence_its_hint_and_what_was_dispatched() {
+        let error = Error::new(ErrorCode::StaleRef, "@e1 is gone").hint("stickpin snapshot -i");
+        let response =
+            Response { error: Some(error.clone()), text: Some(sentence(&error)), ..Response::default() };
+        assert_eq!(said(&response), "STALE_REF: @e1 is gone\nstickpin snapshot -i\ndispatched: no");
+        let error = error.dispatched(Dispatched::Unknown);
+        let response = Response { text: Some("[1] press\npressed".into()), error: Some(error), ..response };
+        assert_eq!(
+            said(&response),
+            "[1] press\npressed\nSTALE_REF: @e1 is gone\nstickpin snapshot -i\ndispatched: unknown"
+        );
+        assert!(Said::new(&response, 25_000).failed);
+    }
+
+    #[test]
+    fn what_is_said_beside_stands_below() {
+        let response = Response {
+            text: Some("pressed\nchanged".into()),
+            receipt: vec!["POST /a -> 500".into(), "changed".into()],
+            warning: Some("The tree changed.".into()),
+            ..Response::default()
+        };
+        assert_eq!(said(&response), "pressed\nchanged\nPOST /a -> 500\nwarning: The tree changed.");
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_is_cut_at_a_line_and_says_so() {
+        let lines: Vec<String> = (1..=100).map(|n| format!("@e{n} button \"ü\"")).collect();
+        let response = Response { text: Some(lines.join("\n")), ..Response::default() };
+        let said = Said::new(&response, 200);
+        let (kept, last) = said.text.rsplit_once('\n').expect("lines");
+        assert!(kept.chars().count() <= 200 && kept.ends_with("\"ü\""), "{kept}");
+        assert!(last.contains("characters are cut") && last.contains("scope"), "{last}");
+        let Shown::Cut(refs) = said.shown else { panic!("not cut") };
+        assert!(refs.contains(&1) && !refs.contains(&100), "{refs:?}");
+    }
+}

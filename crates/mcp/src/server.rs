@@ -1,0 +1,288 @@
+//! The handler of the protocol: what `rmcp` calls.
+
+// Roots and logging are deprecated in the newest revision and in use by every client of the ones before it.
+#![allow(deprecated, reason = "older revisions of the protocol have them")]
+
+use crate::call;
+use crate::connection::{Connection, Scopes, fresh_name, lock};
+use crate::files::{Folders, file_of_url};
+use crate::profile::INSTRUCTIONS;
+use crate::setup::Setup;
+use crate::tools;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, Implementation, ListResourcesResult, ListToolsResult,
+    LoggingLevel, LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam,
+    ProgressToken, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    Resource, ResourceContents, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+};
+use rmcp::service::{NotificationContext, Peer, RequestContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+use stickpin_kernel::{Error, ErrorCode, Request, Result};
+use stickpin_lines::help;
+use stickpin_wire::{Client, Place, SocketClient};
+
+/// How often a client that asked for progress hears of it.
+const PROGRESS: Duration = Duration::from_secs(1);
+
+/// How long a client may take to name its roots.
+const ROOTS: Duration = Duration::from_secs(5);
+
+/// The addresses of help topics.
+const HELP: &str = "stickpin://help/";
+
+/// What all clients of one server share.
+pub(crate) struct Shared {
+    pub(crate) setup: Setup,
+    /// Whoever does not say who it is.
+    pub(crate) nobody: Arc<Connection>,
+    pub(crate) scopes: Mutex<Scopes>,
+    /// Clients that are there.
+    connections: Mutex<Vec<Weak<Connection>>>,
+    /// Daemons by the state dir that was named.
+    clients: Mutex<HashMap<Option<String>, Arc<SocketClient>>>,
+}
+
+impl Shared {
+    pub(crate) fn new(setup: Setup) -> Arc<Self> {
+        let nobody = Arc::new(Connection::new((setup.caller)("nobody"), "nobody", false));
+        let (scopes, connections, clients) = Default::default();
+        Arc::new(Self { setup, nobody, scopes, connections, clients })
+    }
+
+    /// Closes the session that is a client's own: nobody else would look for it. What has a name of its own stays open.
+    pub(crate) async fn leave(&self, connection: &Connection) {
+        let own: Vec<PathBuf> = std::mem::take(&mut *lock(&connection.own)).into_iter().collect();
+        for dir in own {
+            let request = Request {
+                // The one command that ends a session.
+                command: "close".to_owned(),
+                input: Default::default(),
+                session: Some(connection.caller.own_session.clone()),
+                caller: connection.caller.clone(),
+                render: Default::default(),
+                timeout_ms: None,
+                since: None,
+            };
+            if let Ok(client) = self.client(dir.to_str()) {
+                let response = client.call(request, Default::default()).await;
+                if let Some(e) = response.error.filter(|e| e.code != ErrorCode::SessionNotFound) {
+                    tracing::warn!("the session of a client that went could not be closed: {e}");
+                }
+            }
+        }
+    }
+
+    /// The same for all clients that are there.
+    pub(crate) async fn leave_all(&self) {
+        let all: Vec<_> = std::mem::take(&mut *lock(&self.connections));
+        for connection in all.iter().filter_map(Weak::upgrade) {
+            self.leave(&connection).await;
+        }
+    }
+
+    fn connect(self: &Arc<Self>, name: &str) -> Arc<Connection> {
+        let connection = Arc::new(Connection::new((self.setup.caller)(name), name, true));
+        let mut connections = lock(&self.connections);
+        connections.retain(|known| known.strong_count() > 0);
+        connections.push(Arc::downgrade(&connection));
+        connection
+    }
+
+    /// The daemon of a state dir, which is started at its first call.
+    pub(crate) fn client(&self, state_dir: Option<&str>) -> Result<Arc<SocketClient>> {
+        let key = state_dir.map(str::to_owned);
+        let mut clients = lock(&self.clients);
+        if let Some(client) = clients.get(&key) {
+            return Ok(Arc::clone(client));
+        }
+        let place = Place::open(&(self.setup.state_dir)(state_dir)?)?;
+        let client = Arc::new(SocketClient::new(place, self.setup.start.clone()));
+        clients.insert(key, Arc::clone(&client));
+        Ok(client)
+    }
+}
+
+/// The server of one client.
+#[derive(Clone)]
+pub(crate) struct Server {
+    shared: Arc<Shared>,
+    connection: Arc<Connection>,
+    /// Whether this is a connection of its own, also where the protocol knows no sessions.
+    connected: bool,
+    /// What ends with the last clone.
+    _presence: Arc<Presence>,
+}
+
+/// A client that is there. When it goes, its own session goes with it.
+struct Presence {
+    shared: Arc<Shared>,
+    connection: Arc<Connection>,
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        let used = !lock(&self.connection.own).is_empty();
+        // At the end of the whole server there is no runtime left, and all were closed before.
+        if let Some(runtime) = tokio::runtime::Handle::try_current().ok().filter(|_| used) {
+            let (shared, connection) = (Arc::clone(&self.shared), Arc::clone(&self.connection));
+            runtime.spawn(async move { shared.leave(&connection).await });
+        }
+    }
+}
+
+impl Server {
+    /// For a connection, or for a session over HTTP.
+    pub(crate) fn new(shared: &Arc<Shared>, connected: bool) -> Self {
+        let connection = shared.connect(&fresh_name());
+        let presence = Presence { shared: Arc::clone(shared), connection: Arc::clone(&connection) };
+        Self { shared: Arc::clone(shared), connection, connected, _presence: Arc::new(presence) }
+    }
+
+    /// Whether each request has to say whose it is.
+    fn scoped(&self, version: Option<&ProtocolVersion>) -> bool {
+        !self.connected && version.is_some_and(|v| v.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+    }
+
+    /// Where files of this client may be. Asked once, and again when the client says that it changed.
+    async fn folders(&self, peer: &Peer<RoleServer>, asks: bool) -> Folders {
+        let known = lock(&self.connection.roots).clone();
+        let roots = match known {
+            Some(roots) => roots,
+            None => {
+                let has = peer.peer_info().is_some_and(|info| info.capabilities.roots.is_some());
+                let named = match asks && has {
+                    true => tokio::time::timeout(ROOTS, peer.list_roots()).await.ok().and_then(Result::ok),
+                    false => None,
+                };
+                let roots = named.map(|named| named.roots).unwrap_or_default();
+                let roots: Vec<PathBuf> = roots.iter().filter_map(|root| file_of_url(&root.uri)).collect();
+                *lock(&self.connection.roots) = Some(roots.clone());
+                roots
+            }
+        };
+        let own = if roots.is_empty() { vec![self.connection.caller.cwd.clone()] } else { roots };
+        Folders { own, allowed: self.shared.setup.allow.clone() }
+    }
+
+    async fn log(&self, peer: &Peer<RoleServer>, level: LoggingLevel, data: Value) {
+        let rank = |level: LoggingLevel| level as u8;
+        if lock(&self.connection.level).is_some_and(|least| rank(least) <= rank(level)) {
+            let message = LoggingMessageNotificationParam::new(level, data).with_logger("stickpin");
+            // A client that has gone reads no log.
+            let _ = peer.notify_logging_message(message).await;
+        }
+    }
+}
+
+/// Says once a second that a call still runs.
+async fn progress(peer: &Peer<RoleServer>, token: Option<ProgressToken>, name: &str) -> Infallible {
+    let Some(token) = token else { return std::future::pending().await };
+    let mut seconds = 0_u32;
+    loop {
+        tokio::time::sleep(PROGRESS).await;
+        seconds += 1;
+        let message = format!("{name}: {seconds} s");
+        let param = ProgressNotificationParam::new(token.clone(), f64::from(seconds)).with_message(message);
+        // A client that has gone needs no progress.
+        let _ = peer.notify_progress(param).await;
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities =
+            ServerCapabilities::builder().enable_tools().enable_resources().enable_logging().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(
+                Implementation::new("stickpin", stickpin_wire::rpc::VERSION).with_title("Stickpin"),
+            )
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let setup = &self.shared.setup;
+        let scoped = self.scoped(context.protocol_version().as_ref());
+        Ok(ListToolsResult::with_all_items(tools::list(setup.profile, setup.read_only, scoped)))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let scoped = self.scoped(context.protocol_version().as_ref());
+        let args = request.arguments.unwrap_or_default();
+        let peer = &context.peer;
+        let folders = self.folders(peer, !scoped);
+        let connection = (!scoped).then(|| Arc::clone(&self.connection));
+        let started = std::time::Instant::now();
+        let work = call::call(&self.shared, connection, &request.name, args, folders, context.ct.clone());
+        let (result, error) = tokio::select! {
+            done = work => done,
+            never = progress(peer, context.meta.get_progress_token(), &request.name) => match never {},
+        };
+        let level = match error.as_ref().map(|e| e.code) {
+            None => LoggingLevel::Debug,
+            Some(ErrorCode::DaemonUnreachable | ErrorCode::BackendLost | ErrorCode::Internal) => {
+                LoggingLevel::Error
+            }
+            Some(_) => LoggingLevel::Info,
+        };
+        let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let error = error.map(|e: Error| e.to_string());
+        self.log(peer, level, json!({ "tool": request.name, "ms": ms, "error": error })).await;
+        Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let topics = help::TOPICS.iter().map(|(name, text)| {
+            let about = text.lines().next().unwrap_or_default();
+            Resource::new(format!("{HELP}{name}"), *name).with_description(about).with_mime_type("text/plain")
+        });
+        Ok(ListResourcesResult::with_all_items(topics.collect()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let name = request.uri.strip_prefix(HELP).unwrap_or_default();
+        match help::TOPICS.iter().find(|(topic, _)| *topic == name) {
+            Some((_, text)) => {
+                Ok(ReadResourceResult::new(vec![ResourceContents::text(*text, &*request.uri)]).into())
+            }
+            None => Err(ErrorData::resource_not_found(
+                format!("there is no resource {}", stickpin_tree::quote(&request.uri)),
+                Some(json!({ "uri": request.uri })),
+            )),
+        }
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        *lock(&self.connection.level) = Some(request.level);
+        Ok(())
+    }
+
+    async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
+        *lock(&self.connection.roots) = None;
+    }
+}

@@ -1,0 +1,46 @@
+//! One client over standard input and output.
+
+use crate::server::{Server, Shared};
+use crate::setup::Setup;
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use stickpin_kernel::{Error, ErrorCode, Result};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Serves until the client goes, or a signal ends it; then closes what was the client's own.
+///
+/// # Errors
+/// `IO`, `PROTOCOL_MISMATCH` when the client does not begin as the protocol asks.
+pub fn serve_stdio(setup: Setup) -> Result<()> {
+    crate::runtime()?.block_on(async {
+        let shared = Shared::new(setup);
+        let server = Server::new(&shared, true);
+        let failed =
+            |e: std::io::Error| Error::new(ErrorCode::Io, format!("signals cannot be waited for: {e}"));
+        let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+        let served = async {
+            match server.serve(rmcp::transport::stdio()).await {
+                Ok(running) => match running.waiting().await {
+                    Ok(_) => Ok(()),
+                    Err(e) => Err(Error::new(
+                        ErrorCode::Internal,
+                        format!("the server ended in a bug of ours: {e}"),
+                    )),
+                },
+                // A client that goes before it begins wants nothing.
+                Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+                Err(e) => Err(Error::new(ErrorCode::ProtocolMismatch, e.to_string()).hint(
+                    "an MCP client begins with initialize; stickpin mcp --print-config CLIENT sets one up",
+                )),
+            }
+        };
+        let ended = tokio::select! {
+            ended = served => ended,
+            _ = terminate.recv() => Ok(()),
+            _ = interrupt.recv() => Ok(()),
+        };
+        shared.leave_all().await;
+        ended
+    })
+}

@@ -1,0 +1,233 @@
+//! The registry as tools: names, schemas, annotations. A model reads them in every conversation, so a schema says nothing
+//! that its tool's description says, and nothing that a reader can do without.
+
+use crate::profile::{CORE, Core, Profile, SLIM, SLIM_ABOUT};
+use rmcp::model::{JsonObject, Tool as Listed, ToolAnnotations};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use stickpin_kernel::registry::{COMMANDS, Entry, find};
+use stickpin_kernel::schema::{Field, Holds, Kind};
+use stickpin_kernel::{Effect, Scope};
+
+/// Which command a call stands for.
+#[derive(Debug)]
+pub(crate) enum Tool {
+    /// A command line.
+    Slim,
+    /// A command, or one of its group by the argument `key`.
+    Command { entry: &'static Entry, key: Option<&'static str> },
+}
+
+impl Tool {
+    /// The tool of a name, whether it is listed or not.
+    pub(crate) fn find(name: &str) -> Option<Self> {
+        if name == SLIM {
+            return Some(Self::Slim);
+        }
+        let entry = COMMANDS.iter().find(|e| tool_name(e) == name).or_else(|| find(name))?;
+        let key = CORE.iter().find(|core| core.command == entry.spec.name).and_then(|core| core.key);
+        Some(Self::Command { entry, key })
+    }
+}
+
+/// The command that the argument `key` chooses; it is taken out where it did.
+pub(crate) fn chosen(entry: &'static Entry, key: &str, args: &mut Map<String, Value>) -> &'static Entry {
+    let word = args.get(key).and_then(Value::as_str);
+    match word.and_then(|word| members(entry).find(|(member, _)| *member == word)) {
+        Some((_, member)) => {
+            args.remove(key);
+            member
+        }
+        None => entry,
+    }
+}
+
+/// Names of tools, for a nearest one.
+pub(crate) fn names() -> impl Iterator<Item = String> {
+    COMMANDS.iter().map(tool_name).chain([SLIM.to_owned()])
+}
+
+/// What a client is shown.
+pub(crate) fn list(profile: Profile, read_only: bool, scoped: bool) -> Vec<Listed> {
+    let reads = |entry: &Entry| !read_only || entry.spec.effect == Effect::Reads;
+    match profile {
+        Profile::Slim => vec![slim(scoped)],
+        Profile::Core => {
+            let known = CORE.iter().filter_map(|core| Some((core, find(core.command)?)));
+            known
+                .filter(|(_, entry)| reads(entry))
+                .map(|(core, entry)| of_core(core, entry, scoped))
+                .collect()
+        }
+        Profile::Full => {
+            COMMANDS.iter().filter(|entry| reads(entry)).map(|entry| of_full(entry, scoped)).collect()
+        }
+    }
+}
+
+fn slim(scoped: bool) -> Listed {
+    let schema = json!({ "line": { "type": "string" } });
+    listed(SLIM, SLIM_ABOUT, "Stickpin", schema, &["line"], scoped).annotate(ToolAnnotations::new())
+}
+
+fn of_core(core: &Core, entry: &'static Entry, scoped: bool) -> Listed {
+    let group: Vec<_> = members(entry).filter(|_| core.key.is_some()).collect();
+    let mut properties = Map::new();
+    let mut required: Vec<&str> = Vec::new();
+    let leaves = std::iter::once(entry).chain(group.iter().map(|(_, member)| *member));
+    for field in leaves.flat_map(|leaf| leaf.fields()) {
+        if listable(field)
+            && !core.unlisted.contains(&field.name.as_str())
+            && !properties.contains_key(&field.name)
+        {
+            properties.insert(field.name.clone(), property(field));
+        }
+    }
+    for field in entry.fields().iter().filter(|f| f.required) {
+        let everywhere =
+            |(_, leaf): &(&str, &Entry)| leaf.fields().iter().any(|f| f.name == field.name && f.required);
+        if core.key == Some(field.name.as_str()) || group.iter().all(everywhere) {
+            required.push(&field.name);
+        }
+    }
+    if let Some(key) = core.key {
+        let words = group.iter().map(|(word, _)| Value::from(*word));
+        match properties.get_mut(key).and_then(|p| p["enum"].as_array_mut()) {
+            Some(known) => known.extend(words),
+            None => {
+                properties.insert(key.to_owned(), json!({ "enum": words.collect::<Vec<_>>() }));
+            }
+        }
+    }
+    let about = match entry.fields().iter().any(|f| f.holds == Some(Holds::Steps)) {
+        true => format!("{} Commands are the tools here and: {}.", core.about, others()),
+        false => core.about.to_owned(),
+    };
+    let tool = listed(&tool_name(entry), &about, &title(entry), Value::Object(properties), &required, scoped);
+    tool.annotate(annotations(entry, &group))
+}
+
+fn of_full(entry: &'static Entry, scoped: bool) -> Listed {
+    let known = CORE.iter().find(|core| core.command == entry.spec.name && core.key.is_none());
+    let about = known.map_or_else(|| flat(entry.summary()), |core| core.about.to_owned());
+    let fields = entry.fields().iter().filter(|f| listable(f));
+    let properties: Map<String, Value> = fields.map(|f| (f.name.clone(), property(f))).collect();
+    let required: Vec<&str> = entry.fields().iter().filter(|f| f.required).map(|f| f.name.as_str()).collect();
+    let tool = listed(&tool_name(entry), &about, &title(entry), Value::Object(properties), &required, scoped);
+    tool.annotate(annotations(entry, &[]))
+}
+
+fn listed(
+    name: &str,
+    about: &str,
+    title: &str,
+    properties: Value,
+    required: &[&str],
+    scoped: bool,
+) -> Listed {
+    let mut properties = properties;
+    for common in common(scoped) {
+        if properties[common].is_null() {
+            properties[common] = json!({ "type": "string" });
+        }
+    }
+    let mut schema = JsonObject::new();
+    schema.insert("type".to_owned(), "object".into());
+    schema.insert("properties".to_owned(), properties);
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), required.into());
+    }
+    Listed::new(name.to_owned(), about.to_owned(), Arc::new(schema)).with_title(title)
+}
+
+/// Arguments that every tool takes. A scope is what tells clients apart where the protocol has no sessions.
+pub(crate) fn common(scoped: bool) -> &'static [&'static str] {
+    if scoped { &["session", "stateDir", "scope"] } else { &["session", "stateDir"] }
+}
+
+/// A file of steps is not taken: what it holds would be neither checked nor pinned.
+pub(crate) fn listable(field: &Field) -> bool {
+    field.holds != Some(Holds::StepsFile)
+}
+
+fn annotations(entry: &Entry, group: &[(&str, &'static Entry)]) -> ToolAnnotations {
+    let reads = |entry: &Entry| entry.spec.effect == Effect::Reads;
+    let read_only = reads(entry) && group.iter().all(|(_, member)| reads(member));
+    let mut hints = ToolAnnotations::new().read_only(read_only);
+    if !read_only && entry.spec.idempotent {
+        hints = hints.idempotent(true);
+    }
+    // A command of the host says how things stand here; all others are about an app, which may be anything.
+    if read_only && entry.spec.scope == Scope::Host {
+        hints = hints.open_world(false);
+    }
+    hints
+}
+
+/// `get title` is `get_title`: names of tools hold no spaces.
+pub(crate) fn tool_name(entry: &Entry) -> String {
+    entry.spec.name.replace(' ', "_")
+}
+
+fn title(entry: &Entry) -> String {
+    let name = entry.spec.name;
+    name[..1].to_uppercase() + &name[1..]
+}
+
+/// The other commands of the group that a command is the default of, by their second words.
+fn members(entry: &Entry) -> impl Iterator<Item = (&'static str, &'static Entry)> {
+    let group = entry.spec.name;
+    COMMANDS.iter().filter_map(move |e| {
+        let (first, member) = e.spec.name.split_once(' ')?;
+        (first == group).then_some((member, e))
+    })
+}
+
+/// The commands that `core` does not list, with the arguments that they are about.
+fn others() -> String {
+    let covered = |entry: &Entry| {
+        CORE.iter().any(|core| {
+            core.command == entry.spec.name
+                || (core.key.is_some() && entry.spec.group() == Some(core.command))
+        })
+    };
+    let told = COMMANDS.iter().filter(|entry| !covered(entry)).map(|entry| {
+        let fields = entry.fields().iter().filter(|f| f.positional.is_some() || f.required);
+        let fields: Vec<&str> = fields.map(|f| f.name.as_str()).collect();
+        match fields.as_slice() {
+            [] => entry.spec.name.to_owned(),
+            fields => format!("{}({})", entry.spec.name, fields.join(", ")),
+        }
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+fn property(field: &Field) -> Value {
+    let mut property = kind(field, &field.kind);
+    let doc = flat(field.doc.split("\n\n").next().unwrap_or_default());
+    if !doc.is_empty() {
+        property["description"] = doc.trim_end_matches('.').into();
+    }
+    property
+}
+
+fn kind(field: &Field, of: &Kind) -> Value {
+    match of {
+        _ if field.optional_value => json!({ "type": ["boolean", "integer"] }),
+        Kind::Bool => json!({ "type": "boolean" }),
+        Kind::Integer => json!({ "type": "integer" }),
+        Kind::Number => json!({ "type": "number" }),
+        Kind::String | Kind::Target => json!({ "type": "string" }),
+        Kind::Choice(words) => json!({ "enum": words.iter().map(|(word, _)| word).collect::<Vec<_>>() }),
+        Kind::List(items) => json!({ "type": "array", "items": kind(field, items) }),
+        Kind::Any => json!({ "type": "object" }),
+    }
+}
+
+/// Lines as one.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+use super::*;
+
+fn bytes(profile: Profile) -> usize {
+    let tools = list(profile, false, false);
+    serde_json::to_vec(&json!({ "tools": tools })).expect("JSON").len()
+}
+
+#[test]
+fn the_lists_are_small() {
+    for (profile, most) in [(Profile::Slim, 1_024), (Profile::Core, 12 * 1_024), (Profile::Full, 40 * 1_024)]
+    {
+        let bytes = bytes(profile);
+        println!(
+            "tools/list of {profile:?}: {} tools, {bytes} bytes (at most {most})",
+            list(profile, false, false).len()
+        );
+        assert!(bytes <= most, "{profile:?} has {bytes} bytes, more than {most}");
+    }
+    let instructions = crate::profile::INSTRUCTIONS.len();
+    println!("instructions: {instructions} bytes");
+    assert!(instructions <= 2_048, "{instructions}");
+}
+
+#[test]
+fn no_tool_of_core_is_missing() {
+    let there: Vec<String> = list(Profile::Core, false, false).iter().map(|t| t.name.to_string()).collect();
+    let want: Vec<&str> = CORE.iter().map(|core| core.command).collect();
+    assert_eq!(there, want);
+    assert_eq!(want.len(), 16);
+}
+
+#[test]
+fn every_command_is_a_tool_of_full_and_named_in_core() {
+    let full = list(Profile::Full, false, false);
+    assert_eq!(full.len(), COMMANDS.len());
+    let core = serde_json::to_string(&list(Profile::Core, false, false)).expect("JSON");
+    for entry in COMMANDS {
+        let name = tool_name(entry);
+        let valid = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        assert!(name.len() <= 64 && name.chars().all(valid), "{name}");
+        assert!(
+            matches!(Tool::find(&name), Some(Tool::Command { entry: found, .. }) if found.spec.name == entry.spec.name)
+        );
+        let member = entry.spec.name.split(' ').next_back().unwrap_or_default();
+        assert!(core.contains(member), "core does not say that there is `{}`", entry.spec.name);
+    }
+}
+
+#[test]
+fn only_reading_tools_are_listed_where_only_reading_is_served() {
+    let names = |profile| list(profile, true, false).iter().map(|t| t.name.to_string()).collect::<Vec<_>>();
+    let core = names(Profile::Core);
+    assert!(core.contains(&"snapshot".to_owned()) && !core.contains(&"press".to_owned()), "{core:?}");
+    for tool in list(Profile::Full, true, false) {
+        assert_eq!(tool.annotations.and_then(|a| a.read_only_hint), Some(true), "{}", tool.name);
+    }
+}
+
+#[test]
+fn a_group_is_one_tool_of_core() {
+    let core = list(Profile::Core, false, false);
+    let tool = |name: &str| core.iter().find(|t| t.name == name).expect("a tool").schema_as_json_value();
+    let (get, wait) = (tool("get"), tool("wait"));
+    assert_eq!(get["required"], json!(["what"]));
+    let whats = get["properties"]["what"]["enum"].to_string();
+    assert!(
+        whats.contains("\"text\"") && whats.contains("\"title\"") && whats.contains("\"url\""),
+        "{whats}"
+    );
+    assert!(wait["required"].is_null() && wait["properties"]["target"].is_object(), "{wait}");
+    let fors = wait["properties"]["for"]["enum"].to_string();
+    assert!(fors.contains("absent") && fors.contains("stable"), "{fors}");
+
+    let args = |value: Value| value.as_object().expect("an object").clone();
+    let pick = |name: &str, key: &str, value: Value| {
+        let mut args = args(value);
+        let entry = chosen(find(name).expect("a command"), key, &mut args);
+        (entry.spec.name, Value::Object(args))
+    };
+    assert_eq!(pick("get", "what", json!({"what": "url"})), ("get url", json!({})));
+    assert_eq!(
+        pick("get", "what", json!({"what": "text", "target": "@e1"})),
+        ("get", json!({"what": "text", "target": "@e1"}))
+    );
+    assert_eq!(pick("wait", "for", json!({"for": "text", "text": "a"})), ("wait text", json!({"text": "a"})));
+}
+
+#[test]
+fn schemas_are_plain_and_documented() {
+    for profile in [Profile::Core, Profile::Full] {
+        for tool in list(profile, false, true) {
+            let schema = tool.schema_as_json_value();
+            assert_eq!(schema["type"], "object", "{}", tool.name);
+            for (name, property) in schema["properties"].as_object().expect("properties") {
+                let plain = property["type"].is_string()
+                    || property["type"].is_array()
+                    || property["enum"].is_array();
+                assert!(plain, "{} {name}: {property}", tool.name);
+                assert!(!property.to_string().contains("x-"), "{} {name}: {property}", tool.name);
+            }
+            assert!(schema["properties"]["scope"].is_object(), "{}", tool.name);
+            assert!(tool.title.is_some() && tool.description.is_some_and(|d| d.len() > 10), "{}", tool.name);
+        }
+    }
+}

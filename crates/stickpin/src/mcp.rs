@@ -1,0 +1,74 @@
+//! `stickpin mcp`: what the server learns from the command line and its surroundings.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use stickpin_cli::{Env, Mcp, Streams};
+use stickpin_kernel::{Caller, Error, ErrorCode, Result, paths};
+use stickpin_mcp::{Http, MAX_CHARS, Profile, Setup};
+
+/// Serves a client, or says how one is set up.
+pub(crate) fn run(mcp: &Mcp, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    if let Some(client) = &mcp.print_config {
+        let text = stickpin_mcp::config(client, &env.program, &kept(mcp))?;
+        print(streams, &text)?;
+        return Ok(0);
+    }
+    let setup = setup(mcp, env)?;
+    match &mcp.http {
+        None => stickpin_mcp::serve_stdio(setup)?,
+        Some(address) => {
+            let (token, hosts) = (env.mcp_token.clone(), mcp.hosts.clone());
+            let http = Http { address: address.clone(), token, hosts };
+            let mut told = Ok(());
+            let given = http.token.is_some();
+            stickpin_mcp::serve_http(setup, &http, |url, token| {
+                // A token that the caller gave is not repeated.
+                let token = if given { "as in STICKPIN_MCP_TOKEN" } else { token };
+                told = print(streams, &format!("listening at {url}\ntoken {token}"));
+            })?;
+            told?;
+        }
+    }
+    Ok(0)
+}
+
+/// The options that stay when a client starts the server.
+fn kept(mcp: &Mcp) -> Vec<String> {
+    let value = |name: &str, value: &Option<String>| value.iter().map(|v| format!("--{name}={v}")).collect();
+    let options: [Vec<String>; 3] =
+        [value("profile", &mcp.profile), value("session", &mcp.session), value("state-dir", &mcp.state_dir)];
+    let mut kept = options.concat();
+    kept.extend(mcp.read_only.then(|| "--read-only".to_owned()));
+    kept.extend(mcp.structured.then(|| "--structured".to_owned()));
+    kept.extend(mcp.allow.iter().map(|dir| format!("--allow-path={dir}")));
+    kept.extend(mcp.max_chars.map(|n| format!("--max-chars={n}")));
+    kept
+}
+
+fn setup(mcp: &Mcp, env: &Env) -> Result<Setup> {
+    let word = mcp.profile.as_deref().or(env.mcp_profile.as_deref());
+    let caller = Caller { cwd: env.cwd.clone(), home: env.home.clone(), ..Caller::default() };
+    let allow: Vec<PathBuf> = mcp.allow.iter().map(|dir| paths::resolve(&caller, dir)).collect();
+    let given = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
+    let (of_caller, of_dir, state_dir) = (env.clone(), env.clone(), mcp.state_dir.clone());
+    Ok(Setup {
+        profile: word.map(str::parse).transpose()?.unwrap_or(Profile::default()),
+        read_only: mcp.read_only,
+        allow,
+        structured: mcp.structured,
+        max_chars: mcp.max_chars.unwrap_or(MAX_CHARS),
+        session: given(&mcp.session).or_else(|| given(&env.session)),
+        stale_refs: given(&env.stale_refs),
+        caller: Arc::new(move |client| {
+            stickpin_cli::caller(&of_caller.cwd, of_caller.home.as_deref(), Some(client))
+        }),
+        state_dir: Arc::new(move |named| of_dir.state_dir(named.or(state_dir.as_deref()))),
+        start: stickpin_cli::start(env),
+    })
+}
+
+fn print(streams: &mut Streams<'_>, text: &str) -> Result<()> {
+    writeln!(streams.out, "{text}")
+        .and_then(|()| streams.out.flush())
+        .map_err(|e| Error::new(ErrorCode::Io, format!("nobody reads this: {e}")))
+}
