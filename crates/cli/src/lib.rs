@@ -74,7 +74,7 @@ pub fn run(
 /// `INVALID_ARGS`.
 pub fn request(args: &[&str], env: &Env) -> Result<Request> {
     match parse::plan(args.iter().map(|&arg| arg.to_owned()).collect(), env) {
-        Ok(Plan::Call(request, _)) => Ok(request),
+        Ok(Plan::Call(request, _)) => Ok(*request),
         Ok(_) => Err(Error::new(ErrorCode::InvalidArgs, "this is a command of the command line itself")),
         Err((_, error)) => Err(error),
     }

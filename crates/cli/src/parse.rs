@@ -14,7 +14,7 @@ use stickpin_lines::{Leaf, Options, Reading, options};
 #[derive(Debug)]
 pub(crate) enum Plan {
     /// A command of the registry.
-    Call(Request, Options),
+    Call(Box<Request>, Options),
     /// A command of the command line itself.
     Local(&'static Local, ArgMatches, Options),
     /// A text to print.
@@ -62,7 +62,7 @@ fn call(entry: &'static Entry, args: Vec<String>, env: &Env) -> Result<Plan> {
         since: None,
         expect: Vec::new(),
     };
-    Ok(Plan::Call(request, line.options))
+    Ok(Plan::Call(Box::new(request), line.options))
 }
 
 fn run(local: &'static Local, args: Vec<String>) -> Result<Plan> {

@@ -33,7 +33,7 @@ fn a_request_says_who_asks_and_how() {
         serde_json::to_value(&request.render).unwrap(),
         json!({"format": "json", "header": true, "maxBytes": 100, "detail": "full"})
     );
-    assert_eq!(request.caller, caller(&env().cwd, env().home.as_deref()));
+    assert_eq!(request.caller, caller(&env().cwd, env().home.as_deref(), None));
 }
 
 #[test]

@@ -29,11 +29,13 @@ pub struct Text {
     pub header: bool,
     /// How much is said.
     pub detail: Detail,
+    /// The word of the lines around what an app says in its own lines.
+    fence: Option<String>,
 }
 
 impl Text {
     pub(crate) fn new(render: &Render) -> Self {
-        Self { out: String::new(), header: render.header, detail: render.detail }
+        Self { out: String::new(), header: render.header, detail: render.detail, fence: render.fence.clone() }
     }
 
     /// Adds a line; what an app said in it must be quoted by the caller ([`stickpin_tree::quote`]).
@@ -46,8 +48,20 @@ impl Text {
 
     /// Adds what an app said as it is, line by line, with escapes for what could act on a terminal.
     pub fn plain(&mut self, said: &str) {
-        for line in said.lines() {
-            self.line(stickpin_tree::escape(line, usize::MAX));
+        let lines: Vec<_> = said.lines().map(|line| stickpin_tree::escape(line, usize::MAX)).collect();
+        self.words(&lines.join("\n"));
+    }
+
+    /// Adds lines of an app that are escaped already. Where a reader could take them for ours, a line before and one
+    /// behind them say whose they are, with a word that no app can know.
+    pub fn words(&mut self, said: &str) {
+        let fence = self.fence.clone();
+        if let Some(word) = &fence {
+            self.line(format_args!("<app {word}>"));
+        }
+        self.block(said);
+        if let Some(word) = &fence {
+            self.line(format_args!("</app {word}>"));
         }
     }
 

@@ -68,11 +68,15 @@ pub struct Render {
     pub max_bytes: Option<usize>,
     /// How much the envelope says.
     pub detail: Detail,
+    /// For readers that get the app's own lines and ours in one text: a word that the app cannot know, to stand around
+    /// its lines. Another one each time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fence: Option<String>,
 }
 
 impl Default for Render {
     fn default() -> Self {
-        Self { format: Format::Text, header: true, max_bytes: None, detail: Detail::Normal }
+        Self { format: Format::Text, header: true, max_bytes: None, detail: Detail::Normal, fence: None }
     }
 }
 

@@ -246,6 +246,7 @@ fn prepare(shared: &Shared, connection: &Connection, work: Work) -> Result<(Arc<
         // The envelopes of steps stand in the output.
         format: if setup.structured || nested { Format::Both } else { Format::Text },
         header: false,
+        fence: Some(format!("{:04x}", rand::random::<u16>())),
         max_bytes: options.max_bytes.or((most < stickpin_tree::DEFAULT_MAX_BYTES).then_some(most)),
         ..options.render()
     };

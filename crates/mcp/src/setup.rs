@@ -9,6 +9,12 @@ use stickpin_wire::Start;
 /// The longest text of one answer, in characters, unless another is chosen: what clients take without cutting it.
 pub const MAX_CHARS: usize = 25_000;
 
+/// Who calls, given the name of a client connection.
+pub type MakeCaller = dyn Fn(&str) -> Caller + Send + Sync;
+
+/// Where a daemon keeps its state, given what was named, if anything was.
+pub type FindStateDir = dyn Fn(Option<&str>) -> Result<PathBuf> + Send + Sync;
+
 /// How the server works.
 #[derive(Clone)]
 pub struct Setup {
@@ -27,9 +33,9 @@ pub struct Setup {
     /// The default of `staleRefs`, where a command has that.
     pub stale_refs: Option<String>,
     /// Who calls, given the name of a client connection: its own session is named after both.
-    pub caller: Arc<dyn Fn(&str) -> Caller + Send + Sync>,
+    pub caller: Arc<MakeCaller>,
     /// The state dir: the one that is given, else the default.
-    pub state_dir: Arc<dyn Fn(Option<&str>) -> Result<PathBuf> + Send + Sync>,
+    pub state_dir: Arc<FindStateDir>,
     /// How the daemon is started.
     pub start: Start,
 }

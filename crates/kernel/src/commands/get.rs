@@ -142,9 +142,9 @@ impl Show for Got {
                 text.line(words.join(" "));
             }
             Value::Object(fields) => {
-                for (name, value) in fields {
-                    text.plain(&format!("{name}={value}"));
-                }
+                let lines: Vec<String> =
+                    fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                text.plain(&lines.join("\n"));
             }
             other => text.line(other),
         }

@@ -121,9 +121,7 @@ fn no_section(text: &str, why: NoSection) -> Error {
 
 impl Show for Reading {
     fn show(&self, text: &mut Text) {
-        if text.header {
-            text.line(format_args!("page {} {}\n\n", quote(&self.title), escape(&self.url, 300)));
-        }
-        text.block(&self.markdown);
+        text.line(format_args!("page {} {}\n\n", quote(&self.title), escape(&self.url, 300)));
+        text.words(&self.markdown);
     }
 }

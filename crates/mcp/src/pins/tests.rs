@@ -32,7 +32,9 @@ fn after(envelopes: &[serde_json::Value]) -> impl Fn(&str) -> String + use<> {
 #[test]
 fn the_table_of_the_contract() {
     let first = json!({"generation": 10, "issued": [[1, 40]]});
-    let sent = |more: &[serde_json::Value], target: &str| after(&[&[first.clone()], more].concat())(target);
+    let sent = |more: &[serde_json::Value], target: &str| {
+        after(&[std::slice::from_ref(&first), more].concat())(target)
+    };
     for (what, more, target, expected) in [
         ("issued", vec![], "@e37", "@e37~s10"),
         ("without its at sign", vec![], "e37", "@e37~s10"),
