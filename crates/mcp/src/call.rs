@@ -258,6 +258,7 @@ fn prepare(shared: &Shared, connection: &Connection, work: Work) -> Result<(Arc<
         render,
         timeout_ms: options.timeout_ms,
         since,
+        expect: Vec::new(),
     };
     Ok((client, request))
 }

@@ -68,6 +68,7 @@ impl Shared {
                 render: Default::default(),
                 timeout_ms: None,
                 since: None,
+                expect: Vec::new(),
             };
             if let Ok(client) = self.client(dir.to_str()) {
                 let response = client.call(request, Default::default()).await;
