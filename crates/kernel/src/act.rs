@@ -4,7 +4,7 @@
 //! now, and judged again after the pointer has arrived, because a pointer that arrives may move things.
 
 use crate::cx::Cx;
-use crate::device::{Action, Aim, AimOptions, Arrived, Hit, Landed, Located, Navigation, Performed};
+use crate::device::{Action, Aim, AimOptions, Hit, Landed, Located, Performed};
 use crate::error::{Dispatched, Error, ErrorCode, Result};
 use crate::resolve::Found;
 use crate::target::{RefTarget, Target};
@@ -455,21 +455,6 @@ impl Cx {
                 .hint("stickpin snapshot -i shows what is there now"))
             }
         }
-    }
-
-    /// Takes the app somewhere else. An address that the device refuses was not gone to.
-    ///
-    /// # Errors
-    /// What the device says.
-    pub(crate) async fn navigate(&mut self, to: &Navigation, ready: Duration) -> Result<Arrived> {
-        self.check()?;
-        let before = self.dispatched.swap(true, Ordering::Relaxed);
-        let cancel = self.cancel.clone();
-        let arrived = self.device()?.navigate(to, ready, &cancel).await;
-        if let Err(e) = &arrived {
-            self.dispatched.store(before || e.dispatched == Dispatched::Unknown, Ordering::Relaxed);
-        }
-        arrived
     }
 }
 

@@ -4,7 +4,7 @@ use crate::act::{How, Reading, Ready};
 use crate::changes::Changes;
 use crate::cx::Cx;
 use crate::device::{Located, SettleRequest};
-use crate::error::Result;
+use crate::error::{ErrorCode, Result};
 use crate::render::{Show, Text};
 use serde::Serialize;
 use std::time::Duration;
@@ -109,6 +109,8 @@ impl Cx {
     /// # Errors
     /// What the device says; the act is done all the same.
     pub(crate) async fn after(&mut self, ready: Option<&Ready>, how: How, mut acted: Acted) -> Result<Acted> {
+        // An act may close the tab that it was done in.
+        self.attend_aloud();
         if self.device()?.dialog().is_some() {
             // The app answers nothing more until somebody answers it; the response names the dialog.
             return Ok(acted);
@@ -116,11 +118,18 @@ impl Cx {
         let cancel = self.cancel.clone();
         if let Some(cap) = how.settle {
             let request = SettleRequest { quiet: QUIET, cap };
-            let settled = self.device()?.settle(request, &cancel).await?;
+            let mut settled = self.device()?.settle(request, &cancel).await;
+            if self.went_on(&settled) {
+                settled = self.device()?.settle(request, &cancel).await;
+            }
+            let settled = settled?;
             acted.settled = Some(settled.settled);
             acted.still = settled.still;
         } else if how.receipt {
-            self.device()?.changed(EFFECT, &cancel).await?;
+            let changed = self.device()?.changed(EFFECT, &cancel).await;
+            if !self.went_on(&changed) {
+                changed?;
+            }
         }
         if self.device()?.dialog().is_some() {
             return Ok(acted);
@@ -136,6 +145,16 @@ impl Cx {
             acted.changes = Some(self.changes(Origin::Look, true).await?);
         }
         Ok(acted)
+    }
+
+    /// Whether what was waited for ended with its tab, and the session goes on in another one.
+    fn went_on<T>(&mut self, waited: &Result<T>) -> bool {
+        let gone = waited.as_ref().is_err_and(|e| e.code == ErrorCode::DeviceNotFound);
+        let moved = if gone { self.attend() } else { None };
+        if let Some(moved) = &moved {
+            self.warn(format!("Note: {moved}."));
+        }
+        moved.is_some()
     }
 
     /// The line of the target under the ref it has now, if it reads differently than before the act.

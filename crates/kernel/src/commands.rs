@@ -28,6 +28,7 @@ pub(crate) mod scroll;
 pub(crate) mod select;
 pub(crate) mod session;
 pub(crate) mod snapshot;
+pub(crate) mod tab;
 pub(crate) mod type_text;
 pub(crate) mod upload;
 pub(crate) mod wait;

@@ -5,11 +5,13 @@ mod action;
 mod capability;
 mod notice;
 mod question;
+mod tab;
 
 pub use action::{Action, Aim, AimOptions, Button, FileInput, HeldFile, Hit, Landed, Modifiers, Performed};
 pub use capability::{Capability, Support};
 pub use notice::{Dialog, DialogAnswer, Notice};
 pub use question::{Arrived, Navigation, Query, SettleRequest, Settled, Shot, ShotRequest};
+pub use tab::{Leave, TabEnd, TabEnded, TabEntry};
 
 use crate::error::{Error, Result};
 use async_trait::async_trait;
@@ -194,13 +196,15 @@ pub trait Device: Send + fmt::Debug {
     /// `BACKEND_LOST`.
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool>;
 
-    /// Goes somewhere else and returns when the new document is ready.
+    /// Goes somewhere else and returns when the new document is ready. A page that asks before it is left is answered
+    /// or not as `leave` says.
     ///
     /// # Errors
-    /// `UNSUPPORTED`, `DEVICE_NOT_FOUND` for an address that cannot be reached, `INVALID_ARGS` for one that is none.
+    /// `DIALOG_OPEN` when the page asks, `UNSUPPORTED`, `DEVICE_NOT_FOUND` for an address that cannot be reached, `INVALID_ARGS` for one that is none.
     async fn navigate(
         &mut self,
         to: &Navigation,
+        leave: Leave,
         timeout: Duration,
         cancel: &CancellationToken,
     ) -> Result<Arrived>;
@@ -240,6 +244,66 @@ pub trait Device: Send + fmt::Debug {
     /// # Errors
     /// `ELEMENT_NOT_FOUND` when none is open.
     async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()>;
+
+    /// All tabs and windows, oldest first.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` where there is only one, `BACKEND_LOST`.
+    async fn tabs(&mut self) -> Result<Vec<TabEntry>> {
+        Err(unsupported(self.info().kind, "list tabs"))
+    }
+
+    /// Opens a tab in the background, makes it the active one, and goes there if an address is given. When that fails
+    /// there is no such tab, and the one that was active still is.
+    ///
+    /// # Errors
+    /// As `tabs` and `navigate`.
+    async fn new_tab(
+        &mut self,
+        _what: Option<&str>,
+        _timeout: Duration,
+        _cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        Err(unsupported(self.info().kind, "open tabs"))
+    }
+
+    /// Makes a tab the active one. What a person sees does not change.
+    ///
+    /// # Errors
+    /// As `tabs`; `DEVICE_NOT_FOUND` when there is none of that id.
+    async fn switch_tab(&mut self, _id: &str) -> Result<()> {
+        Err(unsupported(self.info().kind, "switch tabs"))
+    }
+
+    /// Closes a tab, and goes on with another one when it was the active one.
+    ///
+    /// # Errors
+    /// As `switch_tab`; `DIALOG_OPEN` when the page asks before it is left, `INVALID_ARGS` for the last one.
+    async fn close_tab(&mut self, _id: &str, _leave: Leave, _cancel: &CancellationToken) -> Result<()> {
+        Err(unsupported(self.info().kind, "close tabs"))
+    }
+
+    /// Brings the active tab and its window before the person at this machine, which nothing else does.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` where there is no window.
+    async fn show_tab(&mut self) -> Result<()> {
+        Err(unsupported(self.info().kind, "show tabs"))
+    }
+
+    /// The tabs that ended since this was last asked. Where the active one is among them, the device goes on in another
+    /// one from here on; until then everything about it is an error, so that no input goes to a tab that nobody chose.
+    fn ended_tabs(&mut self) -> Vec<TabEnded> {
+        Vec::new()
+    }
+
+    /// Changes the size of the viewport, in CSS pixels.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` where it is as it is.
+    async fn resize(&mut self, _width: u32, _height: u32) -> Result<()> {
+        Err(unsupported(self.info().kind, "change the size of its viewport"))
+    }
 
     /// Ends the app and everything that was started for it.
     ///

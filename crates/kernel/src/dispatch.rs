@@ -228,10 +228,11 @@ fn add_what_was_seen(response: &mut Response, entry: &Entry) {
     let Some(text) = &mut response.text else { return };
     let seen = response.receipt.iter().filter(|line| !crate::receipt::is_error(line)).cloned();
     // What may run beside a dialog speaks of it itself.
-    let dialog = response.dialog.iter().filter(|_| !entry.spec.despite_dialog).map(|dialog| {
-        let message = stickpin_tree::quote(&dialog.message);
-        format!("{} {message} waits: stickpin alert accept, or dismiss", dialog.kind)
-    });
+    let dialog = response
+        .dialog
+        .iter()
+        .filter(|_| !entry.spec.despite_dialog)
+        .map(|dialog| format!("{} waits: stickpin alert accept, or dismiss", dialog.words()));
     for line in seen.chain(dialog) {
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');

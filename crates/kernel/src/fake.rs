@@ -487,6 +487,7 @@ impl Device for FakeDevice {
     async fn navigate(
         &mut self,
         to: &Navigation,
+        _leave: Leave,
         _timeout: Duration,
         _cancel: &CancellationToken,
     ) -> Result<Arrived> {

@@ -18,6 +18,7 @@ mod error;
 #[cfg(test)]
 mod fake;
 mod fields;
+mod going;
 mod host;
 mod image;
 mod journal;

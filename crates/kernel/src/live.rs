@@ -1,6 +1,6 @@
 //! What an open session consists of: the device and what was understood of it.
 
-use crate::device::{Device, Dialog};
+use crate::device::{Device, Dialog, Page};
 use crate::error::{Error, ErrorCode, Result};
 use crate::host::{Status, private_dir};
 use crate::picture::Pictures;
@@ -19,6 +19,11 @@ pub(crate) struct Live {
     pub(crate) what: String,
     pub(crate) device: Box<dyn Device>,
     pub(crate) session: Session,
+    /// Where it is, as the last navigation or capture said.
+    pub(crate) at: Option<Page>,
+    /// Whether it has a window, and the profile folder that it keeps: neither can be changed while it runs.
+    pub(crate) headed: bool,
+    pub(crate) profile: Option<PathBuf>,
     /// The pictures that clients were given.
     pub(crate) pictures: Pictures,
     /// A folder of this lifetime's own, removed with it; after the device, which may write there.
@@ -35,14 +40,13 @@ impl Live {
     /// What readers may see without asking the device.
     pub(crate) fn known(&self) -> Known {
         let info = self.device.info();
-        let document = self.session.tree().map(|t| t.documents()[0].clone());
         Known {
             dialog: self.device.dialog(),
             idle_timeout: self.idle_timeout,
             kind: info.kind,
             label: info.label.clone(),
             pid: info.pid,
-            page: document.map(|d| (d.url, d.title)),
+            page: self.at.clone(),
             generation: self.session.generation().map(|g| g.get()),
             recorded: self.recording.is_some(),
         }
@@ -112,7 +116,7 @@ pub(crate) struct Known {
     kind: &'static str,
     label: String,
     pid: Option<u32>,
-    page: Option<(String, String)>,
+    page: Option<Page>,
     generation: Option<u64>,
     recorded: bool,
 }
@@ -126,7 +130,7 @@ impl Known {
         status.pid = self.pid;
         status.generation = self.generation;
         status.recorded = self.recorded;
-        if let Some((url, title)) = self.page {
+        if let Some(Page { url, title }) = self.page {
             (status.url, status.title) = (url, title);
         }
     }

@@ -1,7 +1,7 @@
 //! Reading the app: captures go into the session, refs come out of it.
 
 use crate::cx::Cx;
-use crate::device::{CaptureRequest, Captured};
+use crate::device::{CaptureRequest, Captured, Page};
 use crate::error::{Error, ErrorCode, Result};
 use std::sync::Arc;
 use stickpin_refs::Ref;
@@ -39,6 +39,9 @@ impl Cx {
             }
         };
         let tree = live.session.tree().cloned();
+        if let Some(document) = tree.as_ref().and_then(|t| t.documents().first()) {
+            live.at = Some(Page { url: document.url.clone(), title: document.title.clone() });
+        }
         self.envelope.ended.extend(replaced.ended);
         tree.ok_or_else(|| Error::new(ErrorCode::Internal, "a stored tree is not there"))
     }

@@ -32,6 +32,7 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
             Notice::ConsoleError { text } => (3, format!("console error {}", quote(text))),
             Notice::Announced { text } => (4, format!("announced {}", quote(text))),
             Notice::Opened { id, what } => (5, format!("opened {} {}", escape(id, 16), escape(what, URL))),
+            Notice::Closed { id } => (5, format!("closed {}", escape(id, 16))),
             Notice::Downloaded { path } => {
                 (5, format!("downloaded {}", escape(&path.display().to_string(), URL)))
             }

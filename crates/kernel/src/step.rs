@@ -1,6 +1,6 @@
 //! One command against its session: what every command has around it. A batch runs each of its steps through here.
 
-use crate::command::Lane;
+use crate::command::{Effect, Lane};
 use crate::cx::Cx;
 use crate::device::{Capability, Dialog, Support};
 use crate::error::{Error, ErrorCode, Result};
@@ -45,6 +45,13 @@ pub(crate) async fn run(
         return Err(blocked(&dialog));
     }
     able(entry, cx)?;
+    // What does not act on the page may be used whichever tab that is.
+    let acts = prepared.effect() == Effect::Mutates && !entry.spec.despite_dialog;
+    match cx.attend() {
+        Some(moved) if acts => return Err(elsewhere(&moved)),
+        Some(moved) => cx.warn(format!("Note: {moved}.")),
+        None => {}
+    }
     let journal = cx.host.config.journal.clone();
     journal.command_begin(&cx.session_name, entry.spec.name, prepared.effect());
     let (effect, input) = (prepared.effect(), prepared.input().clone());
@@ -59,6 +66,7 @@ pub(crate) async fn run(
         }
         result => result,
     };
+    cx.attend_aloud();
     journal.command_end(&cx.session_name, entry.spec.name, result.as_ref().err().map(|e| e.code));
     result
 }
@@ -78,9 +86,14 @@ fn able(entry: &Entry, cx: &mut Cx) -> Result<()> {
 
 /// A dialog of the app blocks everything else.
 pub(crate) fn blocked(dialog: &Dialog) -> Error {
-    let text = stickpin_tree::quote(&dialog.message);
-    Error::new(ErrorCode::DialogOpen, format!("the app waits for an answer to its {} {text}", dialog.kind))
+    Error::new(ErrorCode::DialogOpen, format!("the app waits for an answer to its {}", dialog.words()))
         .hint("stickpin alert accept [TEXT], or stickpin alert dismiss")
+}
+
+/// The tab that the caller meant is gone, and nothing was done in another one.
+fn elsewhere(moved: &str) -> Error {
+    Error::new(ErrorCode::DeviceNotFound, format!("{moved}; nothing was done there"))
+        .hint("stickpin snapshot -i shows what it looks at now; stickpin tab list lists the tabs")
 }
 
 /// Tells readers what is known now.

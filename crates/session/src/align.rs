@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use stickpin_refs::Generation;
 use stickpin_tree::{
-    Document, Handle, IdentityGrade, Meaning, NodeId, NodeRef, Openers, Records, Role, Tree, content_match,
+    Document, Handle, IdentityGrade, Meaning, NodeId, NodeRef, Openers, Records, Role, SurfaceId, Tree,
+    content_match,
 };
 
 /// A new tree, and everything needed to find elements in it.
@@ -94,10 +95,11 @@ impl Alignment<'_> {
         // By the tree they were last seen in, the newest first: of two elements that could claim a node, the one
         // that was there last has the better claim, and the other one was told apart from it before.
         let mut sought: BTreeMap<Generation, Vec<ElementKey>> = BTreeMap::new();
+        let ended = table.ended_surfaces();
         for &key in missing {
             let Some(element) = table.elements.get_mut(&key) else { continue };
             let was = element.place;
-            element.place = self.place_without_match(element);
+            element.place = self.place_without_match(element, &ended);
             if element.place == Place::Gone && was != Place::Gone {
                 element.row_lost = self.lost_its_row(element, &handles);
             }
@@ -145,9 +147,9 @@ impl Alignment<'_> {
     }
 
     /// Where an element is that was not found by its handle.
-    fn place_without_match(&self, element: &Element) -> Place {
+    fn place_without_match(&self, element: &Element, ended: &HashSet<SurfaceId>) -> Place {
         if element.surface != self.tree.surface() {
-            return if element.place == Place::Gone { Place::Gone } else { Place::Elsewhere };
+            return Table::away(ended, element);
         }
         match element.place {
             // What was known to be away before stays away; a cut capture proves nothing new.

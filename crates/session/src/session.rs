@@ -9,7 +9,7 @@ use crate::table::{Place, Table};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use stickpin_refs::{Generation, Ref};
-use stickpin_tree::{Handle, NodeId, Openers, Records, Tree};
+use stickpin_tree::{Handle, NodeId, Openers, Records, SurfaceId, Tree};
 
 /// What a session starts with. Everything that is random or stored comes from outside.
 #[derive(Debug)]
@@ -131,6 +131,16 @@ impl Session {
         let there =
             self.table.elements.values().filter(|e| Some(e.surface) == surface && e.place != Place::Gone);
         there.filter_map(|e| e.handle).collect()
+    }
+
+    /// Another step of the ladder.
+    pub fn set_ladder(&mut self, ladder: Ladder) {
+        self.ladder = ladder;
+    }
+
+    /// Says that a surface (a tab, a window) is closed: what was on it is gone, not elsewhere.
+    pub fn end_surface(&mut self, surface: SurfaceId) {
+        self.table.end_surface(surface);
     }
 
     /// Stores a tree. The only place that does, and so the only one where the generation advances, where elements

@@ -4,7 +4,7 @@
 //! new one, and the old number is remembered: when the old meaning comes back, so does the old number.
 
 use crate::numbers::{NumberError, NumberSource, Numbers};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use std::collections::BTreeMap;
 use stickpin_refs::{Generation, Ref};
 use stickpin_tree::{Handle, Meaning, NodeId, SurfaceId};
@@ -96,6 +96,8 @@ pub(crate) struct Table {
     by_ref: HashMap<Ref, ElementKey>,
     pub(crate) by_handle: HashMap<Handle, ElementKey>,
     pub(crate) by_node: HashMap<NodeId, ElementKey>,
+    /// Surfaces that are closed and that elements were on.
+    ended_surfaces: HashSet<SurfaceId>,
     numbers: Numbers,
     next_key: u64,
     /// Numbers that were forgotten since [`Table::forget`] reported them last.
@@ -111,6 +113,7 @@ impl Table {
             by_ref: HashMap::new(),
             by_handle: HashMap::new(),
             by_node: HashMap::new(),
+            ended_surfaces: HashSet::new(),
             numbers: Numbers::new(numbers),
             next_key: 0,
             dropped: Vec::new(),
@@ -134,6 +137,28 @@ impl Table {
 
     pub(crate) fn ensure(&mut self, count: usize) -> Result<(), NumberError> {
         self.numbers.ensure(count)
+    }
+
+    /// What was on a surface that is closed never comes back. Elements of the current tree stay in it until the next one
+    /// is stored, which is of another surface.
+    pub(crate) fn end_surface(&mut self, surface: SurfaceId) {
+        for element in self.elements.values_mut().filter(|e| e.surface == surface) {
+            if element.place == Place::Elsewhere {
+                element.place = Place::Gone;
+            }
+            self.ended_surfaces.insert(surface);
+        }
+    }
+
+    /// Where an element is whose surface the current tree does not show.
+    pub(crate) fn away(ended: &HashSet<SurfaceId>, element: &Element) -> Place {
+        let gone = element.place == Place::Gone || ended.contains(&element.surface);
+        if gone { Place::Gone } else { Place::Elsewhere }
+    }
+
+    /// Surfaces that are closed.
+    pub(crate) fn ended_surfaces(&self) -> HashSet<SurfaceId> {
+        self.ended_surfaces.clone()
     }
 
     /// Gives a node of the current tree the next number, which was [ensured](Table::ensure).

@@ -80,6 +80,7 @@ scenarios! {
     shop
     signin
     stale
+    tabs
     toggle
     two_callers
     waits

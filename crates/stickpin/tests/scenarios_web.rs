@@ -13,7 +13,7 @@ use stickpin_testkit::{
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
 
 /// In process, all of them.
-const NAMES: &[&str] = &["web-files", "web-orders", "web-reach", "web-read", "web-signin"];
+const NAMES: &[&str] = &["web-files", "web-orders", "web-reach", "web-read", "web-signin", "web-tabs"];
 
 fn run(name: &str, surface: impl FnOnce(&Path) -> Option<Box<dyn Surface>>) {
     let dir = tempfile::tempdir().expect("a folder");
@@ -51,6 +51,11 @@ fn read() {
 #[test]
 fn signin() {
     in_process("web-signin");
+}
+
+#[test]
+fn tabs() {
+    in_process("web-tabs");
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Stage for Screens {
         self.probe()?.variable("steps").parse().map_err(|e| format!("steps: {e}"))
     }
 
-    fn change(&mut self) -> Result<(), String> {
+    fn change(&mut self, _: &mut InProcess) -> Result<(), String> {
         self.probe()?.run("advance")
     }
 

@@ -1,4 +1,5 @@
-//! The staleness table on real Chromium, where the page reports which element received the input.
+//! The staleness table on real Chromium, where the page reports which element received the input: in the top document,
+//! in a frame, in a frame of another origin inside a frame, and in a second tab.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,27 +7,71 @@ use stickpin_testkit::staleness::{Account, Between, Stage, Table};
 use stickpin_testkit::{InProcess, PageServer, chromium, workspace_root};
 
 /// Situations that this device cannot show yet, each with the reason.
-const NOT_YET: &[(&str, &str)] = &[
-    ("second-tab-same-layout", "tabs are not part of the first cut of the web device"),
-    ("toggle-by-name", "its new self is handed over by an act: fixtures/scenarios/toggle.toml"),
-];
+const NOT_YET: &[(&str, &str)] =
+    &[("toggle-by-name", "its new self is handed over by an act: fixtures/scenarios/toggle.toml")];
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The situation that is about tabs: the test opens the other one, the page does not.
+const SECOND_TAB: &str = "second-tab-same-layout";
+
+/// Where the page of a situation is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// It is the top document.
+    Top,
+    /// In a frame of the same origin.
+    Frame,
+    /// In a frame of another origin, which is in a frame of the same origin.
+    Nested,
+    /// In the second tab of the session.
+    Tab,
+}
+
+impl Shown {
+    /// Situations that mean something else there, each with the reason.
+    fn leaves_out(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Top | Self::Tab => &[],
+            Self::Frame | Self::Nested => &[],
+        }
+    }
+}
+
 struct Pages {
     server: PageServer,
+    shown: Shown,
     step: usize,
+    /// What the next change opens in another tab.
+    another: Option<String>,
+}
+
+impl Pages {
+    fn url(&self, id: &str) -> String {
+        let origin = self.server.origin();
+        match self.shown {
+            Shown::Top | Shown::Tab => format!("{origin}/staleness/page.html?{id}&fresh"),
+            Shown::Frame => format!("{origin}/staleness/framed.html?same&{id}"),
+            Shown::Nested => format!("{origin}/staleness/framed.html?nested&{id}"),
+        }
+    }
+}
+
+/// One command that works.
+fn run(surface: &mut InProcess, words: &[&str]) -> Result<(), String> {
+    let response = surface.request(words, |_| {});
+    response.error.map_or(Ok(()), |e| Err(format!("{words:?}: {e}")))
 }
 
 impl Stage for Pages {
     fn show(&mut self, surface: &mut InProcess, id: &str) -> Result<usize, String> {
-        let url = format!("{}/staleness/page.html?{id}&fresh", self.server.origin());
         drop(self.server.received());
-        let opened = surface.request(&["open", &url], |_| {});
-        if let Some(e) = opened.error {
-            return Err(format!("open: {e}"));
-        }
+        run(surface, &["open", &self.url(id)])?;
         self.step = 0;
+        if id == SECOND_TAB {
+            self.another = Some(self.url(id).replace(SECOND_TAB, "second-tab-other"));
+            return Ok(1);
+        }
         // The page says when it listens, and how many changes it knows.
         self.server
             .wait_for_prefix("ready ", PATIENCE)
@@ -34,8 +79,11 @@ impl Stage for Pages {
             .ok_or("the page is not ready".into())
     }
 
-    fn change(&mut self) -> Result<(), String> {
+    fn change(&mut self, surface: &mut InProcess) -> Result<(), String> {
         self.step += 1;
+        if let Some(url) = self.another.take() {
+            return run(surface, &["tab", "new", &url]);
+        }
         if self.server.push("change") == 0 {
             return Err("no page listens".into());
         }
@@ -52,17 +100,24 @@ impl Stage for Pages {
 }
 
 /// One column of the table, in a browser of its own.
-fn column(between: Between) {
+fn column(between: Between, shown: Shown) {
     let Some(provider) = chromium() else { return };
     let dir = tempfile::tempdir().expect("a folder");
     let mut surface = InProcess::new(dir.path(), vec![Arc::new(provider)]);
     let server = PageServer::start(&workspace_root().join("fixtures").join("web")).expect("a loopback port");
-    let mut pages = Pages { server, step: 0 };
+    let mut pages = Pages { server, shown, step: 0, another: None };
+    if shown == Shown::Tab {
+        // The first tab shows the same layout, with another record.
+        let other = pages.url("second-tab-other");
+        run(&mut surface, &["open", &other]).expect("a page");
+        run(&mut surface, &["tab", "new"]).expect("a tab");
+    }
     let table = Table::read().expect("the table");
     let mut account = Account::default();
     for situation in &table.situations {
         let here = situation.suites.as_ref().is_none_or(|s| s.iter().any(|s| s == "device"));
-        if !here || NOT_YET.iter().any(|(id, _)| *id == situation.id) {
+        let not_here = shown.leaves_out().iter().chain(NOT_YET).any(|(id, _)| *id == situation.id);
+        if !here || not_here {
             continue;
         }
         match table.run(situation, "never-reused", between, &mut surface, &mut pages) {
@@ -70,30 +125,44 @@ fn column(between: Between) {
             Err(e) => account.differ.push(e),
         }
     }
-    println!("staleness on Chromium, {between:?} in between: {account}");
+    println!("staleness on Chromium, {shown:?}, {between:?} in between: {account}");
     assert!(account.wrong.is_empty() && account.differ.is_empty(), "{account}");
     assert!(account.uses > 100, "only {} uses were judged", account.uses);
 }
 
-#[test]
-fn nothing_in_between() {
-    column(Between::Nothing);
+macro_rules! columns {
+    ($($place:ident $shown:ident;)*) => {$(mod $place {
+        use super::*;
+
+        #[test]
+        fn nothing_in_between() {
+            column(Between::Nothing, Shown::$shown);
+        }
+
+        #[test]
+        fn looks_in_between() {
+            column(Between::Looks, Shown::$shown);
+        }
+
+        #[test]
+        fn snapshots_in_between() {
+            column(Between::Snapshots, Shown::$shown);
+        }
+    })*};
 }
 
-#[test]
-fn looks_in_between() {
-    column(Between::Looks);
-}
-
-#[test]
-fn snapshots_in_between() {
-    column(Between::Snapshots);
+columns! {
+    top Top;
+    frame Frame;
+    nested Nested;
+    tab Tab;
 }
 
 #[test]
 fn what_is_left_out_exists() {
     let table = Table::read().expect("the table");
-    for (id, reason) in NOT_YET {
+    let places = [Shown::Top, Shown::Frame, Shown::Nested, Shown::Tab];
+    for (id, reason) in NOT_YET.iter().chain(places.iter().flat_map(|s| s.leaves_out())) {
         assert!(table.situations.iter().any(|s| s.id == *id), "{id} is no situation");
         assert!(!reason.is_empty());
     }

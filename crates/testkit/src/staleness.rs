@@ -56,7 +56,7 @@ pub trait Stage {
     ///
     /// # Errors
     /// A sentence.
-    fn change(&mut self) -> Result<(), String>;
+    fn change(&mut self, surface: &mut InProcess) -> Result<(), String>;
 
     /// The logical ids of what received a press since this was last asked: `target` is the right one.
     fn pressed(&mut self) -> Vec<String>;
@@ -161,7 +161,7 @@ impl Table {
             let generation =
                 first.refs_generation.ok_or_else(|| format!("{at}: the snapshot issued nothing"))?;
             for _ in 0..steps {
-                stage.change().map_err(|e| format!("{at}: {e}"))?;
+                stage.change(surface).map_err(|e| format!("{at}: {e}"))?;
                 match between {
                     Between::Nothing => {}
                     Between::Looks => drop(surface.request(&["is", "exists", "role=main"], |_| {})),

@@ -14,8 +14,8 @@ use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 use stickpin_kernel::device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
-    Dialog, DialogAnswer, Located, Navigation, Notice, Performed, Query, SettleRequest, Settled, Shot,
-    ShotRequest,
+    Dialog, DialogAnswer, Leave, Located, Navigation, Notice, Performed, Query, SettleRequest, Settled, Shot,
+    ShotRequest, TabEnd, TabEnded, TabEntry,
 };
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, IdentityGrade, Rect, SurfaceId, quote};
@@ -117,6 +117,32 @@ impl SimDevice {
         }
     }
 
+    /// Goes there, or asks for it. False when there is nowhere to go.
+    fn go(&mut self, to: &Navigation) -> Result<bool> {
+        let step = |step| self.live()?.history(step).map_err(|e| unreachable(&e));
+        Ok(match to {
+            Navigation::To(what) if what.starts_with("sim:") => self.switch(what).map(|()| true)?,
+            Navigation::To(path) if path.starts_with(['/', '?', '#']) => {
+                self.live()?.leave(path, How::Push).map(|()| true).map_err(|e| unreachable(&e))?
+            }
+            Navigation::To(what) => {
+                return Err(Error::new(
+                    ErrorCode::InvalidArgs,
+                    format!("{what} is no address of a sim device"),
+                )
+                .hint("sim:APP, sim:APP/PATH, or /PATH in the app that is open"));
+            }
+            Navigation::Back => step(Step::Back)?,
+            Navigation::Forward => step(Step::Forward)?,
+            Navigation::Reload => step(Step::Reload)?,
+            Navigation::Home => {
+                let mut sim = self.live()?;
+                let start = sim.app.start.clone();
+                sim.leave(&start, How::Push).map(|()| true).map_err(|e| unreachable(&e))?
+            }
+        })
+    }
+
     /// Starts another app in this device's place. Handles go on counting.
     fn switch(&mut self, what: &str) -> Result<()> {
         let options =
@@ -142,6 +168,20 @@ impl SimDevice {
         self.info.label = label;
         Ok(())
     }
+}
+
+/// What a tab is called.
+fn id_of(surface: SurfaceId) -> String {
+    format!("t{}", surface.0)
+}
+
+/// Where a tab is among the others.
+fn tab_of(sim: &Sim, id: &str) -> Result<usize> {
+    sim.tabs.iter().position(|tab| id_of(tab.surface) == id).ok_or_else(|| {
+        let ids: Vec<String> = sim.tabs.iter().map(|tab| id_of(tab.surface)).collect();
+        Error::new(ErrorCode::DeviceNotFound, format!("there is no tab {}", quote(id)))
+            .hint(format!("open are {}; stickpin tab list", ids.join(", ")))
+    })
 }
 
 fn unreachable(e: &NavError) -> Error {
@@ -270,38 +310,94 @@ impl Device for SimDevice {
     async fn navigate(
         &mut self,
         to: &Navigation,
+        leave: Leave,
         timeout: Duration,
         cancel: &CancellationToken,
     ) -> Result<Arrived> {
         drop(self.free()?);
         let start = self.live()?.state.now_ms;
-        let step = |step| self.live()?.history(step).map_err(|e| unreachable(&e));
-        let moved = match to {
-            Navigation::To(what) if what.starts_with("sim:") => self.switch(what).map(|()| true)?,
-            Navigation::To(path) if path.starts_with(['/', '?', '#']) => {
-                self.live()?.leave(path, How::Push).map(|()| true).map_err(|e| unreachable(&e))?
-            }
-            Navigation::To(what) => {
-                return Err(Error::new(
-                    ErrorCode::InvalidArgs,
-                    format!("{what} is no address of a sim device"),
-                )
-                .hint("sim:APP, sim:APP/PATH, or /PATH in the app that is open"));
-            }
-            Navigation::Back => step(Step::Back)?,
-            Navigation::Forward => step(Step::Forward)?,
-            Navigation::Reload => step(Step::Reload)?,
-            Navigation::Home => {
-                let mut sim = self.live()?;
-                let start = sim.app.start.clone();
-                sim.leave(&start, How::Push).map(|()| true).map_err(|e| unreachable(&e))?
-            }
-        };
+        self.live()?.discards = leave == Leave::Discard;
+        let gone = self.go(to);
+        self.live()?.discards = false;
+        let moved = gone?;
         let cap = timeout.saturating_sub(Duration::from_millis(self.live()?.state.now_ms - start));
         let settled = self.settled(SettleRequest { quiet: ARRIVAL_QUIET, cap }, cancel).await?.settled;
         let sim = self.live()?;
         let moved = moved && sim.dialog.is_none();
         Ok(Arrived { moved, url: sim.url(), title: sim.title(), settled })
+    }
+
+    async fn tabs(&mut self) -> Result<Vec<TabEntry>> {
+        let sim = self.live()?;
+        let active = sim.tab().surface;
+        let entry = |tab: &crate::app::sim::Tab| TabEntry {
+            id: id_of(tab.surface),
+            url: sim.url_of(tab),
+            title: sim.title_of(tab),
+            active: tab.surface == active,
+            opener: None,
+            dialog: None,
+        };
+        Ok(sim.tabs.iter().map(entry).collect())
+    }
+
+    async fn new_tab(
+        &mut self,
+        what: Option<&str>,
+        timeout: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        drop(self.free()?);
+        let own = format!("sim:{}", self.live()?.app.name);
+        let path = match what {
+            None => self.live()?.app.start.clone(),
+            Some(what) => match what.strip_prefix(&own).unwrap_or(what) {
+                "" => self.live()?.app.start.clone(),
+                path if path.starts_with('/') => path.to_owned(),
+                other => {
+                    return Err(Error::new(
+                        ErrorCode::InvalidArgs,
+                        format!("{} is no address of {own}", quote(other)),
+                    )
+                    .hint(format!("a tab shows the app that is open: {own}/PATH")));
+                }
+            },
+        };
+        self.live()?.open_tab(&path).map_err(|e| unreachable(&e))?;
+        let settled =
+            self.settled(SettleRequest { quiet: ARRIVAL_QUIET, cap: timeout }, cancel).await?.settled;
+        let sim = self.live()?;
+        Ok(Arrived { moved: true, url: sim.url(), title: sim.title(), settled })
+    }
+
+    async fn switch_tab(&mut self, id: &str) -> Result<()> {
+        let mut sim = self.free()?;
+        let at = tab_of(&sim, id)?;
+        if at != sim.active {
+            sim.active = at;
+            sim.front();
+        }
+        Ok(())
+    }
+
+    async fn close_tab(&mut self, id: &str, _leave: Leave, _cancel: &CancellationToken) -> Result<()> {
+        let mut sim = self.free()?;
+        let at = tab_of(&sim, id)?;
+        if sim.tabs.len() == 1 {
+            return Err(Error::new(ErrorCode::InvalidArgs, format!("{id} is the only tab"))
+                .hint("stickpin close ends the session"));
+        }
+        sim.remove_tab(at, TabEnd::Asked);
+        Ok(())
+    }
+
+    async fn show_tab(&mut self) -> Result<()> {
+        // What is the front tab of an app is also what anybody sees of it.
+        self.live().map(drop)
+    }
+
+    fn ended_tabs(&mut self) -> Vec<TabEnded> {
+        std::mem::take(&mut self.shared.lock().ended)
     }
 
     async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {

@@ -85,8 +85,12 @@ impl Sim {
         }
         let id = self.dom().nodes[at].id;
         self.received(at, "press", "");
-        let dialog =
-            Dialog { kind: "confirm".into(), message: "Are you sure?".into(), default: String::new() };
+        let dialog = Dialog {
+            kind: "confirm".into(),
+            message: "Are you sure?".into(),
+            default: String::new(),
+            tab: None,
+        };
         self.dialog = Some(Asked { dialog, then: Then::Press(id) });
     }
 

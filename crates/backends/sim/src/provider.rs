@@ -48,6 +48,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Html, Support::Yes),
     (Capability::Attrs, Support::Yes),
     (Capability::Settle, Support::Yes),
+    (Capability::Tabs, Support::Yes),
 ];
 
 /// Viewport where none was asked for.

@@ -254,10 +254,15 @@ impl Assembly<'_> {
                 }
             }
             self.builder.node(depth, spec)?;
-            if matches!(spec.tag, "iframe" | "frame") && nesting < FRAME_LIMIT {
+            if matches!(spec.tag, "iframe" | "frame") {
                 let frames = self.frames;
                 if let Some(inner) = frames.get(&Handle { scope: part.scope, id: c.id[i] }) {
-                    self.add(inner, depth + 1, nesting + 1)?;
+                    if nesting < FRAME_LIMIT {
+                        self.add(inner, depth + 1, nesting + 1)?;
+                    } else {
+                        // What is deeper is there, and not in the tree.
+                        self.truncated = true;
+                    }
                 }
             }
         }

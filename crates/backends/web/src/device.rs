@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
-    Dialog, DialogAnswer, FileInput, Located, Navigation, Notice, Page, Performed, Query, SettleRequest,
-    Settled, Shot, ShotRequest,
+    Dialog, DialogAnswer, FileInput, Leave, Located, Navigation, Notice, Page, Performed, Query,
+    SettleRequest, Settled, Shot, ShotRequest, TabEnded, TabEntry,
 };
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, IdentityGrade, Rect, SurfaceId, Tree};
@@ -35,16 +35,20 @@ const NET: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct WebDevice {
     info: DeviceInfo,
-    browser: Browser,
+    pub(crate) browser: Browser,
     pub(crate) tab: Tab,
     /// How often the tab had changed at the last capture.
-    seen: u64,
+    pub(crate) seen: u64,
     /// The same when notices were last asked for.
-    told: u64,
+    pub(crate) told: u64,
     /// When the last input was sent.
     pub(crate) acted: Option<Instant>,
     /// What is known of documents that their scripts cannot see.
     unseen: Unseen,
+    /// Sessions of the tabs that were driven before this one, the latest last.
+    pub(crate) trail: Vec<String>,
+    /// The number of the tab that is driven.
+    pub(crate) number: u64,
 }
 
 /// An element in a document that lives.
@@ -56,13 +60,24 @@ pub(crate) struct Place {
 
 impl WebDevice {
     pub(crate) fn new(browser: Browser, tab: Tab) -> Self {
+        let number = tab.read(|tab| tab.number).unwrap_or(1);
         let info = DeviceInfo {
             kind: "web",
             label: browser.label.clone(),
             grade: IdentityGrade::NeverReused,
             pid: Some(browser.pid),
         };
-        Self { info, browser, tab, seen: 0, told: 0, acted: None, unseen: Unseen::default() }
+        Self {
+            info,
+            browser,
+            tab,
+            seen: 0,
+            told: 0,
+            acted: None,
+            unseen: Unseen::default(),
+            trail: Vec::new(),
+            number,
+        }
     }
 
     /// The connection to its browser and the session of its page: for tests, which ask the page itself what it
@@ -148,7 +163,7 @@ impl WebDevice {
             }
         }
         let top = top.ok_or(Fault::WorldGone)?;
-        Ok(Some(assemble(&top, &frames, SurfaceId(1)).map_err(corrupt)?))
+        Ok(Some(assemble(&top, &frames, SurfaceId(self.number)).map_err(corrupt)?))
     }
 
     async fn capture_once(&mut self, watch: &[Handle]) -> Result<Tree, Fault> {
@@ -263,7 +278,7 @@ impl Device for WebDevice {
             Action::Drop { point, target, files } => self.drop_files(*point, *target, files).await,
         };
         self.acted = Some(Instant::now());
-        performed
+        self.performed(action, performed).await
     }
 
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
@@ -288,10 +303,46 @@ impl Device for WebDevice {
     async fn navigate(
         &mut self,
         to: &Navigation,
+        leave: Leave,
         timeout: Duration,
         cancel: &CancellationToken,
     ) -> Result<Arrived> {
-        self.go(to, Instant::now() + timeout, cancel).await
+        self.go(to, leave, Instant::now() + timeout, cancel).await
+    }
+
+    async fn tabs(&mut self) -> Result<Vec<TabEntry>> {
+        self.all_tabs().await
+    }
+
+    async fn new_tab(
+        &mut self,
+        what: Option<&str>,
+        timeout: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        self.open_tab(what, Instant::now() + timeout, cancel).await
+    }
+
+    async fn switch_tab(&mut self, id: &str) -> Result<()> {
+        let session = self.session_of(id)?;
+        self.drive(session);
+        self.arrive().await
+    }
+
+    async fn close_tab(&mut self, id: &str, leave: Leave, cancel: &CancellationToken) -> Result<()> {
+        self.end_tab(id, leave, cancel).await
+    }
+
+    async fn show_tab(&mut self) -> Result<()> {
+        self.tab.command(&cdp::BringToFront {}).await.map(drop)
+    }
+
+    fn ended_tabs(&mut self) -> Vec<TabEnded> {
+        self.take_ended()
+    }
+
+    async fn resize(&mut self, width: u32, height: u32) -> Result<()> {
+        self.set_viewport(width, height).await
     }
 
     async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
@@ -319,6 +370,8 @@ impl Device for WebDevice {
     async fn notices(&mut self) -> Result<Vec<Notice>> {
         let (mut notices, activity) =
             self.tab.write(|tab| (tab.notices.drain(..).collect::<Vec<_>>(), tab.activity))?;
+        // What other tabs saw until now belongs to nothing that is asked about later.
+        self.tab.shared.state().tabs.values_mut().for_each(|tab| tab.notices.clear());
         if std::mem::replace(&mut self.told, activity) != activity {
             notices.insert(0, Notice::Changed);
         }
@@ -330,16 +383,28 @@ impl Device for WebDevice {
     }
 
     async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()> {
-        if self.tab.read(|tab| tab.dialog.is_none())? {
+        let Some(dialog) = self.tab.read(|tab| tab.dialog.clone())? else {
             return Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open"));
-        }
+        };
+        let tab = match &dialog.tab {
+            Some(id) => Tab { session: self.session_of(id)?, ..self.tab.clone() },
+            None => self.tab.clone(),
+        };
         let method = match answer {
             DialogAnswer::Accept(prompt_text) => cdp::HandleDialog { accept: true, prompt_text },
             DialogAnswer::Dismiss => cdp::HandleDialog { accept: false, prompt_text: None },
         };
-        self.tab.command(&method).await.map_err(unknown)?;
+        let done = async {
+            tab.command(&method).await?;
+            tab.until(|tab| (tab.dialog.as_ref() != Some(&dialog)).then_some(())).await
+        };
+        let done = done.await;
         self.acted = Some(Instant::now());
-        self.tab.until(|tab| tab.dialog.is_none().then_some(())).await
+        match done {
+            // The answer was to close it.
+            Err(_) if tab.closed() => Ok(()),
+            done => done.map_err(unknown),
+        }
     }
 
     async fn close(&mut self) -> Result<()> {

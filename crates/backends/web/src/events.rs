@@ -12,10 +12,16 @@ use serde_json::value::RawValue;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use stickpin_kernel::device::{Dialog, Notice};
+use stickpin_kernel::device::{Dialog, Notice, TabEnd};
 
 /// Bytes of a text of the page that a notice keeps.
 const MAX_TEXT: usize = 300;
+
+/// Bytes of the text of a dialog that waits.
+const MAX_DIALOG: usize = 2_000;
+
+/// Tabs that a page may ask for before the first of them is there, as far as their addresses are remembered.
+const MAX_OPENING: usize = 256;
 
 /// Writes events into the state of a browser.
 #[derive(Debug)]
@@ -79,8 +85,8 @@ impl Recorder {
             }
             "Target.detachedFromTarget" => {
                 if let Some(cdp::DetachedFromTarget { session_id }) = read(method, params) {
-                    if let Some(tab) = state.tabs.get_mut(&session_id) {
-                        tab.gone.get_or_insert_with(|| "the tab was closed".to_owned());
+                    if state.tabs.contains_key(&session_id) {
+                        state.end_tab(&session_id, TabEnd::Closed);
                     } else if let Some(root) = state.children.remove(&session_id)
                         && let Some(tab) = state.tabs.get_mut(&root)
                     {
@@ -117,19 +123,35 @@ fn attached(client: &Client, state: &mut State, parent: Option<&str>, event: cdp
     let cdp::AttachedToTarget { session_id: session, target_info: info, .. } = event;
     match info.r#type.as_str() {
         "page" => {
-            if info.opener_id.is_some() {
-                let what = clip(if info.url.is_empty() { &info.title } else { &info.url });
-                for tab in state.tabs.values_mut().filter(|t| Some(&t.target) == info.opener_id.as_ref()) {
-                    tab.notice(Notice::Opened { id: info.target_id.clone(), what: what.clone() });
-                }
-            }
+            let what = opened(state, &info);
+            state.last_tab += 1;
+            let number = state.last_tab;
             let main = info.target_id.clone();
-            let mut tab =
-                TabState { target: info.target_id.clone(), main: main.clone(), ..TabState::default() };
             let frame =
                 Frame { id: main.clone(), session: session.clone(), url: info.url, ..Frame::default() };
+            let mut tab = TabState {
+                target: info.target_id,
+                number,
+                opener: info.opener_id,
+                main: main.clone(),
+                ..TabState::default()
+            };
             tab.frames.insert(main, frame);
+            // It is on its way to what it was opened for, and shows an empty page until then.
+            tab.navigating =
+                what.as_ref().filter(|url| leads_away(url)).map(|url| (url.clone(), Instant::now()));
+            let id = tab.id();
             state.tabs.insert(session.clone(), tab);
+            if let Some(what) = what
+                && let Some(active) = state.tabs.get_mut(&state.active)
+            {
+                active.notice(Notice::Opened { id, what });
+                active.active();
+            }
+            state.show_dialogs();
+            if let Some((width, height)) = state.viewport {
+                send(client, &session, &metrics(width, height));
+            }
         }
         "iframe" => {
             let Some(parent) = parent else { return send(client, &session, &cdp::Resume {}) };
@@ -175,16 +197,51 @@ fn attached(client: &Client, state: &mut State, parent: Option<&str>, event: cdp
     send(client, &session, &cdp::Resume {});
 }
 
+/// How a viewport of this size is asked for.
+pub(crate) fn metrics(width: u32, height: u32) -> cdp::SetDeviceMetrics {
+    cdp::SetDeviceMetrics { width, height, device_scale_factor: 0.0, mobile: false }
+}
+
+/// Whether a tab that is opened with this address goes somewhere.
+fn leads_away(url: &str) -> bool {
+    !url.is_empty() && !url.starts_with("about:") && !url.starts_with("javascript:")
+}
+
+/// What a tab is opened for, when a page opened it: the address that the page asked for, because the tab itself is still
+/// empty. None for those that we asked for.
+fn opened(state: &mut State, info: &cdp::TargetInfo) -> Option<String> {
+    let opener = info.opener_id.as_ref()?;
+    let by = state.tabs.values_mut().find(|t| t.target == *opener || t.frames.contains_key(opener));
+    let asked = by.and_then(|tab| tab.opening.pop_front()).filter(|url| !url.is_empty());
+    let url = asked.unwrap_or_else(|| info.url.clone());
+    Some(clip(if url.is_empty() { &info.title } else { &url }))
+}
+
 fn of_session(client: &Client, state: &mut State, session: &str, method: &str, params: &RawValue) {
-    let State { tabs, children, last_scope, .. } = state;
-    let root = children.get(session).map_or(session, String::as_str);
-    let Some(tab) = tabs.get_mut(root) else { return };
+    let root = state.children.get(session).map_or(session, String::as_str).to_owned();
+    match method {
+        "Page.javascriptDialogOpening" => {
+            if let Some(event) = read(method, params) {
+                dialog_opening(client, state, session, &root, event);
+            }
+            return;
+        }
+        "Page.javascriptDialogClosed" => {
+            state.dialogs.retain(|(s, _)| *s != root);
+            state.show_dialogs();
+            state.tabs.values_mut().for_each(TabState::active);
+            return;
+        }
+        "Inspector.targetCrashed" => return crashed(state, session, &root),
+        _ => {}
+    }
+    let State { tabs, last_scope, .. } = state;
+    let Some(tab) = tabs.get_mut(&root) else { return };
     let Some((domain, name)) = method.split_once('.') else { return };
     match domain {
-        "Page" => page(client, tab, session, name, params),
+        "Page" => page(tab, session, name, params),
         "Runtime" => runtime(tab, session, name, params, last_scope),
         "Network" => network::event(tab, name, params),
-        "Inspector" if name == "targetCrashed" => crashed(tab, session),
         "Input" if name == "dragIntercepted" => {
             if let Some(cdp::DragIntercepted { data }) = read(method, params) {
                 tab.drag = Some(data);
@@ -194,20 +251,18 @@ fn of_session(client: &Client, state: &mut State, session: &str, method: &str, p
     }
 }
 
-fn crashed(tab: &mut TabState, session: &str) {
-    let main = tab.main.clone();
-    if tab.frames.get(&main).is_some_and(|frame| frame.session == session) {
-        tab.gone = Some("the page crashed".to_owned());
-        tab.dialog = None;
-    } else {
-        for frame in tab.frames.values_mut().filter(|f| f.session == session) {
-            frame.world = None;
-        }
-        tab.active();
+fn crashed(state: &mut State, session: &str, root: &str) {
+    let Some(tab) = state.tabs.get_mut(root) else { return };
+    if tab.main_frame().is_some_and(|frame| frame.session == session) {
+        return state.end_tab(root, TabEnd::Crashed);
     }
+    for frame in tab.frames.values_mut().filter(|f| f.session == session) {
+        frame.world = None;
+    }
+    tab.active();
 }
 
-fn page(client: &Client, tab: &mut TabState, session: &str, name: &str, params: &RawValue) {
+fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) {
     match name {
         "frameAttached" => {
             if let Some(cdp::FrameAttached { frame_id, parent_frame_id }) = read(name, params) {
@@ -283,9 +338,11 @@ fn page(client: &Client, tab: &mut TabState, session: &str, name: &str, params: 
                 tab.active();
             }
         }
-        "javascriptDialogOpening" => {
-            if let Some(event) = read(name, params) {
-                dialog_opening(client, tab, session, event);
+        "windowOpen" => {
+            if let Some(cdp::WindowOpen { url }) = read(name, params)
+                && tab.opening.len() < MAX_OPENING
+            {
+                tab.opening.push_back(url);
             }
         }
         "fileChooserOpened" => {
@@ -296,10 +353,6 @@ fn page(client: &Client, tab: &mut TabState, session: &str, name: &str, params: 
                     tab.notice(Notice::FileChooser);
                 }
             }
-        }
-        "javascriptDialogClosed" => {
-            tab.dialog = None;
-            tab.active();
         }
         _ => {}
     }
@@ -343,18 +396,23 @@ fn navigated(tab: &mut TabState, session: &str, info: cdp::FrameInfo) {
 }
 
 /// An alert has only one answer; everything else waits for whoever drives the app.
-fn dialog_opening(client: &Client, tab: &mut TabState, session: &str, event: cdp::DialogOpening) {
+fn dialog_opening(client: &Client, state: &mut State, session: &str, root: &str, event: cdp::DialogOpening) {
+    let Some(tab) = state.tabs.get_mut(root) else { return };
     if event.r#type == "alert" {
         tab.notice(Notice::DialogShown { text: clip(&event.message) });
         send(client, session, &cdp::HandleDialog { accept: true, prompt_text: None });
-    } else {
-        tab.dialog = Some(Dialog {
-            kind: event.r#type,
-            message: event.message,
-            default: event.default_prompt.unwrap_or_default(),
-        });
+        return tab.active();
     }
-    tab.active();
+    let dialog = Dialog {
+        kind: event.r#type,
+        message: clip_to(&event.message, MAX_DIALOG),
+        default: clip_to(&event.default_prompt.unwrap_or_default(), MAX_DIALOG),
+        tab: None,
+    };
+    state.dialogs.push((root.to_owned(), dialog));
+    state.show_dialogs();
+    // Whoever waits for something else has to hear of it, in whichever tab.
+    state.tabs.values_mut().for_each(TabState::active);
 }
 
 fn runtime(tab: &mut TabState, session: &str, name: &str, params: &RawValue, last_scope: &mut u64) {
@@ -436,10 +494,14 @@ fn said(object: &cdp::RemoteObject) -> String {
 
 /// Cuts a text of the page to what a notice keeps.
 pub(crate) fn clip(text: &str) -> String {
-    if text.len() <= MAX_TEXT {
+    clip_to(text, MAX_TEXT)
+}
+
+fn clip_to(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes {
         return text.to_owned();
     }
-    let mut cut = text[..text.floor_char_boundary(MAX_TEXT)].to_owned();
+    let mut cut = text[..text.floor_char_boundary(bytes)].to_owned();
     cut.push('…');
     cut
 }

@@ -81,6 +81,8 @@ pub(crate) struct Browser {
     /// `Chromium 156`.
     pub(crate) label: String,
     pub(crate) pid: u32,
+    /// Whether a person may see it.
+    pub(crate) headed: bool,
     /// Where it puts what pages download.
     pub(crate) downloads: PathBuf,
     child: Child,
@@ -164,7 +166,16 @@ impl Launch<'_> {
         let to_browser = pipe::Sender::from_owned_fd(we_write.into()).map_err(|e| pipe_error(&e))?;
         let client = Client::new(from_browser, to_browser, sink);
         let dir = self.dir.to_owned();
-        let mut browser = Browser { client, label: String::new(), pid, downloads, child, dir, folders };
+        let mut browser = Browser {
+            client,
+            headed: self.headed,
+            label: String::new(),
+            pid,
+            downloads,
+            child,
+            dir,
+            folders,
+        };
         browser.record()?;
         let failed = match timeout(START, browser.client.call(None, &protocol::GetVersion {})).await {
             Ok(Ok(version)) => {

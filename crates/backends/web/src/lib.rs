@@ -5,6 +5,7 @@
 //! | `cdp` | the DevTools client: frames on a pipe, requests, answers, events |
 //! | `find`, `launch`, `process` | which browser, how it starts and ends, what is swept after a crash |
 //! | `events`, `state` | what is known from events: tabs, frames, dialogs, requests, notices |
+//! | `tabs` | which tabs there are, and the one that is driven |
 //! | `tab` | one tab as the rest drives it: commands and calls into documents that end when it does |
 //! | `page`, `agent`, `capture` | the script of ours in every document, what it answers, trees made of that |
 //! | `unseen` | what the script cannot see: closed shadow roots, `ElementInternals`, listeners |
@@ -39,6 +40,7 @@ mod screenshot;
 mod settle;
 mod state;
 mod tab;
+mod tabs;
 mod unseen;
 
 pub use device::WebDevice;

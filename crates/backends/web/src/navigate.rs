@@ -1,34 +1,46 @@
 //! Going somewhere else, and knowing when one is there.
 
 use crate::address;
+use crate::cdp::Method;
 use crate::cdp::protocol as cdp;
 use crate::device::WebDevice;
 use crate::events::clip;
+use crate::state::TabState;
 use crate::tab::{Fault, dialog_open};
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{Arrived, CancellationToken, Navigation, Notice, Page};
+use stickpin_kernel::device::{Arrived, CancellationToken, Leave, Navigation, Notice, Page};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use tokio::time::timeout_at;
 
 /// How long a page has to be quiet until it counts as there.
-const QUIET: Duration = Duration::from_millis(150);
+pub(crate) const QUIET: Duration = Duration::from_millis(150);
+
+/// What a new tab shows.
+pub(crate) const EMPTY: &str = "about:blank";
 
 impl WebDevice {
     pub(crate) async fn go(
         &mut self,
         to: &Navigation,
+        leave: Leave,
         deadline: Instant,
         cancel: &CancellationToken,
     ) -> Result<Arrived> {
+        let before = self.tab.read(|tab| tab.main_frame().map(|f| f.url.clone()).unwrap_or_default())?;
         let moved = tokio::select! {
-            moved = self.leave(to, deadline) => moved,
+            moved = self.leave(to, leave, deadline) => moved,
             () = cancel.cancelled() => Err(Error::new(ErrorCode::Timeout, "the navigation was cancelled")),
         };
         let moved = match moved {
             Ok(moved) => moved,
             // What is no address, or no step of a browser, was not even tried.
             Err(e) if matches!(e.code, ErrorCode::InvalidArgs | ErrorCode::Unsupported) => return Err(e),
-            Err(e) => {
+            Err(mut e) => {
+                if e.code == ErrorCode::DeviceNotFound && !self.tab.closed() && before != EMPTY {
+                    e.message =
+                        format!("{}; an error page stands in place of {} now", e.message, clip(&before));
+                    e.hint = format!("{}; stickpin back returns to what was there", e.hint);
+                }
                 if e.code == ErrorCode::Timeout {
                     // The page that is there answers nothing while the browser waits for another one.
                     self.tab.command(&cdp::StopLoading {}).await?;
@@ -50,7 +62,29 @@ impl WebDevice {
     }
 
     /// Goes, until another document is committed. False when there is nowhere to go.
-    async fn leave(&mut self, to: &Navigation, deadline: Instant) -> Result<bool> {
+    async fn leave(&mut self, to: &Navigation, leave: Leave, deadline: Instant) -> Result<bool> {
+        if leave == Leave::Ask {
+            return self.depart(to, leave, deadline).await;
+        }
+        tokio::select! {
+            biased;
+            moved = self.depart(to, leave, deadline) => moved,
+            never = self.discard() => match never? {},
+        }
+    }
+
+    /// Answers the pages that ask before they are left, for as long as it is polled.
+    pub(crate) async fn discard(&self) -> Result<std::convert::Infallible> {
+        loop {
+            let message = self.tab.until(|tab| asks_to_leave(tab).map(str::to_owned)).await?;
+            self.tab.command(&cdp::HandleDialog { accept: true, prompt_text: None }).await?;
+            self.tab.write(|tab| tab.notice(Notice::DialogShown { text: clip(&message) }))?;
+            self.tab.until(|tab| asks_to_leave(tab).is_none().then_some(())).await?;
+        }
+    }
+
+    /// Goes, until another document is committed or a dialog is in the way that `leave` does not answer.
+    async fn depart(&self, to: &Navigation, leave: Leave, deadline: Instant) -> Result<bool> {
         let arrivals = self.tab.read(|tab| tab.arrivals)?;
         match to {
             Navigation::To(what) => return self.visit(what, deadline).await,
@@ -59,7 +93,7 @@ impl WebDevice {
                     .hint("stickpin open URL"));
             }
             Navigation::Reload => {
-                self.tab.unless_dialog(self.tab.command(&cdp::Reload {})).await?;
+                self.unless_asked(leave, &cdp::Reload {}).await?;
             }
             Navigation::Back | Navigation::Forward => {
                 let history = self.tab.command(&cdp::GetHistory {}).await?;
@@ -67,19 +101,16 @@ impl WebDevice {
                 let entry = if *to == Navigation::Back { at.checked_sub(1) } else { at.checked_add(1) };
                 let Some(entry) = entry.and_then(|at| history.entries.get(at)) else { return Ok(false) };
                 // The empty page that every tab begins with is no place where anybody was.
-                if *to == Navigation::Back
-                    && at == 1
-                    && entry.url == "about:blank"
-                    && history.entries.len() > 1
-                {
+                if *to == Navigation::Back && at == 1 && entry.url == EMPTY && history.entries.len() > 1 {
                     return Ok(false);
                 }
-                self.tab.unless_dialog(self.tab.command(&cdp::GoToEntry { entry_id: entry.id })).await?;
+                self.unless_asked(leave, &cdp::GoToEntry { entry_id: entry.id }).await?;
             }
         }
         let arrived = self.tab.until(|tab| {
-            if let Some(dialog) = &tab.dialog {
-                // "Leave the page?" is for whoever drives it: a draft is at stake.
+            // "Leave the page?" is for whoever drives it: a draft is at stake.
+            let answered = leave == Leave::Discard && asks_to_leave(tab).is_some();
+            if let Some(dialog) = tab.dialog.as_ref().filter(|_| !answered) {
                 return Some(Err(dialog_open(dialog)));
             }
             (tab.arrivals != arrivals).then_some(Ok(true))
@@ -91,31 +122,21 @@ impl WebDevice {
         }
     }
 
-    /// Goes to an address. Whoever opens another page has decided to leave this one.
-    async fn visit(&mut self, what: &str, deadline: Instant) -> Result<bool> {
+    /// Sends a command that makes the page be left.
+    async fn unless_asked<M: Method>(&self, leave: Leave, method: &M) -> Result<()> {
+        let sent = self.tab.command(method);
+        match leave {
+            Leave::Ask => self.tab.unless_dialog(sent).await.map(drop)?,
+            Leave::Discard => sent.await.map(drop)?,
+        }
+        Ok(())
+    }
+
+    /// Goes to an address.
+    async fn visit(&self, what: &str, deadline: Instant) -> Result<bool> {
         let url = address::parse(what)?;
         let navigate = cdp::Navigate { url: url.as_str().to_owned() };
-        let going = self.tab.command(&navigate);
-        let leaving = async {
-            loop {
-                let message = self
-                    .tab
-                    .until(|tab| {
-                        tab.dialog.as_ref().filter(|d| d.kind == "beforeunload").map(|d| d.message.clone())
-                    })
-                    .await?;
-                self.tab.command(&cdp::HandleDialog { accept: true, prompt_text: None }).await?;
-                self.tab.write(|tab| tab.notice(Notice::DialogShown { text: clip(&message) }))?;
-                self.tab.until(|tab| tab.dialog.is_none().then_some(())).await?;
-            }
-        };
-        let gone = tokio::select! {
-            gone = timeout_at(deadline.into(), going) => gone,
-            left = leaving => {
-                let never: Result<std::convert::Infallible> = left;
-                return match never { Ok(never) => match never {}, Err(e) => Err(e) };
-            }
-        };
+        let gone = timeout_at(deadline.into(), self.tab.command(&navigate)).await;
         let Ok(answer) = gone else {
             let text = format!("{} did not answer in time", clip(url.as_str()));
             return Err(Error::new(ErrorCode::Timeout, text)
@@ -154,6 +175,12 @@ impl WebDevice {
             Err(fault) => Err(fault.into()),
         }
     }
+}
+
+/// What the page says that asks before it is left.
+fn asks_to_leave(tab: &TabState) -> Option<&str> {
+    let own = tab.dialog.as_ref().filter(|d| d.kind == "beforeunload" && d.tab.is_none());
+    own.map(|d| d.message.as_str())
 }
 
 /// What to do about an address that cannot be reached.

@@ -7,7 +7,7 @@ use crate::find::install_hint;
 use crate::launch::{Browser, Launch};
 use crate::state::Shared;
 use crate::tab::{Tab, lost};
-use crate::{address, process};
+use crate::{address, process, tabs};
 use async_trait::async_trait;
 use serde_json::json;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_kernel::device::{
-    Capability, Check, Device, DeviceEntry, Navigation, OpenRequest, Provider, Support,
+    Capability, Check, Device, DeviceEntry, Leave, Navigation, OpenRequest, Provider, Support,
 };
 use stickpin_kernel::{Error, ErrorCode, Result};
 use tokio::time::timeout;
@@ -97,26 +97,17 @@ async fn first_tab(browser: &Browser, shared: &Arc<Shared>, request: &OpenReques
         flatten: true,
         filter: Some(vec![json!({"type": "page"}), json!({"type": "iframe"})]),
     };
-    let create = cdp::CreateTarget { url: "about:blank".into(), background: Some(!request.headed) };
     let (downloads, attach) = (client.send(None, &downloads), client.send(None, &attach));
-    let create = client.send(None, &create);
+    if !request.headed {
+        shared.state().viewport = request.viewport;
+    }
     downloads.await.map_err(refused)?;
     attach.await.map_err(refused)?;
-    let target = create.await.map_err(refused)?.target_id;
-    let session = shared
-        .until(|state| {
-            if let Some(why) = &state.lost {
-                return Some(Err(lost(why)));
-            }
-            state.tabs.iter().find(|(_, tab)| tab.target == target).map(|(session, _)| Ok(session.clone()))
-        })
-        .await?;
+    let session = tabs::create(client, shared).await?;
+    shared.state().active.clone_from(&session);
     let tab = Tab { client: client.clone(), shared: Arc::clone(shared), session };
-    if let (Some((width, height)), false) = (request.viewport, request.headed) {
-        let metrics = cdp::SetDeviceMetrics { width, height, device_scale_factor: 0.0, mobile: false };
-        tab.command(&metrics).await?;
-    }
     tab.top().await?;
+    tab.write(|tab| tab.driven = true)?;
     if request.cancel.is_cancelled() {
         return Err(Error::new(ErrorCode::Timeout, "opening was cancelled"));
     }
@@ -145,6 +136,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Html, Support::Yes),
     (Capability::Attrs, Support::Yes),
     (Capability::Settle, Support::Yes),
+    (Capability::Tabs, Support::Yes),
 ];
 
 #[async_trait]
@@ -162,7 +154,7 @@ impl Provider for WebProvider {
         address::parse(&request.what)?;
         let mut device = self.start(&request).await?;
         let to = Navigation::To(request.what.clone());
-        match device.navigate(&to, request.ready_timeout, &request.cancel).await {
+        match device.navigate(&to, Leave::Discard, request.ready_timeout, &request.cancel).await {
             Ok(_) => Ok(Box::new(device)),
             Err(error) => {
                 device.close().await?;

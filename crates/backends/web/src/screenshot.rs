@@ -47,6 +47,7 @@ impl WebDevice {
             capture_beyond_viewport: clip.is_some().then_some(true),
             clip,
         };
+        self.for_a_picture().await?;
         let picture = self.tab.ask(&self.tab.session, &method).await?;
         let png = base64::engine::general_purpose::STANDARD
             .decode(picture.data)

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-use stickpin_kernel::device::{Dialog, Notice};
+use stickpin_kernel::device::{Dialog, Notice, TabEnd};
 use tokio::sync::watch;
 
 /// Notices that are kept until they are asked for; the oldest go first.
@@ -64,19 +64,75 @@ pub(crate) struct State {
     pub(crate) downloads: HashMap<String, String>,
     /// The last scope that was given to a document.
     pub(crate) last_scope: u64,
+    /// The last number that was given to a tab.
+    pub(crate) last_tab: u64,
+    /// The session of the tab that is driven: what other tabs do is reported there.
+    pub(crate) active: String,
+    /// The size of the viewport that every tab gets.
+    pub(crate) viewport: Option<(u32, u32)>,
+    /// Dialogs that wait for an answer, by the session of their tab, oldest first.
+    pub(crate) dialogs: Vec<(String, Dialog)>,
+}
+
+impl State {
+    /// Tells every tab of the dialog that is to be answered next: its own, else one of another tab. Pages that know each
+    /// other share a process, and a dialog of one stops the scripts of all.
+    pub(crate) fn show_dialogs(&mut self) {
+        let first = self.dialogs.first().and_then(|(session, dialog)| {
+            let tab = self.tabs.get(session)?;
+            Some(Dialog { tab: Some(tab.id()), ..dialog.clone() })
+        });
+        for (session, tab) in &mut self.tabs {
+            let own = self.dialogs.iter().find(|(s, _)| s == session).map(|(_, dialog)| dialog.clone());
+            tab.dialog = own.or_else(|| first.clone());
+        }
+    }
+
+    /// A tab is not there any more, or cannot be driven.
+    pub(crate) fn end_tab(&mut self, session: &str, how: TabEnd) {
+        let Some(tab) = self.tabs.get_mut(session) else { return };
+        if tab.gone.is_some() {
+            return;
+        }
+        tab.gone = Some(how);
+        let id = tab.id();
+        self.dialogs.retain(|(s, _)| s != session);
+        self.show_dialogs();
+        if let Some(active) = self.tabs.get_mut(&self.active) {
+            active.notice(Notice::Closed { id });
+        }
+    }
+
+    /// The tabs that can be driven, oldest first.
+    pub(crate) fn living(&self) -> Vec<(&String, &TabState)> {
+        let mut living: Vec<_> = self.tabs.iter().filter(|(_, tab)| tab.gone.is_none()).collect();
+        living.sort_by_key(|(_, tab)| tab.number);
+        living
+    }
 }
 
 /// One tab.
 #[derive(Debug, Default)]
 pub(crate) struct TabState {
     pub(crate) target: String,
+    /// Counts up over the tabs of a browser; the first is 1.
+    pub(crate) number: u64,
+    /// The target that opened it.
+    pub(crate) opener: Option<String>,
+    /// It was the driven one before.
+    pub(crate) driven: bool,
+    /// We closed it, or are about to.
+    pub(crate) asked_to_close: bool,
+    /// Addresses of tabs that its page asked for and that are not there yet.
+    pub(crate) opening: VecDeque<String>,
     /// Id of the top frame.
     pub(crate) main: String,
     /// Frames by id. The order of a `BTreeMap` is of no meaning; see [`Frame::order`].
     pub(crate) frames: BTreeMap<String, Frame>,
     pub(crate) next_order: u64,
     /// Why it cannot be driven any more.
-    pub(crate) gone: Option<String>,
+    pub(crate) gone: Option<TabEnd>,
+    /// The dialog that is in the way here: its own, or that of another tab, which it names.
     pub(crate) dialog: Option<Dialog>,
     /// A cross-document navigation of the top frame that has not been committed: where to, and since when.
     pub(crate) navigating: Option<(String, Instant)>,
@@ -163,6 +219,11 @@ pub(crate) struct Request {
 }
 
 impl TabState {
+    /// What it is called.
+    pub(crate) fn id(&self) -> String {
+        format!("t{}", self.number)
+    }
+
     pub(crate) fn notice(&mut self, notice: Notice) {
         if self.notices.len() == MAX_NOTICES {
             self.notices.pop_front();
@@ -246,6 +307,26 @@ mod tests {
         let mut tab = tab(&[("top", None), ("z", Some("top")), ("m", Some("z")), ("a", Some("top"))]);
         tab.remove_frame("z");
         assert_eq!(tab.frames.keys().collect::<Vec<_>>(), ["a", "top"]);
+    }
+
+    #[test]
+    fn a_dialog_is_in_the_way_of_every_tab_and_names_its_own() {
+        let mut state = State::default();
+        for (session, number) in [("a", 1), ("b", 2), ("c", 3)] {
+            state.tabs.insert(session.into(), TabState { number, ..TabState::default() });
+        }
+        let asked = |kind: &str| Dialog { kind: kind.into(), ..Dialog::default() };
+        state.dialogs = vec![("b".into(), asked("confirm")), ("c".into(), asked("prompt"))];
+        state.show_dialogs();
+        let words = |state: &State, tab| state.tabs[tab].dialog.as_ref().map(Dialog::words);
+        assert_eq!(words(&state, "a").unwrap(), "confirm in tab t2 \"\"");
+        assert_eq!(words(&state, "b").unwrap(), "confirm \"\"");
+        assert_eq!(words(&state, "c").unwrap(), "prompt \"\"");
+        state.end_tab("b", TabEnd::Closed);
+        assert_eq!(words(&state, "a").unwrap(), "prompt in tab t3 \"\"");
+        state.end_tab("c", TabEnd::Closed);
+        assert_eq!(words(&state, "a"), None);
+        assert_eq!(state.living().len(), 1);
     }
 
     #[test]

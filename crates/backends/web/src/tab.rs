@@ -6,18 +6,18 @@ mod delivery;
 use crate::agent;
 use crate::cdp::protocol as cdp;
 use crate::cdp::{CallError, Client, Method, Reply};
-use crate::state::{Shared, TabState};
+use crate::state::{Shared, State, TabState};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::Dialog;
+use stickpin_kernel::device::{Dialog, TabEnd};
 use stickpin_kernel::{Error, ErrorCode};
 use tokio::time::timeout;
 
 /// How long the page may take to answer one call. A page whose script runs for longer counts as hung.
-const ANSWER: Duration = Duration::from_secs(30);
+const ANSWER: Duration = Duration::from_secs(20);
 
 /// How long a tab may be without a document between two of them.
 const DOCUMENT: Duration = Duration::from_secs(5);
@@ -89,9 +89,21 @@ impl From<Error> for Fault {
 
 /// The error of everything that a dialog blocks.
 pub(crate) fn dialog_open(dialog: &Dialog) -> Error {
-    let (kind, message) = (&dialog.kind, stickpin_tree::quote(&dialog.message));
-    Error::new(ErrorCode::DialogOpen, format!("a {kind} dialog waits for an answer: {message}"))
+    Error::new(ErrorCode::DialogOpen, format!("the page waits for an answer to its {}", dialog.words()))
         .hint("stickpin alert accept, or stickpin alert dismiss")
+}
+
+/// The error of a tab that is gone: with it the session, unless another tab is there to go on in.
+fn ended(state: &State, session: &str) -> Error {
+    let tab = state.tabs.get(session);
+    let crashed = tab.is_some_and(|tab| tab.gone == Some(TabEnd::Crashed));
+    if !state.living().iter().any(|(other, _)| *other != session) {
+        return lost(if crashed { "the page crashed" } else { "the tab was closed" });
+    }
+    let id = tab.map_or_else(|| "the tab".to_owned(), |tab| format!("tab {}", tab.id()));
+    let why = if crashed { "crashed" } else { "was closed" };
+    Error::new(ErrorCode::DeviceNotFound, format!("{id} {why} in the middle of the command"))
+        .hint("the session goes on in another tab: stickpin tab list, stickpin snapshot -i")
 }
 
 /// The error of a tab or browser that is gone.
@@ -117,11 +129,17 @@ impl Tab {
         if let Some(why) = &state.lost {
             return Err(lost(why));
         }
-        let Some(tab) = state.tabs.get_mut(&self.session) else { return Err(lost("the tab is gone")) };
-        match &tab.gone {
-            Some(why) => Err(lost(why)),
-            None => Ok(change(tab)),
+        match state.tabs.get_mut(&self.session) {
+            Some(tab) if tab.gone.is_none() => Ok(change(tab)),
+            _ => Err(ended(&state, &self.session)),
         }
+    }
+
+    /// Whether it was closed while the browser and other tabs live on.
+    pub(crate) fn closed(&self) -> bool {
+        let state = self.shared.state();
+        let closed = state.tabs.get(&self.session).is_some_and(|tab| tab.gone == Some(TabEnd::Closed));
+        closed && state.lost.is_none() && !state.living().is_empty()
     }
 
     /// Waits until `look` finds something in its state.
@@ -134,9 +152,8 @@ impl Tab {
                 return Some(Err(lost(why)));
             }
             match state.tabs.get(&self.session) {
-                None => Some(Err(lost("the tab is gone"))),
-                Some(TabState { gone: Some(why), .. }) => Some(Err(lost(why))),
-                Some(tab) => look(tab).map(Ok),
+                Some(tab) if tab.gone.is_none() => look(tab).map(Ok),
+                _ => Some(Err(ended(state, &self.session))),
             }
         });
         found.await
@@ -396,7 +413,7 @@ impl Tab {
     pub(crate) fn call_error(&self, error: &CallError) -> Error {
         match error {
             CallError::Lost(why) => lost(why),
-            error if error.session_gone() => lost("the tab was closed"),
+            error if error.session_gone() => ended(&self.shared.state(), &self.session),
             CallError::Refused { .. } | CallError::Malformed { .. } => {
                 Error::new(ErrorCode::Internal, format!("the browser refused: {error}"))
             }

@@ -5,8 +5,8 @@ mod support;
 use std::time::{Duration, Instant};
 use stickpin_kernel::ErrorCode;
 use stickpin_kernel::device::{
-    Action, CancellationToken, CaptureRequest, Device, DialogAnswer, Landed, Modifiers, Navigation, Notice,
-    SettleRequest,
+    Action, CancellationToken, CaptureRequest, Device, DialogAnswer, Landed, Leave, Modifiers, Navigation,
+    Notice, SettleRequest,
 };
 use stickpin_tree::Role;
 use support::Page;
@@ -75,7 +75,11 @@ async fn everything_says_at_once_that_a_dialog_is_open_and_nothing_runs_behind_i
     codes.push(page.device.perform(&key, &none).await.unwrap_err().code);
     codes.push(page.device.screenshot(Default::default()).await.unwrap_err().code);
     codes.push(
-        page.device.navigate(&Navigation::Reload, Duration::from_secs(5), &none).await.unwrap_err().code,
+        page.device
+            .navigate(&Navigation::Reload, Leave::Ask, Duration::from_secs(5), &none)
+            .await
+            .unwrap_err()
+            .code,
     );
     assert!(codes.iter().all(|c| *c == ErrorCode::DialogOpen), "{codes:?}");
     let settle = SettleRequest { quiet: Duration::from_millis(150), cap: Duration::from_secs(10) };
@@ -153,7 +157,11 @@ async fn leaving_a_draft_is_asked_for_history_and_accepted_for_open() {
     let name = page.find(Role::TextBox, "Name").await;
     page.press(name).await;
     page.fill(name, "half written").await;
-    let error = page.device.navigate(&Navigation::Back, Duration::from_secs(10), &none).await.unwrap_err();
+    let error = page
+        .device
+        .navigate(&Navigation::Back, Leave::Ask, Duration::from_secs(10), &none)
+        .await
+        .unwrap_err();
     assert_eq!(error.code, ErrorCode::DialogOpen);
     assert_eq!(page.device.dialog().unwrap().kind, "beforeunload");
     page.device.answer_dialog(DialogAnswer::Dismiss).await.unwrap();

@@ -4,7 +4,9 @@ mod support;
 
 use std::time::{Duration, Instant};
 use stickpin_kernel::ErrorCode;
-use stickpin_kernel::device::{CancellationToken, Device, Navigation, Notice, Provider, SettleRequest};
+use stickpin_kernel::device::{
+    CancellationToken, Device, Leave, Navigation, Notice, Provider, SettleRequest,
+};
 use stickpin_tree::Role;
 use support::{Page, provider, request};
 
@@ -21,14 +23,14 @@ async fn history_and_reload() {
     let url = page.site.url("/two");
     assert_eq!(page.go(&url).await.title, "Two");
     let wait = Duration::from_secs(10);
-    let back = page.device.navigate(&Navigation::Back, wait, &none()).await.unwrap();
+    let back = page.device.navigate(&Navigation::Back, Leave::Ask, wait, &none()).await.unwrap();
     assert_eq!((back.moved, back.title.as_str(), back.settled), (true, "One", true));
-    assert!(!page.device.navigate(&Navigation::Back, wait, &none()).await.unwrap().moved);
-    let forward = page.device.navigate(&Navigation::Forward, wait, &none()).await.unwrap();
+    assert!(!page.device.navigate(&Navigation::Back, Leave::Ask, wait, &none()).await.unwrap().moved);
+    let forward = page.device.navigate(&Navigation::Forward, Leave::Ask, wait, &none()).await.unwrap();
     assert_eq!((forward.moved, forward.title.as_str()), (true, "Two"));
-    assert!(!page.device.navigate(&Navigation::Forward, wait, &none()).await.unwrap().moved);
+    assert!(!page.device.navigate(&Navigation::Forward, Leave::Ask, wait, &none()).await.unwrap().moved);
     page.truth::<u32>("window.mark=1").await;
-    let again = page.device.navigate(&Navigation::Reload, wait, &none()).await.unwrap();
+    let again = page.device.navigate(&Navigation::Reload, Leave::Ask, wait, &none()).await.unwrap();
     assert_eq!((again.moved, again.title.as_str()), (true, "Two"));
     assert_eq!(page.truth::<Option<u32>>("window.mark??null").await, None);
     page.close().await;
@@ -55,7 +57,8 @@ async fn addresses_that_lead_nowhere_say_why() {
         ("chrome://settings".to_owned(), ErrorCode::InvalidArgs, "chrome"),
     ] {
         let to = Navigation::To(what.clone());
-        let error = page.device.navigate(&to, Duration::from_secs(10), &none()).await.unwrap_err();
+        let error =
+            page.device.navigate(&to, Leave::Ask, Duration::from_secs(10), &none()).await.unwrap_err();
         assert_eq!(error.code, code, "{what}: {error}");
         assert!(error.message.contains(words) && !error.hint.is_empty(), "{what}: {error}");
     }
@@ -69,11 +72,11 @@ async fn addresses_that_lead_nowhere_say_why() {
 async fn a_page_that_never_ends_is_there_but_not_settled() {
     let Some(mut page) = Page::show("<!doctype html>x").await else { return };
     let to = Navigation::To(page.site.url("/slow"));
-    let arrived = page.device.navigate(&to, Duration::from_secs(1), &none()).await.unwrap();
+    let arrived = page.device.navigate(&to, Leave::Ask, Duration::from_secs(1), &none()).await.unwrap();
     assert_eq!((arrived.moved, arrived.settled, arrived.title.as_str()), (true, false, "Slow"));
     page.find(Role::Button, "Early").await;
     let to = Navigation::To(page.site.url("/never"));
-    let error = page.device.navigate(&to, Duration::from_secs(1), &none()).await.unwrap_err();
+    let error = page.device.navigate(&to, Leave::Ask, Duration::from_secs(1), &none()).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::Timeout);
     let url = page.site.url("/");
     assert!(page.go(&url).await.settled);

@@ -7,7 +7,6 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::render::{Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stickpin_tree::quote;
 
 /// Say whether a dialog of the app (confirm, prompt, beforeunload) waits for an answer.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -98,7 +97,7 @@ async fn answer(cx: &mut Cx, answer: DialogAnswer) -> Result<Answered> {
 impl Show for Waiting {
     fn show(&self, text: &mut Text) {
         match &self.dialog {
-            Some(d) => text.line(format_args!("{} {} waits for an answer", d.kind, quote(&d.message))),
+            Some(d) => text.line(format_args!("{} waits for an answer", d.words())),
             None => text.line("no dialog waits"),
         }
     }
@@ -107,6 +106,6 @@ impl Show for Waiting {
 impl Show for Answered {
     fn show(&self, text: &mut Text) {
         let word = if self.accepted { "accepted" } else { "dismissed" };
-        text.line(format_args!("{word} {} {}", self.dialog.kind, quote(&self.dialog.message)));
+        text.line(format_args!("{word} {}", self.dialog.words()));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Arrived, Capability, Navigation};
+use crate::device::{Arrived, Capability, Leave, Navigation};
 use crate::error::{Error, ErrorCode, Result};
 use crate::render::{Show, Text};
 use schemars::JsonSchema;
@@ -16,17 +16,29 @@ const READY: Duration = Duration::from_secs(10);
 /// Go one step back in the history, and return when the page is ready.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Back {}
+pub(crate) struct Back {
+    /// Throw a draft away when the page asks before it is left.
+    #[serde(default)]
+    discard: bool,
+}
 
 /// Go one step forward in the history, and return when the page is ready.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Forward {}
+pub(crate) struct Forward {
+    /// Throw a draft away when the page asks before it is left.
+    #[serde(default)]
+    discard: bool,
+}
 
 /// Load the page again, and return when it is ready. Refs carry over where the same record reads the same.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Reload {}
+pub(crate) struct Reload {
+    /// Throw a draft away when the page asks before it is left.
+    #[serde(default)]
+    discard: bool,
+}
 
 /// Go to the start screen of the device.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -50,7 +62,7 @@ impl Command for Back {
     type Output = At;
 
     async fn run(self, cx: &mut Cx) -> Result<At> {
-        go(cx, &Navigation::Back, "there is nothing to go back to").await
+        go(cx, &Navigation::Back, leave(self.discard), "there is nothing to go back to").await
     }
 }
 
@@ -59,17 +71,21 @@ impl Command for Forward {
     type Output = At;
 
     async fn run(self, cx: &mut Cx) -> Result<At> {
-        go(cx, &Navigation::Forward, "there is nothing to go forward to").await
+        go(cx, &Navigation::Forward, leave(self.discard), "there is nothing to go forward to").await
     }
 }
 
 impl Command for Reload {
-    const SPEC: Spec =
-        Spec { name: "reload", needs: &[Capability::Reload], examples: &["stickpin reload"], ..HISTORY };
+    const SPEC: Spec = Spec {
+        name: "reload",
+        needs: &[Capability::Reload],
+        examples: &["stickpin reload", "stickpin reload --discard"],
+        ..HISTORY
+    };
     type Output = At;
 
     async fn run(self, cx: &mut Cx) -> Result<At> {
-        go(cx, &Navigation::Reload, "the page cannot be loaded again").await
+        go(cx, &Navigation::Reload, leave(self.discard), "the page cannot be loaded again").await
     }
 }
 
@@ -79,12 +95,17 @@ impl Command for Home {
     type Output = At;
 
     async fn run(self, cx: &mut Cx) -> Result<At> {
-        go(cx, &Navigation::Home, "the device has no start screen").await
+        go(cx, &Navigation::Home, Leave::Ask, "the device has no start screen").await
     }
 }
 
-async fn go(cx: &mut Cx, to: &Navigation, nowhere: &str) -> Result<At> {
-    let arrived: Arrived = cx.navigate(to, READY).await?;
+/// What the flag says.
+pub(super) fn leave(discard: bool) -> Leave {
+    if discard { Leave::Discard } else { Leave::Ask }
+}
+
+async fn go(cx: &mut Cx, to: &Navigation, leave: Leave, nowhere: &str) -> Result<At> {
+    let arrived: Arrived = cx.navigate(to, leave, READY).await?;
     if !arrived.moved {
         return Err(Error::new(ErrorCode::Unsupported, nowhere).hint("stickpin get url says where it is"));
     }

@@ -5,7 +5,7 @@ use super::snapshot::{Outlined, Snapshot};
 use crate::args::Given;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Arrived, Navigation, OpenRequest};
+use crate::device::{Arrived, Leave, Navigation, OpenRequest};
 use crate::error::{Error, ErrorCode, Result};
 use crate::host::Desk;
 use crate::live::{Folder, Live};
@@ -200,8 +200,46 @@ impl Command for Open {
 
 impl Open {
     async fn navigate(&self, cx: &mut Cx) -> Result<Opened> {
-        let arrived = cx.navigate(&Navigation::To(self.what.clone()), READY).await?;
+        self.apply(cx).await?;
+        // Whoever opens another page has decided to leave this one.
+        let to = Navigation::To(self.what.clone());
+        let arrived = cx.navigate(&to, Leave::Discard, READY).await?;
         Opened::new(cx, arrived, false)
+    }
+
+    /// Gives an open session what can be changed while it runs.
+    ///
+    /// # Errors
+    /// `INVALID_ARGS` naming `--relaunch` for what cannot; nothing is changed then.
+    async fn apply(&self, cx: &mut Cx) -> Result<()> {
+        let profile = self.profile.as_deref().map(|p| cx.path(p));
+        let live = cx.live()?;
+        let fixed = if self.headed && !live.headed {
+            Some("--headed")
+        } else if profile.is_some() && profile != live.profile {
+            Some("--profile")
+        } else {
+            None
+        };
+        if let Some(flag) = fixed {
+            return Err(fixed_at_launch(flag, &self.what));
+        }
+        if let Some(Viewport(width, height)) = self.viewport {
+            match cx.device()?.resize(width, height).await {
+                Err(e) if e.code == ErrorCode::Unsupported => {
+                    return Err(fixed_at_launch("--viewport", &self.what));
+                }
+                resized => resized?,
+            }
+        }
+        let live = cx.live()?;
+        if let Some(how) = self.stale_refs {
+            live.session.set_ladder(how.into());
+        }
+        if let Some(minutes) = self.idle_timeout {
+            live.idle_timeout = idle(minutes);
+        }
+        Ok(())
     }
 
     async fn launch(&self, cx: &mut Cx) -> Result<Opened> {
@@ -216,20 +254,20 @@ impl Open {
         // A folder per lifetime: one of the same name may still be ending, and takes its folder along.
         let folder = format!("{}.{lifetime}", cx.session_name);
         let dir = Folder::make(host.config.state_dir.join("sessions").join(folder))?;
+        let profile = self.profile.as_deref().map(|p| cx.path(p));
         let request = OpenRequest {
             what: self.what.clone(),
             session: cx.session_name.clone(),
             dir: dir.path().to_owned(),
             headed: self.headed,
             viewport: self.viewport.map(|v| (v.0, v.1)),
-            profile: self.profile.as_deref().map(|p| cx.path(p)),
+            profile: profile.clone(),
             ready_timeout: READY,
             cancel: cx.cancel.clone(),
         };
         let device = host.provider(&self.what)?.open(request).await?;
         let idle_timeout = match self.idle_timeout {
-            Some(0) => None,
-            Some(minutes) => Some(Duration::from_secs(60 * u64::from(minutes))),
+            Some(minutes) => idle(minutes),
             None => (!self.headed).then_some(host.config.idle_timeout),
         };
         let session = Session::new(SessionConfig {
@@ -242,6 +280,9 @@ impl Open {
             what: self.what.clone(),
             device,
             session,
+            at: None,
+            headed: self.headed,
+            profile,
             pictures: Pictures::default(),
             dir,
             idle_timeout,
@@ -274,6 +315,19 @@ impl Opened {
             snapshot: None,
         })
     }
+}
+
+/// A session's idle time; zero is none.
+fn idle(minutes: u32) -> Option<Duration> {
+    (minutes > 0).then(|| Duration::from_secs(60 * u64::from(minutes)))
+}
+
+fn fixed_at_launch(flag: &str, what: &str) -> Error {
+    Error::new(
+        ErrorCode::InvalidArgs,
+        format!("{flag} cannot be changed while the session is open; nothing was done"),
+    )
+    .hint(format!("stickpin open {what} {flag} ... --relaunch starts anew; without {flag} it goes on"))
 }
 
 fn taken(desk: &Desk) -> Error {

@@ -108,7 +108,7 @@ impl Shown {
             closes_after_idle: status.idle_timeout.map(|d| d.as_secs()),
             memory: status.pid.and_then(resident),
             running: status.running.filter(|&r| r != SessionShow::SPEC.name),
-            dialog: status.dialog.map(|d| format!("{} {}", d.kind, quote(&d.message))),
+            dialog: status.dialog.map(|d| d.words()),
         }
     }
 }

@@ -27,6 +27,7 @@ pub enum Capability {
     Html,
     Attrs,
     Settle,
+    Tabs,
 }
 
 /// How far a capability goes.

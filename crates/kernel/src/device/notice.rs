@@ -2,6 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use stickpin_tree::{escape, quote};
+
+/// Characters of a dialog's kind.
+const KIND: usize = 16;
 
 /// Something that was seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +44,11 @@ pub enum Notice {
         /// Its address or title.
         what: String,
     },
+    /// A tab or window was closed.
+    Closed {
+        /// Its id.
+        id: String,
+    },
     /// A file was downloaded.
     Downloaded {
         /// Where it is.
@@ -55,7 +64,7 @@ pub enum Notice {
 }
 
 /// A dialog that waits for an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dialog {
     /// `alert`, `confirm`, `prompt`, `beforeunload`.
@@ -64,6 +73,18 @@ pub struct Dialog {
     pub message: String,
     /// The proposed answer of a prompt.
     pub default: String,
+    /// The tab that shows it, when that is not the active one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tab: Option<String>,
+}
+
+impl Dialog {
+    /// It in words: `confirm "Sure?"`, `confirm in tab t2 "Sure?"`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let at = self.tab.as_ref().map(|tab| format!(" in tab {tab}")).unwrap_or_default();
+        format!("{}{at} {}", escape(&self.kind, KIND), quote(&self.message))
+    }
 }
 
 /// How to answer one.

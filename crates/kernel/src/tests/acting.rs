@@ -306,6 +306,7 @@ async fn a_dialog_ends_the_act_and_blocks_what_follows() {
                 kind: "confirm".into(),
                 message: "Sure?".into(),
                 default: String::new(),
+                tab: None,
             });
         }),
     );

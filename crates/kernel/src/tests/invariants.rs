@@ -168,7 +168,7 @@ async fn an_answer_to_a_dialog_goes_before_all_that_wait() {
         3,
         Box::new(|w| {
             let kind = "confirm".to_owned();
-            w.dialog = Some(Dialog { kind, message: "Sure?".into(), default: String::new() });
+            w.dialog = Some(Dialog { kind, message: "Sure?".into(), default: String::new(), tab: None });
         }),
     );
     let press = call("press", json!({ "target": "@e2" }));

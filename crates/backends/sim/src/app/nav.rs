@@ -5,7 +5,7 @@ use super::script::Step;
 use super::sim::{Asked, Entry, Sim, Then};
 use super::time::Job;
 use super::value::Value;
-use stickpin_kernel::device::{Dialog, Notice};
+use stickpin_kernel::device::{Dialog, Notice, TabEnd, TabEnded};
 
 /// A document that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,13 +75,14 @@ impl Sim {
         let leave = Leave { url: self.absolute(url), how };
         self.screen(&leave.url)?;
         let tab = self.tab();
-        if !tab.entries.is_empty() {
+        if !tab.entries.is_empty() && !self.discards {
             let guard = self.app.screens[tab.screen].guard.as_ref();
             if guard.is_some_and(|g| super::eval::eval(g, &self.state, &[]).truthy()) {
                 let dialog = Dialog {
                     kind: "beforeunload".into(),
                     message: "Changes you made may not be saved.".into(),
                     default: String::new(),
+                    tab: None,
                 };
                 self.dialog = Some(Asked { dialog, then: Then::Leave(leave) });
                 return Ok(());
@@ -213,15 +214,33 @@ impl Sim {
         self.fetch(Leave { url, how: How::Push })
     }
 
-    /// Closes the front tab; the one before it comes to the front. The last one stays.
+    /// The app closes the front tab; the one before it comes to the front. The last one stays.
     pub(crate) fn close_tab(&mut self) {
-        if self.tabs.len() < 2 {
-            return;
+        if self.tabs.len() > 1 {
+            self.remove_tab(self.active, TabEnd::Closed);
         }
-        let gone = self.tabs.remove(self.active);
+    }
+
+    /// Takes a tab out. When it was the front one, the one before it comes to the front.
+    pub(crate) fn remove_tab(&mut self, at: usize, how: TabEnd) {
+        let gone = self.tabs.remove(at);
         let scopes: Vec<u64> = gone.entries.iter().map(|e| e.scope).collect();
         self.timers.retain(|t| !scopes.contains(&t.scope));
-        self.active = self.active.min(self.tabs.len() - 1);
+        let was_front = at == self.active;
+        if at < self.active || self.active == self.tabs.len() {
+            self.active -= 1;
+        }
+        let now = was_front.then(|| format!("t{} {}", self.tab().surface.0, self.url()));
+        let id = format!("t{}", gone.surface.0);
+        self.notice(Notice::Closed { id: id.clone() });
+        self.ended.push(TabEnded { id, surface: gone.surface, how, now });
+        if was_front {
+            self.front();
+        }
+    }
+
+    /// Another tab is the front one now.
+    pub(crate) fn front(&mut self) {
         if let Ok((_, captured)) = self.screen(&self.path()) {
             self.state.vars.extend(captured);
         }

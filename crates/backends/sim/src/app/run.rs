@@ -81,7 +81,7 @@ impl Sim {
             }
             Stmt::Confirm { text, yes, no } => {
                 let message = self.eval(text, env);
-                let dialog = Dialog { kind: "confirm".into(), message, default: String::new() };
+                let dialog = Dialog { kind: "confirm".into(), message, default: String::new(), tab: None };
                 let (yes, no, env) = (yes.clone(), no.clone(), env.clone());
                 self.dialog = Some(Asked { dialog, then: Then::Script { yes, no, into: None, env } });
             }
@@ -90,6 +90,7 @@ impl Sim {
                     kind: "prompt".into(),
                     message: self.eval(text, env),
                     default: self.eval(default, env),
+                    tab: None,
                 };
                 let (yes, into) = (then.clone(), Some(into.clone()));
                 let then = Then::Script { yes, no: [].into(), into, env: env.clone() };

@@ -15,7 +15,7 @@ use crate::options::Options;
 use crate::truth::{Received, Truth};
 use std::collections::HashMap;
 use std::sync::Arc;
-use stickpin_kernel::device::{Dialog, Notice};
+use stickpin_kernel::device::{Dialog, Notice, TabEnded};
 use stickpin_tree::{Document, IdentityGrade, Role, States, SurfaceId};
 
 /// A running app.
@@ -45,6 +45,10 @@ pub(crate) struct Sim {
     /// Events of `look`, `aim` and `act` that have happened, which they do once per element.
     pub(crate) once: Vec<(u64, Event)>,
     pub(crate) tab_serial: u64,
+    /// Tabs that ended and that nobody was told of.
+    pub(crate) ended: Vec<TabEnded>,
+    /// Pages are left without asking, whatever their guards say.
+    pub(crate) discards: bool,
     /// Texts of live regions as they were last seen.
     live: HashMap<u64, String>,
 }
@@ -113,6 +117,8 @@ impl Sim {
             hover: None,
             once: Vec::new(),
             tab_serial: 0,
+            ended: Vec::new(),
+            discards: false,
             live: HashMap::new(),
         };
         sim.add_tab();
@@ -156,11 +162,22 @@ impl Sim {
 
     /// The address as it is shown.
     pub(crate) fn url(&self) -> String {
-        format!("sim:{}{}", self.app.name, self.path())
+        self.url_of(self.tab())
     }
 
     pub(crate) fn title(&self) -> String {
-        self.eval(&self.app.screens[self.tab().screen].title, &[])
+        self.title_of(self.tab())
+    }
+
+    /// The address that a tab shows.
+    pub(crate) fn url_of(&self, tab: &Tab) -> String {
+        let path = tab.entries.get(tab.at).map_or("", |e| e.url.as_str());
+        format!("sim:{}{path}", self.app.name)
+    }
+
+    /// The title that a tab shows.
+    pub(crate) fn title_of(&self, tab: &Tab) -> String {
+        self.eval(&self.app.screens[tab.screen].title, &[])
     }
 
     /// The value of an expression as text.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use stickpin_backend_sim::SimProvider;
 use stickpin_kernel::ErrorCode;
-use stickpin_kernel::device::{Navigation, Notice, Provider};
+use stickpin_kernel::device::{Leave, Navigation, Notice, Provider};
 use stickpin_tree::{Attr, Role};
 
 #[tokio::test]
@@ -34,7 +34,7 @@ async fn every_link_of_every_app_leads_somewhere() {
             let to = Navigation::To(format!("sim:{app}{path}"));
             for _ in 0..2 {
                 // One screen fails on its first load.
-                let _ = b.device.navigate(&to, Duration::from_secs(5), &Default::default()).await;
+                let _ = b.device.navigate(&to, Leave::Ask, Duration::from_secs(5), &Default::default()).await;
             }
             let tree = b.tree().await;
             assert_eq!(tree.root().document().url, format!("sim:{app}{path}"));

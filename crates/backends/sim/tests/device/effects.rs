@@ -3,7 +3,7 @@
 use crate::common::Bench;
 use std::time::Duration;
 use stickpin_kernel::ErrorCode;
-use stickpin_kernel::device::{DialogAnswer, Navigation, Notice};
+use stickpin_kernel::device::{DialogAnswer, Leave, Navigation, Notice};
 use stickpin_tree::{Role, States};
 
 const ROWS: &str = "[lists]\nrows = [{ id = 'a', n = 1 }, { id = 'b', n = 2 }, { id = 'c', n = 3 }]\n";
@@ -106,12 +106,14 @@ async fn documents_routes_and_history_are_told_apart_by_their_scope() {
     let (second, url) = scope(&b.tree().await);
     assert_eq!((second != first, url.as_str()), (true, "sim:t/b"));
     let none = Default::default();
-    let back = b.device.navigate(&Navigation::Back, Duration::from_secs(1), &none).await.unwrap();
+    let back = b.device.navigate(&Navigation::Back, Leave::Ask, Duration::from_secs(1), &none).await.unwrap();
     assert_eq!((back.moved, back.url.as_str(), back.settled), (true, "sim:t/?x=1", true));
     assert!(scope(&b.tree().await).0 != first, "going back to another document loads it anew");
-    let forward = b.device.navigate(&Navigation::Forward, Duration::from_secs(1), &none).await.unwrap();
+    let forward =
+        b.device.navigate(&Navigation::Forward, Leave::Ask, Duration::from_secs(1), &none).await.unwrap();
     assert_eq!(forward.title, "B");
-    let nowhere = b.device.navigate(&Navigation::Forward, Duration::from_secs(1), &none).await.unwrap();
+    let nowhere =
+        b.device.navigate(&Navigation::Forward, Leave::Ask, Duration::from_secs(1), &none).await.unwrap();
     assert!(!nowhere.moved);
     let urls: Vec<_> = b.device.notices().await.unwrap();
     assert!(urls.contains(&Notice::Navigated { url: "sim:t/b".into() }), "{urls:?}");
@@ -200,11 +202,11 @@ async fn leaving_a_guarded_page_is_asked_about() {
     b.fill(bio, "I paint.").await;
     let none = Default::default();
     let to = Navigation::To("sim:settings/".into());
-    let arrived = b.device.navigate(&to, Duration::from_secs(5), &none).await.unwrap();
+    let arrived = b.device.navigate(&to, Leave::Ask, Duration::from_secs(5), &none).await.unwrap();
     assert_eq!((arrived.moved, b.device.dialog().unwrap().kind.as_str()), (false, "beforeunload"));
     b.device.answer_dialog(DialogAnswer::Dismiss).await.unwrap();
     assert!(b.tree().await.root().document().url.ends_with("/draft"));
-    b.device.navigate(&to, Duration::from_secs(5), &none).await.unwrap();
+    b.device.navigate(&to, Leave::Ask, Duration::from_secs(5), &none).await.unwrap();
     b.device.answer_dialog(DialogAnswer::Accept(None)).await.unwrap();
     assert!(b.tree().await.root().document().url.ends_with("settings/"));
 }
@@ -213,9 +215,9 @@ async fn leaving_a_guarded_page_is_asked_about() {
 async fn a_flaky_screen_fails_first_and_then_takes_its_time() {
     let mut b = Bench::open("sim:settings").await;
     let (to, none) = (Navigation::To("sim:settings/slow".into()), Default::default());
-    let error = b.device.navigate(&to, Duration::from_secs(5), &none).await.unwrap_err();
+    let error = b.device.navigate(&to, Leave::Ask, Duration::from_secs(5), &none).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::DeviceNotFound);
-    let arrived = b.device.navigate(&to, Duration::from_secs(5), &none).await.unwrap();
+    let arrived = b.device.navigate(&to, Leave::Ask, Duration::from_secs(5), &none).await.unwrap();
     assert!(arrived.moved && arrived.settled);
     assert!(b.text().await.contains("\"Watch\""), "arrival waits for what is still being loaded");
     assert_eq!(b.probe.now_ms(), 250 + 600);

@@ -76,6 +76,12 @@ methods! {
 
     /// A new tab.
     "Target.createTarget" CreateTarget { url: String, background: Option<bool> } -> Created;
+    /// Closes a tab, whatever its page says to that.
+    "Target.closeTarget" CloseTarget { target_id: String } -> Done;
+    /// Makes a tab the front one of its window.
+    "Target.activateTarget" ActivateTarget { target_id: String } -> Done;
+    /// All targets.
+    "Target.getTargets" GetTargets {} -> Targets;
     /// Attach to every new target before its scripts run.
     "Target.setAutoAttach" SetAutoAttach { auto_attach: bool, wait_for_debugger_on_start: bool, flatten: bool, filter: Option<Vec<Value>> } -> Done;
     /// Lets a target run that waited for us.
@@ -99,6 +105,10 @@ methods! {
     "Page.getNavigationHistory" GetHistory {} -> History;
     /// Goes to a place where the tab was.
     "Page.navigateToHistoryEntry" GoToEntry { entry_id: i64 } -> Done;
+    /// Closes the tab, unless its page asks first.
+    "Page.close" ClosePage {} -> Done;
+    /// Brings the tab and its window before whoever sits at the machine.
+    "Page.bringToFront" BringToFront {} -> Done;
     /// Answers a dialog.
     "Page.handleJavaScriptDialog" HandleDialog { accept: bool, prompt_text: Option<String> } -> Done;
     /// Report file choosers instead of showing them; `cancel` also tells the page that nothing was chosen.
@@ -187,6 +197,10 @@ pub struct Clip {
 values! {
     /// Answer of `Browser.getVersion`.
     Version { product: String }
+    /// Answer of `Target.getTargets`.
+    Targets { target_infos: Vec<TargetInfo> }
+    /// `Page.windowOpen`: a page asks for a tab or window.
+    WindowOpen { url: String }
     /// Answer of `Target.createTarget`.
     Created { target_id: String }
     /// A frame.

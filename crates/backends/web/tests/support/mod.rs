@@ -10,7 +10,7 @@ use stickpin_backend_web::{WebConfig, WebDevice, WebProvider};
 use stickpin_kernel::ErrorCode;
 use stickpin_kernel::device::{
     Action, Aim, AimOptions, Arrived, Button, CancellationToken, CaptureRequest, Captured, Device, Hit,
-    Modifiers, Navigation, OpenRequest, Performed,
+    Leave, Modifiers, Navigation, OpenRequest, Performed,
 };
 use stickpin_tree::{Handle, Role, Tree};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -80,7 +80,10 @@ impl Page {
 
     pub async fn go(&mut self, url: &str) -> Arrived {
         let to = Navigation::To(url.to_owned());
-        self.device.navigate(&to, Duration::from_secs(10), &CancellationToken::new()).await.unwrap()
+        self.device
+            .navigate(&to, Leave::Ask, Duration::from_secs(10), &CancellationToken::new())
+            .await
+            .unwrap()
     }
 
     /// Crashes the renderer and waits until that is known.

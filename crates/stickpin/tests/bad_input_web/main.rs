@@ -3,160 +3,17 @@
 
 #![cfg(all(feature = "web", target_os = "linux"))]
 
+mod hostile;
+mod site;
+mod tabs;
+
+use site::{PATIENCE, Process, Site, eventually};
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_backend_web::{WebConfig, WebProvider};
-use stickpin_kernel::{Dispatched, Error, ErrorCode, Response};
-use stickpin_testkit::{InProcess, PageServer, chromium, workspace_root};
-
-/// How long a page may take to tell its server something.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A host with a browser, and pages.
-struct Site {
-    surface: InProcess,
-    server: Arc<PageServer>,
-    dir: tempfile::TempDir,
-}
-
-impl Site {
-    fn new() -> Option<Self> {
-        Some(Self::with(chromium()?))
-    }
-
-    fn with(provider: WebProvider) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let surface = InProcess::new(dir.path(), vec![Arc::new(provider)]);
-        let server = PageServer::start(&workspace_root().join("fixtures/web/bad")).unwrap();
-        Self { surface, server: Arc::new(server), dir }
-    }
-
-    fn url(&self, path: &str) -> String {
-        format!("{}/{path}", self.server.origin())
-    }
-
-    fn open(&mut self, page: &str) {
-        let url = self.url(page);
-        self.ok(&["open", &url]);
-        drop(self.server.received());
-    }
-
-    #[track_caller]
-    fn ok(&mut self, words: &[&str]) -> Response {
-        let response = self.surface.request(words, |_| {});
-        assert!(response.ok, "{words:?}: {response:#?}");
-        response
-    }
-
-    /// What it prints.
-    #[track_caller]
-    fn text(&mut self, words: &[&str]) -> String {
-        self.ok(words).text.unwrap_or_default()
-    }
-
-    /// The error, which has a hint.
-    #[track_caller]
-    fn fails(&mut self, words: &[&str], code: ErrorCode) -> Error {
-        let response = self.surface.request(words, |_| {});
-        let error = response.error.clone().unwrap_or_else(|| panic!("{words:?}: {response:#?}"));
-        assert_eq!(error.code, code, "{words:?}: {error:#?}");
-        assert!(!error.hint.is_empty(), "{words:?} has no hint: {error:#?}");
-        error
-    }
-
-    /// The same, and nothing reached the page.
-    #[track_caller]
-    fn refuses(&mut self, words: &[&str], code: ErrorCode) -> Error {
-        let error = self.fails(words, code);
-        assert_eq!(error.dispatched, Dispatched::No, "{words:?}: {error:#?}");
-        error
-    }
-
-    /// The ref of a line of `snapshot -i`.
-    #[track_caller]
-    fn ref_of(&mut self, name: &str) -> String {
-        let all = self.text(&["snapshot", "-i", "--all"]);
-        let line = all.lines().find(|l| l.contains(&format!("\"{name}\"")));
-        let line = line.unwrap_or_else(|| panic!("no {name:?} in\n{all}")).trim();
-        line.split(' ').next().unwrap().to_owned()
-    }
-
-    /// The session goes on: a press on `Save` arrives, and before it nothing did.
-    #[track_caller]
-    fn goes_on(&mut self) {
-        self.ok(&["press", "css=\"#save\""]);
-        assert!(self.server.wait_for("click save", PATIENCE), "the press did not arrive");
-        let rest = self.server.received();
-        assert!(rest.is_empty(), "something else received input: {rest:?}");
-    }
-
-    /// The processes of the browser: those that were started with our folder, and all below them.
-    fn processes(&self) -> Vec<Process> {
-        let all = Process::all();
-        let dir = self.dir.path().display().to_string();
-        let mut ours: Vec<u32> = all.iter().filter(|p| p.line.contains(&dir)).map(|p| p.pid).collect();
-        loop {
-            let more: Vec<u32> = all
-                .iter()
-                .filter(|p| ours.contains(&p.parent) && !ours.contains(&p.pid))
-                .map(|p| p.pid)
-                .collect();
-            if more.is_empty() {
-                return all.into_iter().filter(|p| ours.contains(&p.pid)).collect();
-            }
-            ours.extend(more);
-        }
-    }
-
-    fn profiles(&self) -> usize {
-        std::fs::read_dir(self.dir.path().join("state/sessions")).map_or(0, Iterator::count)
-    }
-}
-
-#[derive(Debug, Clone)]
-struct Process {
-    pid: u32,
-    parent: u32,
-    line: String,
-}
-
-impl Process {
-    fn all() -> Vec<Self> {
-        let entries = std::fs::read_dir("/proc").unwrap().flatten();
-        entries
-            .filter_map(|entry| {
-                let pid = entry.file_name().to_str()?.parse().ok()?;
-                // One that ended meanwhile is none.
-                let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-                let mut after = stat.rsplit_once(") ")?.1.split(' ');
-                let (state, parent) = (after.next()?, after.next()?.parse().ok()?);
-                let line = std::fs::read(entry.path().join("cmdline")).ok()?;
-                let line = String::from_utf8_lossy(&line).replace('\0', " ");
-                (state != "Z").then_some(Self { pid, parent, line })
-            })
-            .collect()
-    }
-
-    fn kill(&self) {
-        let status = std::process::Command::new("kill").args(["-KILL", &self.pid.to_string()]).status();
-        assert!(status.unwrap().success());
-    }
-
-    fn is_there(&self) -> bool {
-        Self::all().iter().any(|p| p.pid == self.pid && p.line == self.line)
-    }
-}
-
-/// Waits for something that ends by itself.
-fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < deadline, "never: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
+use stickpin_kernel::{Dispatched, Error, ErrorCode};
 
 #[test]
 fn addresses_that_lead_nowhere() {
@@ -392,9 +249,12 @@ fn a_browser_that_is_not_installed() {
     site.fails(&["get", "title"], ErrorCode::SessionNotFound);
 }
 
-/// Presses a button whose script never ends, and kills what `which` picks when it has begun.
-fn killed_in_the_middle(site: &mut Site, which: fn(&Process) -> bool) -> Error {
-    site.open("moving.html");
+/// A press whose script never ends.
+const SPIN: &[&str] = &["press", "css=\"#spin\""];
+
+/// Does something on a page whose script never ends then, and kills what `which` picks when it has begun.
+fn killed_in_the_middle(site: &mut Site, page: &str, words: &[&str], which: fn(&Process) -> bool) -> Error {
+    site.open(page);
     let victims: Vec<Process> = site.processes().into_iter().filter(which).collect();
     assert!(!victims.is_empty(), "{:#?}", site.processes());
     let server = Arc::clone(&site.server);
@@ -402,7 +262,7 @@ fn killed_in_the_middle(site: &mut Site, which: fn(&Process) -> bool) -> Error {
         assert!(server.wait_for("spinning", PATIENCE), "the press never arrived");
         victims.iter().for_each(Process::kill);
     });
-    let error = site.fails(&["press", "css=\"#spin\""], ErrorCode::BackendLost);
+    let error = site.fails(words, ErrorCode::BackendLost);
     killer.join().unwrap();
     assert_eq!(error.dispatched, Dispatched::Unknown, "{error:?}");
     error
@@ -411,25 +271,44 @@ fn killed_in_the_middle(site: &mut Site, which: fn(&Process) -> bool) -> Error {
 #[test]
 fn a_renderer_that_dies_in_the_middle_of_an_act() {
     let Some(mut site) = Site::new() else { return };
-    let error = killed_in_the_middle(&mut site, |p| p.line.contains("--type=renderer"));
+    let error = killed_in_the_middle(&mut site, "moving.html", SPIN, |p| p.line.contains("--type=renderer"));
     assert!(error.hint.contains("open"), "{error:?}");
     site.open("guards.html");
     site.goes_on();
 }
 
+/// The process that all others of a browser are children of.
+fn is_browser(p: &Process) -> bool {
+    p.line.contains("--remote-debugging") && !p.line.contains("--type=")
+}
+
 #[test]
 fn a_browser_that_dies_in_the_middle_of_an_act() {
     let Some(mut site) = Site::new() else { return };
-    let error = killed_in_the_middle(&mut site, |p| {
-        p.line.contains("--remote-debugging") && !p.line.contains("--type=")
-    });
-    assert!(error.hint.contains("open"), "{error:?}");
-    let left = site.processes();
-    eventually("all of its processes are gone", || !left.iter().any(Process::is_there));
-    site.open("guards.html");
-    site.goes_on();
-    eventually("only the profile of the session that is open is there", || site.profiles() == 1);
+    for (page, words) in [("moving.html", SPIN), ("shaky.html", &["fill", "css=\"#slow\"", "some text"])] {
+        let error = killed_in_the_middle(&mut site, page, words, is_browser);
+        assert!(error.hint.contains("open"), "{error:?}");
+        let left = site.processes();
+        eventually("all of its processes are gone", || !left.iter().any(Process::is_there));
+        site.open("guards.html");
+        site.goes_on();
+        eventually("only the profile of the session that is open is there", || site.profiles() == 1);
+    }
     site.ok(&["close"]);
     eventually("nothing is left", || site.processes().is_empty());
     assert_eq!(site.profiles(), 0);
+}
+
+#[test]
+fn a_graphics_process_that_dies_is_started_anew() {
+    let Some(mut site) = Site::new() else { return };
+    site.open("guards.html");
+    site.ok(&["screenshot"]);
+    let gpu: Vec<Process> =
+        site.processes().into_iter().filter(|p| p.line.contains("--type=gpu-process")).collect();
+    assert!(!gpu.is_empty(), "{:#?}", site.processes());
+    gpu.iter().for_each(Process::kill);
+    eventually("it is gone", || !gpu.iter().any(Process::is_there));
+    site.goes_on();
+    site.ok(&["screenshot"]);
 }

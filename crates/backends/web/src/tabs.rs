@@ -1,0 +1,342 @@
+//! The tabs of a browser, and the one that is driven.
+//!
+//! Tabs are opened in the background and stay there: which one is driven is our own note, and nobody's window changes by
+//! it. Where the driven one ends, every call about it is an error until [`WebDevice::take_ended`] has told so: an input
+//! never goes to a tab that nobody chose.
+
+use crate::cdp::protocol as cdp;
+use crate::cdp::{CallError, Client};
+use crate::device::WebDevice;
+use crate::events::{clip, metrics};
+use crate::navigate::{EMPTY, QUIET};
+use crate::state::{Shared, TabState};
+use crate::tab::{Fault, Tab, dialog_open, lost};
+use hashbrown::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use stickpin_kernel::device::{
+    Action, Arrived, CancellationToken, Landed, Leave, Navigation, Notice, Performed, TabEnd, TabEnded,
+    TabEntry,
+};
+use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use stickpin_tree::{SurfaceId, quote};
+use tokio::time::timeout;
+
+/// How long a tab may take to be there, or to be gone, that the browser was asked for.
+const TAB: Duration = Duration::from_secs(10);
+
+/// How long a page may take to say whether it closes itself.
+const CLOSING: Duration = Duration::from_millis(500);
+
+/// How long a tab may take to be there that a page was allowed to open: those that the browser blocks never come.
+const OPENING: Duration = Duration::from_millis(1_000);
+
+/// Opens an empty tab in the background; the answer is its session.
+pub(crate) async fn create(client: &Client, shared: &Arc<Shared>) -> Result<String> {
+    let create = cdp::CreateTarget { url: EMPTY.into(), background: Some(true) };
+    let refused = |e: CallError| lost(&format!("the browser refused to open a tab: {e}"));
+    let target = client.call(None, &create).await.map_err(refused)?.target_id;
+    let attached = shared.until(|state| {
+        if let Some(why) = &state.lost {
+            return Some(Err(lost(why)));
+        }
+        state.tabs.iter().find(|(_, tab)| tab.target == target).map(|(session, _)| Ok(session.clone()))
+    });
+    attached.await
+}
+
+impl WebDevice {
+    /// All of them, oldest first. The browser is asked, not the pages: one of them may hang.
+    pub(crate) async fn all_tabs(&self) -> Result<Vec<TabEntry>> {
+        let refused = |e: CallError| self.tab.call_error(&e);
+        let targets = self.tab.client.call(None, &cdp::GetTargets {}).await.map_err(refused)?;
+        let titles: HashMap<String, (String, String)> =
+            targets.target_infos.into_iter().map(|t| (t.target_id, (t.title, t.url))).collect();
+        let state = self.tab.shared.state();
+        let living = state.living();
+        let entry = |(session, tab): &(&String, &TabState)| {
+            let (title, url) = titles.get(&tab.target).cloned().unwrap_or_default();
+            let shown = tab.main_frame().map(|frame| frame.url.clone()).filter(|url| !url.is_empty());
+            let known = shown.or_else(|| tab.navigating.as_ref().map(|(url, _)| url.clone()));
+            let opener = living.iter().find(|(_, t)| Some(&t.target) == tab.opener.as_ref());
+            TabEntry {
+                id: tab.id(),
+                url: known.unwrap_or(url),
+                title,
+                active: **session == self.tab.session,
+                opener: opener.map(|(_, opener)| opener.id()),
+                dialog: tab.dialog.clone().filter(|dialog| dialog.tab.is_none()),
+            }
+        };
+        Ok(living.iter().map(entry).collect())
+    }
+
+    /// The session of a tab.
+    pub(crate) fn session_of(&self, id: &str) -> Result<String> {
+        let state = self.tab.shared.state();
+        if let Some(why) = &state.lost {
+            return Err(lost(why));
+        }
+        let living = state.living();
+        let found = living.iter().find(|(_, tab)| tab.id() == id);
+        found.map(|(session, _)| (*session).clone()).ok_or_else(|| {
+            let ids: Vec<String> = living.iter().map(|(_, tab)| tab.id()).collect();
+            Error::new(ErrorCode::DeviceNotFound, format!("there is no tab {}", quote(id)))
+                .hint(format!("open are {}; stickpin tab list", ids.join(", ")))
+        })
+    }
+
+    /// From here on everything is about this tab.
+    pub(crate) fn drive(&mut self, session: String) {
+        if session == self.tab.session {
+            return;
+        }
+        self.trail.retain(|s| *s != session);
+        let before = std::mem::replace(&mut self.tab.session, session);
+        self.trail.push(before);
+        let mut state = self.tab.shared.state();
+        state.active.clone_from(&self.tab.session);
+        let tab = state.tabs.get(&self.tab.session);
+        self.number = tab.map_or(self.number, |tab| tab.number);
+        // What happened while nobody looked is no effect of what comes next.
+        self.told = tab.map_or(0, |tab| tab.activity);
+        self.seen = self.told.wrapping_sub(1);
+        self.acted = None;
+    }
+
+    /// Waits until a tab that a page opened shows what it was opened for, when nobody has looked at it yet.
+    pub(crate) async fn arrive(&mut self) -> Result<()> {
+        if self.tab.write(|tab| std::mem::replace(&mut tab.driven, true))? {
+            return Ok(());
+        }
+        let never = CancellationToken::new();
+        self.settle_until(QUIET, Instant::now() + TAB, &never).await.map(drop)
+    }
+
+    /// Whether the page closes itself: its window says so before the browser does.
+    async fn closes_itself(&self) -> bool {
+        if self.tab.shared.state().living().len() < 2 {
+            return false;
+        }
+        let closing = async {
+            loop {
+                let asked = async {
+                    let world = self.tab.top().await?;
+                    self.tab.evaluate::<bool>(&world, "window.closed".to_owned()).await
+                };
+                match asked.await {
+                    // Its document went, and the tab with it or another document comes.
+                    Err(Fault::WorldGone) => tokio::task::yield_now().await,
+                    Ok(closed) => return closed,
+                    Err(_) => return self.tab.closed(),
+                }
+            }
+        };
+        // A page that does not answer is not known to close.
+        matches!(timeout(CLOSING, closing).await, Ok(true))
+    }
+
+    /// Opens a tab, drives it, and goes there.
+    pub(crate) async fn open_tab(
+        &mut self,
+        what: Option<&str>,
+        deadline: Instant,
+        cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        if let Some(what) = what {
+            // Before anything is opened for an address that is none.
+            crate::address::parse(what)?;
+        }
+        let created = timeout(TAB, create(&self.tab.client, &self.tab.shared)).await;
+        let session = created.map_err(|_| slow("opened"))??;
+        let before = self.tab.session.clone();
+        self.drive(session);
+        self.tab.write(|tab| tab.driven = true)?;
+        // Its first, empty document has to be there: a tab that is sent elsewhere before that crashes.
+        let arrived = match (self.tab.top().await, what) {
+            (Err(fault), _) => Err(fault.into()),
+            (Ok(_), Some(what)) => {
+                self.go(&Navigation::To(what.to_owned()), Leave::Discard, deadline, cancel).await
+            }
+            (Ok(_), None) => {
+                Ok(Arrived { moved: true, url: EMPTY.into(), title: String::new(), settled: true })
+            }
+        };
+        if arrived.is_err() {
+            let target = self.tab.read(|tab| tab.target.clone());
+            let failed = self.tab.session.clone();
+            self.drive(before);
+            self.trail.retain(|s| *s != failed);
+            if let Ok(target_id) = target {
+                // It is empty, and its address is what the error is about.
+                drop(self.tab.client.send(None, &cdp::CloseTarget { target_id }));
+            }
+        }
+        arrived
+    }
+
+    /// Closes a tab; when it was the driven one, [`WebDevice::take_ended`] says which is now.
+    pub(crate) async fn end_tab(&mut self, id: &str, leave: Leave, cancel: &CancellationToken) -> Result<()> {
+        let session = self.session_of(id)?;
+        let last = self.tab.shared.state().living().len() == 1;
+        if last {
+            return Err(Error::new(ErrorCode::InvalidArgs, format!("{id} is the only tab"))
+                .hint("stickpin close ends the session; stickpin tab new opens another tab first"));
+        }
+        let tab = Tab { session, ..self.tab.clone() };
+        let target = tab.write(|tab| {
+            tab.asked_to_close = true;
+            tab.target.clone()
+        })?;
+        let unknown = |e: Error| e.dispatched(Dispatched::Unknown);
+        match leave {
+            Leave::Discard => drop(tab.client.send(None, &cdp::CloseTarget { target_id: target })),
+            Leave::Ask => drop(tab.client.send(Some(&tab.session), &cdp::ClosePage {})),
+        }
+        let asks = |tab: &TabState| tab.dialog.clone().filter(|dialog| dialog.tab.is_none());
+        let had = tab.read(asks).ok().flatten();
+        let asked = timeout(
+            TAB,
+            tab.until(|tab| asks(tab).filter(|now| leave == Leave::Ask && Some(now) != had.as_ref())),
+        );
+        let ended = tokio::select! {
+            ended = asked => ended,
+            () = cancel.cancelled() => Err(slow("closed")).map_err(unknown)?,
+        };
+        match ended {
+            Ok(Ok(mut dialog)) => {
+                tab.write(|tab| tab.asked_to_close = false)?;
+                dialog.tab = (tab.session != self.tab.session).then(|| id.to_owned());
+                Err(dialog_open(&dialog).hint(format!(
+                    "stickpin tab close {id} --discard throws the draft away; alert dismiss keeps the tab"
+                )))
+            }
+            // Gone, which is what was asked for; or the browser with it, which the next question finds.
+            Ok(Err(_)) => Ok(()),
+            Err(_) => Err(unknown(slow("closed"))),
+        }
+    }
+
+    /// The tabs that ended since this was last asked. Where the driven one did, the next best is driven from here on: its
+    /// opener, the one before, the newest.
+    pub(crate) fn take_ended(&mut self) -> Vec<TabEnded> {
+        let mut state = self.tab.shared.state();
+        if state.lost.is_some() || state.living().is_empty() {
+            // The session ends with its last tab.
+            return Vec::new();
+        }
+        let over = |(session, tab): (&String, &TabState)| tab.gone.map(|how| (session.clone(), how));
+        let gone: Vec<(String, TabEnd)> = state.tabs.iter().filter_map(over).collect();
+        let mut ended = Vec::new();
+        let mut next = None;
+        for (session, how) in gone {
+            let Some(tab) = state.tabs.remove(&session) else { continue };
+            self.trail.retain(|s| *s != session);
+            let mut now = None;
+            if session == self.tab.session {
+                let living = state.living();
+                let opener = living.iter().find(|(_, t)| Some(&t.target) == tab.opener.as_ref());
+                let before = self.trail.iter().rev().find_map(|s| living.iter().find(|(l, _)| *l == s));
+                if let Some((session, tab)) = opener.or(before).or(living.last()) {
+                    let url = tab.main_frame().map(|frame| clip(&frame.url)).unwrap_or_default();
+                    now = Some(format!("{} {}", tab.id(), stickpin_tree::escape(&url, 300)));
+                    next = Some((*session).clone());
+                }
+            }
+            if how == TabEnd::Crashed {
+                // What is left of it shows nothing and can be given back.
+                drop(self.tab.client.send(None, &cdp::CloseTarget { target_id: tab.target.clone() }));
+            }
+            let how = if tab.asked_to_close { TabEnd::Asked } else { how };
+            ended.push(TabEnded { id: tab.id(), surface: SurfaceId(tab.number), how, now });
+        }
+        if let Some(tab) = next.as_ref().and_then(|next| state.tabs.get_mut(next)) {
+            let closed = ended.iter().filter(|e| e.now.is_some() && e.how == TabEnd::Closed);
+            closed.for_each(|e| tab.notice(Notice::Closed { id: e.id.clone() }));
+        }
+        drop(state);
+        if let Some(next) = next {
+            let gone = self.tab.session.clone();
+            self.drive(next);
+            self.trail.retain(|s| *s != gone);
+        }
+        ended
+    }
+
+    /// What became of an input, when it opened tabs or closed its own.
+    pub(crate) async fn performed(
+        &mut self,
+        action: &Action,
+        performed: Result<Performed>,
+    ) -> Result<Performed> {
+        match performed {
+            // Whoever presses "Close" has pressed it, also when nothing is left to ask. What was typed into a tab that
+            // went away meanwhile is not known to have arrived.
+            Err(e)
+                if e.dispatched == Dispatched::Unknown
+                    && self.tab.closed()
+                    && matches!(action, Action::Press { .. } | Action::Key { .. } | Action::Drag { .. }) =>
+            {
+                let state = self.tab.shared.state();
+                let verdict = state.tabs.get(&self.tab.session).and_then(|tab| tab.verdict.clone());
+                let landed = match verdict {
+                    Some(v) if v.landed == "target" => Landed::Confirmed,
+                    Some(v) if v.landed == "elsewhere" => {
+                        Landed::Elsewhere { what: v.what, stopped: v.stopped }
+                    }
+                    _ => Landed::Unknown,
+                };
+                Ok(Performed { handled: true, landed, ..Performed::default() })
+            }
+            Ok(performed) => {
+                if self.closes_itself().await {
+                    // Then it has ended before anybody looks what became of the input.
+                    let gone = self.tab.until(|_| None::<()>);
+                    drop(timeout(TAB, gone).await);
+                    return Ok(performed);
+                }
+                // Tabs that the page asked for are on their way: who caused them is to be told of them.
+                let there =
+                    self.tab.until(|tab| (tab.opening.is_empty() || tab.dialog.is_some()).then_some(()));
+                if timeout(OPENING, there).await.is_err() {
+                    // Blocked by the browser. An address that stays behind would name the wrong tab later.
+                    self.tab.write(|tab| tab.opening.clear())?;
+                }
+                Ok(performed)
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Gives every tab, also those to come, a viewport of this size.
+    pub(crate) async fn set_viewport(&mut self, width: u32, height: u32) -> Result<()> {
+        if self.browser.headed {
+            return Err(stickpin_kernel::device::unsupported("web", "resize a window that a person sees"));
+        }
+        let sessions: Vec<String> = {
+            let mut state = self.tab.shared.state();
+            state.viewport = Some((width, height));
+            state.living().into_iter().map(|(session, _)| session.clone()).collect()
+        };
+        for session in sessions.iter().filter(|s| **s != self.tab.session) {
+            // A tab that hangs gets its size when it answers again.
+            drop(self.tab.client.send(Some(session), &metrics(width, height)));
+        }
+        self.tab.command(&metrics(width, height)).await.map(drop)
+    }
+
+    /// Makes the driven tab the front one of its window, where nobody sees that: the browser draws no pictures of others.
+    pub(crate) async fn for_a_picture(&self) -> Result<(), Fault> {
+        if self.browser.headed || self.tab.shared.state().living().len() == 1 {
+            return Ok(());
+        }
+        let target_id = self.tab.read(|tab| tab.target.clone())?;
+        self.tab.answer(self.tab.client.send(None, &cdp::ActivateTarget { target_id })).await?;
+        Ok(())
+    }
+}
+
+fn slow(done: &str) -> Error {
+    Error::new(ErrorCode::Timeout, format!("the tab was not {done} within {} s", TAB.as_secs()))
+        .hint("stickpin tab list")
+}

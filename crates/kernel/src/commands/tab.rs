@@ -1,0 +1,301 @@
+//! `tab list|new|switch|close|show`: the tabs and windows of the app, one of which a session is in.
+
+use super::get::page;
+use super::history::leave;
+use super::snapshot::{Outlined, Snapshot};
+use crate::command::{Command, Effect, Spec};
+use crate::cx::Cx;
+use crate::device::{Capability, TabEntry};
+use crate::error::{Error, ErrorCode, Result};
+use crate::render::{Show, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use stickpin_session::Origin;
+use stickpin_tree::{escape, quote};
+
+/// How long a document may take until it is ready and quiet.
+const READY: Duration = Duration::from_secs(10);
+
+/// Characters of an address.
+const URL: usize = 300;
+
+/// List the tabs and windows of the app, with their ids; the one that commands are about is marked.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct TabList {}
+
+/// Open a tab and go on in it.
+///
+/// It is opened in the background: the window that a person looks at does not change. Refs of the tab before are live
+/// again after `tab switch`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct TabNew {
+    /// Where it goes; empty without.
+    #[schemars(extend("x-positional" = 0))]
+    url: Option<String>,
+    /// Print its first snapshot, as `snapshot -i` does.
+    #[serde(default)]
+    #[schemars(extend("x-short" = "i"))]
+    interactive: bool,
+}
+
+/// Go on in another tab.
+///
+/// Snapshots and acts are of that tab from here on. Refs of other tabs are refused meanwhile and are live again when you
+/// switch back. What a person sees does not change: `tab show` does that.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct TabSwitch {
+    /// Its id: `t2`.
+    #[schemars(extend("x-positional" = 0))]
+    id: String,
+    /// Print a snapshot of it, as `snapshot -i` does.
+    #[serde(default)]
+    #[schemars(extend("x-short" = "i"))]
+    interactive: bool,
+}
+
+/// Close a tab, and go on in its opener or in the tab before when it was the one that commands are about.
+///
+/// The last tab is not closed: `close` ends the session.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct TabClose {
+    /// Its id: `t2`; the one that commands are about unless given.
+    #[schemars(extend("x-positional" = 0))]
+    id: Option<String>,
+    /// Throw a draft away when the page asks before it is left.
+    #[serde(default)]
+    discard: bool,
+}
+
+/// Bring a tab and its window before the person at this machine, and go on in it.
+///
+/// The only command that takes the focus of somebody's desktop.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct TabShow {
+    /// Its id: `t2`; the one that commands are about unless given.
+    #[schemars(extend("x-positional" = 0))]
+    id: Option<String>,
+}
+
+/// All tabs.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Tabs {
+    tabs: Vec<TabEntry>,
+}
+
+/// The tab that commands are about now.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InTab {
+    id: String,
+    /// What was done with it.
+    #[serde(skip)]
+    did: &'static str,
+    /// The tab that was closed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    closed: Option<String>,
+    url: String,
+    title: String,
+    /// Whether its document became ready and quiet in time.
+    settled: bool,
+    /// The dialog that keeps it from being read.
+    #[serde(skip)]
+    waits: Option<String>,
+    /// Its snapshot (`-i`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snapshot: Option<Outlined>,
+}
+
+/// Tabs come and go whatever their pages show, so nothing here waits for an answer to a dialog.
+const TAB: Spec = Spec {
+    effect: Effect::Mutates,
+    needs: &[Capability::Tabs],
+    despite_dialog: true,
+    deadline: Duration::from_secs(60),
+    ..Spec::SESSION
+};
+
+impl Command for TabList {
+    const SPEC: Spec =
+        Spec { name: "tab list", effect: Effect::Reads, examples: &["stickpin tab list"], ..TAB };
+    type Output = Tabs;
+
+    async fn run(self, cx: &mut Cx) -> Result<Tabs> {
+        Ok(Tabs { tabs: cx.device()?.tabs().await? })
+    }
+}
+
+impl Command for TabNew {
+    const SPEC: Spec = Spec {
+        name: "tab new",
+        examples: &["stickpin tab new http://127.0.0.1:3000/help -i", "stickpin tab new"],
+        ..TAB
+    };
+    type Output = InTab;
+
+    async fn run(self, cx: &mut Cx) -> Result<InTab> {
+        let what = self.url.map(|what| match crate::paths::of_opened(&cx.caller, &what) {
+            Some(file) => file.display().to_string(),
+            None => what,
+        });
+        let cancel = cx.cancel.clone();
+        let arrived = cx.device()?.new_tab(what.as_deref(), READY, &cancel).await?;
+        InTab::now(cx, "opened", arrived.settled, self.interactive).await
+    }
+}
+
+impl Command for TabSwitch {
+    const SPEC: Spec = Spec { name: "tab switch", examples: &["stickpin tab switch t2 -i"], ..TAB };
+    type Output = InTab;
+
+    async fn run(self, cx: &mut Cx) -> Result<InTab> {
+        check(&self.id)?;
+        cx.device()?.switch_tab(&self.id).await?;
+        InTab::now(cx, "in", true, self.interactive).await
+    }
+}
+
+impl Command for TabClose {
+    const SPEC: Spec = Spec {
+        name: "tab close",
+        examples: &["stickpin tab close t2", "stickpin tab close --discard"],
+        ..TAB
+    };
+    type Output = InTab;
+
+    async fn run(self, cx: &mut Cx) -> Result<InTab> {
+        let id = match self.id {
+            Some(id) => id,
+            None => active(cx).await?.id,
+        };
+        check(&id)?;
+        let cancel = cx.cancel.clone();
+        cx.dispatching();
+        cx.device()?.close_tab(&id, leave(self.discard), &cancel).await?;
+        // Its refs are gone before anything is looked at in another one.
+        cx.attend_aloud();
+        let mut now = InTab::now(cx, "in", true, false).await?;
+        now.closed = Some(id);
+        Ok(now)
+    }
+}
+
+impl Command for TabShow {
+    const SPEC: Spec = Spec { name: "tab show", examples: &["stickpin tab show"], ..TAB };
+    type Output = InTab;
+
+    async fn run(self, cx: &mut Cx) -> Result<InTab> {
+        if let Some(id) = self.id {
+            check(&id)?;
+            cx.device()?.switch_tab(&id).await?;
+        }
+        cx.device()?.show_tab().await?;
+        InTab::now(cx, "shown", true, false).await
+    }
+}
+
+/// The tab that commands are about.
+async fn active(cx: &mut Cx) -> Result<TabEntry> {
+    let tabs = cx.device()?.tabs().await?;
+    let active = tabs.into_iter().find(|tab| tab.active);
+    active.ok_or_else(|| Error::new(ErrorCode::Internal, "none of the tabs is the active one"))
+}
+
+/// Whether it has the form of an id.
+fn check(id: &str) -> Result<()> {
+    let number = id.strip_prefix('t').filter(|n| n.len() <= 9 && n.bytes().all(|b| b.is_ascii_digit()));
+    match number.and_then(|n| n.parse::<u32>().ok()) {
+        Some(_) => Ok(()),
+        None => Err(Error::new(ErrorCode::InvalidArgs, format!("{} is no tab id", quote(id)))
+            .hint("an id looks like t2; stickpin tab list shows them")),
+    }
+}
+
+impl InTab {
+    /// Looks at the tab: refs of the others end here, and those of this one that were issued before are live again.
+    async fn now(cx: &mut Cx, did: &'static str, settled: bool, interactive: bool) -> Result<Self> {
+        let id = active(cx).await?.id;
+        let mut now = Self {
+            id,
+            did,
+            closed: None,
+            url: String::new(),
+            title: String::new(),
+            settled,
+            waits: None,
+            snapshot: None,
+        };
+        // Nothing can be read behind a dialog.
+        if let Some(dialog) = cx.device()?.dialog() {
+            cx.live()?.at = None;
+            now.waits = Some(dialog.words());
+            return Ok(now);
+        }
+        cx.look(if interactive { Origin::Snapshot } else { Origin::Look }).await?;
+        let at = page(cx).await?;
+        (now.url, now.title) = (at.url, at.title);
+        if interactive {
+            now.snapshot = Some(Snapshot::interactive().outline(cx, None)?);
+        }
+        Ok(now)
+    }
+}
+
+impl Show for Tabs {
+    fn show(&self, text: &mut Text) {
+        for tab in &self.tabs {
+            let mark = if tab.active { '*' } else { ' ' };
+            let mut line =
+                format!("{mark} {} {} {}", escape(&tab.id, 16), quote(&tab.title), escape(&tab.url, URL));
+            if let Some(opener) = &tab.opener {
+                line.push_str(&format!("  opened by {}", escape(opener, 16)));
+            }
+            if let Some(dialog) = &tab.dialog {
+                line.push_str(&format!("  waits for an answer to its {}", dialog.words()));
+            }
+            text.line(line);
+        }
+    }
+}
+
+impl Show for InTab {
+    fn show(&self, text: &mut Text) {
+        if let Some(closed) = &self.closed {
+            text.line(format_args!("closed {closed}"));
+        }
+        let late = if self.settled { "" } else { " (still loading after 10 s)" };
+        text.line(format_args!("{} {}{late}", self.did, self.id));
+        if let Some(waits) = &self.waits {
+            text.line(format_args!("{waits} waits: stickpin alert accept, or dismiss"));
+        }
+        if self.snapshot.is_none() && !self.url.is_empty() {
+            text.line(format_args!("page {} {}", quote(&self.title), escape(&self.url, URL)));
+        }
+        if let Some(snapshot) = &self.snapshot {
+            snapshot.show(text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_have_one_form() {
+        for good in ["t1", "t42"] {
+            assert!(check(good).is_ok(), "{good}");
+        }
+        for bad in ["", "t", "1", "T1", "t-1", "t1 ", "t+1", "t99999999999"] {
+            let error = check(bad).unwrap_err();
+            assert_eq!(error.code, ErrorCode::InvalidArgs, "{bad}");
+            assert!(error.hint.contains("t2"), "{error:?}");
+        }
+    }
+}

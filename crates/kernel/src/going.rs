@@ -1,0 +1,65 @@
+//! Where the app is: navigations, and tabs that come and go by themselves.
+
+use crate::cx::Cx;
+use crate::device::{Arrived, Leave, Navigation, Page, TabEnd, TabEnded};
+use crate::error::{Dispatched, ErrorCode, Result};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+impl Cx {
+    /// Takes the app somewhere else. An address that the device refuses was not gone to.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub(crate) async fn navigate(
+        &mut self,
+        to: &Navigation,
+        leave: Leave,
+        ready: Duration,
+    ) -> Result<Arrived> {
+        self.check()?;
+        let before = self.dispatched.swap(true, Ordering::Relaxed);
+        let cancel = self.cancel.clone();
+        let arrived = self.device()?.navigate(to, leave, ready, &cancel).await;
+        match &arrived {
+            Ok(at) => self.live()?.at = Some(Page { url: at.url.clone(), title: at.title.clone() }),
+            Err(e) => {
+                self.dispatched.store(before || e.dispatched == Dispatched::Unknown, Ordering::Relaxed);
+                // An address that nobody answers may have left something else in its place.
+                if e.code == ErrorCode::DeviceNotFound
+                    && let Ok(Some(page)) = self.device()?.page().await
+                {
+                    self.live()?.at = Some(page);
+                }
+            }
+        }
+        arrived
+    }
+
+    /// Takes note of tabs that ended. Says so when the one that this session was in is among them: it goes on in another
+    /// one then.
+    pub(crate) fn attend(&mut self) -> Option<String> {
+        let live = self.live().ok()?;
+        let mut moved = None;
+        for TabEnded { id, surface, how, now } in live.device.ended_tabs() {
+            live.session.end_surface(surface);
+            let why = match how {
+                TabEnd::Asked => continue,
+                TabEnd::Closed => "was closed",
+                TabEnd::Crashed => "crashed",
+            };
+            if let Some(now) = now {
+                live.at = None;
+                moved = Some(format!("tab {id} {why}; the session goes on in {now}"));
+            }
+        }
+        moved
+    }
+
+    /// The same for what is only to be said.
+    pub(crate) fn attend_aloud(&mut self) {
+        if let Some(moved) = self.attend() {
+            self.warn(format!("Note: {moved}."));
+        }
+    }
+}

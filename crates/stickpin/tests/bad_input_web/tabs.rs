@@ -1,0 +1,112 @@
+//! Tabs that come in hundreds, go by themselves, crash, or are gone in the middle of an act.
+
+use crate::site::{PATIENCE, Process, Site, eventually};
+use stickpin_kernel::{Dispatched, ErrorCode};
+
+#[test]
+fn a_hundred_popups() {
+    let Some(mut site) = Site::new() else { return };
+    site.open("popups.html");
+    let pressed = site.ok(&["press", "css=\"#hundred\""]);
+    let text = pressed.text.unwrap_or_default();
+    assert!(text.contains("opened t2 ") && text.len() < 2_000, "{text}");
+    assert!(site.server.wait_for("click hundred", PATIENCE));
+    let mut tabs = 0;
+    eventually("all of them are there", || {
+        tabs = site.text(&["tab", "list"]).lines().count();
+        tabs > 100
+    });
+    assert_eq!(tabs, 101);
+    site.goes_on();
+    site.ok(&["tab", "switch", "t77"]);
+    site.ok(&["press", "css=\"#in-popup\""]);
+    assert!(site.server.wait_for("click in-popup", PATIENCE));
+    site.ok(&["tab", "close"]);
+    site.goes_on();
+    site.ok(&["close"]);
+    eventually("nothing is left", || site.processes().is_empty());
+}
+
+#[test]
+fn a_tab_that_closes_when_the_pointer_comes() {
+    let Some(mut site) = Site::new() else { return };
+    site.open("popups.html");
+    site.ok(&["press", "css=\"#one\""]);
+    assert!(site.server.wait_for("click one", PATIENCE));
+    site.ok(&["tab", "switch", "t2"]);
+    let shy = site.ref_of("Shy");
+    let response = site.surface.request(&["press", &shy], |_| {});
+    let error = response.error.expect("nothing was pressed");
+    assert_eq!(error.code, ErrorCode::DeviceNotFound, "{error:?}");
+    assert!(error.message.contains("tab t2 was closed"), "{error:?}");
+    let said = response.warning.unwrap_or_default();
+    assert!(said.contains("tab t2 was closed; the session goes on in t1"), "{said:?}");
+    // The ref is gone with its tab, whoever types it how often.
+    for _ in 0..2 {
+        let error = site.refuses(&["press", &shy], ErrorCode::StaleRef);
+        assert_eq!(error.details["reason"], "gone", "{error:?}");
+    }
+    site.goes_on();
+}
+
+#[test]
+fn a_tab_that_closes_in_the_middle_of_a_fill() {
+    let Some(mut site) = Site::new() else { return };
+    site.open("popups.html");
+    site.ok(&["press", "css=\"#one\""]);
+    assert!(site.server.wait_for("click one", PATIENCE));
+    site.ok(&["tab", "switch", "t2"]);
+    let error = site.fails(&["fill", "label=Note", "text"], ErrorCode::DeviceNotFound);
+    assert_eq!(error.dispatched, Dispatched::Unknown, "{error:?}");
+    site.goes_on();
+}
+
+#[test]
+fn a_tab_that_went_away_between_two_commands_is_told_before_anything_is_done_elsewhere() {
+    let Some(mut site) = Site::new() else { return };
+    site.open("popups.html");
+    site.ok(&["press", "css=\"#one\""]);
+    assert!(site.server.wait_for("click one", PATIENCE));
+    site.ok(&["tab", "switch", "t2"]);
+    site.ok(&["press", "css=\"#soon\""]);
+    assert!(site.server.wait_for("closing", PATIENCE));
+    // It is closed by now, or at this very press: in no case is the button of the other tab pressed.
+    let mut error = None;
+    eventually("the tab is gone", || {
+        let pressed = site.surface.request(&["press", "css=\"#in-popup\" || css=\"#save\""], |_| {});
+        error = pressed.error;
+        error.is_some()
+    });
+    let error = error.expect("it was refused");
+    assert_eq!(error.code, ErrorCode::DeviceNotFound, "{error:?}");
+    assert!(error.message.contains("t2 was closed"), "{error:?}");
+    assert!(!site.server.received().contains(&"click save".to_owned()), "the other tab was pressed");
+    site.goes_on();
+}
+
+#[test]
+fn a_tab_that_crashes_leaves_the_others() {
+    let Some(mut site) = Site::new() else { return };
+    site.open("popups.html");
+    let renderers = |site: &Site| -> Vec<Process> {
+        site.processes().into_iter().filter(|p| p.line.contains("--type=renderer")).collect()
+    };
+    // The browser keeps spare processes for the next page: those that are there before the tab do not belong to it,
+    // unless it is given one, which the page of the first tab is not in.
+    let mine = renderers(&site);
+    site.ok(&["press", "css=\"#apart\""]);
+    assert!(site.server.wait_for("click apart", PATIENCE));
+    site.ok(&["tab", "switch", "t2"]);
+    site.ok(&["get", "title"]);
+    let others: Vec<Process> =
+        renderers(&site).into_iter().filter(|p| !mine.iter().any(|m| m.pid == p.pid)).collect();
+    others.iter().for_each(Process::kill);
+    if others.is_empty() {
+        return;
+    }
+    eventually("the crash is known", || {
+        let response = site.surface.request(&["tab", "list"], |_| {});
+        response.warning.is_some_and(|w| w.contains("tab t2 crashed; the session goes on in t1"))
+    });
+    site.goes_on();
+}
