@@ -23,7 +23,8 @@ fn cli() -> Command {
         )
         .subcommand(Command::new("test").about("Set up, lint, check generated files, run every test"))
         .subcommand(
-            Command::new("lint").about("Format check, clippy, rustdoc and feature checks, warnings denied"),
+            Command::new("lint")
+                .about("Format check, clippy, rustdoc, feature checks and the page script, warnings denied"),
         )
         .subcommand(Command::new("codegen").about("Write the generated files").arg(
             Arg::new("check").long("check").action(ArgAction::SetTrue).help("Fail when one is not current"),

@@ -22,7 +22,8 @@ function clipped(b, e) {
     else position = style.position;
     if (style.overflowX !== 'visible' || style.overflowY !== 'visible') {
       const r = $rect.call(p);
-      const inner = [r.left + p.clientLeft, r.top + p.clientTop, r.left + p.clientLeft + p.clientWidth, r.top + p.clientTop + p.clientHeight];
+      const left = r.left + $clientLeft.call(p), top = r.top + $clientTop.call(p);
+      const inner = [left, top, left + $clientWidth.call(p), top + $clientHeight.call(p)];
       if (style.display === 'inline') continue;
       if (style.overflowX === 'visible') inner[0] = -Infinity, inner[2] = Infinity;
       if (style.overflowY === 'visible') inner[1] = -Infinity, inner[3] = Infinity;
@@ -34,11 +35,11 @@ function clipped(b, e) {
 
 /** The boxes of an element in its own document: its lines; without a box of its own those of its content. */
 function boxesOf(e) {
-  const tag = $localName.call(e);
+  const tag = tagOf(e);
   if (tag === 'area') return areaBoxes(e);
   let list = Array.from($rects.call(e), box).filter(b => area(b) > 0);
   if (!list.length && styleOf(e).display === 'contents') {
-    const range = $ownerDocument.call(e).createRange();
+    const range = $createRange.call($ownerDocument.call(e));
     range.selectNodeContents(e);
     list = Array.from(range.getClientRects(), box).filter(b => area(b) > 0);
   }
@@ -106,16 +107,16 @@ function reaches(at, target) {
   for (let p = at; p; p = flatParent(p)) {
     if (p === target) return true;
     if ($nodeType.call(p) !== ELEMENT) continue;
-    const tag = $localName.call(p);
+    const tag = tagOf(p);
     if (tag === 'label') return p.control === target;
     // What is pressed inside a label by itself does not press the label's control (HTML 4.10.4).
     if (tag === 'a' || tag === 'button' || tag === 'input' || tag === 'select' || tag === 'textarea') {
-      if ($localName.call(target) === 'label' && target.control === p) return true;
+      if (tagOf(target) === 'label' && target.control === p) return true;
       // An image map's area is at its image; an option at its list.
       return (tag === 'select' && $contains.call(p, target));
     }
   }
-  return $localName.call(target) === 'area' && $localName.call(at) === 'img' && has(at, 'usemap');
+  return tagOf(target) === 'area' && tagOf(at) === 'img' && has(at, 'usemap');
 }
 
 /**
@@ -176,14 +177,14 @@ function hit(id, x, y) {
 function coverOf(at, target) {
   for (let p = at; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
     if (insideFlat(target, p)) break;
-    if ($localName.call(p) === 'dialog' || /^(dialog|alertdialog|menu|listbox|alert|status|tooltip)$/.test(attr(p, 'role') || '')) return p;
+    if (tagOf(p) === 'dialog' || /^(dialog|alertdialog|menu|listbox|alert|status|tooltip)$/.test(attr(p, 'role') || '')) return p;
   }
   return at;
 }
 
 /** An element in words: `dialog "Cookies"`, `div.overlay`. */
 function words(e) {
-  const tag = $localName.call(e);
+  const tag = tagOf(e);
   const outer = scope;
   scope = newScope($ownerDocument.call(e));
   try {
@@ -211,10 +212,10 @@ function elementAt(x, y) {
   let e = deepAt(x, y);
   if (!e) return null;
   for (let p = e; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
-    const tag = $localName.call(p);
+    const tag = tagOf(p);
     if (tag === 'svg' || tag === 'button' || LEAF_CONTROLS.has(attr(p, 'role'))) e = p;
   }
-  const tag = $localName.call(e);
+  const tag = tagOf(e);
   return { id: idOf(e), frame: tag === 'iframe' || tag === 'frame' };
 }
 
@@ -233,7 +234,7 @@ function frameBox(id) {
   const sx = e.offsetWidth ? r.width / e.offsetWidth : 1;
   const sy = e.offsetHeight ? r.height / e.offsetHeight : 1;
   return [
-    round(r.left + (e.clientLeft + parseFloat(style.paddingLeft)) * sx),
-    round(r.top + (e.clientTop + parseFloat(style.paddingTop)) * sy), sx, sy,
+    round(r.left + ($clientLeft.call(e) + parseFloat(style.paddingLeft)) * sx),
+    round(r.top + ($clientTop.call(e) + parseFloat(style.paddingTop)) * sy), sx, sy,
   ];
 }

@@ -3,7 +3,10 @@
 // are lists of (row, ...) beside them.
 
 const NODE_LIMIT = 250000;
-const DEPTH_LIMIT = 1500;
+/** The parser nests 512 deep at most (its own limit); the stack of a page's script is full at about 1,300 levels. */
+const DEPTH_LIMIT = 700;
+/** Characters of an attribute. */
+const ATTR_LIMIT = 2000;
 
 // The columns of the walk that is going on.
 let out = null;
@@ -27,6 +30,8 @@ function begin() {
 }
 
 function row(depth, role, tag, name, states, id) {
+  const limit = role === 'text' ? SQUEEZE_LIMIT : NAME_LIMIT;
+  if (name.length > limit) name = name.slice(0, limit);
   out.depth.push(depth);
   out.role.push(str(role));
   out.tag.push(str(tag));
@@ -36,16 +41,19 @@ function row(depth, role, tag, name, states, id) {
   return out.id.length - 1;
 }
 
-const putAttr = (at, key, text) => { if (text) out.attrs.push(at, str(key), str(text)); };
+const putAttr = (at, key, text) => { if (text) out.attrs.push(at, str(key), str(text.length > ATTR_LIMIT ? text.slice(0, ATTR_LIMIT) : text)); };
 
 /** Captures the document. `options.watch`: ids that are asked about. Frames are elements without content here. */
 function capture(options) {
   const started = performance.now();
   sweepIds();
   begin();
+  nameDepth = 0; // also after a walk that threw
+  buffer = '';
+  borders = [];
   scope = newScope(document);
   row(0, 'document', '', '', 0, idOf(document));
-  const at = { depth: 1, pointer: false, inside: false, lean: false, block: true };
+  const at = { depth: 1, pointer: false, inside: false, lean: false, disabled: false, block: true };
   const root = $documentElement.call(document);
   const body = scope.body;
   if (body) walk(body, at, false);
@@ -72,10 +80,11 @@ const INLINE = new Set('a abbr b bdi bdo cite code data del dfn em font i ins kb
 
 /**
  * Walks one element. `at.depth`: its depth; `at.pointer`: the parent has a hand cursor; `at.inside`: inside something
- * actionable; `at.lean`: wrappers are not reported here; `at.block`: text here stands in a block.
+ * actionable; `at.lean`: wrappers are not reported here; `at.disabled`: disabled from above;
+ * `at.block`: text here stands in a block.
  */
 function walk(e, at, fromOwner) {
-  const tag = $localName.call(e);
+  const tag = tagOf(e);
   if (SKIP.has(tag)) return;
   if (scope.ownerOf !== null && !fromOwner && scope.ownerOf.has(e)) return;
   if (out.id.length >= NODE_LIMIT || at.depth > DEPTH_LIMIT) {
@@ -118,7 +127,12 @@ function insideFlat(e, ancestor) {
 
 function report(e, tag, v, at, style) {
   let role = roleOf(e, tag, v === null ? null : v[A_ROLE]);
+  if (role === 'generic' && v !== null && v[A_POPOVER] !== null) role = 'group'; // HTML-AAM 4.2 `popover`
   let states = statesOf(e, tag, role, v);
+  // ARIA 1.2, 6.6 aria-disabled: "applies to the current element and all focusable descendant elements".
+  const given = v === null || v[A_DISABLED] === null ? null : v[A_DISABLED].toLowerCase();
+  const disabled = given === 'true' || (at.disabled && given !== 'false');
+  if (disabled && CONTROLS.has(role)) states |= S.DISABLED;
   const shownLevel = level;
   const shownValue = value;
   let pointer = at.pointer;
@@ -161,6 +175,7 @@ function report(e, tag, v, at, style) {
     pointer,
     inside: at.inside || actionable,
     lean: at.lean || (LEAF_CONTROLS.has(role) && name !== '' && (states & S.NAME_FROM_CONTENT) !== 0),
+    disabled,
     block: INLINE.has(tag) ? at.block && tag === 'slot' : true,
   };
   switch (tag) {
@@ -226,9 +241,9 @@ function walkChildren(e, tag, at, invisible) {
 
 /** Notes an element whose children are not shown, and no slot of an open root explains it. */
 function suspect(e) {
-  if (!(e instanceof HTMLElement) || shadowOf(e) !== null || rootAsked.get(e) === hostLook(e, $localName.call(e))) return;
+  if (!(e instanceof HTMLElement) || shadowOf(e) !== null || rootAsked.get(e) === hostLook(e, tagOf(e))) return;
   const id = idOf(e);
-  if (HOSTS.has($localName.call(e)) && out.hosts[out.hosts.length - 1] !== id) out.hosts.push(id);
+  if (HOSTS.has(tagOf(e)) && out.hosts[out.hosts.length - 1] !== id) out.hosts.push(id);
 }
 
 function textLeaf(parent, text, at) {
@@ -245,7 +260,7 @@ function textLeaf(parent, text, at) {
 function walkOptions(select, depth, open) {
   const visit = (parent, d) => {
     for (let c = $firstElementChild.call(parent); c; c = $nextElementSibling.call(c)) {
-      const tag = $localName.call(c);
+      const tag = tagOf(c);
       if (tag === 'option' || tag === 'optgroup') {
         if (out.id.length >= NODE_LIMIT) {
           out.truncated = true;

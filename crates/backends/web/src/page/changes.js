@@ -31,7 +31,7 @@ function observe(root) {
   observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
   // State that changes without touching the document.
   for (const type of ['input', 'change', 'focusin', 'focusout', 'toggle', 'animationend', 'transitionend', 'load']) {
-    root.addEventListener(type, onEvent, { capture: true, passive: true });
+    $listen.call(root, type, onEvent, { capture: true, passive: true });
   }
 }
 
@@ -72,14 +72,14 @@ const LIVE = '[aria-live=polite],[aria-live=assertive],[role=alert],[role=status
 /** Notes the text of a live region that a record touches. */
 function listen(record) {
   if (record.type === 'attributes') return;
-  const target = record.target.nodeType === ELEMENT ? record.target : $parentNode.call(record.target);
+  const target = $nodeType.call(record.target) === ELEMENT ? record.target : $parentNode.call(record.target);
   const region = target && $nodeType.call(target) === ELEMENT ? $closest.call(target, LIVE) : null;
   if (region) {
     announce(region);
     return;
   }
   for (const node of record.addedNodes) {
-    if (node.nodeType !== ELEMENT) continue;
+    if ($nodeType.call(node) !== ELEMENT) continue;
     const found = $matches.call(node, LIVE) ? node : $firstElementChild.call(node) && P.querySelector.call(node, LIVE);
     if (found) announce(found);
   }
@@ -137,7 +137,7 @@ function fingerprint() {
   };
   const look = root => {
     for (const e of root.querySelectorAll('input,textarea,select,progress,meter,details,dialog')) {
-      const tag = $localName.call(e);
+      const tag = tagOf(e);
       if (tag === 'input') mix(e.value + (e.checked ? '+' : '') + (e.indeterminate ? '?' : '') + (e.disabled ? '-' : '') + (e.readOnly ? '!' : ''));
       else if (tag === 'select') for (const o of e.selectedOptions) mix(o.label);
       else if (tag === 'details' || tag === 'dialog') mix(e.open ? 'o' : 'c');
@@ -183,7 +183,7 @@ function mutated() {
   for (let i = lately.length - 1; i >= 0; i--) {
     let node = lately[i].deref();
     if (node && $nodeType.call(node) === 9) node = $documentElement.call(node);
-    while (node && $nodeType.call(node) !== ELEMENT) node = $nodeType.call(node) === FRAGMENT ? node.host : flatParent(node);
+    while (node && $nodeType.call(node) !== ELEMENT) node = $nodeType.call(node) === FRAGMENT ? $host.call(node) : flatParent(node);
     if (node && $isConnected.call(node)) return words(node);
   }
   return '';

@@ -48,7 +48,7 @@ function countAll() {
     seen.set(e, found);
   };
   const visit = (e, depth) => {
-    if (left-- <= 0) return;
+    if (left-- <= 0 || depth > 300) return;
     const style = styleOf(e);
     if (style.display === 'none') return;
     touch(style, depth);

@@ -44,7 +44,6 @@ const $documentElement = getterOf(DOC, 'documentElement');
 const $active = getterOf(DOC, 'activeElement');
 const $shadowActive = getterOf(ShadowRoot.prototype, 'activeElement');
 const $scrolling = getterOf(DOC, 'scrollingElement');
-const $innerText = getterOf(HTMLElement.prototype, 'innerText');
 const $title = getterOf(DOC, 'title');
 const $url = getterOf(DOC, 'URL');
 const $baseURI = getterOf(NODE, 'baseURI');
@@ -54,9 +53,39 @@ const $docQueryAll = DOC.querySelectorAll;
 const $rootQueryAll = DocumentFragment.prototype.querySelectorAll;
 const $host = getterOf(ShadowRoot.prototype, 'host');
 
+const $namespace = getterOf(P, 'namespaceURI');
+const $editable = getterOf(HTMLElement.prototype, 'isContentEditable');
+const $labelledBy = getterOf(P, 'ariaLabelledByElements');
+const $innerText = getterOf(HTMLElement.prototype, 'innerText');
+const $outerHTML = getterOf(P, 'outerHTML');
+const $clientLeft = getterOf(P, 'clientLeft');
+const $clientTop = getterOf(P, 'clientTop');
+const $scrollLeft = getterOf(P, 'scrollLeft');
+const $scrollTop = getterOf(P, 'scrollTop');
+const $adopted = getterOf(DOC, 'adoptedStyleSheets');
+const $getSelection = DOC.getSelection;
+const $createRange = DOC.createRange;
+const $listen = EventTarget.prototype.addEventListener;
+
 const ELEMENT = 1;
 const TEXT = 3;
 const FRAGMENT = 11;
+
+/** HTML elements that are asked for more than any element has: of another namespace they are something else. */
+const OF_HTML = new Set(('input textarea select option optgroup label button details dialog progress meter output img area table fieldset '
+  + 'iframe frame audio video ol td th slot canvas object embed summary').split(' '));
+
+/** The tag of an element; of one that only has the name of an HTML element, that name after a colon. */
+function tagOf(e) {
+  const tag = $localName.call(e);
+  return OF_HTML.has(tag) && $namespace.call(e) !== 'http://www.w3.org/1999/xhtml' ? ':' + tag : tag;
+}
+
+/** Whether a person can edit what is in an element (HTML 6.8.1). */
+const isEditable = e => e instanceof HTMLElement && $editable.call(e);
+
+/** The focus goes to an element; nothing scrolls. */
+const giveFocus = e => (e instanceof SVGElement ? SVGElement : HTMLElement).prototype.focus.call(e, { preventScroll: true });
 
 /** Options of checkVisibility that also count `visibility: hidden`. */
 const VISIBLE = { visibilityProperty: true };
@@ -105,7 +134,7 @@ function mayHideRoot(e, tag) {
 function rootsAsked(list) {
   for (const id of list) {
     const e = nodeOf(id);
-    if (e) rootAsked.set(e, hostLook(e, $localName.call(e)));
+    if (e) rootAsked.set(e, hostLook(e, tagOf(e)));
   }
 }
 
@@ -120,8 +149,14 @@ const attr = (e, name) => $getAttribute.call(e, name);
 const has = (e, name) => $hasAttribute.call(e, name);
 const styleOf = (e, pseudo) => getComputedStyle(e, pseudo);
 
+/** Characters of a page that are looked at in one text: it may have millions. */
+const SQUEEZE_LIMIT = 100000;
+
 /** ASCII white space to single spaces, ends cut: what HTML and AccName call white space. */
-const squeeze = s => (/[\t\n\f\r]|^ | $|  /.test(s) ? s.replace(/[\t\n\f\r ]+/g, ' ').replace(/^ | $/g, '') : s);
+const squeeze = text => {
+  const s = text.length > SQUEEZE_LIMIT ? text.slice(0, SQUEEZE_LIMIT) : text;
+  return (/[\t\n\f\r]|^ | $|  /.test(s) ? s.replace(/[\t\n\f\r ]+/g, ' ').replace(/^ | $/g, '') : s);
+};
 
 /** The parent in the flat tree: slots and shadow hosts included. */
 function flatParent(node) {
@@ -138,7 +173,7 @@ function flatParent(node) {
 /** The element of the same tree scope with an id. */
 function byIdIn(e, id) {
   const root = $getRootNode.call(e);
-  return root.nodeType === 9 ? DOC.getElementById.call(root, id) : root instanceof ShadowRoot ? root.getElementById(id) : null;
+  return $nodeType.call(root) === 9 ? DOC.getElementById.call(root, id) : root instanceof ShadowRoot ? root.getElementById(id) : null;
 }
 
 /** The focused element, through shadow roots. */

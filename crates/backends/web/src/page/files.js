@@ -2,9 +2,9 @@
 
 /** The input that takes the files meant for an element: it itself, the one that it labels, the only one inside it. */
 function fileInputOf(e) {
-  const isOne = x => $localName.call(x) === 'input' && x.type === 'file';
+  const isOne = x => tagOf(x) === 'input' && x.type === 'file';
   if (isOne(e)) return e;
-  const control = $localName.call(e) === 'label' ? e.control : null;
+  const control = tagOf(e) === 'label' ? e.control : null;
   if (control && isOne(control)) return control;
   const inside = [];
   const look = root => {
@@ -25,14 +25,14 @@ function fileInputOf(e) {
 
 /** Whether a press on `e` is for a control of its own, between it and the label around it (HTML 4.10.4). */
 function insideControl(e, label) {
-  for (let p = e; p && p !== label; p = flatParent(p)) if (/^(a|button|input|select|textarea)$/.test($localName.call(p))) return true;
+  for (let p = e; p && p !== label; p = flatParent(p)) if (/^(a|button|input|select|textarea)$/.test(tagOf(p))) return true;
   return false;
 }
 
 /** The input for an element's files and what it takes and holds; {}: none. null: gone. An input that only its page holds on to, outside of the document, is there. */
 function fileInput(id) {
   const e = nodeOf(id);
-  if (!e || (!$isConnected.call(e) && !($localName.call(e) === 'input' && e.type === 'file'))) return null;
+  if (!e || (!$isConnected.call(e) && !(tagOf(e) === 'input' && e.type === 'file'))) return null;
   const input = fileInputOf(e);
   if (!input || $matches.call(input, ':disabled')) return {};
   return {
@@ -47,7 +47,7 @@ let dropping = null;
 
 function watchDragOver(event) {
   if (dropping === null || !event.isTrusted) return;
-  const at = event.composedPath().find(n => n.nodeType === ELEMENT);
+  const at = event.composedPath().find(n => n instanceof Node && $nodeType.call(n) === ELEMENT);
   if (at) dropping.last = { event, at };
 }
 

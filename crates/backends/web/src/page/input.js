@@ -52,7 +52,7 @@ function watchGesture(event) {
  * the focus.
  */
 function innermost(event) {
-  let e = event.composedPath().find(n => n.nodeType === ELEMENT);
+  let e = event.composedPath().find(n => n instanceof Node && $nodeType.call(n) === ELEMENT);
   for (let root = anyClosed && e && closedRoots.get(e); root; root = shadowOf(e)) {
     const inner = typeof event.clientX === 'number' ? root.elementFromPoint(event.clientX, event.clientY) : $shadowActive.call(root);
     if (!inner || inner === e || $getRootNode.call(inner) !== root) break;
@@ -109,13 +109,13 @@ function fieldIn(e) {
   if (shadow) look(shadow);
   look({ querySelectorAll: s => P.querySelectorAll.call(e, s) });
   if (inside.length === 1) return inside[0];
-  const control = $localName.call(e) === 'label' ? e.control : null;
+  const control = tagOf(e) === 'label' ? e.control : null;
   return control && fieldKind(control) ? control : null;
 }
 
 /** `type`: select all and insert text; `set`: through the native setter; `edit`: an editing host; '' for no field. */
 function fieldKind(e) {
-  const tag = $localName.call(e);
+  const tag = tagOf(e);
   if (tag === 'textarea') return 'type';
   if (tag === 'input') return NO_TEXT.has(e.type) ? '' : SET_TYPES.has(e.type) ? 'set' : 'type';
   return has(e, 'contenteditable') && isEditHost(e) ? 'edit' : '';
@@ -130,13 +130,13 @@ function focusField(id) {
   if (!e || !$isConnected.call(e)) return null;
   const field = fieldIn(e);
   if (!field) return { focused: false, fill: 'none', why: 'it is no field' };
-  const tag = $localName.call(field);
+  const tag = tagOf(field);
   if ($matches.call(field, ':disabled') || attr(field, 'aria-disabled') === 'true') return { focused: false, fill: 'none', why: 'it is disabled' };
   if ((tag === 'input' || tag === 'textarea') && field.readOnly) return { focused: false, fill: 'none', why: 'it is read-only' };
   const kind = fieldKind(field);
-  field.focus({ preventScroll: true });
+  giveFocus(field);
   if (kind === 'type') field.select();
-  else if (kind === 'edit') document.getSelection().selectAllChildren(field);
+  else if (kind === 'edit') $getSelection.call(document).selectAllChildren(field);
   awaited = kind === 'set' ? null : { field, until: performance.now() + AWAITED_MS };
   return { focused: deepActive(document) === field, fill: kind === 'set' ? 'set' : 'text', id: idOf(field), value: fieldValue(field) };
 }
@@ -148,7 +148,7 @@ function focusOn(id) {
   if (!e || !$isConnected.call(e)) return null;
   const field = fieldIn(e) || e;
   const kind = fieldKind(field);
-  field.focus({ preventScroll: true });
+  giveFocus(field);
   if (kind === 'type') {
     try {
       field.setSelectionRange(field.value.length, field.value.length);
@@ -156,7 +156,7 @@ function focusOn(id) {
       // Number and e-mail fields have no selection to set; focusing put the caret somewhere sensible.
     }
   } else if (kind === 'edit') {
-    const selection = document.getSelection();
+    const selection = $getSelection.call(document);
     selection.selectAllChildren(field);
     selection.collapseToEnd();
   }
@@ -168,7 +168,7 @@ function setValue(id, text) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const field = fieldIn(e) || e;
-  const tag = $localName.call(field);
+  const tag = tagOf(field);
   if (tag === 'input') $setInput.call(field, text);
   else if (tag === 'textarea') $setArea.call(field, text);
   else return null;
@@ -183,10 +183,10 @@ function fire(e, type) {
 }
 
 function fieldValue(e) {
-  const tag = $localName.call(e);
+  const tag = tagOf(e);
   if (tag === 'input' || tag === 'textarea') return e.value;
   if (tag === 'select') return selectedText(e);
-  return (e.innerText || '').replace(/\n$/, '');
+  return ((e instanceof HTMLElement && $innerText.call(e)) || '').replace(/\n$/, '');
 }
 
 /** What a field holds now; null: gone. */
@@ -204,8 +204,8 @@ function readValue(id) {
 function select(id, wanted) {
   let e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
-  if ($localName.call(e) === 'label' && e.control) e = e.control;
-  if ($localName.call(e) !== 'select') return { handled: false };
+  if (tagOf(e) === 'label' && e.control) e = e.control;
+  if (tagOf(e) !== 'select') return { handled: false };
   if ($matches.call(e, ':disabled')) return { handled: true, why: 'disabled' };
   const options = Array.from(e.options);
   const chosen = [];
@@ -220,7 +220,7 @@ function select(id, wanted) {
   }
   if (missing.length) return { handled: true, missing, options: options.slice(0, 50).map(o => squeeze(o.label)) };
   if (!e.multiple && chosen.length !== 1) return { handled: true, why: 'takes one option' };
-  e.focus({ preventScroll: true });
+  giveFocus(e);
   const before = options.filter(o => o.selected);
   if (e.multiple) for (const o of options) o.selected = chosen.includes(o);
   else chosen[0].selected = true;
@@ -242,7 +242,7 @@ function scrollerOf(e, dx, dy) {
     if (p === $documentElement.call(document) || p === $body.call(document)) break;
     const style = styleOf(p);
     const scrolls = o => o === 'auto' || o === 'scroll' || o === 'overlay' || o === 'hidden';
-    if ((dy && p.scrollHeight > p.clientHeight + 1 && scrolls(style.overflowY)) || (dx && p.scrollWidth > p.clientWidth + 1 && scrolls(style.overflowX))) return p;
+    if ((dy && $scrollHeight.call(p) > $clientHeight.call(p) + 1 && scrolls(style.overflowY)) || (dx && $scrollWidth.call(p) > $clientWidth.call(p) + 1 && scrolls(style.overflowX))) return p;
   }
   return $scrolling.call(document);
 }
@@ -253,11 +253,11 @@ function scroller(id, dx, dy) {
   if (id && (!e || !$isConnected.call(e))) return null;
   const container = scrollerOf(e, dx, dy);
   if (!container) return { point: null, left: 0, top: 0 };
-  const point = container === document.scrollingElement ? [innerWidth / 2, innerHeight / 2] : pointOf(container, container);
+  const point = container === $scrolling.call(document) ? [innerWidth / 2, innerHeight / 2] : pointOf(container, container);
   // Another scroller under the pointer would take the wheel for itself.
   const under = point && deepAt(point[0], point[1]);
   const reached = under && scrollerOf(under, dx, dy) === container;
-  return { point: reached ? point : null, left: container.scrollLeft, top: container.scrollTop };
+  return { point: reached ? point : null, left: $scrollLeft.call(container), top: $scrollTop.call(container) };
 }
 
 /** Scrolls the container of an element, or the page (0), by pixels at once. null: gone. */
@@ -266,9 +266,9 @@ function scrollBy(id, dx, dy) {
   if (id && (!e || !$isConnected.call(e))) return null;
   const container = scrollerOf(e, dx, dy);
   if (!container) return { moved: false };
-  const left = container.scrollLeft, top = container.scrollTop;
+  const left = $scrollLeft.call(container), top = $scrollTop.call(container);
   P.scrollBy.call(container, { left: dx, top: dy, behavior: 'instant' });
-  return { moved: container.scrollLeft !== left || container.scrollTop !== top, left: container.scrollLeft, top: container.scrollTop };
+  return { moved: $scrollLeft.call(container) !== left || $scrollTop.call(container) !== top, left: $scrollLeft.call(container), top: $scrollTop.call(container) };
 }
 
 // ---- Questions ----
@@ -278,7 +278,7 @@ function attrs(id) {
   if (!e || !$isConnected.call(e)) return null;
   const out = {};
   // A secret that the server filled in stays one.
-  const secret = $localName.call(e) === 'input' && e.type === 'password';
+  const secret = tagOf(e) === 'input' && e.type === 'password';
   for (const name of $attributeNames.call(e)) if (!(secret && name === 'value')) out[name] = attr(e, name);
   return out;
 }
@@ -288,7 +288,8 @@ const HTML_LIMIT = 200000;
 function html(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
-  const source = e.nodeType === 9 ? $documentElement.call(e).outerHTML : e.outerHTML;
+  const root = $nodeType.call(e) === 9 ? $documentElement.call(e) : e;
+  const source = root ? $outerHTML.call(root) : '';
   return source.length > HTML_LIMIT ? source.slice(0, HTML_LIMIT) + '…' : source;
 }
 
@@ -296,6 +297,6 @@ function html(id) {
 function text(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
-  if (e.nodeType === 9) return $body.call(e) ? $body.call(e).innerText : '';
-  return fieldKind(e) === 'type' && e.type !== 'password' ? e.value : e.innerText ?? $textContent.call(e);
+  if ($nodeType.call(e) === 9) return $body.call(e) ? $innerText.call($body.call(e)) : '';
+  return fieldKind(e) === 'type' && e.type !== 'password' ? e.value : e instanceof HTMLElement ? $innerText.call(e) : $textContent.call(e);
 }

@@ -4,6 +4,10 @@
 /** Longer names are cut: a name is for telling things apart, and nested cells would repeat the page. */
 const NAME_LIMIT = 4000;
 
+/** Content nested deeper than that says no more. */
+const NAME_DEPTH = 150;
+let nameDepth = 0;
+
 /** Whether the last name came from the element's content. */
 let fromContent = false;
 
@@ -25,7 +29,7 @@ const startsWithSpace = s => isSpace(s.charCodeAt(0));
 
 /** Whether an element stands apart from its neighbours in a line of text. */
 function apart(e) {
-  const tag = $localName.call(e);
+  const tag = tagOf(e);
   if (tag === 'br' || tag === 'input' || tag === 'select' || tag === 'textarea' || tag === 'button' || tag === 'img' || tag === 'svg') return true;
   const display = styleOf(e).display;
   return display !== 'inline' && display !== 'none' && display !== 'contents' && !display.startsWith('ruby');
@@ -57,7 +61,7 @@ function nameOf(e, tag, role, v) {
     }
     // 2D AriaLabel.
     if (v[A_LABEL] !== null) {
-      const name = squeeze(v[A_LABEL]);
+      const name = squeeze(v[A_LABEL].slice(0, NAME_LIMIT));
       if (name.trim()) return name;
     }
   }
@@ -102,7 +106,8 @@ function contentName(e, tag) {
 /** 2B: the texts of the elements that aria-labelledby names, in its order, each once. */
 function referenced(e, list) {
   const targets = [];
-  if (list.trim() === '' && e.ariaLabelledByElements) targets.push(...e.ariaLabelledByElements);
+  const given = list.trim() === '' ? $labelledBy.call(e) : null;
+  if (given) targets.push(...given);
   else for (const id of list.split(/[ \t\n\f\r]+/)) {
     const target = id && byIdIn(e, id);
     if (target) targets.push(target);
@@ -189,7 +194,7 @@ function nativeName(e, tag, seen) {
 /** HTML-AAM 5.8, 5.11: the text of the first child with a tag. */
 function childText(e, tag) {
   for (let c = $firstElementChild.call(e); c; c = $nextElementSibling.call(c)) {
-    if ($localName.call(c) !== tag) continue;
+    if (tagOf(c) !== tag) continue;
     if (!isRendered(c)) return null;
     return collect(() => addContent(c, tag, new Set([e, c]), { byRef: false, hidden: false }, false)) || null;
   }
@@ -202,7 +207,7 @@ function childText(e, tag) {
  * that beginning.
  */
 function addNode(e, seen, how, root) {
-  const tag = $localName.call(e);
+  const tag = tagOf(e);
   let invisible = false;
   if (!root && !how.hidden) {
     if (SKIP.has(tag) || tag === 'rt') {
@@ -344,9 +349,12 @@ function addChild(e, c, seen, how, invisible, owned) {
   if (!owned && scope.ownerOf !== null && scope.ownerOf.has(c)) return;
   // The items below a tree item are not part of its name (ARIA 1.2, 5.4 treeitem).
   if ($hasAttributes.call(c) && attr(c, 'role') === 'group' && attr(e, 'role') === 'treeitem') return;
+  if (nameDepth > NAME_DEPTH) return;
   seen.add(c);
   borders.push(c);
+  nameDepth++;
   addNode(c, seen, how, false);
+  nameDepth--;
   borders.push(c);
 }
 

@@ -35,7 +35,9 @@ const ARIA_ROLES = new Set(('alert alertdialog application article banner blockq
 
 // DPUB-ARIA 1.1, 4 and Graphics ARIA 1.0, 4: each as the ARIA role that it is a kind of, which says what a person can
 // do with it. Kinds of `section` have no role of ARIA 1.2.
-const OTHER_ROLES = new Map(Object.entries({
+/** @type {Map<string, string>} */
+const OTHER_ROLES = new Map();
+for (const [role, kinds] of Object.entries({
   region: 'acknowledgments afterword appendix bibliography chapter conclusion credits endnotes epilogue errata foreword '
     + 'glossary introduction part preface prologue',
   navigation: 'index pagelist toc',
@@ -44,8 +46,8 @@ const OTHER_ROLES = new Map(Object.entries({
   note: 'notice tip',
   generic: 'abstract colophon credit dedication epigraph footnote pagefooter pageheader pullquote qna',
   figure: 'example', img: 'cover', separator: 'pagebreak', heading: 'subtitle',
-}).flatMap(([role, kinds]) => kinds.split(' ').map(kind => ['doc-' + kind, role]))
-  .concat([['graphics-document', 'document'], ['graphics-object', 'group'], ['graphics-symbol', 'img']]));
+})) for (const kind of kinds.split(' ')) OTHER_ROLES.set('doc-' + kind, role);
+for (const [kind, role] of [['document', 'document'], ['object', 'group'], ['symbol', 'img']]) OTHER_ROLES.set('graphics-' + kind, role);
 
 // ARIA 1.2, 6.5: global attributes; with one of them `none` does not count (ARIA 1.2, 7.1 conflict resolution).
 const GLOBAL_ARIA = ['aria-atomic', 'aria-busy', 'aria-controls', 'aria-current', 'aria-describedby', 'aria-details',
@@ -70,7 +72,7 @@ const NAME_FROM_CONTENT = new Set(('button cell checkbox columnheader gridcell h
 /** Whether a row belongs to a grid: ARIA 1.2, 5.4 row names it by its content; browsers do so where it can be chosen. */
 function ofGrid(row) {
   for (let p = flatParent(row); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
-    const tag = $localName.call(p);
+    const tag = tagOf(p);
     const role = roleOf(p, tag, attr(p, 'role'));
     if (role !== 'generic' && role !== 'rowgroup') return role === 'grid' || role === 'treegrid';
   }
@@ -129,7 +131,7 @@ function focusable(e, tag) {
     case 'summary': return true;
     case 'iframe': return true;
     case 'audio': case 'video': return has(e, 'controls');
-    default: return has(e, 'contenteditable') && e.isContentEditable === true;
+    default: return has(e, 'contenteditable') && isEditable(e);
   }
 }
 
@@ -138,13 +140,24 @@ function hasParentRole(e, allowed) {
   const owner = scope.ownerOf && scope.ownerOf.get(e);
   for (let p = owner || flatParent(e); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
     const given = $hasAttributes.call(p) ? attr(p, 'role') : null;
-    if (given === null ? allowed.has(TAG_ROLE.get($localName.call(p))) : allowed.has(roleOf(p, $localName.call(p), given))) return true;
+    if (given === null ? allowed.has(TAG_ROLE.get(tagOf(p))) : allowed.has(roleOf(p, tagOf(p), given))) return true;
   }
   return false;
 }
 
 /** The role of an element; `given` is its role attribute or null. */
 function roleOf(e, tag, given) {
+  if (!given) return roleBy(e, tag, null);
+  // Asked for again by names and by what is inside, and an answer may depend on all that is around.
+  let role = scope.roles.get(e);
+  if (role === undefined) {
+    role = roleBy(e, tag, given);
+    scope.roles.set(e, role);
+  }
+  return role;
+}
+
+function roleBy(e, tag, given) {
   if (given) {
     // ARIA 1.2, 5.4.1: the first token that is a role the element may have.
     for (const token of given.toLowerCase().split(/[ \t\n\f\r]+/)) {
@@ -198,8 +211,10 @@ function nativeRole(e, tag) {
     case 'li':
       // HTML-AAM `li`: of a list; wrappers without a role may be in between.
       for (let p = flatParent(e); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
-        const role = roleOf(p, $localName.call(p), attr(p, 'role'));
-        if (role !== 'generic' || LISTS.has($localName.call(p))) return role === 'list' ? 'listitem' : 'generic';
+        const list = tagOf(p);
+        if (list === 'li') return 'generic';
+        const role = roleOf(p, list, attr(p, 'role'));
+        if (role !== 'generic' || LISTS.has(list)) return role === 'list' ? 'listitem' : 'generic';
       }
       return 'generic';
     case 'td': return inGrid(e) ? 'gridcell' : 'cell';
@@ -209,13 +224,13 @@ function nativeRole(e, tag) {
       if (s === 'row' || s === 'rowgroup') return 'rowheader';
       if (s === 'col' || s === 'colgroup') return 'columnheader';
       const row = $parentNode.call(e);
-      for (let c = row && $firstElementChild.call(row); c; c = $nextElementSibling.call(c)) if ($localName.call(c) === 'td') return 'rowheader';
+      for (let c = row && $firstElementChild.call(row); c; c = $nextElementSibling.call(c)) if (tagOf(c) === 'td') return 'rowheader';
       return 'columnheader';
     }
     case 'summary': {
       const parent = $parentNode.call(e);
-      if (!parent || $nodeType.call(parent) !== ELEMENT || $localName.call(parent) !== 'details') return 'generic';
-      for (let c = $firstElementChild.call(parent); c !== e; c = $nextElementSibling.call(c)) if ($localName.call(c) === 'summary') return 'generic';
+      if (!parent || $nodeType.call(parent) !== ELEMENT || tagOf(parent) !== 'details') return 'generic';
+      for (let c = $firstElementChild.call(parent); c !== e; c = $nextElementSibling.call(c)) if (tagOf(c) === 'summary') return 'generic';
       return 'button';
     }
     default: return e instanceof SVGElement ? svgRole(e, tag) : TAG_ROLE.get(tag) || 'generic';
@@ -237,6 +252,6 @@ const inGrid = cell => {
 };
 
 function svgTitle(e) {
-  for (let c = $firstElementChild.call(e); c; c = $nextElementSibling.call(c)) if ($localName.call(c) === 'title') return $textContent.call(c).trim();
+  for (let c = $firstElementChild.call(e); c; c = $nextElementSibling.call(c)) if (tagOf(c) === 'title') return $textContent.call(c).trim();
   return '';
 }

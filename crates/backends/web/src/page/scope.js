@@ -17,6 +17,8 @@ function newScope(doc) {
     /** aria-owns (ARIA 1.2, 6.6): owner -> owned, and back. */
     owned: null,
     ownerOf: null,
+    /** Roles of elements with a role attribute, once they were asked for. */
+    roles: new Map(),
     /** Whether some table has a role attribute. */
     tableRoles: false,
     modal: null,
@@ -47,7 +49,7 @@ function newScope(doc) {
 /** Adds what a document or a shadow root contributes to the scope. */
 function readRoot(root) {
   observe(root);
-  const query = root.nodeType === 9 ? s => $docQueryAll.call(root, s) : s => root.querySelectorAll(s);
+  const query = $nodeType.call(root) === 9 ? s => $docQueryAll.call(root, s) : s => root.querySelectorAll(s);
   for (const label of query('label')) {
     const control = label.control;
     if (!control) continue;
@@ -56,10 +58,12 @@ function readRoot(root) {
     else scope.labels.set(control, [label]);
   }
   for (const owner of query('[aria-owns]')) {
+    // What shows no content, or is not shown itself, would take what it owns out of the tree.
+    if (CHILDLESS.has(tagOf(owner)) || !$checkVisibility.call(owner)) continue;
     for (const id of attr(owner, 'aria-owns').split(/\s+/)) {
       const e = id && byIdIn(owner, id);
       // An element has one owner, and cannot own what it is inside of.
-      if (!e || $contains.call(e, owner) || (scope.ownerOf && scope.ownerOf.has(e))) continue;
+      if (!e || (scope.ownerOf && scope.ownerOf.has(e)) || isInside(owner, e)) continue;
       scope.owned ??= new Map();
       scope.ownerOf ??= new Map();
       scope.ownerOf.set(e, owner);
@@ -79,9 +83,18 @@ function readRoot(root) {
   for (const k of ['classes', 'tags', 'ids']) for (const x of facts[k]) p[k].add(x);
 }
 
+/** Elements whose content is no part of the tree. */
+const CHILDLESS = new Set('input textarea select img hr progress meter audio video embed iframe frame canvas'.split(' '));
+
+/** Whether an element is another one or inside of it, by aria-owns too. */
+function isInside(e, other) {
+  for (let p = e; p; p = (scope.ownerOf && scope.ownerOf.get(p)) || flatParent(p)) if (p === other) return true;
+  return false;
+}
+
 /** One scan of the style sheets of a root: may ::before or ::after make text, is text transformed, are there hand cursors? */
 function factsOf(root) {
-  const sheets = [...(root.nodeType === 9 ? $sheets.call(root) : root.styleSheets), ...root.adoptedStyleSheets];
+  const sheets = $nodeType.call(root) === 9 ? [...$sheets.call(root), ...$adopted.call(root)] : [...root.styleSheets, ...root.adoptedStyleSheets];
   let key = '';
   for (const sheet of sheets) {
     try {
@@ -156,7 +169,7 @@ function mayHavePseudo(e, tag) {
 
 /** The modal dialog that makes the rest of the document inert (HTML 6.7.4, "blocked by a modal dialog"). */
 function topModal(doc, active) {
-  for (let p = active; p; p = flatParent(p)) if ($nodeType.call(p) === ELEMENT && $localName.call(p) === 'dialog' && $matches.call(p, ':modal')) return p;
+  for (let p = active; p; p = flatParent(p)) if ($nodeType.call(p) === ELEMENT && tagOf(p) === 'dialog' && $matches.call(p, ':modal')) return p;
   const open = $docQueryAll.call(doc, 'dialog:modal');
   return open.length ? open[open.length - 1] : null;
 }

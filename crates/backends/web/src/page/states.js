@@ -87,34 +87,47 @@ const TYPED = new Set(['text', 'search', 'email', 'tel', 'url', 'password', 'num
 
 const formControl = e => ($matches.call(e, ':disabled') ? S.DISABLED : S.FOCUSABLE);
 
+/** ARIA 1.2, 6.6: the roles that aria-selected and the kinds that aria-haspopup have. */
+const SELECTABLE_ROLES = new Set(['gridcell', 'option', 'row', 'tab', 'columnheader', 'rowheader', 'treeitem']);
+const POPUP_KINDS = new Set(['true', 'menu', 'listbox', 'tree', 'grid', 'dialog']);
+
+/** Whether an attribute has this value, in any case. */
+const is = (given, word) => given === word || (given !== null && given.length === word.length && given.toLowerCase() === word);
+
 /** ARIA 1.2, 6.6: states and properties by attribute; native ones win where HTML has them (ARIA in HTML, 4). */
 function ariaStates(e, tag, role, v, s) {
   if (v[A_TABINDEX] !== null && !(s & S.DISABLED)) s |= S.FOCUSABLE;
-  if (v[A_DISABLED] === 'true') s |= S.DISABLED;
+  if (is(v[A_DISABLED], 'true')) s |= S.DISABLED;
   if (CHECKABLE_ROLES.has(role) && !(s & S.CHECKABLE)) {
     s |= S.CHECKABLE;
-    if (v[A_CHECKED] === 'true') s |= S.CHECKED;
-    else if (v[A_CHECKED] === 'mixed') s |= S.MIXED;
+    if (is(v[A_CHECKED], 'true')) s |= S.CHECKED;
+    // ARIA 1.2, 5.4: radio, menuitemradio and switch are on or off.
+    else if (is(v[A_CHECKED], 'mixed') && (role === 'checkbox' || role === 'menuitemcheckbox')) s |= S.MIXED;
   } else if (v[A_CHECKED] !== null && (role === 'option' || role === 'treeitem')) {
-    s |= S.CHECKABLE | (v[A_CHECKED] === 'true' ? S.CHECKED : v[A_CHECKED] === 'mixed' ? S.MIXED : 0);
+    s |= S.CHECKABLE | (is(v[A_CHECKED], 'true') ? S.CHECKED : is(v[A_CHECKED], 'mixed') ? S.MIXED : 0);
   }
-  if (v[A_EXPANDED] === 'true') s |= S.EXPANDABLE | S.EXPANDED;
-  else if (v[A_EXPANDED] === 'false') s |= S.EXPANDABLE;
-  if (v[A_SELECTED] !== null && tag !== 'option' && (v[A_SELECTED] === 'true' || v[A_SELECTED] === 'false')) {
-    s |= S.SELECTABLE | (v[A_SELECTED] === 'true' ? S.SELECTED : 0);
+  if (is(v[A_EXPANDED], 'true')) s |= S.EXPANDABLE | S.EXPANDED;
+  else if (is(v[A_EXPANDED], 'false')) s |= S.EXPANDABLE;
+  else if (v[A_POPOVERTARGET] !== null && (tag === 'button' || tag === 'input')) {
+    // HTML-AAM 4.2 `popovertarget`.
+    const popover = e.popoverTargetElement;
+    if (popover instanceof HTMLElement) s |= S.EXPANDABLE | ($matches.call(popover, ':popover-open') ? S.EXPANDED : 0);
+  }
+  if (SELECTABLE_ROLES.has(role) && tag !== 'option' && (is(v[A_SELECTED], 'true') || is(v[A_SELECTED], 'false'))) {
+    s |= S.SELECTABLE | (is(v[A_SELECTED], 'true') ? S.SELECTED : 0);
   } else if (role === 'tab' || (role === 'option' && tag !== 'option')) s |= S.SELECTABLE;
   if (role === 'button' && v[A_PRESSED] !== null && v[A_PRESSED] !== 'undefined' && v[A_PRESSED] !== '') {
-    s |= S.PRESSABLE | (v[A_PRESSED] === 'true' ? S.PRESSED : v[A_PRESSED] === 'mixed' ? S.MIXED : 0);
+    s |= S.PRESSABLE | (is(v[A_PRESSED], 'true') ? S.PRESSED : is(v[A_PRESSED], 'mixed') ? S.MIXED : 0);
   }
-  if (v[A_REQUIRED] === 'true') s |= S.REQUIRED;
-  if (v[A_READONLY] === 'true') s |= S.READONLY;
-  if (v[A_INVALID] !== null && v[A_INVALID] !== 'false' && v[A_INVALID] !== '') s |= S.INVALID;
-  if (v[A_MULTISELECTABLE] === 'true') s |= S.MULTISELECTABLE;
-  if (v[A_MULTILINE] === 'true') s |= S.MULTILINE;
-  if (v[A_MODAL] === 'true' && (role === 'dialog' || role === 'alertdialog')) s |= S.MODAL;
-  if (v[A_BUSY] === 'true') s |= S.BUSY;
-  if (v[A_HASPOPUP] !== null && v[A_HASPOPUP] !== 'false' && v[A_HASPOPUP] !== '') s |= S.HAS_POPUP;
-  if (v[A_LIVE] === 'polite' || v[A_LIVE] === 'assertive') s |= S.LIVE;
+  if (is(v[A_REQUIRED], 'true')) s |= S.REQUIRED;
+  if (is(v[A_READONLY], 'true')) s |= S.READONLY;
+  if (v[A_INVALID] !== null && !is(v[A_INVALID], 'false') && v[A_INVALID] !== '') s |= S.INVALID;
+  if (is(v[A_MULTISELECTABLE], 'true')) s |= S.MULTISELECTABLE;
+  if (is(v[A_MULTILINE], 'true')) s |= S.MULTILINE;
+  if (is(v[A_MODAL], 'true') && (role === 'dialog' || role === 'alertdialog')) s |= S.MODAL;
+  if (is(v[A_BUSY], 'true')) s |= S.BUSY;
+  if (v[A_HASPOPUP] !== null && POPUP_KINDS.has(v[A_HASPOPUP].toLowerCase())) s |= S.HAS_POPUP;
+  if (is(v[A_LIVE], 'polite') || is(v[A_LIVE], 'assertive')) s |= S.LIVE;
   if (v[A_LEVEL] !== null && (role === 'heading' || role === 'treeitem' || role === 'listitem' || role === 'row')) {
     const given = parseInt(v[A_LEVEL], 10);
     if (given > 0 && given < 256) level = given;
@@ -122,7 +135,7 @@ function ariaStates(e, tag, role, v, s) {
   if (RANGE_ROLES.has(role) && tag !== 'input' && v[A_VALUENOW] !== null) value = v[A_VALUENOW];
   if (v[A_CONTENTEDITABLE] !== null && isEditHost(e)) {
     s |= S.EDITABLE | S.EDIT_HOST | S.FOCUSABLE;
-    if (v[A_MULTILINE] !== 'false') s |= S.MULTILINE;
+    if (!is(v[A_MULTILINE], 'false')) s |= S.MULTILINE;
     value = squeeze($textContent.call(e));
   } else if (role === 'combobox' && tag !== 'input' && tag !== 'select') {
     // ARIA 1.2, 5.4 combobox: the value of a list to choose from is what it shows; around a field it is the field's.
@@ -136,9 +149,9 @@ function ariaStates(e, tag, role, v, s) {
 
 /** The root of content that a person edits (HTML 6.8.1 "editing host"). */
 function isEditHost(e) {
-  if (!(e instanceof HTMLElement || e.isContentEditable === true) || e.isContentEditable !== true) return false;
+  if (!isEditable(e)) return false;
   const parent = $parentNode.call(e);
-  return !(parent && $nodeType.call(parent) === ELEMENT && parent.isContentEditable === true);
+  return !(parent && $nodeType.call(parent) === ELEMENT && isEditable(parent));
 }
 
 /** What a person reads in an element: its content as a name would have it. */

@@ -339,3 +339,22 @@ async fn ids_stay_with_their_element_and_hidden_is_not_gone() {
     // A new element never gets an old number.
     assert_ne!(c(&before), c(&after));
 }
+
+#[tokio::test]
+async fn what_is_too_long_or_too_deep_is_cut_and_the_rest_is_read() {
+    let Some(mut page) = Page::start().await else { return };
+    show(&mut page, "<p id=text></p><img id=alt><button id=labelled></button><button id=long></button><div id=deep></div><button id=wide></button><div id=items></div>
+        <button>Still here</button><script>
+        const big = 'word '.repeat(200000), nest = (e, n, tag, role) => { for (let i = 0; i < n; i++) { e = e.appendChild(document.createElement(tag)); if (role) e.setAttribute('role', role) } return e };
+        text.textContent = long.textContent = alt.alt = alt.id = big; labelled.setAttribute('aria-label', big); labelled.title = big; labelled.setAttribute('data-testid', big);
+        nest(deep, 1200, 'div').innerHTML = '<button>Unreachable</button>'; nest(wide, 500, 'span').textContent = 'x'; nest(items, 300, 'div', 'treeitem').textContent = 'leaf'</script>").await;
+    let json: String = page.eval("__stickpin.capture({})").await.unwrap();
+    assert!(json.len() < 1_000_000, "{} bytes", json.len());
+    let tree = page.capture().await;
+    assert!(tree.truncated());
+    let has = |name: &str| tree.nodes().any(|n| n.role() == Role::Button && n.name() == name);
+    assert!(has("Still here") && !has("Unreachable"));
+    let longest = tree.nodes().map(|n| n.name().len()).max().unwrap();
+    assert!((4_000..=100_000).contains(&longest), "{longest}");
+    assert_eq!(tree.nodes().filter(|n| n.role() == Role::TreeItem).count(), 300);
+}
