@@ -9,6 +9,7 @@ mod act;
 mod after;
 mod args;
 mod changes;
+mod choice;
 mod command;
 mod commands;
 mod cx;

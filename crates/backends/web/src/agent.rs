@@ -114,9 +114,14 @@ pub(crate) struct Selected {
     /// Options that it does not have; nothing was changed then.
     #[serde(default)]
     pub(crate) missing: Vec<String>,
-    /// Options that it has.
+    /// What is the label of several options, which are told apart by their values in `options`.
+    pub(crate) several: Option<String>,
+    /// Labels of the options that it has.
     #[serde(default)]
     pub(crate) options: Vec<String>,
+    /// The page changed the choice as soon as it heard of it.
+    #[serde(default)]
+    pub(crate) refused: bool,
 }
 
 /// `scroller(id | 0, dx, dy)`: the container that would scroll.

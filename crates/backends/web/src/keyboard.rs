@@ -7,13 +7,16 @@ use crate::keys::{self, Key};
 use crate::tab::Fault;
 use stickpin_kernel::device::{CancellationToken, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
-use stickpin_tree::Handle;
+use stickpin_tree::{Handle, quote};
 
 /// Characters that are typed key by key. What follows is inserted at once: a person would paste it.
 const TYPED: usize = 1000;
 
 /// Characters whose key events are under way together.
 const AHEAD: usize = 32;
+
+/// Options of a list that a message names.
+const OPTIONS: usize = 10;
 
 fn unknown(fault: impl Into<Error>) -> Error {
     fault.into().dispatched(Dispatched::Unknown)
@@ -188,20 +191,36 @@ impl WebDevice {
         let answer: Option<Selected> =
             self.tab.call(&world, "select", (id, options)).await.map_err(unknown)?;
         let selected = answer.ok_or_else(gone)?;
+        let named = |options: &[String]| {
+            let more = if options.len() > OPTIONS { ", …" } else { "" };
+            let names: Vec<String> = options.iter().take(OPTIONS).map(|o| quote(o)).collect();
+            names.join(", ") + more
+        };
         if let Some(why) = selected.why {
             let code =
                 if why.contains("disabled") { ErrorCode::ElementDisabled } else { ErrorCode::InvalidArgs };
             return Err(Error::new(code, format!("the list is not changed: {why}")));
         }
+        if let Some(label) = &selected.several {
+            let (count, label) = (selected.options.len(), quote(label));
+            let message = format!("the list has {count} options {label}");
+            return Err(Error::new(ErrorCode::AmbiguousMatch, message)
+                .hint(format!("choose by value, one of: {}", named(&selected.options))));
+        }
         if let Some(missing) = selected.missing.first() {
-            let mut has = selected.options;
-            let more = if has.len() > 10 { ", …" } else { "" };
-            has.truncate(10);
             return Err(Error::new(
                 ErrorCode::ElementNotFound,
-                format!("the list has no option {missing:?}"),
+                format!("the list has no option {}", quote(missing)),
             )
-            .hint(format!("it has: {}{more}", has.join(", "))));
+            .hint(format!("it has: {}", named(&selected.options))));
+        }
+        if selected.refused {
+            let reads = quote(selected.value.as_deref().unwrap_or_default());
+            let message = format!("the list reads {reads} as soon as the page heard of the choice");
+            return Err(unknown(
+                Error::new(ErrorCode::FillMismatch, message)
+                    .hint("the app may refuse it; stickpin snapshot -i shows what is chosen"),
+            ));
         }
         Ok(Performed { handled: selected.handled, value: selected.value, ..Performed::default() })
     }

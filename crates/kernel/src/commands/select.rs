@@ -11,6 +11,9 @@ use std::time::Duration;
 
 acting! {
     /// Choose options of a list by their label or value. A list that is closed is opened first.
+    ///
+    /// These options are chosen afterwards and no others. Lists built from roles are opened and pressed as a person
+    /// would; an autocomplete gets the text typed. A group of radios is a list too.
     pub(crate) struct Select {
         /// Ref or selector of the combobox or list.
         #[schemars(extend("x-positional" = 0))]

@@ -198,28 +198,33 @@ function readValue(id) {
 }
 
 /**
- * Chooses options of a native list by label or value. {handled: false}: no native list; {missing, options} or {why}:
- * nothing was changed; {value}: done. null: gone.
+ * Chooses options of a native list by label or value. {handled: false}: no native list; {missing, options}, {several}
+ * or {why}: nothing was changed; {value}: done. null: gone.
  */
 function select(id, wanted) {
   let e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   if (tagOf(e) === 'label' && e.control) e = e.control;
   if (tagOf(e) !== 'select') return { handled: false };
-  if ($matches.call(e, ':disabled')) return { handled: true, why: 'disabled' };
+  if ($matches.call(e, ':disabled')) return { handled: true, why: 'it is disabled' };
   const options = Array.from(e.options);
   const chosen = [];
   const missing = [];
   for (const text of wanted) {
     const want = squeeze(text);
-    const usable = options.filter(o => !$matches.call(o, ':disabled'));
-    const found = usable.find(o => squeeze(o.label) === want) || usable.find(o => o.value === text)
-      || only(usable.filter(o => squeeze(o.label).toLowerCase() === want.toLowerCase()));
-    if (found) chosen.push(found);
+    // By label, then by value, then by label whatever its case: the first that there is decides.
+    const ways = [o => squeeze(o.label) === want, o => o.value === text, o => squeeze(o.label).toLowerCase() === want.toLowerCase()];
+    const found = ways.map(way => options.filter(way)).find(list => list.length) || [];
+    const usable = found.filter(o => !$matches.call(o, ':disabled'));
+    // The value decides between labels that are equal.
+    const one = usable.length > 1 ? only(usable.filter(o => o.value === text)) : usable[0];
+    if (one) chosen.push(one);
+    else if (usable.length) return { handled: true, several: text, options: usable.slice(0, 50).map(o => o.value) };
+    else if (found.length) return { handled: true, why: `its option ${JSON.stringify(text.slice(0, 120))} is disabled` };
     else missing.push(text);
   }
   if (missing.length) return { handled: true, missing, options: options.slice(0, 50).map(o => squeeze(o.label)) };
-  if (!e.multiple && chosen.length !== 1) return { handled: true, why: 'takes one option' };
+  if (!e.multiple && chosen.length !== 1) return { handled: true, why: 'it takes one option' };
   giveFocus(e);
   const before = options.filter(o => o.selected);
   if (e.multiple) for (const o of options) o.selected = chosen.includes(o);
@@ -229,7 +234,9 @@ function select(id, wanted) {
     fire(e, 'input');
     fire(e, 'change');
   }
-  return { handled: true, value: selectedText(e) };
+  const now = Array.from(e.selectedOptions);
+  const kept = now.length === new Set(chosen).size && chosen.every(o => now.includes(o));
+  return { handled: true, value: selectedText(e), refused: $isConnected.call(e) && !kept };
 }
 
 const only = list => (list.length === 1 ? list[0] : undefined);

@@ -1,0 +1,366 @@
+//! Choosing options of a list: natively where the device can, else as a person does, by opening and pressing.
+
+use crate::act::{How, Reach, Ready};
+use crate::after::Acted;
+use crate::cx::Cx;
+use crate::device::Action;
+use crate::error::{Error, ErrorCode, Result};
+use crate::fields::press;
+use crate::target::Target;
+use serde_json::json;
+use std::time::Duration;
+use stickpin_refs::Ref;
+use stickpin_session::Origin;
+use stickpin_tree::{Attr, Handle, NodeId, NodeRef, Role, States, Tree, quote};
+use tokio::time::Instant;
+
+/// How long a list may take to show its options, or what was chosen.
+const RESPONSE: Duration = Duration::from_millis(1000);
+
+/// Options that a message names.
+const NAMED: usize = 10;
+
+/// An option that was found.
+struct Choice {
+    name: String,
+    /// To be pressed; `None` when a press would turn it off.
+    press: Option<Ref>,
+    /// Whether it was chosen before.
+    was_on: bool,
+    /// Whether the list takes several.
+    several: bool,
+}
+
+/// Whether a list shows what was chosen. The worse outcome of two options is that of both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Took {
+    Yes,
+    /// Nothing on it tells.
+    Unknown,
+    No,
+}
+
+impl Cx {
+    /// Chooses options of a list, and no others.
+    ///
+    /// # Errors
+    /// Of resolving and the guards; `ELEMENT_NOT_FOUND` naming the options that there are, `AMBIGUOUS_MATCH` when
+    /// several read the same; `FILL_MISMATCH` when the list shows another choice afterwards.
+    pub(crate) async fn choose(
+        &mut self,
+        target: &Target,
+        options: &[String],
+        how: How,
+    ) -> Result<(Ready, Acted)> {
+        if options.is_empty() {
+            return Err(Error::new(ErrorCode::InvalidArgs, "`select` needs at least one option")
+                .hint("stickpin select @e6 Austria"));
+        }
+        let ready = self.ready(target, Reach::View, how).await?;
+        let handle = ready.element()?;
+        self.before(&ready).await?;
+        let action = Action::Select { target: handle, options: options.to_vec() };
+        let performed = self.perform_on(&action, &ready).await?;
+        let named: Vec<String> = options.iter().map(|o| quote(o)).collect();
+        let mut acted = Acted::new("selected", format!("{} in {}", named.join(", "), ready.words));
+        if performed.handled {
+            acted.value = performed.value;
+            return Ok((ready, acted));
+        }
+        let before = self.shown(target, &ready).await?;
+        let mut chosen = Vec::new();
+        for option in options {
+            let choice = self.option(target, &ready, option, how).await?;
+            if options.len() > 1 && !choice.several {
+                return Err(Error::new(
+                    ErrorCode::InvalidArgs,
+                    format!("{} takes one option, not {}", ready.words, options.len()),
+                )
+                .dispatched(self.dispatched()));
+            }
+            if let Some(r) = choice.press {
+                self.press_option(r, how).await?;
+            }
+            chosen.push(choice);
+        }
+        if chosen.iter().all(|c| c.several) {
+            self.drop_others(target, &ready, &chosen, how).await?;
+        }
+        match self.took(target, &ready, &chosen, &before).await? {
+            Took::Yes => Ok((ready, acted)),
+            Took::Unknown => {
+                self.warn(format!("Nothing on {} shows what is chosen now.", ready.words));
+                Ok((ready, acted))
+            }
+            Took::No => {
+                let now = self.shown(target, &ready).await?;
+                let reads =
+                    if now.is_empty() { String::new() } else { format!("; it reads {}", quote(&now)) };
+                Err(Error::new(
+                    ErrorCode::FillMismatch,
+                    format!("{} does not show {} after it was pressed{reads}", ready.words, named.join(", ")),
+                )
+                .hint("the app may refuse it; stickpin snapshot -i shows what is chosen")
+                .dispatched(self.dispatched()))
+            }
+        }
+    }
+
+    async fn press_option(&mut self, r: Ref, how: How) -> Result<()> {
+        let target = Target::Ref(stickpin_refs::RefToken::plain(r).into());
+        let option = self.ready(&target, Reach::Pointer, how).await?;
+        self.perform_on(&press(&option), &option).await?;
+        Ok(())
+    }
+
+    /// The node of a list in a tree that was just captured.
+    async fn list_in(&mut self, tree: &Tree, target: &Target, list: &Ready) -> Result<NodeId> {
+        // An address of an earlier capture is worth nothing where there are no handles.
+        match list.handle.and_then(|h| tree.find_handle(h)) {
+            Some(node) => Ok(node.id()),
+            None => self.in_stored_tree(target).await,
+        }
+    }
+
+    /// What a list shows of its choice, as text.
+    async fn shown(&mut self, target: &Target, list: &Ready) -> Result<String> {
+        let tree = self.look(Origin::Look).await?;
+        let node = self.list_in(&tree, target, list).await?;
+        Ok(shown(tree.node(node)))
+    }
+
+    /// Turns off what is chosen and was not asked for, in a list that takes several.
+    async fn drop_others(
+        &mut self,
+        target: &Target,
+        list: &Ready,
+        chosen: &[Choice],
+        how: How,
+    ) -> Result<()> {
+        let tree = self.look(Origin::Look).await?;
+        let node = self.list_in(&tree, target, list).await?;
+        let others = options_of(&tree, node, None).into_iter().filter(|&o| {
+            let option = tree.node(o);
+            on(option) && !chosen.iter().any(|c| c.name == option.name())
+        });
+        let others: Vec<NodeId> = others.collect();
+        for r in self.issue(&others)? {
+            self.press_option(r, how).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the list comes to show what was chosen.
+    async fn took(&mut self, target: &Target, list: &Ready, chosen: &[Choice], before: &str) -> Result<Took> {
+        let until = Instant::now() + RESPONSE;
+        loop {
+            if self.device()?.dialog().is_some() {
+                // The app asks first; whoever answers will see.
+                return Ok(Took::Unknown);
+            }
+            let tree = self.look(Origin::Look).await?;
+            let took = match self.list_in(&tree, target, list).await {
+                Ok(node) => chosen.iter().map(|c| took(&tree, node, c, before)).max(),
+                // It went away with the choice, as an editor does that is closed by it.
+                Err(e) if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::StaleRef) => None,
+                Err(e) => return Err(e),
+            };
+            let left = until.saturating_duration_since(Instant::now());
+            match took {
+                None => return Ok(Took::Unknown),
+                Some(Took::Yes) => return Ok(Took::Yes),
+                Some(took) if left.is_zero() => return Ok(took),
+                Some(_) => {}
+            }
+            let cancel = self.cancel.clone();
+            self.device()?.changed(left, &cancel).await?;
+            self.check()?;
+        }
+    }
+
+    /// The option of a list that is not native; the list is opened if it has to be.
+    ///
+    /// # Errors
+    /// `ELEMENT_NOT_FOUND` naming the options that there are, `AMBIGUOUS_MATCH` when several read the same.
+    async fn option(&mut self, target: &Target, list: &Ready, option: &str, how: How) -> Result<Choice> {
+        let mut opened = false;
+        let mut typed = false;
+        // Lists that were there before this one was opened belong to something else.
+        let mut older: Option<Vec<Handle>> = None;
+        let mut until = Instant::now() + RESPONSE;
+        loop {
+            let tree = self.look(Origin::Look).await?;
+            let node = self.list_in(&tree, target, list).await?;
+            let options = options_of(&tree, node, older.as_deref());
+            let reads = |say: &dyn Fn(NodeRef<'_>) -> bool| -> Vec<NodeId> {
+                options.iter().copied().filter(|&o| say(tree.node(o))).collect()
+            };
+            let mut matching = reads(&|o| o.name() == option);
+            if matching.is_empty() {
+                matching = reads(&|o| !o.value().is_empty() && o.value() == option);
+            }
+            match matching[..] {
+                [] => {}
+                [found] => {
+                    let was_on = on(tree.node(found));
+                    let several = several(&tree, node, found);
+                    // A list of one choice that was opened is closed by pressing the choice again.
+                    let stays = was_on && (!opened || several);
+                    let press = if stays { None } else { self.issue(&[found])?.pop() };
+                    return Ok(Choice { name: tree.node(found).name().to_owned(), press, was_on, several });
+                }
+                ref many => {
+                    let named = self.named(&tree, &many[..many.len().min(crate::resolve::CANDIDATES)])?;
+                    let message = format!("{} has {} options {}", list.words, many.len(), quote(option));
+                    let e = Error::new(ErrorCode::AmbiguousMatch, message);
+                    return Err(crate::resolve::candidates(e, "press one of:", &named, many.len()));
+                }
+            }
+            let shown = tree.node(node);
+            if options.is_empty() && !opened {
+                if !opens_a_list(shown) {
+                    let message = format!("{} is no list of options", list.words);
+                    return Err(Error::new(ErrorCode::InvalidArgs, message)
+                        .hint("stickpin press presses it; stickpin snapshot -i lists what there is"));
+                }
+                opened = true;
+                older = Some(lists(&tree).filter_map(NodeRef::address).collect());
+                let ready = self.ready(target, Reach::Pointer, how).await?;
+                self.perform_on(&press(&ready), &ready).await?;
+                continue;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                if shown.is(States::EDITABLE) && !typed {
+                    // An autocomplete lists what was typed.
+                    typed = true;
+                    opened = true;
+                    let ready = self.ready(target, Reach::View, how).await?;
+                    let fill = Action::Fill { target: ready.element()?, text: option.to_owned() };
+                    self.perform_on(&fill, &ready).await?;
+                    until = Instant::now() + RESPONSE;
+                    continue;
+                }
+                return Err(missing(&tree, &options, list, option));
+            }
+            let cancel = self.cancel.clone();
+            self.device()?.changed(left, &cancel).await?;
+            self.check()?;
+        }
+    }
+}
+
+/// No option reads so: names those that there are.
+fn missing(tree: &Tree, options: &[NodeId], list: &Ready, option: &str) -> Error {
+    let names: Vec<String> = options.iter().take(NAMED).map(|&o| quote(tree.node(o).name())).collect();
+    let there = match options.len().checked_sub(NAMED) {
+        _ if names.is_empty() => "no options came up".to_owned(),
+        Some(more @ 1..) => format!("there are {} and {more} more", names.join(", ")),
+        _ => format!("there are {}", names.join(", ")),
+    };
+    Error::new(ErrorCode::ElementNotFound, format!("{} has no option {}", list.words, quote(option)))
+        .hint(there)
+        .details(json!({ "options": names }))
+}
+
+fn took(tree: &Tree, list: NodeId, choice: &Choice, before: &str) -> Took {
+    if choice.was_on && choice.press.is_some() {
+        return Took::Yes;
+    }
+    let options = options_of(tree, list, None);
+    let same: Vec<NodeRef<'_>> =
+        options.iter().map(|&o| tree.node(o)).filter(|o| o.name() == choice.name).collect();
+    let now = shown(tree.node(list));
+    if same.iter().any(|o| on(*o)) || says(&now, &choice.name) || now != before {
+        return Took::Yes;
+    }
+    let tells = same.iter().any(|o| o.states().intersects(States::SELECTABLE | States::CHECKABLE));
+    if tells || !now.is_empty() { Took::No } else { Took::Unknown }
+}
+
+/// Whether an option is chosen.
+fn on(option: NodeRef<'_>) -> bool {
+    option.states().intersects(States::SELECTED | States::CHECKED)
+}
+
+/// What a list shows of its choice: its value, and the text in it without its options.
+fn shown(list: NodeRef<'_>) -> String {
+    let inside = |n: &NodeRef<'_>| {
+        n.ancestors().take_while(|a| a.id() != list.id()).all(|a| !is_option(a)) && !n.is(States::HIDDEN)
+    };
+    let texts = list.subtree().filter(|n| n.is_text() && inside(n)).map(NodeRef::name);
+    let mut parts: Vec<&str> = std::iter::once(list.value()).chain(texts).filter(|t| !t.is_empty()).collect();
+    parts.dedup();
+    parts.join(" ")
+}
+
+/// Whether a text has another one in it as words of its own.
+fn says(text: &str, words: &str) -> bool {
+    let bounded = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
+    !words.is_empty()
+        && text.match_indices(words).any(|(at, _)| {
+            bounded(text[..at].chars().next_back()) && bounded(text[at + words.len()..].chars().next())
+        })
+}
+
+/// Whether a press on it would show options; anything else is not pressed for a `select`.
+fn opens_a_list(node: NodeRef<'_>) -> bool {
+    matches!(node.role(), Role::Combobox | Role::ListBox)
+        || node.states().intersects(States::HAS_POPUP | States::EXPANDABLE | States::EXPANDED)
+}
+
+fn is_option(n: NodeRef<'_>) -> bool {
+    matches!(n.role(), Role::Option | Role::Radio)
+}
+
+fn lists(tree: &Tree) -> impl Iterator<Item = NodeRef<'_>> {
+    tree.nodes().filter(|n| n.role() == Role::ListBox && !n.is(States::HIDDEN))
+}
+
+/// The options that belong to a list: inside it, or inside what it controls; with `older`, inside the only list that
+/// is not among these.
+fn options_of(tree: &Tree, list: NodeId, older: Option<&[Handle]>) -> Vec<NodeId> {
+    let list = tree.node(list);
+    let is_one = |n: &NodeRef<'_>| {
+        let role =
+            if matches!(list.role(), Role::RadioGroup | Role::Group) { Role::Radio } else { Role::Option };
+        n.role() == role && !n.is(States::HIDDEN)
+    };
+    let inside: Vec<NodeId> = list.subtree().filter(is_one).map(|n| n.id()).collect();
+    if !inside.is_empty() {
+        return inside;
+    }
+    let controlled: Vec<&str> = list.attr(Attr::Controls).unwrap_or("").split_whitespace().collect();
+    // An id means something in its own document only.
+    let near = tree.nodes().filter(|n| n.document_index() == list.document_index());
+    let popups = near.filter(|n| n.attr(Attr::Id).is_some_and(|id| controlled.contains(&id)));
+    let found: Vec<NodeId> =
+        popups.flat_map(|p| p.subtree().filter(is_one).map(|n| n.id()).collect::<Vec<_>>()).collect();
+    let Some(older) = older.filter(|_| found.is_empty()) else { return found };
+    let mut new = lists(tree).filter(|l| !l.address().is_some_and(|a| older.contains(&a)));
+    match (new.next(), new.next()) {
+        (Some(popup), None) => popup.subtree().filter(is_one).map(|n| n.id()).collect(),
+        _ => found,
+    }
+}
+
+/// Whether more than one option of a list can be selected.
+fn several(tree: &Tree, list: NodeId, option: NodeId) -> bool {
+    let multiple = |n: NodeRef<'_>| n.is(States::MULTISELECTABLE);
+    multiple(tree.node(list))
+        || tree.node(option).ancestors().find(|n| n.role() == Role::ListBox).is_some_and(multiple)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says;
+
+    #[test]
+    fn a_text_says_words_of_its_own_only() {
+        assert!(says("Country: Norway", "Norway"));
+        assert!(says("S", "S"));
+        assert!(!says("Size", "S"));
+        assert!(!says("Norwayland", "Norway"));
+        assert!(!says("anything", ""));
+    }
+}
