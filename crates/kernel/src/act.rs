@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stickpin_session::Origin;
 use stickpin_tree::{
-    Clause, Handle, IdentityGrade, NodeId, NodeRef, Records, States, Tree, Verdict, escape, quote,
+    Clause, Handle, IdentityGrade, NodeId, NodeRef, Records, Role, States, Tree, Verdict, escape, quote,
 };
 use tokio::time::Instant;
 
@@ -66,6 +66,8 @@ pub(crate) struct Ready {
     pub(crate) before: Option<Reading>,
     /// Whether a press on it does something, as far as the device can tell.
     pub(crate) actionable: bool,
+    /// Whether its content is secret.
+    pub(crate) protected: bool,
     /// It in words.
     pub(crate) words: String,
 }
@@ -169,7 +171,7 @@ impl Cx {
             Target::Ref(r) if how.allow_changed => self.resolve_changed(*r)?,
             Target::Ref(r) => self.resolve_present(*r).await?,
             Target::Selector(s) => self.resolve_selector(s).await?,
-            Target::Point { x, y } => return self.at_point(*x, *y).await,
+            Target::Point { x, y } => return self.pointed(*x, *y, reach).await,
         };
         self.witness(target, &found, how).await?;
         let (mut found, mut place) = self.place(target, found, how).await?;
@@ -181,6 +183,7 @@ impl Cx {
                 point: (0.0, 0.0),
                 before: Some(before.clone()),
                 actionable: place.tree.node(place.node).is(States::ACTIONABLE),
+                protected: place.tree.node(place.node).is(States::PROTECTED),
                 words: found.words(),
                 found: None,
             };
@@ -406,6 +409,19 @@ impl Cx {
             ));
         }
         Ok(())
+    }
+
+    /// Whether the target takes a value: as text, or by a picker or a slider, which the device sets.
+    ///
+    /// # Errors
+    /// As [`Cx::editable`].
+    pub(crate) fn fillable(&self, ready: &Ready) -> Result<()> {
+        let by_picker = |role| matches!(role, Role::Slider | Role::TextBox | Role::SpinButton);
+        let read_only = ready.before.as_ref().is_some_and(|b| b.states.contains(States::READONLY));
+        match &ready.found {
+            Some(found) if by_picker(found.meaning.role()) && !read_only => Ok(()),
+            _ => self.editable(ready),
+        }
     }
 
     /// Sends one input to a target that is ready.

@@ -76,7 +76,9 @@ impl Cx {
         };
         let lines = diff.render(&|n| session.ref_of(n), &old_ref);
         let mut ended = ended.unwrap_or_default();
-        if complete && renews {
+        // What is not shown was not read: it renews nothing.
+        let shown = !digest || diff.is_empty();
+        if complete && renews && shown {
             let renewed = session.renew(&client, &base, &ended);
             tracing::debug!(count = renewed.len(), "renewed");
             self.envelope.base = Some(base.generation.get());

@@ -4,6 +4,7 @@ pub(crate) mod alert;
 pub(crate) mod batch;
 pub(crate) mod capabilities;
 pub(crate) mod check;
+pub(crate) mod clipboard;
 pub(crate) mod close;
 pub(crate) mod count;
 pub(crate) mod devices;

@@ -168,6 +168,39 @@ pub trait Device: Send + fmt::Debug {
     /// As `capture`.
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>>;
 
+    /// Moves the pointer to a point of the viewport and lets the app react (a frame). Where there is no pointer nothing
+    /// happens.
+    ///
+    /// # Errors
+    /// As `capture`.
+    async fn point_at(&mut self, _x: f64, _y: f64) -> Result<()> {
+        Ok(())
+    }
+
+    /// How far the whole surface is scrolled, right and down, in pixels of the viewport.
+    ///
+    /// # Errors
+    /// As `capture`.
+    async fn scrolled(&mut self) -> Result<(f64, f64)> {
+        Ok((0.0, 0.0))
+    }
+
+    /// The text on the clipboard; empty when there is none.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` and as `capture`.
+    async fn read_clipboard(&mut self) -> Result<String> {
+        Err(unsupported(self.info().kind, "read the clipboard"))
+    }
+
+    /// Puts a text onto the clipboard.
+    ///
+    /// # Errors
+    /// As `read_clipboard`.
+    async fn write_clipboard(&mut self, _text: &str) -> Result<()> {
+        Err(unsupported(self.info().kind, "write the clipboard"))
+    }
+
     /// The input that takes the files meant for an element: it itself, the one that it labels, the only one inside it.
     /// `None` where there is none.
     ///

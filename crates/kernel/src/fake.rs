@@ -176,6 +176,7 @@ impl Line {
                 "mixed" => node.states |= States::MIXED,
                 "selected" => node.states |= States::SELECTED,
                 "multiple" => node.states |= States::MULTISELECTABLE,
+                "protected" => node.states |= States::PROTECTED,
                 word => match word.split_once('=') {
                     Some(("value", value)) => node.value = value.to_owned(),
                     Some(("id", id)) => node.attrs.push((Attr::Id, id.to_owned())),
@@ -381,6 +382,19 @@ impl Device for FakeDevice {
         };
         let rect = world.rect(handle.id);
         Ok(Aim { rect, point: rect.center(), hit })
+    }
+
+    async fn point_at(&mut self, _x: f64, _y: f64) -> Result<()> {
+        self.fake.call("point_at").await?;
+        let mut world = self.fake.world();
+        if let Some(mut hook) = world.on_pointer.take() {
+            hook(&mut world);
+        }
+        Ok(())
+    }
+
+    async fn scrolled(&mut self) -> Result<(f64, f64)> {
+        Ok((0.0, self.fake.world().scrolled))
     }
 
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {

@@ -65,7 +65,7 @@ impl Cx {
             },
             Some(Role::Combobox | Role::ListBox | Role::RadioGroup) if !editable => FieldKind::Choice,
             _ => {
-                self.editable(&ready)?;
+                self.fillable(&ready)?;
                 FieldKind::Text
             }
         };

@@ -26,6 +26,16 @@ const NAMED: &[&str] = &[
     "ArrowRight",
     "Space",
     "ContextMenu",
+    "CapsLock",
+    "NumLock",
+    "ScrollLock",
+    "Pause",
+    "PrintScreen",
+    "AltGraph",
+    "Shift",
+    "Control",
+    "Alt",
+    "Meta",
     "F1",
     "F2",
     "F3",
@@ -38,6 +48,18 @@ const NAMED: &[&str] = &[
     "F10",
     "F11",
     "F12",
+    "F13",
+    "F14",
+    "F15",
+    "F16",
+    "F17",
+    "F18",
+    "F19",
+    "F20",
+    "F21",
+    "F22",
+    "F23",
+    "F24",
 ];
 
 /// Other words for the same.
@@ -52,6 +74,12 @@ const ALIASES: &[(&str, &str)] = &[
     ("pgup", "PageUp"),
     ("pgdn", "PageDown"),
     ("ins", "Insert"),
+    ("plus", "+"),
+    ("altgr", "AltGraph"),
+    ("ctrl", "Control"),
+    ("cmd", "Meta"),
+    ("command", "Meta"),
+    ("option", "Alt"),
 ];
 
 /// One key with the modifiers that are held.

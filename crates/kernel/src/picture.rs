@@ -3,8 +3,9 @@
 //! A point proves nothing by itself: what a client saw under it is remembered with the picture, and checked like a
 //! ref before anything is sent there (`refs.md` 7).
 
-use crate::act::{Reading, Ready};
+use crate::act::{Reach, Reading, Ready};
 use crate::cx::Cx;
+use crate::device::AimOptions;
 use crate::error::{Error, ErrorCode, Result};
 use crate::resolve::Found;
 use std::collections::VecDeque;
@@ -48,6 +49,8 @@ pub(crate) struct Picture {
     pub(crate) area: Rect,
     /// Its pixels per pixel of the viewport.
     pub(crate) scale: f64,
+    /// How far the page was scrolled.
+    pub(crate) scrolled: (f64, f64),
     /// Tells a picture that reads the same.
     pub(crate) print: u64,
     pub(crate) marks: Vec<Mark>,
@@ -92,6 +95,13 @@ impl Pictures {
             self.of.pop_front();
         }
     }
+}
+
+/// What a press acts on: the element, or what it reads where elements have no identity.
+#[derive(Debug, PartialEq)]
+enum Acts {
+    Element(Option<Handle>),
+    Reads(String),
 }
 
 impl Cx {
@@ -142,22 +152,70 @@ impl Cx {
         Ok(seen.into_iter().map(mark).collect())
     }
 
+    /// A point that can be acted at: what is there is judged, and with a pointer judged again after it has arrived.
+    ///
+    /// # Errors
+    /// As [`Cx::at_point`]; `STALE_REF` when the pointer's arrival brought something else there.
+    pub(crate) async fn pointed(&mut self, x: f64, y: f64, reach: Reach) -> Result<Ready> {
+        let (first, acts) = self.read_point(x, y).await?;
+        if reach != Reach::Pointer {
+            return Ok(first);
+        }
+        self.envelope.pointed = true;
+        self.device()?.point_at(first.point.0, first.point.1).await?;
+        let (now, still) = self.read_point(x, y).await?;
+        if acts == still {
+            return Ok(now);
+        }
+        Err(Error::new(
+            ErrorCode::StaleRef,
+            format!("when the pointer arrived, {} came to be where {} was", now.words, first.words),
+        )
+        .hint("nothing was pressed; the same point again acts on what is there now")
+        .details(serde_json::json!({ "reason": "changed", "was": first.words, "now": now.words })))
+    }
+
     /// What a point means for this client: a pixel of its last picture, else of the viewport.
     ///
     /// # Errors
     /// `STALE_REF` when something else is there than in the picture; `ELEMENT_OFFSCREEN`, `ELEMENT_DISABLED`.
     pub(crate) async fn at_point(&mut self, x: f64, y: f64) -> Result<Ready> {
+        self.read_point(x, y).await.map(|(ready, _)| ready)
+    }
+
+    /// A point and what a press there acts on.
+    async fn read_point(&mut self, x: f64, y: f64) -> Result<(Ready, Option<Acts>)> {
         let client = self.client();
         let picture = self.live()?.pictures.of(&client).cloned();
-        let point = picture.as_ref().map_or((x, y), |p| p.viewport(x, y));
-        let shown = picture.as_ref().and_then(|p| p.at(point).map(|mark| (p.id, mark.clone())));
-        let hit = self.device()?.element_at(point.0, point.1).await?;
+        let pictured = picture.as_ref().map_or((x, y), |p| p.viewport(x, y));
+        let shown = picture.as_ref().and_then(|p| p.at(pictured).map(|mark| (p.id, mark.clone())));
+        let mut point = self.now(picture.as_ref(), pictured).await?;
+        let mut hit = self.device()?.element_at(point.0, point.1).await?;
+        if let (None, Some((_, mark))) = (hit, &shown) {
+            // The picture shows more than is in view: what it shows there is brought into view.
+            match self.device()?.aim(mark.handle, AimOptions { pointer: false }).await {
+                Ok(_) => {}
+                Err(e) if e.code == ErrorCode::ElementNotFound => {}
+                Err(e) => return Err(e),
+            }
+            point = self.now(picture.as_ref(), pictured).await?;
+            hit = self.device()?.element_at(point.0, point.1).await?;
+        }
         let Some(handle) = hit else {
             return match shown {
                 Some((id, mark)) => Err(moved(id, x, y, &mark.meaning.to_string(), "nothing is there now")),
                 None => {
                     let words = format!("{x},{y}");
-                    Ok(Ready { found: None, handle: None, point, before: None, actionable: false, words })
+                    let ready = Ready {
+                        found: None,
+                        handle: None,
+                        point,
+                        before: None,
+                        actionable: false,
+                        protected: false,
+                        words,
+                    };
+                    Ok((ready, None))
                 }
             };
         };
@@ -185,7 +243,7 @@ impl Cx {
             }
         } else if let Some(picture) = &picture
             && let Some(acting) = acting(located.tree.node(located.node))
-            && !self.shows(picture, point, &located.tree, acting).await?
+            && !self.shows(picture, pictured, &located.tree, acting).await?
         {
             let now = self.meaning(&located.tree, acting)?;
             return Err(moved(picture.id, x, y, "nothing to act on", &format!("{now} is there now")));
@@ -198,8 +256,23 @@ impl Cx {
             handle: Some(mark.handle),
             meaning: mark.meaning,
         });
-        let actionable = node.is(States::ACTIONABLE);
-        Ok(Ready { found, handle: Some(handle), point, before: Some(Reading::of(node)), actionable, words })
+        let (actionable, protected) = (node.is(States::ACTIONABLE), node.is(States::PROTECTED));
+        let before = Some(Reading::of(node));
+        let graded = self.device()?.info().grade != IdentityGrade::None;
+        let acts = match acting(located.tree.node(located.node)) {
+            Some(acting) if graded => Some(Acts::Element(located.tree.node(acting).address())),
+            Some(acting) => Some(Acts::Reads(self.meaning(&located.tree, acting)?.to_string())),
+            None => None,
+        };
+        let ready = Ready { found, handle: Some(handle), point, before, actionable, protected, words };
+        Ok((ready, acts))
+    }
+
+    /// Where in the viewport a point of a picture is now: the page may have been scrolled since.
+    async fn now(&mut self, picture: Option<&Picture>, (x, y): (f64, f64)) -> Result<(f64, f64)> {
+        let Some(picture) = picture else { return Ok((x, y)) };
+        let (right, down) = self.device()?.scrolled().await?;
+        Ok((x - right + picture.scrolled.0, y - down + picture.scrolled.1))
     }
 
     /// Whether a picture shows an element at a point where none of its boxes is: outside of what it shows, where it
@@ -217,7 +290,9 @@ impl Cx {
         let Some(address) = tree.node(node).address() else { return Ok(false) };
         let Some(mark) = picture.marks.iter().find(|m| m.handle == address) else { return Ok(false) };
         let same = Records::new(tree, self.live()?.session.openers()).judge(&mark.meaning, node).is_same();
-        Ok(same && self.device()?.rects(&[address]).await?.first() == Some(&Some(mark.rect)))
+        let rect = self.device()?.rects(&[address]).await?.into_iter().flatten().next();
+        let (x, y) = self.now(Some(picture), (mark.rect.x, mark.rect.y)).await?;
+        Ok(same && rect == Some(Rect { x, y, ..mark.rect }))
     }
 }
 

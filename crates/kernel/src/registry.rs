@@ -53,6 +53,8 @@ list! {
     commands::wait_for::WaitUrl,
     commands::wait_for::WaitStable,
     commands::screenshot::Screenshot,
+    commands::clipboard::ClipboardRead,
+    commands::clipboard::ClipboardWrite,
     commands::history::Back,
     commands::history::Forward,
     commands::history::Reload,

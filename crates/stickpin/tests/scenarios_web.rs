@@ -13,7 +13,8 @@ use stickpin_testkit::{
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
 
 /// In process, all of them.
-const NAMES: &[&str] = &["web-files", "web-orders", "web-reach", "web-read", "web-signin", "web-tabs"];
+const NAMES: &[&str] =
+    &["web-files", "web-orders", "web-reach", "web-read", "web-signin", "web-tabs", "web-widgets"];
 
 fn run(name: &str, surface: impl FnOnce(&Path) -> Option<Box<dyn Surface>>) {
     let dir = tempfile::tempdir().expect("a folder");
@@ -56,6 +57,11 @@ fn signin() {
 #[test]
 fn tabs() {
     in_process("web-tabs");
+}
+
+#[test]
+fn widgets() {
+    in_process("web-widgets");
 }
 
 #[test]

@@ -243,6 +243,16 @@ impl Device for SimDevice {
         aim::aim(&mut sim, &mut self.addresses, at, options)
     }
 
+    async fn point_at(&mut self, x: f64, y: f64) -> Result<()> {
+        self.committed().await?;
+        self.free()?.point_at(x, y);
+        Ok(())
+    }
+
+    async fn scrolled(&mut self) -> Result<(f64, f64)> {
+        Ok((0.0, self.live()?.tab().scroll.get(PAGE).copied().unwrap_or(0.0)))
+    }
+
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
         let shared = self.shared.clone();
         drop(self.free()?);

@@ -40,6 +40,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Select, Support::Yes),
     (Capability::Scroll, Support::Yes),
     (Capability::Upload, Support::No),
+    (Capability::Clipboard, Support::No),
     (Capability::History, Support::Yes),
     (Capability::Reload, Support::Yes),
     (Capability::Navigate, Support::Yes),

@@ -100,6 +100,22 @@ pub(crate) struct Focused {
     pub(crate) value: String,
     /// Why it cannot be filled.
     pub(crate) why: Option<String>,
+    /// What it takes, in words; empty for any text.
+    #[serde(default)]
+    pub(crate) accepts: String,
+}
+
+/// `setValue(id, text)`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct ValueSet {
+    /// The field cannot hold it, and the page heard nothing.
+    #[serde(default)]
+    pub(crate) refused: bool,
+    /// What it holds, or would hold.
+    pub(crate) value: String,
+    /// What it takes, in words.
+    #[serde(default)]
+    pub(crate) accepts: String,
 }
 
 /// `select(id, options)`.

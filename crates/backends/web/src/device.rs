@@ -5,6 +5,7 @@ use crate::capture::{Columns, Part, assemble};
 use crate::cdp::Client;
 use crate::cdp::protocol as cdp;
 use crate::launch::Browser;
+use crate::mouse::NONE;
 use crate::tab::{Fault, Tab, World, dialog_open, expression};
 use crate::unseen::{Purpose, Unseen};
 use async_trait::async_trait;
@@ -250,6 +251,30 @@ impl Device for WebDevice {
     async fn aim(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
         self.commit().await?;
         self.aim_at(handle, options).await
+    }
+
+    async fn point_at(&mut self, x: f64, y: f64) -> Result<()> {
+        self.commit().await?;
+        self.move_pointer((x, y)).await?;
+        let top = self.tab.top().await?;
+        match self.tab.frame(&top).await {
+            // A page may answer the pointer with a dialog, or by going somewhere else.
+            Ok(()) | Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(()),
+            Err(fault) => Err(fault.into()),
+        }
+    }
+
+    async fn scrolled(&mut self) -> Result<(f64, f64)> {
+        let top = self.tab.top().await?;
+        Ok(self.tab.call(&top, "scrolled", NONE).await?)
+    }
+
+    async fn read_clipboard(&mut self) -> Result<String> {
+        self.clipboard(None).await
+    }
+
+    async fn write_clipboard(&mut self, text: &str) -> Result<()> {
+        self.clipboard(Some(text)).await.map(drop)
     }
 
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {

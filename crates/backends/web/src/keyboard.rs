@@ -1,10 +1,10 @@
 //! Filling, typing, chords, native lists.
 
-use crate::agent::{Focused, Selected};
+use crate::agent::{Focused, Selected, ValueSet};
 use crate::cdp::protocol::{InsertText, KeyEvent};
 use crate::device::{Place, WebDevice, gone};
 use crate::keys::{self, Key};
-use crate::tab::Fault;
+use crate::tab::{Fault, World};
 use stickpin_kernel::device::{CancellationToken, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
@@ -154,14 +154,19 @@ impl WebDevice {
             return Err(Error::new(code, format!("the element cannot be filled: {why}"))
                 .hint("fill needs a text field; press, check and select are for other controls"));
         }
+        let accepts = (!field.accepts.is_empty()).then_some(field.accepts);
         if field.fill == "set" {
-            let value: Option<String> =
+            let set: Option<ValueSet> =
                 self.tab.call(&world, "setValue", (field.id, text)).await.map_err(unknown)?;
-            return Ok(Performed {
-                handled: true,
-                value: Some(value.ok_or_else(gone)?),
-                ..Performed::default()
-            });
+            let set = set.ok_or_else(gone)?;
+            if set.refused {
+                let message =
+                    format!("the field cannot hold {}: it would read {}", quote(text), quote(&set.value));
+                return Err(
+                    Error::new(ErrorCode::FillMismatch, message).hint(format!("it takes {}", set.accepts))
+                );
+            }
+            return Ok(Performed { handled: true, value: Some(set.value), accepts, ..Performed::default() });
         }
         if !field.focused {
             return Err(unknown(no_focus()));
@@ -177,13 +182,25 @@ impl WebDevice {
                 Err(fault) => return Err(unknown(fault)),
             }
         }
-        let value: Option<String> = match self.tab.call(&world, "readValue", (field.id,)).await {
-            Ok(value) => value,
-            // Filling opened a dialog or led to another page: nothing can be read back.
-            Err(Fault::Dialog(_) | Fault::WorldGone) => None,
-            Err(fault) => return Err(unknown(fault)),
-        };
-        Ok(Performed { handled: true, value, ..Performed::default() })
+        let mut value = self.read_back(&world, field.id).await?;
+        if value.as_deref().is_some_and(|value| value != text) {
+            // Editors that hold their content elsewhere draw it with the next frame.
+            match self.tab.frame(&world).await {
+                Ok(()) => value = self.read_back(&world, field.id).await?,
+                Err(Fault::Dialog(_) | Fault::WorldGone) => value = None,
+                Err(fault) => return Err(unknown(fault)),
+            }
+        }
+        Ok(Performed { handled: true, value, accepts, ..Performed::default() })
+    }
+
+    /// What a field holds now; none when filling opened a dialog or led to another page.
+    async fn read_back(&self, world: &World, id: u64) -> Result<Option<String>> {
+        match self.tab.call(world, "readValue", (id,)).await {
+            Ok(value) => Ok(value),
+            Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(None),
+            Err(fault) => Err(unknown(fault)),
+        }
     }
 
     pub(crate) async fn select(&mut self, target: Handle, options: &[String]) -> Result<Performed> {

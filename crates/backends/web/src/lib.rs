@@ -12,7 +12,7 @@
 //! | `provider`, `device` | the device traits |
 //! | `frames` | whose element shows which document, and how their pixels map |
 //! | `aim`, `mouse`, `keyboard`, `keys`, `files` | where a press would go; input events; files for inputs and drops |
-//! | `navigate`, `address`, `settle`, `screenshot` | going somewhere, what an address is, quiet, pictures |
+//! | `navigate`, `address`, `settle`, `screenshot`, `clipboard` | going somewhere, what an address is, quiet, pictures, copied text |
 //!
 //! Invariants: nothing is asked of a page behind a dialog; a capture carries no coordinates; an input goes where a
 //! hit test of the same moment says.
@@ -22,6 +22,7 @@ mod agent;
 mod aim;
 pub mod capture;
 pub mod cdp;
+mod clipboard;
 mod css;
 mod device;
 mod events;

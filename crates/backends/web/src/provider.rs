@@ -128,6 +128,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Select, Support::Yes),
     (Capability::Scroll, Support::Yes),
     (Capability::Upload, Support::Yes),
+    (Capability::Clipboard, Support::Yes),
     (Capability::History, Support::Yes),
     (Capability::Reload, Support::Yes),
     (Capability::Navigate, Support::Yes),

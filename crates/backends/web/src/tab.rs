@@ -459,8 +459,7 @@ impl Tab {
     /// # Errors
     /// See [`Fault`].
     pub(crate) async fn number(&self, world: &World, node: i64) -> Result<u64, Fault> {
-        let context = self.read(|tab| Some(tab.frames.get(&world.frame)?.world.as_ref()?.context))?;
-        let Some(context) = context else { return Err(Fault::WorldGone) };
+        let context = self.context_number(world)?;
         let asked = async {
             let session = Some(world.session.as_str());
             let resolve = cdp::ResolveNode { backend_node_id: node, execution_context_id: context };

@@ -10,7 +10,10 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::target::Target;
 use serde_json::json;
 use std::time::Duration;
-use stickpin_tree::quote;
+use stickpin_tree::{escape, quote};
+
+/// Characters of what a field takes, in a message.
+const ACCEPTS: usize = 200;
 
 acting! {
     /// Replace the content of a field by a text, and check that the field took it.
@@ -59,7 +62,7 @@ impl Command for Fill {
 pub(crate) async fn fill(cx: &mut Cx, target: &Target, text: &str, how: How) -> Result<(Ready, Acted)> {
     let ready = cx.ready(target, Reach::View, how).await?;
     let handle = ready.element()?;
-    cx.editable(&ready)?;
+    cx.fillable(&ready)?;
     cx.before(&ready).await?;
     let performed = cx.perform_on(&Action::Fill { target: handle, text: text.to_owned() }, &ready).await?;
     let mut acted = Acted::new("filled", &ready.words);
@@ -67,29 +70,50 @@ pub(crate) async fn fill(cx: &mut Cx, target: &Target, text: &str, how: How) -> 
         && value != text
     {
         if !same_but_for_format(&value, text) {
-            return Err(mismatch(&ready.words, text, &value).dispatched(cx.dispatched()));
+            return Err(
+                mismatch(&ready, text, &value, performed.accepts.as_deref()).dispatched(cx.dispatched())
+            );
         }
-        acted.value = Some(value);
+        acted.value = Some(value).filter(|_| !ready.protected);
     }
     Ok((ready, acted))
 }
 
-/// Whether two values differ only in what formatting adds: white space, separators, case.
+/// Whether two values differ only in what formatting adds: white space, separators, case. Numbers are the same when
+/// their values are.
 pub(crate) fn same_but_for_format(a: &str, b: &str) -> bool {
     let bare = |s: &str| -> String {
         s.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
+    let number = |s: &str| s.trim().parse::<f64>().ok().filter(|n| n.is_finite());
+    if let (Some(a), Some(b)) = (number(a), number(b))
+        && a != b
+    {
+        return false;
+    }
     let (a, b) = (bare(a), bare(b));
     a == b && !a.is_empty()
 }
 
-/// The field holds something else than was filled in.
-pub(crate) fn mismatch(words: &str, filled: &str, reads: &str) -> Error {
+/// The field holds something else than was filled in. What is secret is not repeated.
+fn mismatch(ready: &Ready, filled: &str, reads: &str, accepts: Option<&str>) -> Error {
+    let words = &ready.words;
+    let hint = match accepts {
+        Some(accepts) => {
+            format!("the field takes {}; stickpin type enters a text key by key", escape(accepts, ACCEPTS))
+        }
+        None => "the app may refuse or rewrite this value; stickpin type enters it key by key".to_owned(),
+    };
+    if ready.protected {
+        let message =
+            format!("{words} holds something else than was filled in ({} characters)", reads.chars().count());
+        return Error::new(ErrorCode::FillMismatch, message).hint(hint);
+    }
     Error::new(
         ErrorCode::FillMismatch,
         format!("{words} reads {} after {} was filled in", quote(reads), quote(filled)),
     )
-    .hint("the app may refuse or rewrite this value; stickpin type enters it key by key")
+    .hint(hint)
     .details(json!({ "value": reads }))
 }
 
@@ -102,6 +126,9 @@ mod tests {
         assert!(same_but_for_format("1,234", "1234"));
         assert!(same_but_for_format("+41 79 123", "4179123"));
         assert!(same_but_for_format("de-1234", "DE 1234"));
+        assert!(same_but_for_format("1,234.5", "1234.5"));
+        assert!(!same_but_for_format("5", "-5"));
+        assert!(!same_but_for_format("15", "1.5"));
         assert!(!same_but_for_format("123", "1234"));
         assert!(!same_but_for_format("", "---"));
     }

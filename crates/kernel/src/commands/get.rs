@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stickpin_session::Origin;
+use stickpin_tree::DEFAULT_MAX_BYTES;
 
 /// Print the title of the page or window.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -25,7 +26,7 @@ pub(crate) struct GetUrl {}
 /// Print one thing about an element.
 ///
 /// As text the words of the app are printed line by line, with escapes for what could act on a terminal; `--json`
-/// has them as they are.
+/// has them as they are. Long values are cut after `--max-bytes` (by default 24,000), which the last line says.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Get {
@@ -64,6 +65,62 @@ enum What {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Got {
     value: Value,
+    /// How much of it is not here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<Cut>,
+}
+
+/// A value that is longer than the caller wants.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Cut {
+    /// Bytes that are here.
+    shown: usize,
+    /// Bytes that there are.
+    of: usize,
+}
+
+impl Got {
+    /// The whole value.
+    fn whole(value: Value) -> Self {
+        Self { value, cut: None }
+    }
+
+    /// A value of the app's, cut after `--max-bytes`: texts at a character, objects behind a field.
+    pub(crate) fn bounded(value: Value, cx: &Cx) -> Self {
+        Self::cut(value, cx.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES))
+    }
+
+    fn cut(value: Value, most: usize) -> Self {
+        match value {
+            Value::String(s) if s.len() > most => {
+                let shown = s.floor_char_boundary(most);
+                let of = s.len();
+                Self { value: s[..shown].into(), cut: Some(Cut { shown, of }) }
+            }
+            Value::Object(fields) => {
+                let bytes =
+                    |(name, value): (&String, &Value)| name.len() + value.as_str().map_or(8, str::len);
+                let of: usize = fields.iter().map(bytes).sum();
+                if of <= most {
+                    return Self::whole(fields.into());
+                }
+                let mut shown = 0;
+                let mut kept = serde_json::Map::new();
+                for (name, value) in fields {
+                    let left = most.saturating_sub(shown + name.len());
+                    if left == 0 {
+                        break;
+                    }
+                    let value = Self::cut(value, left).value;
+                    shown += bytes((&name, &value));
+                    kept.insert(name, value);
+                }
+                Self { value: kept.into(), cut: Some(Cut { shown, of }) }
+            }
+            value => Self::whole(value),
+        }
+    }
 }
 
 impl Command for GetTitle {
@@ -71,7 +128,7 @@ impl Command for GetTitle {
     type Output = Got;
 
     async fn run(self, cx: &mut Cx) -> Result<Got> {
-        Ok(Got { value: page(cx).await?.title.into() })
+        Ok(Got::whole(page(cx).await?.title.into()))
     }
 }
 
@@ -80,7 +137,7 @@ impl Command for GetUrl {
     type Output = Got;
 
     async fn run(self, cx: &mut Cx) -> Result<Got> {
-        Ok(Got { value: page(cx).await?.url.into() })
+        Ok(Got::whole(page(cx).await?.url.into()))
     }
 }
 
@@ -118,7 +175,7 @@ impl Command for Get {
                 None => Value::Null,
             },
         };
-        Ok(Got { value })
+        Ok(Got::bounded(value, cx))
     }
 }
 
@@ -148,5 +205,25 @@ impl Show for Got {
             }
             other => text.line(other),
         }
+        if let Some(Cut { shown, of }) = self.cut {
+            text.line(format_args!(
+                "… {shown} of {of} bytes; --max-bytes {of} prints all, a smaller element less"
+            ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_are_cut_at_a_character_and_say_how_long_they_are() {
+        let Got { value, cut } = Got::cut("aäöü".into(), 4);
+        assert_eq!((value, cut.map(|c| (c.shown, c.of))), ("aä".into(), Some((3, 7))));
+        assert!(Got::cut("abcd".into(), 4).cut.is_none());
+        let Got { value, cut } = Got::cut(json!({ "id": "x", "style": "0123456789", "class": "y" }), 12);
+        assert_eq!(value, json!({ "id": "x", "style": "0123" }));
+        assert_eq!(cut.map(|c| (c.shown, c.of)), Some((12, 24)));
     }
 }

@@ -1,6 +1,6 @@
 //! `hover`: the pointer comes to stand on an element.
 
-use crate::act::{How, Reach, Ready};
+use crate::act::Reach;
 use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
@@ -37,23 +37,12 @@ impl Command for Hover {
         let how = self.how();
         // What the pointer's arrival shows is the effect of this act, so earlier notices are dropped before it.
         drop(cx.device()?.notices().await?);
-        let hovered = self.hover(cx, how).await;
+        let hovered = cx.ready(&self.target, Reach::Pointer, how).await;
         if cx.envelope.pointed {
             cx.dispatching();
         }
         let ready = hovered?;
         cx.opened_by(&ready)?;
         cx.after(Some(&ready), how, Acted::new("hovering", &ready.words)).await
-    }
-}
-
-impl Hover {
-    async fn hover(&self, cx: &mut Cx, how: How) -> Result<Ready> {
-        let mut ready = cx.ready(&self.target, Reach::Pointer, how).await?;
-        if matches!(self.target, Target::Point { .. }) {
-            // What is at a point was only looked at until now.
-            ready.point = cx.aim(ready.element()?, Reach::Pointer, &ready.words).await?.point;
-        }
-        Ok(ready)
     }
 }

@@ -93,6 +93,7 @@ impl Command for Screenshot {
         };
         let request = ShotRequest { of, full: self.full };
         let (tree, shot, boxes) = still(cx, request).await?;
+        let scrolled = cx.device()?.scrolled().await?;
         let (mut image, shrunk) = Image::decode(&shot.png)?.shrunk(self.max_px.unwrap_or(LONGEST));
         let scale = shot.scale * shrunk;
         let marks = cx.marks(&tree, &boxes, shot.area).await?;
@@ -113,7 +114,7 @@ impl Command for Screenshot {
             scale,
             changed,
         };
-        let picture = Picture { id, area: shot.area, scale, print, marks };
+        let picture = Picture { id, area: shot.area, scale, scrolled, print, marks };
         if !changed && self.if_changed {
             let taken = taken(None);
             cx.live()?.pictures.give(client, picture);

@@ -192,6 +192,8 @@ pub struct Performed {
     pub landed: Landed,
     /// The value of the field afterwards (fill, select).
     pub value: Option<String>,
+    /// What the field takes, in words, where that is known (fill).
+    pub accepts: Option<String>,
     /// Whether anything moved (scroll).
     pub moved: bool,
     /// The input whose file chooser was opened (choose).

@@ -19,6 +19,7 @@ pub enum Capability {
     Select,
     Scroll,
     Upload,
+    Clipboard,
     History,
     Reload,
     Navigate,

@@ -512,3 +512,28 @@ async fn keys_and_text_without_a_target_say_what_had_the_focus() {
     let r = b.ok("key", json!({ "chord": "Enter" })).await;
     assert_eq!(text(&r).lines().next(), Some("pressed key Enter"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_diff_whose_lines_are_not_shown_renews_nothing() {
+    let b = Bench::open(FORM).await;
+    b.fake.world().replace("button \"Continue\" #4", "button \"Continue\" #4\nlink \"Help\" #9");
+    let mut request = b.request("diff snapshot", json!({}));
+    request.render.detail = crate::Detail::Digest;
+    let r = b.host.call(request.clone(), tokio_util::sync::CancellationToken::new()).await;
+    assert!(r.ok, "{r:#?}");
+    assert_eq!(r.refs.unwrap().base, None);
+    // Nothing differs from what was read: then nothing is hidden.
+    b.ok("snapshot", json!({})).await;
+    let r = b.host.call(request, tokio_util::sync::CancellationToken::new()).await;
+    assert!(r.refs.unwrap().base.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_that_did_not_take_is_not_repeated() {
+    let b = Bench::open(&FORM.replace("textbox \"Email\" #3", "textbox \"Password\" #3 protected")).await;
+    b.fake.world().format = Some(|text| text.chars().take(3).collect());
+    let (code, r) = b.fails("fill", json!({ "target": "@e2", "text": "lantern" })).await;
+    assert_eq!(code, "FILL_MISMATCH");
+    let whole = serde_json::to_string(&r).unwrap();
+    assert!(!whole.contains("lan"), "{whole}");
+}

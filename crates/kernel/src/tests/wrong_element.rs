@@ -111,15 +111,38 @@ async fn a_drop_on_something_that_is_covered_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_drop_point_is_what_is_there_when_the_source_is_in_view() {
+async fn a_point_of_a_picture_goes_with_the_page_when_it_is_scrolled() {
     let b = Bench::open(ROWS).await;
     let from = ref_after(&b, "Mail 2", "Delete").await;
     b.ok("screenshot", json!({})).await;
     // The button of mail 1 in the picture; bringing the source into view scrolls the page.
     b.fake.world().on_pointer = Some(Box::new(|w| w.scrolled = 80.0));
-    let (code, _) = b.fails("drag", json!({ "source": &from, "destination": "100,460" })).await;
+    b.ok("drag", json!({ "source": &from, "destination": "100,460" })).await;
+    assert_eq!(b.log(), ["drag 15 11"]);
+    // What does not go with the page is not there any more.
+    let b = Bench::open(ROWS).await;
+    b.ok("screenshot", json!({})).await;
+    b.fake.world().scrolled = 80.0;
+    b.fake.world().over.insert(15, 11);
+    let (code, _) = b.fails("press", json!({ "target": "100,460" })).await;
     assert_eq!(code, "STALE_REF");
     assert!(b.log().is_empty(), "{:?}", b.log());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_pointers_arrival_brings_to_a_point_is_not_pressed() {
+    let b = Bench::open(ROWS).await;
+    b.fake.world().on_pointer = Some(Box::new(|w| {
+        w.over.insert(15, 11);
+    }));
+    let (code, r) = b.fails("press", json!({ "target": "50,230" })).await;
+    let error = r.error.unwrap();
+    assert_eq!((code, error.dispatched), ("STALE_REF", Dispatched::No), "{error}");
+    assert!(error.message.contains("came to be where"), "{error}");
+    assert!(b.log().is_empty(), "{:?}", b.log());
+    // Whoever asks again means what is there now.
+    b.ok("press", json!({ "target": "50,230" })).await;
+    assert_eq!(b.log(), ["press 15"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -291,4 +314,40 @@ async fn words_of_the_device_cannot_make_lines() {
     b.fake.world().still.push(forged);
     let r = b.ok("press", json!({ "target": &delete, "settle": true })).await;
     assert!(!text(&r).contains("\nok:") && !text(&r).contains('\u{1b}'), "{:?}", text(&r));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_choice_that_did_not_take_is_an_error() {
+    let b = Bench::open(LISTS).await;
+    b.fake.world().native_lists = false;
+    let size = ref_of(&b, "combobox").await;
+    b.fake.world().replace("combobox \"Size\" #5", "combobox \"Size\" #5 value=S");
+    let (code, r) = b.fails("select", json!({ "target": &size, "options": ["M"] })).await;
+    let error = r.error.unwrap();
+    assert_eq!((code, error.dispatched), ("FILL_MISMATCH", Dispatched::Unknown), "{error}");
+    assert!(error.message.contains("it reads \"S\""), "{error}");
+    b.fake.world().on_input.insert(9, Box::new(|w| w.replace("value=S", "value=M")));
+    b.ok("select", json!({ "target": &size, "options": ["M"] })).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn options_that_were_not_asked_for_are_turned_off_where_several_may_be_on() {
+    let outline = "heading \"Order\" #2\nlistbox \"Colours\" #5 multiple\n  option \"red\" #8 selected\n  option \"blue\" #9\n";
+    let b = Bench::open(outline).await;
+    b.fake.world().native_lists = false;
+    b.fake.world().on_input.insert(9, Box::new(|w| w.replace("#9", "#9 selected")));
+    b.fake.world().on_input.insert(8, Box::new(|w| w.replace("#8 selected", "#8")));
+    let list = ref_of(&b, "listbox").await;
+    b.ok("select", json!({ "target": &list, "options": ["blue"] })).await;
+    assert_eq!(b.log(), ["press 9", "press 8"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_box_that_went_away_is_not_said_to_be_checked() {
+    let b = Bench::open("heading \"Terms\" #2\ncheckbox \"Accept\" #5\nradio \"Yes\" #6 checked\n").await;
+    let (code, r) = b.fails("uncheck", json!({ "target": "label=Yes" })).await;
+    assert_eq!((code, r.error.unwrap().dispatched), ("INVALID_ARGS", Dispatched::No));
+    b.fake.world().on_input.insert(5, Box::new(|w| w.replace("checkbox \"Accept\" #5\n", "")));
+    let r = b.ok("check", json!({ "target": "@e2" })).await;
+    assert!(text(&r).contains("whether it is checked is not known"), "{}", text(&r));
 }

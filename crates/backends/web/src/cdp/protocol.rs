@@ -74,6 +74,9 @@ methods! {
     /// Where downloads go.
     "Browser.setDownloadBehavior" SetDownloadBehavior { behavior: &'static str, download_path: String, events_enabled: bool } -> Done;
 
+    /// What pages may do without asking; for all of them.
+    "Browser.setPermission" SetPermission { permission: Value, setting: &'static str } -> Done;
+
     /// A new tab.
     "Target.createTarget" CreateTarget { url: String, background: Option<bool> } -> Created;
     /// Closes a tab, whatever its page says to that.

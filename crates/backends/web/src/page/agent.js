@@ -21,13 +21,14 @@
 // Acting (input.js)
 //   expectClick(id)             -> true: watching the next press; -1: stop any, 0: stop none; false: gone
 //   clickVerdict()              -> {landed: 'target' | 'elsewhere' | 'none', what, stopped}
-//   focusField(id)              -> {focused, fill: 'text' | 'set' | 'none', id, value, why}; selects all
+//   focusField(id)              -> {focused, fill: 'text' | 'set' | 'none', id, value, accepts, why}; selects all
 //   focus(id)                   -> {focused, fill, id}; caret at the end
-//   setValue(id, text)          -> value; for fill 'set'
+//   setValue(id, text)          -> {value} | {refused: true, value, accepts}; for fill 'set'
 //   readValue(id)               -> text
 //   select(id, [text])          -> {handled, value?, missing?, options?, why?}
 //   scroller(id | 0, dx, dy)    -> {point: [x,y] | null, left, top}: what would scroll, and where a wheel reaches it
 //   scrollBy(id | 0, dx, dy)    -> {moved, left, top}
+//   scrolled()                  -> [x, y]: how far the page is scrolled
 //   attrs(id), html(id), text(id)
 //
 // Files (files.js)
@@ -49,7 +50,7 @@ const wordsOf = id => {
 
 globalThis.__stickpin = Object.freeze({
   capture, locate, css, idOf, nodeOf, adoptRoot, rootsAsked, aim, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
-  clickVerdict, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, attrs, html, text,
+  clickVerdict, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, scrolled, attrs, html, text,
   fileInput, expectDrop, dropVerdict, changes,
   fingerprint, changed, settled, announcements,
 });

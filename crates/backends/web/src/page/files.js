@@ -47,7 +47,7 @@ let dropping = null;
 
 function watchDragOver(event) {
   if (dropping === null || !event.isTrusted) return;
-  const at = event.composedPath().find(n => n instanceof Node && $nodeType.call(n) === ELEMENT);
+  const at = innermost(event);
   if (at) dropping.last = { event, at };
 }
 

@@ -17,7 +17,7 @@ const NOBODY = -1;
 const ANYBODY = 0;
 
 /**
- * From now on the first press must land on `id`, its label or its inside; what lands elsewhere is stopped. NOBODY:
+ * From now on presses must land on `id`, its label or its inside; what lands elsewhere is stopped. NOBODY:
  * all is stopped; ANYBODY: nothing is, and the verdict says what was hit. false: gone.
  */
 function expectClick(id) {
@@ -32,7 +32,9 @@ function expectClick(id) {
 
 function watchGesture(event) {
   if (expected === null || !event.isTrusted) return;
-  if (expected.verdict === null) {
+  // Of a double click each press is judged: what the first one does may bring something else under the pointer.
+  const again = event.type === 'pointerdown' && expected.verdict !== null && !expected.verdict.stopped;
+  if (expected.verdict === null || again) {
     const at = innermost(event);
     if (!at) return;
     const { id, target } = expected;
@@ -138,7 +140,7 @@ function focusField(id) {
   if (kind === 'type') field.select();
   else if (kind === 'edit') $getSelection.call(document).selectAllChildren(field);
   awaited = kind === 'set' ? null : { field, until: performance.now() + AWAITED_MS };
-  return { focused: deepActive(document) === field, fill: kind === 'set' ? 'set' : 'text', id: idOf(field), value: fieldValue(field) };
+  return { focused: deepActive(document) === field, fill: kind === 'set' ? 'set' : 'text', id: idOf(field), value: fieldValue(field), accepts: accepts(field) };
 }
 
 /** Focuses an element; in a field the caret goes to the end. null: gone; else {focused, fill} as focusField. */
@@ -163,18 +165,42 @@ function focusOn(id) {
   return { focused: deepActive(document) === field, fill: kind === 'set' ? 'set' : kind ? 'text' : 'none', id: idOf(field) };
 }
 
-/** Sets a field through the browser's own setter and says so to the page, as the browser's picker would. */
+/** What a field takes, in words; empty for any text. */
+function accepts(field) {
+  const kinds = {
+    date: 'a date like 2026-11-22', time: 'a time like 09:30', 'datetime-local': 'a date and time like 2026-11-22T09:30', month: 'a month like 2026-11',
+    week: 'a week like 2026-W47', color: 'a colour like #00ff7f', range: 'a number', number: 'a number like 12.5',
+  };
+  const parts = tagOf(field) === 'input' && kinds[field.type] ? [kinds[field.type]] : [];
+  if (parts.length) for (const name of ['min', 'max', 'step']) if (has(field, name)) parts.push(`${name} ${attr(field, name).slice(0, 40)}`);
+  if (field.maxLength > 0) parts.push(`at most ${field.maxLength} characters`);
+  return parts.join(', ');
+}
+
+/**
+ * Sets a field through the browser's own setter and says so to the page, as the browser's picker would. null: gone;
+ * {value}; {refused: true, value, accepts}: it cannot hold that, and the page heard nothing.
+ */
 function setValue(id, text) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const field = fieldIn(e) || e;
-  const tag = tagOf(field);
-  if (tag === 'input') $setInput.call(field, text);
-  else if (tag === 'textarea') $setArea.call(field, text);
-  else return null;
-  fire(field, 'input');
-  fire(field, 'change');
-  return fieldValue(field);
+  if (tagOf(field) !== 'input') return null;
+  const want = field.type === 'datetime-local' ? text.trim().replace(' ', 'T') : text.trim();
+  // A field of the same kind that nobody sees says what becomes of the value.
+  const probe = DOC.createElement.call(document, 'input');
+  for (const name of ['type', 'min', 'max', 'step', 'value']) if (has(field, name)) probe.setAttribute(name, attr(field, name));
+  $setInput.call(probe, want);
+  const holds = probe.value;
+  const same = holds.toLowerCase() === want.toLowerCase() || (holds !== '' && want !== '' && (field.type === 'range' ? Number(holds) === Number(want)
+    : field.type !== 'color' && want.startsWith(holds) && /^(:00|\.0+)+$/.test(want.slice(holds.length))));
+  if (!same) return { refused: true, value: holds, accepts: accepts(field) };
+  if (fieldValue(field) !== holds) {
+    $setInput.call(field, holds);
+    fire(field, 'input');
+    fire(field, 'change');
+  }
+  return { value: fieldValue(field) };
 }
 
 function fire(e, type) {
@@ -267,6 +293,9 @@ function scroller(id, dx, dy) {
   return { point: reached ? point : null, left: $scrollLeft.call(container), top: $scrollTop.call(container) };
 }
 
+/** How far the page is scrolled. */
+const scrolled = () => [scrollX, scrollY];
+
 /** Scrolls the container of an element, or the page (0), by pixels at once. null: gone. */
 function scrollBy(id, dx, dy) {
   const e = id ? nodeOf(id) : null;
@@ -290,20 +319,21 @@ function attrs(id) {
   return out;
 }
 
-const HTML_LIMIT = 200000;
+/** Characters that are answered at most; who asked cuts further, and says so. */
+const HTML_LIMIT = 8 << 20;
 
 function html(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const root = $nodeType.call(e) === 9 ? $documentElement.call(e) : e;
-  const source = root ? $outerHTML.call(root) : '';
-  return source.length > HTML_LIMIT ? source.slice(0, HTML_LIMIT) + '…' : source;
+  return root ? $outerHTML.call(root).slice(0, HTML_LIMIT) : '';
 }
 
 /** The text that a person sees. */
 function text(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
-  if ($nodeType.call(e) === 9) return $body.call(e) ? $innerText.call($body.call(e)) : '';
-  return fieldKind(e) === 'type' && e.type !== 'password' ? e.value : e instanceof HTMLElement ? $innerText.call(e) : $textContent.call(e);
+  if ($nodeType.call(e) === 9) return $body.call(e) ? $innerText.call($body.call(e)).slice(0, HTML_LIMIT) : '';
+  const shown = fieldKind(e) === 'type' && e.type !== 'password' ? e.value : e instanceof HTMLElement ? $innerText.call(e) : $textContent.call(e);
+  return shown.slice(0, HTML_LIMIT);
 }

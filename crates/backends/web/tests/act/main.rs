@@ -1,5 +1,6 @@
 //! Input reaches what it was meant for, and the page says so.
 
+mod clipboard;
 mod fields;
 mod files;
 mod keyboard;

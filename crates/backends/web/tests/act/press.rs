@@ -223,3 +223,55 @@ async fn hovering_opens_what_opens_on_hover() {
     page.find(Role::Button, "Item").await;
     page.close().await;
 }
+
+#[tokio::test]
+async fn the_second_press_of_a_double_click_is_judged_too() {
+    let html = format!("{LOG}<div id=list></div><script>
+        for (const n of ['a','b']) {{ const e=document.createElement('button'); e.id=n; e.textContent='Delete '+n; e.style.display='block';
+          e.onclick=()=>e.remove(); list.append(e) }}</script>");
+    let Some(mut page) = Page::show(&html).await else { return };
+    let first = page.find(Role::Button, "Delete a").await;
+    let point = page.aim(first).await.point;
+    let action = Action::Press {
+        point,
+        target: Some(first),
+        button: Button::Left,
+        count: 2,
+        modifiers: Modifiers::default(),
+        hold: Duration::ZERO,
+    };
+    let done = page.perform(&action).await;
+    assert_eq!(done.landed, Landed::Elsewhere { what: "button \"Delete b\"".into(), stopped: true });
+    assert_eq!(page.log().await, ["click a true"]);
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_right_press_that_lands_elsewhere_is_stopped() {
+    let html = "<!doctype html><button id=a>Pay</button><button id=evil style='display:none;position:fixed;inset:0'>Evil</button><script>log=[];
+        for(const t of ['pointerdown','mousedown','contextmenu','auxclick'])addEventListener(t,e=>log.push(t+' '+e.target.id),true)</script>";
+    let Some(mut page) = Page::show(html).await else { return };
+    let pay = page.find(Role::Button, "Pay").await;
+    let aim = page.aim(pay).await;
+    page.truth::<String>("evil.style.display='block'").await;
+    let Action::Press { point, target, count, modifiers, hold, .. } = press(aim.point, Some(pay)) else {
+        unreachable!()
+    };
+    let right = Action::Press { point, target, button: Button::Right, count, modifiers, hold };
+    let done = page.perform(&right).await;
+    assert!(matches!(done.landed, Landed::Elsewhere { stopped: true, .. }), "{done:?}");
+    assert!(page.log().await.is_empty(), "{:?}", page.log().await);
+    page.close().await;
+}
+
+#[tokio::test]
+async fn the_pointer_comes_to_stand_on_a_point() {
+    let html = "<!doctype html><body style='margin:0'><div id=box style='width:200px;height:100px'>x</div><script>log=[];
+        box.onmouseenter=e=>log.push('enter '+e.clientX+' '+e.isTrusted)</script>";
+    let Some(mut page) = Page::show(html).await else { return };
+    page.device.point_at(50.0, 50.0).await.unwrap();
+    assert_eq!(page.log().await, ["enter 50 true"]);
+    page.truth::<serde::de::IgnoredAny>("document.body.style.height='3000px',scrollTo(0,300)").await;
+    assert_eq!(page.device.scrolled().await.unwrap(), (0.0, 300.0));
+    page.close().await;
+}

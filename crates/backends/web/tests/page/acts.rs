@@ -123,7 +123,7 @@ async fn fields_take_text_and_say_what_they_hold() {
     for (selector, text) in [("#color", "#ff0000"), ("#date", "2024-02-03"), ("#range", "30")] {
         let id = page.id(selector).await;
         assert_eq!(page.ask(&format!("focusField({id}).fill")).await, "set", "{selector}");
-        assert_eq!(page.ask(&format!("setValue({id}, '{text}')")).await, text, "{selector}");
+        assert_eq!(page.ask(&format!("setValue({id}, '{text}').value")).await, text, "{selector}");
     }
     let heard = json!([
         "change number",

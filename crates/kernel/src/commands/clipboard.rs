@@ -1,0 +1,64 @@
+//! `clipboard read`, `clipboard write`: copied text.
+
+use crate::after::Acted;
+use crate::command::{Command, Effect, Spec};
+use crate::commands::get::Got;
+use crate::cx::Cx;
+use crate::device::Capability;
+use crate::error::{Error, ErrorCode, Result};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Bytes that can be written: what a person would still call a text.
+const LONGEST: usize = 1 << 20;
+
+/// Print the text on the clipboard that the app's own Copy and Paste use.
+///
+/// Without a window a browser has a clipboard of its own; with one it is the clipboard of the desktop.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ClipboardRead {}
+
+/// Put a text onto the clipboard that the app's own Paste uses.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ClipboardWrite {
+    /// The text.
+    #[schemars(extend("x-positional" = 0, "x-text" = true))]
+    text: String,
+}
+
+impl Command for ClipboardRead {
+    const SPEC: Spec = Spec {
+        name: "clipboard read",
+        needs: &[Capability::Clipboard],
+        examples: &["stickpin clipboard read"],
+        ..Spec::SESSION
+    };
+    type Output = Got;
+
+    async fn run(self, cx: &mut Cx) -> Result<Got> {
+        let text = cx.device()?.read_clipboard().await?;
+        Ok(Got::bounded(text.into(), cx))
+    }
+}
+
+impl Command for ClipboardWrite {
+    const SPEC: Spec = Spec {
+        name: "clipboard write",
+        effect: Effect::Mutates,
+        needs: &[Capability::Clipboard],
+        examples: &["stickpin clipboard write 'dear all'", "stickpin key Control+v"],
+        ..Spec::SESSION
+    };
+    type Output = Acted;
+
+    async fn run(self, cx: &mut Cx) -> Result<Acted> {
+        if self.text.len() > LONGEST {
+            let message = format!("the text has {} bytes; the clipboard takes {LONGEST}", self.text.len());
+            return Err(Error::new(ErrorCode::InvalidArgs, message).hint("stickpin fill takes longer texts"));
+        }
+        cx.device()?.write_clipboard(&self.text).await?;
+        Ok(Acted::new("copied", format!("{} characters", self.text.chars().count())))
+    }
+}
