@@ -30,6 +30,8 @@ pub(crate) struct Unseen {
 struct Known {
     /// The document as an object of our world, once it was asked for.
     object: Option<String>,
+    /// The document as an object of the page's world, to ask for listeners.
+    asked: Option<String>,
     /// Numbers of elements by the browser's own.
     numbers: HashMap<i64, u64>,
     /// Elements with a click listener of their own.

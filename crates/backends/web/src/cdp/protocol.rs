@@ -148,6 +148,8 @@ methods! {
     "Runtime.releaseObject" ReleaseObject { object_id: String } -> Done;
     /// The same, for an object that is kept until its group is released.
     "DOM.resolveNode" ResolveInGroup { backend_node_id: i64, execution_context_id: i64, object_group: &'static str } -> Resolved;
+    /// A node as an object of the page's own world.
+    "DOM.resolveNode" ResolveInPage { backend_node_id: i64 } -> Resolved;
     /// What a node is, its shadow roots of every kind included.
     "DOM.describeNode" DescribeNode { object_id: String, depth: i32 } -> Described;
     /// The listeners of a node and everything below it.

@@ -1,7 +1,7 @@
 //! Click listeners of elements' own: one question per document, whose answer names elements by the browser's
 //! numbers. Each number is translated once.
 
-use super::{GROUP, Unseen, all, release};
+use super::{GROUP, Unseen, all, one, release};
 use crate::agent::GLOBAL;
 use crate::capture::Columns;
 use crate::cdp::Reply;
@@ -41,11 +41,20 @@ const fn listeners_of(object_id: String) -> cdp::GetEventListeners {
     cdp::GetEventListeners { object_id, depth: -1, pierce: true }
 }
 
+/// The document as an object of the page's own world. Asked through an object of another world, the browser builds the
+/// answer there, and a page whose garbage is collected meanwhile crashes (Chromium 156).
+async fn in_page(tab: &Tab, world: &World, object_id: String) -> Result<Option<String>, Fault> {
+    let described = one(tab, world, cdp::DescribeNode { object_id, depth: 0 }).await?;
+    let Some(backend_node_id) = described.map(|d| d.node.backend_node_id) else { return Ok(None) };
+    let resolved = one(tab, world, cdp::ResolveInPage { backend_node_id }).await?;
+    Ok(resolved.and_then(|r| r.object.object_id))
+}
+
 impl Unseen {
     /// Asks without waiting: the browser answers while the captures before it are read.
     pub(crate) fn listen(&self, tab: &Tab, worlds: &[World]) -> Listening {
         let asked = worlds.iter().map(|world| {
-            let object = self.documents.get(&world.scope).and_then(|known| known.object.clone());
+            let object = self.documents.get(&world.scope).and_then(|known| known.asked.clone());
             let session = Some(world.session.as_str());
             let asked = match object {
                 Some(object) => Asked::Listeners(tab.client.send(session, &listeners_of(object))),
@@ -76,8 +85,13 @@ impl Unseen {
                     Asked::Object(reply) => {
                         let object = tab.answer_if(reply).await?.and_then(|e| e.result.object_id);
                         let Some(object) = object else { return Ok(None) };
-                        self.documents.entry(world.scope).or_default().object = Some(object.clone());
-                        tab.client.send(Some(&world.session), &listeners_of(object))
+                        let Some(asked) = in_page(tab, &world, object.clone()).await? else {
+                            return Ok(None);
+                        };
+                        let known = self.documents.entry(world.scope).or_default();
+                        known.object = Some(object);
+                        known.asked = Some(asked.clone());
+                        tab.client.send(Some(&world.session), &listeners_of(asked))
                     }
                 };
                 tab.answer_if(reply).await
