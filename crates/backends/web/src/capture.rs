@@ -38,6 +38,9 @@ pub struct Columns {
     /// Those of the watched elements that are connected, but not in the tree.
     hidden: Vec<u64>,
     strings: Vec<String>,
+    /// What to ask the script later whether this capture still holds; 0 where that cannot be told.
+    #[serde(default)]
+    pub seal: u32,
     /// Whether a limit cut the walk.
     pub truncated: bool,
     /// How long the page took, in milliseconds.

@@ -1,15 +1,13 @@
 //! An open page: what the device trait promises, each part in a file of its own.
 
-use crate::agent::GLOBAL;
-use crate::capture::{Columns, Part, assemble};
 use crate::cdp::Client;
 use crate::cdp::protocol as cdp;
 use crate::launch::Browser;
 use crate::mouse::NONE;
-use crate::tab::{Fault, Tab, World, dialog_open, expression};
-use crate::unseen::{Purpose, Unseen};
+use crate::tab::{Fault, Tab, World, dialog_open};
+use crate::unchanged::{Verified, Walked, Wanted};
+use crate::unseen::Unseen;
 use async_trait::async_trait;
-use hashbrown::HashMap;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,7 +17,7 @@ use stickpin_kernel::device::{
     SettleRequest, Settled, Shot, ShotRequest, TabEnded, TabEntry,
 };
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
-use stickpin_tree::{Handle, IdentityGrade, Rect, SurfaceId, Tree};
+use stickpin_tree::{Handle, IdentityGrade, Rect};
 use tokio::time::timeout;
 
 /// How long an act waits for a navigation under way to be committed.
@@ -44,8 +42,12 @@ pub struct WebDevice {
     pub(crate) told: u64,
     /// When the last input was sent.
     pub(crate) acted: Option<Instant>,
+    /// The last walk, in case that nothing changes.
+    pub(crate) walked: Option<Walked>,
+    /// Set where every "nothing changed" is verified.
+    pub(crate) verified: Option<Verified>,
     /// What is known of documents that their scripts cannot see.
-    unseen: Unseen,
+    pub(crate) unseen: Unseen,
     /// Sessions of the tabs that were driven before this one, the latest last.
     pub(crate) trail: Vec<String>,
     /// The number of the tab that is driven.
@@ -75,6 +77,8 @@ impl WebDevice {
             seen: 0,
             told: 0,
             acted: None,
+            walked: None,
+            verified: None,
             unseen: Unseen::default(),
             trail: Vec::new(),
             number,
@@ -107,82 +111,6 @@ impl WebDevice {
         // A server that takes longer than that does not keep anybody from using the page that is there.
         timeout(COMMIT, done).await.unwrap_or(Ok(()))
     }
-
-    /// Captures every document: `question` says what to ask each.
-    async fn documents(
-        &mut self,
-        purpose: Purpose,
-        question: impl Fn(&World) -> Result<String>,
-    ) -> Result<Option<Tree>, Fault> {
-        let worlds = self.tab.worlds().await?;
-        self.unseen.keep(&worlds);
-        // All at once: frames of other processes walk at the same time.
-        let mut asked = Vec::with_capacity(worlds.len());
-        for world in &worlds {
-            let question = question(world)?;
-            let asking = self.tab.begin(world, question.clone())?;
-            asked.push((world.clone(), question, asking));
-        }
-        let listening = (purpose == Purpose::Capture).then(|| self.unseen.listen(&self.tab, &worlds));
-        let mut read = Vec::with_capacity(asked.len());
-        for (world, question, asking) in asked {
-            let inside = world.parent.is_some();
-            let completed = async {
-                let json: Option<String> = self.tab.finish(asking).await?;
-                let Some(json) = json else { return Ok(None) };
-                let columns = Columns::parse(&json).map_err(corrupt)?;
-                self.unseen.complete(&self.tab, &world, columns, &question, purpose).await.map(Some)
-            };
-            match completed.await {
-                // A frame that is being replaced is empty for a moment.
-                Err(Fault::WorldGone) if inside => {}
-                answer => match answer? {
-                    Some(columns) => read.push((world, columns)),
-                    None => return Ok(None),
-                },
-            }
-        }
-        if let Some(listening) = listening {
-            self.unseen.heard(&self.tab, listening).await?;
-        }
-        let mut top = None;
-        let mut frames = HashMap::new();
-        for (world, mut columns) in read {
-            self.unseen.mark(&world, &mut columns);
-            let inside = world.parent.is_some();
-            let part = Part { columns, scope: world.scope, frame: world.path.clone() };
-            if !inside {
-                top = Some(part);
-                continue;
-            }
-            match self.tab.owner(&world).await {
-                Ok(Some((outer, id))) => {
-                    frames.insert(Handle { scope: outer.scope, id }, part);
-                }
-                Ok(None) | Err(Fault::WorldGone) => {}
-                Err(fault) => return Err(fault),
-            }
-        }
-        let top = top.ok_or(Fault::WorldGone)?;
-        Ok(Some(assemble(&top, &frames, SurfaceId(self.number)).map_err(corrupt)?))
-    }
-
-    async fn capture_once(&mut self, watch: &[Handle]) -> Result<Tree, Fault> {
-        // The counter first: what changes during the walk shows as a change since.
-        let activity = self.tab.read(|tab| tab.activity)?;
-        let question = |world: &World| {
-            let watch = serde_json::to_string(&numbers(world, watch)).map_err(corrupt)?;
-            Ok(format!("{GLOBAL}.capture({{watch:{watch}}})"))
-        };
-        let tree = self.documents(Purpose::Capture, question).await?.ok_or(Fault::WorldGone)?;
-        self.seen = activity;
-        Ok(tree)
-    }
-}
-
-/// The numbers in a document of those handles that belong to it.
-fn numbers(world: &World, handles: &[Handle]) -> Vec<u64> {
-    handles.iter().filter(|h| h.scope == world.scope).map(|h| h.id).collect()
 }
 
 /// The error of an element that vanished between being located and being acted on.
@@ -191,7 +119,7 @@ pub(crate) fn gone() -> Error {
         .hint("stickpin snapshot -i")
 }
 
-fn corrupt(error: impl std::fmt::Display) -> Error {
+pub(crate) fn corrupt(error: impl std::fmt::Display) -> Error {
     Error::new(ErrorCode::Internal, error.to_string())
 }
 
@@ -212,11 +140,19 @@ impl Device for WebDevice {
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
         let mut attempt = 1;
         loop {
-            match self.capture_once(request.watch).await {
-                Ok(tree) => return Ok(Captured::Tree(Arc::new(tree))),
-                Err(Fault::WorldGone) if attempt < ATTEMPTS => attempt += 1,
+            // The counter first: what changes during the walk shows as a change since.
+            let activity = self.tab.read(|tab| tab.activity)?;
+            let tree = match self.current(Wanted { watch: request.watch, only: None }).await {
+                Ok(walked) => walked.map(|walked| Arc::clone(walked.tree())),
+                Err(Fault::WorldGone) if attempt < ATTEMPTS => None,
                 Err(fault) => return Err(fault.into()),
+            };
+            if let Some(tree) = tree {
+                self.seen = activity;
+                let stored = request.stored.is_some_and(|stored| Arc::ptr_eq(stored, &tree));
+                return Ok(if stored { Captured::Unchanged } else { Captured::Tree(tree) });
             }
+            attempt += 1;
         }
     }
 
@@ -225,23 +161,12 @@ impl Device for WebDevice {
         if self.place(handle)?.is_none() {
             return Ok(None);
         }
-        let question = |world: &World| {
-            if world.scope == handle.scope {
-                return expression("locate", (handle.id, numbers(world, context)));
-            }
-            // A record may be read across documents (the opener of a popup), and the tree needs its root.
-            let watch = serde_json::to_string(&numbers(world, context)).map_err(corrupt)?;
-            Ok(format!("{GLOBAL}.capture({{watch:{watch}}})"))
-        };
-        let tree = match self.documents(Purpose::Locate(handle.scope, handle.id), question).await {
+        let walked = match self.current(Wanted { watch: context, only: Some(handle) }).await {
             Err(Fault::WorldGone) => return Ok(None),
-            tree => tree?,
+            walked => walked?,
         };
         // Connected, but hidden: the next capture says so.
-        Ok(tree.and_then(|tree| {
-            let node = tree.find_handle(handle)?.id();
-            Some(Located { tree: Arc::new(tree), node })
-        }))
+        Ok(walked.and_then(|w| Some(Located { tree: Arc::clone(w.tree()), node: w.find(handle)? })))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {

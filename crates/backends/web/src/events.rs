@@ -189,6 +189,7 @@ fn attached(client: &Client, state: &mut State, parent: Option<&str>, event: cdp
         &session,
         &cdp::AddScript { source: agent::SOURCE.to_owned(), world_name: agent::WORLD, run_immediately: true },
     );
+    send(client, &session, &cdp::EnablePerformance {});
     send(client, &session, &cdp::EnableInspector {});
     send(client, &session, &cdp::EnableNetwork { max_total_buffer_size: 0, max_resource_buffer_size: 0 });
     send(client, &session, &cdp::EmulateFocus { enabled: true });

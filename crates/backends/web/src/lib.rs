@@ -8,6 +8,7 @@
 //! | `tabs` | which tabs there are, and the one that is driven |
 //! | `tab` | one tab as the rest drives it: commands and calls into documents that end when it does |
 //! | `page`, `agent`, `capture` | the script of ours in every document, what it answers, trees made of that |
+//! | `unchanged` | whether a walk can be spared, because nothing changed since the last one |
 //! | `unseen` | what the script cannot see: closed shadow roots, `ElementInternals`, listeners |
 //! | `provider`, `device` | the device traits |
 //! | `frames` | whose element shows which document, and how their pixels map |
@@ -42,7 +43,9 @@ mod settle;
 mod state;
 mod tab;
 mod tabs;
+mod unchanged;
 mod unseen;
 
 pub use device::WebDevice;
 pub use provider::{WebConfig, WebProvider};
+pub use unchanged::Verified;

@@ -32,10 +32,14 @@ struct Known {
     object: Option<String>,
     /// The document as an object of the page's world, to ask for listeners.
     asked: Option<String>,
+    /// What listened when it was last asked: the browser's own numbers, sorted.
+    heard: Vec<i64>,
     /// Numbers of elements by the browser's own.
     numbers: HashMap<i64, u64>,
     /// Elements with a click listener of their own.
     listening: HashSet<u64>,
+    /// Whether the last capture left questions to the next ones.
+    more: bool,
     /// What custom elements said last.
     said: HashMap<u64, Option<Said>>,
 }
@@ -69,11 +73,18 @@ impl Unseen {
         purpose: Purpose,
     ) -> Result<Columns, Fault> {
         if purpose == Purpose::Capture {
-            columns = roots::adopt(tab, world, columns, question).await?;
+            let (adopted, more) = roots::adopt(tab, world, columns, question).await?;
+            columns = adopted;
+            self.documents.entry(world.scope).or_default().more = more;
         }
         let known = self.documents.entry(world.scope).or_default();
         internals::ask(tab, world, &mut columns, &mut known.said, purpose).await?;
         Ok(columns)
+    }
+
+    /// Whether the next capture would ask more of a document than the last one did, although nothing changes.
+    pub(crate) fn wants_more(&self, world: &World) -> bool {
+        self.documents.get(&world.scope).is_some_and(|known| known.more)
     }
 
     /// Marks what listens for clicks.

@@ -163,6 +163,11 @@ methods! {
     /// Crash events.
     "Inspector.enable" EnableInspector {} -> Done;
 
+    /// Counts of what the browser does for a page.
+    "Performance.enable" EnablePerformance {} -> Done;
+    /// Them, now; answered also while a script of the page runs.
+    "Performance.getMetrics" GetMetrics {} -> Metrics;
+
     /// The page believes to have the focus.
     "Emulation.setFocusEmulationEnabled" EmulateFocus { enabled: bool } -> Done;
     /// The size of the viewport.
@@ -260,6 +265,11 @@ values! {
     AxProperty { name: String, value: AxPlain }
     /// Answer of `DOM.resolveNode`.
     Resolved { object: RemoteObject }
+
+    /// Answer of `Performance.getMetrics`.
+    Metrics { metrics: Vec<Metric> }
+    /// A count, or a time.
+    Metric { name: String, value: f64 }
 
     /// `Target.attachedToTarget`.
     AttachedToTarget { session_id: String, target_info: TargetInfo, waiting_for_debugger: bool }

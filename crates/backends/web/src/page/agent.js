@@ -5,6 +5,9 @@
 // Reading (capture.js, locate.js)
 //   capture({watch: [id]})      -> JSON text for Columns::parse
 //   locate(id, [id])            -> the same, or null
+//   unchanged(seal)             -> whether a capture would read like the one with this seal, if the browser's counts of
+//                                  style and layout are equal, too (unchanged.js)
+//   uncollected()               -> whether no garbage was collected since the check before the last capture
 //   css(selector)               -> {ids: [id]} | {bad: true}
 //   adoptRoot(root)             -> whether a closed shadow root, resolved into this world, was new
 //   rootsAsked([id])            the debugger was asked whether these have one
@@ -37,8 +40,6 @@
 //
 // Noticing (changes.js); signals go to the binding `__stickpinSignal`: {changed: true}, {said: text}, {press: verdict}
 //   changes()                   -> {count, quiet_for (ms), animations: [words], mutated: words}
-//   fingerprint()               -> {count, values, focus, provable}: equal, and the browser's layout and style counts
-//                                  equal: nothing changed
 //   changed(since, ms)          -> Promise of the counter, as soon as it differs from `since` or after `ms`
 //   settled(quiet, cap)         -> Promise of {settled, still: [words]}
 //   announcements()             -> [text] since the last call
@@ -52,5 +53,5 @@ globalThis.__stickpin = Object.freeze({
   capture, locate, css, idOf, nodeOf, adoptRoot, rootsAsked, aim, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
   clickVerdict, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, scrolled, attrs, html, text,
   fileInput, expectDrop, dropVerdict, changes,
-  fingerprint, changed, settled, announcements,
+  unchanged, uncollected, changed, settled, announcements,
 });

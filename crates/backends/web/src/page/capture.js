@@ -26,7 +26,6 @@ function begin() {
   strings = [''];
   stringIndex = new Map([['', 0]]);
   out = { depth: [], role: [], tag: [], name: [], states: [], id: [], level: [], value: [], attrs: [], custom: [], hosts: [], truncated: false };
-  customSeen = false;
 }
 
 function row(depth, role, tag, name, states, id) {
@@ -69,7 +68,7 @@ function capture(options) {
       if (node && $isConnected.call(node)) hidden.push(id);
     }
   }
-  const result = { v: 1, url: $url.call(document), title: $title.call(document), ...out, hidden, strings, ms: 0 };
+  const result = { v: 1, url: $url.call(document), title: $title.call(document), ...out, hidden, strings, seal: seal(), ms: 0 };
   result.ms = Math.round((performance.now() - started) * 10) / 10;
   out = strings = stringIndex = scope = null;
   return JSON.stringify(result);
@@ -145,6 +144,7 @@ function report(e, tag, v, at, style) {
       || (pointer && !at.pointer))) role = 'clickable';
   }
   const generic = role === 'generic';
+  if (tag.includes('-')) noteCustom(e);
   let name = '';
   if (!NAME_PROHIBITED.has(role) || (v !== null && (v[A_LABEL] !== null || v[A_LABELLEDBY] !== null))) {
     name = nameOf(e, tag, role, v);
@@ -164,10 +164,7 @@ function report(e, tag, v, at, style) {
     if (v !== null) rareAttributes(e, tag, role, states, v, index);
     if (tag === 'pre') preformatted(e, index);
     // Only a defined one can have internals (HTML 4.13.7.1).
-    if (tag.includes('-') && $matches.call(e, ':defined') && e instanceof HTMLElement) {
-      out.custom.push(index);
-      customSeen = true;
-    }
+    if (tag.includes('-') && $matches.call(e, ':defined') && e instanceof HTMLElement) out.custom.push(index);
   }
   const actionable = (states & S.ACTIONABLE) !== 0;
   const below = {

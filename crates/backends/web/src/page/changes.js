@@ -12,8 +12,6 @@ let signalTimer = 0;
 const SIGNAL_EVERY = 50;
 const observedRoots = new WeakSet();
 const shadowRoots = [];
-/** Whether a capture met custom elements that may say what they are through ElementInternals. */
-let customSeen = false;
 
 const $docAnimations = DOC.getAnimations;
 
@@ -121,36 +119,6 @@ function changes() {
     animations: animations().slice(0, 5).filter(a => a.effect.target).map(a => 'animation on ' + words(a.effect.target)),
     mutated: mutated(),
   };
-}
-
-/**
- * What must be equal for "nothing changed" besides the browser's own counts of style and layout: the changes noted in
- * all roots that a capture met, the focus, and what controls hold without saying so in the document. `provable` is
- * false where custom elements may change their role by themselves.
- */
-function fingerprint() {
-  takePending();
-  let hash = 0;
-  const mix = text => {
-    for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0;
-    hash = (Math.imul(hash, 31) + 7) | 0;
-  };
-  const look = root => {
-    for (const e of root.querySelectorAll('input,textarea,select,progress,meter,details,dialog')) {
-      const tag = tagOf(e);
-      if (tag === 'input') mix(e.value + (e.checked ? '+' : '') + (e.indeterminate ? '?' : '') + (e.disabled ? '-' : '') + (e.readOnly ? '!' : ''));
-      else if (tag === 'select') for (const o of e.selectedOptions) mix(o.label);
-      else if (tag === 'details' || tag === 'dialog') mix(e.open ? 'o' : 'c');
-      else mix(String(e.value));
-    }
-  };
-  look({ querySelectorAll: s => $docQueryAll.call(document, s) });
-  for (const ref of shadowRoots) {
-    const root = ref.deref();
-    if (root) look(root);
-  }
-  const active = deepActive(document);
-  return { count: changeCount, values: hash, focus: active ? idOf(active) : 0, provable: !customSeen };
 }
 
 /** Resolves to the counter as soon as it is not `since`, or when `ms` are over. */

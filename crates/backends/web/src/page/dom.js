@@ -101,6 +101,7 @@ function adoptRoot(root) {
   if (!host || closedRoots.has(host)) return false;
   closedRoots.set(host, root);
   anyClosed = true;
+  changeCount++;
   return true;
 }
 

@@ -116,6 +116,7 @@ function referenced(e, list) {
   for (const target of targets) {
     // 2A: a hidden target counts with all that it holds. What is inside a hidden one is hidden because of it.
     const hidden = !isRendered(target) || hiddenByAria(target);
+    if (hidden) noteUnrendered(target);
     const text = collect(() => addNode(target, new Set([target]), { byRef: true, hidden }, true));
     if (text) out.push(text);
   }

@@ -30,6 +30,10 @@ function newScope(doc) {
     counts: null,
     /** Whether something may scroll besides the page. */
     scrolls: false,
+    /** Whether nothing was met that can change unnoticed (unchanged.js); what has to be looked at again for that. */
+    provable: true,
+    unrendered: [],
+    undefined: [],
     origin: originOf($url.call(doc)),
     /** Whether links are relative to the document's own origin. */
     plainBase: originOf($url.call(doc)) !== 'null' && originOf($baseURI.call(doc)) === originOf($url.call(doc)),
@@ -77,6 +81,8 @@ function readRoot(root) {
   scope.transform ||= facts.transform || query('[style*="text-transform"]').length > 0;
   scope.pointer ||= facts.pointer || query('[style*="pointer"]').length > 0;
   scope.scrolls ||= facts.scrolls || query('[style*="overflow"]').length > 0;
+  // Style below a skipped `content-visibility: auto` is worked out only when it is asked for.
+  if (facts.skips || query('[style*="content-visibility"]').length) scope.provable = false;
   const p = scope.pseudo;
   p.on ||= facts.on;
   p.any ||= facts.any;
@@ -105,12 +111,12 @@ function factsOf(root) {
   }
   const known = sheetFacts.get(root);
   if (known && known.key === key) return known;
-  const facts = { key, on: false, any: false, classes: [], tags: [], ids: [], transform: false, pointer: false, scrolls: false };
+  const facts = { key, on: false, any: false, classes: [], tags: [], ids: [], transform: false, pointer: false, scrolls: false, skips: false };
   for (const sheet of sheets) {
     try {
       if (!sheet.disabled) scanRules(sheet.cssRules, facts);
     } catch {
-      facts.on = facts.any = facts.transform = facts.pointer = facts.scrolls = true; // unreadable counts as yes
+      facts.on = facts.any = facts.transform = facts.pointer = facts.scrolls = facts.skips = true; // unreadable counts as yes
     }
   }
   sheetFacts.set(root, facts);
@@ -124,6 +130,7 @@ function scanRules(rules, facts) {
       if (style.textTransform && style.textTransform !== 'none') facts.transform = true;
       if (style.cursor === 'pointer' || style.cursor.startsWith('var(')) facts.pointer = true;
       if (SCROLLS.test(style.overflowX) || SCROLLS.test(style.overflowY)) facts.scrolls = true;
+      if (style.contentVisibility && style.contentVisibility !== 'visible') facts.skips = true;
       const selector = rule.selectorText;
       if (selector !== undefined && /:(before|after)/.test(selector) && makesText(style.content)) {
         facts.on = true;

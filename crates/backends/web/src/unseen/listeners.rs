@@ -77,6 +77,32 @@ impl Unseen {
     /// # Errors
     /// See [`Fault`].
     pub(crate) async fn heard(&mut self, tab: &Tab, listening: Listening) -> Result<(), Fault> {
+        for (world, nodes) in self.nodes(tab, listening).await? {
+            self.translate(tab, &world, &nodes).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether everything that listened still does. What came new is not asked here: the browser counts listeners,
+    /// but one that is taken away is counted until garbage is collected.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub(crate) async fn still_listens(&mut self, tab: &Tab, worlds: &[World]) -> Result<bool, Fault> {
+        if self.documents.values().all(|known| known.heard.is_empty()) {
+            return Ok(true);
+        }
+        let listening = self.listen(tab, worlds);
+        let now = self.nodes(tab, listening).await?;
+        let same = |(world, mut nodes): (World, Vec<i64>)| {
+            nodes.sort_unstable();
+            self.documents.get(&world.scope).is_some_and(|known| known.heard == nodes)
+        };
+        Ok(now.len() == worlds.len() && now.into_iter().all(same))
+    }
+
+    /// The elements that listen, by the browser's own numbers.
+    async fn nodes(&mut self, tab: &Tab, listening: Listening) -> Result<Vec<(World, Vec<i64>)>, Fault> {
         let mut answers = Vec::with_capacity(listening.asked.len());
         for (world, asked) in listening.asked {
             let heard = async {
@@ -102,6 +128,7 @@ impl Unseen {
         }
         // A document's answer holds those of the frames in it: inner ones first, and each number once.
         let mut claimed = HashSet::new();
+        let mut found = Vec::with_capacity(answers.len());
         for (world, listeners) in answers.into_iter().rev() {
             let mut nodes = Vec::new();
             for listener in listeners {
@@ -112,9 +139,9 @@ impl Unseen {
                     nodes.push(node);
                 }
             }
-            self.translate(tab, &world, &nodes).await?;
+            found.push((world, nodes));
         }
-        Ok(())
+        Ok(found)
     }
 
     /// Notes the elements with these numbers of the browser as those that listen.
@@ -122,6 +149,7 @@ impl Unseen {
         let known = self.documents.entry(world.scope).or_default();
         let unknown: Vec<i64> =
             nodes.iter().filter(|n| !known.numbers.contains_key(*n)).take(MOST).copied().collect();
+        known.more |= unknown.len() == MOST;
         if let (false, Some(object_id)) = (unknown.is_empty(), known.object.clone()) {
             let execution_context_id = tab.context_number(world)?;
             let resolve = |&backend_node_id: &i64| cdp::ResolveInGroup {
@@ -160,6 +188,8 @@ impl Unseen {
             }
             release(tab, world);
         }
+        known.heard = nodes.to_vec();
+        known.heard.sort_unstable();
         known.listening.clear();
         known.listening.extend(nodes.iter().filter_map(|n| known.numbers.get(n)).filter(|id| **id != 0));
         Ok(())

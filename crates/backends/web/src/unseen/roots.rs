@@ -13,22 +13,25 @@ const MOST: usize = 200;
 /// How deep closed roots in closed roots are followed in one capture.
 const ROUNDS: usize = 5;
 
-/// Looks for closed roots below the elements that may have one, and walks again as long as there were any.
+/// Looks for closed roots below the elements that may have one, and walks again as long as there were any. Also says
+/// whether some were not asked.
 pub(super) async fn adopt(
     tab: &Tab,
     world: &World,
     mut columns: Columns,
     question: &str,
-) -> Result<Columns, Fault> {
+) -> Result<(Columns, bool), Fault> {
     for _ in 0..ROUNDS {
         let hosts: Vec<u64> = columns.hosts().take(MOST).collect();
         if hosts.is_empty() || !adopt_of(tab, world, &hosts).await? {
-            break;
+            let more = columns.hosts().count() > MOST;
+            return Ok((columns, more));
         }
         let json: String = tab.evaluate(world, question.to_owned()).await?;
         columns = Columns::parse(&json).map_err(|e| Fault::Threw(e.to_string()))?;
     }
-    Ok(columns)
+    let more = columns.hosts().next().is_some();
+    Ok((columns, more))
 }
 
 /// Whether any of these has a closed root that was not known.

@@ -1,0 +1,117 @@
+// Whether a capture now would read as the last one did, without walking. Sound, not complete: "no" costs a walk.
+//
+// What a walk reads is the document, computed style and layout, and what controls hold. Here, one kind after the other:
+// - the document: a MutationObserver on every root that a walk entered. Its records are taken at once, none is late;
+// - style and layout: nothing in here. The Rust side compares the browser's own counts of style recalculations and
+//   layouts, which it asks for after this function has brought both up to date;
+// - click listeners: the Rust side compares the browser's count of listeners, see `canary`;
+// - what neither of them tells: LIVE below, compared by value.
+// Where something could change that nobody counts, a capture gets no seal, and the next one is a walk.
+
+/** The last capture that can be compared with, or null. */
+let sealed = null;
+let lastSeal = 0;
+
+/** Lives until the browser collects garbage: only then can listeners vanish from its count of them. One per check. */
+let canary = new WeakRef({});
+
+/** Controls whose state is no part of the document. (`progress`, `meter`, `details` and `dialog` reflect attributes.) */
+const HOLDING = 'input,textarea,select';
+
+/** What is shown in the top layer: opened by script, without a trace in the document where it is not rendered. */
+const ON_TOP = ':popover-open,dialog:modal';
+
+const $designMode = getterOf(DOC, 'designMode');
+
+/** Reads everything that may change without a record, a new style or a new layout: a list of values. */
+function liveState(controls, names) {
+  const active = deepActive(document);
+  const state = [$url.call(document), $title.call(document), $designMode.call(document), active ? idOf(active) : 0];
+  for (const e of controls) {
+    const tag = $localName.call(e);
+    if (tag === 'input') {
+      const type = e.type;
+      if (type === 'checkbox' || type === 'radio') state.push((e.checked ? 1 : 0) + (e.indeterminate ? 2 : 0));
+      else if (type === 'file') for (const file of e.files || []) state.push(file.name);
+      else state.push(e.value);
+    } else if (tag === 'textarea') state.push(e.value);
+    else {
+      // The options of a closed list are not rendered: no count tells that style hides one.
+      let bits = '';
+      for (const option of e.options) bits += (option.selected ? 's' : '.') + (styleOf(option).display === 'none' ? 'h' : '');
+      for (const group of P.querySelectorAll.call(e, 'optgroup')) bits += styleOf(group).display === 'none' ? 'H' : '|';
+      state.push(bits);
+    }
+  }
+  for (const root of rootsNow()) {
+    for (const e of queryIn(root, ON_TOP)) state.push(idOf(e));
+    // New rules for what is not rendered are not counted either.
+    if (names.length) state.push(factsOf(root).key);
+  }
+  return state;
+}
+
+const queryIn = (root, selector) => (root === document ? $docQueryAll : $rootQueryAll).call(root, selector);
+
+function rootsNow() {
+  const roots = [document];
+  for (const ref of shadowRoots) {
+    const root = ref.deref();
+    if (root) roots.push(root);
+  }
+  return roots;
+}
+
+/**
+ * Seals the capture that is being made, at its end: from now on `unchanged(number)` compares with it. 0 where nothing
+ * could be proven.
+ */
+function seal() {
+  const before = sealed;
+  sealed = null;
+  if (!scope.provable) return 0;
+  const controls = [];
+  const { unrendered } = scope;
+  for (const root of rootsNow()) for (const e of queryIn(root, HOLDING)) if (e instanceof HTMLElement) controls.push(e);
+  sealed = { number: 0, canary, count: changeCount, controls, state: liveState(controls, unrendered), unrendered, undefined: scope.undefined };
+  // Two captures between which nothing changed have one number.
+  sealed.number = before !== null && before.count === changeCount && same(before.state, sealed.state) ? before.number : ++lastSeal;
+  return sealed.number;
+}
+
+/**
+ * Whether a capture with this seal would read the same now, as far as that can be told here. Brings style and layout
+ * up to date in any case, so that the browser's counts stand for what a walk would see.
+ */
+function unchanged(number) {
+  canary = new WeakRef({});
+  const root = $documentElement.call(document);
+  if (root) $scrollHeight.call(root);
+  takePending();
+  if (sealed === null || sealed.number !== number || sealed.count !== changeCount) return false;
+  // A shadow root on something that is not rendered comes without a word.
+  for (const e of sealed.unrendered) if (shadowOf(e) !== null) return false;
+  // An element that becomes what it was named after may say anything of itself.
+  for (const e of sealed.undefined) if ($matches.call(e, ':defined')) return false;
+  const { state, controls, unrendered } = sealed;
+  return same(state, liveState(controls, unrendered));
+}
+
+const same = (a, b) => a.length === b.length && a.every((x, i) => x === b[i]);
+
+/** Whether no garbage was collected since the check before the last capture. */
+const uncollected = () => sealed !== null && sealed.canary.deref() !== undefined;
+
+/** Notes in a scope that an element names another although it is not rendered: style in there is not counted. */
+function noteUnrendered(target) {
+  for (let c = $firstChild.call(target); c; c = $nextSibling.call(c)) if ($nodeType.call(c) === ELEMENT) scope.provable = false;
+  if (shadowOf(target) !== null || scope.transform || (scope.pseudo.on && mayHavePseudo(target, $localName.call(target)))) scope.provable = false;
+  scope.unrendered.push(target);
+}
+
+/** Notes a custom element: through ElementInternals it may change its role and name by itself. */
+function noteCustom(e) {
+  if (!(e instanceof HTMLElement)) return;
+  if ($matches.call(e, ':defined')) scope.provable = false;
+  else scope.undefined.push(e);
+}

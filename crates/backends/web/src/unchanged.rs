@@ -1,0 +1,351 @@
+//! What the page reads as: the last walk where it is proven to hold still, else a new one.
+//!
+//! In sequence, because the browser answers a question for its counts while a script of the page runs: every document
+//! is asked whether it changed, which brings its style and layout up to date; then the counts of style recalculations
+//! and layouts are read; only then, if anything differs, the documents are walked. The counts that are kept are those
+//! from before the walk: what changes during or after it makes the next check fail, never pass.
+//! `page/unchanged.js` says what is compared inside, and why nothing else is needed.
+
+use crate::agent::GLOBAL;
+use crate::capture::{Columns, Part, assemble};
+use crate::cdp::protocol as cdp;
+use crate::cdp::{CallError, Reply};
+use crate::device::{WebDevice, corrupt};
+use crate::tab::{Asked, Fault, World, expression};
+use crate::unseen::Purpose;
+use hashbrown::{HashMap, HashSet};
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
+use stickpin_kernel::Result;
+use stickpin_tree::{Handle, NodeId, SurfaceId, Tree};
+
+/// What the browser counted in each session; `None` where the session is gone.
+type Counts = BTreeMap<String, Option<Count>>;
+
+/// What the browser counted in one session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Count {
+    /// Style recalculations and layouts.
+    drawn: [u64; 2],
+    /// Event listeners: one more for each that is added. Collected garbage lowers it, so that two counts could be
+    /// equal by chance; `uncollected` of the script tells.
+    listeners: u64,
+}
+
+/// The last walk of a tab.
+#[derive(Debug)]
+pub(crate) struct Walked {
+    /// The session of the tab.
+    tab: String,
+    tree: Arc<Tree>,
+    index: OnceLock<HashMap<Handle, NodeId>>,
+    /// The documents that answered, in the order of the frames: scope, place, seal (0: nothing can be proven).
+    documents: Vec<(u64, String, u32)>,
+    counts: Counts,
+    /// Whether everything was asked that belongs to a capture; to locate an element less will do.
+    whole: bool,
+    /// The handles that the walk was asked about.
+    asked: HashSet<Handle>,
+}
+
+impl Walked {
+    pub(crate) fn tree(&self) -> &Arc<Tree> {
+        &self.tree
+    }
+
+    pub(crate) fn find(&self, handle: Handle) -> Option<NodeId> {
+        self.index.get_or_init(|| self.tree.handle_index()).get(&handle).copied()
+    }
+
+    /// Whether these are the documents that were walked, and all of them can be compared.
+    fn shows(&self, worlds: &[World]) -> bool {
+        self.documents.len() == worlds.len()
+            && self
+                .documents
+                .iter()
+                .zip(worlds)
+                .all(|((scope, place, seal), w)| *scope == w.scope && *place == w.path && *seal != 0)
+    }
+
+    /// Whether the tree tells of all these what became of them.
+    fn answers(&self, watch: &[Handle]) -> bool {
+        watch.iter().all(|h| self.asked.contains(h) || self.find(*h).is_some())
+    }
+
+    fn seal(&self, world: &World) -> u32 {
+        self.documents.iter().find(|(scope, ..)| *scope == world.scope).map_or(0, |d| d.2)
+    }
+}
+
+/// What is wanted of the page.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    /// Elements that are asked about: hidden is not gone.
+    pub(crate) watch: &'a [Handle],
+    /// Nothing is wanted unless this element is connected.
+    pub(crate) only: Option<Handle>,
+}
+
+impl Wanted<'_> {
+    fn purpose(&self) -> Purpose {
+        self.only.map_or(Purpose::Capture, |h| Purpose::Locate(h.scope, h.id))
+    }
+
+    /// The numbers in a document of the handles that belong to it.
+    fn numbers(&self, world: &World) -> Vec<u64> {
+        self.watch.iter().filter(|h| h.scope == world.scope).map(|h| h.id).collect()
+    }
+
+    fn question(&self, world: &World) -> Result<String> {
+        if let Some(only) = self.only.filter(|h| h.scope == world.scope) {
+            return expression("locate", (only.id, self.numbers(world)));
+        }
+        // A record may be read across documents (the opener of a popup), and the tree needs its root.
+        let watch = serde_json::to_string(&self.numbers(world)).map_err(corrupt)?;
+        Ok(format!("{GLOBAL}.capture({{watch:{watch}}})"))
+    }
+}
+
+/// What a device found that [verifies](WebDevice::verifying) itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// How often nothing had changed.
+    pub unchanged: u32,
+    /// How often the walk after it was made while still nothing had changed, and gave the same tree.
+    pub confirmed: u32,
+}
+
+impl WebDevice {
+    /// Follows every "nothing changed" by a walk and compares by value: an `INTERNAL` error says what differs. For
+    /// tests; it costs what the check spares.
+    #[must_use]
+    pub fn verifying(mut self) -> Self {
+        self.verified = Some(Verified::default());
+        self
+    }
+
+    /// What was found so far; `None` unless it is [verifying](WebDevice::verifying).
+    #[must_use]
+    pub fn verified(&self) -> Option<Verified> {
+        self.verified
+    }
+
+    /// The page as it is now; `None` when the one element that is wanted is gone.
+    pub(crate) async fn current(&mut self, wanted: Wanted<'_>) -> Result<Option<&Walked>, Fault> {
+        let worlds = self.tab.worlds().await?;
+        self.unseen.keep(&worlds);
+        let whole = wanted.only.is_none();
+        let last = self
+            .walked
+            .take()
+            .filter(|w| w.tab == self.tab.session && w.shows(&worlds) && (w.whole || !whole));
+        let question = |world: &World| {
+            let seal = last.as_ref().map_or(0, |w| w.seal(world));
+            Ok(format!("[{},{GLOBAL}.uncollected()]", expression("unchanged", (seal,))?))
+        };
+        let asked = self.ask_all(&worlds, question)?;
+        let answers = self.answers::<(bool, bool)>(&worlds, asked).await?;
+        let same = answers.iter().all(|a| a.is_some_and(|(same, kept)| same && (kept || !whole)));
+        let counts = self.ask_counts(&worlds);
+        if let Some(last) = last.filter(|_| same) {
+            let counts = self.read_counts(counts).await?;
+            let same = equal(&last.counts, &counts, whole) && last.answers(wanted.watch);
+            if same && (!whole || self.unseen.still_listens(&self.tab, &worlds).await?) {
+                let last = self.verify(last, &worlds, wanted).await?;
+                return Ok(Some(self.walked.insert(last)));
+            }
+            let walk = self.ask_all(&worlds, |world| wanted.question(world))?;
+            return self.read_walk(walk, &worlds, counts, wanted).await;
+        }
+        // The walk is sent behind the question for the counts, which it cannot overtake.
+        let walk = self.ask_all(&worlds, |world| wanted.question(world))?;
+        let counts = self.read_counts(counts).await?;
+        self.read_walk(walk, &worlds, counts, wanted).await
+    }
+
+    async fn read_walk(
+        &mut self,
+        asked: Vec<Asked>,
+        worlds: &[World],
+        counts: Counts,
+        wanted: Wanted<'_>,
+    ) -> Result<Option<&Walked>, Fault> {
+        self.walked = self.walk(asked, worlds, counts, wanted).await?;
+        Ok(self.walked.as_ref())
+    }
+
+    /// Reads the answers to a walk, completes them with what the scripts cannot see, and puts them together.
+    async fn walk(
+        &mut self,
+        asked: Vec<Asked>,
+        worlds: &[World],
+        counts: Counts,
+        wanted: Wanted<'_>,
+    ) -> Result<Option<Walked>, Fault> {
+        let purpose = wanted.purpose();
+        let listening = (purpose == Purpose::Capture).then(|| self.unseen.listen(&self.tab, worlds));
+        let mut read = Vec::with_capacity(worlds.len());
+        for (world, asking) in worlds.iter().zip(asked) {
+            let completed = async {
+                let json: Option<String> = self.tab.finish(asking).await?;
+                let Some(json) = json else { return Ok(None) };
+                let columns = Columns::parse(&json).map_err(corrupt)?;
+                let question = wanted.question(world)?;
+                self.unseen.complete(&self.tab, world, columns, &question, purpose).await.map(Some)
+            };
+            match completed.await {
+                // A frame that is being replaced is empty for a moment.
+                Err(Fault::WorldGone) if world.parent.is_some() => {}
+                answer => match answer? {
+                    Some(columns) => read.push((world, columns)),
+                    None => return Ok(None),
+                },
+            }
+        }
+        if let Some(listening) = listening {
+            self.unseen.heard(&self.tab, listening).await?;
+        }
+        let (mut top, mut frames, mut documents) = (None, HashMap::new(), Vec::new());
+        for (world, mut columns) in read {
+            self.unseen.mark(world, &mut columns);
+            let seal = if self.unseen.wants_more(world) { 0 } else { columns.seal };
+            documents.push((world.scope, world.path.clone(), seal));
+            let part = Part { columns, scope: world.scope, frame: world.path.clone() };
+            if world.parent.is_none() {
+                top = Some(part);
+                continue;
+            }
+            match self.tab.owner(world).await {
+                Ok(Some((outer, id))) => {
+                    frames.insert(Handle { scope: outer.scope, id }, part);
+                }
+                Ok(None) | Err(Fault::WorldGone) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        let top = top.ok_or(Fault::WorldGone)?;
+        let tree = assemble(&top, &frames, SurfaceId(self.number)).map_err(corrupt)?;
+        Ok(Some(Walked {
+            tab: self.tab.session.clone(),
+            tree: Arc::new(tree),
+            index: OnceLock::new(),
+            documents,
+            counts,
+            whole: wanted.only.is_none(),
+            asked: wanted.watch.iter().chain(&wanted.only).copied().collect(),
+        }))
+    }
+
+    /// Asks every document at once: frames of other processes work at the same time.
+    fn ask_all(
+        &self,
+        worlds: &[World],
+        question: impl Fn(&World) -> Result<String>,
+    ) -> Result<Vec<Asked>, Fault> {
+        worlds.iter().map(|world| self.tab.begin(world, question(world)?)).collect()
+    }
+
+    /// The answers; `None` of a frame that is being replaced, which is empty for a moment.
+    async fn answers<T: DeserializeOwned>(
+        &self,
+        worlds: &[World],
+        asked: Vec<Asked>,
+    ) -> Result<Vec<Option<T>>, Fault> {
+        let mut answers = Vec::with_capacity(worlds.len());
+        for (world, asked) in worlds.iter().zip(asked) {
+            answers.push(match self.tab.finish(asked).await {
+                Err(Fault::WorldGone) if world.parent.is_some() => None,
+                answer => Some(answer?),
+            });
+        }
+        Ok(answers)
+    }
+
+    fn ask_counts(&self, worlds: &[World]) -> Vec<(String, Reply<cdp::GetMetrics>)> {
+        let sessions: BTreeSet<&str> = worlds.iter().map(|w| w.session.as_str()).collect();
+        let ask =
+            |session: &str| (session.to_owned(), self.tab.client.send(Some(session), &cdp::GetMetrics {}));
+        sessions.into_iter().map(ask).collect()
+    }
+
+    async fn read_counts(&self, asked: Vec<(String, Reply<cdp::GetMetrics>)>) -> Result<Counts, Fault> {
+        let mut counts = Counts::new();
+        for (session, reply) in asked {
+            let answer = self.tab.unless_dialog(async { Ok::<_, Fault>(reply.await) }).await?;
+            let count = match answer {
+                Ok(answer) => count(&answer),
+                // The frame went away, and its counts with it.
+                Err(CallError::Refused { .. }) => None,
+                Err(e) => return Err(self.tab.call_error(&e).into()),
+            };
+            counts.insert(session, count);
+        }
+        Ok(counts)
+    }
+
+    /// Walks although nothing changed, if that is asked for, and compares.
+    async fn verify(
+        &mut self,
+        mut last: Walked,
+        worlds: &[World],
+        wanted: Wanted<'_>,
+    ) -> Result<Walked, Fault> {
+        let Some(mut verified) = self.verified else { return Ok(last) };
+        verified.unchanged += 1;
+        let asked = self.ask_all(worlds, |world| wanted.question(world))?;
+        let now = self.walk(asked, worlds, last.counts.clone(), wanted).await?;
+        let asked = self.ask_counts(worlds);
+        let counts = self.read_counts(asked).await?;
+        // Captures between which nothing changed have one seal.
+        match now {
+            Some(now) if now.documents == last.documents && equal(&last.counts, &counts, last.whole) => {
+                if let Some(difference) = difference(&last, &now, wanted.watch) {
+                    return Err(
+                        corrupt(format!("nothing changed, and a walk says otherwise: {difference}")).into()
+                    );
+                }
+                verified.confirmed += 1;
+            }
+            // Something changed before the walk: the seals that it made are not of this tree.
+            _ => last.documents.clear(),
+        }
+        self.verified = Some(verified);
+        Ok(last)
+    }
+}
+
+fn count(answer: &cdp::Metrics) -> Option<Count> {
+    let of =
+        |name| answer.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value.to_bits());
+    Some(Count { drawn: [of("RecalcStyleCount")?, of("LayoutCount")?], listeners: of("JSEventListeners")? })
+}
+
+/// Whether counts are known and the same.
+fn equal(then: &Counts, now: &Counts, listeners: bool) -> bool {
+    let same = |(a, b): (&Option<Count>, &Option<Count>)| match (a, b) {
+        (Some(a), Some(b)) => a.drawn == b.drawn && (!listeners || a.listeners == b.listeners),
+        _ => false,
+    };
+    then.keys().eq(now.keys()) && then.values().zip(now.values()).all(same)
+}
+
+/// What differs between two walks, in words.
+fn difference(last: &Walked, now: &Walked, watch: &[Handle]) -> Option<String> {
+    let (old, new) = (&last.tree, &now.tree);
+    let hidden = |w: &Walked, h: &Handle| w.tree.hidden().binary_search(h).is_ok();
+    if let Some(h) = watch.iter().find(|h| hidden(last, h) != hidden(now, h)) {
+        return Some(format!("{h:?} is hidden in one of them only"));
+    }
+    if old == new {
+        return None;
+    }
+    let differs = old.nodes().zip(new.nodes()).find(|(a, b)| {
+        (a.role(), a.name(), a.value(), a.states(), a.address())
+            != (b.role(), b.name(), b.value(), b.states(), b.address())
+    });
+    Some(match differs {
+        Some((a, b)) => format!("{} {a:?} {:?}, {} {b:?} {:?}", a.role(), a.states(), b.role(), b.states()),
+        None => format!("{} and {} nodes", old.len(), new.len()),
+    })
+}

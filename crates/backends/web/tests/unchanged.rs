@@ -1,0 +1,204 @@
+//! "Nothing changed" is true whenever it is said: every way in which a page changes what a capture reads, those without
+//! a mutation record first; then at random.
+
+mod support;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use stickpin_backend_web::Verified;
+use stickpin_kernel::device::{CaptureRequest, Captured, Device};
+use stickpin_tree::Tree;
+use support::Page;
+
+/// What comes of a capture by somebody who has a tree.
+async fn look(page: &mut Page, stored: &mut Option<Arc<Tree>>) -> bool {
+    let request = CaptureRequest { watch: &[], stored: stored.as_ref() };
+    match page.device.capture(request).await.unwrap_or_else(|e| panic!("{e}")) {
+        Captured::Unchanged => true,
+        Captured::Tree(tree) => {
+            *stored = Some(tree);
+            false
+        }
+    }
+}
+
+async fn verifying(pages: &[(&str, &str)]) -> Option<Page> {
+    let Page { device, site, dir, files } = Page::site(pages).await?;
+    Some(Page { device: device.verifying(), site, dir, files })
+}
+
+const CONTROLS: &str = "<!doctype html><title>T</title><style>.hide{display:none} #late{visibility:hidden}</style>
+    <h1>Controls</h1><input id=text value=a><input id=box type=checkbox><input id=one type=radio name=r checked><input id=two type=radio name=r>
+    <select id=list><option>a<option id=b>b<option>c</select><select id=many multiple><option>x<option>x</select>
+    <textarea id=area>t</textarea><button id=button>Press</button><div id=late>later</div><div id=host></div>
+    <details id=details><summary>More</summary>inside</details><dialog id=dialog>ask</dialog><div id=pop popover>pop</div>
+    <p id=edit contenteditable>edit</p><p id=plain>plain</p><a id=link href=#there>link</a><span id=hint hidden>hint</span>
+    <button id=hinted aria-labelledby=hint>x</button><meter id=meter value=0.5></meter><progress id=progress value=0.5></progress>
+    <div style='display:none' id=away><div id=inpop popover>in</div></div><div id=slots><span id=slotted>slotted</span></div>
+    <canvas id=canvas>fall<button id=incanvas>back</button></canvas>
+    <script>host.attachShadow({mode:'open'}).innerHTML='<input id=inner><button>Shadow</button>';
+      slots.attachShadow({mode:'open',slotAssignment:'manual'}).innerHTML='<slot></slot>';
+      var log=[], f=()=>{}; var host2</script>";
+
+/// Changes that leave no record, or need not: after each a capture is a new one and shows what it should.
+const SILENT: &[(&str, bool)] = &[
+    ("text.value = 'typed'", true),
+    ("box.checked = true", true),
+    ("box.indeterminate = true", true),
+    ("two.checked = true", true),
+    ("list.selectedIndex = 2", true),
+    // Another option with the same text.
+    ("many.options[0].selected = true", true),
+    ("many.options[0].selected = false; many.options[1].selected = true", true),
+    ("area.value = 'typed'", true),
+    ("host.shadowRoot.getElementById('inner').value = 'typed'", true),
+    ("document.styleSheets[0].cssRules[1].style.visibility = 'visible'", true),
+    ("document.styleSheets[0].insertRule('#b{display:none}')", true),
+    ("document.styleSheets[0].deleteRule(0)", true),
+    (
+        "{ const s = new CSSStyleSheet(); s.replaceSync('#plain{display:none}'); document.adoptedStyleSheets = [s] }",
+        true,
+    ),
+    ("document.adoptedStyleSheets = []", true),
+    ("text.focus()", true),
+    ("host.shadowRoot.getElementById('inner').focus()", true),
+    ("document.activeElement.blur()", true),
+    ("details.open = true", true),
+    ("dialog.show()", true),
+    ("dialog.close()", true),
+    ("dialog.showModal()", true),
+    ("dialog.close()", true),
+    ("pop.showPopover()", true),
+    ("pop.hidePopover()", true),
+    ("history.pushState(0, '', '?q=1')", true),
+    ("location.hash = 'there'", true),
+    ("document.title = 'Other'", true),
+    ("edit.firstChild.data = 'edited'", true),
+    ("meter.value = 0.75", true),
+    ("progress.value = 0.75", true),
+    ("host2 = document.createElement('div'), host2.id = 'h2', document.body.append(host2)", true),
+    ("h2.attachShadow({mode:'open'}).innerHTML = '<button>Late</button>'", true),
+    ("h2.shadowRoot.firstChild.textContent = 'Later'", true),
+    ("slots.shadowRoot.firstChild.assign(slotted)", true),
+    ("slots.shadowRoot.firstChild.assign()", true),
+    ("plain.animate([{display:'none'},{display:'none'}],{duration:1,fill:'both'})", true),
+    ("plain.getAnimations().forEach(a => a.cancel())", true),
+    ("plain.addEventListener('click', f)", true),
+    ("plain.removeEventListener('click', f); edit.addEventListener('keydown', f)", true),
+    ("document.fonts.add(new FontFace('f', 'local(x)'))", false),
+    ("window.scrollTo(0, 10)", false),
+    ("void document.body.offsetHeight", false),
+    ("document.styleSheets[0].insertRule('#hint{text-transform:uppercase}')", true),
+];
+
+#[tokio::test]
+async fn what_leaves_no_record_is_noticed_all_the_same() {
+    let Some(mut page) = verifying(&[("/", CONTROLS)]).await else { return };
+    let mut stored = None;
+    look(&mut page, &mut stored).await;
+    for &(change, shows) in SILENT {
+        // Loading, and what the last change set in motion, may still be under way.
+        let until = Instant::now() + Duration::from_secs(10);
+        while !(look(&mut page, &mut stored).await && look(&mut page, &mut stored).await) {
+            assert!(Instant::now() < until, "not quiet before {change}");
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        let before = stored.clone().unwrap();
+        page.truth::<serde_json::Value>(&format!("(()=>{{{change}}})()")).await;
+        let same = look(&mut page, &mut stored).await;
+        let after = stored.clone().unwrap();
+        assert_eq!(*before != *after, shows, "{change}");
+        assert!(!shows || !same, "{change}");
+        if !shows {
+            // Not worth a walk, or it was one for nothing; the next one is not.
+            look(&mut page, &mut stored).await;
+        }
+    }
+    // Style that nothing renders is counted by nobody: it takes a walk to know, every time.
+    assert!(!look(&mut page, &mut stored).await && !look(&mut page, &mut stored).await);
+    let Verified { unchanged, confirmed } = page.device.verified().unwrap();
+    assert!(unchanged >= 40 && confirmed >= 40, "{unchanged} {confirmed}");
+    page.close().await;
+}
+
+/// How long the random part runs; `STICKPIN_FUZZ_SECONDS` for longer ones.
+const SECONDS: u64 = 8;
+
+/// Changes of one page before the next one is made.
+const STEPS: u64 = 25;
+
+/// Seeds that failed once.
+const FAILED: &[u64] = &[];
+
+fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|e| panic!("{name}: {e}")))
+}
+
+fn frame(port: &str, seed: u64) -> String {
+    format!("<iframe src='http://{port}/inner?seed={seed}'></iframe>")
+}
+
+/// Random pages with random changes, each followed by a look or two that verify themselves.
+/// `STICKPIN_FUZZ_SEED=N` makes the page with that seed first, and the same changes of it.
+#[tokio::test]
+async fn unchanged_is_true_at_random() {
+    let script = format!("<script>{}</script>", include_str!("fuzz/page.js"));
+    let html = |frames: &str| {
+        format!(
+            "<!doctype html><title>Fuzz</title><style>.c9{{color:red}}</style><div id=content></div>{frames}{script}"
+        )
+    };
+    let frames = frame("127.0.0.1:PORT", 1) + &frame("localhost:PORT", 2);
+    let pages = [("/", html("")), ("/framed", html(&frames)), ("/inner", html(""))];
+    let pages: Vec<(&str, &str)> = pages.iter().map(|(path, html)| (*path, html.as_str())).collect();
+    let Some(mut page) = verifying(&pages).await else { return };
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let first = setting("STICKPIN_FUZZ_SEED");
+    let mut seed = first.unwrap_or(u64::try_from(now.as_nanos() % 1_000_000_000).unwrap());
+    let until = Instant::now() + Duration::from_secs(setting("STICKPIN_FUZZ_SECONDS").unwrap_or(SECONDS));
+    let mut again = FAILED.iter().copied();
+    let (mut rounds, mut steps) = (0, 0);
+    while Instant::now() < until {
+        let of = again.next().unwrap_or(seed);
+        let path = if of % 3 == 0 { "/framed" } else { "/" };
+        let url = page.site.url(&format!("{path}?seed={of}"));
+        page.go(&url).await;
+        let mut stored = None;
+        let mut done = Vec::new();
+        for n in 0..STEPS {
+            let change: String = page.truth(&format!("step({})", of * 1000 + n)).await;
+            done.push(change);
+            for _ in 0..2 {
+                let request = CaptureRequest { watch: &[], stored: stored.as_ref() };
+                match page.device.capture(request).await {
+                    Ok(Captured::Unchanged) => {}
+                    Ok(Captured::Tree(tree)) => stored = Some(tree),
+                    Err(e) => panic!("STICKPIN_FUZZ_SEED={of}: {e}\nafter {}", done.join("\n      ")),
+                }
+            }
+            steps += 1;
+        }
+        rounds += 1;
+        seed += 1;
+    }
+    let Verified { unchanged, confirmed } = page.device.verified().unwrap();
+    eprintln!(
+        "{rounds} pages up to seed {seed}, {steps} changes, {unchanged} times nothing had changed, {confirmed} confirmed"
+    );
+    // A check that never holds would pass all this.
+    assert!(confirmed * 4 > steps, "{confirmed} of {steps}");
+    page.close().await;
+}
+/// A browser that is asked for listeners through an object of another world than the page's dies after some tens of
+/// questions.
+#[tokio::test]
+async fn a_page_that_listens_is_looked_at_again_and_again() {
+    let Some(mut page) = Page::show(CONTROLS).await else { return };
+    page.truth::<serde_json::Value>("void(plain.addEventListener('click', f))").await;
+    let mut stored = None;
+    for _ in 0..300 {
+        page.truth::<serde_json::Value>("void(document.body.dataset.x = Math.random())").await;
+        assert!(!look(&mut page, &mut stored).await);
+    }
+    page.close().await;
+}
