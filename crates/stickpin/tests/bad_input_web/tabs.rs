@@ -12,7 +12,7 @@ fn a_hundred_popups() {
     assert!(text.contains("opened t2 ") && text.len() < 2_000, "{text}");
     assert!(site.server.wait_for("click hundred", PATIENCE));
     // How many of them the browser lets through, and how fast, is its business.
-    eventually("some of them are there", || site.text(&["tab", "list"]).lines().count() > 2);
+    eventually("some of them are there", || site.text(&["tab", "list"]).lines().count() > 1);
     site.goes_on();
     site.ok(&["tab", "switch", "t2"]);
     site.ok(&["press", "css=\"#in-popup\""]);
@@ -79,8 +79,12 @@ fn a_tab_that_went_away_between_two_commands_is_told_before_anything_is_done_els
         error.is_some()
     });
     let error = error.expect("it was refused");
-    assert_eq!(error.code, ErrorCode::DeviceNotFound, "{error:?}");
-    assert!(error.message.contains("t2 was closed"), "{error:?}");
+    let told = error.code == ErrorCode::DeviceNotFound && error.message.contains("t2 was closed");
+    // Its document went a moment before the tab did.
+    let replaced = error.code == ErrorCode::ElementNotFound && error.dispatched == Dispatched::No;
+    assert!(told || replaced, "{error:?}");
     assert!(!site.server.received().contains(&"click save".to_owned()), "the other tab was pressed");
+    // A question is answered, and says where the session is now.
+    eventually("the session is in the other tab", || site.text(&["get", "title"]).trim() == "Popups");
     site.goes_on();
 }
