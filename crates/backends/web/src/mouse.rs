@@ -69,9 +69,17 @@ impl WebDevice {
 
     /// Where the press landed. Asked after the input was answered.
     async fn verdict(&self, worlds: &[World]) -> Result<Landed> {
-        let mut verdicts = Vec::new();
+        let mut asked = Vec::with_capacity(worlds.len());
         for world in worlds {
-            match self.tab.call::<Option<Verdict>>(world, "clickVerdict", NONE).await {
+            match self.tab.begin(world, expression("clickVerdict", NONE)?) {
+                Ok(asking) => asked.push(asking),
+                Err(Fault::WorldGone | Fault::Dialog(_)) => {}
+                Err(fault) => return Err(unknown(fault)),
+            }
+        }
+        let mut verdicts = Vec::new();
+        for asking in asked {
+            match self.tab.finish::<Option<Verdict>>(asking).await {
                 Ok(verdict) => verdicts.extend(verdict),
                 Err(Fault::WorldGone | Fault::Dialog(_)) => {}
                 Err(fault) => return Err(unknown(fault)),

@@ -144,6 +144,7 @@ impl Scroll {
                 .hint("stickpin scroll down --until 'text=\"Row 900\"'"));
         };
         let mut moved = false;
+        let mut ended = false;
         for _ in 0..ROUNDS {
             let tree = cx.look(Origin::Look).await?;
             let matches = cx.matches(&tree, selector).await?;
@@ -154,6 +155,7 @@ impl Scroll {
                 return Ok((moved, Some(cx.line(&tree, node)?)));
             }
             if !cx.perform(action, words).await?.moved {
+                ended = true;
                 break;
             }
             moved = true;
@@ -161,8 +163,15 @@ impl Scroll {
             let request = SettleRequest { quiet: QUIET / 3, cap: ARRIVAL };
             cx.device()?.settle(request, &cancel).await?;
         }
-        Err(Error::new(ErrorCode::ElementNotFound, format!("{until} did not come up in {words}"))
-            .hint("stickpin snapshot -i shows where it stopped"))
+        let (reason, why) = match ended {
+            true => ("end", "its end was reached".to_owned()),
+            false => ("rounds", format!("it was scrolled {ROUNDS} times and goes on")),
+        };
+        let message = format!("{until} did not come up in {words}: {why}");
+        Err(Error::new(ErrorCode::ElementNotFound, message)
+            .hint("stickpin snapshot -i shows where it stopped")
+            .dispatched(cx.dispatched())
+            .details(serde_json::json!({ "reason": reason, "moved": moved })))
     }
 }
 

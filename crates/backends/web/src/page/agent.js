@@ -28,7 +28,7 @@
 //   focus(id)                   -> {focused, fill, id}; caret at the end
 //   setValue(id, text)          -> {value} | {refused: true, value, accepts}; for fill 'set'
 //   readValue(id)               -> text
-//   select(id, [text])          -> {handled, value?, missing?, options?, why?}
+//   select(id, [text])          -> {handled, value?, refused?, missing?, several?, options?, why?}
 //   scroller(id | 0, dx, dy)    -> {point: [x,y] | null, left, top}: what would scroll, and where a wheel reaches it
 //   scrollBy(id | 0, dx, dy)    -> {moved, left, top}
 //   scrolled()                  -> [x, y]: how far the page is scrolled

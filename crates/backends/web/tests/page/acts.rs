@@ -157,14 +157,16 @@ async fn native_lists_are_chosen_by_label_or_value() {
     let (one, many, button) = (page.id("#one").await, page.id("#many").await, page.id("#button").await);
     assert_eq!(
         page.ask(&format!("select({one}, ['Two words'])")).await,
-        json!({ "handled": true, "value": "Two words" })
+        json!({ "handled": true, "value": "Two words", "refused": false })
     );
     assert_eq!(page.ask(&format!("select({one}, ['1']).value")).await, "One");
     // A disabled option cannot be chosen by a person either.
     let answer = page.ask(&format!("select({one}, ['Three'])")).await;
+    assert_eq!(answer["why"], "its option \"Three\" is disabled");
+    let answer = page.ask(&format!("select({one}, ['Four'])")).await;
     assert_eq!(
         (&answer["missing"], &answer["options"]),
-        (&json!(["Three"]), &json!(["One", "Two words", "Three"]))
+        (&json!(["Four"]), &json!(["One", "Two words", "Three"]))
     );
     assert_eq!(page.ask(&format!("readValue({one})")).await, "One");
     assert_eq!(page.ask(&format!("select({many}, ['b', 'c']).value")).await, "b, c");
