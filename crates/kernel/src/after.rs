@@ -126,9 +126,9 @@ impl Cx {
             acted.settled = Some(settled.settled);
             acted.still = settled.still;
         } else if how.receipt {
-            let changed = self.device()?.changed(EFFECT, &cancel).await;
-            if !self.went_on(&changed) {
-                changed?;
+            let effects = self.device()?.effects(EFFECT, &cancel).await;
+            if !self.went_on(&effects) {
+                effects?;
             }
         }
         if self.device()?.dialog().is_some() {

@@ -34,3 +34,4 @@ pub(crate) mod type_text;
 pub(crate) mod upload;
 pub(crate) mod wait;
 pub(crate) mod wait_for;
+pub(crate) mod wait_traffic;

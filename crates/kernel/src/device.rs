@@ -6,12 +6,14 @@ mod capability;
 mod notice;
 mod question;
 mod tab;
+mod traffic;
 
 pub use action::{Action, Aim, AimOptions, Button, FileInput, HeldFile, Hit, Landed, Modifiers, Performed};
 pub use capability::{Capability, Support};
 pub use notice::{Dialog, DialogAnswer, Notice};
 pub use question::{Arrived, Navigation, Query, SettleRequest, Settled, Shot, ShotRequest};
 pub use tab::{Leave, TabEnd, TabEnded, TabEntry};
+pub use traffic::{Download, DownloadState, Evaluated, RequestEnd, SeenRequest};
 
 use crate::error::{Error, Result};
 use async_trait::async_trait;
@@ -228,6 +230,53 @@ pub trait Device: Send + fmt::Debug {
     /// # Errors
     /// `BACKEND_LOST`.
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool>;
+
+    /// Waits until anything was seen since this last returned: a change, a request, a download, a navigation. False
+    /// when `timeout` was over first.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`.
+    async fn news(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
+        self.changed(timeout, cancel).await
+    }
+
+    /// Waits until an act that was just performed shows an effect, at most so long; longer, within reason, while
+    /// something that it set off is still under way.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`.
+    async fn effects(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
+        self.changed(at_most, cancel).await.map(drop)
+    }
+
+    /// A command begins that may act: what is asked for by [`Device::requests`] and [`Device::downloads`] counts from
+    /// here.
+    fn act_begins(&mut self) {}
+
+    /// The requests that began since the last act did, and those that were under way then, oldest first, bounded.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED`, `BACKEND_LOST`.
+    async fn requests(&mut self) -> Result<Vec<SeenRequest>> {
+        Err(unsupported(self.info().kind, "see requests"))
+    }
+
+    /// The downloads that began since the last act did, and those that were under way then, oldest first, bounded.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED`, `BACKEND_LOST`.
+    async fn downloads(&mut self) -> Result<Vec<Download>> {
+        Err(unsupported(self.info().kind, "download"))
+    }
+
+    /// What an expression in the app's own language is, in the app's own world; what it promises is awaited. None
+    /// when that is not known after `timeout`.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED`, `INVALID_ARGS` with what it threw, and as `capture`.
+    async fn evaluate(&mut self, _expression: &str, _timeout: Duration) -> Result<Option<Evaluated>> {
+        Err(unsupported(self.info().kind, "evaluate expressions"))
+    }
 
     /// Goes somewhere else and returns when the new document is ready. A page that asks before it is left is answered
     /// or not as `leave` says.

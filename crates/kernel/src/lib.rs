@@ -30,6 +30,7 @@ mod mailbox;
 mod name;
 mod overlay;
 pub mod paths;
+mod pattern;
 mod picture;
 mod question;
 mod receipt;

@@ -13,6 +13,8 @@ const URL: usize = 200;
 pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
     let mut lines: Vec<(u8, String)> = Vec::new();
     let mut saw_change = changed;
+    // A request that went well is worth a word where nothing else was seen of the act.
+    let mut requested: Vec<String> = Vec::new();
     for notice in notices {
         let line = match notice {
             Notice::Changed => {
@@ -33,6 +35,21 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
             Notice::Announced { text } => (4, format!("announced {}", quote(text))),
             Notice::Opened { id, what } => (5, format!("opened {} {}", escape(id, 16), escape(what, URL))),
             Notice::Closed { id } => (5, format!("closed {}", escape(id, 16))),
+            Notice::Leaving { url } => (0, format!("going to {} (not there yet)", escape(url, URL))),
+            Notice::Requested { method, url, status: None } => {
+                (6, format!("{} {} is under way", escape(method, 16), escape(url, URL)))
+            }
+            Notice::Requested { method, url, status: Some(status) } => {
+                requested.push(format!("sent {} {} ({status})", escape(method, 16), escape(url, URL)));
+                continue;
+            }
+            Notice::Downloading { name, received, total } => {
+                let progress = crate::commands::wait_traffic::progress(*received, *total);
+                (5, format!("downloading {} ({progress}; stickpin wait download)", quote(name)))
+            }
+            Notice::DownloadFailed { name, why } => {
+                (2, format!("download of {} failed: {}", quote(name), escape(why, 80)))
+            }
             Notice::Downloaded { path } => {
                 (5, format!("downloaded {}", escape(&path.display().to_string(), URL)))
             }
@@ -43,6 +60,10 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
     }
     lines.sort_by_key(|(weight, _)| *weight);
     let mut lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
+    if lines.is_empty() && !saw_change && !requested.is_empty() {
+        requested.truncate(2);
+        return requested;
+    }
     if lines.is_empty() {
         return vec![if saw_change { "changed" } else { "no effect seen" }.to_owned()];
     }
@@ -59,7 +80,7 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
 pub fn is_error(line: &str) -> bool {
     let word = line.split(' ').next().unwrap_or_default();
     let method = !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase());
-    line.starts_with("console error ") || method && line.contains(" -> ")
+    line.starts_with("console error ") || line.starts_with("download of ") || method && line.contains(" -> ")
 }
 
 #[cfg(test)]
@@ -90,6 +111,19 @@ mod tests {
         assert_eq!(lines.len(), LINES);
         assert_eq!(lines[0], "navigated to /next");
         assert_eq!(lines[4], "… 4 more");
+    }
+
+    #[test]
+    fn a_request_that_went_well_is_worth_a_word_where_nothing_else_was_seen() {
+        let sent = |status| Notice::Requested { method: "POST".into(), url: "/save".into(), status };
+        assert_eq!(lines(&[sent(Some(200))], false), ["sent POST /save (200)"]);
+        assert_eq!(lines(&[sent(Some(200)), Notice::Changed], false), ["changed"]);
+        assert_eq!(lines(&[sent(None), Notice::Changed], false), ["POST /save is under way"]);
+        let going = Notice::Leaving { url: "/next".into() };
+        assert_eq!(lines(&[sent(None), going], false)[0], "going to /next (not there yet)");
+        let failed = Notice::DownloadFailed { name: "a -> b".into(), why: "gone".into() };
+        let lines = lines(&[failed, sent(None)], false);
+        assert!(is_error(&lines[0]) && !is_error(&lines[1]), "{lines:?}");
     }
 
     #[test]

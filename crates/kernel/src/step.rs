@@ -52,6 +52,11 @@ pub(crate) async fn run(
         Some(moved) => cx.warn(format!("Note: {moved}.")),
         None => {}
     }
+    if prepared.effect() == Effect::Mutates
+        && let Ok(live) = cx.live()
+    {
+        live.device.act_begins();
+    }
     let journal = cx.host.config.journal.clone();
     journal.command_begin(&cx.session_name, entry.spec.name, prepared.effect());
     let (effect, input) = (prepared.effect(), prepared.input().clone());

@@ -1,13 +1,17 @@
 //! Waiting for the app, between looks that others may use.
 
+use crate::after::QUIET;
 use crate::cx::Cx;
+use crate::device::SettleRequest;
 use crate::error::{Error, ErrorCode, Result};
-use std::pin::pin;
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// The net under the events: how long at most until a wait looks again.
 const LOOK: Duration = Duration::from_millis(250);
+
+/// Characters of what still moves.
+const STILL: usize = 500;
 
 /// How long a wait goes on. Between looks, [`Patience::next`] waits for a change and lets other commands in.
 #[derive(Debug)]
@@ -21,28 +25,108 @@ impl Patience {
         Self { timeout, end: Instant::now() + timeout }
     }
 
-    /// Waits until it is worth looking again.
+    /// How much time is left.
+    pub(crate) fn left(&self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
+    }
+
+    /// Waits until it is worth looking at the app again.
     ///
     /// # Errors
-    /// `TIMEOUT` when the time is over, naming what was waited for and what is true instead.
+    /// `TIMEOUT` when the time is over, naming what was waited for, what is true instead, and what still moves.
     pub(crate) async fn next(&self, cx: &mut Cx, what: &str, instead: &str) -> Result<()> {
-        let left = self.end.saturating_duration_since(Instant::now());
+        let left = self.left();
         if left.is_zero() {
-            let waited = self.timeout.as_millis();
-            return Err(Error::new(ErrorCode::Timeout, format!("waited {waited} ms for {what}; {instead}"))
-                .hint("--timeout MS waits longer; stickpin snapshot -i shows what is there"));
+            return Err(self.over(cx, what, instead).await?);
         }
-        cx.pause(left.min(LOOK)).await
+        cx.pause(left.min(LOOK), Listen::Changes).await
+    }
+
+    /// The same for what is no part of a capture: waits for news of any kind, and looks after `look` without any.
+    ///
+    /// # Errors
+    /// As [`Patience::next`].
+    pub(crate) async fn for_news(
+        &self,
+        cx: &mut Cx,
+        what: &str,
+        instead: &str,
+        look: Duration,
+    ) -> Result<()> {
+        let left = self.left();
+        if left.is_zero() {
+            return Err(self.over(cx, what, instead).await?);
+        }
+        cx.pause(left.min(LOOK).min(look), Listen::News).await
+    }
+
+    async fn over(&self, cx: &mut Cx, what: &str, instead: &str) -> Result<Error> {
+        let mut message = format!("waited {} ms for {what}; {instead}", self.timeout.as_millis());
+        let still = cx.moving().await?;
+        let mut e = Error::new(ErrorCode::Timeout, String::new())
+            .hint("--timeout MS waits longer; stickpin snapshot -i shows what is there");
+        if !still.is_empty() {
+            message.push_str("; still moving: ");
+            message.push_str(&stickpin_tree::escape(&still.join(", "), STILL));
+            e = e.details(serde_json::json!({ "still": still }));
+        }
+        e.message = message;
+        Ok(e)
     }
 }
 
+/// What ends a pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listen {
+    /// A capture may differ from the last one.
+    Changes,
+    /// Anything was seen.
+    News,
+}
+
 impl Cx {
+    /// What still moves in the app, in words: requests, animations, mutations.
+    async fn moving(&mut self) -> Result<Vec<String>> {
+        let cancel = self.cancel.clone();
+        let device = self.device()?;
+        if device.dialog().is_some() {
+            return Ok(Vec::new());
+        }
+        let mut still = Vec::new();
+        match device.requests().await {
+            Ok(seen) => {
+                let pending = seen.iter().filter(|r| r.counts && r.end.is_none());
+                still.extend(pending.take(3).map(crate::commands::wait_traffic::words));
+            }
+            // Not every device sees requests.
+            Err(e) if e.code == ErrorCode::Unsupported => {}
+            Err(e) => return Err(e),
+        }
+        let now = SettleRequest { quiet: QUIET, cap: Duration::ZERO };
+        let others = self.device()?.settle(now, &cancel).await?.still;
+        // Requests were named with their age.
+        still.extend(others.into_iter().filter(|words| !words.starts_with("request ")));
+        Ok(still)
+    }
+
+    /// Fails when a dialog keeps the app from going on.
+    ///
+    /// # Errors
+    /// `DIALOG_OPEN`.
+    pub(crate) fn no_dialog(&mut self) -> Result<()> {
+        self.check()?;
+        match self.device()?.dialog() {
+            Some(dialog) => Err(crate::step::blocked(&dialog)),
+            None => Ok(()),
+        }
+    }
+
     /// Waits until it is worth looking again, at most so long: something may have changed, or other commands had
     /// their turn. Commands go first at once, other waits after a look of this one.
     ///
     /// # Errors
     /// `TIMEOUT` when the command was ended, `SESSION_NOT_FOUND` when the session was closed meanwhile.
-    pub(crate) async fn pause(&mut self, at_most: Duration) -> Result<()> {
+    pub(crate) async fn pause(&mut self, at_most: Duration, listen: Listen) -> Result<()> {
         self.check()?;
         let Some(loan) = &self.loan else { return Err(crate::mailbox::closed(&self.session_name)) };
         let (wanted, again) = (loan.wanted.clone(), loan.wanted_again.clone());
@@ -52,7 +136,11 @@ impl Cx {
         }
         let stop = self.cancel.child_token();
         {
-            let mut changed = pin!(self.device()?.changed(at_most, &stop));
+            let device = self.device()?;
+            let mut changed = match listen {
+                Listen::Changes => device.changed(at_most, &stop),
+                Listen::News => device.news(at_most, &stop),
+            };
             tokio::select! {
                 biased;
                 changed = &mut changed => changed?,

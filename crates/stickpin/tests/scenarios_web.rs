@@ -13,8 +13,16 @@ use stickpin_testkit::{
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
 
 /// In process, all of them.
-const NAMES: &[&str] =
-    &["web-files", "web-orders", "web-reach", "web-read", "web-signin", "web-tabs", "web-widgets"];
+const NAMES: &[&str] = &[
+    "web-files",
+    "web-orders",
+    "web-reach",
+    "web-read",
+    "web-signin",
+    "web-tabs",
+    "web-traffic",
+    "web-widgets",
+];
 
 fn run(name: &str, surface: impl FnOnce(&Path) -> Option<Box<dyn Surface>>) {
     let dir = tempfile::tempdir().expect("a folder");
@@ -47,6 +55,19 @@ fn reach() {
 #[test]
 fn read() {
     in_process("web-read");
+}
+
+#[test]
+fn traffic() {
+    in_process("web-traffic");
+}
+
+#[test]
+fn traffic_through_the_binary_as_text() {
+    run("web-traffic", |dir| {
+        chromium()?;
+        Some(Box::new(ProcessText::new(dir, Path::new(PROGRAM))))
+    });
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Serves a folder on a port of its own until it is dropped; `POST /__log` adds a line to the log.
 ///
-/// Besides files: `/__status/500` answers with that status, `/__slow/700/FILE` with a file after 700 ms, `/__never` accepts and never answers, `/__events` is
+/// Besides files: `/__status/500` answers with that status, `/__trickle/700/FILE` with half of a file and the rest 700 ms later, `/__slow/700/FILE` with a file after 700 ms, `/__never` accepts and never answers, `/__events` is
 /// a stream of server-sent events that [`PageServer::push`] writes to.
 #[derive(Debug)]
 pub struct PageServer {
@@ -142,6 +142,18 @@ fn answer(mut stream: &TcpStream, server: &Shared) -> std::io::Result<()> {
         }
         None => path,
     };
+    if let Some((millis, rest)) = path.strip_prefix("/__trickle/").and_then(|rest| rest.split_once('/')) {
+        let bytes = std::fs::read(server.root.join(rest))?;
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            bytes.len()
+        )?;
+        let (first, last) = bytes.split_at(bytes.len() / 2);
+        stream.write_all(first)?;
+        std::thread::sleep(Duration::from_millis(millis.parse().unwrap_or(0)));
+        return stream.write_all(last);
+    }
     if let Some(status) = path.strip_prefix("/__status/") {
         return respond(&mut stream, &format!("{status} Asked"), "text/html", b"<title>status</title>");
     }

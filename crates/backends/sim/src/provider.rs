@@ -50,6 +50,9 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Attrs, Support::Yes),
     (Capability::Settle, Support::Yes),
     (Capability::Tabs, Support::Yes),
+    (Capability::Requests, Support::No),
+    (Capability::Downloads, Support::No),
+    (Capability::Evaluate, Support::No),
 ];
 
 /// Viewport where none was asked for.

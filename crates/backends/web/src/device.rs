@@ -5,6 +5,7 @@ use crate::cdp::protocol as cdp;
 use crate::launch::Browser;
 use crate::mouse::NONE;
 use crate::tab::{Fault, Tab, World, dialog_open};
+use crate::traffic::Evaluating;
 use crate::unchanged::{Verified, Walked, Wanted};
 use crate::unseen::Unseen;
 use async_trait::async_trait;
@@ -13,8 +14,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
-    Dialog, DialogAnswer, FileInput, Leave, Located, Navigation, Notice, Page, Performed, Query,
-    SettleRequest, Settled, Shot, ShotRequest, TabEnded, TabEntry,
+    Dialog, DialogAnswer, Download, Evaluated, FileInput, Leave, Located, Navigation, Notice, Page,
+    Performed, Query, SeenRequest, SettleRequest, Settled, Shot, ShotRequest, TabEnded, TabEntry,
 };
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, IdentityGrade, Rect};
@@ -38,7 +39,7 @@ pub struct WebDevice {
     pub(crate) tab: Tab,
     /// How often the tab had changed at the last capture.
     pub(crate) seen: u64,
-    /// The same when notices were last asked for.
+    /// How often it had changed to the eye when notices were last asked for.
     pub(crate) told: u64,
     /// When the last input was sent.
     pub(crate) acted: Option<Instant>,
@@ -46,6 +47,12 @@ pub struct WebDevice {
     pub(crate) walked: Option<Walked>,
     /// Set where every "nothing changed" is verified.
     pub(crate) verified: Option<Verified>,
+    /// When the last command that acts began.
+    pub(crate) begun: Instant,
+    /// The last event that a wait was told of.
+    pub(crate) heard: u64,
+    /// An expression that was asked for and is not known yet.
+    pub(crate) evaluating: Option<Evaluating>,
     /// What is known of documents that their scripts cannot see.
     pub(crate) unseen: Unseen,
     /// Sessions of the tabs that were driven before this one, the latest last.
@@ -79,6 +86,9 @@ impl WebDevice {
             acted: None,
             walked: None,
             verified: None,
+            begun: Instant::now(),
+            heard: 0,
+            evaluating: None,
             unseen: Unseen::default(),
             trail: Vec::new(),
             number,
@@ -250,6 +260,30 @@ impl Device for WebDevice {
         }
     }
 
+    async fn news(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
+        self.wait_for_news(wait, cancel).await
+    }
+
+    async fn effects(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
+        self.wait_for_effects(at_most, cancel).await
+    }
+
+    fn act_begins(&mut self) {
+        self.begun = Instant::now();
+    }
+
+    async fn requests(&mut self) -> Result<Vec<SeenRequest>> {
+        self.seen_requests()
+    }
+
+    async fn downloads(&mut self) -> Result<Vec<Download>> {
+        self.seen_downloads()
+    }
+
+    async fn evaluate(&mut self, expression: &str, wait: Duration) -> Result<Option<Evaluated>> {
+        self.value_of(expression, wait).await
+    }
+
     async fn navigate(
         &mut self,
         to: &Navigation,
@@ -318,13 +352,14 @@ impl Device for WebDevice {
     }
 
     async fn notices(&mut self) -> Result<Vec<Notice>> {
-        let (mut notices, activity) =
-            self.tab.write(|tab| (tab.notices.drain(..).collect::<Vec<_>>(), tab.activity))?;
+        let (mut notices, changes) =
+            self.tab.write(|tab| (tab.notices.drain(..).collect::<Vec<_>>(), tab.changes))?;
         // What other tabs saw until now belongs to nothing that is asked about later.
         self.tab.shared.state().tabs.values_mut().for_each(|tab| tab.notices.clear());
-        if std::mem::replace(&mut self.told, activity) != activity {
+        if std::mem::replace(&mut self.told, changes) != changes {
             notices.insert(0, Notice::Changed);
         }
+        notices.extend(self.set_off()?);
         Ok(notices)
     }
 

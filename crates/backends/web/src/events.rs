@@ -7,6 +7,7 @@ use crate::agent;
 use crate::cdp::protocol as cdp;
 use crate::cdp::{Client, Method, Sink};
 use crate::state::{Chooser, Frame, Shared, Stage, State, TabState, World};
+use crate::traffic::{download_began, download_progress};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::path::PathBuf;
@@ -96,19 +97,17 @@ impl Recorder {
                 }
             }
             "Browser.downloadWillBegin" => {
-                if let Some(cdp::DownloadWillBegin { guid, suggested_filename }) = read(method, params) {
-                    state.downloads.insert(guid, suggested_filename);
+                if let Some(event) = read::<cdp::DownloadWillBegin>(method, params) {
+                    download_began(&mut state.downloads, event.guid, &event.suggested_filename);
                 }
             }
             "Browser.downloadProgress" => {
-                if let Some(cdp::DownloadProgress { guid, state: progress }) = read(method, params)
-                    && progress != "inProgress"
-                    && let Some(name) = state.downloads.remove(&guid)
-                    && progress == "completed"
+                if let Some(event) = read(method, params)
+                    && let Some(notice) = download_progress(&mut state.downloads, &self.downloads, &event)
                 {
-                    let path = self.downloads.join(name);
+                    // Whoever drives the session is told, whichever tab it came from.
                     for tab in state.tabs.values_mut() {
-                        tab.notice(Notice::Downloaded { path: path.clone() });
+                        tab.notice(notice.clone());
                     }
                 }
             }
@@ -369,6 +368,7 @@ fn navigated(tab: &mut TabState, session: &str, info: cdp::FrameInfo) {
         tab.main.clone_from(&info.id);
         tab.navigating = None;
         tab.requests.clear();
+        tab.left_traffic();
         tab.arrivals += 1;
         tab.notice(Notice::Navigated { url: url.clone() });
     } else {

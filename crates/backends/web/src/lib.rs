@@ -14,6 +14,7 @@
 //! | `frames` | whose element shows which document, and how their pixels map |
 //! | `aim`, `mouse`, `keyboard`, `keys`, `files` | where a press would go; input events; files for inputs and drops |
 //! | `navigate`, `address`, `settle`, `screenshot`, `clipboard` | going somewhere, what an address is, quiet, pictures, copied text |
+//! | `traffic` | requests and downloads that are remembered, waits for them, expressions of the page |
 //!
 //! Invariants: nothing is asked of a page behind a dialog; a capture carries no coordinates; an input goes where a
 //! hit test of the same moment says.
@@ -43,6 +44,7 @@ mod settle;
 mod state;
 mod tab;
 mod tabs;
+mod traffic;
 mod unchanged;
 mod unseen;
 

@@ -87,7 +87,8 @@ async fn first_tab(browser: &Browser, shared: &Arc<Shared>, request: &OpenReques
     let client = &browser.client;
     let refused = |e: crate::cdp::CallError| lost(&format!("the browser refused to be driven: {e}"));
     let downloads = cdp::SetDownloadBehavior {
-        behavior: "allow",
+        // Under names of ours: those that pages suggest are looked at first.
+        behavior: "allowAndName",
         download_path: browser.downloads.display().to_string(),
         events_enabled: true,
     };
@@ -138,6 +139,9 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Attrs, Support::Yes),
     (Capability::Settle, Support::Yes),
     (Capability::Tabs, Support::Yes),
+    (Capability::Requests, Support::Yes),
+    (Capability::Downloads, Support::Yes),
+    (Capability::Evaluate, Support::Yes),
 ];
 
 #[async_trait]

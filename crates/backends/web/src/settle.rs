@@ -3,7 +3,7 @@
 use crate::agent::Quiet;
 use crate::device::WebDevice;
 use crate::events::clip;
-use crate::state::{Stage, TabState};
+use crate::state::{Request, Stage, TabState};
 use crate::tab::{Fault, expression};
 use std::time::{Duration, Instant};
 use stickpin_kernel::Result;
@@ -13,6 +13,9 @@ use tokio::time::{sleep_until, timeout};
 /// A request that is older than this is one of those that stay open.
 const YOUNG: Duration = Duration::from_secs(5);
 
+/// A script's request whose answer goes on for longer than this is a stream, or nobody reads it.
+const STREAM: Duration = Duration::from_millis(500);
+
 /// The longest single question to the page.
 const SLICE: Duration = Duration::from_secs(10);
 
@@ -21,6 +24,12 @@ const WORDS: Duration = Duration::from_millis(500);
 
 /// Lines about what still moves.
 const MAX_STILL: usize = 5;
+
+/// When a request stops to be young: nobody waits for an answer that late, nor for the end of a stream.
+fn old_at(request: &Request) -> Instant {
+    let late = request.since + YOUNG;
+    request.answered.map_or(late, |answered| late.min(answered + STREAM))
+}
 
 /// What of a tab still moves, as its events tell it, and when it has to be looked at again if no event comes.
 fn moving(tab: &TabState, acted: Option<Instant>, quiet: Duration) -> Option<(Vec<String>, Option<Instant>)> {
@@ -34,11 +43,10 @@ fn moving(tab: &TabState, acted: Option<Instant>, quiet: Duration) -> Option<(Ve
         return Some((vec!["the document is being loaded".to_owned()], None));
     }
     let now = Instant::now();
-    let young: Vec<_> =
-        tab.requests.values().filter(|r| r.counts && now.duration_since(r.since) < YOUNG).collect();
-    if let Some(oldest) = young.iter().map(|r| r.since).min() {
+    let young: Vec<_> = tab.requests.values().filter(|r| r.counts && now < old_at(r)).collect();
+    if let Some(oldest) = young.iter().map(|r| old_at(r)).min() {
         let words = young.iter().map(|r| format!("request {} {}", r.method, clip(&r.url)));
-        return Some((words.take(MAX_STILL).collect(), Some(oldest + YOUNG)));
+        return Some((words.take(MAX_STILL).collect(), Some(oldest)));
     }
     let since = tab.active_at.into_iter().chain(acted).max()?;
     (now < since + quiet).then(|| (Vec::new(), Some(since + quiet)))

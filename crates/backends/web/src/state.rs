@@ -35,6 +35,21 @@ impl Shared {
         self.version.send_modify(|version| *version = version.wrapping_add(1));
     }
 
+    /// Waits until something happened after the version `seen`; the version that is there then.
+    pub(crate) async fn until_after(&self, seen: u64) -> u64 {
+        let mut version = self.version.subscribe();
+        loop {
+            let now = *version.borrow_and_update();
+            if now != seen {
+                return now;
+            }
+            if version.changed().await.is_err() {
+                // The sender lives in `self`.
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
     /// Waits until `look` finds something. It is asked once now, and after every event.
     pub(crate) async fn until<T>(&self, mut look: impl FnMut(&State) -> Option<T>) -> T {
         let mut version = self.version.subscribe();
@@ -60,8 +75,8 @@ pub(crate) struct State {
     pub(crate) children: HashMap<String, String>,
     /// Why the browser is gone.
     pub(crate) lost: Option<String>,
-    /// Downloads that are under way: file names by their id.
-    pub(crate) downloads: HashMap<String, String>,
+    /// Downloads, the last ones, oldest first.
+    pub(crate) downloads: Vec<crate::traffic::Coming>,
     /// The last scope that was given to a document.
     pub(crate) last_scope: u64,
     /// The last number that was given to a tab.
@@ -140,6 +155,10 @@ pub(crate) struct TabState {
     pub(crate) arrivals: u64,
     /// Requests under way, by id.
     pub(crate) requests: HashMap<String, Request>,
+    /// The last requests, oldest first, those that ended included.
+    pub(crate) traffic: VecDeque<crate::traffic::Seen>,
+    /// Counts what a person could see: changes of documents, frames, navigations.
+    pub(crate) changes: u64,
     /// Counts everything that may have changed the page.
     pub(crate) activity: u64,
     /// When `activity` was last counted up.
@@ -216,6 +235,8 @@ pub(crate) struct Request {
     pub(crate) counts: bool,
     /// Whether its failure is worth a notice.
     pub(crate) reported: bool,
+    /// When a script's request was answered: a body that goes on for long is a stream.
+    pub(crate) answered: Option<Instant>,
 }
 
 impl TabState {
@@ -233,6 +254,12 @@ impl TabState {
 
     /// Something may have changed what the page shows.
     pub(crate) fn active(&mut self) {
+        self.changes += 1;
+        self.stirred();
+    }
+
+    /// Something happened that may lead to a change.
+    pub(crate) fn stirred(&mut self) {
         self.activity += 1;
         self.active_at = Some(Instant::now());
     }

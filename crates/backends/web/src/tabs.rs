@@ -99,8 +99,8 @@ impl WebDevice {
         let tab = state.tabs.get(&self.tab.session);
         self.number = tab.map_or(self.number, |tab| tab.number);
         // What happened while nobody looked is no effect of what comes next.
-        self.told = tab.map_or(0, |tab| tab.activity);
-        self.seen = self.told.wrapping_sub(1);
+        self.told = tab.map_or(0, |tab| tab.changes);
+        self.seen = tab.map_or(0, |tab| tab.activity).wrapping_sub(1);
         self.acted = None;
     }
 

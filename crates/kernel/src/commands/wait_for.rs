@@ -8,6 +8,7 @@ use crate::cx::Cx;
 use crate::device::SettleRequest;
 use crate::error::{Error, ErrorCode, Result};
 use crate::mailbox::Turn;
+use crate::pattern::Pattern;
 use crate::waiting::Patience;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,11 +40,11 @@ pub(crate) struct WaitText {
     timeout: u64,
 }
 
-/// Wait until the address of the page contains something.
+/// Wait until the address of the page contains something, or fits a pattern with `*`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WaitUrl {
-    /// A part of the address.
+    /// A part of the address, or with `*` the whole of it: `/orders/*` (its path), `https://*/orders/*`.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     part: String,
     /// Give up after so many milliseconds.
@@ -125,13 +126,15 @@ impl Command for WaitUrl {
     async fn run(self, cx: &mut Cx) -> Result<Waited> {
         let patience = Patience::new(Duration::from_millis(self.timeout));
         let what = format!("an address with {}", quote(&self.part));
+        let pattern = Pattern::new(&self.part);
         loop {
+            cx.no_dialog()?;
             let url = page(cx).await?.url;
             let truth = format!("at {}", escape(&url, 300));
-            if url.contains(&self.part) {
+            if pattern.fits(&url) {
                 return Ok(Waited { truth });
             }
-            patience.next(cx, &what, &truth).await?;
+            patience.for_news(cx, &what, &truth, Duration::MAX).await?;
         }
     }
 }

@@ -29,6 +29,9 @@ pub enum Capability {
     Attrs,
     Settle,
     Tabs,
+    Requests,
+    Downloads,
+    Evaluate,
 }
 
 /// How far a capability goes.

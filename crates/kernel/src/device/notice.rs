@@ -49,6 +49,36 @@ pub enum Notice {
         /// Its id.
         id: String,
     },
+    /// Another document is on its way and not there yet.
+    Leaving {
+        /// Its address.
+        url: String,
+    },
+    /// A request that counts: under way, or answered well.
+    Requested {
+        /// Method.
+        method: String,
+        /// Address.
+        url: String,
+        /// The answer; none while it is under way.
+        status: Option<u16>,
+    },
+    /// A file is being downloaded.
+    Downloading {
+        /// Its name.
+        name: String,
+        /// Bytes that are here.
+        received: u64,
+        /// Bytes in all, where that is known.
+        total: Option<u64>,
+    },
+    /// A download was cancelled or broke off.
+    DownloadFailed {
+        /// Its name.
+        name: String,
+        /// The reason.
+        why: String,
+    },
     /// A file was downloaded.
     Downloaded {
         /// Where it is.

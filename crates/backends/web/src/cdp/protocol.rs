@@ -129,6 +129,8 @@ methods! {
     "Runtime.callFunctionOn" CallFunctionOn { function_declaration: String, object_id: String, return_by_value: bool } -> Evaluated;
     /// The same, with objects as arguments.
     "Runtime.callFunctionOn" CallWithObjects { function_declaration: String, object_id: String, arguments: Vec<ObjectArgument>, return_by_value: bool } -> Evaluated;
+    /// Evaluates an expression in the world of the page itself, with a bound on its time.
+    "Runtime.evaluate" EvaluateInPage { expression: String, await_promise: bool, user_gesture: bool, timeout: f64, object_group: &'static str } -> Evaluated;
     /// Evaluates to an object that is kept until its group is released.
     "Runtime.evaluate" EvaluateObject { expression: String, unique_context_id: String, object_group: &'static str } -> Evaluated;
     /// The properties of an object.
@@ -234,7 +236,7 @@ values! {
     /// Answer of `Runtime.evaluate` and `Runtime.callFunctionOn`.
     Evaluated { result: RemoteObject, exception_details: Option<ExceptionDetails> }
     /// A value of the page.
-    RemoteObject { value: Option<Box<RawValue>>, object_id: Option<String>, description: Option<String> }
+    RemoteObject { r#type: String, unserializable_value: Option<String>, value: Option<Box<RawValue>>, object_id: Option<String>, description: Option<String> }
     /// An exception of the page.
     ExceptionDetails { text: String, exception: Option<RemoteObject> }
     /// Answer of `DOM.getFrameOwner`.
@@ -310,7 +312,7 @@ values! {
     /// `Runtime.bindingCalled`.
     BindingCalled { name: String, payload: String, execution_context_id: i64 }
     /// `Network.requestWillBeSent`.
-    RequestWillBeSent { request_id: String, loader_id: String, frame_id: Option<String>, r#type: Option<String>, request: RequestInfo }
+    RequestWillBeSent { request_id: String, loader_id: String, frame_id: Option<String>, r#type: Option<String>, request: RequestInfo, redirect_response: Option<ResponseInfo> }
     /// What is asked for.
     RequestInfo { url: String, method: String }
     /// `Network.responseReceived`.
@@ -320,11 +322,13 @@ values! {
     /// `Network.loadingFinished`.
     LoadingFinished { request_id: String }
     /// `Network.loadingFailed`.
-    LoadingFailed { request_id: String, error_text: String, canceled: bool, blocked_reason: Option<String> }
+    LoadingFailed { request_id: String, error_text: String, canceled: bool, blocked_reason: Option<String>, cors_error_status: Option<CorsError> }
+    /// Why the rules of origins forbid an answer.
+    CorsError { cors_error: String }
     /// `Input.dragIntercepted`.
     DragIntercepted { data: Value }
     /// `Browser.downloadWillBegin`.
-    DownloadWillBegin { guid: String, suggested_filename: String }
+    DownloadWillBegin { guid: String, url: String, suggested_filename: String }
     /// `Browser.downloadProgress`.
-    DownloadProgress { guid: String, state: String }
+    DownloadProgress { guid: String, total_bytes: f64, received_bytes: f64, state: String }
 }

@@ -1,0 +1,373 @@
+//! `wait request`, `wait download`, `wait fn`: waits for what no element shows.
+
+use super::wait::{WAIT, Waited, usual};
+use crate::command::{Command, Effect, Spec};
+use crate::cx::Cx;
+use crate::device::{Capability, Download, DownloadState, RequestEnd, SeenRequest};
+use crate::error::{Error, ErrorCode, Result, io_error};
+use crate::pattern::Pattern;
+use crate::render::{Show, Text};
+use crate::waiting::Patience;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::Duration;
+use stickpin_tree::{escape, quote};
+
+/// How often an expression is looked at when nothing else says that it may have become true.
+const EXPRESSION: Duration = Duration::from_millis(100);
+
+/// Characters of an address.
+const URL: usize = 200;
+
+/// Requests that a time-out names.
+const NAMED: usize = 3;
+
+/// Wait until a request that fits has been answered. One that ended since the last command that acted began counts, too.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct WaitRequest {
+    /// A part of the address, or with `*` the whole of it (`/api/*`); a method may stand before it: `POST /api/order`.
+    #[schemars(extend("x-positional" = 0, "x-text" = true))]
+    pattern: String,
+    /// Only one that is answered so: `200`, `2xx`. Without it any end counts, failures too.
+    #[schemars(extend("x-placeholder" = "STATUS"))]
+    status: Option<String>,
+    /// Give up after so many milliseconds.
+    #[serde(default = "usual")]
+    #[schemars(extend("x-placeholder" = "MS"))]
+    timeout: u64,
+}
+
+/// Wait until a download is complete, and print where the file is. One that began with the last command that acted counts.
+///
+/// Files lie in a folder of the session, which is removed when it is closed; `--save-as` copies one out of it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct WaitDownload {
+    /// A part of the file's name, or with `*` the whole of it; any file unless given.
+    #[schemars(extend("x-positional" = 0, "x-text" = true))]
+    name: Option<String>,
+    /// Copy the file to this path, or into this folder.
+    #[schemars(extend("x-placeholder" = "PATH"))]
+    save_as: Option<String>,
+    /// Give up after so many milliseconds.
+    #[serde(default = "usual")]
+    #[schemars(extend("x-placeholder" = "MS"))]
+    timeout: u64,
+}
+
+/// Wait until an expression of the page's own script is true: `window.app?.ready`. One that throws ends the waiting.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct WaitFn {
+    /// The expression; what it promises is awaited.
+    #[schemars(extend("x-positional" = 0, "x-text" = true))]
+    expression: String,
+    /// Give up after so many milliseconds.
+    #[serde(default = "usual")]
+    #[schemars(extend("x-placeholder" = "MS"))]
+    timeout: u64,
+}
+
+/// A request that was waited for.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answered {
+    method: String,
+    url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    /// Why it was not answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed: Option<String>,
+    ms: u64,
+    truth: String,
+}
+
+/// A file that was waited for.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Saved {
+    name: String,
+    bytes: u64,
+    path: PathBuf,
+    truth: String,
+}
+
+fn longer(ms: u64) -> Duration {
+    WAIT.deadline.saturating_add(Duration::from_millis(ms))
+}
+
+impl WaitRequest {
+    /// The method and the address that are wanted.
+    fn wanted(&self) -> (Option<&str>, Pattern) {
+        let text = self.pattern.trim();
+        match text.split_once(' ') {
+            Some((method, address)) if method.bytes().all(|b| b.is_ascii_uppercase()) => {
+                (Some(method), Pattern::new(address))
+            }
+            _ => (None, Pattern::new(text)),
+        }
+    }
+
+    fn status(&self) -> Result<Option<&str>> {
+        let Some(status) = &self.status else { return Ok(None) };
+        let good = status.len() == 3
+            && status.starts_with(|c: char| c.is_ascii_digit())
+            && (status[1..].bytes().all(|b| b.is_ascii_digit()) || &status[1..] == "xx");
+        if good {
+            return Ok(Some(status));
+        }
+        Err(Error::new(ErrorCode::InvalidArgs, format!("{} is no status", quote(status)))
+            .hint("stickpin wait request /api/order --status 201, or --status 2xx"))
+    }
+}
+
+fn has_status(request: &SeenRequest, wanted: &str) -> bool {
+    let Some(RequestEnd::Status(status)) = &request.end else { return false };
+    let said = status.to_string();
+    said == wanted || wanted.ends_with("xx") && said.starts_with(&wanted[..1])
+}
+
+/// `GET /api/orders pending for 4.2 s`, `POST /api/order -> 500`.
+pub(crate) fn words(request: &SeenRequest) -> String {
+    let what = format!("{} {}", escape(&request.method, 16), escape(&request.url, URL));
+    match &request.end {
+        None => format!("{what} pending for {}", span(request.took)),
+        Some(RequestEnd::Status(status)) => format!("{what} -> {status}"),
+        Some(RequestEnd::Failed(why)) => format!("{what} -> {}", escape(why, 80)),
+    }
+}
+
+fn span(time: Duration) -> String {
+    match time.as_millis() {
+        ms @ 0..1_000 => format!("{ms} ms"),
+        ms => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+    }
+}
+
+/// `3 of 120 kB`.
+pub(crate) fn progress(received: u64, total: Option<u64>) -> String {
+    match total.filter(|t| *t > 0) {
+        Some(total) => format!("{} of {} kB", received / 1_000, total.div_ceil(1_000)),
+        None => format!("{} kB so far", received / 1_000),
+    }
+}
+
+impl Command for WaitRequest {
+    const SPEC: Spec = Spec {
+        name: "wait request",
+        needs: &[Capability::Requests],
+        examples: &["stickpin wait request 'POST /api/order' --status 2xx", "stickpin wait request '/api/*'"],
+        ..WAIT
+    };
+    type Output = Answered;
+
+    fn deadline(&self) -> Duration {
+        longer(self.timeout)
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Answered> {
+        let patience = Patience::new(Duration::from_millis(self.timeout));
+        let (method, address) = self.wanted();
+        let status = self.status()?;
+        let what = match status {
+            Some(status) => format!("an answer {status} to {}", quote(&self.pattern)),
+            None => format!("a request {}", quote(&self.pattern)),
+        };
+        loop {
+            cx.no_dialog()?;
+            let seen = cx.device()?.requests().await?;
+            let fits = |r: &&SeenRequest| method.is_none_or(|m| m == r.method) && address.fits(&r.url);
+            let ended = |r: &&SeenRequest| r.end.is_some() && status.is_none_or(|s| has_status(r, s));
+            if let Some(request) = seen.iter().find(|r| fits(r) && ended(r)) {
+                let (status, failed) = match &request.end {
+                    Some(RequestEnd::Failed(why)) => (None, Some(why.clone())),
+                    Some(RequestEnd::Status(status)) => (Some(*status), None),
+                    None => (None, None),
+                };
+                return Ok(Answered {
+                    method: request.method.clone(),
+                    url: request.url.clone(),
+                    status,
+                    failed,
+                    ms: u64::try_from(request.took.as_millis()).unwrap_or(u64::MAX),
+                    truth: format!("{} in {}", words(request), span(request.took)),
+                });
+            }
+            // The nearest miss: what fits and is not there yet, or ended otherwise; else what came last.
+            let mut near: Vec<&SeenRequest> = seen.iter().filter(fits).collect();
+            if near.is_empty() {
+                near = seen.iter().rev().filter(|r| r.counts).take(NAMED).collect();
+            }
+            let named: Vec<String> = near.iter().rev().take(NAMED).map(|r| words(r)).collect();
+            let truth = match (named.is_empty(), near.iter().any(fits)) {
+                (true, _) => "none was seen since the last act began".to_owned(),
+                (false, true) => named.join(", "),
+                (false, false) => format!("none fits; the last ones: {}", named.join(", ")),
+            };
+            patience.for_news(cx, &what, &truth, Duration::MAX).await?;
+        }
+    }
+}
+
+impl Command for WaitDownload {
+    const SPEC: Spec = Spec {
+        name: "wait download",
+        needs: &[Capability::Downloads],
+        examples: &["stickpin wait download", "stickpin wait download report --save-as report.csv"],
+        ..WAIT
+    };
+    type Output = Saved;
+
+    fn effect(&self) -> Effect {
+        Effect::Reads
+    }
+
+    fn deadline(&self) -> Duration {
+        longer(self.timeout)
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Saved> {
+        let patience = Patience::new(Duration::from_millis(self.timeout));
+        let wanted = self.name.as_deref().map(Pattern::new);
+        let what = match &self.name {
+            Some(name) => format!("a download of {}", quote(name)),
+            None => "a download".to_owned(),
+        };
+        loop {
+            cx.no_dialog()?;
+            let mut all = cx.device()?.downloads().await?;
+            all.retain(|d| wanted.as_ref().is_none_or(|w| w.fits(&d.name)));
+            let mut truth = "none began since the last act".to_owned();
+            for Download { name, received, total, state } in all {
+                match state {
+                    DownloadState::Done(path) => {
+                        let path = match &self.save_as {
+                            Some(to) => copy(&path, cx.path(to), &name).await?,
+                            None => path,
+                        };
+                        let truth = format!(
+                            "downloaded {} ({})",
+                            escape(&path.display().to_string(), 500),
+                            bytes(received)
+                        );
+                        return Ok(Saved { name, bytes: received, path, truth });
+                    }
+                    DownloadState::Failed(why) => {
+                        let message =
+                            format!("the download of {} failed: {}", quote(&name), escape(&why, 80));
+                        return Err(Error::new(ErrorCode::Io, message).hint("start it again in the app"));
+                    }
+                    DownloadState::UnderWay => {
+                        truth = format!("{} is under way, {}", quote(&name), progress(received, total));
+                    }
+                }
+            }
+            patience.for_news(cx, &what, &truth, Duration::MAX).await?;
+        }
+    }
+}
+
+fn bytes(count: u64) -> String {
+    if count < 10_000 { format!("{count} bytes") } else { format!("{} kB", count / 1_000) }
+}
+
+async fn copy(from: &std::path::Path, mut to: PathBuf, name: &str) -> Result<PathBuf> {
+    if to.is_dir() {
+        to.push(name);
+    }
+    let (from, target) = (from.to_owned(), to.clone());
+    // A large file takes its time; other sessions go on meanwhile.
+    let copied = tokio::task::spawn_blocking(move || std::fs::copy(from, target)).await;
+    let copied = copied.map_err(|e| Error::new(ErrorCode::Internal, format!("copying ended: {e}")))?;
+    copied.map_err(|e| io_error("write", &to, &e))?;
+    Ok(to)
+}
+
+impl Command for WaitFn {
+    const SPEC: Spec = Spec {
+        name: "wait fn",
+        needs: &[Capability::Evaluate],
+        examples: &["stickpin wait fn 'window.app?.ready'", "stickpin wait fn 'document.fonts.ready'"],
+        ..WAIT
+    };
+    type Output = Waited;
+
+    fn deadline(&self) -> Duration {
+        longer(self.timeout)
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<Waited> {
+        let patience = Patience::new(Duration::from_millis(self.timeout));
+        let what = format!("{} to be true", quote(&self.expression));
+        let mut truth = "what it promises is not settled".to_owned();
+        loop {
+            cx.no_dialog()?;
+            let value = cx.device()?.evaluate(&self.expression, patience.left()).await?;
+            if let Some(value) = &value {
+                truth = format!("it is {}", escape(&value.shown, 500));
+            }
+            if value.is_some_and(|v| v.truthy) {
+                return Ok(Waited { truth });
+            }
+            patience.for_news(cx, &what, &truth, EXPRESSION).await?;
+        }
+    }
+}
+
+impl Show for Answered {
+    fn show(&self, text: &mut Text) {
+        text.line(&self.truth);
+    }
+}
+
+impl Show for Saved {
+    fn show(&self, text: &mut Text) {
+        text.line(&self.truth);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(end: Option<RequestEnd>, ms: u64) -> SeenRequest {
+        let took = Duration::from_millis(ms);
+        SeenRequest { method: "GET".into(), url: "http://h/a\nb".into(), end, took, counts: true }
+    }
+
+    #[test]
+    fn a_request_reads_as_people_say_it() {
+        assert_eq!(words(&seen(None, 4_321)), "GET http://h/a\\nb pending for 4.3 s");
+        assert_eq!(words(&seen(Some(RequestEnd::Status(500)), 1)), "GET http://h/a\\nb -> 500");
+        assert_eq!(
+            words(&seen(Some(RequestEnd::Failed("net::ERR_X".into())), 1)),
+            "GET http://h/a\\nb -> net::ERR_X"
+        );
+        assert_eq!(
+            (progress(3_400, Some(119_001)), progress(5_000, None)),
+            ("3 of 120 kB".into(), "5 kB so far".into())
+        );
+    }
+
+    #[test]
+    fn a_method_before_the_address_is_one_and_a_status_has_classes() {
+        let wait = |pattern: &str, status: Option<&str>| WaitRequest {
+            pattern: pattern.into(),
+            status: status.map(Into::into),
+            timeout: 0,
+        };
+        assert_eq!(wait("POST /api", None).wanted(), (Some("POST"), Pattern::new("/api")));
+        assert_eq!(wait("Post /api", None).wanted(), (None, Pattern::new("Post /api")));
+        assert!(has_status(&seen(Some(RequestEnd::Status(204)), 0), "2xx"));
+        assert!(!has_status(&seen(Some(RequestEnd::Status(204)), 0), "200"));
+        assert!(!has_status(&seen(None, 0), "2xx"));
+        for (status, good) in
+            [("200", true), ("5xx", true), ("20", false), ("2x0", false), ("ok", false), ("2é", false)]
+        {
+            assert_eq!(wait("", Some(status)).status().is_ok(), good, "{status}");
+        }
+    }
+}

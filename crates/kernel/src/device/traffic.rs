@@ -1,0 +1,61 @@
+//! What an app exchanges with the world outside: requests, downloads; and what its own script says.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A request of the app.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenRequest {
+    /// Method.
+    pub method: String,
+    /// The whole address.
+    pub url: String,
+    /// How it ended; none while it is under way.
+    pub end: Option<RequestEnd>,
+    /// How long it took, or has taken so far.
+    pub took: Duration,
+    /// Whether anybody would wait for it: connections that stay open, beacons and media do not count.
+    pub counts: bool,
+}
+
+/// How a request ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RequestEnd {
+    /// It was answered with this status.
+    Status(u16),
+    /// It was not answered, for this reason.
+    Failed(String),
+}
+
+/// A file that the app gave out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Download {
+    /// Its name as a file name of this machine.
+    pub name: String,
+    /// Bytes that are here.
+    pub received: u64,
+    /// Bytes in all, where that is known.
+    pub total: Option<u64>,
+    /// Where it stands.
+    pub state: DownloadState,
+}
+
+/// Where a download stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DownloadState {
+    /// Still coming.
+    UnderWay,
+    /// It lies here.
+    Done(PathBuf),
+    /// It was cancelled or broke off, for this reason.
+    Failed(String),
+}
+
+/// What an expression of the app's own language is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evaluated {
+    /// Whether the language takes it for true.
+    pub truthy: bool,
+    /// It in words, bounded: JSON where it has one.
+    pub shown: String,
+}

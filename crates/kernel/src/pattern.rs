@@ -1,0 +1,75 @@
+//! Patterns of addresses: what `wait url` and `wait request` look for.
+
+/// A part of an address, or with `*` the whole of it.
+///
+/// Without `*` the address has to contain the words. `*` stands for any characters; such a pattern has to fit the
+/// whole address, or from the first `/` of its path on when it begins with one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pattern(String);
+
+impl Pattern {
+    pub(crate) fn new(text: &str) -> Self {
+        Self(text.trim().to_owned())
+    }
+
+    pub(crate) fn fits(&self, url: &str) -> bool {
+        let pattern = self.0.as_str();
+        if !pattern.contains('*') {
+            return url.contains(pattern);
+        }
+        let of = if pattern.starts_with('/') { path(url) } else { url };
+        fits(pattern, of)
+    }
+}
+
+/// Path, query and fragment.
+fn path(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    url[host..].find('/').map_or("/", |at| &url[host + at..])
+}
+
+fn fits(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = parts.collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_contained_and_stars_fit_the_whole() {
+        let url = "http://shop.example:8080/api/orders/7?full=1";
+        for (pattern, fits) in [
+            ("/api/orders", true),
+            ("orders/8", false),
+            ("", true),
+            ("/api/*", true),
+            ("/api/orders/*", true),
+            ("/api/orders/7", true),
+            ("/orders/*", false),
+            ("/api/*/7?full=1", true),
+            ("/api/*/7", false),
+            ("*/orders/*", true),
+            ("http://*/api/orders/7?*", true),
+            ("https://*", false),
+            ("*", true),
+            ("/api/orders/7?full=1*", true),
+            ("*full=1", true),
+            ("*full=1*1", false),
+        ] {
+            assert_eq!(Pattern::new(pattern).fits(url), fits, "{pattern}");
+        }
+        assert!(Pattern::new("/*").fits("http://h"));
+    }
+}
