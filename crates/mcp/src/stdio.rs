@@ -12,7 +12,8 @@ use tokio::signal::unix::{SignalKind, signal};
 /// # Errors
 /// `IO`, `PROTOCOL_MISMATCH` when the client does not begin as the protocol asks.
 pub fn serve_stdio(setup: Setup) -> Result<()> {
-    crate::runtime()?.block_on(async {
+    let runtime = crate::runtime()?;
+    let ended = runtime.block_on(async {
         let shared = Shared::new(setup);
         let server = Server::new(&shared, true);
         let failed =
@@ -42,5 +43,8 @@ pub fn serve_stdio(setup: Setup) -> Result<()> {
         };
         shared.leave_all().await;
         ended
-    })
+    });
+    // A read from a standard input that stays open would be waited for.
+    runtime.shutdown_background();
+    ended
 }

@@ -11,8 +11,8 @@ use stickpin_backend_sim::SimProvider;
 use stickpin_cli::Env;
 use stickpin_kernel::{Dispatched, ErrorCode, registry::COMMANDS, schema::Kind};
 use stickpin_testkit::{
-    InProcess, ProcessJson, ProcessText, Scenario, Socket, Surface, run_file, scenario_files, split,
-    workspace_root,
+    InProcess, Mcp, McpClient, ProcessJson, ProcessText, Scenario, Socket, Surface, npm, run_file,
+    scenario_files, split, workspace_root,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
@@ -48,6 +48,17 @@ macro_rules! scenarios {
             #[test]
             fn process_text() {
                 run(NAME, |dir| Box::new(ProcessText::new(dir, Path::new(PROGRAM))));
+            }
+
+            #[test]
+            fn mcp() {
+                run(NAME, |dir| Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::Rust)));
+            }
+
+            #[test]
+            fn mcp_typescript() {
+                let Some(modules) = npm() else { return };
+                run(NAME, |dir| Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::TypeScript(modules))));
             }
 
             #[test]

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use stickpin_testkit::{
-    InProcess, ProcessJson, ProcessText, Surface, chromium, run_file, scenario_files, workspace_root,
+    InProcess, Mcp, McpClient, ProcessJson, ProcessText, Surface, chromium, npm, run_file, scenario_files,
+    workspace_root,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
@@ -98,6 +99,22 @@ fn orders_through_the_binary_as_json() {
     run("web-orders", |dir| {
         chromium()?;
         Some(Box::new(ProcessJson::new(dir, Path::new(PROGRAM))))
+    });
+}
+
+#[test]
+fn signin_through_mcp() {
+    run("web-signin", |dir| {
+        chromium()?;
+        Some(Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::Rust)))
+    });
+}
+
+#[test]
+fn orders_through_mcp_of_typescript() {
+    run("web-orders", |dir| {
+        chromium()?;
+        Some(Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::TypeScript(npm()?))))
     });
 }
 

@@ -65,6 +65,8 @@ impl Run {
         let late = step.waits.iter().filter(|line| !self.pages.wait_for(line, PATIENCE));
         let late: Vec<String> = late.map(|line| format!("the page never reported {line:?}")).collect();
         outcome.received = self.received().map_err(|e| format!("{}: {e}", self.log.display()))?;
+        let pinning = surface.pins().then(|| step.for_a_client_that_pins());
+        let step = pinning.as_ref().unwrap_or(step);
         let mut found = differences(step, &outcome, &mut self.normaliser);
         found.extend(late);
         Ok(found)

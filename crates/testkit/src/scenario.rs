@@ -16,11 +16,16 @@ pub enum SurfaceName {
     ProcessText,
     /// The binary with `--json`.
     ProcessJson,
+    /// The MCP server through `rmcp`'s client.
+    Mcp,
+    /// The MCP server through the TypeScript SDK's client.
+    McpTypescript,
 }
 
 impl SurfaceName {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::InProcess, Self::Socket, Self::ProcessText, Self::ProcessJson];
+    pub const ALL: [Self; 6] =
+        [Self::InProcess, Self::Socket, Self::ProcessText, Self::ProcessJson, Self::Mcp, Self::McpTypescript];
 }
 
 /// A scenario.
@@ -110,6 +115,43 @@ impl Scenario {
         }
         Ok(scenario)
     }
+}
+
+impl Step {
+    /// What a client sees of it that pins by itself: no generation in headers, and of a ref that it read before the tree
+    /// changed the precise warning, which names both trees, in place of the short one.
+    #[must_use]
+    pub fn for_a_client_that_pins(&self) -> Self {
+        let mut step = self.clone();
+        for text in step.text.iter_mut().chain(&mut step.has) {
+            *text = without_generation(text);
+        }
+        if let Some(warning) = &mut step.warning {
+            if let Some(rest) = warning.strip_prefix("The tree changed since ") {
+                let r#ref = rest.split(' ').next().unwrap_or_default();
+                *warning = format!("Ref {ref} was minted from snapshot ");
+            } else if warning.starts_with("it is still ") {
+                " was minted from snapshot ".clone_into(warning);
+            }
+        }
+        step
+    }
+}
+
+/// A header without ` · refs s+0` or ` since s+0`.
+fn without_generation(text: &str) -> String {
+    let mut out = text.to_owned();
+    if out.ends_with("changes since") {
+        out.truncate(out.len() - " since".len());
+    }
+    for mark in [" · refs s+", " since s+"] {
+        while let Some(at) = out.find(mark) {
+            let rest = &out[at + mark.len()..];
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            out.replace_range(at..at + mark.len() + digits, "");
+        }
+    }
+    out
 }
 
 /// Splits a command line as a shell would.

@@ -18,6 +18,11 @@ pub trait Surface {
     /// Which one.
     fn name(&self) -> SurfaceName;
 
+    /// Whether its client pins by itself and reads no generations.
+    fn pins(&self) -> bool {
+        false
+    }
+
     /// Runs one command line, given as words without the program's name, as it is typed in a folder.
     fn call(&mut self, words: &[String], folder: &Path) -> Outcome;
 }

@@ -103,7 +103,7 @@ pub fn bench(options: &Options) -> Result {
     Ok(())
 }
 
-fn target_dir() -> Result<std::path::PathBuf> {
+pub fn target_dir() -> Result<std::path::PathBuf> {
     let metadata = cargo_metadata::MetadataCommand::new()
         .no_deps()
         .current_dir(root())

@@ -1,0 +1,212 @@
+//! The MCP server as a surface, through real clients over stdio: `rmcp`'s and the TypeScript SDK's. Each caller is a
+//! connection of its own.
+
+use crate::expect::Outcome;
+use crate::scenario::SurfaceName;
+use crate::surface::Surface;
+use rmcp::model::CallToolRequestParams;
+use rmcp::service::RunningService;
+use rmcp::{RoleClient, ServiceExt};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use stickpin_cli::Env;
+use stickpin_kernel::{Request, Response};
+
+/// Which client.
+#[derive(Debug, Clone)]
+pub enum McpClient {
+    /// `rmcp`'s.
+    Rust,
+    /// The TypeScript SDK's, from this folder with `node_modules`.
+    TypeScript(PathBuf),
+}
+
+/// The server behind a client.
+pub struct Mcp {
+    program: PathBuf,
+    dir: PathBuf,
+    client: McpClient,
+    runtime: tokio::runtime::Runtime,
+    callers: BTreeMap<PathBuf, Link>,
+}
+
+enum Link {
+    Rust(Box<RunningService<RoleClient, ()>>, tokio::process::Child),
+    TypeScript { child: Child, write: ChildStdin, read: BufReader<ChildStdout> },
+}
+
+impl Mcp {
+    /// A server per caller, all with the state dir of `dir`.
+    ///
+    /// # Panics
+    /// If no runtime can be built.
+    #[must_use]
+    pub fn new(dir: &Path, program: &Path, client: McpClient) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        Self {
+            program: program.to_owned(),
+            dir: dir.to_owned(),
+            client,
+            runtime: runtime.expect("a runtime"),
+            callers: BTreeMap::new(),
+        }
+    }
+
+    fn connect(&self, folder: &Path) -> Link {
+        // Which files a client may name has tests of its own.
+        let args = ["mcp", "--profile", "full", "--structured", "--allow-path", "/"].map(str::to_owned);
+        let surround = |command: &mut Command| {
+            command
+                .current_dir(folder)
+                .env("HOME", &self.dir)
+                .env("STICKPIN_STATE_DIR", self.dir.join("state"))
+                .env("STICKPIN_SESSION", "scenario")
+                .env_remove("STICKPIN_STALE_REFS")
+                .env_remove("STICKPIN_MCP_PROFILE")
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped());
+        };
+        match &self.client {
+            McpClient::Rust => {
+                let mut command = Command::new(&self.program);
+                command.args(&args);
+                surround(&mut command);
+                self.runtime.block_on(async {
+                    let mut child =
+                        tokio::process::Command::from(command).spawn().expect("the server starts");
+                    let pipes = (child.stdout.take().expect("a pipe"), child.stdin.take().expect("a pipe"));
+                    Link::Rust(Box::new(().serve(pipes).await.expect("the server is initialized")), child)
+                })
+            }
+            McpClient::TypeScript(modules) => {
+                let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("mcp-driver.mjs");
+                let mut command = Command::new("node");
+                command.arg(driver).arg(modules).arg(&self.program).args(&args);
+                surround(&mut command);
+                let mut child = command.spawn().expect("node runs");
+                let write = child.stdin.take().expect("a pipe");
+                let read = BufReader::new(child.stdout.take().expect("a pipe"));
+                Link::TypeScript { child, write, read }
+            }
+        }
+    }
+
+    /// Calls a tool as one caller; the result as JSON.
+    ///
+    /// # Panics
+    /// When the server does not answer.
+    pub fn tool(&mut self, folder: &Path, name: &str, args: Value) -> Value {
+        if !self.callers.contains_key(folder) {
+            let link = self.connect(folder);
+            self.callers.insert(folder.to_owned(), link);
+        }
+        match self.callers.get_mut(folder).expect("it was just put there") {
+            Link::Rust(client, _) => {
+                let mut params = CallToolRequestParams::new(name.to_owned());
+                params.arguments = args.as_object().cloned();
+                let result = self.runtime.block_on(client.call_tool(params)).expect("a result");
+                serde_json::to_value(result).expect("JSON")
+            }
+            Link::TypeScript { write, read, .. } => {
+                writeln!(write, "{}", json!({ "name": name, "arguments": args })).expect("the driver reads");
+                let mut line = String::new();
+                read.read_line(&mut line).expect("the driver answers");
+                serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"))
+            }
+        }
+    }
+}
+
+/// The call of a tool that a command line stands for: what only a command line can say goes to the tool that takes one.
+fn tool(words: &[String], folder: &Path) -> (String, Value) {
+    let env = Env { cwd: folder.to_owned(), ..Env::default() };
+    let borrowed: Vec<&str> = words.iter().map(String::as_str).collect();
+    match stickpin_cli::request(&borrowed, &env) {
+        Ok(Request { command, input, session, render, timeout_ms: None, .. })
+            if render == Default::default() =>
+        {
+            let mut args = Value::Object(input);
+            if let Some(session) = session {
+                args["session"] = session.into();
+            }
+            (command.replace(' ', "_"), args)
+        }
+        _ => {
+            let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+            ("stickpin".to_owned(), json!({ "line": words.join(" ") }))
+        }
+    }
+}
+
+fn quoted(word: &str) -> String {
+    match word.contains('\'') {
+        true => format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\"")),
+        false => format!("'{word}'"),
+    }
+}
+
+impl Surface for Mcp {
+    fn name(&self) -> SurfaceName {
+        match self.client {
+            McpClient::Rust => SurfaceName::Mcp,
+            McpClient::TypeScript(_) => SurfaceName::McpTypescript,
+        }
+    }
+
+    fn call(&mut self, words: &[String], folder: &Path) -> Outcome {
+        let (name, args) = tool(words, folder);
+        let result = self.tool(folder, &name, args);
+        let text = result["content"][0]["text"].as_str().expect("a text comes first");
+        let envelope: Response =
+            serde_json::from_value(result["structuredContent"].clone()).expect("an envelope");
+        let failed = result["isError"].as_bool().unwrap_or(false);
+        assert_eq!(failed, envelope.error.is_some(), "{result}");
+        // What a command line has on another stream, and what only this surface says.
+        let beside = |line: &&str| {
+            line.starts_with("warning: ")
+                || line.starts_with("dispatched: ")
+                || ((line.starts_with("<app ") || line.starts_with("</app ")) && line.ends_with('>'))
+        };
+        let nested = envelope.output.as_ref().is_some_and(|output| output["steps"].is_array());
+        let text: Vec<&str> = text.lines().filter(|line| nested || !beside(line)).collect();
+        Outcome {
+            exit: envelope.exit,
+            text: Some(text.join("\n")),
+            warning: Some(envelope.warning.clone().unwrap_or_default()),
+            envelope: Some(envelope),
+            received: Vec::new(),
+        }
+    }
+
+    fn pins(&self) -> bool {
+        true
+    }
+}
+
+impl Drop for Mcp {
+    fn drop(&mut self) {
+        for (_, link) in std::mem::take(&mut self.callers) {
+            match link {
+                Link::Rust(client, mut child) => self.runtime.block_on(async {
+                    // The test is over, whatever the server says to that.
+                    let _ = client.cancel().await;
+                    let _ = child.wait().await;
+                }),
+                Link::TypeScript { mut child, write, read } => {
+                    drop((write, read));
+                    let _ = child.wait();
+                }
+            }
+        }
+        let mut stop = Command::new(&self.program);
+        stop.args(["daemon", "stop", "--force"]).env("STICKPIN_STATE_DIR", self.dir.join("state"));
+        if let Ok(output) = stop.current_dir(&self.dir).stdin(Stdio::null()).output()
+            && !output.status.success()
+        {
+            eprintln!("daemon stop: {}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+}
