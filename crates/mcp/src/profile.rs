@@ -48,7 +48,7 @@ pub(crate) struct Core {
 }
 
 /// Arguments of acts that hardly any task needs.
-const RARE: &[&str] = &["receipt", "allowChanged"];
+const RARE: &[&str] = &["receipt", "allowChanged", "timeout"];
 
 pub(crate) const CORE: &[Core] = &[
     Core {

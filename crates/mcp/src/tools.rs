@@ -140,9 +140,10 @@ fn listed(
     Listed::new(name.to_owned(), about.to_owned(), Arc::new(schema)).with_title(title)
 }
 
-/// Arguments that every tool takes. A scope is what tells clients apart where the protocol has no sessions.
-pub(crate) fn common(scoped: bool) -> &'static [&'static str] {
-    if scoped { &["session", "stateDir", "scope"] } else { &["session", "stateDir"] }
+/// Arguments that every tool lists. `stateDir` is taken by all as well, and hardly ever needed: the instructions name it. A
+/// scope is what tells clients apart where the protocol has no sessions.
+fn common(scoped: bool) -> &'static [&'static str] {
+    if scoped { &["session", "scope"] } else { &["session"] }
 }
 
 /// A file of steps is not taken: what it holds would be neither checked nor pinned.
