@@ -102,6 +102,8 @@ function deepAt(x, y) {
   return e;
 }
 
+const ONE_WITH_ITS_INSIDE = /^(button|checkbox|menuitemcheckbox|menuitemradio|option|radio|switch|tab)$/;
+
 /** Whether an event at `at` is one for `target`: it, something inside it, or its label. */
 function reaches(at, target) {
   for (let p = at; p; p = flatParent(p)) {
@@ -112,6 +114,8 @@ function reaches(at, target) {
     // What is pressed inside a label by itself does not press the label's control (HTML 4.10.4).
     if (tag === 'a' || tag === 'button' || tag === 'input' || tag === 'select' || tag === 'textarea') {
       if (tagOf(target) === 'label' && target.control === p) return true;
+      // The inside of a tab or the like is one with it (ARIA 1.2, "children presentational"): a tab of jQuery UI is a link in a tab.
+      if (ONE_WITH_ITS_INSIDE.test(attr(target, 'role') || '') && $contains.call(target, p)) continue;
       // An image map's area is at its image; an option at its list.
       return (tag === 'select' && $contains.call(p, target));
     }

@@ -74,6 +74,8 @@ function capture(options) {
   return JSON.stringify(result);
 }
 
+const COUNT = /^\s*\d+\s*\+?\s*$/;
+
 /** Elements that flow with the text around them unless styled otherwise: their text leaves are no blocks. */
 const INLINE = new Set('a abbr b bdi bdo cite code data del dfn em font i ins kbd label mark q s samp small span strike strong sub sup time tt u var slot'.split(' '));
 
@@ -156,7 +158,7 @@ function report(e, tag, v, at, style) {
   else if (role !== 'label' && !generic && pointer && !at.pointer && !at.inside) states |= S.ACTIONABLE;
   if (scope.scrolls && !INLINE.has(tag) && canScroll(e)) states |= S.SCROLLABLE;
   let depth = at.depth;
-  if (!(generic && at.lean && name === '')) {
+  if (!(generic && at.lean && name === '' && !isBadge(e))) {
     const index = row(depth, role, tag, name, states, idOf(e));
     depth++;
     if (shownLevel) out.level.push(index, shownLevel);
@@ -191,6 +193,12 @@ const PREFORMATTED_LIMIT = 50000;
 function preformatted(e, index) {
   const text = e instanceof HTMLElement ? $innerText.call(e) : '';
   if (/[\n\t]|  /.test(text)) putAttr(index, 'preformatted', text.slice(0, PREFORMATTED_LIMIT));
+}
+
+/** A count that stands by itself, as in a badge: what is around it has a name without it. */
+function isBadge(e) {
+  const c = $firstChild.call(e);
+  return c !== null && $nodeType.call(c) === TEXT && COUNT.test($data.call(c));
 }
 
 /** Whether a person can scroll inside. Sizes first: they are cheaper than style, and most elements fit. */
