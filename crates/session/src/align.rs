@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use stickpin_refs::Generation;
 use stickpin_tree::{
     Document, Handle, IdentityGrade, Meaning, NodeId, NodeRef, Openers, Records, Role, SurfaceId, Tree,
-    content_match,
+    came_back_with_its_list, content_match,
 };
 
 /// A new tree, and everything needed to find elements in it.
@@ -96,6 +96,8 @@ impl Alignment<'_> {
         // that was there last has the better claim, and the other one was told apart from it before.
         let mut sought: BTreeMap<Generation, Vec<ElementKey>> = BTreeMap::new();
         let ended = table.ended_surfaces();
+        // Known to be away from a list that stayed, and without a key.
+        let mut lost: HashSet<ElementKey> = HashSet::new();
         for &key in missing {
             let Some(element) = table.elements.get_mut(&key) else { continue };
             let was = element.place;
@@ -106,6 +108,10 @@ impl Alignment<'_> {
             let seekable =
                 element.active_meaning().is_some_and(|m| fresh.contains(&likes(m.role(), m.name())));
             if seekable && self.may_be_matched(element, was) {
+                let keyed = element.active_meaning().is_some_and(Meaning::has_record_key);
+                if was == Place::Gone && element.row_lost && !keyed {
+                    lost.insert(key);
+                }
                 sought.entry(element.seen.0).or_default().push(key);
             }
         }
@@ -123,6 +129,7 @@ impl Alignment<'_> {
                 }
                 if let Ok(node) = content_match(&last, element.seen.1, meaning, records)
                     && !taken.contains(&node)
+                    && (!lost.contains(&key) || came_back_with_its_list(&last, element.seen.1, records, node))
                 {
                     // Two claims on one node: neither is proven.
                     matches.entry(node).and_modify(|claim| *claim = None).or_insert(Some(key));
@@ -132,6 +139,7 @@ impl Alignment<'_> {
                 taken.insert(node);
                 let Some(element) = key.and_then(|key| table.elements.get_mut(&key)) else { continue };
                 self.settle(element, node, records);
+                element.rest_on(&records.meaning(node));
                 element.unproven = self.tree.truncated();
                 let handle = self.tree.node(node).handle();
                 let old = std::mem::replace(&mut element.handle, handle);
@@ -166,11 +174,11 @@ impl Alignment<'_> {
             Place::Elsewhere | Place::Hidden | Place::Here(_) => false,
             // With a handle it may be in the part of the tree that was cut; without one, likeness is all there is.
             Place::Unseen => element.handle.is_none(),
-            // Away for a while: an equal one may be a new one. A row that was taken out of its list needs a key, and
-            // so does everything where handles do not last, because nothing shows then what survived.
+            // Away for a while: an equal one may be a new one. A row that was taken out of its list needs a key or its
+            // likes; everything needs a key where handles do not last, because nothing shows then what survived.
             Place::Gone => {
                 was != Place::Gone
-                    || (self.tree.grade() == IdentityGrade::NeverReused && !element.row_lost)
+                    || self.tree.grade() == IdentityGrade::NeverReused
                     || element.active_meaning().is_some_and(Meaning::has_record_key)
             }
         }

@@ -84,6 +84,14 @@ impl Element {
         self.entries.iter().find(|e| e.r#ref == r#ref)
     }
 
+    /// It was found in other nodes than those it was issued with: its meaning rests on these now.
+    pub(crate) fn rest_on(&mut self, now: &Meaning) {
+        let Some(active) = self.active else { return };
+        if let Some(entry) = self.entries.iter_mut().find(|e| e.r#ref == active) {
+            entry.meaning = entry.meaning.resting_on(now);
+        }
+    }
+
     /// The meaning that held when it was last seen.
     pub(crate) fn active_meaning(&self) -> Option<&Meaning> {
         self.active.and_then(|r| self.entry(r)).map(|e| &e.meaning)

@@ -29,7 +29,9 @@ pub use node::{Attr, Document, Handle, IdentityGrade, NodeId, Rect, SurfaceId};
 pub use outline::{Cues, DEFAULT_MAX_BYTES, Outline, Plan, View, line};
 #[doc(hidden)]
 pub use record::Switches;
-pub use record::{Clause, Meaning, Opener, Openers, Records, Refused, Verdict, content_match};
+pub use record::{
+    Clause, Meaning, Opener, Openers, Records, Refused, Verdict, came_back_with_its_list, content_match,
+};
 pub use role::Role;
 pub use selector::{CssAnswers, Likeness, Selector, SelectorError, SelectorErrorKind, nearest, reduce};
 pub use state::States;

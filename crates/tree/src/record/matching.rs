@@ -67,6 +67,26 @@ pub fn content_match(
     if new.judge(meaning, found.id()).is_same() { Ok(found.id()) } else { Err(Refused::Absent) }
 }
 
+/// Whether the row of an element that was away came back with its list: no row of that time is left, and without this
+/// row, too, the list reads as it did then. So a virtual list that is scrolled back reads, and a page of a list that is
+/// turned back; the only row of a list, or one among rows that stayed, proves nothing.
+#[must_use]
+pub fn came_back_with_its_list(old: &Records<'_>, old_node: NodeId, new: &Records<'_>, node: NodeId) -> bool {
+    let row_of =
+        |records: &Records<'_>, node| records.structure.row_of(records.tree.node(node)).map(|at| at.id);
+    let (Some(then), Some(at)) = (row_of(new, node), old.structure.row_of(old.tree.node(old_node))) else {
+        return false;
+    };
+    let (row, row_now) = (old.tree.node(at.id), new.tree.node(then));
+    let (Some(list), Some(list_now)) = (row.parent(), row_now.parent()) else { return false };
+    at.container.ids.len() >= SEVERAL_ROWS
+        && !new.keeps_a_row(old, &at.container.ids)
+        && reads_same((old, list, Some(row)), (new, list_now, Some(row_now))) == Some(true)
+}
+
+/// So many rows do not come and go one by one.
+const SEVERAL_ROWS: usize = 3;
+
 /// The row's node lives and holds exactly one such element, now as it did then.
 fn in_kept_row<'n>(
     old: &Records<'_>,

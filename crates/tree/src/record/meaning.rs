@@ -82,6 +82,39 @@ impl Meaning {
         self.0.record.row.filter(|_| self.0.record.basis.is_row())
     }
 
+    /// The same meaning, resting on the nodes that `now`, which it was found to be equal to, rests on: where a part
+    /// was drawn anew, the nodes at issue are gone and will not come back.
+    #[must_use]
+    pub fn resting_on(&self, now: &Self) -> Self {
+        let (then, now) = (&*self.0, &*now.0);
+        let basis = match (&then.record.basis, &now.record.basis) {
+            (Basis::Heading { text, .. }, Basis::Heading { node, text: same }) if text == same => {
+                Basis::Heading { node: *node, text: *text }
+            }
+            (basis, _) => basis.clone(),
+        };
+        let section = then.record.section.as_ref().map(|section| Section {
+            node: now.record.section.as_ref().map_or(section.node, |s| s.node),
+            text: section.text.clone(),
+        });
+        let row = if now.record.basis.is_row() { now.record.row } else { then.record.row };
+        let record = Record {
+            basis,
+            row,
+            section,
+            speech: then.record.speech.clone(),
+            opener: then.record.opener.clone(),
+        };
+        Self(Arc::new(Inner {
+            role: then.role,
+            name: then.name.clone(),
+            stable_name: then.stable_name,
+            address: then.address,
+            within: then.within.clone(),
+            record,
+        }))
+    }
+
     /// The nodes that the record hangs on, as far as it does: row, heading, section, opener at issue. A device
     /// that locates the element should report these too.
     #[must_use]

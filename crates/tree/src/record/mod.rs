@@ -38,7 +38,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 pub(crate) use keys::is_machine_made;
-pub use matching::content_match;
+pub use matching::{came_back_with_its_list, content_match};
 pub use meaning::Meaning;
 pub use openers::{Opener, Openers};
 #[doc(hidden)]

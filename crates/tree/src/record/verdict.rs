@@ -20,6 +20,15 @@ impl Verdict {
     pub fn is_same(&self) -> bool {
         matches!(self, Self::Same { .. })
     }
+
+    /// What is no longer as it was, if something is not.
+    #[must_use]
+    pub fn clause(&self) -> Option<Clause> {
+        match self {
+            Self::Same { .. } => None,
+            Self::Changed(clause) => Some(*clause),
+        }
+    }
 }
 
 /// What is no longer as it was when the element was issued.

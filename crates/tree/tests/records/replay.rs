@@ -75,6 +75,12 @@ pub fn replay(case: &Case, mode: Mode, on: Switches) -> Vec<Judged> {
         if mode == Mode::EveryCapture {
             for entry in table.values_mut() {
                 if let Ok(node) = now(&records, entry, at) {
+                    let (seen, then) = entry.seen;
+                    let handle = |at: usize, node| records[at].tree().node(node).handle();
+                    if handle(seen, then) != handle(at, node) {
+                        // As a session does: found in other nodes, it rests on these.
+                        entry.issued = entry.issued.resting_on(&records[at].meaning(node));
+                    }
                     entry.seen = (at, node);
                 }
             }
