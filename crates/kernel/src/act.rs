@@ -367,7 +367,7 @@ impl Cx {
     fn changed_at_act(&self, target: &Target, found: &Found, clause: Clause) -> Error {
         Error::new(ErrorCode::StaleRef, format!("{target} was {}; it is not the same now, because {clause}", found.meaning))
             .hint("stickpin snapshot -i, or --allow-changed to act on it whatever it is")
-            .details(serde_json::json!({ "ref": target.to_string(), "reason": "changed", "was": found.meaning.to_string() }))
+            .details(serde_json::json!({ "ref": target.to_string(), "reason": "changed", "was": found.meaning.to_string(), "because": clause.reason() }))
     }
 
     /// Brings an element into view, with the pointer on it if asked.

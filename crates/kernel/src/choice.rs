@@ -118,7 +118,11 @@ impl Cx {
         // An address of an earlier capture is worth nothing where there are no handles.
         match list.handle.and_then(|h| tree.find_handle(h)) {
             Some(node) => Ok(node.id()),
-            None => self.in_stored_tree(target).await,
+            None => match self.in_stored_tree(target).await {
+                // A list that is open may hide everything else, what opened it included.
+                Err(e) if e.code == ErrorCode::StaleRef => only_list(tree).ok_or(e),
+                found => found,
+            },
         }
     }
 
@@ -248,6 +252,13 @@ impl Cx {
             self.check()?;
         }
     }
+}
+
+/// The list of options of a tree that shows exactly one.
+fn only_list(tree: &Tree) -> Option<NodeId> {
+    let mut lists = tree.nodes().filter(|n| n.role() == Role::ListBox && !n.is(States::HIDDEN));
+    let first = lists.next()?;
+    lists.next().is_none().then(|| first.id())
 }
 
 /// No option reads so: names those that there are.

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use stickpin_refs::Ref;
 use stickpin_session::{EndReason, Origin, RefFault, Resolved, Standing};
-use stickpin_tree::{Handle, Meaning, NodeId, Selector, States, Tree};
+use stickpin_tree::{Handle, Meaning, NodeId, Records, Selector, States, Tree};
 
 /// Candidates that an error names.
 pub(crate) const CANDIDATES: usize = 5;
@@ -376,6 +376,12 @@ impl Cx {
         warning: Option<String>,
     ) -> Result<Error> {
         let tree = self.tree()?;
+        let because = match (&was, now, reason) {
+            (Some(was), Some(node), EndReason::Changed) => {
+                Records::new(&tree, self.live()?.session.openers()).judge(was, node).clause()
+            }
+            _ => None,
+        };
         let now = match now {
             Some(node) => self.named(&tree, &[node])?.pop(),
             None => None,
@@ -402,7 +408,11 @@ impl Cx {
             (EndReason::Changed, None) => ("that element changed".to_owned(), AGAIN.to_owned()),
             _ => ("it is gone".to_owned(), AGAIN.to_owned()),
         };
-        Ok(ended(r#ref, reason, was.as_ref(), now.as_ref(), &what, next, warning))
+        let mut e = ended(r#ref, reason, was.as_ref(), now.as_ref(), &what, next, warning);
+        if let Some(clause) = because {
+            e.details["because"] = json!(clause.reason());
+        }
+        Ok(e)
     }
 }
 
