@@ -2,6 +2,7 @@
 
 mod bench;
 mod codegen;
+mod flows;
 mod lint;
 mod run;
 mod setup;
@@ -19,7 +20,7 @@ fn cli() -> Command {
         .arg_required_else_help(true)
         .subcommand(
             Command::new("setup")
-                .about("Install the Debian packages that real-device tests need (prints them when not root)"),
+                .about("Install what tests on real devices need: Debian packages (prints them when not root), pages of the flows"),
         )
         .subcommand(Command::new("test").about("Set up, lint, check generated files, run every test"))
         .subcommand(
@@ -57,7 +58,7 @@ fn cli() -> Command {
 fn main() -> ExitCode {
     let matches = cli().get_matches();
     let result = match matches.subcommand() {
-        Some(("setup", _)) => setup::setup(),
+        Some(("setup", _)) => setup::setup().map(drop),
         Some(("test", _)) => test::test(),
         Some(("lint", _)) => lint::lint(),
         Some(("codegen", m)) => codegen::codegen(m.get_flag("check")),

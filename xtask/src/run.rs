@@ -9,6 +9,16 @@ pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
 }
 
+/// Where cargo builds: what we fetch or make lies below it, too.
+pub fn target_dir() -> Result<PathBuf> {
+    let metadata = cargo_metadata::MetadataCommand::new()
+        .no_deps()
+        .current_dir(root())
+        .exec()
+        .map_err(|e| format!("cargo metadata: {e}"))?;
+    Ok(metadata.target_directory.into())
+}
+
 /// A command of cargo's, the same cargo that runs us.
 pub fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

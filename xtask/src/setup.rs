@@ -1,7 +1,7 @@
 //! What a machine needs before the tests on real devices can run.
 
-use crate::Result;
-use crate::run::{on_path, output, root, run};
+use crate::run::{on_path, output, root, run, target_dir};
+use crate::{Result, flows};
 use std::process::Command;
 
 /// A Debian package, and the program that shows that it is there.
@@ -10,10 +10,28 @@ const PACKAGES: &[(&str, &[&str])] = &[("chromium", &["chromium", "chromium-brow
 /// What the tests take from npm, with the versions of all that it pulls in.
 const NPM: [&str; 2] = ["package.json", "package-lock.json"];
 
+/// Set by who wants a run without the flows to fail. Tests read the same name.
+pub const REQUIRE_FLOWS: &str = "STICKPIN_REQUIRE_FLOWS";
+
+/// What the tests can count on now.
+#[derive(Debug, Clone, Copy)]
+pub struct Ready {
+    /// The pages of the flows are there: what was set up must not be skipped.
+    pub flows: bool,
+}
+
 /// Installs what is missing.
-pub fn setup() -> Result {
+pub fn setup() -> Result<Ready> {
     debian()?;
-    npm()
+    npm()?;
+    match flows::install() {
+        Ok(()) => Ok(Ready { flows: true }),
+        Err(e) if std::env::var_os(REQUIRE_FLOWS).is_some() => Err(e),
+        Err(e) => {
+            eprintln!("setup: the flows will be skipped, in whole or in part: {e}");
+            Ok(Ready { flows: false })
+        }
+    }
 }
 
 /// Installs the packages of npm below the target folder, unless exactly these are there.
@@ -22,7 +40,7 @@ fn npm() -> Result {
         eprintln!("setup: npm is missing here; tests that need its packages are skipped");
         return Ok(());
     }
-    let (from, to) = (root().join("xtask").join("npm"), crate::bench::target_dir()?.join("npm"));
+    let (from, to) = (root().join("xtask").join("npm"), target_dir()?.join("npm"));
     let failed = |e: std::io::Error| format!("{}: {e}", to.display());
     std::fs::create_dir_all(&to).map_err(failed)?;
     // Written last: it says that the installation came to its end.
@@ -38,7 +56,7 @@ fn npm() -> Result {
     std::fs::write(done, lock).map_err(failed)
 }
 
-/// Installs what is missing as root, prints the command otherwise.
+/// Installs Debian packages as root, prints the command otherwise.
 fn debian() -> Result {
     let missing: Vec<&str> = PACKAGES
         .iter()
@@ -46,7 +64,7 @@ fn debian() -> Result {
         .map(|&(package, _)| package)
         .collect();
     if missing.is_empty() {
-        eprintln!("setup: nothing is missing");
+        eprintln!("setup: no package is missing");
         return Ok(());
     }
     let install = format!("apt-get install -y --no-install-recommends {}", missing.join(" "));

@@ -21,7 +21,7 @@ pub use harness::{Run, run_file, scenario_files};
 pub use mcp::{Mcp, McpClient};
 pub use normalise::Normaliser;
 pub use npm::npm;
-pub use pages::PageServer;
+pub use pages::{Answered, Answers, Asked, PageServer};
 pub use scenario::{Scenario, Step, SurfaceName, split};
 pub use surface::{InProcess, ProcessJson, ProcessText, Socket, Surface};
 

@@ -7,6 +7,31 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
+/// A request, for a server that answers some by itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// `GET`.
+    pub method: &'a str,
+    /// Without origin, with its query.
+    pub target: &'a str,
+    /// Empty, if it has none.
+    pub body: &'a str,
+}
+
+/// An answer of a server's own.
+#[derive(Debug, Clone)]
+pub struct Answered {
+    /// `text/html`.
+    pub media: &'static str,
+    /// What is sent.
+    pub body: Vec<u8>,
+    /// What the server says that it understood, for the log.
+    pub log: Option<String>,
+}
+
+/// What [`PageServer::start_with`] asks first; `None`: files and the rest.
+pub type Answers = Box<dyn Fn(Asked<'_>) -> Option<Answered> + Send + Sync>;
+
 /// Serves a folder on a port of its own until it is dropped; `POST /__log` adds a line to the log.
 ///
 /// Besides files: `/__status/500` answers with that status, `/__trickle/700/FILE` with half of a file and the rest 700 ms later, `/__slow/700/FILE` with a file after 700 ms, `/__never` accepts and never answers, `/__events` is
@@ -17,12 +42,19 @@ pub struct PageServer {
     shared: Arc<Shared>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Shared {
     root: PathBuf,
+    answers: Option<Answers>,
     log: Mutex<Vec<String>>,
     grown: Condvar,
     listeners: Mutex<Vec<TcpStream>>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("root", &self.root).finish_non_exhaustive()
+    }
 }
 
 /// A server that panicked has failed the test already.
@@ -36,9 +68,21 @@ impl PageServer {
     /// # Errors
     /// If no loopback port can be had.
     pub fn start(root: &Path) -> std::io::Result<Self> {
+        Self::serve(Shared { root: root.to_owned(), ..Shared::default() })
+    }
+
+    /// The same, with requests that are answered otherwise.
+    ///
+    /// # Errors
+    /// If no loopback port can be had.
+    pub fn start_with(root: &Path, answers: Answers) -> std::io::Result<Self> {
+        Self::serve(Shared { root: root.to_owned(), answers: Some(answers), ..Shared::default() })
+    }
+
+    fn serve(shared: Shared) -> std::io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let port = listener.local_addr()?.port();
-        let shared = Arc::new(Shared { root: root.to_owned(), ..Shared::default() });
+        let shared = Arc::new(shared);
         let server = Arc::clone(&shared);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -124,6 +168,14 @@ fn answer(mut stream: &TcpStream, server: &Shared) -> std::io::Result<()> {
         lock(&server.log).push(String::from_utf8_lossy(&body).into_owned());
         server.grown.notify_all();
         return respond(&mut stream, "204 No Content", "text/plain", b"");
+    }
+    let asked = Asked { method, target, body: &String::from_utf8_lossy(&body) };
+    if let Some(answered) = server.answers.as_ref().and_then(|answers| answers(asked)) {
+        if let Some(line) = answered.log {
+            lock(&server.log).push(line);
+            server.grown.notify_all();
+        }
+        return respond(&mut stream, "200 OK", answered.media, &answered.body);
     }
     if path == "/__events" {
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\r\n: hello\n\n")?;

@@ -8,7 +8,7 @@ mod peer;
 mod table;
 
 use crate::Result;
-use crate::run::{cargo, output, root, run};
+use crate::run::{cargo, output, root, run, target_dir};
 use measure::{Stickpin, alternate, median, timed};
 use std::process::Command;
 use table::{Row, Table};
@@ -101,15 +101,6 @@ pub fn bench(options: &Options) -> Result {
         std::fs::write(&file, text).map_err(|e| format!("{}: {e}", file.display()))?;
     }
     Ok(())
-}
-
-pub fn target_dir() -> Result<std::path::PathBuf> {
-    let metadata = cargo_metadata::MetadataCommand::new()
-        .no_deps()
-        .current_dir(root())
-        .exec()
-        .map_err(|e| format!("cargo metadata: {e}"))?;
-    Ok(metadata.target_directory.into())
 }
 
 #[allow(clippy::cast_precision_loss, reason = "sizes of files and processes")]

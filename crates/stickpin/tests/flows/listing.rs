@@ -1,0 +1,126 @@
+//! A printed outline, as an agent reads it.
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Levels that it is indented by.
+    pub depth: usize,
+    /// `@e12`, where it has one.
+    pub r#ref: String,
+    /// `button`.
+    pub role: String,
+    /// As it is printed, without quotes; escapes of quotes and backslashes undone.
+    pub name: String,
+    /// States and the like behind the name.
+    pub rest: String,
+}
+
+impl Line {
+    /// Reads one line; `None` for headers and remarks.
+    pub fn read(line: &str) -> Option<Self> {
+        let text = line.trim_start_matches(' ');
+        let depth = (line.len() - text.len()) / 2;
+        let (r#ref, text) = match text.strip_prefix('@') {
+            Some(rest) => {
+                let (number, rest) = rest.split_once(' ')?;
+                (format!("@{number}"), rest)
+            }
+            None => (String::new(), text),
+        };
+        let (role, rest) = text.split_once(' ').unwrap_or((text, ""));
+        if role.is_empty() || !role.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') {
+            return None;
+        }
+        let (name, rest) = quoted(rest).unwrap_or((String::new(), rest));
+        Some(Self { depth, r#ref, role: role.to_owned(), name, rest: rest.trim().to_owned() })
+    }
+
+    /// Whether a word stands behind the name.
+    pub fn is(&self, state: &str) -> bool {
+        self.rest.split(' ').any(|w| w == state)
+    }
+
+    /// A `key="value"` or `key=value` behind the name.
+    pub fn attr(&self, key: &str) -> Option<String> {
+        let at = self.rest.find(&format!("{key}="))?;
+        if at > 0 && !self.rest[..at].ends_with(' ') {
+            return None;
+        }
+        let value = &self.rest[at + key.len() + 1..];
+        Some(quoted(value).map_or_else(|| value.split(' ').next().unwrap_or("").to_owned(), |(v, _)| v))
+    }
+}
+
+/// A quoted text at the begin, and what follows it.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let inner = text.strip_prefix('"')?;
+    let mut out = String::new();
+    let mut chars = inner.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Some((out, &inner[at + 1..])),
+            '\\' => match chars.next()?.1 {
+                'n' => out.push('\n'),
+                't' => out.push('\t'),
+                other => out.push(other),
+            },
+            c => out.push(c),
+        }
+    }
+    None
+}
+
+/// A printed outline.
+#[derive(Debug, Clone, Default)]
+pub struct Listing(pub Vec<Line>);
+
+impl Listing {
+    /// Reads what `snapshot` printed; the header is left out.
+    pub fn read(text: &str) -> Self {
+        Self(text.lines().filter(|l| !l.starts_with("page ")).filter_map(Line::read).collect())
+    }
+
+    /// Lines of a role, with refs or without.
+    pub fn all(&self, role: &str) -> Vec<&Line> {
+        self.0.iter().filter(|l| l.role == role).collect()
+    }
+
+    /// The line of a role and name.
+    pub fn get(&self, role: &str, name: &str) -> Option<&Line> {
+        self.0.iter().find(|l| l.role == role && l.name == name)
+    }
+
+    /// The line of a role and name that a text stands beside: in the smallest row or the like around the text that has
+    /// one, else the first one behind it.
+    pub fn within(&self, near: &str, role: &str, name: &str) -> Option<&Line> {
+        const ROWS: [&str; 6] = ["row", "listitem", "article", "group", "region", "dialog"];
+        let at = self.0.iter().position(|l| l.name.contains(near) || l.rest.contains(near))?;
+        let fits = |l: &&Line| l.role == role && l.name == name;
+        let mut depth = self.0[at].depth + 1;
+        for (from, row) in self.0[..=at].iter().enumerate().rev() {
+            if row.depth >= depth {
+                continue;
+            }
+            depth = row.depth;
+            if ROWS.contains(&row.role.as_str()) {
+                let inside = self.0[from + 1..].iter().take_while(|l| l.depth > depth);
+                if let Some(found) = inside.into_iter().find(fits) {
+                    return Some(found);
+                }
+            }
+        }
+        self.0[at..].iter().find(fits)
+    }
+}
+
+#[test]
+fn lines_are_read() {
+    let line = Line::read(r#"  @e12 textbox "Say \"hi\"" value="a b" focused level=2"#).expect("a line");
+    assert_eq!((line.depth, line.r#ref.as_str(), line.role.as_str()), (1, "@e12", "textbox"));
+    assert_eq!(line.name, "Say \"hi\"");
+    assert_eq!(line.attr("value").as_deref(), Some("a b"));
+    assert_eq!(line.attr("level").as_deref(), Some("2"));
+    assert!(line.is("focused"));
+    assert_eq!(Line::read("… 12 more listitem"), None);
+    assert_eq!(Line::read("canvas").expect("no name").role, "canvas");
+}
