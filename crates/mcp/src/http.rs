@@ -9,6 +9,7 @@ use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::convert::Infallible;
@@ -39,7 +40,7 @@ pub struct Http {
     pub hosts: Vec<String>,
 }
 
-type Service = StreamableHttpService<Server, LocalSessionManager>;
+type Service<S> = StreamableHttpService<S, LocalSessionManager>;
 type Body = BoxBody<Bytes, Infallible>;
 
 /// Serves until a signal ends it. `ready` is told the address and the token.
@@ -58,31 +59,17 @@ pub fn serve_http(setup: Setup, http: &Http, ready: impl FnOnce(&str, &str)) -> 
         ready(&format!("http://{}{PATH}", listener.local_addr().map_err(failed)?), &token);
 
         let shared = Shared::new(setup);
-        let service = service(&shared, http);
+        let made = Arc::clone(&shared);
+        let service = service(&http.hosts, move || Server::new(&made, false));
         let expected: Arc<str> = format!("Bearer {token}").into();
-        loop {
-            tokio::select! {
-                accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) => {
-                        let (service, expected) = (service.clone(), Arc::clone(&expected));
-                        tokio::spawn(async move {
-                            let answer = service_fn(|request| answer(&service, &expected, request));
-                            let served = hyper::server::conn::http1::Builder::new()
-                                .serve_connection(TokioIo::new(stream), answer);
-                            if let Err(e) = served.await {
-                                tracing::debug!("a connection ended: {e}");
-                            }
-                        });
-                    }
-                    // No file descriptor is free, or the peer went: the next one may be luckier.
-                    Err(e) => {
-                        tracing::warn!("accept: {e}");
-                        tokio::time::sleep(Duration::from_millis(20)).await;
-                    }
-                },
-                _ = terminate.recv() => break,
-                _ = interrupt.recv() => break,
-            }
+        let answer = move |request| {
+            let (service, expected) = (service.clone(), Arc::clone(&expected));
+            async move { answer(&service, &expected, request).await }
+        };
+        tokio::select! {
+            () = accept(&listener, answer) => {}
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
         }
         shared.leave_all().await;
         Ok(())
@@ -103,22 +90,53 @@ fn address(http: &Http) -> Result<SocketAddr> {
     }
 }
 
-fn service(shared: &Arc<Shared>, http: &Http) -> Service {
-    let mut hosts = StreamableHttpServerConfig::default().allowed_hosts;
-    hosts.extend(http.hosts.iter().cloned());
+/// Serves whoever connects, for as long as it is waited for.
+pub(crate) async fn accept<F>(
+    listener: &TcpListener,
+    answer: impl Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+) where
+    F: Future<Output = Result<Response<Body>, Infallible>> + Send + 'static,
+{
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let answer = answer.clone();
+                tokio::spawn(async move {
+                    let served = hyper::server::conn::http1::Builder::new()
+                        .serve_connection(TokioIo::new(stream), service_fn(answer));
+                    if let Err(e) = served.await {
+                        tracing::debug!("a connection ended: {e}");
+                    }
+                });
+            }
+            // No file descriptor is free, or the peer went: the next one may be luckier.
+            Err(e) => {
+                tracing::warn!("accept: {e}");
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+    }
+}
+
+/// The protocol over HTTP, with a handler for each client session. `hosts` are names of this machine besides loopback's.
+pub(crate) fn service<S: ServerHandler>(
+    hosts: &[String],
+    make: impl Fn() -> S + Send + Sync + 'static,
+) -> Service<S> {
+    let mut allowed = StreamableHttpServerConfig::default().allowed_hosts;
+    allowed.extend(hosts.iter().cloned());
     let config = StreamableHttpServerConfig::default()
-        .with_allowed_hosts(hosts)
+        .with_allowed_hosts(allowed)
         // No page of a browser is a client, those that are driven least of all.
         .enforce_origin_validation()
         .with_max_request_body_bytes(MAX_BODY);
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(IDLE);
-    let shared = Arc::clone(shared);
-    StreamableHttpService::new(move || Ok(Server::new(&shared, false)), Arc::new(sessions), config)
+    StreamableHttpService::new(move || Ok(make()), Arc::new(sessions), config)
 }
 
 async fn answer(
-    service: &Service,
+    service: &Service<Server>,
     expected: &str,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Infallible> {

@@ -6,6 +6,8 @@
 
 mod call;
 mod config;
+#[cfg(test)]
+mod conformance;
 mod connection;
 mod files;
 mod http;

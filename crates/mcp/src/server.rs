@@ -171,7 +171,7 @@ impl Server {
         Folders { own, allowed: self.shared.setup.allow.clone() }
     }
 
-    async fn log(&self, peer: &Peer<RoleServer>, level: LoggingLevel, data: Value) {
+    pub(crate) async fn log(&self, peer: &Peer<RoleServer>, level: LoggingLevel, data: Value) {
         let rank = |level: LoggingLevel| level as u8;
         if lock(&self.connection.level).is_some_and(|least| rank(least) <= rank(level)) {
             let message = LoggingMessageNotificationParam::new(level, data).with_logger("stickpin");
@@ -182,7 +182,11 @@ impl Server {
 }
 
 /// Says once a second that a call still runs.
-async fn progress(peer: &Peer<RoleServer>, token: Option<ProgressToken>, name: &str) -> Infallible {
+pub(crate) async fn progress(
+    peer: &Peer<RoleServer>,
+    token: Option<ProgressToken>,
+    name: &str,
+) -> Infallible {
     let Some(token) = token else { return std::future::pending().await };
     let mut seconds = 0_u32;
     loop {
