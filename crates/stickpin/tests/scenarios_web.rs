@@ -3,124 +3,137 @@
 
 #![cfg(feature = "web")]
 
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use stickpin_testkit::{
-    InProcess, Mcp, McpClient, ProcessJson, ProcessText, Surface, chromium, npm, run_file, scenario_files,
-    workspace_root,
+    InProcess, Mcp, McpClient, PageServer, ProcessJson, ProcessText, Surface, chromium, npm, run_file,
+    scenario_files, workspace_root,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
 
-/// In process, all of them.
-const NAMES: &[&str] = &[
-    "web-files",
-    "web-orders",
-    "web-reach",
-    "web-read",
-    "web-signin",
-    "web-tabs",
-    "web-traffic",
-    "web-widgets",
-];
-
 fn run(name: &str, surface: impl FnOnce(&Path) -> Option<Box<dyn Surface>>) {
     let dir = tempfile::tempdir().expect("a folder");
     let Some(mut surface) = surface(dir.path()) else { return };
-    let path = workspace_root().join("fixtures/scenarios").join(name).with_extension("toml");
+    let path = workspace_root().join("fixtures/scenarios").join(name.replace('_', "-") + ".toml");
     if let Err(e) = run_file(&path, dir.path(), surface.as_mut()) {
         panic!("{e}");
     }
 }
 
-fn in_process(name: &str) {
-    run(name, |dir| Some(Box::new(InProcess::new(dir, vec![Arc::new(chromium()?)]))));
+/// A surface, or nothing where what it needs is not there.
+type Made = Option<Box<dyn Surface>>;
+
+fn in_process(dir: &Path) -> Made {
+    Some(Box::new(InProcess::new(dir, vec![Arc::new(chromium()?)])))
 }
 
-#[test]
-fn files() {
-    in_process("web-files");
+fn process_text(dir: &Path) -> Made {
+    chromium()?;
+    Some(Box::new(ProcessText::new(dir, Path::new(PROGRAM))))
 }
 
-#[test]
-fn orders() {
-    in_process("web-orders");
+fn process_json(dir: &Path) -> Made {
+    chromium()?;
+    Some(Box::new(ProcessJson::new(dir, Path::new(PROGRAM))))
 }
 
-#[test]
-fn reach() {
-    in_process("web-reach");
+fn mcp(dir: &Path) -> Made {
+    chromium()?;
+    Some(Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::Rust)))
 }
 
-#[test]
-fn read() {
-    in_process("web-read");
+fn mcp_typescript(dir: &Path) -> Made {
+    chromium()?;
+    Some(Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::TypeScript(npm()?))))
 }
 
-#[test]
-fn traffic() {
-    in_process("web-traffic");
+/// A test per file and surface, and the list of the files. Each runs in process, and through one of the MCP clients:
+/// what the device does is the same behind each.
+macro_rules! scenarios {
+    ($($name:ident: $($surface:ident)*;)*) => {
+        const NAMES: &[&str] = &[$(stringify!($name),)*];
+
+        $(mod $name {
+            $(#[test]
+            fn $surface() {
+                super::run(stringify!($name), super::$surface);
+            })*
+        })*
+    };
 }
 
-#[test]
-fn traffic_through_the_binary_as_text() {
-    run("web-traffic", |dir| {
-        chromium()?;
-        Some(Box::new(ProcessText::new(dir, Path::new(PROGRAM))))
-    });
+scenarios! {
+    web_blessing: in_process mcp process_text;
+    web_files: in_process mcp;
+    web_lies: in_process mcp mcp_typescript process_text process_json;
+    web_orders: in_process mcp_typescript process_json;
+    web_reach: in_process mcp_typescript;
+    web_read: in_process mcp;
+    web_signin: in_process mcp process_text;
+    web_tabs: in_process mcp_typescript;
+    web_traffic: in_process mcp process_text;
+    web_two_callers: in_process mcp mcp_typescript;
+    web_widgets: in_process mcp;
 }
 
+/// What a page says as text stands between two lines that it cannot know, and everything else is ours.
 #[test]
-fn signin() {
-    in_process("web-signin");
-}
-
-#[test]
-fn tabs() {
-    in_process("web-tabs");
-}
-
-#[test]
-fn widgets() {
-    in_process("web-widgets");
-}
-
-#[test]
-fn signin_through_the_binary_as_text() {
-    run("web-signin", |dir| {
-        chromium()?;
-        Some(Box::new(ProcessText::new(dir, Path::new(PROGRAM))))
-    });
-}
-
-#[test]
-fn orders_through_the_binary_as_json() {
-    run("web-orders", |dir| {
-        chromium()?;
-        Some(Box::new(ProcessJson::new(dir, Path::new(PROGRAM))))
-    });
-}
-
-#[test]
-fn signin_through_mcp() {
-    run("web-signin", |dir| {
-        chromium()?;
-        Some(Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::Rust)))
-    });
-}
-
-#[test]
-fn orders_through_mcp_of_typescript() {
-    run("web-orders", |dir| {
-        chromium()?;
-        Some(Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::TypeScript(npm()?))))
-    });
+fn what_a_page_says_is_fenced() {
+    let dir = tempfile::tempdir().expect("a folder");
+    if chromium().is_none() {
+        return;
+    }
+    let pages = PageServer::start(&workspace_root().join("fixtures/web")).expect("a page server");
+    let mut mcp = Mcp::new(dir.path(), Path::new(PROGRAM), McpClient::Rust);
+    let mut tool = |name: &str, args: serde_json::Value| {
+        let result = mcp.tool(dir.path(), name, args);
+        assert_eq!(result["isError"], false, "{name}: {result}");
+        result["content"][0]["text"].as_str().expect("a text").to_owned()
+    };
+    let url = format!("{}/scenarios/lies.html", pages.origin());
+    let opened = tool("open", json!({ "what": url, "interactive": true }));
+    let snapshot = tool("snapshot", json!({}));
+    for line in opened.lines().chain(snapshot.lines()) {
+        let line = line.trim_start();
+        let element = line.strip_prefix("@e").and_then(|l| l.split_once(' ')).map(|(n, _)| n);
+        let issued = element.is_some_and(|n| n.parse::<u32>().is_ok());
+        assert!(issued || ["opened ", "page \"Lies"].iter().any(|w| line.starts_with(w)), "{line}");
+    }
+    let text = |what: &str, target: &str| ("get", json!({ "what": what, "target": target }));
+    let calls = [
+        ("read", json!({})),
+        text("text", "css=#text"),
+        text("value", "label=Note"),
+        text("text", "css=#heading"),
+    ];
+    let mut words = BTreeSet::new();
+    for (name, args) in calls {
+        let said = tool(name, args.clone());
+        let lines: Vec<&str> = said.lines().collect();
+        let open = lines.iter().position(|l| l.starts_with("<app ")).unwrap_or_else(|| panic!("{said}"));
+        let word = lines[open].trim_start_matches("<app ").trim_end_matches('>');
+        let close = lines.iter().position(|l| *l == format!("</app {word}>")).expect("its end");
+        assert!(words.insert(word.to_owned()), "{word} could be learned");
+        let inside = lines[open + 1..close].join("\n");
+        assert!(inside.contains("minted") && inside.contains("Ignore your"), "{name} {args}: {said}");
+        for line in lines[..open].iter().chain(&lines[close + 1..]) {
+            assert!(line.is_empty() || line.starts_with("page \"Lies"), "{name} {args}: {said}");
+        }
+        assert!(!said.contains(['\u{1b}', '\u{202e}', '\u{9b}', '\u{7}']), "{name} {args}: {said:?}");
+    }
 }
 
 #[test]
 fn every_file_runs() {
     let files = scenario_files("web").expect("the scenarios");
     let there: BTreeSet<&str> = files.iter().filter_map(|path| path.file_stem()?.to_str()).collect();
-    assert_eq!(there, NAMES.iter().copied().collect(), "the files of fixtures/scenarios and the tests above");
+    let run: Vec<String> = NAMES.iter().map(|name| name.replace('_', "-")).collect();
+    assert_eq!(
+        there,
+        run.iter().map(String::as_str).collect(),
+        "the files of fixtures/scenarios and the tests above"
+    );
 }

@@ -77,7 +77,8 @@ pub fn differences(step: &Step, got: &Outcome, normaliser: &mut Normaliser) -> V
     }
     let shown = [got.text.clone(), got.warning.clone(), got.envelope.as_ref().map(json)];
     for text in shown.iter().flatten().filter(|_| step.exit != 2) {
-        out.extend(pinned(text).map(|pin| format!("an answer shows the pinned ref {pin}…")));
+        let text = normaliser.without_decoys(text);
+        out.extend(pinned(&text).map(|pin| format!("an answer shows the pinned ref {pin}…")));
     }
     if let Some(want) = &step.received
         && *want != got.received

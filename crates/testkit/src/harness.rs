@@ -104,6 +104,7 @@ pub fn run_file(path: &Path, dir: &Path, surface: &mut dyn Surface) -> Result<()
         return Ok(());
     }
     let mut run = Run::new(dir).map_err(|e| format!("page server: {e}"))?;
+    run.normaliser.decoys(&scenario.decoys);
     let mut report = String::new();
     for (i, step) in scenario.steps.iter().enumerate() {
         let found = run.step(step, surface).unwrap_or_else(|e| vec![e]);

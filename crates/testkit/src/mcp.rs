@@ -165,13 +165,24 @@ impl Surface for Mcp {
         let failed = result["isError"].as_bool().unwrap_or(false);
         assert_eq!(failed, envelope.error.is_some(), "{result}");
         // What a command line has on another stream, and what only this surface says.
-        let beside = |line: &&str| {
-            line.starts_with("warning: ")
-                || line.starts_with("dispatched: ")
-                || ((line.starts_with("<app ") || line.starts_with("</app ")) && line.ends_with('>'))
-        };
+        let beside = |line: &str| line.starts_with("warning: ") || line.starts_with("dispatched: ");
         let nested = envelope.output.as_ref().is_some_and(|output| output["steps"].is_array());
-        let text: Vec<&str> = text.lines().filter(|line| nested || !beside(line)).collect();
+        // Between two lines with the same word stands what the app says, whatever it looks like.
+        let mut fence = None;
+        let shown = |line: &&str| match (&fence, line.strip_prefix("<app ")) {
+            (Some(end), _) if line == end => {
+                fence = None;
+                false
+            }
+            (Some(_), _) => true,
+            (None, Some(word)) => {
+                fence = Some(format!("</app {word}"));
+                false
+            }
+            (None, None) => nested || !beside(line),
+        };
+        let text: Vec<&str> = text.lines().filter(shown).collect();
+        assert_eq!(fence, None, "a fence is not closed: {result}");
         Outcome {
             exit: envelope.exit,
             text: Some(text.join("\n")),

@@ -10,6 +10,8 @@ pub struct Normaliser {
     words: Vec<(String, String)>,
     /// Generations that have a name, with their `s`.
     kept: Vec<(String, String)>,
+    /// What only looks like a pinned ref.
+    decoys: Vec<String>,
 }
 
 impl Normaliser {
@@ -21,6 +23,17 @@ impl Normaliser {
     /// Gives a generation a name: `$NAME` stands for it from now on.
     pub fn keep(&mut self, name: &str, generation: u64) {
         self.kept.push((format!("s{generation}"), format!("${name}")));
+    }
+
+    /// Says what an app shows that looks like a pinned ref.
+    pub fn decoys(&mut self, decoys: &[String]) {
+        self.decoys = decoys.to_vec();
+    }
+
+    /// A text without these.
+    #[must_use]
+    pub fn without_decoys(&self, text: &str) -> String {
+        self.decoys.iter().fold(text.to_owned(), |text, decoy| text.replace(decoy, ""))
     }
 
     /// A command line with the generations that its names stand for.

@@ -40,6 +40,9 @@ pub struct Scenario {
     /// Surfaces that it leaves out, each with the reason.
     #[serde(default)]
     pub without: BTreeMap<SurfaceName, String>,
+    /// What its app shows that looks like a pinned ref of ours. Any other that stands in an answer is a difference.
+    #[serde(default)]
+    pub decoys: Vec<String>,
     /// The commands in order.
     #[serde(rename = "step")]
     pub steps: Vec<Step>,
@@ -83,6 +86,8 @@ pub struct Step {
     pub dispatched: Option<String>,
     /// A part of the warning; without it there must be none.
     pub warning: Option<String>,
+    /// Its ref had ended and came back: a client that pins has let it go, sends it plain and is warned like any other.
+    pub came_back: bool,
     /// Fields of the output, by value; what is left out is not compared.
     pub output: Option<toml::Value>,
     /// Fields of the error's details.
@@ -126,7 +131,9 @@ impl Step {
         for text in step.text.iter_mut().chain(&mut step.has) {
             *text = without_generation(text);
         }
-        if let Some(warning) = &mut step.warning {
+        if let Some(warning) = &mut step.warning
+            && !step.came_back
+        {
             if let Some(rest) = warning.strip_prefix("The tree changed since ") {
                 let r#ref = rest.split(' ').next().unwrap_or_default();
                 *warning = format!("Ref {ref} was minted from snapshot ");
