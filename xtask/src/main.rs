@@ -46,6 +46,20 @@ fn cli() -> Command {
                         .help("Write the table to docs/bench.md"),
                 )
                 .arg(
+                    Arg::new("mcp")
+                        .long("mcp")
+                        .action(ArgAction::SetTrue)
+                        .conflicts_with("write")
+                        .help("Only the rows of the MCP server"),
+                )
+                .arg(
+                    Arg::new("binary")
+                        .long("binary")
+                        .conflicts_with("write")
+                        .value_parser(clap::value_parser!(std::path::PathBuf))
+                        .help("Measure this binary and build none"),
+                )
+                .arg(
                     Arg::new("runs")
                         .long("runs")
                         .default_value("15")
@@ -66,6 +80,8 @@ fn main() -> ExitCode {
             peers: m.get_flag("peers"),
             write: m.get_flag("write"),
             runs: *m.get_one("runs").expect("has a default"),
+            mcp: m.get_flag("mcp"),
+            binary: m.get_one("binary").cloned(),
         }),
         _ => unreachable!("clap demands a subcommand"),
     };

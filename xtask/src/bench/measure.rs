@@ -36,16 +36,25 @@ impl Stickpin {
         let text = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
         let json: serde_json::Value =
             serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))?;
-        let pid = json["pid"].as_u64().ok_or("daemon.json has no pid")?;
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status"))
-            .map_err(|e| format!("daemon {pid}: {e}"))?;
-        let kib = status
-            .lines()
-            .find_map(|l| l.strip_prefix("VmRSS:"))
-            .and_then(|l| l.trim().trim_end_matches(" kB").parse::<u64>().ok())
-            .ok_or("no VmRSS line")?;
-        Ok(kib * 1024)
+        let pid = json["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
+        resident(pid.ok_or("daemon.json has no pid")?)
     }
+
+    pub fn state_dir(&self) -> &Path {
+        &self.state
+    }
+}
+
+/// Resident bytes of a process.
+pub fn resident(pid: u32) -> Result<u64> {
+    let status =
+        std::fs::read_to_string(format!("/proc/{pid}/status")).map_err(|e| format!("process {pid}: {e}"))?;
+    let kib = status
+        .lines()
+        .find_map(|l| l.strip_prefix("VmRSS:"))
+        .and_then(|l| l.trim().trim_end_matches(" kB").parse::<u64>().ok())
+        .ok_or("no VmRSS line")?;
+    Ok(kib * 1024)
 }
 
 impl Drop for Stickpin {
@@ -97,6 +106,15 @@ pub fn chromium_version() -> Result<String> {
         .take(2)
         .collect::<Vec<_>>()
         .join(" "))
+}
+
+/// Where the browser lies.
+pub fn chromium_path() -> Result<PathBuf> {
+    let program = chromium().ok_or("no Chromium on the path")?;
+    std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+        .map(|dir| dir.join(program))
+        .find(|p| p.is_file())
+        .ok_or_else(|| format!("{program} is not on the path"))
 }
 
 /// The browser that both tools drive.

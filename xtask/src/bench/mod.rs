@@ -2,6 +2,7 @@
 //!
 //! Figures are medians of alternating runs; nothing here passes or fails. The table goes to `docs/bench.md`.
 
+mod mcp;
 mod measure;
 mod page;
 mod peer;
@@ -10,6 +11,7 @@ mod table;
 use crate::Result;
 use crate::run::{cargo, output, root, run, target_dir};
 use measure::{Stickpin, alternate, median, timed};
+use std::path::PathBuf;
 use std::process::Command;
 use table::{Row, Table};
 
@@ -21,14 +23,31 @@ pub struct Options {
     pub write: bool,
     /// Counted runs of each command.
     pub runs: usize,
+    /// Only the rows of the MCP server, for who works on them.
+    pub mcp: bool,
+    /// A binary to measure in place of the shipped one, which is then not built.
+    pub binary: Option<PathBuf>,
 }
 
 /// Builds the shipped binary and measures it.
 pub fn bench(options: &Options) -> Result {
-    run(&mut cargo(&["build", "--profile", "dist", "--package", "stickpin"]))?;
     let target = target_dir()?;
-    let binary = target.join("dist").join("stickpin");
+    let binary = match &options.binary {
+        Some(binary) => binary.clone(),
+        None => {
+            run(&mut cargo(&["build", "--profile", "dist", "--package", "stickpin"]))?;
+            target.join("dist").join("stickpin")
+        }
+    };
     let server = page::Server::start()?;
+    if options.mcp {
+        let mut table = Table::new(None);
+        let ours = Stickpin::new(&binary, &target.join("bench-state"))?;
+        let peers = options.peers.then(|| target.join("peers"));
+        mcp::measure(&mut table, &ours, &server, peers.as_deref(), options.runs)?;
+        println!("{}", table.render(&machine()?));
+        return Ok(());
+    }
     let peer = options.peers.then(|| peer::Peer::fetch(&target.join("peers"))).transpose()?;
     let mut table = Table::new(peer.as_ref().map(peer::Peer::version));
 
@@ -90,6 +109,8 @@ pub fn bench(options: &Options) -> Result {
         ));
         ours.run(&["close"])?;
     }
+    let peers = options.peers.then(|| target.join("peers"));
+    mcp::measure(&mut table, &ours, &server, peers.as_deref(), options.runs)?;
     ours.run(&["daemon", "stop"])?;
     if let Some(peer) = &peer {
         peer.run(&["close"])?;

@@ -30,7 +30,16 @@ impl Server {
     pub fn rows(&self, n: usize) -> String {
         format!("http://127.0.0.1:{}/rows/{n}", self.port)
     }
+
+    /// The same, and a word of the first row changes all the time.
+    pub fn ticking(&self, n: usize) -> String {
+        format!("http://127.0.0.1:{}/ticking/{n}", self.port)
+    }
 }
+
+/// Changes the name of the first row's link.
+const TICK: &str = "<script>let n = 0; setInterval(() => \
+    document.querySelector('a').textContent = 'Item 0, ' + ++n, 20)</script>";
 
 fn answer(mut stream: &TcpStream) -> std::io::Result<()> {
     let mut line = String::new();
@@ -45,9 +54,11 @@ fn answer(mut stream: &TcpStream) -> std::io::Result<()> {
         }
     }
     let path = line.split(' ').nth(1).unwrap_or("/");
-    let (status, body) = match path.strip_prefix("/rows/").and_then(|n| n.parse().ok()) {
-        Some(n) => ("200 OK", rows(n)),
-        None => ("404 Not Found", String::new()),
+    let of = |page: &str| path.strip_prefix(page).and_then(|n| n.parse().ok());
+    let (status, body) = match (of("/rows/"), of("/ticking/")) {
+        (Some(n), _) => ("200 OK", rows(n)),
+        (_, Some(n)) => ("200 OK", rows(n) + TICK),
+        _ => ("404 Not Found", String::new()),
     };
     write!(
         stream,

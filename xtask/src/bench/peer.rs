@@ -1,6 +1,6 @@
 //! The peer: `agent-browser` from npm, on the same browser.
 
-use super::measure::chromium;
+use super::measure::chromium_path;
 use crate::Result;
 use crate::run::{output, run};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const PACKAGE: &str = "agent-browser@0.41.2";
 pub struct Peer {
     binary: PathBuf,
     home: PathBuf,
-    browser: &'static str,
+    browser: PathBuf,
 }
 
 impl Peer {
@@ -30,7 +30,7 @@ impl Peer {
                 .arg(PACKAGE))?;
             run(Command::new("chmod").arg("+x").arg(&binary))?;
         }
-        let browser = chromium().ok_or("no Chromium on the path")?;
+        let browser = chromium_path()?;
         Ok(Self { binary, home, browser })
     }
 
@@ -41,15 +41,11 @@ impl Peer {
 
     /// The native binary, without the script that npm puts before it.
     pub fn command(&self, args: &[&str]) -> Command {
-        let browser = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
-            .map(|dir| dir.join(self.browser))
-            .find(|p| p.is_file())
-            .unwrap_or_else(|| self.browser.into());
         let mut command = Command::new(&self.binary);
         command
             .args(args)
             .env("HOME", &self.home)
-            .env("AGENT_BROWSER_EXECUTABLE_PATH", browser)
+            .env("AGENT_BROWSER_EXECUTABLE_PATH", &self.browser)
             .env("AGENT_BROWSER_ARGS", "--no-sandbox");
         command
     }

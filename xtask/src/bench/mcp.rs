@@ -1,0 +1,225 @@
+//! The MCP server over stdio: what it adds to a command, how fast it is there, what it keeps, and a snapshot of a page
+//! that changes all the time, beside the same from Playwright's server.
+
+use super::measure::{Stickpin, chromium_path, median, resident};
+use super::mib;
+use super::page::Server;
+use super::table::{Row, Table};
+use crate::Result;
+use crate::run::run;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+use stickpin_kernel::Request;
+use stickpin_wire::{Connection, Place};
+
+/// The server that the table compares with.
+const PACKAGE: &str = "@playwright/mcp@0.0.83";
+
+/// Calls on the simulated app: of each way for the medians, and until the memory is read.
+const PAIRS: usize = 500;
+const CALLS: usize = 10_000;
+
+/// Rows of the page, and how long it is left alone before a snapshot: it changes several times in this.
+const ROWS: usize = 1_000;
+const CHANGES: Duration = Duration::from_millis(100);
+
+/// Adds the rows of this part.
+pub fn measure(
+    table: &mut Table,
+    ours: &Stickpin,
+    server: &Server,
+    peers: Option<&Path>,
+    runs: usize,
+) -> Result {
+    let ready = (0..runs).map(|_| {
+        let start = Instant::now();
+        let mut client = Client::start(&mut ours.command(&["mcp"]))?;
+        client.ask("tools/list", json!({}))?;
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    });
+    let ready = median(ready.collect::<Result<Vec<_>>>()?);
+    table.push(Row::single("MCP: `initialize` and `tools/list` from process start", ready, "ms", "under 30"));
+
+    let mut client =
+        Client::start(&mut ours.command(&["mcp", "--session", "bench", "--max-chars", "10000000"]))?;
+    client.tool("open", json!({ "what": "sim:shop" }))?;
+    added(table, ours, &mut client)?;
+    for i in 0..CALLS {
+        // Most calls of an agent act or ask; each tenth here reads the whole and renews its pins.
+        match i % 10 {
+            0 => client.tool("snapshot", json!({ "interactive": true }))?,
+            _ => client.tool("get", json!({ "what": "url" }))?,
+        };
+    }
+    let kept = mib(resident(client.child.id())?);
+    table.push(Row::single("MCP server after 10,000 calls, resident", kept, "MiB", "under 20 MB"));
+    client.tool("close", json!({}))?;
+    snapshots(table, client, server, peers, runs)
+}
+
+/// One command both ways in turn, on one session of one daemon.
+fn added(table: &mut Table, ours: &Stickpin, client: &mut Client) -> Result {
+    let place = Place::open(ours.state_dir()).map_err(|e| e.to_string())?;
+    let mut socket = Connection::find(&place).map_err(|e| e.to_string())?.ok_or("no daemon runs")?;
+    let request: Request = serde_json::from_value(json!({
+        "command": "get url", "session": "bench",
+        "caller": { "cwd": "/", "key": "bench", "ownSession": "bench" },
+    }))
+    .map_err(|e| format!("the request: {e}"))?;
+    let (mut plain, mut through) = (Vec::new(), Vec::new());
+    for _ in 0..PAIRS {
+        let start = Instant::now();
+        let answer = socket.call(&request);
+        plain.push(start.elapsed().as_secs_f64() * 1e3);
+        if let Some(error) = answer.error {
+            return Err(format!("`get url` through the socket: {error}"));
+        }
+        let start = Instant::now();
+        client.tool("get", json!({ "what": "url" }))?;
+        through.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    let (plain, through) = (median(plain), median(through));
+    table.push(Row::single("`get url` through the socket", plain, "ms", ""));
+    table.push(Row::single("what a tool call adds to it", through - plain, "ms", "at most 1"));
+    Ok(())
+}
+
+/// The whole of a page that changes all the time: nobody may answer from what was read before.
+fn snapshots(
+    table: &mut Table,
+    mut ours: Client,
+    server: &Server,
+    peers: Option<&Path>,
+    runs: usize,
+) -> Result {
+    let url = server.ticking(ROWS);
+    ours.tool("open", json!({ "what": url }))?;
+    let mut theirs = peers.map(playwright).transpose()?;
+    if let Some(theirs) = &mut theirs {
+        theirs.tool("browser_navigate", json!({ "url": url }))?;
+    }
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    let (mut last_a, mut last_b) = (String::new(), String::new());
+    for i in 0..=runs {
+        let t = changed(&mut ours, "snapshot", json!({ "all": true }), &mut last_a)?;
+        let u =
+            theirs.as_mut().map(|c| changed(c, "browser_snapshot", json!({}), &mut last_b)).transpose()?;
+        if i > 0 {
+            a.push(t);
+            b.extend(u);
+        }
+    }
+    let theirs = (!b.is_empty()).then(|| median(b));
+    let what = format!("MCP: the whole snapshot of {ROWS} rows, one changing; beside {PACKAGE}");
+    table.push(Row::against(&what, median(a), theirs, "ms", "at least 5 x faster"));
+    ours.tool("close", json!({})).map(drop)
+}
+
+/// Milliseconds of a snapshot that shows the last row and is not the one before.
+fn changed(client: &mut Client, tool: &str, args: Value, last: &mut String) -> Result<f64> {
+    std::thread::sleep(CHANGES);
+    let start = Instant::now();
+    let text = client.tool(tool, args)?;
+    let took = start.elapsed().as_secs_f64() * 1e3;
+    let row = format!("Item {}", ROWS - 1);
+    if !text.contains(&row) {
+        return Err(format!("`{tool}` does not show {row}: {} bytes", text.len()));
+    }
+    if text == *last {
+        return Err(format!("`{tool}` shows the same twice of a page that changes"));
+    }
+    *last = text;
+    Ok(took)
+}
+
+/// Playwright's server, installed below `dir` unless it is there.
+fn playwright(dir: &Path) -> Result<Client> {
+    let dir = dir.join("playwright");
+    let program = dir.join("node_modules/@playwright/mcp/cli.js");
+    if !program.is_file() {
+        std::fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+        run(Command::new("npm")
+            .args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"])
+            .arg(&dir)
+            .arg(PACKAGE))?;
+    }
+    let browser: PathBuf = chromium_path()?;
+    let mut command = Command::new("node");
+    command.arg(program).args(["--headless", "--no-sandbox", "--isolated", "--executable-path"]).arg(browser);
+    Client::start(command.current_dir(&dir))
+}
+
+/// A client over stdio: a line out, a line in.
+struct Client {
+    child: Child,
+    write: Option<ChildStdin>,
+    read: BufReader<ChildStdout>,
+    last: u64,
+}
+
+impl Client {
+    /// Starts a server and says hello.
+    fn start(command: &mut Command) -> Result<Self> {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|e| format!("{}: {e}", command.get_program().display()))?;
+        let write = child.stdin.take();
+        let read = BufReader::new(child.stdout.take().ok_or("the server has no stdout")?);
+        let mut client = Self { child, write, read, last: 0 };
+        client.ask(
+            "initialize",
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}),
+        )?;
+        client.line(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+        Ok(client)
+    }
+
+    fn line(&mut self, message: &Value) -> Result {
+        let write = self.write.as_mut().ok_or("the client is closed")?;
+        writeln!(write, "{message}").map_err(|e| format!("the server reads no more: {e}"))
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Result<Value> {
+        self.last += 1;
+        self.line(&json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}))?;
+        loop {
+            let mut line = String::new();
+            let read = self.read.read_line(&mut line).map_err(|e| format!("`{method}`: {e}"))?;
+            if read == 0 {
+                return Err(format!("the server ended at `{method}`"));
+            }
+            let mut answer: Value =
+                serde_json::from_str(&line).map_err(|e| format!("`{method}`: {e}: {line}"))?;
+            if answer["id"] == self.last {
+                return match answer["result"].take() {
+                    Value::Null => Err(format!("`{method}`: {}", answer["error"])),
+                    result => Ok(result),
+                };
+            }
+        }
+    }
+
+    /// The text of a call that works.
+    fn tool(&mut self, name: &str, args: Value) -> Result<String> {
+        let mut result = self.ask("tools/call", json!({"name": name, "arguments": args}))?;
+        let Value::String(text) = result["content"][0]["text"].take() else {
+            return Err(format!("`{name}`: no text: {result}"));
+        };
+        if result["isError"] == true { Err(format!("`{name}`: {text}")) } else { Ok(text) }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        drop(self.write.take());
+        // A server ends, and its browser with it, when nobody writes any more.
+        if let Err(error) = self.child.wait() {
+            eprintln!("bench: {error}");
+        }
+    }
+}
