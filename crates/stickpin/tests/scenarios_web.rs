@@ -5,11 +5,13 @@
 
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 use stickpin_testkit::{
-    InProcess, Mcp, McpClient, PageServer, ProcessJson, ProcessText, Surface, chromium, npm, run_file,
-    scenario_files, workspace_root,
+    InProcess, Mcp, McpClient, Outcome, PageServer, ProcessJson, ProcessText, Surface, SurfaceName, chromium,
+    npm, run_file, scenario_files, workspace_root,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
@@ -50,6 +52,62 @@ fn mcp_typescript(dir: &Path) -> Made {
     Some(Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::TypeScript(npm()?))))
 }
 
+fn mcp_http(dir: &Path) -> Made {
+    chromium()?;
+    Some(Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::TypeScriptHttp(npm()?))))
+}
+
+/// The text of a call that works.
+fn works(mcp: &mut Mcp, folder: &Path, name: &str, args: serde_json::Value) -> String {
+    let result = mcp.tool(folder, name, args);
+    assert_eq!(result["isError"], false, "{name}: {result}");
+    result["content"][0]["text"].as_str().expect("a text").to_owned()
+}
+
+/// How long a page may take to report what it received.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A second state dir; its daemon ends with it.
+struct Elsewhere(PathBuf);
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        let mut stop = Command::new(PROGRAM);
+        stop.args(["daemon", "stop", "--force", "--state-dir"]).arg(&self.0);
+        if let Err(e) = stop.output() {
+            eprintln!("daemon stop: {e}");
+        }
+    }
+}
+
+/// One session with a client of the MCP server and a person at a command line, who is the guest.
+struct Mixed {
+    mcp: Mcp,
+    line: ProcessText,
+    guest: bool,
+}
+
+impl Surface for Mixed {
+    fn name(&self) -> SurfaceName {
+        if self.guest { SurfaceName::ProcessText } else { SurfaceName::Mcp }
+    }
+
+    fn pins(&self) -> bool {
+        !self.guest
+    }
+
+    fn call(&mut self, words: &[String], folder: &Path) -> Outcome {
+        self.guest = folder.ends_with("guest");
+        if self.guest { self.line.call(words, folder) } else { self.mcp.call(words, folder) }
+    }
+}
+
+fn mcp_and_line(dir: &Path) -> Made {
+    chromium()?;
+    let mcp = Mcp::new(dir, Path::new(PROGRAM), McpClient::Rust);
+    Some(Box::new(Mixed { mcp, line: ProcessText::new(dir, Path::new(PROGRAM)), guest: false }))
+}
+
 /// A test per file and surface, and the list of the files. Each runs in process, and through one of the MCP clients:
 /// what the device does is the same behind each.
 macro_rules! scenarios {
@@ -75,7 +133,7 @@ scenarios! {
     web_signin: in_process mcp process_text;
     web_tabs: in_process mcp_typescript;
     web_traffic: in_process mcp process_text;
-    web_two_callers: in_process mcp mcp_typescript;
+    web_two_callers: in_process process_text mcp mcp_typescript mcp_http mcp_and_line;
     web_widgets: in_process mcp;
 }
 
@@ -88,11 +146,7 @@ fn what_a_page_says_is_fenced() {
     }
     let pages = PageServer::start(&workspace_root().join("fixtures/web")).expect("a page server");
     let mut mcp = Mcp::new(dir.path(), Path::new(PROGRAM), McpClient::Rust);
-    let mut tool = |name: &str, args: serde_json::Value| {
-        let result = mcp.tool(dir.path(), name, args);
-        assert_eq!(result["isError"], false, "{name}: {result}");
-        result["content"][0]["text"].as_str().expect("a text").to_owned()
-    };
+    let mut tool = |name: &str, args: serde_json::Value| works(&mut mcp, dir.path(), name, args);
     let url = format!("{}/scenarios/lies.html", pages.origin());
     let opened = tool("open", json!({ "what": url, "interactive": true }));
     let snapshot = tool("snapshot", json!({}));
@@ -124,6 +178,53 @@ fn what_a_page_says_is_fenced() {
         }
         assert!(!said.contains(['\u{1b}', '\u{202e}', '\u{9b}', '\u{7}']), "{name} {args}: {said:?}");
     }
+}
+
+/// One client, one name of a session: another state dir and another session are other apps with other numbers. Each is
+/// warned of its own tree only, and each press reaches its own page.
+#[test]
+fn sessions_and_state_dirs_of_one_client_are_apart() {
+    let dir = tempfile::tempdir().expect("a folder");
+    if chromium().is_none() {
+        return;
+    }
+    let pages = PageServer::start(&workspace_root().join("fixtures/web")).expect("a page server");
+    let mut mcp = Mcp::new(dir.path(), Path::new(PROGRAM), McpClient::Rust);
+    let elsewhere = Elsewhere(dir.path().join("elsewhere"));
+    let place = |session: &str, elsewhere: Option<&Elsewhere>, mut args: serde_json::Value| {
+        args["session"] = session.into();
+        if let Some(Elsewhere(state)) = elsewhere {
+            args["stateDir"] = state.to_string_lossy().into();
+        }
+        args
+    };
+    let mut tool = |name: &str, args: serde_json::Value| works(&mut mcp, dir.path(), name, args);
+    let url = |page: &str| format!("{}/scenarios/{page}.html", pages.origin());
+    let opened = tool("open", place("one", None, json!({ "what": url("counter"), "interactive": true })));
+    assert!(opened.contains("@e4 button \"Add to cart\""), "{opened}");
+    let others = [("one", Some(&elsewhere)), ("two", None)];
+    for (session, state) in others {
+        let opened =
+            tool("open", place(session, state, json!({ "what": url("orders"), "interactive": true })));
+        assert!(opened.contains("@e4 button \"Delete\""), "{opened}");
+        let pressed = tool("press", place(session, state, json!({ "target": "@e2" })));
+        assert!(pages.wait_for("click sync", PATIENCE), "{pressed}");
+        tool("find", place(session, state, json!({ "query": "role=button" })));
+    }
+    // Three trees by now, and this client read the whole of this one as it is.
+    let pressed = tool("press", place("one", None, json!({ "target": "@e4" })));
+    assert!(!pressed.contains("warning"), "{pressed}");
+    assert!(pages.wait_for("click add lamp", PATIENCE), "{pressed}");
+    for (session, state) in others {
+        let args = place(session, state, json!({ "target": "@e2" }));
+        let pressed = works(&mut mcp, dir.path(), "press", args);
+        assert!(!pressed.contains("warning"), "{pressed}");
+        assert!(pages.wait_for("click sync", PATIENCE), "{pressed}");
+        let result = mcp.tool(dir.path(), "press", place(session, state, json!({ "target": "@e4" })));
+        let text = result["content"][0]["text"].as_str().expect("a text");
+        assert!(result["isError"] == true && text.starts_with("STALE_REF: "), "{result}");
+    }
+    assert_eq!(pages.received(), Vec::<String>::new(), "what nobody pressed");
 }
 
 #[test]

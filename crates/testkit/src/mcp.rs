@@ -22,6 +22,8 @@ pub enum McpClient {
     Rust,
     /// The TypeScript SDK's, from this folder with `node_modules`.
     TypeScript(PathBuf),
+    /// The same over HTTP: all callers are clients of one server.
+    TypeScriptHttp(PathBuf),
 }
 
 /// The server behind a client.
@@ -31,6 +33,14 @@ pub struct Mcp {
     client: McpClient,
     runtime: tokio::runtime::Runtime,
     callers: BTreeMap<PathBuf, Link>,
+    http: Option<Http>,
+}
+
+/// A server for all callers.
+struct Http {
+    child: Child,
+    url: String,
+    token: String,
 }
 
 enum Link {
@@ -52,10 +62,11 @@ impl Mcp {
             client,
             runtime: runtime.expect("a runtime"),
             callers: BTreeMap::new(),
+            http: None,
         }
     }
 
-    fn connect(&self, folder: &Path) -> Link {
+    fn connect(&mut self, folder: &Path) -> Link {
         // Which files a client may name has tests of its own.
         let args = ["mcp", "--profile", "full", "--structured", "--allow-path", "/"].map(str::to_owned);
         let surround = |command: &mut Command| {
@@ -66,6 +77,7 @@ impl Mcp {
                 .env("STICKPIN_SESSION", "scenario")
                 .env_remove("STICKPIN_STALE_REFS")
                 .env_remove("STICKPIN_MCP_PROFILE")
+                .env_remove("STICKPIN_MCP_TOKEN")
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped());
         };
@@ -81,10 +93,21 @@ impl Mcp {
                     Link::Rust(Box::new(().serve(pipes).await.expect("the server is initialized")), child)
                 })
             }
-            McpClient::TypeScript(modules) => {
+            McpClient::TypeScript(modules) | McpClient::TypeScriptHttp(modules) => {
                 let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("mcp-driver.mjs");
                 let mut command = Command::new("node");
-                command.arg(driver).arg(modules).arg(&self.program).args(&args);
+                command.arg(driver).arg(modules);
+                if let McpClient::TypeScriptHttp(_) = self.client {
+                    let http = self.http.get_or_insert_with(|| {
+                        let mut command = Command::new(&self.program);
+                        command.args(&args).args(["--http", "127.0.0.1:0"]);
+                        surround(&mut command);
+                        Http::start(&mut command)
+                    });
+                    command.args([&http.url, &http.token]);
+                } else {
+                    command.arg(&self.program).args(&args);
+                }
                 surround(&mut command);
                 let mut child = command.spawn().expect("node runs");
                 let write = child.stdin.take().expect("a pipe");
@@ -116,6 +139,25 @@ impl Mcp {
                 read.read_line(&mut line).expect("the driver answers");
                 serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"))
             }
+        }
+    }
+}
+
+impl Http {
+    fn start(command: &mut Command) -> Self {
+        let mut child = command.spawn().expect("the server starts");
+        let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        let mut lines = lines.map(|line| line.expect("a line"));
+        let url = lines.next().expect("where it listens").replace("listening at ", "");
+        let token = lines.next().expect("the token").replace("token ", "");
+        Self { child, url, token }
+    }
+}
+
+impl Drop for Http {
+    fn drop(&mut self) {
+        if let Err(e) = self.child.kill().and_then(|()| self.child.wait()) {
+            eprintln!("mcp --http: {e}");
         }
     }
 }
@@ -152,7 +194,7 @@ impl Surface for Mcp {
     fn name(&self) -> SurfaceName {
         match self.client {
             McpClient::Rust => SurfaceName::Mcp,
-            McpClient::TypeScript(_) => SurfaceName::McpTypescript,
+            McpClient::TypeScript(_) | McpClient::TypeScriptHttp(_) => SurfaceName::McpTypescript,
         }
     }
 
@@ -212,6 +254,7 @@ impl Drop for Mcp {
                 }
             }
         }
+        self.http = None;
         let mut stop = Command::new(&self.program);
         stop.args(["daemon", "stop", "--force"]).env("STICKPIN_STATE_DIR", self.dir.join("state"));
         if let Ok(output) = stop.current_dir(&self.dir).stdin(Stdio::null()).output()

@@ -201,7 +201,7 @@ impl WebDevice {
         );
         let ended = tokio::select! {
             ended = asked => ended,
-            () = cancel.cancelled() => Err(slow("closed")).map_err(unknown)?,
+            () = cancel.cancelled() => Err(unknown(slow("closed")))?,
         };
         match ended {
             Ok(Ok(mut dialog)) => {

@@ -110,7 +110,7 @@ impl Wob<'_, '_> {
     /// What `get` answers.
     pub fn get(&mut self, what: &str, target: &str) -> String {
         let response = self.agent.expect_ok(&["get", what, target]);
-        response.text.unwrap_or_default().trim().split_whitespace().collect::<Vec<_>>().join(" ")
+        response.text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// The whole value of a field, as it is.
