@@ -8,7 +8,8 @@ mod support;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use support::{World, eventually};
 
 /// A client that writes lines.
@@ -372,7 +373,7 @@ impl Http {
 impl Drop for Http {
     fn drop(&mut self) {
         // Its clients' sessions end with it.
-        let _ = std::process::Command::new("kill").arg(self.child.id().to_string()).status();
+        let _ = Command::new("kill").arg(self.child.id().to_string()).status();
         let _ = self.child.wait();
     }
 }
@@ -451,4 +452,42 @@ fn a_configuration_is_printed_for_each_client() {
     }
     let ran = world.run(&["mcp", "--print-config", "emacs"]);
     assert!(ran.code == 2 && ran.err.contains("claude-code"), "{ran:?}");
+}
+
+/// What the command line client of the inspector of the protocol prints.
+fn inspect(world: &World, npm: &Path, args: &[&str]) -> Value {
+    // It looks for its own package.json from the working directory.
+    let build = npm.join("node_modules/@modelcontextprotocol/inspector-cli/build");
+    let state_dir = format!("--state-dir={}", world.state_dir().display());
+    let server = [env!("CARGO_BIN_EXE_stickpin"), "mcp", &state_dir, "--session=inspected"];
+    let mut node = Command::new("node");
+    node.args(["cli.js", "--cli"]).args(server).args(args).current_dir(build).env("HOME", world.path());
+    let output = node.output().expect("node runs");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{args:?}: {out}{err}");
+    serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}{err}"))
+}
+
+#[test]
+fn the_inspector_lists_and_calls_tools() {
+    let Some(npm) = stickpin_testkit::npm() else { return };
+    let world = World::new();
+    let list = inspect(&world, &npm, &["--method", "tools/list"]);
+    let names: Vec<&str> =
+        list["tools"].as_array().expect("a list").iter().filter_map(|tool| tool["name"].as_str()).collect();
+    assert!(names.len() == 16 && names.contains(&"press"), "{names:?}");
+    let call = |name: &str, args: &[&str]| {
+        let args = args.iter().flat_map(|arg| ["--tool-arg", arg]);
+        let args: Vec<&str> =
+            ["--method", "tools/call", "--tool-name", name].into_iter().chain(args).collect();
+        let result = inspect(&world, &npm, &args);
+        assert_eq!(result["isError"], false, "{result}");
+        text(&result)
+    };
+    let opened = call("open", &["what=sim:shop", "interactive=true"]);
+    assert!(opened.contains("@e8 button \"Add to cart\""), "{opened}");
+    call("press", &["target=@e8"]);
+    // The app itself says what it received.
+    let cart = call("find", &["query=cart"]);
+    assert!(cart.contains("Cart (1)"), "{cart}");
 }
