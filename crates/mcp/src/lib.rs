@@ -2,7 +2,7 @@
 //!
 //! It is a client of the daemon like the command line. What it adds is [`pins`]: it sees every response before its client
 //! does, so refs are pinned for free, and the client reads and types plain ones. Invariant: it knows no device, and spells
-//! a command's name only where this surface differs on purpose ([`profile`]) or a lifetime ends.
+//! a command's name only where this surface differs on purpose (`profile`) or a lifetime ends.
 
 mod call;
 mod config;
