@@ -441,6 +441,29 @@ impl Cx {
         }
     }
 
+    /// Brings a target to where it can be pressed, and presses it: once more from the beginning when the device stopped
+    /// the press on its way to something else. Nothing saw that one, and what lay in the way may just have moved, as a
+    /// frame does that is scrolled into view.
+    ///
+    /// # Errors
+    /// As [`Cx::ready`] and [`Cx::perform_on`].
+    pub(crate) async fn press(
+        &mut self,
+        target: &Target,
+        how: How,
+        action: impl Fn(&Ready) -> Action + Send,
+    ) -> Result<Ready> {
+        let mut again = true;
+        loop {
+            let ready = self.ready(target, Reach::Pointer, how).await?;
+            self.before(&ready).await?;
+            match self.perform_on(&action(&ready), &ready).await {
+                Err(e) if again && e.details["stopped"] == true => again = false,
+                performed => return performed.map(|_| ready),
+            }
+        }
+    }
+
     /// Sends one input. From its first event on a failure leaves open what became of it.
     ///
     /// # Errors
@@ -468,7 +491,8 @@ impl Cx {
                     ErrorCode::ElementCovered,
                     format!("the input for {words} reached {} instead; {became}", escape(what, WHAT)),
                 )
-                .hint("stickpin snapshot -i shows what is there now"))
+                .hint("stickpin snapshot -i shows what is there now")
+                .details(serde_json::json!({ "stopped": stopped })))
             }
         }
     }

@@ -33,7 +33,18 @@ impl Shown {
     fn leaves_out(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Top | Self::Tab => &[],
-            Self::Frame | Self::Nested => &[],
+            Self::Frame | Self::Nested => &[
+                (
+                    "act-navigation-in-flight",
+                    "only a navigation of the whole page is waited for: until that of a frame is committed, its old \
+                     document is there and is acted on",
+                ),
+                (
+                    "reload-same-record",
+                    "a look in the moment between two documents of a frame sees neither: the ref is good again \
+                     afterwards, with a warning or without, as it happens",
+                ),
+            ],
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `form`: several fields at once, and perhaps what submits them.
 
-use crate::act::{How, Reach};
+use crate::act::How;
 use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
@@ -126,9 +126,7 @@ impl Command for Form {
         let last = match &submit {
             None => cx.after(None, how, Acted::new("filled", format!("{} fields", fields.len()))).await?,
             Some(submit) => {
-                let ready = cx.ready(submit, Reach::Pointer, how).await?;
-                cx.before(&ready).await?;
-                cx.perform_on(&press(&ready), &ready).await?;
+                let ready = cx.press(submit, how, press).await?;
                 cx.after(Some(&ready), how, Acted::new("pressed", &ready.words)).await?
             }
         };

@@ -1,6 +1,6 @@
 //! `longpress`: a press that stays down.
 
-use crate::act::Reach;
+use crate::act::Ready;
 use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
@@ -47,9 +47,7 @@ impl Command for LongPress {
             return Err(Error::new(ErrorCode::InvalidArgs, message).hint("stickpin longpress @e3 600"));
         }
         let how = self.how();
-        let ready = cx.ready(&self.target, Reach::Pointer, how).await?;
-        cx.before(&ready).await?;
-        let action = Action::Press {
+        let action = |ready: &Ready| Action::Press {
             point: ready.point,
             target: ready.handle,
             button: Button::Left,
@@ -57,7 +55,7 @@ impl Command for LongPress {
             modifiers: Modifiers::default(),
             hold: Duration::from_millis(self.hold),
         };
-        cx.perform_on(&action, &ready).await?;
+        let ready = cx.press(&self.target, how, action).await?;
         cx.after(Some(&ready), how, Acted::new("held", &ready.words)).await
     }
 }

@@ -1,6 +1,6 @@
 //! `press`: a press with the pointer.
 
-use crate::act::Reach;
+use crate::act::Ready;
 use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
@@ -65,9 +65,7 @@ impl Command for Press {
             ));
         }
         let how = self.how();
-        let ready = cx.ready(&self.target, Reach::Pointer, how).await?;
-        cx.before(&ready).await?;
-        let action = Action::Press {
+        let action = |ready: &Ready| Action::Press {
             point: ready.point,
             target: ready.handle,
             button: self.button,
@@ -75,7 +73,7 @@ impl Command for Press {
             modifiers: self.modifiers.0,
             hold: Duration::ZERO,
         };
-        cx.perform_on(&action, &ready).await?;
+        let ready = cx.press(&self.target, how, action).await?;
         cx.after(Some(&ready), how, Acted::new("pressed", &ready.words)).await
     }
 }
