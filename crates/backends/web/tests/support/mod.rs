@@ -78,10 +78,11 @@ impl Page {
         Some(page)
     }
 
+    /// As `open` does.
     pub async fn go(&mut self, url: &str) -> Arrived {
         let to = Navigation::To(url.to_owned());
         self.device
-            .navigate(&to, Leave::Ask, Duration::from_secs(10), &CancellationToken::new())
+            .navigate(&to, Leave::Discard, Duration::from_secs(10), &CancellationToken::new())
             .await
             .unwrap()
     }
