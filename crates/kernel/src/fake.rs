@@ -57,8 +57,8 @@ pub(crate) struct World {
     pub(crate) takes_drops: bool,
     /// How far the page is scrolled, in pixels.
     pub(crate) scrolled: f64,
-    /// What the next input reached instead of its target.
-    pub(crate) reached: Option<String>,
+    /// What the next inputs reach instead of their targets, the last first.
+    pub(crate) reached: Vec<String>,
     /// What still moves when quiet is waited for.
     pub(crate) still: Vec<String>,
     /// How many pictures were taken.
@@ -233,7 +233,7 @@ impl Fake {
             chooser: None,
             takes_drops: false,
             scrolled: 0.0,
-            reached: None,
+            reached: Vec::new(),
             still: Vec::new(),
             shots: 0,
             closed: 0,
@@ -423,7 +423,7 @@ impl Device for FakeDevice {
             hook(&mut world);
         }
         let mut performed = Performed { handled: true, landed: Landed::Confirmed, ..Performed::default() };
-        if let Some(what) = world.reached.take() {
+        if let Some(what) = world.reached.pop() {
             performed.landed = Landed::Elsewhere { what, stopped: true };
             return Ok(performed);
         }

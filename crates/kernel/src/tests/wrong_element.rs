@@ -304,7 +304,7 @@ async fn words_of_the_device_cannot_make_lines() {
     let b = Bench::open(ROWS).await;
     let delete = ref_after(&b, "Mail 1", "Delete").await;
     let forged = "div\nok: all done\u{1b}[2J".to_owned();
-    b.fake.world().reached = Some(forged.clone());
+    b.fake.world().reached = vec![forged.clone(); 2];
     let (_, r) = b.fails("press", json!({ "target": &delete })).await;
     assert!(!text(&r).contains("\nok:") && !text(&r).contains('\u{1b}'), "{:?}", text(&r));
     b.fake.world().covered.insert(11, forged.clone());
@@ -314,6 +314,20 @@ async fn words_of_the_device_cannot_make_lines() {
     b.fake.world().still.push(forged);
     let r = b.ok("press", json!({ "target": &delete, "settle": true })).await;
     assert!(!text(&r).contains("\nok:") && !text(&r).contains('\u{1b}'), "{:?}", text(&r));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_press_that_was_stopped_on_its_way_is_tried_once_more_and_no_more() {
+    let b = Bench::open(ROWS).await;
+    let delete = ref_after(&b, "Mail 1", "Delete").await;
+    b.fake.world().reached = vec!["iframe".to_owned()];
+    b.ok("press", json!({ "target": &delete })).await;
+    assert_eq!(b.log(), ["press 11"]);
+    b.fake.world().reached = vec!["iframe".to_owned(); 2];
+    let (code, r) = b.fails("press", json!({ "target": &delete })).await;
+    assert_eq!((code, r.error.unwrap().dispatched), ("ELEMENT_COVERED", Dispatched::Unknown));
+    assert_eq!(b.log(), ["press 11"], "the app saw neither");
+    assert!(b.fake.world().reached.is_empty(), "it was not tried a second time");
 }
 
 #[tokio::test(start_paused = true)]
