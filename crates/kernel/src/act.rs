@@ -4,7 +4,7 @@
 //! now, and judged again after the pointer has arrived, because a pointer that arrives may move things.
 
 use crate::cx::Cx;
-use crate::device::{Action, Aim, AimOptions, Hit, Landed, Located, Performed};
+use crate::device::{Action, Aim, AimOptions, Hit, Landed, Located, Performed, SettleRequest};
 use crate::error::{Dispatched, Error, ErrorCode, Result};
 use crate::resolve::Found;
 use crate::target::{RefTarget, Target};
@@ -22,6 +22,10 @@ const PATIENCE: Duration = Duration::from_millis(250);
 
 /// How long to wait for a change before a guard is looked at again.
 const RECHECK: Duration = Duration::from_millis(40);
+
+/// How long a press that was stopped waits for what moved to come to rest.
+const REST: SettleRequest =
+    SettleRequest { quiet: Duration::from_millis(100), cap: Duration::from_millis(500) };
 
 /// How often the app may be captured anew because the element went away between two questions.
 const TRIES: usize = 3;
@@ -458,7 +462,11 @@ impl Cx {
             let ready = self.ready(target, Reach::Pointer, how).await?;
             self.before(&ready).await?;
             match self.perform_on(&action(&ready), &ready).await {
-                Err(e) if again && e.details["stopped"] == true => again = false,
+                Err(e) if again && e.details["stopped"] == true => {
+                    again = false;
+                    let cancel = self.cancel.clone();
+                    self.device()?.settle(REST, &cancel).await?;
+                }
                 performed => return performed.map(|_| ready),
             }
         }

@@ -30,24 +30,35 @@ enum Shown {
 
 impl Shown {
     /// Situations that mean something else there, each with the reason.
-    fn leaves_out(self) -> &'static [(&'static str, &'static str)] {
+    fn leaves_out(self) -> Vec<(&'static str, &'static str)> {
         match self {
-            Self::Top | Self::Tab => &[],
-            Self::Frame | Self::Nested => &[
-                (
-                    "act-navigation-in-flight",
-                    "only a navigation of the whole page is waited for: until that of a frame is committed, its old \
-                     document is there and is acted on",
-                ),
-                (
-                    "reload-same-record",
-                    "a look in the moment between two documents of a frame sees neither: the ref is good again \
-                     afterwards, with a warning or without, as it happens",
-                ),
-            ],
+            Self::Top | Self::Tab => Vec::new(),
+            Self::Frame => IN_FRAMES.to_vec(),
+            Self::Nested => [IN_FRAMES, IN_NESTED].concat(),
         }
     }
 }
+
+/// What means something else in any frame.
+const IN_FRAMES: &[(&str, &str)] = &[
+    (
+        "act-navigation-in-flight",
+        "only a navigation of the whole page is waited for: until that of a frame is committed, its old document is \
+         there and is acted on",
+    ),
+    (
+        "reload-same-record",
+        "a look in the moment between two documents of a frame sees neither: the ref is good again afterwards, with a \
+         warning or without, as it happens",
+    ),
+];
+
+/// The same in a frame of another process.
+const IN_NESTED: &[(&str, &str)] = &[(
+    "act-far-below",
+    "the browser sends input to where a frame of another process was before it scrolled, for a moment: it is stopped, \
+     and at times refused although it could have been done",
+)];
 
 struct Pages {
     server: PageServer,
@@ -173,8 +184,8 @@ columns! {
 fn what_is_left_out_exists() {
     let table = Table::read().expect("the table");
     let places = [Shown::Top, Shown::Frame, Shown::Nested, Shown::Tab];
-    for (id, reason) in NOT_YET.iter().chain(places.iter().flat_map(|s| s.leaves_out())) {
-        assert!(table.situations.iter().any(|s| s.id == *id), "{id} is no situation");
+    for (id, reason) in NOT_YET.iter().copied().chain(places.iter().flat_map(|s| s.leaves_out())) {
+        assert!(table.situations.iter().any(|s| s.id == id), "{id} is no situation");
         assert!(!reason.is_empty());
     }
 }
