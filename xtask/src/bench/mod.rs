@@ -89,7 +89,7 @@ pub fn bench(options: &Options) -> Result {
             peer.as_ref().map(|p| move || p.command(&["snapshot", "-i"])),
         )?;
         table.push(Row::against(
-            &format!("`snapshot -i --all`, {rows} rows"),
+            &format!("`snapshot -i --all`, {rows} rows that stand still"),
             a,
             b,
             "ms",

@@ -46,7 +46,8 @@ impl Table {
         let peer = self.peer.unwrap_or("peer (not run)");
         let mut out = format!(
             "# Measured\n\n{machine}. Medians of alternating runs of `cargo xtask bench --peers --write`; these machines are \
-             noisy, so read the ratios.\n\n| | stickpin | {peer} | peer / ours | bar |\n|---|---|---|---|---|\n"
+             noisy, so read the ratios. Where rows stand still, ours proves that nothing changed since the last snapshot \
+             and does not walk the page again; a page that changes is in the last rows.\n\n| | stickpin | {peer} | peer / ours | bar |\n|---|---|---|---|---|\n"
         );
         for row in &self.rows {
             let (theirs, ratio) = match row.theirs {
