@@ -6,6 +6,8 @@ use crate::cx::Cx;
 use crate::error::{Error, ErrorCode, Result};
 use crate::render::{Show, Text};
 use crate::schema::{self, Field};
+use serde::Deserialize as _;
+use serde::de::IntoDeserializer as _;
 use serde_json::{Map, Value};
 use std::fmt;
 use std::pin::Pin;
@@ -106,7 +108,7 @@ const fn entry<C: Command>() -> Entry {
         spec: C::SPEC,
         make_schema: make_schema::<C>,
         parse: |input| {
-            let command = serde_json::from_value::<C>(Value::Object(input.clone()))?;
+            let command = C::deserialize((&input).into_deserializer())?;
             Ok(Box::new(Parsed(command, input)))
         },
         schema: OnceLock::new(),
@@ -192,8 +194,8 @@ pub fn lookup(name: &str) -> Result<&'static Entry> {
 
 /// A command with its arguments, its type erased.
 pub(crate) trait Prepared: Send {
-    /// As it was given.
-    fn input(&self) -> &Map<String, Value>;
+    /// What it was given, handed over: nothing is left of it here.
+    fn take_input(&mut self) -> Map<String, Value>;
     fn effect(&self) -> Effect;
     fn deadline(&self) -> Duration;
     fn run<'a>(self: Box<Self>, cx: &'a mut Cx) -> Running<'a>;
@@ -210,8 +212,8 @@ pub(crate) trait Produced: Send {
 struct Parsed<C>(C, Map<String, Value>);
 
 impl<C: Command> Prepared for Parsed<C> {
-    fn input(&self) -> &Map<String, Value> {
-        &self.1
+    fn take_input(&mut self) -> Map<String, Value> {
+        std::mem::take(&mut self.1)
     }
 
     fn effect(&self) -> Effect {

@@ -31,7 +31,7 @@ pub(crate) async fn step(
 /// Runs it in a session that was entered.
 pub(crate) async fn run(
     entry: &'static Entry,
-    prepared: Box<dyn Prepared>,
+    mut prepared: Box<dyn Prepared>,
     cx: &mut Cx,
 ) -> Result<Box<dyn Produced>> {
     cx.check()?;
@@ -59,7 +59,7 @@ pub(crate) async fn run(
     }
     let journal = cx.host.config.journal.clone();
     journal.command_begin(&cx.session_name, entry.spec.name, prepared.effect());
-    let (effect, input) = (prepared.effect(), prepared.input().clone());
+    let (effect, input) = (prepared.effect(), prepared.take_input());
     let result = prepared.run(cx).await;
     if result.is_ok() {
         cx.record(entry, effect, input);
