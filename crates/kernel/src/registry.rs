@@ -6,7 +6,6 @@ use crate::cx::Cx;
 use crate::error::{Error, ErrorCode, Result};
 use crate::render::{Show, Text};
 use crate::schema::{self, Field};
-use serde::Deserialize as _;
 use serde::de::IntoDeserializer as _;
 use serde_json::{Map, Value};
 use std::fmt;

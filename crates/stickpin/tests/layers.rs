@@ -17,6 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("daemon", &["refs", "tree", "session", "kernel", "wire"]),
     ("cli", &["refs", "tree", "session", "kernel", "lines", "wire"]),
     ("mcp", &["refs", "tree", "session", "kernel", "lines", "wire"]),
+    ("backend-linux", &["refs", "tree", "kernel"]),
     ("backend-sim", &["refs", "tree", "kernel"]),
     ("backend-web", &["refs", "tree", "kernel"]),
 ];

@@ -1,0 +1,1 @@
+//! Implementation of the device traits over AT-SPI and X11.
