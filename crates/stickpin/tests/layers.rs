@@ -17,9 +17,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("daemon", &["refs", "tree", "session", "kernel", "wire"]),
     ("cli", &["refs", "tree", "session", "kernel", "lines", "wire"]),
     ("mcp", &["refs", "tree", "session", "kernel", "lines", "wire"]),
-    ("backend-linux", &["refs", "tree", "kernel"]),
+    ("programs", &[]),
+    ("backend-linux", &["refs", "tree", "kernel", "programs"]),
     ("backend-sim", &["refs", "tree", "kernel"]),
-    ("backend-web", &["refs", "tree", "kernel"]),
+    ("backend-web", &["refs", "tree", "kernel", "programs"]),
 ];
 
 /// What is built for development, or knows everything by its purpose.

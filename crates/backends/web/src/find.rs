@@ -6,6 +6,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_programs::{is_program, on_path};
 
 /// Program names, the most likely to be driven safely first.
 const NAMES: &[&str] =
@@ -40,11 +41,8 @@ pub(crate) fn chromium(configured: Option<&Path>, path: Option<&OsStr>) -> Resul
         )
         .hint("unset STICKPIN_CHROMIUM, or let it name a Chromium or Chrome program"));
     }
-    let folders: Vec<PathBuf> = path
-        .map(|path| std::env::split_paths(path).filter(|f| f.is_absolute()).collect())
-        .unwrap_or_default();
-    let on_path = NAMES.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    on_path.chain(PLACES.iter().map(PathBuf::from)).find(|program| is_program(program)).ok_or_else(|| {
+    let installed = || PLACES.iter().map(PathBuf::from).find(|program| is_program(program));
+    on_path(NAMES, path).or_else(installed).ok_or_else(|| {
         Error::new(ErrorCode::ToolMissing, "no Chromium or Chrome is installed here").hint(install_hint())
     })
 }
@@ -56,11 +54,6 @@ pub(crate) fn install_hint() -> &'static str {
     } else {
         "apt install chromium (or let STICKPIN_CHROMIUM name the browser)"
     }
-}
-
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(test)]
@@ -86,15 +79,5 @@ mod tests {
         let plain = program(dir.path(), "plain", 0o644);
         let error = chromium(Some(&plain), None).unwrap_err();
         assert!(error.message.contains("is no program"), "{error}");
-    }
-
-    #[test]
-    fn path_is_searched_by_name_first_and_never_relative() {
-        let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        program(one.path(), "google-chrome", 0o755);
-        let best = program(two.path(), "chromium", 0o755);
-        program(one.path(), "chromium", 0o644);
-        let path = std::env::join_paths([Path::new("."), one.path(), two.path()]).unwrap();
-        assert_eq!(chromium(None, Some(&path)).unwrap(), best);
     }
 }

@@ -4,7 +4,6 @@
 //! and the browser ends by itself when our process does, because then its pipe closes.
 
 use crate::cdp::{Client, Sink, protocol};
-use crate::process::{Process, Record, kill_group, remove_folder};
 use command_fds::{CommandFdExt, FdMapping};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -12,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Result, io_error};
+use stickpin_programs::{Record, kill_group, remove_folder};
 use tokio::net::unix::pipe;
 use tokio::process::Child;
 use tokio::time::timeout;
@@ -211,14 +211,7 @@ impl Launch<'_> {
 impl Browser {
     /// Writes down what a sweep has to end and remove if we are killed.
     fn record(&self) -> Result<()> {
-        // One that ended already leaves nothing but folders.
-        let gone = |pid| Process { pid, started: String::new() };
-        let find = |pid| Process::find(pid).unwrap_or_else(|| gone(pid));
-        let record = Record {
-            browser: find(self.pid),
-            owner: find(std::process::id()),
-            folders: self.folders.clone(),
-        };
+        let record = Record::of(&[self.pid], self.folders.clone());
         record.write(&self.dir).map_err(|e| io_error("write to", &self.dir, &e))
     }
 

@@ -37,7 +37,6 @@ mod launch;
 mod mouse;
 mod navigate;
 pub mod page;
-mod process;
 mod provider;
 mod screenshot;
 mod settle;

@@ -7,7 +7,7 @@ use crate::find::install_hint;
 use crate::launch::{Browser, Launch};
 use crate::state::Shared;
 use crate::tab::{Tab, lost};
-use crate::{address, process, tabs};
+use crate::{address, tabs};
 use async_trait::async_trait;
 use serde_json::json;
 use std::ffi::OsString;
@@ -216,7 +216,8 @@ impl Provider for WebProvider {
 
     async fn sweep(&self, state_dir: &Path) -> Result<Vec<String>> {
         let state_dir = state_dir.to_owned();
-        let swept = tokio::task::spawn_blocking(move || (process::sweep(&state_dir), state_dir)).await;
+        let swept =
+            tokio::task::spawn_blocking(move || (stickpin_programs::sweep(&state_dir), state_dir)).await;
         let (swept, state_dir) = swept.map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
         swept.map_err(|e| Error::new(ErrorCode::Io, format!("cannot sweep {}: {e}", state_dir.display())))
     }

@@ -53,7 +53,7 @@ async fn a_dropped_browser_ends_and_its_profile_is_swept() {
     until_gone(dir.path()).await;
     // Its owner, this process, lives: it is not for others to sweep.
     assert_eq!(provider().sweep(dir.path()).await.unwrap(), Vec::<String>::new());
-    let record = dir.path().join("chromium.json");
+    let record = dir.path().join("processes.json");
     let text = std::fs::read_to_string(&record).unwrap();
     let owner = format!("\"owner\":{{\"pid\":{}", std::process::id());
     assert!(text.contains(&owner), "{text}");

@@ -1,92 +1,58 @@
-//! Processes that we started, and those that a killed process of ours left behind.
+//! What a killed process of ours left behind.
 //!
-//! A record beside the profile names the browser and its owner by process id *and* start time, because ids come
-//! back. A sweep ends a browser whose owner is gone and removes its folders.
+//! A record in the folder of a session names what was started for it and who started it. A sweep ends the processes
+//! whose owner is gone and removes their folders.
 
+use crate::process::Process;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The name of the record in the folder of a session.
-const RECORD: &str = "chromium.json";
+const RECORD: &str = "processes.json";
 
 /// How deep below the state dir a sweep looks for records.
 const DEPTH: usize = 4;
 
-/// A process that cannot be mistaken for a later one with the same id.
+/// What has to be ended and removed after us.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Process {
-    pub(crate) pid: u32,
-    /// When it started, in the platform's own words.
-    pub(crate) started: String,
-}
-
-impl Process {
-    /// The process that has this id now.
-    pub(crate) fn find(pid: u32) -> Option<Self> {
-        started(pid).map(|started| Self { pid, started })
-    }
-
-    /// Whether it still runs.
-    pub(crate) fn alive(&self) -> bool {
-        started(self.pid).is_some_and(|now| now == self.started)
-    }
-
-    /// Ends it and its group at once.
-    pub(crate) fn kill(&self) {
-        if self.alive() {
-            kill_group(self.pid);
-        }
-    }
-}
-
-/// Ends a process group at once; the browser is started as the leader of its own.
-pub(crate) fn kill_group(pid: u32) {
-    let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else { return };
-    if let Err(e) = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL) {
-        // Usually that it ended by itself meanwhile.
-        tracing::debug!(pid = pid.as_raw_nonzero(), error = %e, "could not end a process group");
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn started(pid: u32) -> Option<String> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the program's name in parentheses, which may contain anything.
-    let rest = stat.rsplit_once(") ")?.1;
-    let mut fields = rest.split(' ');
-    // A zombie has ended; its parent has not noticed yet.
-    if fields.next()? == "Z" {
-        return None;
-    }
-    fields.nth(18).map(str::to_owned)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn started(pid: u32) -> Option<String> {
-    let out =
-        std::process::Command::new("ps").args(["-o", "lstart=", "-p", &pid.to_string()]).output().ok()?;
-    let text = String::from_utf8_lossy(&out.stdout).trim().to_owned();
-    (!text.is_empty()).then_some(text)
-}
-
-/// What a browser of ours needs removed after it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Record {
-    pub(crate) browser: Process,
-    pub(crate) owner: Process,
-    /// Folders made for this browser only.
-    pub(crate) folders: Vec<PathBuf>,
+pub struct Record {
+    /// What was started, each the leader of its own group; ended in this order.
+    pub processes: Vec<Process>,
+    /// Who started it: while this one lives, it is left alone.
+    pub owner: Process,
+    /// Folders made for these processes only, all below the folder of the record.
+    pub folders: Vec<PathBuf>,
 }
 
 impl Record {
-    pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {
-        std::fs::write(dir.join(RECORD), serde_json::to_vec(self)?)
+    /// One of what this process started. A child that ended already leaves nothing but folders.
+    #[must_use]
+    pub fn of(children: &[u32], folders: Vec<PathBuf>) -> Self {
+        let find = |pid| Process::find(pid).unwrap_or_else(|| Process { pid, started: String::new() });
+        Self {
+            processes: children.iter().copied().map(find).collect(),
+            owner: find(std::process::id()),
+            folders,
+        }
     }
 
-    pub(crate) fn remove(dir: &Path) -> io::Result<()> {
+    /// Writes it down in `dir`, over the one that was there.
+    ///
+    /// # Errors
+    /// Of the file system.
+    pub fn write(&self, dir: &Path) -> io::Result<()> {
+        let new = dir.join(format!("{RECORD}.new"));
+        std::fs::write(&new, serde_json::to_vec(self)?)?;
+        std::fs::rename(new, dir.join(RECORD))
+    }
+
+    /// Removes the one in `dir`, if there is one.
+    ///
+    /// # Errors
+    /// Of the file system.
+    pub fn remove(dir: &Path) -> io::Result<()> {
         match std::fs::remove_file(dir.join(RECORD)) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
             _ => Ok(()),
@@ -95,7 +61,10 @@ impl Record {
 }
 
 /// Removes a folder whose owner may still be writing its last files.
-pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// Of the file system.
+pub fn remove_folder(folder: &Path) -> io::Result<()> {
     let mut last = Ok(());
     for attempt in 0..5 {
         match std::fs::remove_dir_all(folder) {
@@ -108,8 +77,11 @@ pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
     last
 }
 
-/// Ends browsers whose owner is gone and removes what they left. Answers with what was done.
-pub(crate) fn sweep(state_dir: &Path) -> io::Result<Vec<String>> {
+/// Ends what runs below `state_dir` without its owner, and removes what it left. Answers with what was done.
+///
+/// # Errors
+/// Of the file system.
+pub fn sweep(state_dir: &Path) -> io::Result<Vec<String>> {
     let mut done = Vec::new();
     sweep_below(state_dir, DEPTH, &mut done)?;
     Ok(done)
@@ -142,16 +114,16 @@ fn sweep_one(folder: &Path, text: &[u8], done: &mut Vec<String>) -> io::Result<(
     let record: Record = match serde_json::from_slice(text) {
         Ok(record) => record,
         Err(e) => {
-            tracing::warn!(folder = %folder.display(), error = %e, "a browser record is not understood");
+            tracing::warn!(folder = %folder.display(), error = %e, "a record of processes is not understood");
             return Ok(());
         }
     };
     if record.owner.alive() {
         return Ok(());
     }
-    if record.browser.alive() {
-        record.browser.kill();
-        done.push(format!("ended the browser {} of a process that is gone", record.browser.pid));
+    for process in record.processes.iter().filter(|p| p.alive()) {
+        process.kill();
+        done.push(format!("ended the process {}, whose owner is gone", process.pid));
     }
     for left in &record.folders {
         // A record that names anything outside its own folder was not written by us.
@@ -172,12 +144,6 @@ mod tests {
     }
 
     #[test]
-    fn a_process_is_known_by_id_and_start() {
-        assert!(us().alive());
-        assert!(!Process { started: "0".into(), ..us() }.alive());
-    }
-
-    #[test]
     fn a_sweep_spares_the_living_and_what_lies_elsewhere() {
         let state = tempfile::tempdir().unwrap();
         let gone = Process { pid: us().pid, started: "0".into() };
@@ -187,7 +153,7 @@ mod tests {
             std::fs::create_dir_all(&profile).unwrap();
             let folders =
                 vec![if folder.as_os_str().is_empty() { profile.clone() } else { folder.to_owned() }];
-            Record { browser: gone.clone(), owner: owner.clone(), folders }.write(&dir).unwrap();
+            Record { processes: vec![gone.clone()], owner: owner.clone(), folders }.write(&dir).unwrap();
             profile
         };
         let elsewhere = tempfile::tempdir().unwrap();

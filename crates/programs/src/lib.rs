@@ -1,0 +1,11 @@
+//! Other programs: finding them, ending them, and what a killed process of ours left behind.
+//!
+//! Knows no device and no session: backends say what they started, and a sweep ends what outlived its owner.
+
+mod find;
+mod process;
+mod record;
+
+pub use find::{is_program, on_path};
+pub use process::{Process, kill_group};
+pub use record::{Record, remove_folder, sweep};
