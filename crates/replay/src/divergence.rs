@@ -1,7 +1,7 @@
 //! What is said when a step finds another thing than was recorded, or nothing.
 
 use crate::plan::{Place, Step};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt::Write as _;
 use stickpin_kernel::{Error, ErrorCode, Target, targets};
@@ -11,7 +11,7 @@ use stickpin_tree::{Likeness, Selector};
 pub(crate) const SUGGESTIONS: usize = 5;
 
 /// A step that did not find what was recorded.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Divergence {
     /// The step's number in the plan.
@@ -21,7 +21,7 @@ pub struct Divergence {
     /// Its line.
     pub line: String,
     /// What its targets were when it was recorded.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<String>,
     /// What the command answered.
     pub error: Error,
@@ -34,11 +34,11 @@ pub struct Divergence {
 }
 
 /// An element that may be meant.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Suggestion {
     /// What it has in common with what was asked for.
-    pub basis: &'static str,
+    pub basis: String,
     /// Its ref.
     pub r#ref: String,
     /// Its line, as a snapshot has it.
@@ -46,7 +46,7 @@ pub struct Suggestion {
 }
 
 /// Where a run can go on.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resume {
     /// `--from`.
@@ -101,7 +101,7 @@ pub(crate) fn add(suggestions: &mut Vec<Suggestion>, likeness: Likeness, found: 
         let (Some(r#ref), Some(line)) = (found["ref"].as_str(), found["line"].as_str()) else { continue };
         if suggestions.len() < SUGGESTIONS && !suggestions.iter().any(|s| s.r#ref == r#ref) {
             let (r#ref, line) = (r#ref.to_owned(), line.to_owned());
-            suggestions.push(Suggestion { basis: likeness.name(), r#ref, line });
+            suggestions.push(Suggestion { basis: likeness.name().to_owned(), r#ref, line });
         }
     }
 }

@@ -3,6 +3,7 @@
 mod divergence;
 mod plan;
 mod record;
+pub mod report;
 mod run;
 pub mod script;
 mod vars;
@@ -10,5 +11,5 @@ mod vars;
 pub use divergence::{Divergence, Resume, Suggestion};
 pub use plan::{Item, Place, Plan, ReadFile, Step};
 pub use record::AdScribe;
-pub use run::{End, Ran, RunOptions, StepReport, WAIT, is_broken, run};
+pub use run::{End, Ran, RunOptions, WAIT, is_broken, run};
 pub use vars::Vars;

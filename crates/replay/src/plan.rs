@@ -82,7 +82,7 @@ pub struct Step {
 }
 
 /// A line of a file.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Place {
     /// The file, as it was named.

@@ -3,7 +3,7 @@
 
 use crate::divergence::{self, Divergence};
 use crate::plan::{Item, Plan, Step};
-use serde::Serialize;
+use crate::report::model;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::CancellationToken;
@@ -32,28 +32,6 @@ pub struct RunOptions {
     pub cancel: CancellationToken,
 }
 
-/// What became of a step.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct StepReport {
-    /// Its number in the plan.
-    pub number: usize,
-    /// Where it stands.
-    pub at: crate::plan::Place,
-    /// The line, with its variables.
-    pub line: String,
-    /// Whether it did what it says.
-    pub ok: bool,
-    /// How long it took, in milliseconds.
-    pub millis: f64,
-    /// What was seen since the act.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub receipt: Vec<String>,
-    /// What the caller should know.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub warning: Option<String>,
-}
-
 /// How a run ended.
 #[derive(Debug)]
 pub enum End {
@@ -76,7 +54,7 @@ pub enum End {
 #[derive(Debug)]
 pub struct Ran {
     /// The steps that were tried, in their order; those of a round of a block again each time.
-    pub steps: Vec<StepReport>,
+    pub steps: Vec<model::Step>,
     /// How it ended.
     pub end: End,
 }
@@ -86,9 +64,10 @@ pub async fn run(
     plan: &Plan,
     client: &dyn Client,
     options: &RunOptions,
-    watch: &mut (dyn FnMut(&StepReport) + Send),
+    watch: &mut (dyn FnMut(&model::Step) + Send),
 ) -> Ran {
-    let mut runner = Runner { plan, client, options, watch, steps: Vec::new(), issued: Vec::new() };
+    let mut runner =
+        Runner { plan, client, options, watch, began: Instant::now(), steps: Vec::new(), issued: Vec::new() };
     let end = match runner.items(&plan.items, true).await {
         Ok(()) => End::Passed,
         Err(end) => end,
@@ -100,8 +79,9 @@ struct Runner<'r> {
     plan: &'r Plan,
     client: &'r dyn Client,
     options: &'r RunOptions,
-    watch: &'r mut (dyn FnMut(&StepReport) + Send),
-    steps: Vec<StepReport>,
+    watch: &'r mut (dyn FnMut(&model::Step) + Send),
+    began: Instant,
+    steps: Vec<model::Step>,
     /// Ref numbers that this run was given.
     issued: Vec<(u32, u32)>,
 }
@@ -157,14 +137,20 @@ impl Runner<'_> {
             None => self.call(step, expectations(step)).await?,
         };
         let ok = response.ok && response.exit == 0;
-        let report = StepReport {
+        let report = model::Step {
             number: step.number,
             at: step.at.clone(),
             line: step.shown.clone(),
             ok,
-            millis: begun.elapsed().as_secs_f64() * 1000.0,
+            began: millis(begun - self.began),
+            millis: millis(begun.elapsed()),
+            expected: step.expected.clone(),
+            said: response.text.clone().filter(|_| ok && step.line.entry.spec.effect == Effect::Reads),
             receipt: response.receipt.clone(),
             warning: response.warning.clone(),
+            error: response.error.clone(),
+            changes: None,
+            picture: None,
         };
         (self.watch)(&report);
         self.steps.push(report);
@@ -276,6 +262,10 @@ impl Runner<'_> {
                 .then(|| divergence::Resume { from: step.number, plan_digest: self.plan.digest() }),
         }
     }
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
 }
 
 /// What was recorded of each target, by the target.

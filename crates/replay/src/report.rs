@@ -1,0 +1,3 @@
+//! What runs of scripts leave behind: a typed account, and the forms in which it is read.
+
+pub mod model;
