@@ -1,6 +1,7 @@
 //! Scripts: what an agent did once, written down so that it runs without one.
 
 mod divergence;
+pub mod formats;
 mod plan;
 mod record;
 pub mod report;

@@ -1,8 +1,9 @@
 //! A script made ready to run: includes read, variables filled in, every line read by the registry. What is wrong with a
 //! script is said here, with file and line, before anything is sent.
 
+use crate::formats;
 use crate::record::ANNOTATION;
-use crate::script::{self, Kind, Node, Script, Unset};
+use crate::script::{self, Kind, Node, Script, Template, Unset};
 use crate::vars::{Known, Vars};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -55,9 +56,9 @@ pub enum Item {
         /// Its steps.
         items: Vec<Item>,
     },
-    /// `if visible`.
-    IfVisible {
-        /// What must be there: `is visible TARGET`.
+    /// `if visible`, `if hidden`.
+    If {
+        /// What must hold: `is visible TARGET`.
         asked: Step,
         /// Its steps.
         items: Vec<Item>,
@@ -98,13 +99,14 @@ impl std::fmt::Display for Place {
 }
 
 impl Plan {
-    /// Reads a script and all that it includes.
+    /// Reads a script and all that it includes, each in the format that its file's name says
+    /// ([`formats::parse`](crate::formats::parse)).
     ///
     /// # Errors
     /// `INVALID_ARGS` with file, line and column; `IO` for a file that cannot be read.
     pub fn read(file: &Path, vars: &Vars, read: &ReadFile<'_>) -> Result<Self> {
-        let mut reader = Reader { vars, read, open: Vec::new(), steps: 0 };
-        let (script, items) = reader.file(file, None)?;
+        let mut reader = Reader { read, open: Vec::new(), steps: 0 };
+        let (script, items) = reader.file(file, None, Known::new(vars))?;
         let number = |key| script.context(key).and_then(|value| value.parse().ok());
         Ok(Self {
             file: file.display().to_string(),
@@ -150,13 +152,12 @@ fn digest(items: &[Item], hash: &mut Sha256) {
             }
             Item::Retry { times, items } => block(format!("retry {times} {{\n"), items),
             Item::Repeat { times, items } => block(format!("repeat {times} {{\n"), items),
-            Item::IfVisible { asked, items } => block(format!("if {} {{\n", asked.shown), items),
+            Item::If { asked, items } => block(format!("if {} {{\n", asked.shown), items),
         }
     }
 }
 
 struct Reader<'r> {
-    vars: &'r Vars,
     read: &'r ReadFile<'r>,
     /// The files that are being read, the innermost last.
     open: Vec<PathBuf>,
@@ -164,7 +165,12 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    fn file(&mut self, path: &Path, from: Option<&Place>) -> Result<(Script, Vec<Item>)> {
+    fn file(
+        &mut self,
+        path: &Path,
+        from: Option<&Place>,
+        mut known: Known<'_>,
+    ) -> Result<(Script, Vec<Item>)> {
         let name = path.display().to_string();
         let here = || from.map(|place| format!("{place}: ")).unwrap_or_default();
         if self.open.iter().any(|open| open == path) {
@@ -177,8 +183,8 @@ impl Reader<'_> {
             let e = stickpin_kernel::io_error("read", path, &e);
             Error { message: format!("{}{}", here(), e.message), ..e }
         })?;
-        let script = script::parse(&text).map_err(|e| e.into_error(&name))?;
-        let known = Known::of(&script, self.vars).map_err(|e| unset(&name, &e))?;
+        let script = formats::parse(path, &text).map_err(|e| e.into_error(&name))?;
+        known.read(&script).map_err(|e| unset(&name, &e))?;
         self.open.push(path.to_owned());
         let items = self.nodes(&script.body, &name, path, &known);
         self.open.pop();
@@ -198,10 +204,11 @@ impl Reader<'_> {
             match &node.kind {
                 Kind::Blank | Kind::Comment(_) => {}
                 Kind::Command(words) => items.push(Item::Step(self.step(words, at, expected, known)?)),
-                Kind::Include(file) => {
+                Kind::Include { file, env } => {
                     let file = known.fill(file).map_err(|e| unset(&at, &e))?;
                     let file = path.parent().unwrap_or(Path::new("")).join(file);
-                    items.extend(self.file(&file, Some(&at))?.1);
+                    let inside = known.inside(env).map_err(|e| unset(&at, &e))?;
+                    items.extend(self.file(&file, Some(&at), inside)?.1);
                 }
                 Kind::Retry { times, body } => {
                     items.push(Item::Retry { times: *times, items: self.nodes(body, name, path, known)? });
@@ -209,11 +216,10 @@ impl Reader<'_> {
                 Kind::Repeat { times, body } => {
                     items.push(Item::Repeat { times: *times, items: self.nodes(body, name, path, known)? });
                 }
-                Kind::IfVisible { target, body } => {
-                    let word = |text: &str| script::Template::text(text);
-                    let words = [word("is"), word("visible"), target.clone()];
+                Kind::If { asked, target, body } => {
+                    let words = [Template::text("is"), Template::text(asked.word()), target.clone()];
                     let asked = self.step(&words, at, Vec::new(), known)?;
-                    items.push(Item::IfVisible { asked, items: self.nodes(body, name, path, known)? });
+                    items.push(Item::If { asked, items: self.nodes(body, name, path, known)? });
                 }
             }
         }
@@ -222,7 +228,7 @@ impl Reader<'_> {
 
     fn step(
         &mut self,
-        words: &[script::Template],
+        words: &[Template],
         at: Place,
         expected: Vec<String>,
         known: &Known<'_>,
@@ -243,7 +249,7 @@ impl Reader<'_> {
             Some(stickpin_refs::strip(target).to_owned())
         });
         let text = |words: &[String]| {
-            let words: Vec<script::Template> = words.iter().map(script::Template::text).collect();
+            let words: Vec<Template> = words.iter().map(Template::text).collect();
             script::line(&words)
         };
         Ok(Step { number: self.steps, at, text: text(&filled), shown: script::line(words), line, expected })

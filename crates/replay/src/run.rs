@@ -115,7 +115,7 @@ impl Runner<'_> {
                         }
                     }
                 }
-                Item::IfVisible { asked, items } => {
+                Item::If { asked, items } => {
                     let response = self.call(asked, Vec::new()).await?;
                     if let Some(error) = response.error.as_ref().filter(|e| is_broken(e.code)) {
                         return Err(End::Broken { step: asked.number, error: error.clone() });
@@ -289,7 +289,7 @@ fn last_number(item: &Item) -> usize {
     match item {
         Item::Step(step) => step.number,
         Item::Retry { items, .. } | Item::Repeat { items, .. } => items.last().map_or(0, last_number),
-        Item::IfVisible { asked, items } => items.last().map_or(asked.number, last_number),
+        Item::If { asked, items } => items.last().map_or(asked.number, last_number),
     }
 }
 

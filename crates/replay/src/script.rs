@@ -66,8 +66,13 @@ pub enum Kind {
     Comment(String),
     /// A command: its words.
     Command(Vec<Template>),
-    /// `include FILE`: the lines of another script stand here.
-    Include(Template),
+    /// `include FILE [KEY=VALUE]...`: the lines of another script stand here.
+    Include {
+        /// The file, from the folder of the script that includes it.
+        file: Template,
+        /// Variables that it is given; it sees those of this script, too.
+        env: Vec<(String, Template)>,
+    },
     /// `retry N { ... }`: again from its first line when one fails, at most `times` times in all.
     Retry {
         /// How often in all.
@@ -82,11 +87,33 @@ pub enum Kind {
         /// Its lines.
         body: Vec<Node>,
     },
-    /// `if visible SELECTOR { ... }`.
-    IfVisible {
+    /// `if visible SELECTOR { ... }`, `if hidden SELECTOR { ... }`.
+    If {
+        /// What is asked.
+        asked: Asked,
         /// The selector.
         target: Template,
         /// Its lines.
         body: Vec<Node>,
     },
+}
+
+/// What `if` asks about an element: predicates of `is`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Whether it can be seen.
+    Visible,
+    /// Whether it cannot, or is not there.
+    Hidden,
+}
+
+impl Asked {
+    /// Its word, in `if` and `is`.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Visible => "visible",
+            Self::Hidden => "hidden",
+        }
+    }
 }

@@ -46,24 +46,44 @@ impl Vars {
 #[derive(Debug)]
 pub(crate) struct Known<'v> {
     vars: &'v Vars,
+    /// What the line that includes the script gives it: stronger than its own `env` lines.
+    passed: BTreeMap<String, String>,
     own: BTreeMap<String, String>,
+    /// Those of the script that includes it.
+    outer: Option<&'v Known<'v>>,
 }
 
 impl<'v> Known<'v> {
-    /// With the `env` lines of a script, in their order: a line may use those above it.
-    pub(crate) fn of(script: &Script, vars: &'v Vars) -> Result<Self, Unset> {
-        let mut known = Self { vars, own: BTreeMap::new() };
+    /// Before any script is read.
+    pub(crate) fn new(vars: &'v Vars) -> Self {
+        Self { vars, passed: BTreeMap::new(), own: BTreeMap::new(), outer: None }
+    }
+
+    /// Those of a script that is included, with what is given to it.
+    pub(crate) fn inside(&'v self, env: &[(String, Template)]) -> Result<Self, Unset> {
+        let pairs = env.iter().map(|(key, value)| Ok((key.clone(), self.fill(value)?)));
+        Ok(Self { passed: pairs.collect::<Result<_, _>>()?, outer: Some(self), ..Self::new(self.vars) })
+    }
+
+    /// Adds the `env` lines of the script, in their order: a line may use those above it.
+    pub(crate) fn read(&mut self, script: &Script) -> Result<(), Unset> {
         for (key, value) in &script.env {
-            let value = known.fill(value)?;
-            known.own.insert(key.clone(), value);
+            let value = self.fill(value)?;
+            self.own.insert(key.clone(), value);
         }
-        Ok(known)
+        Ok(())
     }
 
     pub(crate) fn fill(&self, template: &Template) -> Result<String, Unset> {
         template.fill(|name| {
-            let inner = || self.own.get(name).or_else(|| self.vars.built_in.get(name));
-            self.vars.outer(name).or_else(inner).cloned()
+            let built_in = || self.vars.built_in.get(name);
+            self.vars.outer(name).or_else(|| self.set(name)).or_else(built_in).cloned()
         })
+    }
+
+    /// What the scripts themselves set.
+    fn set(&self, name: &str) -> Option<&String> {
+        let outer = || self.outer.and_then(|outer| outer.set(name));
+        self.passed.get(name).or_else(|| self.own.get(name)).or_else(outer)
     }
 }

@@ -24,7 +24,7 @@ pub fn quote(s: &str) -> String {
 
 /// `s` in quotes, escaped, of any length: for selectors, which must parse back to what they were.
 #[must_use]
-pub(crate) fn quote_whole(s: &str) -> String {
+pub fn quote_whole(s: &str) -> String {
     let mut out = String::with_capacity(s.len() + 2);
     quote_into(&mut out, s, usize::MAX);
     out

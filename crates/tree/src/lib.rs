@@ -23,7 +23,7 @@ mod tree;
 
 pub use builder::{NodeSpec, TreeBuilder, TreeError};
 pub use diff::{Change, Diff, DiffCues};
-pub use escape::{MAX_CHARS, escape, is_unsafe, quote};
+pub use escape::{MAX_CHARS, escape, is_unsafe, quote, quote_whole};
 pub use markdown::{Excerpt, Heading, Markdown, NoSection};
 pub use node::{Attr, Document, Handle, IdentityGrade, NodeId, Rect, SurfaceId};
 pub use outline::{Cues, DEFAULT_MAX_BYTES, Outline, Plan, View, line};

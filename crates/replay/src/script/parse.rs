@@ -3,7 +3,7 @@
 use super::error::{Fault, ScriptError};
 use super::template::Template;
 use super::word::{self, is_name, is_space, quoted};
-use super::{Kind, MAX_BYTES, MAX_DEPTH, MAX_TIMES, Node, Script};
+use super::{Asked, Kind, MAX_BYTES, MAX_DEPTH, MAX_TIMES, Node, Script};
 
 /// Reads a script.
 ///
@@ -43,7 +43,8 @@ struct Block {
     body: Vec<Node>,
 }
 
-const BLOCKS: &str = "retry N {, repeat N {, if visible SELECTOR {, each closed by a line with }";
+const BLOCKS: &str =
+    "retry N {, repeat N {, if visible SELECTOR {, if hidden SELECTOR {, each closed by a line with }";
 
 impl Reader {
     fn line(&mut self, number: u32, line: &str) -> Result<(), Fault> {
@@ -112,16 +113,7 @@ impl Reader {
             return Err(Fault::new(at, "`env` stands behind the first command", FORM));
         }
         let (key, value, end) = pair(line, at, FORM)?;
-        if !is_name(&key) {
-            return Err(Fault::new(at, format!("{} is not the name of a variable", quoted(&key)), FORM));
-        }
-        if key.starts_with("AD_") {
-            return Err(Fault::new(
-                at,
-                format!("`{key}` belongs to the runner"),
-                "names that begin with AD_ are built in",
-            ));
-        }
+        variable(&key, at)?;
         if self.script.env.iter().any(|(k, _)| *k == key) {
             return Err(Fault::new(at, format!("`{key}` is set twice"), "leave one"));
         }
@@ -131,13 +123,10 @@ impl Reader {
     }
 
     fn command(&mut self, number: u32, line: &str, start: usize) -> Result<(), Fault> {
-        let mut words = words(line, start)?;
+        let words = words(line, start)?;
         self.seen_command = true;
-        let kind = match (words.first().and_then(Template::as_text), words.len()) {
-            (Some("include"), 2) => Kind::Include(words.swap_remove(1)),
-            (Some("include"), _) => {
-                return Err(Fault::new(start, "`include` takes one file", "include steps/login.ad"));
-            }
+        let kind = match words.first().and_then(Template::as_text) {
+            Some("include") => include(line, start)?,
             _ => Kind::Command(words),
         };
         self.push(number, kind);
@@ -156,15 +145,16 @@ impl Reader {
         }
         let inner = words.len() - 1;
         let kind = match first {
-            "if" if text(1) == Some("visible") && inner == 3 => {
-                Kind::IfVisible { target: words[2].clone(), body: vec![] }
-            }
             "if" => {
-                return Err(Fault::new(
-                    start,
-                    "`if` takes `visible` and a selector of one word",
-                    "if visible 'role=button \"Accept all\"' {",
-                ));
+                let asked = [Asked::Visible, Asked::Hidden].into_iter().find(|a| text(1) == Some(a.word()));
+                let Some(asked) = asked.filter(|_| inner == 3) else {
+                    return Err(Fault::new(
+                        start,
+                        "`if` takes `visible` or `hidden` and a selector of one word",
+                        "if visible 'role=button \"Accept all\"' {",
+                    ));
+                };
+                Kind::If { asked, target: words[2].clone(), body: vec![] }
             }
             _ => {
                 let times = text(1).filter(|_| inner == 2).and_then(|n| n.parse().ok());
@@ -198,8 +188,7 @@ impl Reader {
         let Some(Block { line, mut kind, body: lines }) = self.open.pop() else {
             return Err(Fault::new(behind - 1, "`}` closes nothing", BLOCKS));
         };
-        if let Kind::Retry { body, .. } | Kind::Repeat { body, .. } | Kind::IfVisible { body, .. } = &mut kind
-        {
+        if let Kind::Retry { body, .. } | Kind::Repeat { body, .. } | Kind::If { body, .. } = &mut kind {
             *body = lines;
         }
         self.push(line, kind);
@@ -229,6 +218,47 @@ fn words(line: &str, at: usize) -> Result<Vec<Template>, Fault> {
         at = skip(line, end);
     }
     Ok(words)
+}
+
+/// `include FILE [KEY=VALUE]...`, from its first word on.
+fn include(line: &str, start: usize) -> Result<Kind, Fault> {
+    const FORM: &str = "include steps/login.ad USER=ada";
+    let mut at = skip(line, start + "include".len());
+    if at == line.len() {
+        return Err(Fault::new(start, "`include` takes a file", FORM));
+    }
+    let (file, end) = word::read(line, at)?;
+    let mut env: Vec<(String, Template)> = Vec::new();
+    at = skip(line, end);
+    while at < line.len() {
+        let (key, value, end) = pair(line, at, FORM)?;
+        variable(&key, at)?;
+        if env.iter().any(|(k, _)| *k == key) {
+            return Err(Fault::new(at, format!("`{key}` is given twice"), "leave one"));
+        }
+        env.push((key, value));
+        at = skip(line, end);
+    }
+    Ok(Kind::Include { file, env })
+}
+
+/// Whether a script may set a variable of this name.
+fn variable(key: &str, at: usize) -> Result<(), Fault> {
+    if !is_name(key) {
+        return Err(Fault::new(
+            at,
+            format!("{} is not the name of a variable", quoted(key)),
+            "env KEY=VALUE, before the first command",
+        ));
+    }
+    if key.starts_with("AD_") {
+        return Err(Fault::new(
+            at,
+            format!("`{key}` belongs to the runner"),
+            "names that begin with AD_ are built in",
+        ));
+    }
+    Ok(())
 }
 
 /// `KEY=VALUE`, the value a word.

@@ -76,7 +76,7 @@ fn body() -> impl Strategy<Value = Vec<Node>> {
         4 => command(),
         1 => Just(Kind::Blank),
         1 => "[!-~]([ -~]{0,20}[!-~])?".prop_map(Kind::Comment),
-        1 => word().prop_map(Kind::Include),
+        1 => (word(), env()).prop_map(|(file, env)| Kind::Include { file, env }),
     ];
     let nodes = proptest::collection::vec(leaf.prop_map(node), 0..6);
     nodes.prop_recursive(3, 24, 4, move |inner| {
@@ -84,7 +84,11 @@ fn body() -> impl Strategy<Value = Vec<Node>> {
         let block = prop_oneof![
             (times.clone(), inner.clone()).prop_map(|(times, body)| Kind::Retry { times, body }),
             (times, inner.clone()).prop_map(|(times, body)| Kind::Repeat { times, body }),
-            (word(), inner.clone()).prop_map(|(target, body)| Kind::IfVisible { target, body }),
+            (asked(), word(), inner.clone()).prop_map(|(asked, target, body)| Kind::If {
+                asked,
+                target,
+                body
+            }),
         ];
         (inner, proptest::collection::vec(block.prop_map(node), 0..3)).prop_map(|(mut body, blocks)| {
             body.extend(blocks);
@@ -93,13 +97,21 @@ fn body() -> impl Strategy<Value = Vec<Node>> {
     })
 }
 
+fn env() -> impl Strategy<Value = Vec<(String, Template)>> {
+    let pairs = proptest::collection::btree_map("[B-Z_][A-Z0-9_]{0,6}", template(), 0..3);
+    pairs.prop_map(|pairs| pairs.into_iter().collect())
+}
+
+fn asked() -> impl Strategy<Value = Asked> {
+    prop_oneof![Just(Asked::Visible), Just(Asked::Hidden)]
+}
+
 fn script() -> impl Strategy<Value = Script> {
     let context = proptest::collection::btree_map("[a-z]{3,6}", ".{0,8}", 0..3)
         .prop_filter("keys with a form", |c| !c.contains_key("timeout") && !c.contains_key("retries"));
-    let env = proptest::collection::btree_map("[B-Z_][A-Z0-9_]{0,6}", template(), 0..3);
-    (context, env, body()).prop_map(|(context, env, body)| Script {
+    (context, env(), body()).prop_map(|(context, env, body)| Script {
         context: context.into_iter().collect(),
-        env: env.into_iter().collect(),
+        env,
         body,
     })
 }
@@ -108,9 +120,7 @@ fn script() -> impl Strategy<Value = Script> {
 fn without_lines(mut nodes: Vec<Node>) -> Vec<Node> {
     for node in &mut nodes {
         node.line = 0;
-        if let Kind::Retry { body, .. } | Kind::Repeat { body, .. } | Kind::IfVisible { body, .. } =
-            &mut node.kind
-        {
+        if let Kind::Retry { body, .. } | Kind::Repeat { body, .. } | Kind::If { body, .. } = &mut node.kind {
             *body = without_lines(std::mem::take(body));
         }
     }

@@ -37,10 +37,15 @@ fn lines(out: &mut String, nodes: &[Node], depth: usize) {
             Kind::Comment(text) if text.is_empty() => ("#".to_owned(), None),
             Kind::Comment(text) => (format!("# {text}"), None),
             Kind::Command(command) => (words(command), None),
-            Kind::Include(file) => (format!("include {}", word(file)), None),
+            Kind::Include { file, env } => {
+                let given = env.iter().map(|(key, value)| format!(" {key}={}", value_word(value)));
+                (format!("include {}{}", word(file), given.collect::<String>()), None)
+            }
             Kind::Retry { times, body } => (format!("retry {times} {{"), Some(body)),
             Kind::Repeat { times, body } => (format!("repeat {times} {{"), Some(body)),
-            Kind::IfVisible { target, body } => (format!("if visible {} {{", word(target)), Some(body)),
+            Kind::If { asked, target, body } => {
+                (format!("if {} {} {{", asked.word(), word(target)), Some(body))
+            }
         };
         out.push_str(&format!("{indent}{line}\n"));
         if let Some(body) = body {

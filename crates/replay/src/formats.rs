@@ -1,0 +1,20 @@
+//! Scripts in other formats than our own, read to the same value and written from it.
+
+mod maestro;
+mod yaml;
+
+use crate::script::{self, Script, ScriptError};
+use std::path::Path;
+
+/// Reads a script in the format that its file's name says: a Maestro flow (`.yaml`, `.yml`), else our own.
+///
+/// # Errors
+/// The first fault, with its line and column.
+pub fn parse(file: &Path, text: &str) -> Result<Script, ScriptError> {
+    if is_maestro(file) { maestro::parse(text) } else { script::parse(text) }
+}
+
+fn is_maestro(file: &Path) -> bool {
+    let extension = file.extension().unwrap_or_default();
+    extension.eq_ignore_ascii_case("yaml") || extension.eq_ignore_ascii_case("yml")
+}

@@ -1,0 +1,119 @@
+//! Maestro flows (docs.maestro.dev) as scripts: the common subset. What is not in it is refused where it stands.
+//!
+//! Two things are stricter than there, because a script must not act on something else than was meant: a text is
+//! compared whole and with its case (`.*text.*` is a part of it, whatever the case), and of several matches none is
+//! chosen (`index` chooses).
+
+mod blocks;
+mod commands;
+mod fields;
+mod selector;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use super::yaml::{self, Mark, Value, Yaml};
+use crate::script::{Node, Script, ScriptError, Template, is_name};
+use fields::Fields;
+
+/// Reads a flow: its header, `---`, its commands.
+pub(super) fn parse(text: &str) -> Result<Script, ScriptError> {
+    let documents = yaml::read(text)?;
+    let (header, body) = match &documents[..] {
+        [header @ Yaml { value: Value::Map(_), .. }, body] => (Some(header), body),
+        [body @ Yaml { value: Value::List(_), .. }] => (None, body),
+        [] => return Err(START.fault("there is no flow in this file", FORM)),
+        [other] => return Err(other.at.fault("a flow needs a list of commands", FORM)),
+        [_, .., last] => {
+            return Err(last.at.fault("a flow is its header, `---`, and a list of commands", FORM));
+        }
+    };
+    let mut flow = Flow::default();
+    let mut script = Script::default();
+    if let Some(header) = header {
+        flow.header(header, &mut script)?;
+    }
+    script.body.extend(flow.list(body, 0)?);
+    Ok(script)
+}
+
+const START: Mark = Mark { line: 1, column: 1 };
+
+const FORM: &str = "appId: sim:shop, a line with ---, then - launchApp and so on";
+
+/// What the header says about all that follows.
+#[derive(Debug, Default)]
+struct Flow {
+    /// `appId` or `url`: what `launchApp` opens.
+    app: Option<Template>,
+    /// What `when: platform` is compared with, where it is known.
+    platform: Option<&'static str>,
+}
+
+impl Flow {
+    fn header(&mut self, header: &Yaml, script: &mut Script) -> Result<(), ScriptError> {
+        let mut fields = Fields::of("header", header)?;
+        if let Some(app) = fields.text("appId")? {
+            self.app = Some(app);
+        }
+        if let Some(url) = fields.text("url")? {
+            self.app = Some(url);
+            self.platform = Some("web");
+            script.context.push(("platform".to_owned(), "web".to_owned()));
+        }
+        // What a flow is called and filed under changes nothing of what it does.
+        fields.ignore(&["name", "tags"]);
+        script.env = fields.take("env").map_or(Ok(Vec::new()), env)?;
+        if let Some(start) = fields.take("onFlowStart") {
+            script.body = self.list(start, 0)?;
+        }
+        fields.end()
+    }
+
+    /// A list of commands.
+    fn list(&self, commands: &Yaml, depth: usize) -> Result<Vec<Node>, ScriptError> {
+        if depth > crate::script::MAX_DEPTH {
+            let message = format!("blocks stand more than {} deep in one another", crate::script::MAX_DEPTH);
+            return Err(commands.at.fault(message, ""));
+        }
+        let items = match &commands.value {
+            Value::List(items) => items,
+            Value::Null => return Ok(Vec::new()),
+            other => {
+                return Err(commands
+                    .at
+                    .fault(format!("a list of commands is {}", other.kind()), "- tapOn: Sign in"));
+            }
+        };
+        let mut nodes = Vec::new();
+        for item in items {
+            nodes.extend(self.command(item, depth)?);
+        }
+        Ok(nodes)
+    }
+}
+
+/// `KEY: value`, in the order of the file.
+fn env(yaml: &Yaml) -> Result<Vec<(String, Template)>, ScriptError> {
+    let pairs = match &yaml.value {
+        Value::Map(pairs) => pairs,
+        Value::Null => return Ok(Vec::new()),
+        other => {
+            return Err(yaml
+                .at
+                .fault(format!("`env` is {}, not a mapping", other.kind()), "env: {USER: ada}"));
+        }
+    };
+    let pair = |(key, value): &(yaml::Key, Yaml)| {
+        if !is_name(&key.name) {
+            let name = stickpin_tree::quote(&key.name);
+            return Err(key.at.fault(format!("{name} is not the name of a variable"), "env: {USER: ada}"));
+        }
+        if key.name.starts_with("AD_") {
+            return Err(key.at.fault(format!("`{}` belongs to the runner", key.name), ""));
+        }
+        Ok((key.name.clone(), text::of(&key.name, value)?))
+    };
+    pairs.iter().map(pair).collect()
+}

@@ -1,0 +1,391 @@
+//! The commands of flows, each as lines of our own.
+
+use super::super::yaml::{Key, Mark, Value, Yaml};
+use super::fields::{Fields, number};
+use super::{Flow, blocks, selector, text};
+use crate::script::{Asked, Kind, MAX_TIMES, Node, Part, ScriptError, Template};
+use stickpin_kernel::schema::nearest;
+
+/// How long assertions wait, in milliseconds: as long as they do there.
+const PATIENCE: u32 = 7000;
+
+/// How many characters `eraseText` takes away where it does not say.
+const ERASED: u32 = 50;
+
+pub(super) type Nodes = Result<Vec<Node>, ScriptError>;
+
+/// A command and what it is given.
+pub(super) struct Command<'y> {
+    pub(super) name: &'y str,
+    pub(super) at: Mark,
+    /// Nothing for a command that is a word alone.
+    pub(super) given: &'y Yaml,
+}
+
+type Compile = fn(&Flow, &Command<'_>, usize) -> Nodes;
+
+const COMMANDS: &[(&str, Compile)] = &[
+    ("launchApp", launch_app),
+    ("tapOn", |_, c, _| tapped(c, "press", None)),
+    ("doubleTapOn", |_, c, _| tapped(c, "press", Some("--count=2"))),
+    ("longPressOn", |_, c, _| tapped(c, "longpress", None)),
+    ("inputText", input_text),
+    ("eraseText", erase_text),
+    ("pressKey", press_key),
+    ("assertVisible", |_, c, _| asserted(c, Asked::Visible)),
+    ("assertNotVisible", |_, c, _| asserted(c, Asked::Hidden)),
+    ("extendedWaitUntil", extended_wait_until),
+    ("scroll", |_, c, _| c.bare(&["scroll", "down"])),
+    ("scrollUntilVisible", scroll_until_visible),
+    ("swipe", swipe),
+    ("back", |_, c, _| c.bare(&["back"])),
+    ("openLink", open_link),
+    ("takeScreenshot", take_screenshot),
+    ("runFlow", blocks::run_flow),
+    ("repeat", blocks::repeat),
+    ("retry", blocks::retry),
+];
+
+impl Flow {
+    /// One item of a list of commands: a word, or a mapping of one name.
+    pub(super) fn command(&self, item: &Yaml, depth: usize) -> Nodes {
+        let nothing = Yaml { at: item.at, value: Value::Null };
+        let command = match &item.value {
+            Value::Text(name) => Command { name, at: item.at, given: &nothing },
+            Value::Map(pairs) => match &pairs[..] {
+                [(Key { at, name }, given)] => Command { name, at: *at, given },
+                [] => return Err(item.at.fault("an empty mapping is no command", "")),
+                [_, (second, _), ..] => {
+                    let message = "a second name stands in one command";
+                    return Err(second.at.fault(
+                        message,
+                        "each command begins with its own `-`; what belongs to it is indented deeper",
+                    ));
+                }
+            },
+            other => return Err(item.at.fault(format!("a command is {}", other.kind()), "- tapOn: Sign in")),
+        };
+        let Some((_, compile)) = COMMANDS.iter().find(|(name, _)| *name == command.name) else {
+            let names = || COMMANDS.iter().map(|(name, _)| *name);
+            let hint = nearest(command.name, names()).map(|name| format!("did you mean `{name}`? "));
+            let shown = stickpin_tree::escape(command.name, stickpin_tree::MAX_CHARS);
+            let all = names().collect::<Vec<_>>().join(", ");
+            return Err(command.at.fault(
+                format!("the command `{shown}` of Maestro is not supported"),
+                format!("{}supported: {all}", hint.unwrap_or_default()),
+            ));
+        };
+        compile(self, &command, depth)
+    }
+}
+
+impl Command<'_> {
+    pub(super) fn fields(&self) -> Result<Fields<'_>, ScriptError> {
+        let mut fields = Fields::of(self.name, self.given)?;
+        if matches!(self.given.value, Value::Null) {
+            fields.at = self.at;
+        }
+        Ok(fields)
+    }
+
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.given.value, Value::Text(_))
+    }
+
+    /// A line of ours, in its place.
+    fn line(&self, words: Vec<Template>) -> Node {
+        Node { line: self.at.line, kind: Kind::Command(words) }
+    }
+
+    /// A command that is given nothing.
+    fn bare(&self, words: &[&str]) -> Nodes {
+        let mut fields = self.fields()?;
+        let mut nodes = label(&mut fields)?;
+        fields.end()?;
+        nodes.push(self.line(words.iter().map(|w| Template::text(*w)).collect()));
+        Ok(nodes)
+    }
+
+    /// `wait`, `wait absent`. What is there and hidden is not visible either.
+    fn waits(&self, target: &Template, asked: Asked, timeout: Option<Template>) -> Node {
+        let timeout = option("timeout", &timeout.unwrap_or_else(|| Template::text(PATIENCE.to_string())));
+        let words = match asked {
+            Asked::Visible => vec![word("wait"), target.clone(), timeout],
+            Asked::Hidden => {
+                let seen = [target.parts(), &[Part::Text(" visible".to_owned())]].concat();
+                vec![word("wait"), word("absent"), Template::new(seen), timeout]
+            }
+        };
+        self.line(words)
+    }
+
+    pub(super) fn block(&self, kind: Kind) -> Vec<Node> {
+        vec![Node { line: self.at.line, kind }]
+    }
+}
+
+fn word(text: &str) -> Template {
+    Template::text(text)
+}
+
+/// `--name=VALUE`.
+fn option(name: &str, value: &Template) -> Template {
+    let parts = [&[Part::Text(format!("--{name}="))], value.parts()];
+    Template::new(parts.concat())
+}
+
+/// What a command is called in reports.
+pub(super) fn label(fields: &mut Fields<'_>) -> Nodes {
+    let label = fields.text("label")?;
+    let at = fields.at;
+    Ok(label.map(|text| Node { line: at.line, kind: Kind::Comment(one_line(&text)) }).into_iter().collect())
+}
+
+fn one_line(text: &Template) -> String {
+    stickpin_tree::escape(&text.to_string(), stickpin_tree::MAX_CHARS).trim().to_owned()
+}
+
+fn optional(fields: &mut Fields<'_>) -> Result<(), ScriptError> {
+    fields.only("optional", false, "runFlow: {when: {visible: ...}, commands: [...]} says what it depends on")
+}
+
+fn launch_app(flow: &Flow, command: &Command<'_>, _: usize) -> Nodes {
+    let (mut nodes, mut clear) = (Vec::new(), None);
+    let app = if command.is_text() {
+        Some(text::of(command.name, command.given)?)
+    } else {
+        let mut fields = command.fields()?;
+        let app = fields.text("appId")?;
+        clear = fields.switch("clearState")?;
+        fields.only("stopApp", true, "an app is always started anew")?;
+        nodes = label(&mut fields)?;
+        fields.end()?;
+        app
+    };
+    let Some(app) = app.or_else(|| flow.app.clone()) else {
+        return Err(command.at.fault(
+            "`launchApp` names no app, nor does the header",
+            "appId: sim:shop, or url: http://127.0.0.1:3000",
+        ));
+    };
+    let mut words = vec![word("open"), app];
+    words.extend(clear.unwrap_or_default().then(|| word("--relaunch")));
+    nodes.push(command.line(words));
+    Ok(nodes)
+}
+
+/// `tapOn` and its likes: a verb of ours with its options.
+fn tapped(command: &Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
+    let mut words = vec![word(verb)];
+    let (mut nodes, mut times) = (Vec::new(), None);
+    if command.is_text() {
+        words.push(selector::plain(command.name, command.given)?);
+    } else {
+        let mut fields = command.fields()?;
+        words.push(selector::take(&mut fields)?);
+        words.extend(fields.text("waitToSettleTimeoutMs")?.map(|ms| option("settle", &ms)));
+        times = fields.take("repeat").map(|yaml| bounded("repeat", yaml)).transpose()?;
+        fields.only("retryTapIfNoChange", false, "retry: {maxRetries: 1, commands: [...]} tries again")?;
+        nodes = label(&mut fields)?;
+        optional(&mut fields)?;
+        fields.end()?;
+    }
+    words.extend(with.map(word));
+    let line = command.line(words);
+    nodes.push(match times {
+        Some(times) => Node { line: line.line, kind: Kind::Repeat { times, body: vec![line] } },
+        None => line,
+    });
+    Ok(nodes)
+}
+
+/// How often something is done.
+pub(super) fn bounded(name: &str, yaml: &Yaml) -> Result<u32, ScriptError> {
+    let times = number(name, yaml)?;
+    if (1..=MAX_TIMES).contains(&times) {
+        return Ok(times);
+    }
+    Err(yaml.at.fault(format!("`{name}` takes a number from 1 to {MAX_TIMES}"), ""))
+}
+
+fn asserted(command: &Command<'_>, asked: Asked) -> Nodes {
+    if command.is_text() {
+        return Ok(vec![command.waits(&selector::plain(command.name, command.given)?, asked, None)]);
+    }
+    let mut fields = command.fields()?;
+    let target = selector::take(&mut fields)?;
+    let mut nodes = label(&mut fields)?;
+    optional(&mut fields)?;
+    fields.end()?;
+    nodes.push(command.waits(&target, asked, None));
+    Ok(nodes)
+}
+
+/// A command that takes one text: alone, or in a mapping under one of its names.
+fn given_text(command: &Command<'_>, names: &[&'static str]) -> Result<(Template, Vec<Node>), ScriptError> {
+    if command.is_text() {
+        return Ok((text::of(command.name, command.given)?, Vec::new()));
+    }
+    let mut fields = command.fields()?;
+    let mut found = None;
+    for name in names {
+        found = fields.text(name)?.or(found);
+    }
+    let nodes = label(&mut fields)?;
+    fields.end()?;
+    let missing = || command.at.fault(format!("`{}` needs `{}`", command.name, names[0]), "");
+    Ok((found.ok_or_else(missing)?, nodes))
+}
+
+fn input_text(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
+    let (text, mut nodes) = given_text(command, &["text"])?;
+    // Behind `--` no text is an option, whatever a variable holds.
+    nodes.push(command.line(vec![word("type"), word("--"), text]));
+    Ok(nodes)
+}
+
+fn erase_text(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
+    let mut nodes = Vec::new();
+    let times = if command.is_text() {
+        bounded(command.name, command.given)?
+    } else {
+        let mut fields = command.fields()?;
+        let times = fields.take("charactersToErase").map(|yaml| bounded("charactersToErase", yaml));
+        nodes = label(&mut fields)?;
+        fields.end()?;
+        times.transpose()?.unwrap_or(ERASED)
+    };
+    let body = vec![command.line(vec![word("key"), word("Backspace")])];
+    nodes.push(Node { line: command.at.line, kind: Kind::Repeat { times, body } });
+    Ok(nodes)
+}
+
+fn press_key(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
+    let (key, mut nodes) = given_text(command, &["key"])?;
+    let key = key.as_text().unwrap_or_default();
+    let words: &[&str] = match key.to_ascii_lowercase().as_str() {
+        "enter" => &["key", "Enter"],
+        "backspace" => &["key", "Backspace"],
+        "tab" => &["key", "Tab"],
+        "escape" => &["key", "Escape"],
+        "back" => &["back"],
+        "home" => &["home"],
+        _ => {
+            let message = format!("the key {} is not supported", stickpin_tree::quote(key));
+            return Err(command.given.at.fault(message, "Enter, Backspace, Tab, Escape, Back, Home"));
+        }
+    };
+    nodes.push(command.line(words.iter().map(|w| word(w)).collect()));
+    Ok(nodes)
+}
+
+fn extended_wait_until(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
+    let mut fields = command.fields()?;
+    let timeout = fields.text("timeout")?;
+    let mut nodes = label(&mut fields)?;
+    let mut asked = 0;
+    for (name, state) in CONDITIONS {
+        let Some(yaml) = fields.take(name) else { continue };
+        nodes.push(command.waits(&selector::of(name, yaml)?, state, timeout.clone()));
+        asked += 1;
+    }
+    optional(&mut fields)?;
+    fields.end()?;
+    match asked {
+        0 => Err(command.at.fault("`extendedWaitUntil` needs `visible` or `notVisible`", "")),
+        _ => Ok(nodes),
+    }
+}
+
+/// The names of what can be waited for and asked.
+pub(super) const CONDITIONS: [(&str, Asked); 2] =
+    [("visible", Asked::Visible), ("notVisible", Asked::Hidden)];
+
+fn scroll_until_visible(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
+    let mut fields = command.fields()?;
+    let Some(element) = fields.take("element") else {
+        return Err(command.at.fault("`scrollUntilVisible` needs `element`", ""));
+    };
+    let element = selector::of("element", element)?;
+    let direction = match fields.take("direction") {
+        Some(yaml) => direction(yaml)?,
+        None => Direction::Down,
+    };
+    let timeout = fields.text("timeout")?;
+    let mut nodes = label(&mut fields)?;
+    optional(&mut fields)?;
+    fields.end()?;
+    let mut words = vec![word("scroll"), word(direction.name()), option("until", &element)];
+    words.extend(timeout.map(|ms| option("timeout", &ms)));
+    nodes.push(command.line(words));
+    Ok(nodes)
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Direction {
+    Up,
+    Down,
+    Left,
+    Right,
+}
+
+impl Direction {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+            Self::Left => "left",
+            Self::Right => "right",
+        }
+    }
+
+    /// A finger that goes up moves the page down.
+    const fn opposite(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+            Self::Left => Self::Right,
+            Self::Right => Self::Left,
+        }
+    }
+}
+
+fn direction(yaml: &Yaml) -> Result<Direction, ScriptError> {
+    let all = [Direction::Up, Direction::Down, Direction::Left, Direction::Right];
+    let text = match &yaml.value {
+        Value::Text(text) => text.as_str(),
+        _ => "",
+    };
+    let found = all.into_iter().find(|d| text.eq_ignore_ascii_case(d.name()));
+    found.ok_or_else(|| yaml.at.fault("`direction` takes UP, DOWN, LEFT or RIGHT", ""))
+}
+
+fn swipe(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
+    let mut fields = command.fields()?;
+    let Some(way) = fields.take("direction") else {
+        return Err(command
+            .at
+            .fault("`swipe` is supported with a `direction`", "direction: UP; from: a selector"));
+    };
+    let way = direction(way)?.opposite();
+    let from = fields.take("from").map(|yaml| selector::of("from", yaml)).transpose()?;
+    let mut nodes = label(&mut fields)?;
+    fields.end()?;
+    let mut words = vec![word("scroll"), word(way.name())];
+    words.extend(from.map(|target| option("in", &target)));
+    nodes.push(command.line(words));
+    Ok(nodes)
+}
+
+fn open_link(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
+    let (link, mut nodes) = given_text(command, &["link"])?;
+    nodes.push(command.line(vec![word("open"), link]));
+    Ok(nodes)
+}
+
+fn take_screenshot(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
+    let (path, mut nodes) = given_text(command, &["path"])?;
+    let parts = [path.parts(), &[Part::Text(".png".to_owned())]].concat();
+    nodes.push(command.line(vec![word("screenshot"), Template::new(parts)]));
+    Ok(nodes)
+}

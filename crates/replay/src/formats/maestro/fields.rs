@@ -1,0 +1,89 @@
+//! The arguments of a command of a flow. What nobody asked for is refused: nothing is passed over in silence.
+
+use super::super::yaml::{Key, Mark, Value, Yaml};
+use super::text;
+use crate::script::{ScriptError, Template};
+
+/// A mapping, and what was asked of it.
+pub(super) struct Fields<'y> {
+    /// What it belongs to, for messages.
+    pub(super) of: &'y str,
+    pub(super) at: Mark,
+    pairs: &'y [(Key, Yaml)],
+    asked: Vec<&'static str>,
+}
+
+impl<'y> Fields<'y> {
+    pub(super) fn of(of: &'y str, yaml: &'y Yaml) -> Result<Self, ScriptError> {
+        let pairs: &[_] = match &yaml.value {
+            Value::Map(pairs) => pairs,
+            Value::Null => &[],
+            other => {
+                return Err(yaml.at.fault(format!("`{of}` takes a mapping here, not {}", other.kind()), ""));
+            }
+        };
+        Ok(Self { of, at: yaml.at, pairs, asked: Vec::new() })
+    }
+
+    pub(super) fn take(&mut self, name: &'static str) -> Option<&'y Yaml> {
+        self.asked.push(name);
+        self.pairs.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
+    }
+
+    /// Arguments that change nothing of what a flow does.
+    pub(super) fn ignore(&mut self, names: &[&'static str]) {
+        self.asked.extend(names);
+    }
+
+    pub(super) fn text(&mut self, name: &'static str) -> Result<Option<Template>, ScriptError> {
+        self.take(name).map(|value| text::of(name, value)).transpose()
+    }
+
+    pub(super) fn switch(&mut self, name: &'static str) -> Result<Option<bool>, ScriptError> {
+        let Some(yaml) = self.take(name) else { return Ok(None) };
+        match &yaml.value {
+            Value::Text(text) if text == "true" => Ok(Some(true)),
+            Value::Text(text) if text == "false" => Ok(Some(false)),
+            _ => Err(yaml.at.fault(format!("`{name}` takes true or false"), "")),
+        }
+    }
+
+    /// A switch that may only stand at the value that changes nothing.
+    pub(super) fn only(&mut self, name: &'static str, usual: bool, hint: &str) -> Result<(), ScriptError> {
+        let at = self.take(name).map(|yaml| yaml.at);
+        self.asked.pop();
+        match (self.switch(name)?, at) {
+            (Some(value), Some(at)) if value != usual => {
+                Err(at.fault(format!("`{name}: {value}` is not supported"), hint))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn number(&mut self, name: &'static str) -> Result<Option<u32>, ScriptError> {
+        self.take(name).map(|yaml| number(name, yaml)).transpose()
+    }
+
+    /// Refuses what was not asked for.
+    pub(super) fn end(self) -> Result<(), ScriptError> {
+        self.unsupported(&[])
+    }
+
+    /// The same before all was asked for: `later` is still to come.
+    pub(super) fn unsupported(&self, later: &[&str]) -> Result<(), ScriptError> {
+        let known = |name: &str| self.asked.contains(&name) || later.contains(&name);
+        let Some((key, _)) = self.pairs.iter().find(|(key, _)| !known(&key.name)) else { return Ok(()) };
+        let name = stickpin_tree::escape(&key.name, stickpin_tree::MAX_CHARS);
+        let message = format!("`{name}` of `{}` is not supported", self.of);
+        Err(key.at.fault(message, format!("supported here: {}", self.asked.join(", "))))
+    }
+}
+
+/// A whole number that is there before anything runs.
+pub(super) fn number(name: &str, yaml: &Yaml) -> Result<u32, ScriptError> {
+    match &yaml.value {
+        Value::Text(text) => text.parse().ok(),
+        _ => None,
+    }
+    .ok_or_else(|| yaml.at.fault(format!("`{name}` takes a whole number"), "a variable cannot stand here"))
+}

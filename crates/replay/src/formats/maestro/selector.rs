@@ -1,0 +1,162 @@
+//! What a command is about: a text, or a mapping, as one of our selectors.
+
+use super::super::yaml::{Mark, Value, Yaml};
+use super::fields::Fields;
+use super::text;
+use crate::script::{Part, ScriptError, Template};
+use stickpin_tree::{Selector, quote_whole};
+
+/// The names of states and our flags for them.
+const FLAGS: [&str; 4] = ["enabled", "checked", "focused", "selected"];
+
+/// Reads a selector that is a value of its own.
+pub(super) fn of(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
+    match &yaml.value {
+        Value::Map(_) => {
+            let mut fields = Fields::of(name, yaml)?;
+            let selector = take(&mut fields)?;
+            fields.end()?;
+            Ok(selector)
+        }
+        Value::Text(_) => plain(name, yaml),
+        other => Err(yaml.at.fault(format!("`{name}` takes a text or a selector, not {}", other.kind()), "")),
+    }
+}
+
+/// A text alone.
+pub(super) fn plain(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
+    Ok(tidy(compared("text", &text::of(name, yaml)?, yaml.at)?))
+}
+
+/// The terms of a selector out of the arguments of a command.
+pub(super) fn take(fields: &mut Fields<'_>) -> Result<Template, ScriptError> {
+    let at = fields.at;
+    let mut terms: Vec<Vec<Part>> = Vec::new();
+    for key in ["text", "id", "css"] {
+        let Some(value) = fields.text(key)? else { continue };
+        terms.push(if key == "css" { term(key, "=", &value) } else { compared(key, &value, at)? });
+    }
+    for flag in FLAGS {
+        let Some(on) = fields.switch(flag)? else { continue };
+        terms.push(vec![Part::Text(if on { flag.to_owned() } else { format!("{flag}=false") })]);
+    }
+    if let Some(parent) = fields.take("childOf") {
+        let parent = of("childOf", parent)?;
+        let parts = [&[Part::Text("in(".to_owned())], parent.parts(), &[Part::Text(")".to_owned())]];
+        terms.push(parts.concat());
+    }
+    if let Some(index) = fields.number("index")? {
+        terms.push(vec![Part::Text(format!("nth={}", u64::from(index) + 1))]);
+    }
+    if terms.is_empty() {
+        fields.unsupported(&["label", "optional"])?;
+        return Err(at.fault(
+            format!("`{}` says nothing about the element that is supported", fields.of),
+            "text, id, css, enabled, checked, focused, selected, childOf, index",
+        ));
+    }
+    Ok(tidy(terms.join(&Part::Text(" ".to_owned()))))
+}
+
+/// As selectors are spelled everywhere, where there is no variable in it.
+fn tidy(parts: Vec<Part>) -> Template {
+    let template = Template::new(parts);
+    let spelled = template.as_text().and_then(|text| text.parse::<Selector>().ok());
+    spelled.map_or(template, |selector| Template::text(selector.to_string()))
+}
+
+/// `key="value"`.
+fn term(key: &str, sign: &str, value: &Template) -> Vec<Part> {
+    let mut parts = vec![Part::Text(format!("{key}{sign}\""))];
+    parts.extend(value.parts().iter().map(|part| match part {
+        Part::Text(text) => {
+            let quoted = quote_whole(text);
+            Part::Text(quoted[1..quoted.len() - 1].to_owned())
+        }
+        variable @ Part::Variable { .. } => variable.clone(),
+    }));
+    parts.push(Part::Text("\"".to_owned()));
+    parts
+}
+
+/// Flows compare with regular expressions, of which these are understood: a plain text, and `.*text.*`.
+fn compared(key: &str, value: &Template, at: Mark) -> Result<Vec<Part>, ScriptError> {
+    let mut parts = value.parts().to_vec();
+    let front = match parts.first_mut() {
+        Some(Part::Text(text)) => cut(text, text.strip_prefix(".*").map(str::to_owned)),
+        _ => false,
+    };
+    let back = match parts.last_mut() {
+        Some(Part::Text(text)) => cut(text, text.strip_suffix(".*").map(str::to_owned)),
+        _ => false,
+    };
+    for part in &mut parts {
+        if let Part::Text(text) = part {
+            *text = literal(text).ok_or_else(|| pattern(value, at))?;
+        }
+    }
+    let value_only = Template::new(parts);
+    if front != back || value_only.parts().is_empty() {
+        return Err(pattern(value, at));
+    }
+    Ok(term(key, if front { "~=" } else { "=" }, &value_only))
+}
+
+fn cut(text: &mut String, rest: Option<String>) -> bool {
+    let found = rest.is_some();
+    *text = rest.unwrap_or_else(|| std::mem::take(text));
+    found
+}
+
+fn pattern(value: &Template, at: Mark) -> ScriptError {
+    let shown = stickpin_tree::quote(&value.to_string());
+    at.fault(
+        format!("{shown} is a pattern that is not supported"),
+        "a whole text, or a part of it: \".*part.*\"; a backslash before a character takes it as it is",
+    )
+}
+
+/// What the text means if it is no pattern. What is left as it is compares more strictly than a pattern would.
+fn literal(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let next = chars.peek().copied();
+        match (c, next) {
+            ('\\', Some(escaped)) if escaped.is_ascii_punctuation() => {
+                out.push(escaped);
+                chars.next();
+            }
+            ('\\' | '|' | '[' | ']', _) | ('.', Some('*' | '+' | '{')) | ('(', Some('?')) => return None,
+            ('^', _) if out.is_empty() => return None,
+            (c, _) => out.push(c),
+        }
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> String {
+        let at = Mark { line: 1, column: 1 };
+        match text::template(text, at).and_then(|t| compared("text", &t, at)) {
+            Ok(parts) => tidy(parts).to_string(),
+            Err(e) => e.message,
+        }
+    }
+
+    #[test]
+    fn texts_are_compared_whole_and_parts_are_said() {
+        assert_eq!(said("Save"), "text=Save");
+        assert_eq!(said("Total (2)?"), r#"text="Total (2)?""#);
+        assert_eq!(said("say \"hi\""), r#"text="say \"hi\"""#);
+        assert_eq!(said(".*invoice 7.*"), r#"text~="invoice 7""#);
+        assert_eq!(said(r"\[draft\]"), "text=[draft]");
+        assert_eq!(said("Hello ${USER}"), r#"text="Hello ${USER}""#);
+        for pattern in ["Welcome.*", ".*", "", "a.+b", "[0-9]", r"\d", "a|b", "(?i)a", "^a"] {
+            assert!(said(pattern).contains("not supported"), "{pattern}: {}", said(pattern));
+        }
+    }
+}

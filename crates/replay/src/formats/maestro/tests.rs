@@ -1,0 +1,66 @@
+//! Golden files of flows, and that every line that comes out is one of the registry.
+
+use super::*;
+use crate::plan::Plan;
+use crate::script::write;
+use crate::vars::Vars;
+use std::path::Path;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// A plan of `flow.yaml`; the flows that it runs hold one command.
+fn plan(text: &str) -> stickpin_kernel::Result<Plan> {
+    let mut vars = Vars::default();
+    vars.give("USER=ada").unwrap();
+    Plan::read(Path::new("flow.yaml"), &vars, &|path| match path.to_str() {
+        Some("flow.yaml") => Ok(text.to_owned()),
+        Some("steps/back.yml") => Ok("- back".to_owned()),
+        Some("round.yaml") => Ok("- runFlow: flow.yaml".to_owned()),
+        _ => Err(std::io::ErrorKind::NotFound.into()),
+    })
+}
+
+#[test]
+fn golden_files_of_flows_that_are_read() {
+    stickpin_golden::check(ROOT, "maestro/ok", 6, &|input, _| {
+        let script = parse(input).unwrap_or_else(|e| panic!("{e}\n{input}"));
+        plan(input).unwrap_or_else(|e| panic!("{e}\n{input}"));
+        let written = write(&script);
+        let again = crate::script::parse(&written).unwrap_or_else(|e| panic!("{e}\n{written}"));
+        assert_eq!(write(&again), written, "it is a script as any other");
+        written
+    });
+}
+
+#[test]
+fn golden_files_of_flows_that_are_refused() {
+    stickpin_golden::check(ROOT, "maestro/err", 40, &|input, _| match plan(input) {
+        Ok(plan) => panic!("{input} was read as {plan:?}"),
+        Err(e) => format!("{}\n{}", e.message, e.hint),
+    });
+}
+
+#[test]
+fn lines_of_a_plan_are_those_of_the_flow() {
+    let plan =
+        plan("appId: sim:shop\n---\n- launchApp\n\n- tapOn:\n    text: Save\n- runFlow: steps/back.yml\n")
+            .unwrap();
+    let places: Vec<String> = plan
+        .items
+        .iter()
+        .map(|item| match item {
+            crate::plan::Item::Step(step) => format!("{} {}", step.at, step.text),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(places, ["flow.yaml:3 open sim:shop", "flow.yaml:5 press text=Save", "steps/back.yml:1 back"]);
+}
+
+#[test]
+fn neither_a_huge_nor_a_deep_flow_is_read() {
+    let huge = "- back\n".repeat(crate::script::MAX_BYTES / 7 + 1);
+    assert!(parse(&huge).unwrap_err().message.contains("bytes"));
+    for deep in ["[", "{a: ", "- "] {
+        assert!(parse(&deep.repeat(100_000)).is_err(), "{deep}");
+    }
+}

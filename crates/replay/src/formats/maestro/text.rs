@@ -1,0 +1,62 @@
+//! Texts of flows: `${KEY}` and `${KEY || "default"}` are variables; any other script in them is refused.
+
+use super::super::yaml::{Mark, Value, Yaml};
+use crate::script::{Part, ScriptError, Template, is_name};
+
+/// The text of a scalar.
+pub(super) fn of(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
+    match &yaml.value {
+        Value::Text(text) => template(text, yaml.at),
+        Value::Null => Ok(Template::default()),
+        other => Err(yaml.at.fault(format!("`{name}` takes a text, not {}", other.kind()), "")),
+    }
+}
+
+/// Finds the variables.
+pub(super) fn template(text: &str, at: Mark) -> Result<Template, ScriptError> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(begin) = rest.find("${") {
+        let (before, after) = (&rest[..begin], &rest[begin + 2..]);
+        if let Some(before) = before.strip_suffix('\\') {
+            parts.push(Part::Text(format!("{before}${{")));
+            rest = after;
+            continue;
+        }
+        let Some(end) = after.find('}') else {
+            return Err(at.fault("a variable is not closed", "\\${ is a literal"));
+        };
+        parts.push(Part::Text(before.to_owned()));
+        parts.push(variable(&after[..end], at)?);
+        rest = &after[end + 1..];
+    }
+    parts.push(Part::Text(rest.to_owned()));
+    Ok(Template::new(parts))
+}
+
+fn variable(inside: &str, at: Mark) -> Result<Part, ScriptError> {
+    let (name, default) = match inside.split_once("||") {
+        Some((name, default)) => (name.trim(), Some(literal(default.trim()))),
+        None => (inside.trim(), None),
+    };
+    match default {
+        None if is_name(name) => Ok(Part::Variable { name: name.to_owned(), default: None }),
+        Some(Some(default)) if is_name(name) => {
+            Ok(Part::Variable { name: name.to_owned(), default: Some(default.to_owned()) })
+        }
+        _ => {
+            let shown = stickpin_tree::quote(&format!("${{{inside}}}"));
+            Err(at.fault(
+                format!("{shown} is JavaScript"),
+                "only ${KEY} and ${KEY || \"default\"} are supported",
+            ))
+        }
+    }
+}
+
+/// A text in quotes without escapes, or a number.
+fn literal(text: &str) -> Option<&str> {
+    let inner = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
+    let found = inner('"').or_else(|| inner('\''));
+    found.filter(|t| !t.contains(['"', '\'', '\\'])).or_else(|| text.parse::<u64>().is_ok().then_some(text))
+}

@@ -1,0 +1,153 @@
+//! YAML as a tree in which everything knows its place.
+//!
+//! What flows do not need is refused rather than half understood: anchors and aliases (which can make a small file a
+//! huge one), tags, a key that stands twice.
+
+use crate::script::{MAX_BYTES, ScriptError};
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
+
+/// How deep lists and mappings may stand in one another.
+const MAX_DEPTH: usize = 64;
+
+/// A value and where it begins.
+#[derive(Debug, Clone)]
+pub(super) struct Yaml {
+    pub(super) at: Mark,
+    pub(super) value: Value,
+}
+
+/// A place, both from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) line: u32,
+    pub(super) column: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Value {
+    /// Nothing stands there, or `null`.
+    Null,
+    /// Any scalar, as it is written; what it means is asked by who expects a number or a truth value.
+    Text(String),
+    List(Vec<Yaml>),
+    /// In the order of the file; no key twice.
+    Map(Vec<(Key, Yaml)>),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Key {
+    pub(super) at: Mark,
+    pub(super) name: String,
+}
+
+impl Mark {
+    /// A fault at this place.
+    pub(super) fn fault(self, message: impl Into<String>, hint: impl Into<String>) -> ScriptError {
+        ScriptError { line: self.line, column: self.column, message: message.into(), hint: hint.into() }
+    }
+
+    fn of(marker: &Marker) -> Self {
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Self { line: number(marker.line()).max(1), column: number(marker.col()).saturating_add(1) }
+    }
+}
+
+impl Value {
+    /// What it is, for messages.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "nothing",
+            Self::Text(_) => "a text",
+            Self::List(_) => "a list",
+            Self::Map(_) => "a mapping",
+        }
+    }
+}
+
+/// What is being read: a list, or a mapping with the key whose value comes next.
+enum Open {
+    List(Vec<Yaml>),
+    Map(Vec<(Key, Yaml)>, Option<Key>),
+}
+
+/// Reads all documents of a text.
+pub(super) fn read(text: &str) -> Result<Vec<Yaml>, ScriptError> {
+    if text.len() > MAX_BYTES {
+        let message = format!("the file has {} bytes; at most {MAX_BYTES} are read", text.len());
+        return Err(Mark { line: 1, column: 1 }.fault(message, "split it: runFlow: FILE"));
+    }
+    let mut documents = Vec::new();
+    let mut open: Vec<(Mark, Open)> = Vec::new();
+    for event in Parser::new_from_str(text.trim_start_matches('\u{feff}')) {
+        let (event, span) = event.map_err(|e| {
+            let at = Mark::of(e.marker());
+            at.fault(format!("this is not YAML: {}", e.info()), "a text with `: ` or `#` in it needs quotes")
+        })?;
+        let at = Mark::of(&span.start);
+        plain(&event, at)?;
+        let done = match event {
+            Event::Scalar(text, style, ..) => {
+                let null = style == ScalarStyle::Plain && matches!(&*text, "" | "~" | "null");
+                Yaml { at, value: if null { Value::Null } else { Value::Text(text.into_owned()) } }
+            }
+            Event::SequenceStart(..) | Event::MappingStart(..) if open.len() == MAX_DEPTH => {
+                return Err(at.fault(format!("values stand more than {MAX_DEPTH} deep in one another"), ""));
+            }
+            Event::SequenceStart(..) => {
+                open.push((at, Open::List(Vec::new())));
+                continue;
+            }
+            Event::MappingStart(..) => {
+                open.push((at, Open::Map(Vec::new(), None)));
+                continue;
+            }
+            Event::SequenceEnd | Event::MappingEnd => match open.pop() {
+                Some((at, Open::List(items))) => Yaml { at, value: Value::List(items) },
+                Some((at, Open::Map(pairs, _))) => Yaml { at, value: Value::Map(pairs) },
+                // The parser ends only what it began.
+                None => continue,
+            },
+            _ => continue,
+        };
+        match open.last_mut() {
+            None => documents.push(done),
+            Some((_, Open::List(items))) => items.push(done),
+            Some((_, Open::Map(pairs, key))) => match key.take() {
+                Some(key) => pairs.push((key, done)),
+                None => *key = Some(new_key(pairs, done)?),
+            },
+        }
+    }
+    Ok(documents)
+}
+
+/// Refuses what makes one text stand for another.
+fn plain(event: &Event<'_>, at: Mark) -> Result<(), ScriptError> {
+    let (anchor, tag) = match event {
+        Event::Alias(_) => (1, None),
+        Event::Scalar(_, _, anchor, tag)
+        | Event::SequenceStart(anchor, tag)
+        | Event::MappingStart(anchor, tag) => (*anchor, tag.as_ref()),
+        _ => (0, None),
+    };
+    if anchor != 0 {
+        return Err(at.fault(
+            "anchors and aliases (`&`, `*`) are not supported",
+            "write the value out; quote a text that begins with & or *",
+        ));
+    }
+    if tag.is_some() {
+        return Err(at.fault("tags (`!`) are not supported", "quote a text that begins with !"));
+    }
+    Ok(())
+}
+
+fn new_key(pairs: &[(Key, Yaml)], key: Yaml) -> Result<Key, ScriptError> {
+    let Value::Text(name) = key.value else {
+        return Err(key.at.fault(format!("a key is {}, not a text", key.value.kind()), ""));
+    };
+    if pairs.iter().any(|(k, _)| k.name == name) {
+        return Err(key.at.fault(format!("{} stands twice here", stickpin_tree::quote(&name)), "leave one"));
+    }
+    Ok(Key { at: key.at, name })
+}
