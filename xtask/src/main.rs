@@ -46,11 +46,11 @@ fn cli() -> Command {
                         .help("Write the table to docs/bench.md"),
                 )
                 .arg(
-                    Arg::new("mcp")
-                        .long("mcp")
-                        .action(ArgAction::SetTrue)
+                    Arg::new("only")
+                        .long("only")
+                        .value_parser(["mcp", "web"])
                         .conflicts_with("write")
-                        .help("Only the rows of the MCP server"),
+                        .help("Only the rows of the MCP server, or of pages"),
                 )
                 .arg(
                     Arg::new("binary")
@@ -80,7 +80,10 @@ fn main() -> ExitCode {
             peers: m.get_flag("peers"),
             write: m.get_flag("write"),
             runs: *m.get_one("runs").expect("has a default"),
-            mcp: m.get_flag("mcp"),
+            only: m.get_one::<String>("only").map(|part| match part.as_str() {
+                "mcp" => bench::Part::Mcp,
+                _ => bench::Part::Web,
+            }),
             binary: m.get_one("binary").cloned(),
         }),
         _ => unreachable!("clap demands a subcommand"),

@@ -1,5 +1,5 @@
 //! The MCP server over stdio: what it adds to a command, how fast it is there, what it keeps, and a snapshot of a page
-//! that changes all the time, beside the same from Playwright's server.
+//! that changes each time, beside the same from Playwright's server.
 
 use super::measure::{Stickpin, chromium_path, median, resident};
 use super::mib;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use stickpin_kernel::Request;
 use stickpin_wire::{Connection, Place};
 
@@ -22,9 +22,8 @@ const PACKAGE: &str = "@playwright/mcp@0.0.83";
 const PAIRS: usize = 500;
 const CALLS: usize = 10_000;
 
-/// Rows of the page, and how long it is left alone before a snapshot: it changes several times in this.
+/// Rows of the page.
 const ROWS: usize = 1_000;
-const CHANGES: Duration = Duration::from_millis(100);
 
 /// Adds the rows of this part.
 pub fn measure(
@@ -87,7 +86,7 @@ fn added(table: &mut Table, ours: &Stickpin, client: &mut Client) -> Result {
     Ok(())
 }
 
-/// The whole of a page that changes all the time: nobody may answer from what was read before.
+/// The whole of a page that changes each time: nobody may answer from what was read before.
 fn snapshots(
     table: &mut Table,
     mut ours: Client,
@@ -95,7 +94,7 @@ fn snapshots(
     peers: Option<&Path>,
     runs: usize,
 ) -> Result {
-    let url = server.ticking(ROWS);
+    let url = server.changing(ROWS);
     ours.tool("open", json!({ "what": url }))?;
     let mut theirs = peers.map(playwright).transpose()?;
     if let Some(theirs) = &mut theirs {
@@ -104,6 +103,7 @@ fn snapshots(
     let (mut a, mut b) = (Vec::new(), Vec::new());
     let (mut last_a, mut last_b) = (String::new(), String::new());
     for i in 0..=runs {
+        server.change();
         let t = changed(&mut ours, "snapshot", json!({ "all": true }), &mut last_a)?;
         let u =
             theirs.as_mut().map(|c| changed(c, "browser_snapshot", json!({}), &mut last_b)).transpose()?;
@@ -120,7 +120,6 @@ fn snapshots(
 
 /// Milliseconds of a snapshot that shows the last row and is not the one before.
 fn changed(client: &mut Client, tool: &str, args: Value, last: &mut String) -> Result<f64> {
-    std::thread::sleep(CHANGES);
     let start = Instant::now();
     let text = client.tool(tool, args)?;
     let took = start.elapsed().as_secs_f64() * 1e3;

@@ -7,11 +7,12 @@ mod measure;
 mod page;
 mod peer;
 mod table;
+mod web;
 
 use crate::Result;
 use crate::run::{cargo, output, root, run, target_dir};
-use measure::{Stickpin, alternate, median, timed};
-use std::path::PathBuf;
+use measure::{Stickpin, median, timed};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use table::{Row, Table};
 
@@ -23,10 +24,19 @@ pub struct Options {
     pub write: bool,
     /// Counted runs of each command.
     pub runs: usize,
-    /// Only the rows of the MCP server, for who works on them.
-    pub mcp: bool,
+    /// Only the rows of one part, for who works on them.
+    pub only: Option<Part>,
     /// A binary to measure in place of the shipped one, which is then not built.
     pub binary: Option<PathBuf>,
+}
+
+/// A part of the table that can be measured alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The MCP server.
+    Mcp,
+    /// Reading and acting on pages.
+    Web,
 }
 
 /// Builds the shipped binary and measures it.
@@ -40,77 +50,19 @@ pub fn bench(options: &Options) -> Result {
         }
     };
     let server = page::Server::start()?;
-    if options.mcp {
-        let mut table = Table::new(None);
-        let ours = Stickpin::new(&binary, &target.join("bench-state"))?;
-        let peers = options.peers.then(|| target.join("peers"));
-        mcp::measure(&mut table, &ours, &server, peers.as_deref(), options.runs)?;
-        println!("{}", table.render(&machine()?));
-        return Ok(());
-    }
     let peer = options.peers.then(|| peer::Peer::fetch(&target.join("peers"))).transpose()?;
     let mut table = Table::new(peer.as_ref().map(peer::Peer::version));
-
-    let size = std::fs::metadata(&binary).map_err(|e| format!("{}: {e}", binary.display()))?.len();
-    table.push(Row::single("binary (sim + web), stripped", mib(size), "MiB", "under 15"));
-
     let ours = Stickpin::new(&binary, &target.join("bench-state"))?;
-    let start = median(
-        (0..options.runs)
-            .map(|_| {
-                ours.run(&["daemon", "stop"])?;
-                timed(&mut ours.command(&["daemon", "start"]))
-            })
-            .collect::<Result<Vec<_>>>()?,
-    );
-    table.push(Row::single("daemon start, whole process", start, "ms", "under 30"));
-    table.push(Row::single("daemon idle, resident", mib(ours.daemon_rss()?), "MiB", "under 15"));
-    let empty =
-        median((0..options.runs).map(|_| timed(&mut Command::new("true"))).collect::<Result<Vec<_>>>()?);
-    table.push(Row::single("an empty process (`true`), for scale", empty, "ms", ""));
-
-    for rows in [100, 1_000] {
-        let url = server.rows(rows);
-        ours.run(&["open", &url])?;
-        if let Some(peer) = &peer {
-            peer.run(&["open", &url])?;
-        }
-        if rows == 100 {
-            let (a, b) = alternate(
-                options.runs * 2,
-                || ours.command(&["get", "title"]),
-                peer.as_ref().map(|p| move || p.command(&["get", "title"])),
-            )?;
-            table.push(Row::against("`get title`, whole process", a, b, "ms", "at most 1.3 x the peer"));
-        }
-        let (a, b) = alternate(
-            options.runs,
-            || ours.command(&["snapshot", "-i", "--all"]),
-            peer.as_ref().map(|p| move || p.command(&["snapshot", "-i"])),
-        )?;
-        table.push(Row::against(
-            &format!("`snapshot -i --all`, {rows} rows that stand still"),
-            a,
-            b,
-            "ms",
-            "at least 4 x faster",
-        ));
-        let a = output(&mut ours.command(&["snapshot", "-i", "--all"]))?.len();
-        let b =
-            peer.as_ref().map(|p| output(&mut p.command(&["snapshot", "-i"]))).transpose()?.map(|s| s.len());
-        let bar = if rows == 100 { "at most 0.8 x the peer's bytes" } else { "" };
-        #[allow(clippy::cast_precision_loss, reason = "sizes of texts")]
-        table.push(Row::against(
-            &format!("its text, {rows} rows"),
-            a as f64,
-            b.map(|b| b as f64),
-            "bytes",
-            bar,
-        ));
-        ours.run(&["close"])?;
-    }
     let peers = options.peers.then(|| target.join("peers"));
-    mcp::measure(&mut table, &ours, &server, peers.as_deref(), options.runs)?;
+    if options.only.is_none() {
+        own(&mut table, &ours, &binary, options.runs)?;
+    }
+    if options.only != Some(Part::Mcp) {
+        web::measure(&mut table, &ours, peer.as_ref(), &server, options.runs)?;
+    }
+    if options.only != Some(Part::Web) {
+        mcp::measure(&mut table, &ours, &server, peers.as_deref(), options.runs)?;
+    }
     ours.run(&["daemon", "stop"])?;
     if let Some(peer) = &peer {
         peer.run(&["close"])?;
@@ -121,6 +73,27 @@ pub fn bench(options: &Options) -> Result {
         let file = root().join("docs").join("bench.md");
         std::fs::write(&file, text).map_err(|e| format!("{}: {e}", file.display()))?;
     }
+    Ok(())
+}
+
+/// What the binary and its daemon cost by themselves.
+fn own(table: &mut Table, ours: &Stickpin, binary: &Path, runs: usize) -> Result {
+    let size = std::fs::metadata(binary).map_err(|e| format!("{}: {e}", binary.display()))?.len();
+    table.push(Row::single("binary (sim + web), stripped", mib(size), "MiB", "under 15"));
+
+    let start = median(
+        (0..runs)
+            .map(|_| {
+                ours.run(&["daemon", "stop"])?;
+                timed(&mut ours.command(&["daemon", "start"]))
+            })
+            .collect::<Result<Vec<_>>>()?,
+    );
+    table.push(Row::single("daemon start, whole process", start, "ms", "under 30"));
+    table.push(Row::single("daemon idle, resident", mib(ours.daemon_rss()?), "MiB", "under 15"));
+    let empty = median((0..runs).map(|_| timed(&mut Command::new("true"))).collect::<Result<Vec<_>>>()?);
+    table.push(Row::single("an empty process (`true`), for scale", empty, "ms", ""));
+
     Ok(())
 }
 

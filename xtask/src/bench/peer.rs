@@ -1,6 +1,6 @@
 //! The peer: `agent-browser` from npm, on the same browser.
 
-use super::measure::chromium_path;
+use super::measure::{chromium_path, resident};
 use crate::Result;
 use crate::run::{output, run};
 use std::path::{Path, PathBuf};
@@ -52,6 +52,13 @@ impl Peer {
 
     pub fn run(&self, args: &[&str]) -> Result {
         output(&mut self.command(args)).map(drop)
+    }
+
+    /// Resident bytes of its daemon.
+    pub fn daemon_rss(&self) -> Result<u64> {
+        let file = self.home.join(".agent-browser").join("default.pid");
+        let text = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        resident(text.trim().parse().map_err(|e| format!("{}: {e}", file.display()))?)
     }
 }
 

@@ -27,6 +27,16 @@ impl Row {
     }
 }
 
+impl std::fmt::Display for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (theirs, ratio) = match self.theirs {
+            Some(t) => (figure(t, self.unit), format!("{:.1}", t / self.ours)),
+            None => (String::new(), String::new()),
+        };
+        write!(f, "| {} | {} | {theirs} | {ratio} | {} |", self.what, figure(self.ours, self.unit), self.bar)
+    }
+}
+
 /// All figures of one run.
 pub struct Table {
     peer: Option<&'static str>,
@@ -38,7 +48,9 @@ impl Table {
         Self { peer, rows: Vec::new() }
     }
 
+    /// Adds a row, and shows it to who waits.
     pub fn push(&mut self, row: Row) {
+        eprintln!("{row}");
         self.rows.push(row);
     }
 
@@ -50,18 +62,7 @@ impl Table {
              and does not walk the page again; a page that changes is in the last rows.\n\n| | stickpin | {peer} | peer / ours | bar |\n|---|---|---|---|---|\n"
         );
         for row in &self.rows {
-            let (theirs, ratio) = match row.theirs {
-                Some(t) => (figure(t, row.unit), format!("{:.1}", t / row.ours)),
-                None => (String::new(), String::new()),
-            };
-            writeln!(
-                out,
-                "| {} | {} | {theirs} | {ratio} | {} |",
-                row.what,
-                figure(row.ours, row.unit),
-                row.bar
-            )
-            .expect("writing to a string");
+            writeln!(out, "{row}").expect("writing to a string");
         }
         out
     }

@@ -1,0 +1,181 @@
+//! Reading and acting on pages, beside the peer: pages that stand still, pages that change between two runs, so that
+//! nobody answers from memory, and what the daemon keeps.
+
+use super::measure::{Stickpin, alternate, median};
+use super::mib;
+use super::page::Server;
+use super::peer::Peer;
+use super::table::{Row, Table};
+use crate::Result;
+use crate::run::output;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// What is read of a page by us, and by the peer: as much as it has.
+const OURS: [&str; 3] = ["snapshot", "-i", "--all"];
+const THEIRS: [&str; 2] = ["snapshot", "-i"];
+
+/// The peer takes half a minute for a page of 10,000 rows.
+const RUNS_OF_LARGE: usize = 3;
+
+/// How long memory that was let go of may take to be given back.
+const GIVEN_BACK: Duration = Duration::from_secs(5);
+
+/// Adds the rows of this part.
+pub fn measure(
+    table: &mut Table,
+    ours: &Stickpin,
+    peer: Option<&Peer>,
+    server: &Server,
+    runs: usize,
+) -> Result {
+    let both = Both { ours, peer, server };
+    for rows in [100, 1_000] {
+        both.open(&server.rows(rows))?;
+        if rows == 100 {
+            let (a, b) = both.alternate(runs * 2, &["get", "title"], &["get", "title"])?;
+            table.push(Row::against("`get title`, whole process", a, b, "ms", "at most 1.3 x the peer"));
+        }
+        let (a, b) = both.alternate(runs, &OURS, &THEIRS)?;
+        let what = format!("`snapshot -i --all`, {rows} rows that stand still");
+        table.push(Row::against(&what, a, b, "ms", "at least 4 x faster"));
+        if rows == 1_000 {
+            let (a, _) = alternate(runs, || ours.command(&["snapshot"]), None::<fn() -> Command>)?;
+            table.push(Row::single("`snapshot` once more, 1000 rows that stand still", a, "ms", "under 10"));
+        }
+        let a = output(&mut ours.command(&OURS))?.len();
+        let b = peer.map(|p| output(&mut p.command(&THEIRS))).transpose()?.map(|s| s.len());
+        let bar = if rows == 100 { "at most 0.8 x the peer's bytes" } else { "" };
+        #[allow(clippy::cast_precision_loss, reason = "sizes of texts")]
+        let (a, b) = (a as f64, b.map(|b| b as f64));
+        table.push(Row::against(&format!("its text, {rows} rows"), a, b, "bytes", bar));
+    }
+    let bars =
+        [(100, "at least 8 x faster"), (1_000, "at least 10 x faster"), (10_000, "at least 30 x faster")];
+    for (rows, bar) in bars {
+        let large = rows == 10_000;
+        both.open(&server.changing(rows))?;
+        let (a, b) = both.changing(if large { runs.min(RUNS_OF_LARGE) } else { runs })?;
+        let what = format!("`snapshot -i --all`, {rows} rows, one changing");
+        table.push(Row::against(&what, a, b, "ms", bar));
+        if large {
+            memory(table, &both)?;
+        }
+    }
+    both.open(&server.real())?;
+    let (a, b) = both.changing(runs)?;
+    let what =
+        "`snapshot -i --all`, a page as they are met (10,000 elements, icons, 800 rules), one changing";
+    table.push(Row::against(what, a, b, "ms", "at least 4 x faster"));
+    press(table, &both, server, runs)?;
+    ours.run(&["close"])
+}
+
+/// A press on a button by its ref.
+fn press(table: &mut Table, both: &Both<'_>, server: &Server, runs: usize) -> Result {
+    both.open(&server.small())?;
+    let a = button(&output(&mut both.ours.command(&["snapshot", "-i"]))?, "@")?;
+    let b = both.peer.map(|p| button(&output(&mut p.command(&THEIRS))?, "ref=")).transpose()?;
+    let (ours, theirs) = both.alternate(
+        runs * 2,
+        &["press", &format!("@{a}")],
+        &["click", &format!("@{}", b.unwrap_or_default())],
+    )?;
+    table.push(Row::against("`press @ref` on a small page", ours, theirs, "ms", "not slower"));
+    let pressed = output(&mut both.ours.command(&["get", "text", "role=status"]))?;
+    // The uncounted run is one press more.
+    if pressed.trim() == (runs * 2 + 1).to_string() {
+        Ok(())
+    } else {
+        Err(format!("{} presses, and the page counted {}", runs * 2 + 1, pressed.trim()))
+    }
+}
+
+/// The ref of the only button in a snapshot.
+fn button(snapshot: &str, before: &str) -> Result<String> {
+    let line = snapshot.lines().find(|line| line.contains("button \"Save\""));
+    let at = line.and_then(|line| Some(&line[line.find(before)? + before.len()..]));
+    let r#ref: String = at.unwrap_or_default().chars().take_while(char::is_ascii_alphanumeric).collect();
+    if r#ref.is_empty() { Err(format!("no button in: {snapshot}")) } else { Ok(r#ref) }
+}
+
+/// What the daemons hold while a large page is open, and what ours holds when it is closed.
+fn memory(table: &mut Table, both: &Both<'_>) -> Result {
+    let rss = mib(both.ours.daemon_rss()?);
+    let theirs = both.peer.map(|p| p.daemon_rss().map(mib)).transpose()?;
+    table.push(Row::against(
+        "daemon after snapshots of 10000 rows, resident",
+        rss,
+        theirs,
+        "MiB",
+        "under 150",
+    ));
+    both.ours.run(&["close"])?;
+    let deadline = Instant::now() + GIVEN_BACK;
+    let mut after = mib(both.ours.daemon_rss()?);
+    while after >= 30.0 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(100));
+        after = mib(both.ours.daemon_rss()?);
+    }
+    table.push(Row::single("daemon after `close`, resident", after, "MiB", "under 30"));
+    Ok(())
+}
+
+/// The two tools on one page each.
+struct Both<'a> {
+    ours: &'a Stickpin,
+    peer: Option<&'a Peer>,
+    server: &'a Server,
+}
+
+impl Both<'_> {
+    fn open(&self, url: &str) -> Result {
+        self.ours.run(&["open", url])?;
+        self.peer.map_or(Ok(()), |peer| peer.run(&["open", url]))
+    }
+
+    /// Medians of two commands that run in turn.
+    fn alternate(&self, runs: usize, ours: &[&str], theirs: &[&str]) -> Result<(f64, Option<f64>)> {
+        alternate(runs, || self.ours.command(ours), self.peer.map(|p| move || p.command(theirs)))
+    }
+
+    /// Medians of snapshots of a page that changed before each of them.
+    fn changing(&self, runs: usize) -> Result<(f64, Option<f64>)> {
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        let (mut last_a, mut last_b) = (String::new(), String::new());
+        for i in 0..=runs {
+            self.server.change();
+            let t = changed(&mut self.ours.command(&OURS), &mut last_a)?;
+            let u = self.peer.map(|p| changed(&mut p.command(&THEIRS), &mut last_b)).transpose()?;
+            if i > 0 {
+                a.push(t);
+                b.extend(u);
+            }
+        }
+        Ok((median(a), (!b.is_empty()).then(|| median(b))))
+    }
+}
+
+/// Milliseconds of a command about a page that changed since the last one; it has to say something else.
+fn changed(command: &mut Command, last: &mut String) -> Result<f64> {
+    let start = Instant::now();
+    let text = output(command)?;
+    let took = start.elapsed().as_secs_f64() * 1e3;
+    if text == *last {
+        return Err("a snapshot of a page that changed reads like the one before".to_owned());
+    }
+    *last = text;
+    Ok(took)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::button;
+
+    #[test]
+    fn a_ref_is_found_in_either_snapshot() {
+        assert_eq!(button("page\n@e1 textbox\n@e12 button \"Save\"\n", "@").unwrap(), "e12");
+        assert_eq!(button("- button \"Save\" [ref=e2]", "ref=").unwrap(), "e2");
+        assert!(button("- button \"Other\" [ref=e2]", "ref=").is_err());
+    }
+}
