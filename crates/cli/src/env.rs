@@ -22,6 +22,8 @@ pub struct Env {
     pub mcp_token: Option<String>,
     /// This program, which is started again as the daemon.
     pub program: PathBuf,
+    /// Variables that the daemon gets besides ours.
+    pub of_daemon: &'static [(&'static str, &'static str)],
 }
 
 impl Env {

@@ -25,6 +25,10 @@ const NO_SANDBOX: &str = "STICKPIN_NO_SANDBOX";
 #[cfg(feature = "web")]
 const PATH: &str = "PATH";
 
+/// What the allocator of a daemon is told: memory that is let go of is the system's at once (`docs/adr`). It reads
+/// this as the process starts, before anything of ours runs.
+const OF_DAEMON: &[(&str, &str)] = &[("MIMALLOC_PURGE_DELAY", "0")];
+
 // `NO_COLOR` is honoured by there being no colour.
 
 fn text(name: &str) -> Option<String> {
@@ -44,6 +48,7 @@ pub(crate) fn of_command_line() -> std::io::Result<Env> {
         mcp_profile: text(MCP_PROFILE),
         mcp_token: text(MCP_TOKEN),
         program: env::current_exe()?,
+        of_daemon: OF_DAEMON,
     })
 }
 

@@ -12,6 +12,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use stickpin_cli::{Hooks, Streams};
 
+/// Gives memory back that is let go of; the C library does so only with what lies at the end of its heap.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let env = match env::of_command_line() {
         Ok(env) => env,

@@ -38,6 +38,7 @@ fn env(dir: &Path, program: &Path) -> Env {
         mcp_profile: None,
         mcp_token: None,
         program: program.to_owned(),
+        of_daemon: &[],
     }
 }
 
@@ -152,7 +153,7 @@ impl Socket {
         let env = env(dir, program);
         let place = Place::open(&dir.join("state")).expect("a state dir");
         let args = ["daemon", "run"].map(Into::into).to_vec();
-        let start = Start { program: program.to_owned(), args, timeout: Duration::from_secs(20) };
+        let start = Start { program: program.to_owned(), args, env: &[], timeout: Duration::from_secs(20) };
         Self {
             runtime: runtime(),
             client: SocketClient::new(place, start),

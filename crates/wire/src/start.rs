@@ -18,6 +18,8 @@ pub struct Start {
     pub program: PathBuf,
     /// Its arguments; `--state-dir DIR` is appended.
     pub args: Vec<OsString>,
+    /// What its environment has besides ours.
+    pub env: &'static [(&'static str, &'static str)],
     /// How long it may take until it says that it is ready.
     pub timeout: Duration,
 }
@@ -51,6 +53,7 @@ impl Start {
             .args(&self.args)
             .arg("--state-dir")
             .arg(place.state_dir())
+            .envs(self.env.iter().copied())
             // Not the caller's: a daemon must not keep its folder busy.
             .current_dir("/")
             .stdin(Stdio::null())
@@ -118,7 +121,7 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let place = Place::open(tmp.path()).unwrap();
         let args = ["-c", script].map(OsString::from).to_vec();
-        let outcome = Start { program: "/bin/sh".into(), args, timeout }.run(&place);
+        let outcome = Start { program: "/bin/sh".into(), args, env: &[], timeout }.run(&place);
         (tmp, outcome)
     }
 
