@@ -1,7 +1,14 @@
 //! Scripts in other formats than our own, read to the same value and written from it.
 
+mod export;
 mod maestro;
+mod playwright;
 mod yaml;
+
+#[cfg(test)]
+mod tests;
+
+pub use export::{Export, Format, Note, export};
 
 use crate::script::{self, Script, ScriptError};
 use std::path::Path;

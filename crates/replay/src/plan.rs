@@ -15,7 +15,7 @@ use stickpin_lines::Line;
 const STEPS: usize = 100_000;
 
 /// How deep scripts may include one another.
-const INCLUDES: usize = 16;
+pub(crate) const INCLUDES: usize = 16;
 
 /// Reads a file.
 pub type ReadFile<'r> = dyn Fn(&Path) -> std::io::Result<String> + 'r;

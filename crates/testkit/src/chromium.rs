@@ -1,6 +1,7 @@
 //! Whether suites on a real browser can run here.
 
 use std::env;
+use std::path::PathBuf;
 use stickpin_backend_web::{WebConfig, WebProvider};
 
 /// A provider for the browser of this machine. `None`, said on stderr, where there is none.
@@ -9,18 +10,32 @@ use stickpin_backend_web::{WebConfig, WebProvider};
 /// If there is none although `STICKPIN_REQUIRE_CHROMIUM` is set: a machine that was set up must not skip.
 #[must_use]
 pub fn chromium() -> Option<WebProvider> {
+    chromium_path()?;
     let path = env::var_os("PATH").unwrap_or_default();
     let chosen = env::var_os("STICKPIN_CHROMIUM").map(Into::into);
+    Some(WebProvider::new(WebConfig { chromium: chosen, path: Some(path), ..WebConfig::default() }))
+}
+
+/// The program of that browser, for tools that start it themselves.
+///
+/// # Panics
+/// As [`chromium`].
+#[must_use]
+pub fn chromium_path() -> Option<PathBuf> {
+    let chosen = env::var_os("STICKPIN_CHROMIUM").map(PathBuf::from);
+    let path = env::var_os("PATH").unwrap_or_default();
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-    let there =
-        chosen.is_some() || env::split_paths(&path).any(|dir| names.iter().any(|n| dir.join(n).is_file()));
-    if !there {
+    let on_path = || {
+        let mut found = env::split_paths(&path).flat_map(|dir| names.map(|name| dir.join(name)));
+        found.find(|program| program.is_file())
+    };
+    let found = chosen.or_else(on_path);
+    if found.is_none() {
         assert!(
             env::var_os("STICKPIN_REQUIRE_CHROMIUM").is_none(),
             "no Chromium on the path, and it is required"
         );
         eprintln!("skipped: no Chromium on the path; `cargo xtask setup` installs it");
-        return None;
     }
-    Some(WebProvider::new(WebConfig { chromium: chosen, path: Some(path), ..WebConfig::default() }))
+    found
 }

@@ -15,7 +15,7 @@ mod scenario;
 pub mod staleness;
 mod surface;
 
-pub use chromium::chromium;
+pub use chromium::{chromium, chromium_path};
 pub use expect::Outcome;
 pub use harness::{Run, run_file, scenario_files};
 pub use mcp::{Mcp, McpClient};

@@ -9,6 +9,7 @@ mod commands;
 mod fields;
 mod selector;
 mod text;
+mod write;
 
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ mod tests;
 use super::yaml::{self, Mark, Value, Yaml};
 use crate::script::{Node, Script, ScriptError, Template, is_name};
 use fields::Fields;
+pub(super) use write::export;
 
 /// Reads a flow: its header, `---`, its commands.
 pub(super) fn parse(text: &str) -> Result<Script, ScriptError> {

@@ -26,6 +26,7 @@ mod nearest;
 mod parse;
 mod reduce;
 mod relax;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -36,6 +37,7 @@ pub(crate) use nearest::likeness;
 pub use nearest::nearest;
 pub use reduce::reduce;
 pub use relax::Likeness;
+pub use terms::Condition;
 
 use crate::Role;
 use std::num::NonZeroU32;

@@ -42,7 +42,7 @@ fn variable(inside: &str, at: Mark) -> Result<Part, ScriptError> {
     match default {
         None if is_name(name) => Ok(Part::Variable { name: name.to_owned(), default: None }),
         Some(Some(default)) if is_name(name) => {
-            Ok(Part::Variable { name: name.to_owned(), default: Some(default.to_owned()) })
+            Ok(Part::Variable { name: name.to_owned(), default: Some(default) })
         }
         _ => {
             let shown = stickpin_tree::quote(&format!("${{{inside}}}"));
@@ -54,9 +54,14 @@ fn variable(inside: &str, at: Mark) -> Result<Part, ScriptError> {
     }
 }
 
-/// A text in quotes without escapes, or a number.
-fn literal(text: &str) -> Option<&str> {
-    let inner = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
-    let found = inner('"').or_else(|| inner('\''));
-    found.filter(|t| !t.contains(['"', '\'', '\\'])).or_else(|| text.parse::<u64>().is_ok().then_some(text))
+/// A text in quotes, or a number.
+fn literal(text: &str) -> Option<String> {
+    if text.starts_with('"') {
+        return serde_json::from_str(text).ok();
+    }
+    let single = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    single
+        .filter(|inner| !inner.contains(['\'', '\\']))
+        .or_else(|| text.parse::<u64>().is_ok().then_some(text))
+        .map(str::to_owned)
 }

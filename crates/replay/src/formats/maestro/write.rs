@@ -1,0 +1,391 @@
+//! Scripts as flows.
+
+use super::super::export::{Args, Block, Flow, Marks, Note, Step, Writer, assignments, lines, selector};
+use crate::script::{Asked, Part, Template};
+use serde_json::Value;
+use std::fmt::Write as _;
+use stickpin_tree::{Condition, Role, Selector};
+
+/// Writes a flow.
+pub(in super::super) fn export(flow: &Flow<'_>, notes: &mut Vec<Note>) -> String {
+    let mut writer = Maestro { marks: flow.marks, app: None };
+    let body = lines(&mut writer, flow.items, notes);
+    let mut out = String::new();
+    let app = writer.app.as_deref().unwrap_or("unknown");
+    let key = if is_address(app) { "url" } else { "appId" };
+    line(&mut out, &format!("{key}: {}", scalar(&flow.marks.template(app))));
+    line(&mut out, &format!("name: {}", quoted(&flow.name)));
+    if !flow.script.env.is_empty() {
+        line(&mut out, "env:");
+        for (key, value) in &flow.script.env {
+            line(&mut out, &format!("  {key}: {}", scalar(value)));
+        }
+    }
+    line(&mut out, "---");
+    if writer.app.is_none() {
+        line(&mut out, "# The script opens nothing: the header has to say what app this is about.");
+    }
+    body.iter().for_each(|text| line(&mut out, text));
+    if !body.iter().any(|text| text.starts_with('-')) {
+        line(&mut out, "[]");
+    }
+    out
+}
+
+fn line(out: &mut String, text: &str) {
+    out.push_str(text);
+    out.push('\n');
+}
+
+fn is_address(app: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| app.starts_with(scheme))
+}
+
+struct Maestro<'f> {
+    marks: &'f Marks,
+    /// What the first `open` opens.
+    app: Option<String>,
+}
+
+type Lines = Result<Vec<String>, String>;
+
+impl Writer for Maestro<'_> {
+    const COMMENT: &'static str = "# ";
+
+    fn step(&mut self, step: &Step, less: &mut Vec<String>) -> Lines {
+        let mut args = step.args();
+        let lines = self.said(step, &mut args, less)?;
+        args.end()?;
+        Ok(lines)
+    }
+
+    fn block(&mut self, block: &Block, body: Vec<String>, less: &mut Vec<String>) -> Lines {
+        let (name, says) = match block {
+            Block::Repeat(times) => ("repeat", vec![format!("times: {times}")]),
+            Block::Retry(times) if *times > 4 => return Err("more than 3 retries".to_owned()),
+            Block::Retry(times) => ("retry", vec![format!("maxRetries: {}", times - 1)]),
+            Block::If(asked, step) => {
+                let target = self.target(&step.args().selector("target")?, less)?;
+                let key = condition(*asked);
+                ("runFlow", [vec!["when:".to_owned(), format!("  {key}:")], indented(&target, 4)].concat())
+            }
+        };
+        Ok(commands(name, &says, body))
+    }
+}
+
+fn condition(asked: Asked) -> &'static str {
+    match asked {
+        Asked::Visible => "visible",
+        Asked::Hidden => "notVisible",
+    }
+}
+
+/// A command that holds others.
+fn commands(name: &str, says: &[String], body: Vec<String>) -> Vec<String> {
+    let mut out = vec![format!("- {name}:")];
+    out.extend(indented(says, 4));
+    out.push(if body.is_empty() { "    commands: []".to_owned() } else { "    commands:".to_owned() });
+    out.extend(indented(&body, 6));
+    out
+}
+
+fn indented(lines: &[String], by: usize) -> Vec<String> {
+    lines.iter().map(|line| format!("{:by$}{line}", "")).collect()
+}
+
+/// A command with what it is given.
+fn given(name: &str, says: &[String]) -> Vec<String> {
+    [vec![format!("- {name}:")], indented(says, 4)].concat()
+}
+
+/// With a state, which replaces what the selector says about it.
+fn with(mut target: Vec<String>, state: &str, on: bool) -> Vec<String> {
+    target.retain(|line| !line.starts_with(&format!("{state}:")));
+    target.push(format!("{state}: {on}"));
+    target
+}
+
+impl Maestro<'_> {
+    fn said(&mut self, step: &Step, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
+        Ok(match step.entry.spec.name {
+            "open" => self.open(args),
+            "close" => Vec::new(),
+            "press" => {
+                let target = self.of(args, "target", less)?;
+                match args.number("count").unwrap_or(1) {
+                    1 => given("tapOn", &target),
+                    2 => given("doubleTapOn", &target),
+                    _ => return Err("only single and double taps".to_owned()),
+                }
+            }
+            "longpress" => {
+                if args.number("hold").is_some_and(|ms| ms != 600) {
+                    less.push("how long it is held is not said".to_owned());
+                }
+                given("longPressOn", &self.of(args, "target", less)?)
+            }
+            "fill" => {
+                let target = self.of(args, "target", less)?;
+                self.filled(&target, args.text("text").unwrap_or_default())
+            }
+            "type" => {
+                let mut out = match args.text("into") {
+                    Some(into) => given("tapOn", &self.target(&selector(into)?, less)?),
+                    None => Vec::new(),
+                };
+                out.push(self.command("inputText", args.text("text").unwrap_or_default()));
+                out
+            }
+            "form" => self.form(step, args, less)?,
+            "key" => match args.text("chord").unwrap_or_default() {
+                key @ ("Enter" | "Backspace" | "Tab" | "Escape") => vec![format!("- pressKey: {key}")],
+                key => return Err(format!("there is no key {key}")),
+            },
+            "check" => self.checked(args, true, less)?,
+            "uncheck" => self.checked(args, false, less)?,
+            "scroll" => self.scroll(args, less)?,
+            "wait" => self.waits(args, Asked::Visible, less)?,
+            "wait absent" => self.waits(args, Asked::Hidden, less)?,
+            "wait text" => {
+                let text = self.pattern(args.text("text").unwrap_or_default(), true);
+                let timeout = args.number("timeout").unwrap_or(10_000);
+                given("extendedWaitUntil", &[format!("visible: {text}"), format!("timeout: {timeout}")])
+            }
+            "is" => self.asked(args, less)?,
+            "back" => vec!["- back".to_owned()],
+            "home" => vec!["- pressKey: Home".to_owned()],
+            "screenshot" => {
+                let path = args.text("path").unwrap_or("screenshot");
+                vec![self.command("takeScreenshot", path.strip_suffix(".png").unwrap_or(path))]
+            }
+            name => return Err(format!("there is no `{name}`")),
+        })
+    }
+
+    fn open(&mut self, args: &mut Args<'_>) -> Vec<String> {
+        let what = args.text("what").unwrap_or_default();
+        let known = self.app.get_or_insert_with(|| what.to_owned());
+        let same = known == what;
+        let clear = args.is_on("relaunch");
+        match (same, clear) {
+            (true, false) => vec!["- launchApp".to_owned()],
+            (true, true) => given("launchApp", &["clearState: true".to_owned()]),
+            (false, false) if is_address(what) => vec![self.command("openLink", what)],
+            (false, _) => {
+                let mut says = vec![format!("appId: {}", scalar(&self.marks.template(what)))];
+                says.extend(clear.then(|| "clearState: true".to_owned()));
+                given("launchApp", &says)
+            }
+        }
+    }
+
+    /// `- name: text`.
+    fn command(&self, name: &str, text: &str) -> String {
+        format!("- {name}: {}", scalar(&self.marks.template(text)))
+    }
+
+    fn filled(&self, target: &[String], text: &str) -> Vec<String> {
+        let mut out = given("tapOn", target);
+        out.push("- eraseText".to_owned());
+        if !text.is_empty() {
+            out.push(self.command("inputText", text));
+        }
+        out
+    }
+
+    fn form(&self, step: &Step, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
+        let mut out = Vec::new();
+        for (target, value) in assignments(step) {
+            let selector = selector(&target)?;
+            let target = self.target(&selector, less)?;
+            match super::super::export::role(&selector) {
+                Some(Role::TextBox | Role::SearchBox | Role::SpinButton) => {
+                    out.extend(self.filled(&target, &value));
+                }
+                _ => return Err(format!("what `{selector}` takes is not known without the app")),
+            }
+        }
+        let _said_above = args.get("fields");
+        if let Some(submit) = args.text("submit") {
+            out.extend(given("tapOn", &self.target(&selector(submit)?, less)?));
+        }
+        Ok(out)
+    }
+
+    /// Pressed only where it is not so yet.
+    fn checked(&self, args: &mut Args<'_>, on: bool, less: &mut Vec<String>) -> Lines {
+        let target = self.of(args, "target", less)?;
+        let state = with(target.clone(), "checked", !on);
+        let when = [vec!["when:".to_owned(), "  visible:".to_owned()], indented(&state, 4)].concat();
+        Ok(commands("runFlow", &when, given("tapOn", &target)))
+    }
+
+    fn scroll(&self, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
+        let direction = args.text("direction").unwrap_or_default();
+        if args.number("amount").is_some_and(|pixels| pixels != 600) {
+            less.push("how far is not said".to_owned());
+        }
+        if let Some(until) = args.text("until") {
+            let mut says = vec!["element:".to_owned()];
+            says.extend(indented(&self.target(&selector(until)?, less)?, 2));
+            says.push(format!("direction: {}", direction.to_uppercase()));
+            return Ok(given("scrollUntilVisible", &says));
+        }
+        let container = args.text("in").map(|target| self.target(&selector(target)?, less)).transpose()?;
+        // A finger goes the other way than the page.
+        let finger = match direction {
+            "down" if container.is_none() => return Ok(vec!["- scroll".to_owned()]),
+            "down" => "UP",
+            "up" => "DOWN",
+            "left" => "RIGHT",
+            _ => "LEFT",
+        };
+        let mut says = vec![format!("direction: {finger}")];
+        if let Some(container) = container {
+            says.push("from:".to_owned());
+            says.extend(indented(&container, 2));
+        }
+        Ok(given("swipe", &says))
+    }
+
+    fn waits(&self, args: &mut Args<'_>, asked: Asked, less: &mut Vec<String>) -> Lines {
+        let target = self.of(args, "target", less)?;
+        let timeout = args.number("timeout").unwrap_or(10_000);
+        let mut says = vec![format!("{}:", condition(asked))];
+        says.extend(indented(&target, 2));
+        says.push(format!("timeout: {timeout}"));
+        Ok(given("extendedWaitUntil", &says))
+    }
+
+    fn asked(&self, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
+        let mut target = self.of(args, "target", less)?;
+        let (name, state) = match args.text("predicate").unwrap_or_default() {
+            "visible" => ("assertVisible", None),
+            "hidden" | "absent" => ("assertNotVisible", None),
+            state @ ("enabled" | "checked" | "focused" | "selected") => {
+                ("assertVisible", Some((state, true)))
+            }
+            "disabled" => ("assertVisible", Some(("enabled", false))),
+            other => return Err(format!("it cannot ask for `{other}`")),
+        };
+        if let Some((state, on)) = state {
+            target = with(target, state, on);
+        }
+        Ok(given(name, &target))
+    }
+
+    fn of(&self, args: &mut Args<'_>, name: &'static str, less: &mut Vec<String>) -> Lines {
+        self.target(&args.selector(name)?, less)
+    }
+
+    /// The lines of a selector.
+    fn target(&self, selector: &Selector, less: &mut Vec<String>) -> Lines {
+        let mut alternatives = selector.alternatives();
+        let Some((conditions, nth)) = alternatives.next() else { return Ok(Vec::new()) };
+        if alternatives.next().is_some() {
+            less.push("only the first alternative of the selector is tried".to_owned());
+        }
+        let mut out = Vec::new();
+        let (mut text, mut role) = (false, None);
+        for condition in conditions {
+            match condition {
+                Condition::Role(found) => role = Some(found),
+                Condition::Has { key: "id", part, value } => {
+                    out.push(format!("id: {}", self.pattern(value, part)))
+                }
+                Condition::Has { key: "text" | "label" | "value" | "placeholder", part, value } if !text => {
+                    text = true;
+                    out.push(format!("text: {}", self.pattern(value, part)));
+                }
+                Condition::Has { key, .. } => return Err(format!("it cannot look for `{key}`")),
+                Condition::Is { flag: flag @ ("enabled" | "checked" | "focused" | "selected"), wanted } => {
+                    out.push(format!("{flag}: {wanted}"));
+                }
+                Condition::Is { flag: "disabled", wanted } => out.push(format!("enabled: {}", !wanted)),
+                // What it finds is visible.
+                Condition::Is { flag: "visible", wanted: true } => {}
+                Condition::Is { flag, .. } => return Err(format!("it cannot look for `{flag}`")),
+                Condition::In(outer) => {
+                    out.push("childOf:".to_owned());
+                    out.extend(indented(&self.target(outer, less)?, 2));
+                }
+                Condition::Css(css) => out.push(format!("css: {}", scalar(&self.marks.template(css)))),
+            }
+        }
+        out.extend(nth.map(|nth| format!("index: {}", nth.get() - 1)));
+        match role {
+            Some(role) if out.is_empty() => return Err(format!("it cannot look for `role={role}` alone")),
+            Some(role) => less.push(format!("that it is a {role} is not said")),
+            None => {}
+        }
+        Ok(out)
+    }
+
+    /// A text where a pattern is read.
+    fn pattern(&self, text: &str, part: bool) -> String {
+        let template = self.marks.template(text);
+        let escaped = template.parts().iter().map(|piece| match piece {
+            Part::Text(text) => Part::Text(escape(text)),
+            variable @ Part::Variable { .. } => variable.clone(),
+        });
+        let around = || part.then(|| Part::Text(".*".to_owned()));
+        scalar(&Template::new(around().into_iter().chain(escaped.collect::<Vec<_>>()).chain(around())))
+    }
+}
+
+fn escape(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if "\\^$.|?*+()[]{}".contains(c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A text as a scalar, its variables as Maestro writes them.
+fn scalar(template: &Template) -> String {
+    let mut text = String::new();
+    for part in template.parts() {
+        // Writing to a string cannot fail.
+        let _ = match part {
+            Part::Text(part) => write!(text, "{}", part.replace("${", "\\${")),
+            Part::Variable { name, default: None } => write!(text, "${{{name}}}"),
+            Part::Variable { name, default: Some(default) } => {
+                // What it ends with may not stand in it.
+                let default = Value::from(default.as_str()).to_string().replace('}', "\\u007d");
+                write!(text, "${{{name} || {default}}}")
+            }
+        };
+    }
+    quoted(&text)
+}
+
+/// Plain where that is read as the same text; else a JSON string, which YAML reads.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '$' | '{' | '}' | '\\')
+    };
+    let words = ["", "~", "null", "true", "false", "yes", "no", "on", "off"];
+    let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !text.ends_with(' ')
+        && text.chars().all(plain)
+        && !words.contains(&text.to_ascii_lowercase().as_str());
+    if is_plain { text.to_owned() } else { json(text) }
+}
+
+/// With what is invisible as escapes.
+fn json(text: &str) -> String {
+    let mut out = String::new();
+    for c in Value::from(text).to_string().chars() {
+        if stickpin_tree::is_unsafe(c) {
+            // Writing to a string cannot fail. YAML knows no pairs of surrogates.
+            let _ = write!(out, "\\U{:08x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}

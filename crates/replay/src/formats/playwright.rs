@@ -1,0 +1,367 @@
+//! Scripts as tests for `@playwright/test`, in TypeScript.
+//!
+//! A test fails where a script would be refused: locators are strict, so several matches are an error there, too.
+
+mod locator;
+
+use super::export::{Args, Block, Flow, Marks, Note, Step, Writer, assignments, lines, role, selector};
+use crate::script::{Asked, Part, Template};
+use stickpin_tree::Role;
+
+/// Writes a test.
+pub(super) fn export(flow: &Flow<'_>, notes: &mut Vec<Note>) -> String {
+    let mut writer = Playwright { marks: flow.marks, blocks: 0 };
+    let body = lines(&mut writer, flow.items, notes);
+    let uses = |word: &str| body.iter().any(|line| line.contains(word));
+    let mut out = Vec::new();
+    let names = [(uses("expect("), "expect"), (uses("byId("), "type Locator, type Page")];
+    let names = names.iter().filter(|(used, _)| *used).map(|(_, name)| format!("{name}, "));
+    out.push(format!("import {{ {}test }} from '@playwright/test';", names.collect::<String>()));
+    out.push(String::new());
+    if uses("variable(") || !flow.script.env.is_empty() {
+        out.extend(VARIABLE.lines().map(str::to_owned));
+    }
+    if uses("byId(") {
+        out.extend(BY_ID.lines().map(str::to_owned));
+    }
+    if let Some(retries) = flow.script.context("retries") {
+        out.push(format!("test.describe.configure({{ retries: {retries} }});"));
+        out.push(String::new());
+    }
+    let header = flow
+        .script
+        .env
+        .iter()
+        .map(|(key, value)| format!("  defaults.set({}, {});", string(key), text(value)));
+    out.push(format!("test({}, async ({{ page }}) => {{", string(&flow.name)));
+    out.extend(flow.script.context("timeout").map(|ms| format!("  test.setTimeout({ms});")));
+    out.extend(header);
+    out.extend(indented(&body));
+    out.push("});".to_owned());
+    let mut text = out.join("\n");
+    text.push('\n');
+    text
+}
+
+/// The value of a variable, from where our own runs take it.
+const VARIABLE: &str = "\
+/** What variables are where nobody sets them. */
+const defaults = new Map<string, string>();
+
+/** STICKPIN_VAR_NAME of the environment, else what the script says. */
+function variable(name: string, otherwise?: string): string {
+  const value = process.env[`STICKPIN_VAR_${name}`] ?? defaults.get(name) ?? otherwise;
+  if (value === undefined) throw new Error(`STICKPIN_VAR_${name} is not set`);
+  return value;
+}
+
+";
+
+/// The developer's id, in one of the attributes that hold it.
+const BY_ID: &str = "\
+/** By the developer's id: HTML id or a test id. */
+function byId(where: Page | Locator, id: string): Locator {
+  const names = ['id', 'data-testid', 'data-test-id', 'data-test', 'data-cy'];
+  return where.locator(names.map((name) => `[${name}=${JSON.stringify(id)}]`).join(', '));
+}
+
+";
+
+struct Playwright<'f> {
+    marks: &'f Marks,
+    /// How many blocks have a name of their own.
+    blocks: usize,
+}
+
+type Lines = Result<Vec<String>, String>;
+
+fn indented(lines: &[String]) -> impl Iterator<Item = String> {
+    lines.iter().map(|line| format!("  {line}"))
+}
+
+/// A text as a string literal.
+fn string(text: &str) -> String {
+    let mut out = String::from("'");
+    for c in text.chars() {
+        match c {
+            '\'' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if stickpin_tree::is_unsafe(c) => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
+}
+
+/// A text with its variables as an expression.
+fn text(template: &Template) -> String {
+    let part = |part: &Part| match part {
+        Part::Text(text) => string(text),
+        Part::Variable { name, default: None } => format!("variable({})", string(name)),
+        Part::Variable { name, default: Some(default) } => {
+            format!("variable({}, {})", string(name), string(default))
+        }
+    };
+    match template.parts() {
+        [] => string(""),
+        parts => parts.iter().map(part).collect::<Vec<_>>().join(" + "),
+    }
+}
+
+/// `{ a: 1, b: 2 }` behind other arguments; nothing where there is none.
+fn options(pairs: &[Option<String>]) -> String {
+    let said: Vec<&str> = pairs.iter().flatten().map(String::as_str).collect();
+    if said.is_empty() { String::new() } else { format!("{{ {} }}", said.join(", ")) }
+}
+
+impl Writer for Playwright<'_> {
+    const COMMENT: &'static str = "// ";
+
+    fn step(&mut self, step: &Step, less: &mut Vec<String>) -> Lines {
+        let mut args = step.args();
+        let lines = self.said(step, &mut args, less)?;
+        args.end()?;
+        Ok(lines.into_iter().map(|line| format!("await {line};")).collect())
+    }
+
+    fn block(&mut self, block: &Block, body: Vec<String>, _: &mut Vec<String>) -> Lines {
+        self.blocks += 1;
+        let n = self.blocks;
+        let (before, body, behind) = match block {
+            Block::Repeat(times) => {
+                (vec![format!("for (let n{n} = 0; n{n} < {times}; n{n} += 1) {{")], body, vec!["}"])
+            }
+            Block::Retry(times) => {
+                let head = vec![format!("for (let left{n} = {times}; left{n} > 0; left{n} -= 1) {{")];
+                let tried: Vec<String> = [vec!["try {".to_owned()], indented(&body).collect()].concat();
+                let caught = ["  break;", "} catch (error) {"].map(str::to_owned);
+                let thrown = [format!("  if (left{n} === 1) throw error;"), "}".to_owned()];
+                (head, [tried, caught.to_vec(), thrown.to_vec()].concat(), vec!["}"])
+            }
+            Block::If(asked, step) => {
+                let locator = self.locator(&step.args().selector("target")?)?;
+                let head = match asked {
+                    Asked::Visible => format!("if (await {locator}.isVisible()) {{"),
+                    Asked::Hidden => format!("if (!(await {locator}.isVisible())) {{"),
+                };
+                (vec![head], body, vec!["}"])
+            }
+        };
+        Ok(before.into_iter().chain(indented(&body)).chain(behind.into_iter().map(str::to_owned)).collect())
+    }
+}
+
+impl Playwright<'_> {
+    fn text(&self, marked: &str) -> String {
+        text(&self.marks.template(marked))
+    }
+
+    /// The expressions that are awaited, in their order.
+    fn said(&self, step: &Step, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
+        let timeout = |args: &mut Args<'_>| args.number("timeout").map(|ms| format!("timeout: {ms}"));
+        let name = step.entry.spec.name;
+        Ok(match name {
+            "open" => {
+                if args.is_on("relaunch") {
+                    less.push("every test begins with a browser of its own".to_owned());
+                }
+                vec![self.open(args)?]
+            }
+            "close" => Vec::new(),
+            "press" => {
+                let target = self.of(args, "target")?;
+                let button =
+                    args.text("button").filter(|b| *b != "left").map(|b| format!("button: {}", string(b)));
+                let keys = args.text("modifiers").map(|keys| {
+                    let keys: Vec<String> = keys.split('+').map(string).collect();
+                    format!("modifiers: [{}]", keys.join(", "))
+                });
+                let count = args.number("count").filter(|n| *n != 1).map(|n| format!("clickCount: {n}"));
+                vec![format!("{target}.click({})", options(&[button, keys, count, timeout(args)]))]
+            }
+            "longpress" => {
+                let held = args.number("hold").unwrap_or(600);
+                let options = options(&[Some(format!("delay: {held}")), timeout(args)]);
+                vec![format!("{}.click({options})", self.of(args, "target")?)]
+            }
+            "hover" => vec![format!("{}.hover({})", self.of(args, "target")?, options(&[timeout(args)]))],
+            "drag" => vec![format!("{}.dragTo({})", self.of(args, "source")?, self.of(args, "destination")?)],
+            "fill" => {
+                let target = self.of(args, "target")?;
+                let text = self.text(args.text("text").unwrap_or_default());
+                let options = options(&[timeout(args)]);
+                let comma = if options.is_empty() { "" } else { ", " };
+                vec![format!("{target}.fill({text}{comma}{options})")]
+            }
+            "type" => {
+                let text = self.text(args.text("text").unwrap_or_default());
+                match args.text("into") {
+                    Some(into) => {
+                        vec![format!("{}.pressSequentially({text})", self.locator(&selector(into)?)?)]
+                    }
+                    None => vec![format!("page.keyboard.type({text})")],
+                }
+            }
+            "form" => self.form(step, args)?,
+            "key" => {
+                vec![format!("page.keyboard.press({})", self.text(args.text("chord").unwrap_or_default()))]
+            }
+            "select" => {
+                let target = self.of(args, "target")?;
+                let wanted: Vec<String> = args.list("options").map(|o| self.text(o)).collect();
+                less.push("only lists that are <select> elements".to_owned());
+                vec![format!("{target}.selectOption([{}])", wanted.join(", "))]
+            }
+            "check" => vec![format!("{}.check({})", self.of(args, "target")?, options(&[timeout(args)]))],
+            "uncheck" => vec![format!("{}.uncheck({})", self.of(args, "target")?, options(&[timeout(args)]))],
+            "upload" => {
+                let target = self.of(args, "target")?;
+                let files: Vec<String> = args.list("files").map(|f| self.text(f)).collect();
+                less.push("only fields that are file inputs".to_owned());
+                vec![format!("{target}.setInputFiles([{}])", files.join(", "))]
+            }
+            "scroll" => self.scroll(args)?,
+            "wait" => {
+                vec![format!(
+                    "expect({}).toBeVisible({})",
+                    self.of(args, "target")?,
+                    options(&[timeout(args)])
+                )]
+            }
+            "wait absent" => {
+                let target = self.of(args, "target")?;
+                let options = options(&[timeout(args)]);
+                let comma = if options.is_empty() { "" } else { ", " };
+                vec![format!("expect({target}).toHaveCount(0{comma}{options})")]
+            }
+            "wait text" => {
+                let text = self.text(args.text("text").unwrap_or_default());
+                let found = format!("page.getByText({text}).filter({{ visible: true }}).first()");
+                vec![format!("expect({found}).toBeVisible({})", options(&[timeout(args)]))]
+            }
+            "wait url" => vec![self.url(args)],
+            "wait ms" => vec![format!("page.waitForTimeout({})", args.number("ms").unwrap_or_default())],
+            "wait fn" => {
+                let options = options(&[timeout(args)]);
+                let comma = if options.is_empty() { "" } else { ", undefined, " };
+                let expression = self.text(args.text("expression").unwrap_or_default());
+                vec![format!("page.waitForFunction({expression}{comma}{options})")]
+            }
+            "is" => vec![self.asked(args)?],
+            "screenshot" => self.screenshot(args)?,
+            "back" => vec!["page.goBack()".to_owned()],
+            "forward" => vec!["page.goForward()".to_owned()],
+            "reload" => vec!["page.reload()".to_owned()],
+            "alert accept" | "alert dismiss" => {
+                return Err("dialogs are answered by a handler that is there before: page.on('dialog', ...)"
+                    .to_owned());
+            }
+            _ => return Err(format!("there is no `{name}`")),
+        })
+    }
+
+    fn open(&self, args: &mut Args<'_>) -> Result<String, String> {
+        let what = args.text("what").unwrap_or_default();
+        let template = self.marks.template(what);
+        let known = match template.parts() {
+            [Part::Text(text), ..] => ["http://", "https://", "file:", "data:", "about:"]
+                .iter()
+                .any(|scheme| text.starts_with(scheme)),
+            // An address as a whole, by its default at least.
+            [Part::Variable { default, .. }, ..] => {
+                default.as_ref().is_none_or(|text| text.starts_with("http") || text.starts_with("file:"))
+            }
+            [] => false,
+        };
+        if !known {
+            return Err("Playwright opens addresses of the web".to_owned());
+        }
+        Ok(format!("page.goto({})", text(&template)))
+    }
+
+    fn form(&self, step: &Step, args: &mut Args<'_>) -> Lines {
+        let mut out = Vec::new();
+        for (target, value) in assignments(step) {
+            let selector = selector(&target)?;
+            let locator = self.locator(&selector)?;
+            let text = self.text(&value);
+            out.push(match role(&selector) {
+                Some(Role::TextBox | Role::SearchBox | Role::SpinButton) => format!("{locator}.fill({text})"),
+                Some(Role::Checkbox | Role::Switch | Role::Radio) if matches!(&*value, "true" | "false") => {
+                    format!("{locator}.setChecked({value})")
+                }
+                _ => return Err(format!("what `{selector}` takes is not known without the app")),
+            });
+        }
+        let _said_above = args.get("fields");
+        if let Some(submit) = args.text("submit") {
+            out.push(format!("{}.click()", self.locator(&selector(submit)?)?));
+        }
+        Ok(out)
+    }
+
+    fn scroll(&self, args: &mut Args<'_>) -> Lines {
+        let (direction, far) =
+            (args.text("direction").unwrap_or_default(), args.number("amount").unwrap_or(600));
+        if let Some(until) = args.text("until") {
+            let _not_said = args.get("in");
+            return Ok(vec![format!("{}.scrollIntoViewIfNeeded()", self.locator(&selector(until)?)?)]);
+        }
+        let wheel = match direction {
+            "down" => format!("page.mouse.wheel(0, {far})"),
+            "up" => format!("page.mouse.wheel(0, -{far})"),
+            "left" => format!("page.mouse.wheel(-{far}, 0)"),
+            _ => format!("page.mouse.wheel({far}, 0)"),
+        };
+        let container = args.text("in").map(|target| self.locator(&selector(target)?)).transpose()?;
+        Ok(container.map(|c| format!("{c}.hover()")).into_iter().chain([wheel]).collect())
+    }
+
+    /// A part of the address, or with `*` a pattern over all of it (its path alone where it begins with a slash).
+    fn url(&self, args: &mut Args<'_>) -> String {
+        let part = args.text("part").unwrap_or_default();
+        let timeout = args.number("timeout").map(|ms| format!(", {{ timeout: {ms} }}")).unwrap_or_default();
+        if !part.contains('*') {
+            return format!("page.waitForURL((url) => url.href.includes({}){timeout})", self.text(part));
+        }
+        let glob = if part.starts_with('/') { format!("*://*{part}") } else { part.to_owned() };
+        format!("page.waitForURL({}{timeout})", self.text(&glob.replace('*', "**")))
+    }
+
+    fn asked(&self, args: &mut Args<'_>) -> Result<String, String> {
+        let target = self.of(args, "target")?;
+        let value = args.text("value").map(|value| self.text(value)).unwrap_or_default();
+        let holds = match args.text("predicate").unwrap_or_default() {
+            "visible" => "toBeVisible()",
+            "hidden" => "toBeHidden()",
+            "exists" => "toBeAttached()",
+            "absent" => "toHaveCount(0)",
+            "enabled" => "toBeEnabled()",
+            "disabled" => "toBeDisabled()",
+            "editable" => "toBeEditable()",
+            "focused" => "toBeFocused()",
+            "checked" => "toBeChecked()",
+            "selected" => "toHaveAttribute('aria-selected', 'true')",
+            "expanded" => "toHaveAttribute('aria-expanded', 'true')",
+            "text" => return Ok(format!("expect({target}).toHaveText({value})")),
+            "value" => return Ok(format!("expect({target}).toHaveValue({value})")),
+            other => return Err(format!("it cannot ask for `{other}`")),
+        };
+        Ok(format!("expect({target}).{holds}"))
+    }
+
+    fn screenshot(&self, args: &mut Args<'_>) -> Lines {
+        let path = args.text("path").map(|path| format!("path: {}", self.text(path)));
+        let full = args.is_on("full").then(|| "fullPage: true".to_owned());
+        let of = args.text("of").map(|target| self.locator(&selector(target)?)).transpose()?;
+        let of = of.unwrap_or_else(|| "page".to_owned());
+        Ok(vec![format!("{of}.screenshot({})", options(&[path, full]))])
+    }
+
+    fn of(&self, args: &mut Args<'_>, name: &'static str) -> Result<String, String> {
+        self.locator(&args.selector(name)?)
+    }
+}

@@ -1,0 +1,51 @@
+//! A selector's terms, for who says the same in another language.
+
+use super::{Compare, Selector, Term};
+use crate::Role;
+use std::num::NonZeroU32;
+
+/// One condition of an alternative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition<'s> {
+    /// `role=button`
+    Role(Role),
+    /// `label="Save"`: a key of the grammar and its value.
+    Has {
+        /// `id`, `text`, `label` and so on.
+        key: &'static str,
+        /// `~=`: a part of it, whatever the case.
+        part: bool,
+        /// What it is compared with.
+        value: &'s str,
+    },
+    /// `checked`, `checked=false`
+    Is {
+        /// The flag's word.
+        flag: &'static str,
+        /// Whether it must hold.
+        wanted: bool,
+    },
+    /// `in(role=dialog)`
+    In(&'s Selector),
+    /// `css="main > a"`
+    Css(&'s str),
+}
+
+impl Selector {
+    /// What each alternative says, in their order: its conditions, and which of the matches is meant (from 1).
+    pub fn alternatives(&self) -> impl Iterator<Item = (Vec<Condition<'_>>, Option<NonZeroU32>)> {
+        self.alternatives.iter().map(|a| (a.terms.iter().map(condition).collect(), a.nth))
+    }
+}
+
+fn condition(term: &Term) -> Condition<'_> {
+    match term {
+        Term::Role(role) => Condition::Role(*role),
+        Term::Has { key, compare, value } => {
+            Condition::Has { key: key.word(), part: *compare == Compare::Part, value }
+        }
+        Term::Is { flag, wanted } => Condition::Is { flag: flag.word(), wanted: *wanted },
+        Term::In(inner) => Condition::In(inner),
+        Term::Css(css) => Condition::Css(css),
+    }
+}
