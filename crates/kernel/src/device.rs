@@ -71,6 +71,8 @@ pub struct OpenRequest {
     pub dir: PathBuf,
     /// Show a window.
     pub headed: bool,
+    /// Take what runs already and leave it running at close, instead of starting it.
+    pub attach: bool,
     /// Width and height of the viewport in CSS pixels.
     pub viewport: Option<(u32, u32)>,
     /// A profile folder to keep, instead of a fresh one.

@@ -10,6 +10,8 @@ pub(crate) fn all() -> Vec<Arc<dyn Provider>> {
         Arc::new(stickpin_backend_sim::SimProvider::new()),
         #[cfg(feature = "web")]
         Arc::new(web()),
+        #[cfg(feature = "linux")]
+        Arc::new(stickpin_backend_linux::LinuxProvider::new(crate::env::of_linux())),
     ]
 }
 

@@ -21,9 +21,27 @@ const CHROMIUM: &str = "STICKPIN_CHROMIUM";
 /// `1`: start the browser without its sandbox although we are not root.
 #[cfg(feature = "web")]
 const NO_SANDBOX: &str = "STICKPIN_NO_SANDBOX";
-/// Where the browser is looked for when none is named.
-#[cfg(feature = "web")]
+/// Where browsers and apps are looked for.
+#[cfg(any(feature = "web", feature = "linux"))]
 const PATH: &str = "PATH";
+/// The session bus: it knows where the accessibility bus is.
+#[cfg(feature = "linux")]
+const SESSION_BUS: &str = "DBUS_SESSION_BUS_ADDRESS";
+/// The accessibility bus, where the session bus is not asked.
+#[cfg(feature = "linux")]
+const ACCESSIBILITY_BUS: &str = "AT_SPI_BUS_ADDRESS";
+/// The X display.
+#[cfg(feature = "linux")]
+const DISPLAY: &str = "DISPLAY";
+/// Set in a Wayland session.
+#[cfg(feature = "linux")]
+const WAYLAND_DISPLAY: &str = "WAYLAND_DISPLAY";
+/// The user's own desktop files.
+#[cfg(feature = "linux")]
+const DATA_HOME: &str = "XDG_DATA_HOME";
+/// Everybody's desktop files.
+#[cfg(feature = "linux")]
+const DATA_DIRS: &str = "XDG_DATA_DIRS";
 
 /// What the allocator of a daemon is told: memory that is let go of is the system's at once (`docs/adr`). It reads
 /// this as the process starts, before anything of ours runs.
@@ -62,4 +80,20 @@ pub(crate) fn log_level() -> Option<String> {
 pub(crate) fn of_web() -> (Option<std::path::PathBuf>, Option<std::ffi::OsString>, bool) {
     let chromium = env::var_os(CHROMIUM).filter(|value| !value.is_empty()).map(Into::into);
     (chromium, env::var_os(PATH), text(NO_SANDBOX).is_some_and(|value| value == "1"))
+}
+
+/// What the Linux backend learns: buses, display, and where apps are.
+#[cfg(feature = "linux")]
+pub(crate) fn of_linux() -> stickpin_backend_linux::LinuxConfig {
+    let home = env::home_dir().filter(|home| home.is_absolute());
+    let own = text(DATA_HOME).map(Into::into).or_else(|| home.map(|home| home.join(".local/share")));
+    let all = text(DATA_DIRS).unwrap_or_else(|| "/usr/local/share:/usr/share".to_owned());
+    stickpin_backend_linux::LinuxConfig {
+        session_bus: text(SESSION_BUS),
+        accessibility_bus: text(ACCESSIBILITY_BUS),
+        display: text(DISPLAY),
+        wayland: text(WAYLAND_DISPLAY),
+        path: env::var_os(PATH),
+        data: own.into_iter().chain(env::split_paths(&all)).collect(),
+    }
 }

@@ -1,1 +1,24 @@
 //! Implementation of the device traits over AT-SPI and X11.
+//!
+//! `provider` finds and starts apps, `device` is one of them. Perceiving: `bus` talks to apps, `capture` reads them and
+//! makes trees, with `roles`, `states` and `names` saying what the answers mean; `events` and `settle` wait. Acting:
+//! `act` by the app's own actions.
+
+mod act;
+mod apps;
+mod bus;
+mod capture;
+mod device;
+mod doctor;
+mod events;
+mod ids;
+mod model;
+mod names;
+mod provider;
+mod query;
+mod roles;
+mod settle;
+mod states;
+mod tables;
+
+pub use provider::{LinuxConfig, LinuxProvider};

@@ -38,6 +38,9 @@ pub(crate) struct Open {
     /// Show the window to the person at this machine.
     #[serde(default)]
     headed: bool,
+    /// Take an app that runs already, instead of starting it. `close` leaves it running.
+    #[serde(default)]
+    attach: bool,
     /// End what the session has open and start a new lifetime.
     #[serde(default)]
     relaunch: bool,
@@ -260,6 +263,7 @@ impl Open {
             session: cx.session_name.clone(),
             dir: dir.path().to_owned(),
             headed: self.headed,
+            attach: self.attach,
             viewport: self.viewport.map(|v| (v.0, v.1)),
             profile: profile.clone(),
             ready_timeout: READY,

@@ -34,6 +34,7 @@ impl Bench {
             session: "s".into(),
             dir: std::env::temp_dir(),
             headed: false,
+            attach: false,
             viewport: None,
             profile: None,
             ready_timeout: Duration::from_secs(10),

@@ -39,6 +39,7 @@ pub fn request(dir: &tempfile::TempDir, what: &str) -> OpenRequest {
         session: "test".to_owned(),
         dir: dir.path().to_owned(),
         headed: false,
+        attach: false,
         viewport: Some((1000, 700)),
         profile: None,
         ready_timeout: Duration::from_secs(10),

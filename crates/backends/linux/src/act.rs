@@ -1,0 +1,351 @@
+//! Acting through what the app itself offers: an element's own action, the content of a field, a value, a selection. No
+//! pointer moves, no key is sent.
+
+use crate::bus::{ACTION, Args, COMPONENT, EDITABLE, Fault, PROPERTIES, SELECTION, TEXT, VALUE};
+use crate::capture::ask::{SCREEN, reference};
+use crate::device::{LinuxDevice, gone};
+use crate::model::{Interfaces, Object};
+use crate::roles::number as n;
+use crate::states as s;
+use std::time::Duration;
+use stickpin_kernel::device::{
+    Action, Aim, AimOptions, Button, CancellationToken, Hit, Landed, Modifiers, Performed, unsupported,
+};
+use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use stickpin_tree::{Handle, Rect, quote};
+
+/// Scroll until it can be seen, wherever that is (`AtspiScrollType`).
+const ANYWHERE: u32 = 6;
+
+/// How long an app may take to say that it did something. Those that show a dialog from inside the action answer when
+/// that is closed: it was done all the same.
+const DONE: Duration = Duration::from_millis(400);
+
+/// Names of actions that do what a press does, in lower case, the likeliest first.
+const PRESSES: &[&str] =
+    &["click", "press", "toggle", "activate", "jump", "open", "showmenu", "check", "select"];
+
+/// Done, and nobody but the target can have received it.
+fn done() -> Performed {
+    Performed { handled: true, landed: Landed::Confirmed, ..Performed::default() }
+}
+
+impl LinuxDevice {
+    /// Does one thing to the app.
+    ///
+    /// # Errors
+    /// As [`stickpin_kernel::Device::perform`].
+    pub(crate) async fn act(&mut self, action: &Action, _cancel: &CancellationToken) -> Result<Performed> {
+        match action {
+            Action::Press { target: Some(target), button, count, modifiers, hold, .. }
+                if plain(*button, *count, *modifiers, *hold) =>
+            {
+                match self.press(*target).await? {
+                    Some(performed) => Ok(performed),
+                    None => Err(unsupported("linux", "press what has no action of its own")),
+                }
+            }
+            Action::Press { .. } => Err(unsupported("linux", "press with the pointer")),
+            Action::Fill { target, text } => self.fill(*target, text).await,
+            Action::Select { target, options } => self.select(*target, options).await,
+            Action::Drag { .. } => Err(unsupported("linux", "drag")),
+            Action::Type { .. } | Action::Key { .. } => Err(unsupported("linux", "type keys")),
+            Action::Scroll { .. } => Err(unsupported("linux", "scroll")),
+            Action::Choose { .. } | Action::Upload { .. } | Action::Drop { .. } => {
+                Err(unsupported("linux", "take files"))
+            }
+        }
+    }
+
+    /// What was read last of the object behind a handle, and its path.
+    fn object(&self, handle: Handle) -> Result<Object> {
+        let path = self.path(handle)?;
+        let picture = self.last.as_ref().map(|last| &last.picture);
+        let object = picture.and_then(|p| p.objects.iter().find(|object| *object.path == *path));
+        object.cloned().ok_or_else(gone)
+    }
+
+    /// Presses by the element's own action; none when it has none that means a press.
+    ///
+    /// # Errors
+    /// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
+    pub(crate) async fn press(&mut self, target: Handle) -> Result<Option<Performed>> {
+        let object = self.object(target)?;
+        if !object.has(Interfaces::ACTION) || !presses_by_action(object.role) {
+            return Ok(None);
+        }
+        let answer = match self.link.call(&object.path, ACTION, "GetActions", Args::new()).await {
+            Ok(answer) => answer,
+            Err(fault) => return self.refused(fault).await.map(|()| None),
+        };
+        let actions = answer.body().items(8, |c| {
+            c.fields()?;
+            let name = c.text()?.to_owned();
+            c.text()?;
+            c.text()?;
+            Ok(name)
+        });
+        let Some(index) = own_action(&actions.unwrap_or_default()) else { return Ok(None) };
+        let call = self.link.call(&object.path, ACTION, "DoAction", Args::new().int(index));
+        match tokio::time::timeout(DONE, call).await {
+            Ok(Ok(answer)) => Ok(answer.body().bool().unwrap_or(true).then(done)),
+            Ok(Err(fault)) => self.refused(fault).await.map(|()| None),
+            // It is busy with it, or shows a dialog from inside.
+            Err(_) => Ok(Some(done())),
+        }
+    }
+
+    /// What a fault of one act means: an object that is gone is an error, one that will not is another way's turn.
+    async fn refused(&mut self, fault: Fault) -> Result<()> {
+        match fault {
+            Fault::Vanished => Err(gone()),
+            Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_) => Ok(()),
+            fault => Err(self.failed(fault).await.dispatched(Dispatched::Unknown)),
+        }
+    }
+
+    /// Replaces the content of a field, and reads it back.
+    async fn fill(&mut self, target: Handle, text: &str) -> Result<Performed> {
+        let object = self.object(target)?;
+        if object.role == n::PASSWORD {
+            return Ok(if self.set_text(&object, text).await? { done() } else { Performed::default() });
+        }
+        let number = text.trim().parse::<f64>().ok().filter(|n| n.is_finite());
+        if object.has(Interfaces::VALUE)
+            && let Some(number) = number
+        {
+            let args = Args::new().text(VALUE).text("CurrentValue").variant_double(number);
+            match self.link.call(&object.path, PROPERTIES, "Set", args).await {
+                Ok(_) => return self.value_of(&object).await,
+                Err(fault) => self.refused(fault).await?,
+            }
+        }
+        if object.has(Interfaces::EDITABLE) && self.set_text(&object, text).await? {
+            let value = self.whole_text(&object.path).await;
+            let value = match value {
+                Ok(value) => Some(value),
+                Err(fault) => self.refused(fault).await.map(|()| None)?,
+            };
+            // A document keeps the end of its last line.
+            let value = value.map(|value| match value.strip_suffix('\n') {
+                Some(rest) if object.is(s::MULTI_LINE) && !text.ends_with('\n') => rest.to_owned(),
+                _ => value,
+            });
+            return Ok(Performed { value, ..done() });
+        }
+        Ok(Performed::default())
+    }
+
+    /// Whether the app took the text.
+    pub(crate) async fn set_text(&mut self, object: &Object, text: &str) -> Result<bool> {
+        let args = Args::new().text(text);
+        match self.link.call(&object.path, EDITABLE, "SetTextContents", args).await {
+            Ok(answer) => Ok(answer.body().bool().unwrap_or(false)),
+            Err(fault) => self.refused(fault).await.map(|()| false),
+        }
+    }
+
+    /// Puts a text where the caret of a field is; false when the app does not take it.
+    ///
+    /// # Errors
+    /// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
+    #[expect(dead_code, reason = "typing of text that the keymap lacks goes this way")]
+    pub(crate) async fn insert(&mut self, target: Handle, text: &str) -> Result<bool> {
+        let path = self.path(target)?;
+        let asked = [crate::bus::property(&path, TEXT, "CaretOffset")];
+        let caret = match self.link.calls(&asked).await.pop() {
+            Some(Ok(answer)) => answer.body().variant_number().ok().flatten().unwrap_or(0.0),
+            Some(Err(fault)) => return self.refused(fault).await.map(|()| false),
+            None => 0.0,
+        };
+        let count = i32::try_from(text.chars().count()).unwrap_or(i32::MAX);
+        #[expect(clippy::cast_possible_truncation, reason = "an offset of 32 bits on the wire")]
+        let caret = caret.max(0.0) as i32;
+        let args = Args::new().int(caret).text(text).int(count);
+        match self.link.call(&path, EDITABLE, "InsertText", args).await {
+            Ok(answer) => Ok(answer.body().bool().unwrap_or(false)),
+            Err(fault) => self.refused(fault).await.map(|()| false),
+        }
+    }
+
+    async fn value_of(&mut self, object: &Object) -> Result<Performed> {
+        let asked = [crate::bus::property(&object.path, VALUE, "CurrentValue")];
+        let value = match self.link.calls(&asked).await.pop() {
+            Some(Ok(answer)) => answer.body().variant_number().ok().flatten(),
+            Some(Err(fault)) => self.refused(fault).await.map(|()| None)?,
+            None => None,
+        };
+        Ok(Performed { value: value.map(crate::names::number), ..done() })
+    }
+
+    /// Chooses options of a list or combo box by their labels. Not handled where the app offers no selection: then it is
+    /// opened, and the options are pressed.
+    async fn select(&mut self, target: Handle, options: &[String]) -> Result<Performed> {
+        let object = self.object(target)?;
+        if !object.has(Interfaces::SELECTION) {
+            return Ok(Performed::default());
+        }
+        let names = match self.option_names(&object).await {
+            Ok(names) => names,
+            Err(fault) => return self.refused(fault).await.map(|()| Performed::default()),
+        };
+        let mut chosen = Vec::new();
+        for option in options {
+            let mut at = names.iter().enumerate().filter(|(_, name)| *name == option);
+            match (at.next(), at.next()) {
+                (Some((at, _)), None) => chosen.push(at),
+                (Some(_), Some(_)) => {
+                    return Err(Error::new(
+                        ErrorCode::AmbiguousMatch,
+                        format!("several options are called {}", quote(option)),
+                    ));
+                }
+                (None, _) if names.is_empty() => return Ok(Performed::default()),
+                (None, _) => {
+                    let some: Vec<String> = names.iter().take(12).map(|name| quote(name)).collect();
+                    return Err(Error::new(
+                        ErrorCode::ElementNotFound,
+                        format!("there is no option {}", quote(option)),
+                    )
+                    .hint(format!("its options: {}", some.join(", "))));
+                }
+            }
+        }
+        if object.is(s::MULTISELECTABLE)
+            && let Err(fault) = self.link.call(&object.path, SELECTION, "ClearSelection", Args::new()).await
+        {
+            self.refused(fault).await?;
+        }
+        for at in &chosen {
+            let args = Args::new().int(i32::try_from(*at).unwrap_or(i32::MAX));
+            match self.link.call(&object.path, SELECTION, "SelectChild", args).await {
+                Ok(answer) if answer.body().bool().unwrap_or(false) => {}
+                Ok(_) => return Ok(Performed::default()),
+                Err(fault) => return self.refused(fault).await.map(|()| Performed::default()),
+            }
+        }
+        Ok(Performed { value: Some(options.join(", ")), ..done() })
+    }
+
+    /// The names of what can be selected: the children, or those of the list or menu that the only child is.
+    async fn option_names(&self, object: &Object) -> std::result::Result<Vec<String>, Fault> {
+        let mut path = object.path.clone();
+        for _ in 0..3 {
+            let answer = self.link.call(&path, crate::bus::ACCESSIBLE, "GetChildren", Args::new()).await?;
+            let children: Vec<String> =
+                answer.body().items(8, |c| reference(c))?.into_iter().map(|(_, path)| path).collect();
+            if let [only] = &children[..]
+                && object.role == n::COMBO_BOX
+            {
+                path.clone_from(only);
+                continue;
+            }
+            let asked: Vec<_> = children
+                .iter()
+                .map(|path| crate::bus::property(path, crate::bus::ACCESSIBLE, "Name"))
+                .collect();
+            let mut names = Vec::with_capacity(children.len());
+            for answer in self.link.calls(&asked).await {
+                names.push(answer?.body().variant_text()?.trim().to_owned());
+            }
+            return Ok(names);
+        }
+        Ok(Vec::new())
+    }
+
+    /// Where elements are, as the toolkit says it: on the screen, with GTK 4 in the window.
+    pub(crate) async fn boxes(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        let mut out = Vec::with_capacity(handles.len());
+        for handle in handles {
+            let Ok(path) = self.path(*handle) else {
+                out.push(None);
+                continue;
+            };
+            let args = Args::new().unsigned(SCREEN);
+            out.push(match self.link.call(&path, COMPONENT, "GetExtents", args).await {
+                Ok(answer) => rect(&mut answer.body()).ok().flatten(),
+                Err(fault) => self
+                    .refused(fault)
+                    .await
+                    .or_else(|e| if e.code == ErrorCode::ElementNotFound { Ok(()) } else { Err(e) })
+                    .map(|()| None)?,
+            });
+        }
+        Ok(out)
+    }
+
+    /// Brings an element into view by the toolkit's own means.
+    pub(crate) async fn aim_at(&mut self, handle: Handle, _options: AimOptions) -> Result<Aim> {
+        let path = self.path(handle)?;
+        if let Err(fault) = self.link.call(&path, COMPONENT, "ScrollTo", Args::new().unsigned(ANYWHERE)).await
+        {
+            self.refused(fault).await?;
+        }
+        let rect = self.boxes(&[handle]).await?.pop().flatten();
+        let hit = if rect.is_some() { Hit::Target } else { Hit::OffScreen };
+        let rect = rect.unwrap_or_default();
+        Ok(Aim { rect, point: rect.center(), hit })
+    }
+}
+
+fn rect(c: &mut crate::bus::Cursor<'_>) -> std::result::Result<Option<Rect>, Fault> {
+    c.fields()?;
+    let [x, y, width, height] = [c.int()?, c.int()?, c.int()?, c.int()?].map(f64::from);
+    Ok((width > 0.0 && height > 0.0).then_some(Rect { x, y, width, height }))
+}
+
+/// Whether a press is the one that an action does.
+pub(crate) fn plain(button: Button, count: u8, modifiers: Modifiers, hold: Duration) -> bool {
+    button == Button::Left && count == 1 && modifiers == Modifiers::default() && hold.is_zero()
+}
+
+/// Roles whose own action is what a press does. A press on a row selects it, its action opens it.
+fn presses_by_action(role: u32) -> bool {
+    matches!(
+        role,
+        n::PUSH_BUTTON
+            | n::PUSH_BUTTON_MENU
+            | n::TOGGLE_BUTTON
+            | n::CHECK_BOX
+            | n::RADIO_BUTTON
+            | n::SWITCH
+            | n::MENU
+            | n::MENU_ITEM
+            | n::CHECK_MENU_ITEM
+            | n::RADIO_MENU_ITEM
+            | n::PAGE_TAB
+            | n::LINK
+            | n::COMBO_BOX
+    )
+}
+
+/// The element's own action among those that it lists: GTK 4 lists those of the window, too.
+fn own_action(actions: &[String]) -> Option<i32> {
+    let at =
+        PRESSES.iter().find_map(|press| actions.iter().position(|action| action.eq_ignore_ascii_case(press)));
+    i32::try_from(at?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_own_action_is_found_among_those_of_the_window() {
+        let own = |names: &[&str]| own_action(&names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>());
+        assert_eq!(own(&["win.undo", "clipboard.copy", "Click"]), Some(2));
+        assert_eq!(own(&["SetFocus", "Press"]), Some(1));
+        assert_eq!(own(&["ShowMenu"]), Some(0));
+        assert_eq!(own(&["win.undo"]), None);
+    }
+
+    #[test]
+    fn only_a_plain_press_is_one_that_an_action_does() {
+        let none = Modifiers::default();
+        assert!(plain(Button::Left, 1, none, Duration::ZERO));
+        assert!(!plain(Button::Right, 1, none, Duration::ZERO));
+        assert!(!plain(Button::Left, 2, none, Duration::ZERO));
+        assert!(!plain(Button::Left, 1, Modifiers { shift: true, ..none }, Duration::ZERO));
+        assert!(!plain(Button::Left, 1, none, Duration::from_millis(1)));
+    }
+}

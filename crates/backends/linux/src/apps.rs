@@ -1,0 +1,146 @@
+//! Which program `linux:NAME` means: a desktop id (Desktop Entry Specification 1.5), a program, or a command line.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_tree::quote;
+
+/// A command to start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Launch {
+    pub(crate) program: String,
+    pub(crate) arguments: Vec<String>,
+}
+
+/// Where desktop files and programs are.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Places {
+    /// `XDG_DATA_HOME` and `XDG_DATA_DIRS`, the first first.
+    pub(crate) data: Vec<PathBuf>,
+    /// `PATH`.
+    pub(crate) path: Option<OsString>,
+}
+
+/// What `NAME` starts.
+///
+/// # Errors
+/// `DEVICE_NOT_FOUND` when nothing has that name, `INVALID_ARGS` for a command line with an open quote.
+pub(crate) fn find(name: &str, places: &Places) -> Result<Launch> {
+    let words = split(name).ok_or_else(|| {
+        Error::new(ErrorCode::InvalidArgs, format!("{} has a quote that is not closed", quote(name)))
+    })?;
+    let Some((first, rest)) = words.split_first() else {
+        return Err(Error::new(ErrorCode::InvalidArgs, "linux: needs the name of an app or a command")
+            .hint("stickpin open linux:gedit; stickpin devices lists what runs"));
+    };
+    if rest.is_empty()
+        && let Some(launch) = by_desktop_id(first, places)
+    {
+        return Ok(launch);
+    }
+    if on_path(first, places).is_some() {
+        return Ok(Launch { program: first.clone(), arguments: rest.to_vec() });
+    }
+    Err(Error::new(ErrorCode::DeviceNotFound, format!("no app or program is called {}", quote(first)))
+        .hint("give its desktop id (org.gnome.Calculator), a program on PATH, or a path; stickpin devices lists what runs"))
+}
+
+/// The file of a program.
+fn on_path(program: &str, places: &Places) -> Option<PathBuf> {
+    let is_file = |path: &Path| path.is_file();
+    if program.contains('/') {
+        return Some(PathBuf::from(program)).filter(|path| is_file(path));
+    }
+    let path = places.path.as_ref()?;
+    std::env::split_paths(path).map(|dir| dir.join(program)).find(|path| is_file(path))
+}
+
+/// The command of `NAME.desktop`, or of the file whose id ends so (`org.gnome.Calculator` for `Calculator` is not guessed).
+fn by_desktop_id(id: &str, places: &Places) -> Option<Launch> {
+    if id.contains('/') {
+        return None;
+    }
+    let file = format!("{}.desktop", id.strip_suffix(".desktop").unwrap_or(id));
+    // The dashes of an id are folders of the file.
+    let below = file.replace('-', "/");
+    places.data.iter().find_map(|data| {
+        let applications = data.join("applications");
+        let text =
+            [&file, &below].iter().find_map(|name| std::fs::read_to_string(applications.join(name)).ok())?;
+        exec(&text)
+    })
+}
+
+/// The command of a desktop file, without the places for files (`%U`).
+fn exec(text: &str) -> Option<Launch> {
+    let section = text.split("\n[").next()?;
+    let line = section.lines().find_map(|line| line.strip_prefix("Exec")?.trim_start().strip_prefix('='))?;
+    let mut words = split(line.trim())?.into_iter().filter_map(|word| match word.as_str() {
+        code if code.len() == 2 && code.starts_with('%') && code != "%%" => None,
+        word => Some(word.replace("%%", "%")),
+    });
+    Some(Launch { program: words.next()?, arguments: words.collect() })
+}
+
+/// Words of a command line: white space parts them, quotes and backslashes hold them together. None for an open quote.
+pub(crate) fn split(line: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quoted = None;
+    let mut letters = line.chars();
+    while let Some(c) = letters.next() {
+        match (c, quoted) {
+            ('\\', quote) if quote != Some('\'') => word.get_or_insert_default().push(letters.next()?),
+            (c, Some(quote)) if c == quote => quoted = None,
+            (c, Some(_)) => word.get_or_insert_default().push(c),
+            ('"' | '\'', None) => {
+                quoted = Some(c);
+                word.get_or_insert_default();
+            }
+            (c, None) if c.is_whitespace() => words.extend(word.take()),
+            (c, None) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    quoted.is_none().then_some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_is_split_as_a_shell_would() {
+        let words = |line| split(line).unwrap();
+        assert_eq!(words("zenity --forms --text='Fill in'"), ["zenity", "--forms", "--text=Fill in"]);
+        assert_eq!(words(r#"a "b \" c" d\ e ''"#), ["a", "b \" c", "d e", ""]);
+        assert!(words("  ").is_empty());
+        assert_eq!(split("a 'b"), None);
+    }
+
+    #[test]
+    fn a_desktop_file_says_its_command() {
+        let text = "[Desktop Entry]\nName=Files\nExec=sh -c \"exec files %%x\" %U\n\n[Desktop Action new]\nExec=other\n";
+        let launch = exec(text).unwrap();
+        assert_eq!(launch.program, "sh");
+        assert_eq!(launch.arguments, ["-c", "exec files %x"]);
+        assert_eq!(exec("[Desktop Entry]\nName=x\n"), None);
+        assert_eq!(exec("[Desktop Entry]\nName=x\n\n[Desktop Action y]\nExec=z\n"), None);
+    }
+
+    #[test]
+    fn ids_are_looked_for_before_programs_and_what_is_nowhere_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let applications = dir.path().join("applications/org");
+        std::fs::create_dir_all(&applications).unwrap();
+        std::fs::write(dir.path().join("applications/sh.desktop"), "[Desktop Entry]\nExec=from-desktop %f\n")
+            .unwrap();
+        std::fs::write(applications.join("Tool.desktop"), "[Desktop Entry]\nExec=tool\n").unwrap();
+        let places = Places { data: vec![dir.path().to_owned()], path: Some("/usr/bin:/bin".into()) };
+        assert_eq!(find("sh", &places).unwrap().program, "from-desktop");
+        assert_eq!(find("org-Tool", &places).unwrap().program, "tool");
+        assert_eq!(find("sh -c true", &places).unwrap().arguments, ["-c", "true"]);
+        assert_eq!(find("no-such-app", &places).unwrap_err().code, ErrorCode::DeviceNotFound);
+        assert_eq!(find("", &places).unwrap_err().code, ErrorCode::InvalidArgs);
+    }
+}

@@ -1,0 +1,235 @@
+//! The accessibility bus: finding it, what is registered there, and which process that is.
+
+use super::{ACCESSIBLE, Args, Call, Fault, Listener, Message, PROPERTIES, ROOT, Wire};
+use crate::bus::link::property;
+use std::sync::Arc;
+use std::time::Duration;
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt};
+
+/// How long the bus itself may take for an answer.
+const BUS: Duration = Duration::from_secs(3);
+
+/// How long one app among many may take, so that one that hangs is only left out.
+const ONE_OF_MANY: Duration = Duration::from_millis(500);
+
+/// Bytes of the property that holds the address of the bus, in units of four.
+const PROPERTY: u32 = 1024;
+
+/// Events that are asked for. Apps keep quiet about what nobody wants to hear.
+const EVENTS: &[&str] = &[
+    "object:children-changed",
+    "object:state-changed",
+    "object:property-change",
+    "object:text-changed",
+    "object:selection-changed",
+    "object:active-descendant-changed",
+    "object:visible-data-changed",
+    "object:model-changed",
+    "object:row-inserted",
+    "object:row-deleted",
+    "object:announcement",
+    "document:load-complete",
+    "document:reload",
+    "window:activate",
+    "window:deactivate",
+    "window:create",
+    "window:destroy",
+];
+
+/// Where to find the buses; from the environment of whoever started us, or of a private session.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Addresses {
+    /// `AT_SPI_BUS_ADDRESS`: the accessibility bus itself.
+    pub(crate) accessibility: Option<String>,
+    /// `DBUS_SESSION_BUS_ADDRESS`: the session bus, which knows where the other is.
+    pub(crate) session: Option<String>,
+    /// `DISPLAY`: the X server has a property that says it.
+    pub(crate) display: Option<String>,
+}
+
+/// An app that is registered on the accessibility bus.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Running {
+    /// Its name on the bus.
+    pub(crate) bus: String,
+    /// What it calls itself.
+    pub(crate) title: String,
+    /// Its process, where the bus knows it.
+    pub(crate) pid: Option<u32>,
+    /// How many windows it has; none where it did not answer.
+    pub(crate) windows: Option<i32>,
+}
+
+/// A connection to the accessibility bus.
+#[derive(Debug)]
+pub(crate) struct Desktop {
+    pub(super) wire: Arc<Wire>,
+}
+
+impl Desktop {
+    /// Finds the accessibility bus and connects to it.
+    ///
+    /// # Errors
+    /// What was tried, when there is none.
+    pub(crate) async fn connect(addresses: &Addresses, listener: Listener) -> Result<Self, Fault> {
+        let address = find(addresses).await?;
+        Ok(Self { wire: Arc::new(Wire::connect(&address, true, listener).await?) })
+    }
+
+    /// Tells apps of this session that somebody listens: those that start without accessibility switch it on.
+    ///
+    /// # Errors
+    /// When the session bus does not answer.
+    pub(crate) async fn switch_on(addresses: &Addresses) -> Result<(), Fault> {
+        let Some(session) = &addresses.session else { return Ok(()) };
+        let wire = Wire::connect(session, true, Box::new(|_| {})).await?;
+        let args = Args::new().text("org.a11y.Status").text("IsEnabled").variant_bool(true);
+        let call = Call { path: "/org/a11y/bus", interface: PROPERTIES, member: "Set", args };
+        wire.call(Some("org.a11y.Bus"), &call, BUS).await.map(drop)
+    }
+
+    /// Asks for the events of one app.
+    ///
+    /// # Errors
+    /// When the bus or its registry does not answer.
+    pub(crate) async fn listen(&self, app: &str) -> Result<(), Fault> {
+        let mut rules: Vec<String> = ["Event.Object", "Event.Window", "Event.Document", "Cache"]
+            .iter()
+            .map(|of| format!("type='signal',sender='{app}',interface='org.a11y.atspi.{of}'"))
+            .collect();
+        rules.push(format!(
+            "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='{app}'"
+        ));
+        let bus = |rule: &String| Call {
+            path: "/org/freedesktop/DBus",
+            interface: "org.freedesktop.DBus",
+            member: "AddMatch",
+            args: Args::new().text(rule),
+        };
+        let matches: Vec<Call<'_>> = rules.iter().map(bus).collect();
+        for answer in self.wire.calls(Some("org.freedesktop.DBus"), &matches, BUS).await {
+            answer?;
+        }
+        let events: Vec<Call<'_>> = EVENTS
+            .iter()
+            .map(|event| Call {
+                path: "/org/a11y/atspi/registry",
+                interface: "org.a11y.atspi.Registry",
+                member: "RegisterEvent",
+                args: Args::new().text(event),
+            })
+            .collect();
+        for answer in self.wire.calls(Some("org.a11y.atspi.Registry"), &events, BUS).await {
+            answer?;
+        }
+        Ok(())
+    }
+
+    /// All that is registered, in the order of registration. An app that does not answer is there all the same.
+    ///
+    /// # Errors
+    /// When the registry does not answer.
+    pub(crate) async fn running(&self) -> Result<Vec<Running>, Fault> {
+        let children = Call { path: ROOT, interface: ACCESSIBLE, member: "GetChildren", args: Args::new() };
+        let answer = self.wire.call(Some("org.a11y.atspi.Registry"), &children, BUS).await?;
+        let names: Vec<String> = answer.body().items(8, |c| {
+            c.fields()?;
+            let name = c.text()?.to_owned();
+            c.text().map(|_path| name)
+        })?;
+        let mut running = Vec::with_capacity(names.len());
+        for bus in names.into_iter().filter(|name| !name.is_empty() && *name != self.wire.name) {
+            running.push(self.one(bus).await);
+        }
+        Ok(running)
+    }
+
+    async fn one(&self, bus: String) -> Running {
+        let asked = [property(ROOT, ACCESSIBLE, "Name"), property(ROOT, ACCESSIBLE, "ChildCount")];
+        let mut answers = self.wire.calls(Some(&bus), &asked, ONE_OF_MANY).await.into_iter();
+        // What an app does not say is left empty.
+        let title =
+            answers.next().and_then(Result::ok).and_then(|m| Some(m.body().variant_text().ok()?.to_owned()));
+        let windows = answers.next().and_then(Result::ok).and_then(|m| m.body().variant_number().ok()?);
+        let pid = self.pid(&bus).await.ok();
+        #[expect(clippy::cast_possible_truncation, reason = "a count of windows")]
+        let windows = windows.map(|count| count as i32);
+        Running { bus, title: title.unwrap_or_default(), pid, windows }
+    }
+
+    /// The process behind a name.
+    ///
+    /// # Errors
+    /// When nobody has that name any more.
+    pub(crate) async fn pid(&self, bus: &str) -> Result<u32, Fault> {
+        let call = Call {
+            path: "/org/freedesktop/DBus",
+            interface: "org.freedesktop.DBus",
+            member: "GetConnectionUnixProcessID",
+            args: Args::new().text(bus),
+        };
+        self.wire.call(Some("org.freedesktop.DBus"), &call, BUS).await?.body().unsigned()
+    }
+
+    /// Whether the bus itself is gone.
+    pub(crate) fn closed(&self) -> bool {
+        self.wire.closed()
+    }
+}
+
+/// The address of the accessibility bus: as it was given, as the session bus says, as the X server says.
+async fn find(addresses: &Addresses) -> Result<String, Fault> {
+    if let Some(address) = &addresses.accessibility {
+        return Ok(address.clone());
+    }
+    let mut failed = Vec::new();
+    match &addresses.session {
+        None => failed.push("no session bus is known (DBUS_SESSION_BUS_ADDRESS)".to_owned()),
+        Some(session) => match asked(session).await {
+            Ok(answer) => return Ok(answer.body().text()?.to_owned()),
+            Err(e) => failed.push(format!("org.a11y.Bus on {session}: {e}")),
+        },
+    }
+    match &addresses.display {
+        None => failed.push("no display is known (DISPLAY)".to_owned()),
+        Some(display) => {
+            let display = display.clone();
+            let found = tokio::task::spawn_blocking(move || on_display(&display)).await;
+            match found.unwrap_or_else(|e| Err(e.to_string())) {
+                Ok(address) => return Ok(address),
+                Err(e) => failed.push(e),
+            }
+        }
+    }
+    Err(Fault::Closed(failed.join("; ")))
+}
+
+async fn asked(session: &str) -> Result<Message, Fault> {
+    let wire = Wire::connect(session, true, Box::new(|_| {})).await?;
+    let call =
+        Call { path: "/org/a11y/bus", interface: "org.a11y.Bus", member: "GetAddress", args: Args::new() };
+    wire.call(Some("org.a11y.Bus"), &call, Duration::from_secs(10)).await
+}
+
+/// The property `AT_SPI_BUS` of the root window.
+fn on_display(display: &str) -> Result<String, String> {
+    let failed = |e: &dyn std::fmt::Display| format!("display {display}: {e}");
+    let (x, screen) = x11rb::connect(Some(display)).map_err(|e| failed(&e))?;
+    let root = x.setup().roots.get(screen).ok_or_else(|| failed(&"no screen"))?.root;
+    let atom =
+        x.intern_atom(true, b"AT_SPI_BUS").map_err(|e| failed(&e))?.reply().map_err(|e| failed(&e))?.atom;
+    if atom == x11rb::NONE {
+        return Err(failed(&"no property AT_SPI_BUS"));
+    }
+    let value = x
+        .get_property(false, root, atom, AtomEnum::STRING, 0, PROPERTY)
+        .map_err(|e| failed(&e))?
+        .reply()
+        .map_err(|e| failed(&e))?
+        .value;
+    match String::from_utf8(value) {
+        Ok(address) if !address.is_empty() => Ok(address),
+        _ => Err(failed(&"an empty property AT_SPI_BUS")),
+    }
+}

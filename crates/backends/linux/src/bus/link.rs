@@ -1,0 +1,175 @@
+//! The way to one app: over its own socket where it offers one, else over the accessibility bus.
+
+use super::{ACCESSIBLE, APPLICATION, Args, Call, Desktop, Fault, Message, PROPERTIES, ROOT, Wire};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long an app may take for one answer when nothing else comes from it either.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(2_000);
+
+/// Calls that are under way at once: enough to keep an app busy, few enough that it goes on drawing in between.
+const AT_ONCE: usize = 512;
+
+/// What an app is built with, as far as it makes a difference here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) enum Toolkit {
+    /// Says SHOWING of windows only, has no ENABLED, names things after their classes.
+    Gtk4,
+    /// GTK 3 and what else goes through its bridge: Java, VTE.
+    Gtk3,
+    /// Has an empty cache; dies of `Properties.GetAll` on its root.
+    Qt,
+    /// Firefox and its relatives.
+    Gecko,
+    /// Chromium, Electron.
+    Chromium,
+    /// LibreOffice.
+    Office,
+    /// Anything else.
+    Other,
+}
+
+impl Toolkit {
+    /// What `Application.ToolkitName` and `Application.Version` say (`gtk` 3.24, `GTK` 4.8, `Qt`, `Gecko`, `VCL`).
+    pub(crate) fn of(name: &str, version: &str) -> Self {
+        match name {
+            "GTK" => Self::Gtk4,
+            "gtk" if version.starts_with('4') => Self::Gtk4,
+            "gtk" => Self::Gtk3,
+            "Gecko" => Self::Gecko,
+            "Chromium" => Self::Chromium,
+            "VCL" => Self::Office,
+            name if name.starts_with("Qt") => Self::Qt,
+            _ => Self::Other,
+        }
+    }
+
+    /// The end of a text, as the end of a range.
+    pub(crate) fn text_end(self) -> i32 {
+        // GTK 4.8 answers -1 with nothing; others read beyond their text when the end lies behind it.
+        if self == Self::Gtk4 { i32::MAX } else { -1 }
+    }
+}
+
+/// One app that can be asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Link {
+    /// The accessibility bus.
+    bus: Arc<Wire>,
+    /// The app's own socket.
+    direct: Option<Arc<Wire>>,
+    /// Its name on the bus: `:1.7`.
+    pub(crate) name: String,
+    pub(crate) toolkit: Toolkit,
+}
+
+impl Link {
+    /// Finds out what an app is and how it is best talked to.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub(crate) async fn to(desktop: &Desktop, name: &str) -> Result<Self, Fault> {
+        let mut link = Self {
+            bus: Arc::clone(&desktop.wire),
+            direct: None,
+            name: name.to_owned(),
+            toolkit: Toolkit::Other,
+        };
+        let asked = [
+            property(ROOT, APPLICATION, "ToolkitName"),
+            property(ROOT, APPLICATION, "Version"),
+            Call {
+                path: ROOT,
+                interface: APPLICATION,
+                member: "GetApplicationBusAddress",
+                args: Args::new(),
+            },
+        ];
+        let mut answers = link.calls(&asked).await.into_iter();
+        let mut text = || answers.next().unwrap_or(Err(Fault::Vanished));
+        let said = |answer: Result<Message, Fault>| -> Result<String, Fault> {
+            Ok(answer?.body().variant_text()?.to_owned())
+        };
+        let (toolkit, version, address) = (said(text()), said(text()), text());
+        if let Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) = &toolkit {
+            return Err(fault.clone());
+        }
+        link.toolkit = Toolkit::of(toolkit.as_deref().unwrap_or(""), version.as_deref().unwrap_or(""));
+        // Most toolkits know no such thing, and then there is the bus.
+        if let Ok(address) = address
+            && let Ok(address) = address.body().text()
+            && !address.is_empty()
+        {
+            match Wire::connect(address, false, Box::new(|_| {})).await {
+                Ok(wire) => link.direct = Some(Arc::new(wire)),
+                Err(e) => tracing::debug!("{name} is asked over the bus: {e}"),
+            }
+        }
+        Ok(link)
+    }
+
+    /// Calls over the fastest way. Faults of a broken own socket are tried again over the bus.
+    pub(crate) async fn calls(&self, calls: &[Call<'_>]) -> Vec<Result<Message, Fault>> {
+        let mut answers = Vec::with_capacity(calls.len());
+        for part in calls.chunks(AT_ONCE) {
+            let direct = self.direct.as_ref().filter(|wire| !wire.closed());
+            let some = match direct {
+                Some(wire) => wire.calls(None, part, PATIENCE).await,
+                None => self.bus.calls(Some(&self.name), part, PATIENCE).await,
+            };
+            let lost = some.iter().any(|answer| matches!(answer, Err(Fault::Closed(_) | Fault::Silent(_))));
+            answers.extend(some);
+            if lost {
+                // An app that has just been silent for so long is not asked the rest.
+                let fault = answers.iter().rev().find_map(|a| a.as_ref().err().cloned());
+                let fault = fault.unwrap_or(Fault::Silent(PATIENCE.as_millis()));
+                answers.resize_with(calls.len(), || Err(fault.clone()));
+                break;
+            }
+        }
+        answers
+    }
+
+    /// One call over the fastest way.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub(crate) async fn call(
+        &self,
+        path: &str,
+        interface: &str,
+        member: &str,
+        args: Args,
+    ) -> Result<Message, Fault> {
+        let call = Call { path, interface, member, args };
+        self.calls(std::slice::from_ref(&call)).await.pop().unwrap_or(Err(Fault::Vanished))
+    }
+
+    /// Goes to the app and back on the way that its events take: all that it signalled before has been heard then.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub(crate) async fn barrier(&self) -> Result<(), Fault> {
+        let call = Call { path: ROOT, interface: ACCESSIBLE, member: "GetRole", args: Args::new() };
+        self.bus.call(Some(&self.name), &call, PATIENCE).await.map(drop)
+    }
+}
+
+/// The question for a property.
+pub(crate) fn property<'a>(path: &'a str, interface: &str, name: &str) -> Call<'a> {
+    Call { path, interface: PROPERTIES, member: "Get", args: Args::new().text(interface).text(name) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn toolkits_are_told_by_what_they_say_of_themselves() {
+        assert_eq!(Toolkit::of("GTK", "4.8.3"), Toolkit::Gtk4);
+        assert_eq!(Toolkit::of("gtk", "3.24.38"), Toolkit::Gtk3);
+        assert_eq!(Toolkit::of("Qt", "5.15.8"), Toolkit::Qt);
+        assert_eq!(Toolkit::of("VCL", ""), Toolkit::Office);
+        assert_eq!(Toolkit::of("", ""), Toolkit::Other);
+    }
+}

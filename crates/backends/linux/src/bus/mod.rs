@@ -1,0 +1,73 @@
+//! Talking to apps over D-Bus: connections, calls in batches with a deadline each, the accessibility bus and what is
+//! registered there.
+
+mod desk;
+mod link;
+mod marshal;
+mod wire;
+
+pub(crate) use desk::{Addresses, Desktop, Running};
+pub(crate) use link::{Link, Toolkit, property};
+pub(crate) use marshal::{Args, Call, Cursor, Message};
+pub(crate) use wire::{Listener, Wire};
+
+/// The prefix of all interfaces of AT-SPI.
+pub(crate) const ACCESSIBLE: &str = "org.a11y.atspi.Accessible";
+pub(crate) const ACTION: &str = "org.a11y.atspi.Action";
+pub(crate) const APPLICATION: &str = "org.a11y.atspi.Application";
+pub(crate) const CACHE: &str = "org.a11y.atspi.Cache";
+pub(crate) const COMPONENT: &str = "org.a11y.atspi.Component";
+pub(crate) const DOCUMENT: &str = "org.a11y.atspi.Document";
+pub(crate) const EDITABLE: &str = "org.a11y.atspi.EditableText";
+pub(crate) const SELECTION: &str = "org.a11y.atspi.Selection";
+pub(crate) const TEXT: &str = "org.a11y.atspi.Text";
+pub(crate) const VALUE: &str = "org.a11y.atspi.Value";
+pub(crate) const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
+/// The object of an app that is the app.
+pub(crate) const ROOT: &str = "/org/a11y/atspi/accessible/root";
+
+/// Why a call has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum Fault {
+    /// The app, or the bus, is not there any more.
+    #[error("the connection is closed: {0}")]
+    Closed(String),
+    /// Nothing was answered in time.
+    #[error("no answer within {0} ms")]
+    Silent(u128),
+    /// There is no such object (any more).
+    #[error("the object is not there any more")]
+    Vanished,
+    /// The object is there, and does not know this method.
+    #[error("the app does not know this question")]
+    Unknown,
+    /// Any other error that the app answered with.
+    #[error("the app answered with an error: {0}")]
+    Refused(String),
+    /// What was answered makes no sense.
+    #[error("the answer cannot be read: {0}")]
+    Corrupt(&'static str),
+}
+
+impl Fault {
+    pub(crate) fn corrupt(what: &'static str) -> Self {
+        Self::Corrupt(what)
+    }
+
+    /// What a D-Bus error name means.
+    fn of(name: &str, message: &str) -> Self {
+        match name.strip_prefix("org.freedesktop.DBus.Error.").unwrap_or(name) {
+            "UnknownMethod" | "UnknownInterface" | "UnknownProperty" | "NotSupported" => Self::Unknown,
+            "UnknownObject" => Self::Vanished,
+            "ServiceUnknown" | "NameHasNoOwner" | "Disconnected" => Self::Closed("the app has left".into()),
+            "NoReply" | "Timeout" | "TimedOut" => Self::Silent(0),
+            other => Self::Refused(format!("{other}: {message}")),
+        }
+    }
+
+    /// Whether nothing more will be answered.
+    pub(crate) fn is_final(&self) -> bool {
+        matches!(self, Self::Closed(_))
+    }
+}

@@ -1,0 +1,17 @@
+//! Capturing an app: what it says is read in few rounds ([`read`]), and made into a tree ([`tree`]).
+
+pub(crate) mod ask;
+pub(crate) mod read;
+pub(crate) mod tree;
+
+/// Objects that are read of one app; what is beyond is cut, and the capture says so.
+pub(crate) const OBJECTS: usize = 20_000;
+
+/// Levels that are read.
+pub(crate) const DEPTH: usize = 120;
+
+/// Children that are read of one object.
+pub(crate) const CHILDREN: usize = 2_000;
+
+/// Characters of a text that a capture holds; `get text` reads the rest.
+pub(crate) const TEXT: i32 = 8_192;

@@ -1,0 +1,350 @@
+//! Reading an app in few rounds: its cache, what the cache lacks, then what no cache has (extents, texts, values).
+//!
+//! States come first everywhere. What cannot be seen is not read any further, and an object that manages its descendants
+//! is never asked for its children: a spreadsheet has a thousand million of them.
+
+use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached};
+use super::{CHILDREN, DEPTH, OBJECTS};
+use crate::bus::{Fault, Link, ROOT, Toolkit};
+use crate::model::{Interfaces, Object, Picture};
+use crate::roles::number as role;
+use crate::states;
+use hashbrown::HashMap;
+
+/// Reads what the app shows.
+///
+/// # Errors
+/// When the app is gone or silent.
+pub(crate) async fn read(link: &Link) -> Result<Picture, Fault> {
+    let mut reading = Reading::begin(link).await?;
+    reading.descend(link).await?;
+    crate::tables::read(link, &mut reading.picture).await?;
+    reading.details(link).await?;
+    Ok(reading.picture)
+}
+
+/// A picture that is being made.
+struct Reading {
+    picture: Picture,
+    by_path: HashMap<String, usize>,
+}
+
+/// What an object inherits from those above it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Inherited {
+    /// It is inside something that scrolls: what cannot be seen may be scrolled to.
+    scrolls: bool,
+}
+
+impl Reading {
+    /// The root, and what the cache of the app knows.
+    async fn begin(link: &Link) -> Result<Self, Fault> {
+        let root = Object { path: ROOT.to_owned(), count: -1, role: 75, ..Object::default() };
+        let picture = Picture { toolkit: link.toolkit, objects: vec![root], truncated: false };
+        let mut reading = Self { picture, by_path: HashMap::new() };
+        reading.by_path.insert(ROOT.to_owned(), 0);
+        // The cache of Qt is empty.
+        let items = if link.toolkit == Toolkit::Qt { Ok(Vec::new()) } else { cached(link).await };
+        match items {
+            Ok(items) => reading.fill(items),
+            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
+            Err(e) => tracing::debug!("{} has no cache: {e}", link.name),
+        }
+        let mut whole = Questions::default();
+        whole.add(0, Ask::Name);
+        whole.add(0, Ask::Count);
+        whole.ask(link, &mut reading.picture).await?;
+        Ok(reading)
+    }
+
+    /// Puts the objects of a cache into their places.
+    fn fill(&mut self, items: Vec<Cached>) {
+        let mut placed: Vec<(String, i32, usize)> = Vec::with_capacity(items.len());
+        let mut listed = Vec::new();
+        for Cached { object, parent, place, children } in items {
+            if self.picture.objects.len() >= OBJECTS {
+                self.picture.truncated = true;
+                break;
+            }
+            let at = match self.by_path.get(&object.path) {
+                Some(&0) => {
+                    let path = std::mem::take(&mut self.picture.objects[0].path);
+                    self.picture.objects[0] = Object { path, ..object };
+                    0
+                }
+                // Said twice: the first counts.
+                Some(_) => continue,
+                None => {
+                    self.by_path.insert(object.path.clone(), self.picture.objects.len());
+                    self.picture.objects.push(object);
+                    self.picture.objects.len() - 1
+                }
+            };
+            if at != 0
+                && let Some(place) = place
+            {
+                placed.push((parent, place, at));
+            }
+            if !children.is_empty() {
+                listed.push((at, children));
+            }
+        }
+        placed.sort_by_key(|(_, place, _)| *place);
+        let mut last: HashMap<usize, i32> = HashMap::new();
+        let mut doubtful = Vec::new();
+        for (parent, place, at) in placed {
+            let Some(&parent) = self.by_path.get(&parent) else { continue };
+            // A place below nothing, or one that is taken: then the parent is asked itself.
+            if last.insert(parent, place).is_some_and(|before| before == place) || place < 0 {
+                doubtful.push(parent);
+            }
+            self.picture.objects[parent].children.push(at);
+        }
+        for (at, children) in listed {
+            let known: Vec<usize> =
+                children.iter().filter_map(|path| self.by_path.get(path).copied()).collect();
+            self.picture.objects[at].children = known;
+        }
+        for object in &mut self.picture.objects {
+            object.complete = usize::try_from(object.count).is_ok_and(|count| count == object.children.len());
+        }
+        for at in doubtful {
+            self.picture.objects[at].complete = false;
+        }
+    }
+
+    /// Goes down from the windows, level by level, through what can be seen; asks for what the cache did not have.
+    async fn descend(&mut self, link: &Link) -> Result<(), Fault> {
+        let mut level = vec![(0, Inherited::default())];
+        self.picture.objects[0].shown = true;
+        for _ in 0..DEPTH {
+            let mut questions = Questions::default();
+            for &(at, _) in &level {
+                let object = &self.picture.objects[at];
+                // Before the first answer about its role there is none about its children either.
+                if !object.complete && !object.is(states::MANAGES_DESCENDANTS) && object.count != 0 {
+                    questions.add(at, Ask::Children);
+                }
+            }
+            if !questions.is_empty() {
+                let answers = questions.ask(link, &mut self.picture).await?;
+                self.adopt(link, answers).await?;
+            }
+            level = self.below(&level);
+            if level.is_empty() {
+                return Ok(());
+            }
+        }
+        self.picture.truncated = true;
+        Ok(())
+    }
+
+    /// Takes over the children that objects named, and reads those that are new.
+    async fn adopt(&mut self, link: &Link, answers: Answers) -> Result<(), Fault> {
+        let mut fresh = Vec::new();
+        for (at, named) in answers.children {
+            let mut children = Vec::with_capacity(named.len());
+            for (_, path) in named.into_iter().filter(|(bus, _)| *bus == link.name) {
+                let enough = children.len() >= CHILDREN || self.picture.objects.len() >= OBJECTS;
+                match self.by_path.get(&path) {
+                    // An object that stands inside itself would never end.
+                    Some(0) => {}
+                    Some(&known) => children.push(known),
+                    None if enough => self.picture.truncated = true,
+                    None => {
+                        let new = self.picture.objects.len();
+                        self.by_path.insert(path.clone(), new);
+                        self.picture.objects.push(Object { path, count: -1, ..Object::default() });
+                        children.push(new);
+                        fresh.push(new);
+                    }
+                }
+            }
+            let object = &mut self.picture.objects[at];
+            object.children = children;
+            object.complete = true;
+        }
+        let mut first = Questions::default();
+        fresh.iter().for_each(|&at| first.add(at, Ask::States));
+        first.ask(link, &mut self.picture).await?;
+        let mut rest = Questions::default();
+        for &at in &fresh {
+            // In a scrolled pane also what is out of sight: VISIBLE is enough to be read.
+            let visible = self.picture.objects[at].is(states::VISIBLE | states::SHOWING);
+            if visible {
+                WHOLE.iter().filter(|&&ask| ask != Ask::States).for_each(|&ask| rest.add(at, ask));
+            }
+        }
+        rest.ask(link, &mut self.picture).await.map(drop)
+    }
+
+    /// The children of a level that can be seen.
+    fn below(&mut self, level: &[(usize, Inherited)]) -> Vec<(usize, Inherited)> {
+        let toolkit = self.picture.toolkit;
+        let mut next = Vec::new();
+        for &(at, above) in level {
+            let parent = &self.picture.objects[at];
+            let inherited = Inherited { scrolls: scrolls(parent.role, above.scrolls) };
+            for child in parent.children.clone() {
+                let object = &mut self.picture.objects[child];
+                // Whatever stands at two places of the tree is shown at the first.
+                if object.shown {
+                    continue;
+                }
+                let scrolled = inherited.scrolls && object.is(states::VISIBLE) && !object.is(states::DEFUNCT);
+                object.shown = states::seen(object.states, toolkit) || scrolled;
+                if object.shown {
+                    next.push((child, inherited));
+                }
+            }
+        }
+        next
+    }
+
+    /// Texts, values and what else is not in a cache.
+    async fn details(&mut self, link: &Link) -> Result<(), Fault> {
+        let toolkit = self.picture.toolkit;
+        let mut questions = Questions::default();
+        let mut long = Vec::new();
+        for (at, object) in self.picture.objects.iter().enumerate().skip(1) {
+            if object.shown && !object.path.is_empty() {
+                details_of(object, toolkit, |ask| {
+                    if ask == Ask::Length {
+                        long.push(at);
+                    }
+                    questions.add(at, ask);
+                });
+            }
+        }
+        let gone = questions.ask(link, &mut self.picture).await?.vanished;
+        for at in gone {
+            self.picture.objects[at].shown = false;
+        }
+        let mut texts = Questions::default();
+        long.into_iter().for_each(|at| texts.add(at, Ask::Text));
+        texts.ask(link, &mut self.picture).await?;
+        for object in self.picture.objects.iter_mut().skip(1) {
+            let empty = object.extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0);
+            object.shown &= !empty;
+        }
+        Ok(())
+    }
+}
+
+/// Whether what is inside may be scrolled into sight. What is folded away cannot: menus, pages of a notebook.
+fn scrolls(own: u32, above: bool) -> bool {
+    match own {
+        role::SCROLL_PANE | role::DOCUMENT_FRAME | role::DOCUMENT_WEB => true,
+        role::MENU
+        | role::MENU_BAR
+        | role::MENU_ITEM
+        | role::POPUP_MENU
+        | role::COMBO_BOX
+        | role::PAGE_TAB_LIST => false,
+        _ => above,
+    }
+}
+
+/// What is asked about an object that is shown.
+fn details_of(object: &Object, toolkit: Toolkit, mut ask: impl FnMut(Ask)) {
+    let has = |interface| object.has(interface);
+    let scrolled_away = toolkit != Toolkit::Gtk4 && !object.is(states::SHOWING);
+    if has(Interfaces::COMPONENT) && (toolkit == Toolkit::Gtk4 || scrolled_away) {
+        ask(Ask::Extents);
+    }
+    let field = is_field(object.role);
+    if has(Interfaces::TEXT) && reads_text(object.role, toolkit) {
+        // A document may have millions of characters: first how many.
+        ask(if field && object.is(states::MULTI_LINE) { Ask::Length } else { Ask::Text });
+    }
+    if has(Interfaces::VALUE) && has_number(object.role) {
+        ask(Ask::Number);
+    }
+    let web = matches!(toolkit, Toolkit::Gecko | Toolkit::Chromium);
+    if field || object.role == role::HEADING || object.role == role::LANDMARK || (web && keyed(object.role)) {
+        ask(Ask::Attributes);
+    }
+    if object.name.is_empty() && labelled(object.role) {
+        ask(Ask::Relations);
+    }
+    if web && has(Interfaces::ACTION) && plain(object.role) {
+        ask(Ask::Actions);
+    }
+    if object.role == role::LINK && has(Interfaces::HYPERLINK) {
+        ask(Ask::Link);
+    }
+    if object.role == role::DOCUMENT_WEB && has(Interfaces::DOCUMENT) {
+        ask(Ask::Address);
+    }
+}
+
+/// Roles that text is typed into.
+pub(crate) fn is_field(number: u32) -> bool {
+    matches!(number, role::TEXT | role::ENTRY | role::PASSWORD | role::SPIN_BUTTON | role::TERMINAL)
+}
+
+/// Whether the text of an object is more than its name says. A password never is read.
+fn reads_text(number: u32, toolkit: Toolkit) -> bool {
+    match number {
+        role::PASSWORD => false,
+        // Their name is their text.
+        role::LABEL | role::STATIC => toolkit == Toolkit::Gtk4,
+        role::PUSH_BUTTON
+        | role::TOGGLE_BUTTON
+        | role::MENU
+        | role::MENU_ITEM
+        | role::PAGE_TAB
+        | role::CHECK_BOX
+        | role::RADIO_BUTTON
+        | role::SCROLL_BAR
+        | role::IMAGE => false,
+        _ => true,
+    }
+}
+
+/// Roles whose number a person reads or sets.
+fn has_number(number: u32) -> bool {
+    matches!(
+        number,
+        role::SLIDER | role::SPIN_BUTTON | role::PROGRESS_BAR | role::LEVEL_BAR | role::DIAL | role::RATING
+    )
+}
+
+/// Roles that are told apart by ids of the page.
+fn keyed(number: u32) -> bool {
+    matches!(number, role::LIST_ITEM | role::TABLE_ROW | role::ARTICLE | role::SECTION)
+}
+
+/// Roles that another object may label.
+fn labelled(number: u32) -> bool {
+    is_field(number)
+        || matches!(
+            number,
+            role::CHECK_BOX
+                | role::COMBO_BOX
+                | role::LIST_BOX
+                | role::PUSH_BUTTON
+                | role::RADIO_BUTTON
+                | role::SLIDER
+                | role::TOGGLE_BUTTON
+                | role::SWITCH
+                | role::TABLE
+                | role::TREE_TABLE
+                | role::TREE
+                | role::LIST
+        )
+}
+
+/// Roles that say nothing about whether they can be pressed.
+fn plain(number: u32) -> bool {
+    matches!(
+        number,
+        role::SECTION
+            | role::PANEL
+            | role::IMAGE
+            | role::LABEL
+            | role::STATIC
+            | role::UNKNOWN
+            | role::GROUPING
+    )
+}

@@ -1,0 +1,350 @@
+//! From what was read of an app to a [`Tree`]: roles in ARIA's words, names as a person would give them, text as leaves.
+
+use super::read::is_field;
+use super::{DEPTH, TEXT};
+use crate::bus::Toolkit;
+use crate::ids::Ids;
+use crate::model::{Object, Picture};
+use crate::names;
+use crate::roles::number as n;
+use crate::roles::{self, Above};
+use crate::states as s;
+use hashbrown::HashMap;
+use stickpin_tree::{
+    Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder, TreeError,
+};
+
+/// The scope of everything that is not in a web page.
+pub(crate) const APP: u64 = 1;
+
+/// Stands in a text where another object is.
+const EMBEDDED: char = '\u{fffc}';
+
+/// What an app is called and where.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Where {
+    /// What was opened: `linux:gedit`.
+    pub(crate) url: String,
+}
+
+/// Makes a tree. Handles that are watched and were read, but cannot be seen, are reported as hidden.
+///
+/// # Errors
+/// If there is more than a tree can hold.
+pub(crate) fn build(
+    picture: &Picture,
+    ids: &mut Ids,
+    at: &Where,
+    watch: &[Handle],
+) -> Result<Tree, TreeError> {
+    let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
+    builder.surface(SurfaceId(1)).truncated(picture.truncated);
+    let title = picture.active().or_else(|| picture.root().children.first().copied());
+    let title = title.map_or("", |window| picture.objects[window].name.as_str());
+    let title = if title.is_empty() { &picture.root().name } else { title };
+    let document =
+        Document { scope: APP, frame: String::new(), url: at.url.clone(), title: title.trim().to_owned() };
+    builder.document(0, document, ids.id(&picture.root().path))?;
+    let by_path = picture.objects.iter().enumerate().map(|(at, object)| (object.path.as_str(), at)).collect();
+    let mut building = Building { picture, builder, ids, by_path, active: picture.active(), frames: 0 };
+    let windows = &picture.root().children;
+    let several = windows.iter().filter(|&&w| picture.objects[w].shown).count() > 1;
+    if !several {
+        building.active = None;
+    }
+    for &window in windows {
+        building.add(window, 1, Above { role: 75, top: true }, "")?;
+    }
+    let Building { mut builder, ids, .. } = building;
+    let hidden: Vec<Handle> = watch.iter().copied().filter(|h| is_hidden(picture, ids, *h)).collect();
+    builder.hidden(hidden);
+    builder.finish()
+}
+
+/// Whether an object was read, lives, and is not in the tree.
+fn is_hidden(picture: &Picture, ids: &Ids, handle: Handle) -> bool {
+    let Some(path) = ids.path(handle.id) else { return false };
+    picture.objects.iter().any(|o| o.path == **path && !o.shown && !o.is(s::DEFUNCT))
+}
+
+struct Building<'a> {
+    picture: &'a Picture,
+    builder: TreeBuilder,
+    ids: &'a mut Ids,
+    by_path: HashMap<&'a str, usize>,
+    /// The active window, where there are several.
+    active: Option<usize>,
+    /// Web documents so far.
+    frames: usize,
+}
+
+impl<'a> Building<'a> {
+    /// Adds an object and what is below it. `lent` is a name that a wrapper has for the only thing in it.
+    fn add(&mut self, at: usize, depth: usize, above: Above, lent: &str) -> Result<(), TreeError> {
+        let picture = self.picture;
+        let object = &picture.objects[at];
+        if !object.shown {
+            return Ok(());
+        }
+        if depth > DEPTH {
+            self.builder.truncated(true);
+            return Ok(());
+        }
+        let below = Above { role: object.role, top: false };
+        if let Some((child, lent)) = self.only_wraps(object, lent) {
+            // What it is called is said of what it holds.
+            self.wrapper(object, depth)?;
+            return self.add(child, depth + 1, below, &lent);
+        }
+        if object.role == n::DOCUMENT_WEB && !object.address.is_empty() {
+            self.frames += 1;
+            let id = self.ids.id(&object.path);
+            let frame = format!("web{}", self.frames);
+            let (url, title) = (object.address.clone(), object.name.trim().to_owned());
+            self.builder.document(depth, Document { scope: APP + id, frame, url, title }, id)?;
+            return self.inside(object, depth, below);
+        }
+        let named = self.name(object, lent);
+        let mut role = roles::mapped(object.role, above, object.states, !named.name.is_empty());
+        if object.role == n::LANDMARK {
+            role = object.attribute("xml-roles").and_then(roles::landmark).unwrap_or(role);
+        }
+        if role == Role::Generic && clickable(object) {
+            role = Role::Clickable;
+        }
+        if role == Role::Text {
+            return self.label(object, depth, &named.name);
+        }
+        let mut states = s::mapped(object.states, role, picture.toolkit)
+            | roles::inherent(object.role, role, object.states);
+        let value = value(object, role, states);
+        let text_below = is_field(object.role)
+            || matches!(role, Role::Cell | Role::ListItem | Role::TreeItem | Role::Option);
+        let bare = !object.children.iter().any(|&child| picture.objects[child].shown);
+        let leaf =
+            (!is_field(object.role) && text_below && bare && object.text.is_none() && !named.name.is_empty())
+                .then(|| named.name.clone());
+        if leaf.is_some() || named.from_content {
+            states |= States::NAME_FROM_CONTENT;
+        }
+        let level = object.attribute("level").and_then(|level| level.parse().ok()).unwrap_or(0);
+        let mut attrs: Vec<(Attr, &str)> =
+            vec![(Attr::Placeholder, object.attribute("placeholder-text").unwrap_or(""))];
+        if !named.described {
+            attrs.push((Attr::Description, object.description.trim()));
+        }
+        if let Some(id) = object.attribute("id") {
+            attrs.push((Attr::Id, id));
+        }
+        if object.role == n::LINK {
+            attrs.push((Attr::Href, &object.address));
+        }
+        if self.active == Some(at) {
+            attrs.push((Attr::Current, "true"));
+        }
+        let spec = NodeSpec {
+            role: Some(role),
+            name: &named.name,
+            value: &value,
+            tag: roles::tag(object.role),
+            states,
+            level,
+            id: self.ids.id(&object.path),
+            attrs: &attrs,
+        };
+        self.builder.node(depth, spec)?;
+        match leaf {
+            Some(leaf) => self.leaf(&leaf, depth + 1, States::BLOCK, 0),
+            None => self.inside(object, depth, below),
+        }
+    }
+
+    /// The text and the children of an object, in the order in which they are read.
+    fn inside(&mut self, object: &'a Object, depth: usize, below: Above) -> Result<(), TreeError> {
+        let mut children = object.children.iter();
+        if let Some(text) = &object.text
+            && !is_field(object.role)
+        {
+            let mut pieces = text.split(EMBEDDED);
+            let first = pieces.next().unwrap_or("");
+            self.leaf(&clipped(first, object.length), depth + 1, States::empty(), 0)?;
+            for piece in pieces {
+                if let Some(&child) = children.next() {
+                    self.add(child, depth + 1, below, "")?;
+                }
+                self.leaf(piece, depth + 1, States::empty(), 0)?;
+            }
+        }
+        for &child in children {
+            self.add(child, depth + 1, below, "")?;
+        }
+        Ok(())
+    }
+
+    fn leaf(&mut self, text: &str, depth: usize, states: States, id: u64) -> Result<(), TreeError> {
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        let spec = NodeSpec { role: Some(Role::Text), name: text, states, id, ..NodeSpec::default() };
+        self.builder.node(depth, spec).map(drop)
+    }
+
+    /// A label: a text leaf, and what stands in it (links).
+    fn label(&mut self, object: &'a Object, depth: usize, name: &str) -> Result<(), TreeError> {
+        let text = object.text.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or(name);
+        let id = self.ids.id(&object.path);
+        let below = Above { role: object.role, top: false };
+        if object.children.iter().any(|&child| self.picture.objects[child].shown) {
+            let tag = roles::tag(object.role);
+            self.builder
+                .node(depth, NodeSpec { role: Some(Role::Generic), tag, id, ..NodeSpec::default() })?;
+            self.leaf(&text.replace(EMBEDDED, ""), depth + 1, States::BLOCK, 0)?;
+            for &child in &object.children {
+                self.add(child, depth + 1, below, "")?;
+            }
+            return Ok(());
+        }
+        self.leaf(text, depth, States::BLOCK, id)
+    }
+
+    fn wrapper(&mut self, object: &Object, depth: usize) -> Result<(), TreeError> {
+        let (tag, id) = (roles::tag(object.role), self.ids.id(&object.path));
+        self.builder
+            .node(depth, NodeSpec { role: Some(Role::Generic), tag, id, ..NodeSpec::default() })
+            .map(drop)
+    }
+
+    /// The only child of an object that says twice what is there once: the button in a `GtkMenuButton`, the text in a
+    /// `GtkEntry`. And what it lends to the child.
+    fn only_wraps(&self, object: &Object, lent: &str) -> Option<(usize, String)> {
+        if self.picture.toolkit != Toolkit::Gtk4 || object.is(s::FOCUSABLE) {
+            return None;
+        }
+        let mut shown = object.children.iter().filter(|&&child| self.picture.objects[child].shown);
+        let (Some(&child), None) = (shown.next(), shown.next()) else { return None };
+        let inner = &self.picture.objects[child];
+        let control =
+            matches!(object.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON | n::COMBO_BOX) || is_field(object.role);
+        let same = inner.role == object.role
+            || (matches!(inner.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON)
+                && matches!(object.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON))
+            || (is_field(inner.role) && is_field(object.role));
+        if !control || !same {
+            return None;
+        }
+        let own = names::cleaned(&object.name, Toolkit::Gtk4, true, "");
+        let own = if own.is_empty() { object.description.trim() } else { own };
+        Some((child, if own.is_empty() { lent.to_owned() } else { own.to_owned() }))
+    }
+
+    fn name(&self, object: &Object, lent: &str) -> Named {
+        let toolkit = self.picture.toolkit;
+        let control = roles::is_named_by_content(object.role);
+        let content = if control { self.text_below(object, 0) } else { String::new() };
+        let wrapper = roles::is_wrapper(object.role);
+        let own = names::cleaned(&object.name, toolkit, wrapper, &content);
+        let labels = || -> Vec<&str> {
+            let label = |path: &String| {
+                let label = &self.picture.objects[*self.by_path.get(path.as_str())?];
+                Some(label.text.as_deref().unwrap_or(&label.name).trim()).filter(|text| !text.is_empty())
+            };
+            object.labelled_by.iter().filter_map(label).collect()
+        };
+        let of = |name: &str| Named { name: name.to_owned(), ..Named::default() };
+        if object.role == n::COMBO_BOX && !labels().is_empty() {
+            return of(&labels().join(" "));
+        }
+        if !own.is_empty() {
+            return Named { from_content: !content.is_empty() && own == content, ..of(own) };
+        }
+        let labels = labels();
+        if !labels.is_empty() {
+            return of(&labels.join(" "));
+        }
+        if !content.is_empty() {
+            return Named { from_content: true, ..of(&content) };
+        }
+        if !lent.is_empty() {
+            return of(lent);
+        }
+        if wrapper {
+            return Named::default();
+        }
+        let placeholder = object.attribute("placeholder-text").unwrap_or("").trim();
+        if !placeholder.is_empty() {
+            return of(placeholder);
+        }
+        if is_field(object.role) || control {
+            // A tooltip says what it is where nothing else does.
+            return Named { described: true, ..of(object.description.trim()) };
+        }
+        Named::default()
+    }
+
+    /// What the labels inside an object read.
+    fn text_below(&self, object: &Object, depth: usize) -> String {
+        let mut out = String::new();
+        for &child in &object.children {
+            let child = &self.picture.objects[child];
+            if !child.shown || depth > 8 {
+                continue;
+            }
+            let text = match child.role {
+                n::LABEL | n::STATIC => child.text.clone().unwrap_or_else(|| child.name.clone()),
+                role if roles::is_wrapper(role) => self.text_below(child, depth + 1),
+                _ => String::new(),
+            };
+            let text = text.trim();
+            if !text.is_empty() {
+                if !out.is_empty() {
+                    out.push(' ');
+                }
+                out.push_str(text);
+            }
+        }
+        out
+    }
+}
+
+/// A name, and where it comes from.
+#[derive(Debug, Default)]
+struct Named {
+    name: String,
+    /// From what is written inside.
+    from_content: bool,
+    /// From the description.
+    described: bool,
+}
+
+/// Whether a press on it does something although its role does not say so.
+fn clickable(object: &Object) -> bool {
+    let does = |action: &String| matches!(action.as_str(), "click" | "press" | "activate" | "jump");
+    object.actions.iter().any(does)
+}
+
+/// The value that a person sees in a control.
+fn value(object: &Object, role: Role, states: States) -> String {
+    if states.contains(States::PROTECTED) {
+        return String::new();
+    }
+    if is_field(object.role)
+        && let Some(text) = &object.text
+    {
+        return clipped(text, object.length);
+    }
+    match (object.number, role) {
+        (Some(number), _) => names::number(number),
+        (None, Role::Combobox) => match &object.text {
+            Some(text) if !text.trim().is_empty() => clipped(text, object.length),
+            _ if !object.labelled_by.is_empty() => object.name.trim().to_owned(),
+            _ => String::new(),
+        },
+        _ => String::new(),
+    }
+}
+
+/// A text with a mark where it goes on.
+fn clipped(text: &str, length: Option<i32>) -> String {
+    if length.is_some_and(|length| length > TEXT) { format!("{text}…") } else { text.to_owned() }
+}
+

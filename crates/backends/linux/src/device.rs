@@ -1,0 +1,263 @@
+//! An open app: what the device trait promises, each part in a file of its own.
+
+use crate::bus::{Desktop, Fault, Link};
+use crate::capture::read;
+use crate::capture::tree::{self, Where};
+use crate::events::Heard;
+use crate::ids::Ids;
+use crate::model::Picture;
+use async_trait::async_trait;
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_kernel::device::{
+    Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
+    Dialog, DialogAnswer, Leave, Located, Navigation, Notice, Page, Performed, Query, SettleRequest, Settled,
+    Shot, ShotRequest, unsupported,
+};
+use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_tree::{Handle, IdentityGrade, Rect, Tree};
+use tokio::process::Child;
+use tokio::time::timeout;
+
+/// How long one reading of an app may take in all.
+const READING: Duration = Duration::from_secs(10);
+
+/// How long an app that was asked to leave may take.
+const LEAVE: Duration = Duration::from_secs(2);
+
+/// How long the exit code of an app that left the bus is waited for.
+const EXIT: Duration = Duration::from_millis(500);
+
+/// A running app.
+#[derive(Debug)]
+pub(crate) struct LinuxDevice {
+    pub(crate) info: DeviceInfo,
+    pub(crate) desktop: Desktop,
+    pub(crate) link: Link,
+    pub(crate) heard: Arc<Heard>,
+    pub(crate) ids: Ids,
+    pub(crate) at: Where,
+    /// The app, where we started it.
+    pub(crate) child: Option<Child>,
+    /// What was read last, and the tree that it made.
+    pub(crate) last: Option<Last>,
+    /// How often the app had changed when that began.
+    pub(crate) seen: u64,
+    /// How often it had changed when notices were last asked for.
+    pub(crate) told: u64,
+}
+
+/// The last reading of the app.
+#[derive(Debug)]
+pub(crate) struct Last {
+    pub(crate) picture: Picture,
+    pub(crate) tree: Arc<Tree>,
+}
+
+impl LinuxDevice {
+    pub(crate) fn new(desktop: Desktop, link: Link, heard: Arc<Heard>, label: String, what: &str) -> Self {
+        let info = DeviceInfo { kind: "linux", label, grade: IdentityGrade::WhileAlive, pid: None };
+        Self {
+            info,
+            desktop,
+            link,
+            heard,
+            ids: Ids::default(),
+            at: Where { url: what.to_owned() },
+            child: None,
+            last: None,
+            seen: 0,
+            told: 0,
+        }
+    }
+
+    /// Reads the app and makes a tree of it. The same tree as before is the same `Arc`.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`, `TIMEOUT`.
+    pub(crate) async fn look(&mut self, watch: &[Handle]) -> Result<Arc<Tree>> {
+        // The counter first: what changes during the reading shows as a change since.
+        let changes = self.heard.state().changes;
+        let picture = match timeout(READING, read::read(&self.link)).await {
+            Ok(Ok(picture)) => picture,
+            Ok(Err(fault)) => return Err(self.failed(fault).await),
+            Err(_) => return Err(self.failed(Fault::Silent(READING.as_millis())).await),
+        };
+        let tree = tree::build(&picture, &mut self.ids, &self.at, watch)
+            .map_err(|e| Error::new(ErrorCode::Internal, format!("{} made no tree: {e}", self.at.url)))?;
+        self.seen = changes;
+        let tree = match &self.last {
+            Some(last) if *last.tree == tree && last.tree.hidden() == tree.hidden() => Arc::clone(&last.tree),
+            _ => Arc::new(tree),
+        };
+        self.last = Some(Last { picture, tree: Arc::clone(&tree) });
+        Ok(tree)
+    }
+
+    /// The path of a handle.
+    ///
+    /// # Errors
+    /// `ELEMENT_NOT_FOUND` for one that was never given.
+    pub(crate) fn path(&self, handle: Handle) -> Result<Arc<str>> {
+        self.ids.path(handle.id).cloned().ok_or_else(gone)
+    }
+
+    /// An error when the app is gone.
+    pub(crate) async fn alive(&mut self) -> Result<()> {
+        let left = self.heard.state().gone;
+        if left || self.desktop.closed() {
+            return Err(self.failed(Fault::Closed("the app has left".into())).await);
+        }
+        Ok(())
+    }
+
+    /// What a fault of a whole reading means.
+    pub(crate) async fn failed(&mut self, fault: Fault) -> Error {
+        if fault.is_final()
+            && let Some(child) = &mut self.child
+            && let Ok(Ok(status)) = timeout(EXIT, child.wait()).await
+        {
+            return lost(&format!("{} has ended ({status})", self.info.label));
+        }
+        self.lost(&fault)
+    }
+
+    /// The error of an app that does not answer any more.
+    pub(crate) fn lost(&self, fault: &Fault) -> Error {
+        match fault {
+            Fault::Silent(ms) => Error::new(
+                ErrorCode::Timeout,
+                format!("{} has not answered for {ms} ms; it may hang", self.info.label),
+            )
+            .hint("wait and try again; stickpin close ends it"),
+            fault => lost(&format!("{} cannot be reached any more: {fault}", self.info.label)),
+        }
+    }
+}
+
+/// The app is gone.
+pub(crate) fn lost(what: &str) -> Error {
+    Error::new(ErrorCode::BackendLost, what.to_owned()).hint("stickpin open starts it again")
+}
+
+/// The error of an element that vanished between being located and being acted on.
+pub(crate) fn gone() -> Error {
+    Error::new(ErrorCode::ElementNotFound, "the element is no longer in the app").hint("stickpin snapshot -i")
+}
+
+#[async_trait]
+impl Device for LinuxDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    async fn page(&mut self) -> Result<Option<Page>> {
+        Ok(None)
+    }
+
+    async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
+        self.alive().await?;
+        let tree = self.look(request.watch).await?;
+        let stored = request.stored.is_some_and(|stored| Arc::ptr_eq(stored, &tree));
+        Ok(if stored { Captured::Unchanged } else { Captured::Tree(tree) })
+    }
+
+    async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<Located>> {
+        self.alive().await?;
+        if self.ids.path(handle.id).is_none() {
+            return Ok(None);
+        }
+        let tree = self.look(&[]).await?;
+        let node = tree.find_handle(handle).map(|node| node.id());
+        Ok(node.map(|node| Located { tree, node }))
+    }
+
+    async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        self.boxes(handles).await
+    }
+
+    async fn aim(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
+        self.aim_at(handle, options).await
+    }
+
+    async fn element_at(&mut self, _x: f64, _y: f64) -> Result<Option<Handle>> {
+        Err(unsupported("linux", "tell what is at a point"))
+    }
+
+    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
+        self.alive().await?;
+        self.act(action, cancel).await
+    }
+
+    async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
+        self.until_quiet(request, cancel).await
+    }
+
+    async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
+        self.until_changed(timeout, cancel).await
+    }
+
+    async fn navigate(
+        &mut self,
+        to: &Navigation,
+        _leave: Leave,
+        _timeout: Duration,
+        _cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        match to {
+            Navigation::To(what) => Err(Error::new(
+                ErrorCode::Unsupported,
+                format!("{} stays what it is; {what} is another app or another run of it", self.info.label),
+            )
+            .hint(format!("stickpin open {what} --relaunch, or --session NAME to have both"))),
+            _ => Err(unsupported("linux", "go back, forward or home")),
+        }
+    }
+
+    async fn screenshot(&mut self, _request: ShotRequest) -> Result<Shot> {
+        Err(unsupported("linux", "take pictures"))
+    }
+
+    async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
+        self.alive().await?;
+        self.answer(handle, query).await
+    }
+
+    async fn notices(&mut self) -> Result<Vec<Notice>> {
+        self.alive().await?;
+        let (mut notices, changes) = {
+            let mut heard = self.heard.state();
+            (heard.notices.drain(..).collect::<Vec<_>>(), heard.changes)
+        };
+        if std::mem::replace(&mut self.told, changes) != changes {
+            notices.insert(0, Notice::Changed);
+        }
+        Ok(notices)
+    }
+
+    fn dialog(&self) -> Option<Dialog> {
+        // Dialogs of an app are windows of its tree: nothing keeps it from answering.
+        None
+    }
+
+    async fn answer_dialog(&mut self, _answer: DialogAnswer) -> Result<()> {
+        Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open")
+            .hint("the dialogs of an app are in its tree: press their buttons"))
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        let Some(mut child) = self.child.take() else { return Ok(()) };
+        let Some(pid) = child.id() else { return Ok(()) };
+        // It may save what it keeps; an app that does not listen is killed.
+        if let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
+            // It may just have ended by itself.
+            rustix::process::kill_process_group(pid, rustix::process::Signal::TERM).ok();
+            if timeout(LEAVE, child.wait()).await.is_err() {
+                rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
+            }
+        }
+        child.wait().await.map(drop).map_err(|e| {
+            Error::new(ErrorCode::Io, format!("{} could not be waited for: {e}", self.info.label))
+        })
+    }
+}

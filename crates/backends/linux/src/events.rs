@@ -1,0 +1,129 @@
+//! What an app signals by itself, counted and kept in few words: waiting for a change, for quiet and for the end is
+//! waiting for events.
+
+use crate::bus::Message;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use stickpin_kernel::device::Notice;
+use tokio::sync::watch;
+
+/// Notices that are kept until they are asked for; the oldest go first.
+const MAX_NOTICES: usize = 64;
+
+/// What is known of an app from its events.
+#[derive(Debug)]
+pub(crate) struct Heard {
+    state: Mutex<State>,
+    version: watch::Sender<u64>,
+}
+
+/// The counters and notices.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    /// The name of the app on the bus; events of others are not its own.
+    pub(crate) app: String,
+    /// Counts everything that may have changed what the app shows.
+    pub(crate) changes: u64,
+    /// When that was last counted up.
+    pub(crate) changed_at: Option<Instant>,
+    /// What the last change was of, in words.
+    pub(crate) last: String,
+    /// The app left the bus.
+    pub(crate) gone: bool,
+    pub(crate) notices: VecDeque<Notice>,
+}
+
+impl Heard {
+    pub(crate) fn new() -> Self {
+        Self { state: Mutex::default(), version: watch::Sender::new(0) }
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while it is held; if something did, the state would still be whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes in one signal.
+    pub(crate) fn hear(&self, message: &Message) {
+        if !self.state().take(message) {
+            return;
+        }
+        self.version.send_modify(|version| *version = version.wrapping_add(1));
+    }
+
+    /// Waits until `look` finds something. It is asked once now, and after every event.
+    pub(crate) async fn until<T>(&self, mut look: impl FnMut(&State) -> Option<T>) -> T {
+        let mut version = self.version.subscribe();
+        loop {
+            version.mark_unchanged();
+            if let Some(found) = look(&self.state()) {
+                return found;
+            }
+            if version.changed().await.is_err() {
+                // The sender lives in `self`.
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+}
+
+impl State {
+    /// Takes in one signal; whether it meant anything.
+    fn take(&mut self, message: &Message) -> bool {
+        if message.member == "NameOwnerChanged" {
+            let mut c = message.body();
+            let (name, _old, new) = (c.text(), c.text(), c.text());
+            let left = name.is_ok_and(|name| name == self.app) && new.is_ok_and(str::is_empty);
+            self.gone |= left;
+            return left;
+        }
+        if message.sender != self.app {
+            return false;
+        }
+        let Some(event) = message.interface.strip_prefix("org.a11y.atspi.") else { return false };
+        let detail = message.body().text().unwrap_or("").to_owned();
+        match (event, message.member.as_str()) {
+            // A cache that learns of an object says nothing that the app shows.
+            ("Cache", _) => return false,
+            ("Event.Window", "Create") => {
+                self.notice(|| Notice::Opened { id: String::new(), what: window(message) })
+            }
+            ("Event.Window", "Destroy") => self.notice(|| Notice::Closed { id: window(message) }),
+            ("Event.Object", "Announcement") => self.notice(|| Notice::Announced { text: any_text(message) }),
+            _ => {}
+        }
+        self.changes += 1;
+        self.changed_at = Some(Instant::now());
+        let of = event.strip_prefix("Event.").unwrap_or(event);
+        self.last = format!("{of} {} {detail}", message.member).trim_end().to_owned();
+        true
+    }
+
+    fn notice(&mut self, notice: impl FnOnce() -> Notice) {
+        if self.notices.len() == MAX_NOTICES {
+            self.notices.pop_front();
+        }
+        self.notices.push_back(notice());
+    }
+}
+
+/// The title of the window that an event is about.
+fn window(message: &Message) -> String {
+    let title = any_text(message);
+    if title.is_empty() { "a window".to_owned() } else { format!("window {}", stickpin_tree::quote(&title)) }
+}
+
+/// The text that an event carries (`siiv…`).
+fn any_text(message: &Message) -> String {
+    let mut c = message.body();
+    let read = || -> Result<String, crate::bus::Fault> {
+        c.text()?;
+        c.int()?;
+        c.int()?;
+        Ok(c.variant_text()?.trim().to_owned())
+    };
+    let mut read = read;
+    // An event of another shape carries no text.
+    read().unwrap_or_default()
+}

@@ -1,0 +1,47 @@
+//! Numbers for object paths. A number is given to one path for ever; the same path may come back for another object, which
+//! is why the device promises `WhileAlive` only.
+
+use hashbrown::HashMap;
+use std::sync::Arc;
+
+/// The numbers of one app.
+#[derive(Debug, Default)]
+pub(crate) struct Ids {
+    numbers: HashMap<Arc<str>, u64>,
+    paths: Vec<Arc<str>>,
+}
+
+impl Ids {
+    /// The number of a path, counting from 1; 0 for an object that we made up.
+    pub(crate) fn id(&mut self, path: &str) -> u64 {
+        if path.is_empty() {
+            return 0;
+        }
+        if let Some(&number) = self.numbers.get(path) {
+            return number;
+        }
+        let path: Arc<str> = path.into();
+        self.paths.push(Arc::clone(&path));
+        let number = self.paths.len() as u64;
+        self.numbers.insert(path, number);
+        number
+    }
+
+    /// The path of a number.
+    pub(crate) fn path(&self, id: u64) -> Option<&Arc<str>> {
+        self.paths.get(usize::try_from(id).ok()?.checked_sub(1)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_keeps_its_number_and_a_number_its_path() {
+        let mut ids = Ids::default();
+        assert_eq!((ids.id("/a"), ids.id("/b"), ids.id("/a"), ids.id("")), (1, 2, 1, 0));
+        assert_eq!(ids.path(2).map(|p| &**p), Some("/b"));
+        assert_eq!((ids.path(0), ids.path(3)), (None, None));
+    }
+}

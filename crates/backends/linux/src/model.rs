@@ -1,0 +1,131 @@
+//! What an app says of its objects, before it is a tree: plain values, so that recorded answers are as good as an app.
+
+use crate::bus::Toolkit;
+use serde::{Deserialize, Serialize};
+
+/// Interfaces that an object has, as bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Interfaces(u16);
+
+macro_rules! interfaces {
+    ($($name:ident = $bit:literal, $word:literal;)*) => {
+        impl Interfaces {
+            $(pub(crate) const $name: Self = Self(1 << $bit);)*
+
+            /// The bit of `org.a11y.atspi.<word>`.
+            fn of(word: &str) -> Self {
+                match word { $($word => Self::$name,)* _ => Self(0) }
+            }
+        }
+    };
+}
+
+interfaces! {
+    ACTION = 0, "Action"; COMPONENT = 1, "Component"; DOCUMENT = 2, "Document"; EDITABLE = 3, "EditableText";
+    HYPERLINK = 4, "Hyperlink"; SELECTION = 5, "Selection"; TABLE = 6, "Table"; TABLE_CELL = 7, "TableCell";
+    TEXT = 8, "Text"; VALUE = 9, "Value"; HYPERTEXT = 10, "Hypertext";
+}
+
+impl Interfaces {
+    /// Whether it has this one.
+    pub(crate) fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Adds one by its full name.
+    pub(crate) fn add(&mut self, name: &str) {
+        self.0 |= Self::of(name.rsplit('.').next().unwrap_or(name)).0;
+    }
+}
+
+/// An object of an app.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Object {
+    /// Its object path; empty for one that we made up.
+    pub(crate) path: String,
+    pub(crate) role: u32,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) name: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) description: String,
+    pub(crate) states: u64,
+    pub(crate) interfaces: Interfaces,
+    /// How many children it says it has; less than none when it does not say.
+    pub(crate) count: i32,
+    /// Those that are known, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) children: Vec<usize>,
+    /// Whether `children` are all that it has, in its own order.
+    pub(crate) complete: bool,
+    /// Whether it belongs to what a person can see or scroll to, as far as is known without its ancestors.
+    pub(crate) shown: bool,
+    /// Left, top, width, height as the toolkit says them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) extents: Option<[i32; 4]>,
+    /// How many characters it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) length: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) number: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) attributes: Vec<(String, String)>,
+    /// Paths of what labels it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) labelled_by: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) actions: Vec<String>,
+    /// Target of a link, address of a document.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) address: String,
+}
+
+impl Object {
+    /// Whether a state is set.
+    pub(crate) fn is(&self, state: u64) -> bool {
+        self.states & state != 0
+    }
+
+    /// Whether it has an interface.
+    pub(crate) fn has(&self, interface: Interfaces) -> bool {
+        self.interfaces.has(interface)
+    }
+
+    /// An attribute.
+    pub(crate) fn attribute(&self, key: &str) -> Option<&str> {
+        self.attributes.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
+    }
+}
+
+/// All that was read of an app at one moment. The first object is the app itself, its children are its windows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Picture {
+    pub(crate) toolkit: Toolkit,
+    pub(crate) objects: Vec<Object>,
+    /// A limit cut the reading.
+    pub(crate) truncated: bool,
+}
+
+impl Picture {
+    /// The app itself.
+    pub(crate) fn root(&self) -> &Object {
+        &self.objects[0]
+    }
+
+    /// The window that is active: it says so, or it has the focus inside.
+    pub(crate) fn active(&self) -> Option<usize> {
+        let windows = &self.root().children;
+        let seen = |&&w: &&usize| crate::states::seen(self.objects[w].states, self.toolkit);
+        let active = windows.iter().filter(seen).find(|&&w| self.objects[w].is(crate::states::ACTIVE));
+        active.or_else(|| windows.iter().filter(seen).find(|&&w| self.has_focus(w, 0))).copied()
+    }
+
+    fn has_focus(&self, at: usize, depth: usize) -> bool {
+        let object = &self.objects[at];
+        object.is(crate::states::FOCUSED)
+            || (depth < crate::capture::DEPTH
+                && object.children.iter().any(|&child| self.has_focus(child, depth + 1)))
+    }
+}

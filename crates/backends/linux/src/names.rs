@@ -1,0 +1,93 @@
+//! Names as a person would give them.
+//!
+//! GTK 4.8 falls back to the name of the class where a widget has no name (`GtkMenuButton`, `AdwGizmo`), and says a label
+//! that is both the content and the name twice (`7 7`).
+
+use crate::bus::Toolkit;
+
+/// Prefixes of the class names of libraries.
+const LIBRARIES: &[&str] = &["Gtk", "Adw", "Gdk", "Hdy", "Vte", "WebKit"];
+
+/// The name of an object without what the toolkit put there by itself. `wrapper` says that its role is none that has a
+/// name of its own; `content` is what the labels inside it read.
+pub(crate) fn cleaned<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, content: &str) -> &'a str {
+    let name = name.trim();
+    if toolkit != Toolkit::Gtk4 {
+        return name;
+    }
+    if is_class(name, wrapper) && name != content {
+        return "";
+    }
+    match name.len().checked_sub(1).map(|rest| name.split_at_checked(rest / 2)) {
+        Some(Some((half, rest)))
+            if !half.is_empty()
+                && rest.strip_prefix(' ') == Some(half)
+                && (content.is_empty() || content == half) =>
+        {
+            half
+        }
+        _ => name,
+    }
+}
+
+/// Whether a name is that of a class: `GtkButton`; of a wrapper also `HistoryView`.
+fn is_class(name: &str, wrapper: bool) -> bool {
+    let word = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let inner = |rest: &str| rest.starts_with(|c: char| c.is_ascii_uppercase());
+    let of_library = LIBRARIES.iter().any(|library| name.strip_prefix(library).is_some_and(inner));
+    let camel = || {
+        let mut case = name.chars().map(|c| c.is_ascii_uppercase());
+        case.next() == Some(true) && case.any(|upper| upper)
+    };
+    word && (of_library || (wrapper && camel()))
+}
+
+/// A number as a person writes it: without a fraction that says nothing.
+pub(crate) fn number(value: f64) -> String {
+    let rounded = (value * 1e6).round() / 1e6;
+    // No minus in front of nothing.
+    format!("{}", if rounded == 0.0 { 0.0 } else { rounded })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_names_are_no_names() {
+        let clean = |name, wrapper| cleaned(name, Toolkit::Gtk4, wrapper, "");
+        assert_eq!(clean("GtkMenuButton", false), "");
+        assert_eq!(clean("AdwGizmo", true), "");
+        assert_eq!(clean("HistoryView", true), "");
+        // A name that a person may have given.
+        assert_eq!(clean("HistoryView", false), "HistoryView");
+        assert_eq!(clean("Gtk", false), "Gtk");
+        assert_eq!(clean("Gtk+", false), "Gtk+");
+        assert_eq!(clean("History", true), "History");
+        // It is what can be read there.
+        assert_eq!(cleaned("GtkButton", Toolkit::Gtk4, false, "GtkButton"), "GtkButton");
+        assert_eq!(cleaned("GtkButton", Toolkit::Gtk3, false, ""), "GtkButton");
+    }
+
+    #[test]
+    fn what_is_said_twice_is_said_once() {
+        let clean = |name, content| cleaned(name, Toolkit::Gtk4, false, content);
+        assert_eq!(clean("7 7", "7"), "7");
+        assert_eq!(clean("÷ ÷", "÷"), "÷");
+        assert_eq!(clean("Save as Save as", ""), "Save as");
+        assert_eq!(clean("7 8", "7"), "7 8");
+        // The label reads so.
+        assert_eq!(clean("bye bye", "bye bye"), "bye bye");
+        assert_eq!(clean("", ""), "");
+        assert_eq!(clean(" ", ""), "");
+        assert_eq!(cleaned("7 7", Toolkit::Qt, false, "7"), "7 7");
+    }
+
+    #[test]
+    fn numbers_have_no_more_digits_than_they_need() {
+        assert_eq!(number(3.0), "3");
+        assert_eq!(number(0.1 + 0.2), "0.3");
+        assert_eq!(number(-0.0), "0");
+        assert_eq!(number(-1.5), "-1.5");
+    }
+}

@@ -1,0 +1,286 @@
+//! Finding, starting and attaching to apps.
+
+use crate::apps::{self, Places};
+use crate::bus::{Addresses, Desktop, Fault, Link, Running};
+use crate::device::{LinuxDevice, lost};
+use crate::events::Heard;
+use async_trait::async_trait;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_kernel::device::{
+    Capability, Check, Device, DeviceEntry, OpenRequest, Provider, SettleRequest, Support,
+};
+use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_tree::quote;
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep};
+
+/// How often it is looked whether an app that was started has registered.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How long nothing may move until an app counts as opened.
+const QUIET: Duration = Duration::from_millis(150);
+
+/// The word before the colon.
+const PREFIX: &str = "linux:";
+
+/// What the binary says about the desktop; nothing here reads the environment.
+#[derive(Debug, Clone, Default)]
+pub struct LinuxConfig {
+    /// `DBUS_SESSION_BUS_ADDRESS`.
+    pub session_bus: Option<String>,
+    /// `AT_SPI_BUS_ADDRESS`.
+    pub accessibility_bus: Option<String>,
+    /// `DISPLAY`.
+    pub display: Option<String>,
+    /// `WAYLAND_DISPLAY`.
+    pub wayland: Option<String>,
+    /// `PATH`.
+    pub path: Option<OsString>,
+    /// `XDG_DATA_HOME` and `XDG_DATA_DIRS`, the first first.
+    pub data: Vec<PathBuf>,
+}
+
+/// The apps of a Linux desktop.
+#[derive(Debug, Clone, Default)]
+pub struct LinuxProvider {
+    pub(crate) config: LinuxConfig,
+}
+
+/// What the device can do.
+const CAPABILITIES: &[(Capability, Support)] = &[
+    (Capability::Capture, Support::Yes),
+    (Capability::Locate, Support::Yes),
+    (Capability::Press, Support::Yes),
+    (Capability::LongPress, Support::No),
+    (Capability::Hover, Support::No),
+    (Capability::Drag, Support::No),
+    (Capability::Fill, Support::Yes),
+    (Capability::Type, Support::No),
+    (Capability::Key, Support::No),
+    (Capability::Select, Support::Yes),
+    (Capability::Scroll, Support::No),
+    (Capability::Upload, Support::No),
+    (Capability::Clipboard, Support::No),
+    (Capability::History, Support::No),
+    (Capability::Reload, Support::No),
+    (Capability::Navigate, Support::No),
+    (Capability::Screenshot, Support::No),
+    (Capability::Dialogs, Support::No),
+    (Capability::Html, Support::No),
+    (Capability::Attrs, Support::Yes),
+    (Capability::Settle, Support::Yes),
+    (Capability::Tabs, Support::No),
+    (Capability::Requests, Support::No),
+    (Capability::Downloads, Support::No),
+    (Capability::Evaluate, Support::No),
+];
+
+impl LinuxProvider {
+    /// A provider of the desktop that `config` describes.
+    #[must_use]
+    pub fn new(config: LinuxConfig) -> Self {
+        Self { config }
+    }
+
+    pub(crate) fn addresses(&self) -> Addresses {
+        Addresses {
+            accessibility: self.config.accessibility_bus.clone(),
+            session: self.config.session_bus.clone(),
+            display: self.config.display.clone(),
+        }
+    }
+
+    fn places(&self) -> Places {
+        Places { data: self.config.data.clone(), path: self.config.path.clone() }
+    }
+
+    /// Connects to the accessibility bus; what it signals goes to `heard`.
+    async fn desktop(&self, heard: &Arc<Heard>) -> Result<Desktop> {
+        let listener = Arc::clone(heard);
+        Desktop::connect(&self.addresses(), Box::new(move |message| listener.hear(message))).await.map_err(|e| {
+            Error::new(ErrorCode::ToolMissing, format!("there is no accessibility bus: {e}"))
+                .hint("apt install at-spi2-core, and run in a desktop session; stickpin doctor says what is missing")
+        })
+    }
+
+    /// Starts an app and waits until it has registered with a window.
+    async fn launch(&self, desktop: &Desktop, name: &str, request: &OpenRequest) -> Result<(Running, Child)> {
+        let launch = apps::find(name, &self.places())?;
+        // Toolkits that wait for somebody to listen register only then.
+        if let Err(e) = Desktop::switch_on(&self.addresses()).await {
+            tracing::debug!("accessibility could not be switched on: {e}");
+        }
+        let before = desktop.running().await.map_err(no_registry)?;
+        let mut command = Command::new(&launch.program);
+        command.args(&launch.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.process_group(0).kill_on_drop(true);
+        if request.dir.is_dir() {
+            command.current_dir(&request.dir);
+        }
+        let mut child = command.spawn().map_err(|e| {
+            Error::new(
+                ErrorCode::DeviceNotFound,
+                format!("{} cannot be started: {e}", quote(&launch.program)),
+            )
+        })?;
+        let until = Instant::now() + request.ready_timeout;
+        loop {
+            let running = desktop.running().await.map_err(no_registry)?;
+            let ours = |app: &&Running| {
+                app.windows.is_some_and(|count| count > 0)
+                    && (is_below(app.pid, child.id()) || !before.iter().any(|known| known.bus == app.bus))
+            };
+            let own = running.iter().find(|app| is_below(app.pid, child.id()) && ours(app));
+            if let Some(app) = own.or_else(|| running.iter().find(ours)) {
+                return Ok((app.clone(), child));
+            }
+            let ended = child.try_wait().map_err(|e| lost(&e.to_string()))?;
+            // One that hands over to a process that runs already ends well and at once.
+            if let Some(status) = ended.filter(|status| !status.success()) {
+                return Err(lost(&format!(
+                    "{} ended before it showed a window ({status})",
+                    quote(&launch.program)
+                )));
+            }
+            if request.cancel.is_cancelled() || Instant::now() >= until {
+                let seconds = request.ready_timeout.as_secs();
+                return Err(Error::new(
+                    ErrorCode::Timeout,
+                    format!(
+                        "{} showed no window on the accessibility bus within {seconds} s",
+                        quote(&launch.program)
+                    ),
+                )
+                .hint("it may run already (--attach), or have accessibility switched off: stickpin doctor"));
+            }
+            sleep(LOOK).await;
+        }
+    }
+
+    /// The running app that is meant: by its title, its process or its name on the bus.
+    async fn running(&self, desktop: &Desktop, name: &str) -> Result<Running> {
+        let running = desktop.running().await.map_err(no_registry)?;
+        let is = |app: &&Running| {
+            app.bus == name
+                || app.pid.is_some_and(|pid| pid.to_string() == name)
+                || app.title.eq_ignore_ascii_case(name)
+        };
+        let mut found = running.iter().filter(is);
+        match (found.next(), found.next()) {
+            (Some(app), None) => Ok(app.clone()),
+            (Some(_), Some(_)) => {
+                let all: Vec<String> = running
+                    .iter()
+                    .filter(is)
+                    .filter_map(|app| app.pid)
+                    .map(|p| format!("linux:{p}"))
+                    .collect();
+                Err(Error::new(ErrorCode::AmbiguousMatch, format!("several apps are called {}", quote(name)))
+                    .hint(format!("say which process: stickpin open --attach {}", all.join(" or "))))
+            }
+            (None, _) => Err(Error::new(
+                ErrorCode::DeviceNotFound,
+                format!("no running app is called {}", quote(name)),
+            )
+            .hint("stickpin devices lists what runs; without --attach it is started")),
+        }
+    }
+}
+
+fn no_registry(fault: Fault) -> Error {
+    lost(&format!("the accessibility registry does not answer: {fault}"))
+}
+
+/// Whether a process is another one or was started by it, directly or not.
+fn is_below(pid: Option<u32>, ancestor: Option<u32>) -> bool {
+    let (Some(mut pid), Some(ancestor)) = (pid, ancestor) else { return false };
+    // As deep as nobody nests processes.
+    for _ in 0..64 {
+        if pid == ancestor {
+            return true;
+        }
+        match parent(pid) {
+            Some(above) if above > 1 => pid = above,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// The parent of a process (`/proc/PID/stat`, field 4).
+fn parent(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[async_trait]
+impl Provider for LinuxProvider {
+    fn kind(&self) -> &'static str {
+        "linux"
+    }
+
+    fn claims(&self, what: &str) -> bool {
+        what.starts_with(PREFIX)
+    }
+
+    async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
+        let name = request.what.strip_prefix(PREFIX).unwrap_or(&request.what).trim();
+        let heard = Arc::new(Heard::new());
+        let desktop = self.desktop(&heard).await?;
+        let (app, child) = if request.attach {
+            (self.running(&desktop, name).await?, None)
+        } else {
+            let (app, child) = self.launch(&desktop, name, &request).await?;
+            (app, Some(child))
+        };
+        let reach = |fault: Fault| lost(&format!("{} does not answer: {fault}", quote(&app.title)));
+        heard.state().app.clone_from(&app.bus);
+        desktop.listen(&app.bus).await.map_err(reach)?;
+        let link = Link::to(&desktop, &app.bus).await.map_err(reach)?;
+        let label = if app.title.is_empty() { name.to_owned() } else { app.title.clone() };
+        let mut device = LinuxDevice::new(desktop, link, heard, label, &request.what);
+        device.info.pid = app.pid;
+        device.child = child;
+        let arrival = SettleRequest { quiet: QUIET, cap: request.ready_timeout };
+        device.settle(arrival, &request.cancel).await?;
+        Ok(Box::new(device))
+    }
+
+    async fn devices(&self) -> Result<Vec<DeviceEntry>> {
+        let heard = Arc::new(Heard::new());
+        // Where there is no desktop, nothing of it can be opened.
+        let Ok(desktop) = self.desktop(&heard).await else { return Ok(Vec::new()) };
+        let running = desktop.running().await.map_err(no_registry)?;
+        let shown = running.into_iter().filter(|app| app.windows != Some(0));
+        Ok(shown
+            .map(|app| {
+                let windows = match app.windows {
+                    Some(1) => "1 window".to_owned(),
+                    Some(count) => format!("{count} windows"),
+                    None => "does not answer".to_owned(),
+                };
+                let name = app.pid.map_or_else(|| app.bus.clone(), |pid| pid.to_string());
+                DeviceEntry {
+                    open: format!("--attach linux:{name}"),
+                    title: format!("{} ({windows})", app.title),
+                }
+            })
+            .collect())
+    }
+
+    fn capabilities(&self) -> &'static [(Capability, Support)] {
+        CAPABILITIES
+    }
+
+    async fn doctor(&self) -> Vec<Check> {
+        crate::doctor::checks(self).await
+    }
+
+    async fn sweep(&self, _state_dir: &Path) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+}

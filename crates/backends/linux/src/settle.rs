@@ -1,0 +1,66 @@
+//! Waiting: for a change, for quiet, for the end.
+
+use crate::device::LinuxDevice;
+use std::time::{Duration, Instant};
+use stickpin_kernel::Result;
+use stickpin_kernel::device::{CancellationToken, SettleRequest, Settled};
+use tokio::time::timeout;
+
+/// The net below events: how long `changed` waits before it says that something *may* have changed, because toolkits do
+/// not signal everything.
+const NET: Duration = Duration::from_millis(500);
+
+impl LinuxDevice {
+    /// Waits until nothing was signalled for `request.quiet`, at most `request.cap`.
+    pub(crate) async fn until_quiet(
+        &mut self,
+        request: SettleRequest,
+        cancel: &CancellationToken,
+    ) -> Result<Settled> {
+        let start = Instant::now();
+        let end = start + request.cap;
+        loop {
+            self.alive().await?;
+            let (changes, last) = {
+                let heard = self.heard.state();
+                (heard.changes, heard.changed_at.map_or(start, |at| at.max(start)))
+            };
+            let quiet_at = last + request.quiet;
+            let now = Instant::now();
+            if now >= quiet_at {
+                // What it signalled until now has arrived when it answers: an app that is busy has not signalled yet.
+                self.link.barrier().await.map_err(|e| self.lost(&e))?;
+                if self.heard.state().changes == changes {
+                    return Ok(Settled { settled: true, still: Vec::new() });
+                }
+                continue;
+            }
+            if now >= end || cancel.is_cancelled() {
+                let still = vec![self.heard.state().last.clone()];
+                return Ok(Settled { settled: false, still });
+            }
+            let wait = quiet_at.min(end).saturating_duration_since(now);
+            let more = self.heard.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
+            tokio::select! {
+                // Either may come first: both are looked at again.
+                woken = timeout(wait, more) => drop(woken),
+                () = cancel.cancelled() => {}
+            }
+        }
+    }
+
+    /// Waits until something may have changed since the last capture.
+    pub(crate) async fn until_changed(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
+        // Whoever asks again and again must not keep events from being read.
+        tokio::task::yield_now().await;
+        let seen = self.seen;
+        let changed = self.heard.until(|heard| (heard.changes != seen || heard.gone).then_some(()));
+        let changed = tokio::select! {
+            changed = timeout(wait.min(NET), changed) => changed.is_ok(),
+            () = cancel.cancelled() => return Ok(false),
+        };
+        self.alive().await?;
+        // The net is shorter than the wait: something may have changed without a word.
+        Ok(changed || wait > NET)
+    }
+}

@@ -1,0 +1,119 @@
+//! The states of AT-SPI (`AtspiStateType` in `atspi-constants.h`, by their numbers) and what they mean here.
+
+use crate::bus::Toolkit;
+use stickpin_tree::{Role, States};
+
+macro_rules! states {
+    ($($name:ident = $bit:literal;)*) => { $(pub(crate) const $name: u64 = 1 << $bit;)* };
+}
+
+states! {
+    ACTIVE = 1; BUSY = 3; CHECKED = 4; COLLAPSED = 5; DEFUNCT = 6; EDITABLE = 7; ENABLED = 8; EXPANDABLE = 9;
+    EXPANDED = 10; FOCUSABLE = 11; FOCUSED = 12; MODAL = 16; MULTI_LINE = 17; MULTISELECTABLE = 18;
+    PRESSED = 20; SELECTABLE = 22; SELECTED = 23; SENSITIVE = 24; SHOWING = 25; VISIBLE = 30;
+    MANAGES_DESCENDANTS = 31; INDETERMINATE = 32; REQUIRED = 33; INVALID_ENTRY = 36; CHECKABLE = 41; HAS_POPUP = 42;
+    READ_ONLY = 43;
+}
+
+/// The two words of `GetState` as one number.
+pub(crate) fn joined(words: &[u32]) -> u64 {
+    let word = |at: usize| u64::from(words.get(at).copied().unwrap_or(0));
+    word(0) | word(1) << 32
+}
+
+/// Whether a person may see it, as far as its own states say. GTK 4.8 says SHOWING of windows only.
+pub(crate) fn seen(states: u64, toolkit: Toolkit) -> bool {
+    if states & DEFUNCT != 0 {
+        return false;
+    }
+    match toolkit {
+        Toolkit::Gtk4 => states & VISIBLE != 0,
+        _ => states & SHOWING != 0,
+    }
+}
+
+/// Whether it cannot be used now. Where a toolkit says SENSITIVE, that counts; ENABLED is what the others say.
+fn disabled(states: u64, toolkit: Toolkit) -> bool {
+    match toolkit {
+        Toolkit::Gtk4 | Toolkit::Gtk3 => states & SENSITIVE == 0,
+        _ => states & (ENABLED | SENSITIVE) == 0,
+    }
+}
+
+/// What the states of an object with this role are in the tree's words.
+pub(crate) fn mapped(states: u64, role: Role, toolkit: Toolkit) -> States {
+    let is = |bit: u64| states & bit != 0;
+    let mut out = States::empty();
+    let mut set = |on: bool, state: States| {
+        if on {
+            out |= state;
+        }
+    };
+    let control = role.is_control();
+    set(control && disabled(states, toolkit), States::DISABLED);
+    set(is(BUSY), States::BUSY);
+    set(is(FOCUSABLE), States::FOCUSABLE);
+    set(is(FOCUSED), States::FOCUSED);
+    set(is(MODAL), States::MODAL);
+    set(is(REQUIRED), States::REQUIRED);
+    set(is(INVALID_ENTRY), States::INVALID);
+    set(is(MULTISELECTABLE), States::MULTISELECTABLE);
+    set(is(HAS_POPUP), States::HAS_POPUP);
+    set(is(SELECTABLE), States::SELECTABLE);
+    set(is(SELECTABLE) && is(SELECTED), States::SELECTED);
+    // COLLAPSED is said by Qt and GTK 4 instead of EXPANDABLE.
+    set(is(EXPANDABLE) || is(COLLAPSED), States::EXPANDABLE);
+    set(is(EXPANDED), States::EXPANDED | States::EXPANDABLE);
+    let checkable = matches!(
+        role,
+        Role::Checkbox | Role::Radio | Role::Switch | Role::MenuItemCheckbox | Role::MenuItemRadio
+    );
+    set(checkable, States::CHECKABLE);
+    set(checkable && is(CHECKED), States::CHECKED);
+    set(checkable && is(INDETERMINATE), States::MIXED);
+    let field = matches!(role, Role::TextBox | Role::SearchBox | Role::SpinButton);
+    set(field && is(EDITABLE), States::EDITABLE);
+    set(field && is(MULTI_LINE), States::MULTILINE | States::EDIT_HOST);
+    set(field && (is(READ_ONLY) || !is(EDITABLE)), States::READONLY);
+    set(control, States::ACTIONABLE);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_seen_depends_on_the_toolkit() {
+        assert!(seen(VISIBLE, Toolkit::Gtk4));
+        assert!(!seen(VISIBLE, Toolkit::Gtk3));
+        assert!(seen(VISIBLE | SHOWING, Toolkit::Qt));
+        assert!(!seen(VISIBLE | SHOWING | DEFUNCT, Toolkit::Qt));
+    }
+
+    #[test]
+    fn a_gtk_4_button_without_enabled_can_be_pressed_and_one_without_sensitive_cannot() {
+        let states = |s| mapped(s, Role::Button, Toolkit::Gtk4);
+        assert!(!states(SENSITIVE | VISIBLE).contains(States::DISABLED));
+        assert!(states(VISIBLE).contains(States::DISABLED));
+        assert!(!mapped(ENABLED | SENSITIVE, Role::Button, Toolkit::Gtk3).contains(States::DISABLED));
+        assert!(mapped(SHOWING, Role::Button, Toolkit::Qt).contains(States::DISABLED));
+        // What nobody uses is not disabled.
+        assert!(!mapped(VISIBLE, Role::Group, Toolkit::Gtk4).contains(States::DISABLED));
+    }
+
+    #[test]
+    fn checked_counts_for_what_can_be_checked() {
+        let on = |role| mapped(CHECKED | ENABLED, role, Toolkit::Qt);
+        assert!(on(Role::Checkbox).contains(States::CHECKED | States::CHECKABLE));
+        assert!(!on(Role::MenuItem).contains(States::CHECKED));
+    }
+
+    #[test]
+    fn a_field_that_cannot_be_edited_is_read_only() {
+        let field = |s| mapped(s, Role::TextBox, Toolkit::Gtk3);
+        assert!(field(SENSITIVE | EDITABLE).contains(States::EDITABLE));
+        assert!(field(SENSITIVE).contains(States::READONLY));
+        assert!(field(SENSITIVE | EDITABLE | MULTI_LINE).contains(States::EDIT_HOST | States::MULTILINE));
+    }
+}
