@@ -8,8 +8,9 @@ use std::borrow::Cow;
 use std::fmt;
 use stickpin_tree::quote;
 
-/// Names of keys that are more than one character, in the words of `KeyboardEvent.key`.
-const NAMED: &[&str] = &[
+/// Names of keys that are more than one character, in the words of `KeyboardEvent.key`; the space bar is handed to a
+/// device as a space. A device knows each of them.
+pub const NAMED: &[&str] = &[
     "Enter",
     "Tab",
     "Escape",

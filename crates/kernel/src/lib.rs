@@ -53,6 +53,7 @@ pub use device::{Device, Provider};
 pub use error::{Dispatched, Error, ErrorCode, Result, io_error};
 pub use host::{Host, HostConfig, Numbers};
 pub use journal::{Journal, NoJournal};
+pub use keys::NAMED as KEY_NAMES;
 pub use receipt::is_error as receipt_is_error;
 pub use recording::{Expectation, NoScribe, Recorded, Recording, Scribe, Witness};
 pub use render::{Show, Text};

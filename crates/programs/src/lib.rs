@@ -7,5 +7,5 @@ mod process;
 mod record;
 
 pub use find::{is_program, on_path};
-pub use process::{Process, kill_group};
+pub use process::{Process, kill_group, kill_one};
 pub use record::{Record, remove_folder, sweep};

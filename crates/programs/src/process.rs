@@ -25,11 +25,34 @@ impl Process {
         started(self.pid).is_some_and(|now| now == self.started)
     }
 
-    /// Ends it and its group at once.
+    /// All that were started with this entry (`NAME=value`) in their environment, as far as the platform tells.
+    #[must_use]
+    pub fn marked(entry: &str) -> Vec<Self> {
+        // Where there is no such folder nobody can tell.
+        let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+        let pids = entries.filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok());
+        let has = |pid: &u32| {
+            // Those of other users cannot be read, and are not ours.
+            std::fs::read(format!("/proc/{pid}/environ"))
+                .is_ok_and(|environ| environ.split(|b| *b == 0).any(|e| e == entry.as_bytes()))
+        };
+        pids.filter(has).filter_map(Self::find).collect()
+    }
+
+    /// Ends it at once, with its group if it leads one.
     pub fn kill(&self) {
         if self.alive() {
             kill_group(self.pid);
+            kill_one(self.pid);
         }
+    }
+}
+
+/// Ends one process at once, and nothing that it started.
+pub fn kill_one(pid: u32) {
+    let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else { return };
+    if let Err(e) = rustix::process::kill_process(pid, rustix::process::Signal::KILL) {
+        tracing::debug!(pid = pid.as_raw_nonzero(), error = %e, "could not end a process");
     }
 }
 
@@ -72,5 +95,25 @@ mod tests {
         let us = Process::find(std::process::id()).unwrap();
         assert!(us.alive());
         assert!(!Process { started: "0".into(), ..us }.alive());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_bears_a_mark_is_found_and_ended() {
+        let mark = format!("STICKPIN_TEST_MARK={}", std::process::id());
+        let (name, value) = mark.split_once('=').unwrap();
+        let mut child = std::process::Command::new("sleep").arg("60").env(name, value).spawn().unwrap();
+        // The environment is there once the program is.
+        let found = loop {
+            let found = Process::marked(&mark);
+            if !found.is_empty() {
+                break found;
+            }
+            std::thread::yield_now();
+        };
+        assert_eq!(found.iter().map(|p| p.pid).collect::<Vec<_>>(), [child.id()]);
+        found[0].kill();
+        assert!(!child.wait().unwrap().success());
+        assert_eq!(Process::marked(&mark), []);
     }
 }

@@ -24,6 +24,12 @@ pub struct Record {
     pub owner: Process,
     /// Folders made for these processes only, all below the folder of the record.
     pub folders: Vec<PathBuf>,
+    /// Symbolic links to the folder of the record: short names for it, as sockets need them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<PathBuf>,
+    /// An entry (`NAME=value`) of the environment that only these processes and what they started have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
 }
 
 impl Record {
@@ -35,6 +41,8 @@ impl Record {
             processes: children.iter().copied().map(find).collect(),
             owner: find(std::process::id()),
             folders,
+            links: Vec::new(),
+            mark: None,
         }
     }
 
@@ -121,9 +129,17 @@ fn sweep_one(folder: &Path, text: &[u8], done: &mut Vec<String>) -> io::Result<(
     if record.owner.alive() {
         return Ok(());
     }
-    for process in record.processes.iter().filter(|p| p.alive()) {
+    let marked = record.mark.as_deref().map(Process::marked).unwrap_or_default();
+    for process in record.processes.iter().chain(&marked).filter(|p| p.alive()) {
         process.kill();
         done.push(format!("ended the process {}, whose owner is gone", process.pid));
+    }
+    for link in &record.links {
+        // Only one that leads here was made by us.
+        if std::fs::read_link(link).is_ok_and(|to| to == folder) {
+            std::fs::remove_file(link)?;
+            done.push(format!("removed {}", link.display()));
+        }
     }
     for left in &record.folders {
         // A record that names anything outside its own folder was not written by us.
@@ -146,23 +162,36 @@ mod tests {
     #[test]
     fn a_sweep_spares_the_living_and_what_lies_elsewhere() {
         let state = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
         let gone = Process { pid: us().pid, started: "0".into() };
         let make = |name: &str, owner: &Process, folder: &Path| {
             let dir = state.path().join("sessions").join(name);
             let profile = dir.join("profile");
             std::fs::create_dir_all(&profile).unwrap();
+            let to = if name == "forged" { elsewhere.path() } else { &dir };
+            std::os::unix::fs::symlink(to, dir.join("link")).unwrap();
             let folders =
                 vec![if folder.as_os_str().is_empty() { profile.clone() } else { folder.to_owned() }];
-            Record { processes: vec![gone.clone()], owner: owner.clone(), folders }.write(&dir).unwrap();
+            Record {
+                processes: vec![gone.clone()],
+                owner: owner.clone(),
+                folders,
+                links: vec![dir.join("link")],
+                mark: None,
+            }
+            .write(&dir)
+            .unwrap();
             profile
         };
-        let elsewhere = tempfile::tempdir().unwrap();
         let living = make("living", &us(), Path::new(""));
         let dead = make("dead", &gone, Path::new(""));
         make("forged", &gone, elsewhere.path());
         let done = sweep(state.path()).unwrap();
         assert!(living.exists() && !dead.exists() && elsewhere.path().exists());
-        assert_eq!(done, [format!("removed {}", dead.display())]);
+        let link = dead.with_file_name("link");
+        assert_eq!(done, [format!("removed {}", link.display()), format!("removed {}", dead.display())]);
+        assert!(!link.is_symlink() && living.with_file_name("link").is_symlink());
+        assert!(state.path().join("sessions/forged/link").is_symlink());
         assert_eq!(sweep(state.path()).unwrap(), Vec::<String>::new());
     }
 }

@@ -33,7 +33,9 @@ pub use record::{
     Clause, Meaning, Opener, Openers, Records, Refused, Verdict, came_back_with_its_list, content_match,
 };
 pub use role::Role;
-pub use selector::{Condition, CssAnswers, Likeness, Selector, SelectorError, SelectorErrorKind, nearest, reduce};
+pub use selector::{
+    Condition, CssAnswers, Likeness, Selector, SelectorError, SelectorErrorKind, nearest, reduce,
+};
 pub use state::States;
 pub use strings::StrId;
 pub use tree::{NodeRef, Tree};

@@ -347,4 +347,3 @@ fn value(object: &Object, role: Role, states: States) -> String {
 fn clipped(text: &str, length: Option<i32>) -> String {
     if length.is_some_and(|length| length > TEXT) { format!("{text}…") } else { text.to_owned() }
 }
-

@@ -1,0 +1,41 @@
+//! Names that the server knows by number.
+
+x11rb::atom_manager! {
+    /// The atoms of ICCCM, EWMH and our own.
+    pub(crate) Atoms:
+    /// While they are asked for.
+    AtomsCookie {
+        CLIPBOARD,
+        INCR,
+        TARGETS,
+        UTF8_STRING,
+        TEXT,
+        TIMESTAMP,
+        TEXT_PLAIN_UTF8: b"text/plain;charset=utf-8",
+        TEXT_PLAIN: b"text/plain",
+        STICKPIN_CLIPBOARD: b"_STICKPIN_CLIPBOARD",
+        STICKPIN_SEAT: b"_STICKPIN_SEAT",
+        STICKPIN_SPARES: b"_STICKPIN_SPARES",
+        WM_CHANGE_STATE,
+        WM_PROTOCOLS,
+        WM_STATE,
+        _NET_ACTIVE_WINDOW,
+        _NET_CLIENT_LIST_STACKING,
+        _NET_CURRENT_DESKTOP,
+        _NET_FRAME_EXTENTS,
+        _GTK_FRAME_EXTENTS,
+        _NET_REQUEST_FRAME_EXTENTS,
+        _NET_SUPPORTING_WM_CHECK,
+        _NET_WM_DESKTOP,
+        _NET_WM_NAME,
+        _NET_WM_PID,
+        _NET_WM_PING,
+        _NET_WM_STATE,
+        _NET_WM_STATE_ABOVE,
+        _NET_WM_STATE_HIDDEN,
+        _NET_WM_STATE_MODAL,
+        _NET_WM_WINDOW_TYPE,
+        _NET_WM_WINDOW_TYPE_DESKTOP,
+        _NET_WM_WINDOW_TYPE_DOCK,
+    }
+}

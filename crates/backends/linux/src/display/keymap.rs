@@ -1,0 +1,195 @@
+//! Which key makes a character: keysyms, and the keyboard's table of them. Pure.
+
+/// What a keycode without a meaning has.
+pub(super) const NO_SYMBOL: u32 = 0;
+
+/// The keysym of AltGr.
+pub(super) const LEVEL3: u32 = 0xfe03;
+
+/// Names of `KeyboardEvent.key` with the keysyms of X11 (keysymdef.h).
+const NAMED: &[(&str, u32)] = &[
+    ("Enter", 0xff0d),
+    ("Tab", 0xff09),
+    ("Backspace", 0xff08),
+    ("Delete", 0xffff),
+    ("Escape", 0xff1b),
+    ("ArrowUp", 0xff52),
+    ("ArrowDown", 0xff54),
+    ("ArrowLeft", 0xff51),
+    ("ArrowRight", 0xff53),
+    ("Home", 0xff50),
+    ("End", 0xff57),
+    ("PageUp", 0xff55),
+    ("PageDown", 0xff56),
+    ("Insert", 0xff63),
+    ("Shift", 0xffe1),
+    ("Control", 0xffe3),
+    ("Alt", 0xffe9),
+    // The key with the logo: what browsers call Meta.
+    ("Meta", 0xffeb),
+    ("CapsLock", 0xffe5),
+    ("ContextMenu", 0xff67),
+    ("NumLock", 0xff7f),
+    ("ScrollLock", 0xff14),
+    ("Pause", 0xff13),
+    ("PrintScreen", 0xff61),
+    ("AltGraph", LEVEL3),
+];
+
+/// The keysym of F1; the others follow.
+const F1: u32 = 0xffbe;
+
+/// The keysym of a key by its `KeyboardEvent.key` name; none for a name that is no key's.
+pub(crate) fn named(name: &str) -> Option<u32> {
+    let mut chars = name.chars();
+    if let (Some(c), None) = (chars.next(), chars.next()) {
+        return Some(of_char(c));
+    }
+    let listed = NAMED.iter().find(|(known, _)| *known == name).map(|&(_, sym)| sym);
+    let number = || name.strip_prefix('F')?.parse::<u32>().ok().filter(|n| (1..=24).contains(n));
+    listed.or_else(|| Some(F1 + number()? - 1))
+}
+
+/// The keysym of a character: Latin-1 is itself, the rest has a bit of its own (keysymdef.h, "Unicode").
+pub(crate) fn of_char(c: char) -> u32 {
+    match c {
+        '\n' | '\r' => 0xff0d,
+        '\t' => 0xff09,
+        ' '..='~' | '\u{a0}'..='\u{ff}' => u32::from(c),
+        _ => 0x0100_0000 | u32::from(c),
+    }
+}
+
+/// The character of a keysym, where it is one by the rule of [`of_char`].
+fn char_of(sym: u32) -> Option<char> {
+    match sym {
+        0x20..=0x7e | 0xa0..=0xff => char::from_u32(sym),
+        0x0100_0100..=0x0110_ffff => char::from_u32(sym & 0x00ff_ffff),
+        _ => None,
+    }
+}
+
+/// How a keysym is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stroke {
+    pub(crate) code: u8,
+    pub(crate) shift: bool,
+    pub(crate) level3: bool,
+}
+
+/// The keyboard's table.
+#[derive(Debug, Clone)]
+pub(crate) struct Keymap {
+    pub(super) first: u8,
+    /// Keysyms of one key.
+    pub(super) width: usize,
+    pub(super) syms: Vec<u32>,
+}
+
+impl Keymap {
+    fn keys(&self) -> impl Iterator<Item = (u8, &[u32])> {
+        let codes = self.first..=u8::MAX;
+        codes.zip(self.syms.chunks_exact(self.width.max(1)))
+    }
+
+    /// How to make a keysym with the layout `group` (0 or 1) and Caps Lock as it is. Keys that need nothing held come
+    /// first.
+    pub(crate) fn find(&self, sym: u32, group: usize, caps: bool) -> Option<Stroke> {
+        // Core protocol, chapter 5, and "Core Keyboard Mapping to XKB": two levels of each of two layouts, then the
+        // third and fourth level of both.
+        let base = group.min(1) * 2;
+        let levels =
+            [(base, false, false), (base + 1, true, false), (base + 4, false, true), (base + 5, true, true)];
+        for (index, shift, level3) in levels {
+            let has = |&(code, syms): &(u8, &[u32])| (syms.get(index) == Some(&sym)).then_some(code);
+            let Some(code) = self.keys().find_map(|key| has(&key)) else { continue };
+            if level3 && !self.keys().any(|(_, syms)| syms.first() == Some(&LEVEL3)) {
+                continue;
+            }
+            let letter = char_of(sym).is_some_and(|c| c.is_lowercase() || c.is_uppercase());
+            return Some(Stroke { code, shift: shift != (caps && letter && !level3), level3 });
+        }
+        None
+    }
+
+    /// Keys that mean nothing, the last first: they are the least likely to be on a keyboard.
+    pub(crate) fn spares(&self) -> Vec<u8> {
+        let empty = |syms: &[u32]| syms.iter().all(|&s| s == NO_SYMBOL);
+        let mut codes: Vec<u8> = self.keys().filter(|(_, syms)| empty(syms)).map(|(code, _)| code).collect();
+        codes.reverse();
+        codes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A German keyboard in small: q/Q/@, ß, y on another key in the second layout, AltGr, one that means nothing.
+    fn german() -> Keymap {
+        let row = |syms: [u32; 6]| syms;
+        let syms = [
+            row([0x71, 0x51, 0x44f | 0x0100_0000, 0, 0x40, 0x07d9]),
+            row([0xdf, 0x3f, 0xdf, 0x3f, 0x5c, 0]),
+            row([LEVEL3, 0, LEVEL3, 0, 0, 0]),
+            row([0; 6]),
+            row([0x7a, 0x5a, 0x79, 0x59, 0, 0]),
+            row([0; 6]),
+        ];
+        Keymap { first: 8, width: 6, syms: syms.concat() }
+    }
+
+    fn stroke(code: u8, shift: bool, level3: bool) -> Option<Stroke> {
+        Some(Stroke { code, shift, level3 })
+    }
+
+    #[test]
+    fn a_character_is_found_at_the_level_that_makes_it() {
+        let map = german();
+        assert_eq!(map.find(of_char('q'), 0, false), stroke(8, false, false));
+        assert_eq!(map.find(of_char('Q'), 0, false), stroke(8, true, false));
+        assert_eq!(map.find(of_char('@'), 0, false), stroke(8, false, true));
+        assert_eq!(map.find(of_char('?'), 0, false), stroke(9, true, false));
+        assert_eq!(map.find(of_char('y'), 0, false), None);
+        assert_eq!(map.find(of_char('y'), 1, false), stroke(12, false, false));
+        assert_eq!(map.find(of_char('я'), 1, false), stroke(8, false, false));
+    }
+
+    #[test]
+    fn caps_lock_turns_letters_around_and_nothing_else() {
+        let map = german();
+        assert_eq!(map.find(of_char('q'), 0, true), stroke(8, true, false));
+        assert_eq!(map.find(of_char('Q'), 0, true), stroke(8, false, false));
+        assert_eq!(map.find(of_char('?'), 0, true), stroke(9, true, false));
+        assert_eq!(map.find(of_char('@'), 0, true), stroke(8, false, true));
+    }
+
+    #[test]
+    fn without_altgr_its_levels_cannot_be_reached() {
+        let mut map = german();
+        map.syms.retain(|&s| s != LEVEL3);
+        map.syms.extend([0; 2]);
+        assert_eq!(map.find(of_char('@'), 0, false), None);
+    }
+
+    #[test]
+    fn keys_without_a_meaning_are_spare() {
+        assert_eq!(german().spares(), [13, 11]);
+    }
+
+    #[test]
+    fn keys_have_the_names_of_the_web() {
+        assert_eq!(named("Enter"), Some(0xff0d));
+        assert_eq!((named("F1"), named("F24")), (Some(0xffbe), Some(0xffd5)));
+        assert_eq!((named("F0"), named("F25"), named("Entr"), named("")), (None, None, None, None));
+        assert_eq!((named("a"), named("é"), named("€")), (Some(0x61), Some(0xe9), Some(0x0100_20ac)));
+        assert_eq!((of_char('\n'), of_char('\t')), (0xff0d, 0xff09));
+    }
+
+    #[test]
+    fn every_key_that_can_be_asked_for_has_a_keysym() {
+        for name in stickpin_kernel::KEY_NAMES {
+            assert!(*name == "Space" || named(name).is_some(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The pointer: moves, buttons, wheels, by the XTEST extension.
+
+use super::windows::pixel;
+use super::{Display, Fault};
+use stickpin_kernel::device::Button;
+use x11rb::protocol::xproto::{
+    BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConnectionExt, KEY_PRESS_EVENT, KEY_RELEASE_EVENT, KeyButMask,
+    MOTION_NOTIFY_EVENT,
+};
+use x11rb::protocol::xtest::ConnectionExt as _;
+
+/// Buttons that are a wheel: up, down, left, right.
+const WHEEL: [u8; 4] = [4, 5, 6, 7];
+
+/// The number of a button.
+pub(crate) fn number(button: Button) -> u8 {
+    match button {
+        Button::Left => 1,
+        Button::Middle => 2,
+        Button::Right => 3,
+    }
+}
+
+impl Display {
+    pub(super) fn fake(&self, kind: u8, detail: u8, x: i16, y: i16) -> Result<(), Fault> {
+        let root = if kind == MOTION_NOTIFY_EVENT { self.root } else { x11rb::NONE };
+        self.conn.xtest_fake_input(kind, detail, x11rb::CURRENT_TIME, root, x, y, 0)?;
+        Ok(())
+    }
+
+    /// Moves the pointer.
+    pub(crate) fn move_to(&self, x: f64, y: f64) -> Result<(), Fault> {
+        let (x, y) = pixel(x, y);
+        // Absolute.
+        self.fake(MOTION_NOTIFY_EVENT, 0, x, y)
+    }
+
+    /// Presses a button, or lets it go.
+    pub(crate) fn button(&self, number: u8, down: bool) -> Result<(), Fault> {
+        self.fake(if down { BUTTON_PRESS_EVENT } else { BUTTON_RELEASE_EVENT }, number, 0, 0)
+    }
+
+    /// Turns the wheel by so many notches, right and down.
+    pub(crate) fn wheel(&self, right: i32, down: i32) -> Result<(), Fault> {
+        let [up, below, left, to_right] = WHEEL;
+        for (notches, minus, plus) in [(right, left, to_right), (down, up, below)] {
+            let button = if notches < 0 { minus } else { plus };
+            for _ in 0..notches.unsigned_abs() {
+                self.button(button, true)?;
+                self.button(button, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Presses a key, or lets it go.
+    pub(super) fn key(&self, code: u8, down: bool) -> Result<(), Fault> {
+        self.fake(if down { KEY_PRESS_EVENT } else { KEY_RELEASE_EVENT }, code, 0, 0)
+    }
+
+    /// Where the pointer is.
+    #[cfg(test)]
+    pub(crate) fn pointer(&self) -> Result<(f64, f64), Fault> {
+        let at = self.conn.query_pointer(self.root)?.reply()?;
+        Ok((f64::from(at.root_x), f64::from(at.root_y)))
+    }
+
+    /// Lets go of whatever button of ours is still down.
+    pub(super) fn release_all(&self) -> Result<(), Fault> {
+        let mask = u16::from(self.conn.query_pointer(self.root)?.reply()?.mask);
+        let held = [(KeyButMask::BUTTON1, 1), (KeyButMask::BUTTON2, 2), (KeyButMask::BUTTON3, 3)];
+        for (bit, number) in held {
+            if mask & u16::from(bit) != 0 {
+                self.button(number, false)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,499 @@
+//! The windows of the display: whose they are, where they are, what lies over what, and whether they have seen what was
+//! sent to them.
+
+use super::atoms::Atoms;
+use super::{Display, Fault};
+use hashbrown::HashMap;
+use std::time::{Duration, Instant};
+use stickpin_tree::Rect;
+use x11rb::connection::Connection;
+use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _};
+use x11rb::protocol::xproto::{
+    AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConfigureWindowAux, ConnectionExt, EventMask,
+    GetPropertyReply, MapState, StackMode, Window as WindowId, WindowClass,
+};
+use x11rb::rust_connection::RustConnection;
+
+/// Frames around a window that a window manager may nest.
+const NESTED: usize = 8;
+
+/// Longest property that is read, in units of four bytes.
+const PROPERTY: u32 = 4096;
+
+/// How long a window may take to answer a ping: after that it is taken as one that does not answer any.
+const PONG: Duration = Duration::from_millis(250);
+
+/// How long a window may take to come back when it was minimised.
+const RESTORE: Duration = Duration::from_secs(2);
+
+/// How long a window manager gets before it is asked again.
+const NUDGE: Duration = Duration::from_millis(50);
+
+/// The state of a window that is minimised (ICCCM 4.1.3.1).
+const ICONIC: u32 = 3;
+
+/// What `_NET_WM_DESKTOP` says of a window that is on all of them.
+const ALL_DESKTOPS: u32 = u32::MAX;
+
+/// Widths of the four edges of something around a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Extents {
+    pub(crate) left: u32,
+    pub(crate) right: u32,
+    pub(crate) top: u32,
+    pub(crate) bottom: u32,
+}
+
+/// Whether a person could see a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// It is on the screen, if nothing lies over it.
+    Shown,
+    /// It is minimised.
+    Minimised,
+    /// It is on another workspace.
+    Elsewhere,
+}
+
+/// A top-level window.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Window {
+    /// The app's own window.
+    pub(crate) id: WindowId,
+    /// The child of the root that holds it: itself, or what a window manager put around it.
+    pub(crate) frame: WindowId,
+    /// The process that made it.
+    pub(crate) pid: Option<u32>,
+    /// Its title; empty if it has none.
+    pub(crate) title: String,
+    /// The app's own window on the screen, with the shadow that it draws around itself.
+    pub(crate) area: Rect,
+    /// How wide the shadow is (`_GTK_FRAME_EXTENTS`).
+    pub(crate) shadow: Extents,
+    /// What the window manager put around it (`_NET_FRAME_EXTENTS`).
+    pub(crate) decoration: Extents,
+    pub(crate) presence: Presence,
+    /// A menu, a tooltip, a list that dropped down: the window manager has nothing to do with it.
+    pub(crate) popup: bool,
+    pub(crate) modal: bool,
+    /// The window that it belongs to.
+    pub(crate) transient_for: Option<WindowId>,
+    /// Whether the window manager says that it has the focus.
+    pub(crate) active: bool,
+}
+
+impl Window {
+    /// What a person takes for the window, without the decoration of the window manager.
+    pub(crate) fn content(&self) -> Rect {
+        inset(self.area, self.shadow)
+    }
+
+    /// What a person takes for the window, with its title bar whoever drew it.
+    pub(crate) fn whole(&self) -> Rect {
+        let Rect { x, y, width, height } = self.content();
+        let Extents { left, right, top, bottom } = self.decoration;
+        Rect {
+            x: x - f64::from(left),
+            y: y - f64::from(top),
+            width: width + f64::from(left + right),
+            height: height + f64::from(top + bottom),
+        }
+    }
+
+    /// It in words, for messages.
+    pub(crate) fn words(&self) -> String {
+        match (self.popup, self.title.is_empty()) {
+            (true, _) => "a pop-up window".to_owned(),
+            (false, true) => "a window without a title".to_owned(),
+            (false, false) => format!("the window {}", stickpin_tree::quote(&self.title)),
+        }
+    }
+}
+
+/// A rectangle without its edges.
+fn inset(area: Rect, Extents { left, right, top, bottom }: Extents) -> Rect {
+    Rect {
+        x: area.x + f64::from(left),
+        y: area.y + f64::from(top),
+        width: (area.width - f64::from(left + right)).max(0.0),
+        height: (area.height - f64::from(top + bottom)).max(0.0),
+    }
+}
+
+/// Asks for what is told about windows: on the root for what window managers answer, on ours for the clipboard.
+pub(super) fn watch(conn: &RustConnection, root: WindowId, own: WindowId) -> Result<(), Fault> {
+    let on = |mask| ChangeWindowAttributesAux::new().event_mask(mask);
+    let of_root = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::STRUCTURE_NOTIFY | EventMask::PROPERTY_CHANGE;
+    conn.change_window_attributes(root, &on(of_root))?;
+    conn.change_window_attributes(own, &on(EventMask::PROPERTY_CHANGE))?;
+    Ok(())
+}
+
+/// What was sent along with a ping that is answered by this.
+pub(super) fn pong(message: &ClientMessageEvent, atoms: &Atoms) -> Option<u32> {
+    let data = message.data.as_data32();
+    (message.type_ == atoms.WM_PROTOCOLS && data[0] == atoms._NET_WM_PING).then_some(data[1])
+}
+
+/// Numbers of a property.
+fn numbers(reply: Result<GetPropertyReply, x11rb::errors::ReplyError>) -> Vec<u32> {
+    // The window may be gone: then it has no properties.
+    reply.ok().and_then(|r| Some(r.value32()?.collect())).unwrap_or_default()
+}
+
+fn extents(numbers: &[u32]) -> Extents {
+    match *numbers {
+        [left, right, top, bottom] => Extents { left, right, top, bottom },
+        _ => Extents::default(),
+    }
+}
+
+fn on(desktop: Option<u32>, current: Option<u32>) -> bool {
+    match (desktop, current) {
+        (Some(desktop), Some(current)) => desktop == current || desktop == ALL_DESKTOPS,
+        _ => true,
+    }
+}
+
+impl Display {
+    /// Waits until a window manager is there and answers (EWMH, `_NET_REQUEST_FRAME_EXTENTS`).
+    pub(super) fn await_window_manager(&mut self, patience: Duration) -> Result<(), Fault> {
+        let deadline = Instant::now() + patience;
+        let there = self.until(deadline, |d| {
+            let check = d.atoms._NET_SUPPORTING_WM_CHECK;
+            Ok((!d.root_numbers(check)?.is_empty()).then_some(()))
+        })?;
+        while there.is_some() && Instant::now() < deadline {
+            // Again and again: one that has just started may have read the first and not looked at it yet.
+            self.tell_root(self.own, self.atoms._NET_REQUEST_FRAME_EXTENTS, [0; 5])?;
+            let answered = self.until(Instant::now() + NUDGE, |d| {
+                let asked =
+                    d.conn.get_property(false, d.own, d.atoms._NET_FRAME_EXTENTS, AtomEnum::ANY, 0, 4)?;
+                Ok((!numbers(asked.reply()).is_empty()).then_some(()))
+            })?;
+            if answered.is_some() {
+                return Ok(());
+            }
+        }
+        Err(Fault::Lost(format!("no window manager answered within {} s", patience.as_secs())))
+    }
+
+    fn root_numbers(&self, property: u32) -> Result<Vec<u32>, Fault> {
+        let asked = self.conn.get_property(false, self.root, property, AtomEnum::ANY, 0, PROPERTY)?;
+        Ok(numbers(asked.reply()))
+    }
+
+    /// All top-level windows, the lowest first: those of the window manager's list, and what is shown without it.
+    pub(crate) fn windows(&mut self) -> Result<Vec<Window>, Fault> {
+        let atoms = self.atoms;
+        let ask_root = |atom| self.conn.get_property(false, self.root, atom, AtomEnum::ANY, 0, PROPERTY);
+        let tree = self.conn.query_tree(self.root)?;
+        let managed = ask_root(atoms._NET_CLIENT_LIST_STACKING)?;
+        let active = ask_root(atoms._NET_ACTIVE_WINDOW)?;
+        let desktop = ask_root(atoms._NET_CURRENT_DESKTOP)?;
+        let tops = tree.reply()?.children;
+        let managed = numbers(managed.reply());
+        let active = numbers(active.reply()).first().copied();
+        let desktop = numbers(desktop.reply()).first().copied();
+
+        let mut frames = self.frames(&managed)?;
+        let mut popups = Vec::new();
+        let asked = tops
+            .iter()
+            .map(|&top| Ok((self.conn.get_window_attributes(top)?, self.conn.get_geometry(top)?)))
+            .collect::<Result<Vec<_>, Fault>>()?;
+        for (&top, (attributes, geometry)) in tops.iter().zip(asked) {
+            // Gone meanwhile.
+            let (Ok(attributes), Ok(geometry)) = (attributes.reply(), geometry.reply()) else { continue };
+            let holds_managed = frames.iter().any(|(_, frame)| *frame == top);
+            let seen =
+                attributes.map_state == MapState::VIEWABLE && attributes.class == WindowClass::INPUT_OUTPUT;
+            if !holds_managed && seen && geometry.width > 1 && geometry.height > 1 {
+                popups.push((top, attributes.override_redirect));
+                frames.push((top, top));
+            }
+        }
+        let mut windows = self.describe(&frames)?;
+        for window in &mut windows {
+            window.popup = popups.iter().any(|&(id, popup)| id == window.id && popup);
+            window.active = Some(window.id) == active;
+        }
+        let elsewhere = self.elsewhere(&windows, desktop)?;
+        for (window, elsewhere) in windows.iter_mut().zip(elsewhere) {
+            if elsewhere && window.presence == Presence::Shown {
+                window.presence = Presence::Elsewhere;
+            }
+        }
+        let place = |window: &Window| tops.iter().position(|&top| top == window.frame);
+        windows.sort_by_key(place);
+        Ok(windows)
+    }
+
+    /// Windows with the child of the root that holds each.
+    fn frames(&self, managed: &[WindowId]) -> Result<Vec<(WindowId, WindowId)>, Fault> {
+        let mut out: Vec<(WindowId, WindowId)> = managed.iter().map(|&id| (id, id)).collect();
+        let mut open: Vec<usize> = (0..out.len()).collect();
+        for _ in 0..NESTED {
+            let asked =
+                open.iter().map(|&i| self.conn.query_tree(out[i].1)).collect::<Result<Vec<_>, _>>()?;
+            let mut next = Vec::new();
+            for (i, tree) in open.into_iter().zip(asked) {
+                match tree.reply() {
+                    Ok(tree) if tree.parent != self.root && tree.parent != 0 => {
+                        out[i].1 = tree.parent;
+                        next.push(i);
+                    }
+                    Ok(_) => {}
+                    // Gone meanwhile.
+                    Err(_) => out[i].1 = 0,
+                }
+            }
+            open = next;
+        }
+        out.retain(|&(_, frame)| frame != 0);
+        Ok(out)
+    }
+
+    /// What there is to say of each.
+    fn describe(&self, frames: &[(WindowId, WindowId)]) -> Result<Vec<Window>, Fault> {
+        let a = self.atoms;
+        let properties = [
+            a._NET_WM_NAME,
+            AtomEnum::WM_NAME.into(),
+            a._NET_WM_PID,
+            a._GTK_FRAME_EXTENTS,
+            a._NET_FRAME_EXTENTS,
+            a.WM_STATE,
+            a._NET_WM_STATE,
+            AtomEnum::WM_TRANSIENT_FOR.into(),
+        ];
+        let pids = self.pids(frames.iter().map(|&(id, _)| id))?;
+        let ask = |&(id, _): &(WindowId, WindowId)| {
+            let origin = self.conn.translate_coordinates(id, self.root, 0, 0)?;
+            let size = self.conn.get_geometry(id)?;
+            let asked = properties.map(|p| self.conn.get_property(false, id, p, AtomEnum::ANY, 0, PROPERTY));
+            Ok((origin, size, asked))
+        };
+        let asked = frames.iter().map(ask).collect::<Result<Vec<_>, Fault>>()?;
+        let mut windows = Vec::with_capacity(frames.len());
+        for (&(id, frame), (origin, size, asked)) in frames.iter().zip(asked) {
+            let mut said = Vec::with_capacity(properties.len());
+            for property in asked {
+                said.push(property?.reply());
+            }
+            let (Ok(origin), Ok(size)) = (origin.reply(), size.reply()) else { continue };
+            let mut said = said.into_iter();
+            let mut next = || said.next().unwrap_or(Err(ConnectionGone.into()));
+            let text = |reply: Result<GetPropertyReply, _>| {
+                reply
+                    .map(|r: GetPropertyReply| String::from_utf8_lossy(&r.value).into_owned())
+                    .unwrap_or_default()
+            };
+            let (name, old_name) = (text(next()), text(next()));
+            let own_pid = numbers(next()).first().copied();
+            let (shadow, decoration) = (extents(&numbers(next())), extents(&numbers(next())));
+            let wm_state = numbers(next()).first().copied();
+            let state = numbers(next());
+            let transient_for = numbers(next()).first().copied().filter(|&w| w != 0 && w != self.root);
+            let minimised = wm_state == Some(ICONIC) || state.contains(&a._NET_WM_STATE_HIDDEN);
+            windows.push(Window {
+                id,
+                frame,
+                pid: pids.get(&(id & !self.conn.setup().resource_id_mask)).copied().or(own_pid),
+                title: if name.is_empty() { old_name } else { name },
+                area: Rect {
+                    x: f64::from(origin.dst_x),
+                    y: f64::from(origin.dst_y),
+                    width: f64::from(size.width),
+                    height: f64::from(size.height),
+                },
+                shadow,
+                decoration,
+                presence: if minimised { Presence::Minimised } else { Presence::Shown },
+                popup: false,
+                modal: state.contains(&a._NET_WM_STATE_MODAL),
+                transient_for,
+                active: false,
+            });
+        }
+        Ok(windows)
+    }
+
+    /// Which of them are on another workspace than the one that is shown.
+    fn elsewhere(&self, windows: &[Window], current: Option<u32>) -> Result<Vec<bool>, Fault> {
+        let property = self.atoms._NET_WM_DESKTOP;
+        let ask = |w: &Window| self.conn.get_property(false, w.id, property, AtomEnum::ANY, 0, 1);
+        let asked = windows.iter().map(ask).collect::<Result<Vec<_>, _>>()?;
+        Ok(asked.into_iter().map(|a| !on(numbers(a.reply()).first().copied(), current)).collect())
+    }
+
+    /// The processes of windows, by the part of their ids that is their client's.
+    fn pids(&self, windows: impl Iterator<Item = WindowId>) -> Result<HashMap<u32, u32>, Fault> {
+        let spec = |client| ClientIdSpec { client, mask: ClientIdMask::LOCAL_CLIENT_PID };
+        let specs: Vec<ClientIdSpec> = windows.map(spec).collect();
+        if specs.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let Ok(asked) = self.conn.res_query_client_ids(&specs) else {
+            // A server without the extension: the windows' own word for it has to do.
+            return Ok(HashMap::new());
+        };
+        let mask = self.conn.setup().resource_id_mask;
+        // One window that is gone makes the whole question fail; what is asked next knows it no more.
+        let ids = asked.reply().map(|r| r.ids).unwrap_or_default();
+        Ok(ids.iter().filter_map(|id| Some((id.spec.client & !mask, *id.value.first()?))).collect())
+    }
+
+    /// The child of the root that an input at this point goes to; none where only the root is.
+    pub(crate) fn top_at(&self, x: f64, y: f64) -> Result<Option<WindowId>, Fault> {
+        let (x, y) = pixel(x, y);
+        // The server looks at the shapes of windows, those for input included.
+        let there = self.conn.translate_coordinates(self.root, self.root, x, y)?.reply()?;
+        Ok((there.child != x11rb::NONE).then_some(there.child))
+    }
+
+    /// Brings a window to the front, back from where it was minimised or from another workspace, and waits until it is
+    /// there; false when it does not come.
+    pub(crate) fn raise(&mut self, window: &Window) -> Result<bool, Fault> {
+        let time = x11rb::CURRENT_TIME;
+        // Source 2: like a pager, whom window managers obey.
+        self.tell_root(window.id, self.atoms._NET_ACTIVE_WINDOW, [2, time, 0, 0, 0])?;
+        if self.root_numbers(self.atoms._NET_SUPPORTING_WM_CHECK)?.is_empty() {
+            let top = ConfigureWindowAux::new().stack_mode(StackMode::ABOVE);
+            self.conn.configure_window(window.frame, &top)?;
+            self.conn.map_window(window.id)?;
+        }
+        let id = window.id;
+        let deadline = Instant::now() + RESTORE;
+        let there = self.until(deadline, |d| {
+            let viewable = d.conn.get_window_attributes(id)?.reply();
+            let viewable = viewable.is_ok_and(|a| a.map_state == MapState::VIEWABLE);
+            let active = d.root_numbers(d.atoms._NET_ACTIVE_WINDOW)?.first() == Some(&id);
+            Ok((viewable && active).then_some(()))
+        })?;
+        Ok(there.is_some())
+    }
+
+    /// Changes the size of a window's content, and waits until it has it; false when it keeps another.
+    pub(crate) fn resize(&mut self, window: &Window, width: u32, height: u32) -> Result<bool, Fault> {
+        let Extents { left, right, top, bottom } = window.shadow;
+        let size = ConfigureWindowAux::new().width(width + left + right).height(height + top + bottom);
+        self.conn.configure_window(window.id, &size)?;
+        let id = window.id;
+        let want = (width + left + right, height + top + bottom);
+        let deadline = Instant::now() + RESTORE;
+        let there = self.until(deadline, |d| {
+            let now = d.conn.get_geometry(id)?.reply()?;
+            Ok(((u32::from(now.width), u32::from(now.height)) == want).then_some(()))
+        })?;
+        Ok(there.is_some())
+    }
+
+    /// Gives the keyboard to a window: ours where we have one, else by bringing the window to the front unless it is
+    /// there.
+    pub(crate) fn focus(&mut self, window: WindowId) -> Result<(), Fault> {
+        if self.has_seat() {
+            return self.focus_seat(window);
+        }
+        if self.root_numbers(self.atoms._NET_ACTIVE_WINDOW)?.first() == Some(&window) {
+            return Ok(());
+        }
+        let windows = self.windows()?;
+        match windows.iter().find(|w| w.id == window) {
+            Some(window) if !window.popup => self.raise(&window.clone()).map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    fn tell_root(&self, window: WindowId, what: u32, data: [u32; 5]) -> Result<(), Fault> {
+        let event = ClientMessageEvent::new(32, window, what, data);
+        let mask = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
+        self.conn.send_event(false, self.root, mask, event)?;
+        Ok(())
+    }
+
+    /// Waits until the app has read all input that was sent to its windows before: it answers a ping (EWMH,
+    /// `_NET_WM_PING`) in the order of its events. One that answers none gets the time that an answer takes.
+    pub(crate) fn delivered(&mut self, window: WindowId) -> Result<(), Fault> {
+        self.sync()?;
+        self.pinged = self.pinged.wrapping_add(1).max(1);
+        // Apps send back what they get: a number of ours tells it from the pings of the window manager, which are times.
+        let sent = self.own ^ self.pinged.rotate_right(8);
+        let data = [self.atoms._NET_WM_PING, sent, window, 0, 0];
+        let event = ClientMessageEvent::new(32, window, self.atoms.WM_PROTOCOLS, data);
+        self.conn.send_event(false, window, EventMask::NO_EVENT, event)?;
+        let answered = self.until(Instant::now() + PONG, |d| Ok(d.pongs.contains(&sent).then_some(())))?;
+        self.pongs.clear();
+        if answered.is_none() {
+            tracing::debug!(window, "no answer to a ping");
+        }
+        Ok(())
+    }
+}
+
+/// An answer that is missing in a list as long as the questions: never.
+struct ConnectionGone;
+
+impl From<ConnectionGone> for x11rb::errors::ReplyError {
+    fn from(_: ConnectionGone) -> Self {
+        Self::ConnectionError(x11rb::errors::ConnectionError::UnknownError)
+    }
+}
+
+/// The pixel of a point.
+pub(super) fn pixel(x: f64, y: f64) -> (i16, i16) {
+    // `as` keeps within the range.
+    (x.floor() as i16, y.floor() as i16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window() -> Window {
+        Window {
+            id: 1,
+            frame: 2,
+            pid: Some(3),
+            title: "Calc\u{202e}".into(),
+            area: Rect { x: 100.0, y: 50.0, width: 400.0, height: 300.0 },
+            shadow: Extents { left: 10, right: 12, top: 8, bottom: 20 },
+            decoration: Extents { left: 1, right: 1, top: 20, bottom: 5 },
+            presence: Presence::Shown,
+            popup: false,
+            modal: false,
+            transient_for: None,
+            active: false,
+        }
+    }
+
+    #[test]
+    fn a_window_is_its_content_and_what_is_around_it() {
+        let w = window();
+        assert_eq!(w.content(), Rect { x: 110.0, y: 58.0, width: 378.0, height: 272.0 });
+        assert_eq!(w.whole(), Rect { x: 109.0, y: 38.0, width: 380.0, height: 297.0 });
+        let tiny = Window { area: Rect { x: 0.0, y: 0.0, width: 5.0, height: 5.0 }, ..w };
+        assert_eq!((tiny.content().width, tiny.content().height), (0.0, 0.0));
+    }
+
+    #[test]
+    fn titles_are_escaped_and_popups_have_none() {
+        assert!(!window().words().contains('\u{202e}'));
+        assert_eq!(Window { popup: true, ..window() }.words(), "a pop-up window");
+        assert_eq!(Window { title: String::new(), ..window() }.words(), "a window without a title");
+    }
+
+    #[test]
+    fn workspaces_are_compared_only_where_both_are_known() {
+        assert!(
+            on(Some(1), Some(1)) && on(Some(ALL_DESKTOPS), Some(0)) && on(None, Some(1)) && on(Some(1), None)
+        );
+        assert!(!on(Some(1), Some(0)));
+    }
+
+    #[test]
+    fn points_outside_are_the_farthest_pixel() {
+        assert_eq!(pixel(1.9, -0.5), (1, -1));
+        assert_eq!(pixel(1e9, f64::NAN), (i16::MAX, 0));
+    }
+}

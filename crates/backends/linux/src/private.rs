@@ -1,0 +1,304 @@
+//! A display, buses and a window manager of a session's own, so that it never fights a person for pointer and focus.
+//!
+//! Xvfb picks a free display number itself (`-displayfd`), dbus-daemon listens on a socket in a runtime folder of this
+//! session, and the accessibility bus is activated on it. Everything bears a mark in its environment (the runtime folder),
+//! by which also what apps start and abandon is found at the end, or by a sweep after a crash.
+
+mod environment;
+mod xauthority;
+
+pub(crate) use self::xauthority::{Cookie, METHOD};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use stickpin_kernel::{Error, ErrorCode, Result, io_error};
+use stickpin_programs::{Process, Record, kill_group, on_path, remove_folder};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+/// How long each part may take until it works.
+const START: Duration = Duration::from_secs(15);
+
+/// How long what was killed may take to be gone.
+const END: Duration = Duration::from_secs(5);
+
+/// The smallest display.
+const SIZE: (u32, u32) = (1280, 900);
+
+/// The longest temporary folder below which sockets still fit (a path of at most 107 bytes).
+const MAX_TMPDIR: usize = 40;
+
+/// What a private session needs: program, Debian package.
+const TOOLS: [(&str, &str); 3] = [("Xvfb", "xvfb"), ("dbus-daemon", "dbus"), ("openbox", "openbox")];
+
+/// The window manager without its own keys: chords are for the app, and one workspace is enough.
+const OPENBOX: &str = include_str!("private/openbox.xml");
+
+/// A private display that runs.
+#[derive(Debug)]
+pub(crate) struct Private {
+    /// `:7`.
+    pub(crate) display: String,
+    /// What a client of the display has to show.
+    pub(crate) cookie: Cookie,
+    /// The address of the session bus.
+    pub(crate) bus: String,
+    /// What apps get in their environment.
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    /// Each the leader of its own group, in the order in which they are ended: the display last.
+    children: Vec<Child>,
+    dir: PathBuf,
+    record: Record,
+}
+
+/// Programs that are there, and the message when one is not.
+#[derive(Debug)]
+struct Tools([PathBuf; 3]);
+
+/// What is missing for private sessions: programs and their packages.
+pub(crate) fn missing(path: Option<&OsStr>) -> Vec<(&'static str, &'static str)> {
+    TOOLS.into_iter().filter(|(program, _)| on_path(&[program], path).is_none()).collect()
+}
+
+impl Tools {
+    fn find(path: Option<&OsStr>) -> Result<Self> {
+        let missing = missing(path);
+        if missing.is_empty() {
+            let found = TOOLS.map(|(program, _)| on_path(&[program], path).unwrap_or_default());
+            return Ok(Self(found));
+        }
+        let words = |of: fn(&(&'static str, &'static str)) -> &'static str, between: &str| {
+            missing.iter().map(of).collect::<Vec<_>>().join(between)
+        };
+        let programs = words(|(program, _)| program, ", ");
+        let verb = if missing.len() == 1 { "is" } else { "are" };
+        Err(Error::new(
+            ErrorCode::ToolMissing,
+            format!("a private display needs {programs}, which {verb} not installed"),
+        )
+        .hint(format!("apt install {} at-spi2-core", words(|(_, package)| package, " "))))
+    }
+}
+
+impl Private {
+    /// Starts one in `dir`, with a display of at least `size`. Apps have their home in `home`, which is made. Nothing
+    /// is left behind when it fails.
+    ///
+    /// # Errors
+    /// `TOOL_MISSING` with the install command, `BACKEND_LOST` when a part does not come up, `IO`.
+    pub(crate) async fn start(
+        dir: &Path,
+        home: Option<&Path>,
+        size: Option<(u32, u32)>,
+        path: Option<&OsStr>,
+    ) -> Result<Self> {
+        let tools = Tools::find(path)?;
+        let mut private = Self::prepare(dir, home)?;
+        match private.raise(&tools, size).await {
+            Ok(()) => Ok(private),
+            Err(e) => {
+                private.end().await?;
+                Err(e)
+            }
+        }
+    }
+
+    /// Folders, the short link to them, the cookie.
+    fn prepare(dir: &Path, home: Option<&Path>) -> Result<Self> {
+        let link = short_link(dir)?;
+        let folders = ["r", "home"].map(|name| dir.join(name));
+        for folder in &folders {
+            std::fs::DirBuilder::new()
+                .mode(0o700)
+                .recursive(true)
+                .create(folder)
+                .map_err(|e| io_error("make", folder, &e))?;
+        }
+        let home = home.unwrap_or(&folders[1]);
+        std::fs::create_dir_all(home).map_err(|e| io_error("make", home, &e))?;
+        let runtime = link.join("r");
+        let cookie = Cookie::random()?;
+        cookie.write(&runtime.join("xauthority"))?;
+        let mut record = Record::of(&[], folders.to_vec());
+        record.links = vec![link];
+        record.mark = Some(format!("{}={}", environment::MARK, runtime.display()));
+        let bus = format!("unix:path={}", runtime.join("bus").display());
+        let environment = environment::of_apps(&runtime, home, &bus);
+        let private = Self {
+            display: String::new(),
+            cookie,
+            bus,
+            environment,
+            children: Vec::new(),
+            dir: dir.to_owned(),
+            record,
+        };
+        private.write_record()?;
+        Ok(private)
+    }
+
+    /// The runtime folder, by its short name.
+    pub(crate) fn runtime(&self) -> PathBuf {
+        self.record.links[0].join("r")
+    }
+
+    async fn raise(&mut self, Tools([xvfb, dbus, openbox]): &Tools, size: Option<(u32, u32)>) -> Result<()> {
+        let (width, height) = size.map_or(SIZE, |(w, h)| (w.max(SIZE.0), h.max(SIZE.1)));
+        let screen = format!("{width}x{height}x24");
+        let authority = self.runtime().join("xauthority");
+        let mut command = self.command(xvfb);
+        // It writes the number that it got as a line when it is ready.
+        command.args(["-displayfd", "1", "-nolisten", "tcp", "-noreset", "-screen", "0", &screen, "-auth"]);
+        command.arg(&authority);
+        let number = self.spawn(command, "Xvfb").await?;
+        if number.parse::<u32>().is_err() {
+            return Err(failed(
+                "Xvfb",
+                &format!("it named no display, but {}", stickpin_tree::quote(&number)),
+            ));
+        }
+        self.display = format!(":{number}");
+        self.environment.push(("DISPLAY".into(), self.display.clone().into()));
+
+        let mut command = self.command(dbus);
+        command.args(["--session", "--nofork", "--nopidfile", "--nosyslog", "--print-address=1"]);
+        command.arg(format!("--address={}", self.bus));
+        self.bus = self.spawn(command, "dbus-daemon").await?;
+
+        let config = self.runtime().join("openbox.xml");
+        std::fs::write(&config, OPENBOX).map_err(|e| io_error("write", &config, &e))?;
+        let mut command = self.command(openbox);
+        command.args(["--sm-disable", "--config-file"]).arg(&config);
+        // It says nothing when it is ready: it puts its name on the root window, and whoever connects waits for that.
+        command.stdout(Stdio::null());
+        self.add(command, "openbox")?;
+        Ok(())
+    }
+
+    /// A program with the environment of apps, the leader of its own group. What it says goes to the session's log.
+    pub(crate) fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        environment::clear(&mut command);
+        command.envs(self.environment.iter().map(|(k, v)| (k, v)));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(self.log()).process_group(0);
+        command.kill_on_drop(true);
+        command
+    }
+
+    /// Where programs say what they have to say.
+    fn log(&self) -> Stdio {
+        let log = std::fs::File::options().create(true).append(true).open(self.dir.join("r").join("log"));
+        // Without it nothing is lost but an explanation.
+        log.map_or_else(|_| Stdio::null(), Stdio::from)
+    }
+
+    fn add(&mut self, mut command: Command, name: &str) -> Result<&mut Child> {
+        let child = command
+            .spawn()
+            .map_err(|e| Error::new(ErrorCode::ToolMissing, format!("{name} cannot be started: {e}")))?;
+        self.children.insert(0, child);
+        self.write_record()?;
+        Ok(&mut self.children[0])
+    }
+
+    /// Starts a program that says one line when it is ready, and returns that line.
+    async fn spawn(&mut self, command: Command, name: &str) -> Result<String> {
+        let child = self.add(command, name)?;
+        let Some(stdout) = child.stdout.take() else { return Err(failed(name, "it has no output")) };
+        let mut line = String::new();
+        match timeout(START, BufReader::new(stdout).read_line(&mut line)).await {
+            Ok(Ok(read)) if read > 0 => Ok(line.trim().to_owned()),
+            Ok(Ok(_)) => Err(failed(name, &format!("it ended at once and said: {}", self.said()))),
+            Ok(Err(e)) => Err(failed(name, &e.to_string())),
+            Err(_) => Err(failed(name, &format!("it was not ready within {} s", START.as_secs()))),
+        }
+    }
+
+    /// The last line of the log.
+    fn said(&self) -> String {
+        let log = std::fs::read(self.dir.join("r").join("log")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&log).into_owned();
+        let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
+        stickpin_tree::quote(last)
+    }
+
+    fn write_record(&self) -> Result<()> {
+        let pids: Vec<u32> = self.children.iter().filter_map(Child::id).collect();
+        let record = Record { processes: Record::of(&pids, Vec::new()).processes, ..self.record.clone() };
+        record.write(&self.dir).map_err(|e| io_error("write to", &self.dir, &e))
+    }
+
+    /// What runs here and bears the mark: apps, services, what they started.
+    pub(crate) fn processes(&self) -> Vec<Process> {
+        self.record.mark.as_deref().map(Process::marked).unwrap_or_default()
+    }
+
+    /// Ends everything that runs here and removes the folders.
+    ///
+    /// # Errors
+    /// `IO` when a folder cannot be removed.
+    pub(crate) async fn end(&mut self) -> Result<()> {
+        for child in &mut self.children {
+            if let Some(pid) = child.id() {
+                kill_group(pid);
+            }
+            match timeout(END, child.wait()).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(e)) => tracing::warn!(error = %e, "could not wait for a part of a private display"),
+                Err(_) => tracing::warn!(pid = child.id(), "a part of a private display does not end"),
+            }
+        }
+        self.children.clear();
+        let (mut record, dir) = (self.record.clone(), self.dir.clone());
+        let removed = tokio::task::spawn_blocking(move || {
+            if let Some(mark) = record.mark.take() {
+                Process::marked(&mark).iter().for_each(Process::kill);
+            }
+            for link in &record.links {
+                match std::fs::remove_file(link) {
+                    Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                        return Err(io_error("remove", link, &e));
+                    }
+                    _ => {}
+                }
+            }
+            for folder in &record.folders {
+                remove_folder(folder).map_err(|e| io_error("remove", folder, &e))?;
+            }
+            Record::remove(&dir).map_err(|e| io_error("remove the record in", &dir, &e))
+        });
+        removed.await.map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?
+    }
+}
+
+/// A link to `dir` with a name that is short enough for sockets below it.
+fn short_link(dir: &Path) -> Result<PathBuf> {
+    let tmp = Some(std::env::temp_dir()).filter(|tmp| tmp.as_os_str().len() <= MAX_TMPDIR);
+    let tmp = tmp.unwrap_or_else(|| PathBuf::from("/tmp"));
+    loop {
+        let mut number = [0; 4];
+        random(&mut number)?;
+        let link = tmp.join(format!("stickpin-{:08x}", u32::from_ne_bytes(number)));
+        match std::os::unix::fs::symlink(dir, &link) {
+            Ok(()) => return Ok(link),
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(io_error("make", &link, &e)),
+        }
+    }
+}
+
+/// Fills `bytes` with what nobody can guess.
+fn random(bytes: &mut [u8]) -> Result<()> {
+    use std::io::Read;
+    let source = Path::new("/dev/urandom");
+    std::fs::File::open(source)
+        .and_then(|mut file| file.read_exact(bytes))
+        .map_err(|e| io_error("read", source, &e))
+}
+
+fn failed(name: &str, why: &str) -> Error {
+    Error::new(ErrorCode::BackendLost, format!("{name} did not start: {why}")).hint("stickpin doctor")
+}

@@ -1,0 +1,310 @@
+//! Pointer, keys, windows, pictures and clipboard on a real server, by what another client received.
+
+use super::window::TestWindow;
+use super::{address, connect, desktop};
+use crate::display::{Presence, Window, X11};
+use crate::private::Private;
+use stickpin_kernel::device::Modifiers;
+use stickpin_tree::Rect;
+
+const PLACE: (i16, i16, u16, u16) = (100, 120, 300, 200);
+
+struct Stage {
+    private: Private,
+    x11: X11,
+    window: TestWindow,
+    _dir: tempfile::TempDir,
+}
+
+impl Stage {
+    async fn new() -> Option<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        let private = desktop(dir.path()).await?;
+        let x11 = connect(&private).await;
+        let window = TestWindow::show(&private.display, &private.cookie, "Büro", PLACE);
+        Some(Self { private, x11, window, _dir: dir })
+    }
+
+    fn other(&self, title: &str, place: (i16, i16, u16, u16)) -> TestWindow {
+        TestWindow::show(&self.private.display, &self.private.cookie, title, place)
+    }
+
+    async fn windows(&self) -> Vec<Window> {
+        self.x11.run(|d| d.windows()).await.unwrap()
+    }
+
+    async fn window(&self, id: u32) -> Window {
+        self.windows().await.into_iter().find(|w| w.id == id).expect("a window")
+    }
+
+    async fn end(self) {
+        let Self { mut private, x11, window, _dir } = self;
+        drop((window, x11));
+        private.end().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn windows_are_known_by_process_title_and_place() {
+    let Some(stage) = Stage::new().await else { return };
+    let window = stage.window(stage.window.id).await;
+    assert_eq!((window.title.as_str(), window.pid), ("Büro", Some(std::process::id())));
+    assert_eq!((window.area.width, window.area.height), (300.0, 200.0));
+    assert_eq!(window.presence, Presence::Shown);
+    assert!(window.decoration.top > 0 && window.frame != window.id && !window.popup, "{window:?}");
+    // One above it, in part.
+    let over = Rect { x: window.area.x + 150.0, y: window.area.y, ..window.area };
+    let place = (over.x as i16, over.y as i16, 300, 200);
+    let above = stage.other("Above", place);
+    let mut windows = stage.windows().await;
+    while !windows.iter().any(|w| w.id == above.id && w.active) {
+        tokio::task::yield_now().await;
+        windows = stage.windows().await;
+    }
+    let at = |id| windows.iter().position(|w| w.id == id).unwrap();
+    assert!(at(above.id) > at(stage.window.id), "{windows:?}");
+    assert!(!windows[at(stage.window.id)].active);
+    let (x, y) = (window.area.x + 10.0, window.area.y + 100.0);
+    let (left, right) = stage.x11.run(move |d| Ok((d.top_at(x, y)?, d.top_at(x + 250.0, y)?))).await.unwrap();
+    assert_eq!(left, Some(window.frame));
+    assert_eq!(right, Some(windows[at(above.id)].frame));
+    assert_eq!(stage.x11.run(|d| d.top_at(1279.0, 899.0)).await.unwrap(), None);
+    // Raised, it is the one that is hit.
+    let low = windows[at(stage.window.id)].clone();
+    assert!(stage.x11.run(move |d| d.raise(&low)).await.unwrap());
+    let frame = stage.x11.run(move |d| d.top_at(x + 250.0, y)).await.unwrap();
+    assert_eq!(frame, Some(window.frame));
+    drop(above);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_minimised_window_is_known_and_comes_back() {
+    let Some(stage) = Stage::new().await else { return };
+    stage.window.minimise();
+    let mut window = stage.window(stage.window.id).await;
+    while window.presence != Presence::Minimised {
+        tokio::task::yield_now().await;
+        window = stage.window(stage.window.id).await;
+    }
+    assert!(stage.x11.run(move |d| d.raise(&window)).await.unwrap());
+    let window = stage.window(stage.window.id).await;
+    assert_eq!(window.presence, Presence::Shown);
+    assert!(stage.x11.run(move |d| d.resize(&window, 420, 260)).await.unwrap());
+    assert_eq!(stage.window(stage.window.id).await.content().width, 420.0);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn the_pointer_goes_where_it_is_sent_and_presses_there() {
+    let Some(stage) = Stage::new().await else { return };
+    let Rect { x, y, .. } = stage.window(stage.window.id).await.area;
+    let id = stage.window.id;
+    let at = stage.x11.run(move |d| {
+        d.move_to(x + 20.0, y + 30.0)?;
+        d.hold(Modifiers { control: true, ..Modifiers::default() }, true)?;
+        d.button(3, true)?;
+        d.button(3, false)?;
+        d.hold(Modifiers { control: true, ..Modifiers::default() }, false)?;
+        d.wheel(0, 2)?;
+        d.delivered(id)?;
+        d.pointer()
+    });
+    assert_eq!(at.await.unwrap(), (x + 20.0, y + 30.0));
+    // It has all been received by now: nothing has to be waited for.
+    let mut received = stage.window.received();
+    received.retain(|line| !line.starts_with("expose") && !line.starts_with("key"));
+    let place = format!("move {},{}", x + 20.0, y + 30.0);
+    let expected = [place.as_str(), "down 3 4", "up 3", "down 5 0", "up 5", "down 5 0", "up 5"];
+    assert_eq!(received, expected);
+    stage.end().await;
+}
+
+/// What the window made of text, by its keysyms.
+fn read(received: Vec<String>) -> String {
+    let keys = received.iter().filter_map(|line| line.strip_prefix("key "));
+    let syms = keys.map(|line| u32::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap());
+    let typed = syms.filter(|sym| !(0xff00..0x0100_0000).contains(sym));
+    typed.map(|sym| char::from_u32(sym & 0x00ff_ffff).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn text_is_typed_with_the_keys_that_there_are_and_with_lent_ones() {
+    let Some(stage) = Stage::new().await else { return };
+    let window = stage.window(stage.window.id).await;
+    let id = window.id;
+    stage.x11.run(move |d| d.raise(&window)).await.unwrap();
+    let text = "Grüße aus 東京, ½ €: \"Hi!\" 🦀";
+    let typed: Vec<char> = text.chars().collect();
+    let count = stage.x11.run(move |d| {
+        let count = d.type_text(&typed)?;
+        d.delivered(id)?;
+        Ok(count)
+    });
+    assert_eq!(count.await.unwrap(), text.chars().count());
+    assert_eq!(read(stage.window.received()), text);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn more_characters_than_there_are_keys_are_typed_in_parts() {
+    let Some(stage) = Stage::new().await else { return };
+    let window = stage.window(stage.window.id).await;
+    let id = window.id;
+    stage.x11.run(move |d| d.raise(&window)).await.unwrap();
+    let text: String = ('\u{4e00}'..'\u{4f00}').collect();
+    let mut left: Vec<char> = text.chars().collect();
+    let mut parts = 0;
+    while !left.is_empty() {
+        let part = left.clone();
+        let typed = stage.x11.run(move |d| {
+            let typed = d.type_text(&part)?;
+            d.delivered(id)?;
+            Ok(typed)
+        });
+        left.drain(..typed.await.unwrap());
+        parts += 1;
+    }
+    assert!(parts > 1, "a keyboard with more than 250 spare keys");
+    assert_eq!(read(stage.window.received()), text);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn lent_keys_are_given_back() {
+    let Some(stage) = Stage::new().await else { return };
+    let spares = |x11: &X11| {
+        let x11 = x11.clone();
+        async move { x11.run(|d| d.spares()).await.unwrap() }
+    };
+    let before = spares(&stage.x11).await;
+    stage.x11.run(|d| d.type_text(&['東', '京'])).await.unwrap();
+    assert_eq!(spares(&stage.x11).await.len(), before.len() - 2);
+    // A second connection sees that the first one lives, and leaves its keys alone.
+    let second = connect(&stage.private).await;
+    assert_eq!(spares(&second).await.len(), before.len() - 2);
+    for _ in 0..300 {
+        if spares(&stage.x11).await == before {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    assert_eq!(spares(&stage.x11).await, before);
+    drop(second);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn chords_hold_their_modifiers() {
+    let Some(stage) = Stage::new().await else { return };
+    let window = stage.window(stage.window.id).await;
+    let id = window.id;
+    stage.x11.run(move |d| d.raise(&window)).await.unwrap();
+    let both = Modifiers { control: true, shift: true, ..Modifiers::default() };
+    let known = stage.x11.run(move |d| {
+        let known = (d.chord(both, "Tab")?, d.chord(Modifiers::default(), "F5")?, d.chord(both, "Nope")?);
+        d.delivered(id)?;
+        Ok(known)
+    });
+    assert_eq!(known.await.unwrap(), (true, true, false));
+    let received = stage.window.received();
+    let keys: Vec<&str> = received.iter().filter_map(|l| l.strip_prefix("key ")).collect();
+    // Control, Shift with Control, Tab with both (its second level is another Tab), F5 alone.
+    assert_eq!(keys, ["ffe3 0", "ffe1 4", "fe20 5", "ffc2 0"]);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_picture_shows_what_is_on_the_screen() {
+    let Some(stage) = Stage::new().await else { return };
+    let area = stage.window(stage.window.id).await.area;
+    let id = stage.window.id;
+    let taken = stage.x11.run(move |d| {
+        d.delivered(id)?;
+        Ok((d.picture(area)?, d.picture(Rect { x: -50.0, ..area })?, d.picture(Rect { x: 5000.0, ..area })?))
+    });
+    let (Some(picture), Some(cut), None) = taken.await.unwrap() else { panic!("two pictures") };
+    assert_eq!((picture.width, picture.height), (300, 200));
+    assert!(picture.rgb.chunks_exact(3).all(|p| p == [0x33, 0x66, 0x99]), "{:?}", &picture.rgb[..30]);
+    assert_eq!(cut.area(), Rect { x: 0.0, width: 250.0, ..area });
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn what_one_puts_on_the_clipboard_the_other_reads() {
+    let Some(stage) = Stage::new().await else { return };
+    let second = connect(&stage.private).await;
+    assert_eq!(second.run(|d| d.read_clipboard()).await.unwrap(), "");
+    let text = "zwei\nZeilen 東京".to_owned();
+    let ours = text.clone();
+    stage.x11.run(move |d| d.write_clipboard(ours)).await.unwrap();
+    assert_eq!(second.run(|d| d.read_clipboard()).await.unwrap(), text);
+    assert_eq!(stage.x11.run(|d| d.read_clipboard()).await.unwrap(), text);
+    second.run(|d| d.write_clipboard("mine".into())).await.unwrap();
+    assert_eq!(stage.x11.run(|d| d.read_clipboard()).await.unwrap(), "mine");
+    drop(second);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn on_a_shared_display_the_pointer_is_our_own() {
+    let Some(stage) = Stage::new().await else { return };
+    stage.x11.run(|d| d.move_to(5.0, 6.0)).await.unwrap();
+    let Rect { x, y, .. } = stage.window(stage.window.id).await.area;
+    let ours = X11::connect(address(&stage.private, true)).await.unwrap();
+    assert!(ours.run(|d| Ok(d.has_seat())).await.unwrap());
+    let id = stage.window.id;
+    let text: Vec<char> = "ours".chars().collect();
+    ours.run(move |d| {
+        d.move_to(x + 9.0, y + 9.0)?;
+        d.button(1, true)?;
+        d.button(1, false)?;
+        d.focus(id)?;
+        d.type_text(&text)?;
+        d.delivered(id)
+    })
+    .await
+    .unwrap();
+    let received = stage.window.received();
+    assert!(received.contains(&"down 1 0".to_owned()), "{received:?}");
+    assert_eq!(read(received), "ours");
+    // The person's pointer has not moved.
+    assert_eq!(stage.x11.run(|d| d.pointer()).await.unwrap(), (5.0, 6.0));
+    let masters = |x11: &X11| {
+        let x11 = x11.clone();
+        async move { x11.run(|d| d.seats()).await.unwrap() }
+    };
+    assert_eq!(masters(&stage.x11).await, 1);
+    drop(ours);
+    for _ in 0..300 {
+        if masters(&stage.x11).await == 0 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    assert_eq!(masters(&stage.x11).await, 0);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_pointer_that_a_crash_left_is_removed() {
+    let Some(stage) = Stage::new().await else { return };
+    // Of a window that there never was.
+    stage.x11.run(|d| d.leave_behind()).await.unwrap();
+    assert_eq!(stage.x11.run(|d| d.seats()).await.unwrap(), 1);
+    let next = X11::connect(address(&stage.private, true)).await.unwrap();
+    assert_eq!(next.run(|d| d.seats()).await.unwrap(), 1, "its own only");
+    drop(next);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_display_that_ends_is_lost() {
+    let Some(stage) = Stage::new().await else { return };
+    let Stage { mut private, x11, window, _dir } = stage;
+    // Its window would panic when its connection breaks.
+    drop(window);
+    private.end().await.unwrap();
+    let error = x11.run(|d| d.windows()).await.unwrap_err();
+    assert_eq!(error.code, stickpin_kernel::ErrorCode::BackendLost);
+}

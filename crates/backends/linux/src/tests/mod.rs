@@ -1,0 +1,34 @@
+//! Tests on a real display: a private one per test, with a window of our own on it that says what it received.
+
+mod display;
+mod private;
+mod window;
+
+use crate::display::{Address, X11};
+use crate::private::Private;
+
+/// Set by who wants a run without the desktop to fail.
+const REQUIRE: &str = "STICKPIN_REQUIRE_DESKTOP";
+
+/// A private display; none, with a word, where there are no programs for it.
+async fn desktop(dir: &std::path::Path) -> Option<Private> {
+    let path = std::env::var_os("PATH");
+    match Private::start(dir, None, None, path.as_deref()).await {
+        Ok(private) => Some(private),
+        Err(e) if std::env::var_os(REQUIRE).is_none() => {
+            eprintln!("skipped: {e}");
+            None
+        }
+        Err(e) => panic!("{e}"),
+    }
+}
+
+/// How to get to it.
+fn address(private: &Private, shared: bool) -> Address {
+    Address { name: private.display.clone(), cookie: Some(private.cookie.clone()), shared }
+}
+
+/// A connection to it.
+async fn connect(private: &Private) -> X11 {
+    X11::connect(address(private, false)).await.expect("a display")
+}

@@ -1,0 +1,181 @@
+//! A window of another client, as small as an app can be: it has a title, answers pings, and writes down what it
+//! received, as itself sees it.
+
+use crate::private::{Cookie, METHOD};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+use x11rb::connection::Connection;
+use x11rb::protocol::Event;
+use x11rb::protocol::xproto::{
+    AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt, CreateWindowAux, EventMask, PropMode,
+    WindowClass,
+};
+use x11rb::reexports::x11rb_protocol::parse_display::parse_display;
+use x11rb::rust_connection::{DefaultStream, RustConnection};
+use x11rb::wrapper::ConnectionExt as _;
+
+/// What a window is asked to do.
+#[derive(Debug)]
+enum Order {
+    Minimise,
+    End,
+}
+
+/// A window that runs on a thread of its own.
+#[derive(Debug)]
+pub(super) struct TestWindow {
+    pub(super) id: u32,
+    events: Receiver<String>,
+    orders: Sender<Order>,
+    conn: std::sync::Arc<RustConnection>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+fn connect(display: &str, cookie: &Cookie) -> RustConnection {
+    let parsed = parse_display(Some(display)).unwrap();
+    let stream = parsed.connect_instruction().find_map(|at| DefaultStream::connect(&at).ok()).unwrap().0;
+    let secret = cookie.0.to_vec();
+    RustConnection::connect_to_stream_with_auth_info(stream, 0, METHOD.to_vec(), secret).unwrap()
+}
+
+x11rb::atom_manager! {
+    Names: NamesCookie {
+        UTF8_STRING,
+        WM_CHANGE_STATE,
+        WM_PROTOCOLS,
+        _NET_WM_NAME,
+        _NET_WM_PING,
+    }
+}
+
+impl TestWindow {
+    /// Shows one, and returns when it is on the screen.
+    pub(super) fn show(
+        display: &str,
+        cookie: &Cookie,
+        title: &str,
+        (x, y, w, h): (i16, i16, u16, u16),
+    ) -> Self {
+        let conn = std::sync::Arc::new(connect(display, cookie));
+        let names = Names::new(&*conn).unwrap().reply().unwrap();
+        let screen = &conn.setup().roots[0];
+        let id = conn.generate_id().unwrap();
+        let mask = EventMask::KEY_PRESS
+            | EventMask::BUTTON_PRESS
+            | EventMask::BUTTON_RELEASE
+            | EventMask::POINTER_MOTION
+            | EventMask::EXPOSURE;
+        let aux = CreateWindowAux::new().background_pixel(0x0033_6699).event_mask(mask);
+        let class = WindowClass::INPUT_OUTPUT;
+        conn.create_window(0, id, screen.root, x, y, w, h, 0, class, 0, &aux).unwrap();
+        let text = |name, kind, value: &[u8]| {
+            conn.change_property8(PropMode::REPLACE, id, name, kind, value).unwrap();
+        };
+        text(names._NET_WM_NAME, names.UTF8_STRING, title.as_bytes());
+        let hints = [1 | 2 | 4 | 8, x as u32, y as u32, u32::from(w), u32::from(h)];
+        let hints: Vec<u32> = hints.into_iter().chain([0; 13]).collect();
+        let kind = AtomEnum::WM_SIZE_HINTS;
+        conn.change_property32(PropMode::REPLACE, id, AtomEnum::WM_NORMAL_HINTS, kind, &hints).unwrap();
+        let protocols = [names._NET_WM_PING];
+        conn.change_property32(PropMode::REPLACE, id, names.WM_PROTOCOLS, AtomEnum::ATOM, &protocols)
+            .unwrap();
+        conn.map_window(id).unwrap();
+        let place = ConfigureWindowAux::new().x(i32::from(x)).y(i32::from(y));
+        conn.configure_window(id, &place).unwrap();
+        conn.flush().unwrap();
+        let (said, events) = channel();
+        let (orders, todo) = channel();
+        let theirs = conn.clone();
+        let thread = std::thread::spawn(move || run(&theirs, id, names, &said, &todo));
+        let window = Self { id, events, orders, conn, thread: Some(thread) };
+        window.until("expose");
+        window
+    }
+
+    /// The next thing that it received, of those that begin so.
+    pub(super) fn next(&self, kind: &str) -> String {
+        loop {
+            let said =
+                self.events.recv_timeout(Duration::from_secs(5)).expect("the window receives something");
+            if let Some(rest) = said.strip_prefix(kind) {
+                return rest.trim().to_owned();
+            }
+        }
+    }
+
+    fn until(&self, kind: &str) {
+        self.next(kind);
+    }
+
+    /// What it has received so far.
+    pub(super) fn received(&self) -> Vec<String> {
+        self.events.try_iter().collect()
+    }
+
+    pub(super) fn minimise(&self) {
+        self.order(Order::Minimise);
+    }
+
+    fn order(&self, order: Order) {
+        self.orders.send(order).unwrap();
+        // An event of its own wakes it.
+        let wake = ClientMessageEvent::new(32, self.id, AtomEnum::NOTICE, [0; 5]);
+        self.conn.send_event(false, self.id, EventMask::NO_EVENT, wake).unwrap();
+        self.conn.flush().unwrap();
+    }
+}
+
+impl Drop for TestWindow {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.order(Order::End);
+            self.thread.take().unwrap().join().unwrap();
+        }
+    }
+}
+
+fn run(conn: &RustConnection, id: u32, names: Names, said: &Sender<String>, todo: &Receiver<Order>) {
+    let root = conn.setup().roots[0].root;
+    let to_root = |kind, data: [u32; 5]| {
+        let event = ClientMessageEvent::new(32, id, kind, data);
+        let mask = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
+        conn.send_event(false, root, mask, event).unwrap();
+        conn.flush().unwrap();
+    };
+    loop {
+        let event = conn.wait_for_event().unwrap();
+        while let Ok(order) = todo.try_recv() {
+            match order {
+                Order::Minimise => to_root(names.WM_CHANGE_STATE, [3, 0, 0, 0, 0]),
+                Order::End => return,
+            }
+        }
+        let line = match event {
+            Event::Expose(_) => "expose".to_owned(),
+            Event::MotionNotify(e) => format!("move {},{}", e.root_x, e.root_y),
+            Event::ButtonPress(e) => format!("down {} {}", e.detail, u16::from(e.state)),
+            Event::ButtonRelease(e) => format!("up {}", e.detail),
+            Event::KeyPress(e) => {
+                // As toolkits do: the table as it is when the event is read.
+                let map = conn.get_keyboard_mapping(e.detail, 1).unwrap().reply().unwrap();
+                let shift = usize::from(u16::from(e.state) & 1 != 0);
+                format!("key {:x} {}", map.keysyms[shift], u16::from(e.state))
+            }
+            Event::ClientMessage(e) if e.type_ == names.WM_PROTOCOLS => {
+                let data = e.data.as_data32();
+                if data[0] == names._NET_WM_PING {
+                    let back = ClientMessageEvent::new(32, root, names.WM_PROTOCOLS, data);
+                    let mask = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
+                    conn.send_event(false, root, mask, back).unwrap();
+                    conn.flush().unwrap();
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        // The test may have ended.
+        if said.send(line).is_err() {
+            return;
+        }
+    }
+}
