@@ -1,5 +1,6 @@
 //! Scripts in other formats than our own, read to the same value and written from it.
 
+pub(crate) mod agent_device;
 mod export;
 mod maestro;
 mod playwright;

@@ -3,7 +3,7 @@
 //! Variables stay variables: while the registry reads a line they are marks in its words, and each format writes them
 //! in its own way.
 
-use super::{maestro, parse, playwright};
+use super::{agent_device, maestro, parse, playwright};
 use crate::plan::{INCLUDES, Place, ReadFile};
 use crate::record::ANNOTATION;
 use crate::script::{Asked, Kind, Node, Part, Script, Template, line as spelled};
@@ -327,7 +327,7 @@ impl Reader<'_> {
         }
         let variables = words.iter().any(|word| word.as_text().is_none());
         let marked: Vec<String> = words.iter().map(|word| self.marks.put(word)).collect();
-        match stickpin_lines::parse(&marked) {
+        match agent_device::read(&marked) {
             Ok(read) => Ok(Ok(Step { head: Head { at, line }, entry: read.entry, input: read.input })),
             Err(_) if variables => {
                 let why = "a variable stands where a number, a choice or a command is needed";

@@ -52,3 +52,45 @@ fn a_script_that_cannot_be_read_is_not_exported() {
     assert!(export("fill \"open").starts_with("a.ad:1:6: a quote"));
     assert!(export("include a.ad").contains("includes itself"));
 }
+
+#[test]
+fn golden_files_of_lines_that_agent_device_writes() {
+    stickpin_golden::check(ROOT, "agent_device", 4, &|input, question| {
+        let script = crate::script::parse(input).unwrap_or_else(|e| panic!("{e}\n{input}"));
+        let mut vars = Vars::default();
+        vars.built_in.insert("AD_FILENAME".to_owned(), "flow.ad".to_owned());
+        let mut out = String::new();
+        for node in &script.body {
+            let one = crate::script::Script {
+                env: script.env.clone(),
+                body: vec![node.clone()],
+                ..Default::default()
+            };
+            let one = crate::script::write(&one);
+            let read = Plan::read(Path::new("flow.ad"), &vars, &|_| Ok(one.clone()));
+            let lines = read.map(|plan| plan.items.iter().map(written).collect::<String>());
+            out.push_str(&match (lines, question) {
+                (Ok(line), "ours") => line,
+                (Err(e), "refused") => format!("{}\n{}\n", e.message, e.hint),
+                (other, _) => panic!("{one}: {other:?}"),
+            });
+        }
+        out
+    });
+}
+
+/// A line in our words, as it was understood.
+fn written(item: &crate::plan::Item) -> String {
+    let crate::plan::Item::Step(step) = item else { panic!("{item:?}") };
+    let words = stickpin_lines::write(step.line.entry, &step.line.input);
+    let words: Vec<_> = words.iter().map(crate::script::Template::text).collect();
+    format!("{}\n", crate::script::line(&words))
+}
+
+#[test]
+fn what_other_writers_add_is_kept() {
+    let text = "context platform=android timeout=60000 theme=dark\nenv APP=sim:shop\nopen ${APP} --relaunch\n\
+                # agent-device:target-v1 {\"id\":\"save\",\"role\":\"button\"}\nclick id=save\n";
+    let script = crate::script::parse(text).unwrap();
+    assert_eq!(crate::script::write(&script), text);
+}

@@ -123,6 +123,81 @@ const SHOP: &str = r#"<!doctype html><meta charset=utf-8><title>Shop</title>
 <p id="end" onclick="say('end')">The end</p>
 <script>const say = (text) => fetch('/__log', { method: 'POST', body: text });</script>"#;
 
+/// A script as agent-device has them, for the shop.
+const THEIRS: &str = r#"context platform=sim timeout=60000 device="any"
+env APP="sim:shop?clock=virtual"
+open "${APP}" --relaunch
+snapshot -i -c
+# agent-device:target-v1 {"role":"button","label":"Add to cart","verification":"verified"}
+click label="Add to cart" row="Oak lamp" role=button
+wait "Cart (1)" 5000
+wait 20
+scroll down 0.6
+find "Cart (1)" click
+is visible label="Check out" role=link
+click "label=\"Check out\""
+fill label="Name" role="text-field" "Ada Lovelace"
+fill "label=\"Email\"" "${AD_FILENAME}@example.com"
+wait absent label="No such thing" role=button 500
+press label="Place order" hittable
+wait text "Thank you" 5000
+close com.example.shop
+"#;
+
+#[test]
+fn a_script_of_agent_device_drives_an_app() {
+    let stage = Stage::new();
+    stage.write("buy.ad", THEIRS);
+    let mut vars = stickpin_replay::Vars::default();
+    vars.built_in.insert("AD_FILENAME".to_owned(), "buy.ad".to_owned());
+    let ran = stage.replay_with("buy.ad", &vars, true);
+    assert!(matches!(ran.end, End::Passed), "{:?}", ran.end);
+    let received: Vec<String> =
+        stage.received().into_iter().map(|(event, what)| format!("{event} {what}")).collect();
+    for act in [
+        "press add lamp",
+        "press cart link",
+        "fill textbox Name",
+        "fill textbox Email",
+        "press button Place order",
+    ] {
+        assert!(received.iter().any(|what| what == act), "{act}: {received:?}");
+    }
+}
+
+/// One for a page of the web.
+const THEIRS_WEB: &str = r#"context platform=web
+open "${BASE}/shop.html"
+wait "Sign in" 5000
+fill id="user" "Ada Lovelace"
+fill label="Password" role=text-field secret
+click label="News" role="check-box"
+press label="Sign in" role=button
+wait text "Welcome, Ada" 5000
+click role=button label="Delete" row="Mail 2"
+wait absent text~="Mail 2" 3000
+scroll down --until id="end"
+click id=end hittable
+scroll top
+is visible role=heading label="Sign in"
+find "More" click
+close
+"#;
+
+#[test]
+fn a_script_of_agent_device_drives_a_page() {
+    let Some(web) = stickpin_testkit::chromium() else { return };
+    let stage = Stage::with(vec![std::sync::Arc::new(web)]);
+    stage.write("shop.html", SHOP);
+    let server = PageServer::start(&stage.path("")).expect("a server");
+    stage.write("shop.ad", THEIRS_WEB);
+    let mut vars = stickpin_replay::Vars::default();
+    vars.give(&format!("BASE={}", server.origin())).expect("a variable");
+    let ran = stage.replay_with("shop.ad", &vars, false);
+    assert!(matches!(ran.end, End::Passed), "{:?}", ran.end);
+    assert_eq!(server.received(), ["signed in Ada Lovelace secret true Graz", "delete 2", "end", "more"]);
+}
+
 /// What a person would record on that page, and some that no other tool has.
 const SCRIPT: &str = r#"context platform=web timeout=30000
 env BASE=http://127.0.0.1:1 WHO=ada

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stickpin_backend_sim::SimProvider;
 use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Caller, Format, Host, HostConfig, Render, Request, Response};
+use stickpin_kernel::{Caller, Format, Host, HostConfig, Provider, Render, Request, Response};
 use stickpin_replay::{AdScribe, Plan, Ran, RunOptions, Vars};
 
 pub(crate) struct Stage {
@@ -16,9 +16,15 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Self {
+        Self::with(Vec::new())
+    }
+
+    /// With other devices beside the embedded one.
+    pub(crate) fn with(mut others: Vec<Arc<dyn Provider>>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let sim = Arc::new(SimProvider::new());
-        let mut config = HostConfig::new(folder.path().join("state"), vec![sim.clone()]);
+        others.insert(0, sim.clone());
+        let mut config = HostConfig::new(folder.path().join("state"), others);
         config.scribe = Arc::new(AdScribe);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         Self { runtime, host: Host::new(config), sim, folder }

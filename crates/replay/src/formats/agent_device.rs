@@ -1,0 +1,314 @@
+//! Lines as agent-device writes them, where they are spelled otherwise than ours (its documentation: "Replay & E2E
+//! Testing", `agent-device help COMMAND`).
+//!
+//! What our own grammar reads is ours. Only a line that it refuses is looked at here, and where this does not help
+//! either, the refusal stands. Its comments (`# agent-device:target-v1 ...`) are kept as all comments are.
+
+use stickpin_kernel::{Result, Target};
+use stickpin_lines::Line;
+use stickpin_tree::{Selector, quote_whole};
+
+/// What `scroll down 0.6` is a part of, in pixels: the viewport that a session has unless it asks for another one.
+const VIEWPORT: (f64, f64) = (1280.0, 800.0);
+
+/// Far enough for the end of whatever scrolls.
+const TO_THE_END: &str = "1000000";
+
+/// Reads the words of a line.
+///
+/// # Errors
+/// Those of our own grammar.
+pub(crate) fn read(words: &[String]) -> Result<Line> {
+    // A second word of a selector would be taken for a value that the predicate has none of.
+    let words = match words {
+        [is, predicate, _, _, ..] if is == "is" && predicate != "text" && predicate != "value" => {
+            &ours(words).unwrap_or_else(|| words.to_vec())
+        }
+        _ => words,
+    };
+    stickpin_lines::parse(words).or_else(|refused| {
+        let ours = ours(words).and_then(|words| stickpin_lines::parse(&words).ok());
+        ours.ok_or(refused)
+    })
+}
+
+/// A command taken apart: its words, and its options as they are.
+struct Parts {
+    words: Vec<String>,
+    options: Vec<String>,
+}
+
+/// The line in our words, if it is one of theirs.
+fn ours(words: &[String]) -> Option<Vec<String>> {
+    let (name, rest) = words.split_first()?;
+    let parts = Parts::of(name, rest);
+    let Parts { words, options } = &parts;
+    let (head, mut said): (&[&str], Vec<String>) = match name.as_str() {
+        "wait" => wait(words)?,
+        "scroll" => (&["scroll"], scroll(words)?),
+        "press" | "click" | "tap" | "hover" => (&["press"], vec![pressed(words)?]),
+        "longpress" => (&["longpress"], longpress(words)?),
+        "fill" => (&["fill"], with_text(words, 1)?),
+        "is" => (&["is"], asked(words)?),
+        "get" => (&["get"], vec![words.first()?.clone(), selector(words.get(1..)?)?]),
+        "type" if !words.is_empty() => (&["type"], vec!["--".to_owned(), words.join(" ")]),
+        "find" => found(words)?,
+        "back" => (&["back"], Vec::new()),
+        "close" => (&["close"], Vec::new()),
+        "snapshot" => (&["snapshot"], Vec::new()),
+        "screenshot" => (&["screenshot"], words.clone()),
+        "alert" if words == &["get"] => (&["alert", "status"], Vec::new()),
+        "keyboard" if words == &["enter"] => (&["key", "Enter"], Vec::new()),
+        _ => return None,
+    };
+    let head = if name == "hover" { &["hover"] } else { head };
+    let mut line: Vec<String> = head.iter().map(|word| (*word).to_owned()).collect();
+    let options = options.iter().map(|option| translated(name, option)).collect::<Option<Vec<_>>>()?;
+    line.extend(options.into_iter().flatten());
+    line.append(&mut said);
+    Some(line)
+}
+
+/// Options of theirs that take the next word.
+const WITH_VALUE: [&str; 10] = [
+    "--until",
+    "--timeout",
+    "--settle-quiet",
+    "--count",
+    "--out",
+    "--scope",
+    "-s",
+    "--depth",
+    "-d",
+    "--record-as",
+];
+
+impl Parts {
+    fn of(name: &str, rest: &[String]) -> Self {
+        let mut parts = Self { words: Vec::new(), options: Vec::new() };
+        let mut rest = rest.iter();
+        while let Some(word) = rest.next() {
+            // What is typed may begin with a hyphen.
+            if !word.starts_with('-') || word.len() < 2 || (name == "type" && !word.starts_with("--")) {
+                parts.words.push(word.clone());
+                continue;
+            }
+            let value = WITH_VALUE.contains(&word.as_str()).then(|| rest.next()).flatten();
+            parts.options.push(match value {
+                Some(value) => format!("{word}={value}"),
+                None => word.clone(),
+            });
+        }
+        parts
+    }
+}
+
+/// An option in our words: nothing for those that say what is so here anyway; none where there is no counterpart.
+fn translated(name: &str, option: &str) -> Option<Option<String>> {
+    let (long, value) = option.split_once('=').map_or((option, None), |(long, value)| (long, Some(value)));
+    let same = || Some(Some(option.to_owned()));
+    match (name, long, value) {
+        ("scroll", "--until", Some(target)) => Some(Some(format!("--until={}", tidy(target)?))),
+        ("press" | "click" | "tap", "--double-tap", None) => Some(Some("--count=2".to_owned())),
+        ("screenshot", "--out", Some(path)) => Some(Some(path.to_owned())),
+        ("screenshot", "--overlay-refs", None) => Some(Some("--overlay".to_owned())),
+        ("screenshot", "--fullscreen" | "-f", None) => Some(Some("--full".to_owned())),
+        ("snapshot", "--scope" | "-s", Some(label)) => {
+            Some(Some(format!("--scope={}", tidy(label).unwrap_or_else(|| text(label)))))
+        }
+        ("snapshot", "-c", None)
+        | ("back", "--in-app" | "--system", None)
+        | (_, "--settle-quiet" | "--verify", _) => Some(None),
+        _ => same(),
+    }
+}
+
+/// `wait MS | text TEXT | TEXT | TARGET | absent TARGET [MS] | stable [QUIET] [MS]`
+fn wait(words: &[String]) -> Option<(&'static [&'static str], Vec<String>)> {
+    let (head, mut rest): (&[&str], &[String]) = match words.first()?.as_str() {
+        "text" => (&["wait", "text"], &words[1..]),
+        "absent" => (&["wait", "absent"], &words[1..]),
+        "stable" => (&["wait", "stable"], &words[1..]),
+        ms if words.len() == 1 && is_number(ms) => return Some((&["wait", "ms"], words.to_vec())),
+        _ => (&["wait"], words),
+    };
+    let mut said = Vec::new();
+    if let Some((last, before)) = rest.split_last().filter(|(last, _)| is_number(last)) {
+        rest = before;
+        said.push(format!("--timeout={last}"));
+    }
+    match head {
+        ["wait", "stable"] => return rest.iter().all(|quiet| is_number(quiet)).then_some((head, said)),
+        ["wait"] => {
+            if let Some(target) = selector(rest) {
+                said.push(target);
+                return Some((&["wait"], said));
+            }
+        }
+        ["wait", "absent"] => {
+            said.push(selector(rest)?);
+            return Some((head, said));
+        }
+        _ => {}
+    }
+    // Words that are no selector are a text; a slip in a selector is none.
+    let text = rest.join(" ");
+    said.extend(["--".to_owned(), text.clone()]);
+    (!text.is_empty() && (head.len() == 2 || !looks_like_a_term(&text))).then_some((&["wait", "text"], said))
+}
+
+/// `scroll down 0.6`, `scroll bottom`
+fn scroll(words: &[String]) -> Option<Vec<String>> {
+    let (direction, amount) = (words.first()?.as_str(), words.get(1));
+    let towards = |direction: &str, amount: &str| Some(vec![direction.to_owned(), amount.to_owned()]);
+    let axis = match direction {
+        "bottom" if amount.is_none() => return towards("down", TO_THE_END),
+        "top" if amount.is_none() => return towards("up", TO_THE_END),
+        "left" | "right" => VIEWPORT.0,
+        "up" | "down" => VIEWPORT.1,
+        _ => return None,
+    };
+    let Some(amount) = amount else { return Some(vec![direction.to_owned()]) };
+    let part: f64 = amount.parse().ok().filter(|part| (0.0..=1.0).contains(part) && words.len() == 2)?;
+    towards(direction, &format!("{:.0}", part * axis))
+}
+
+/// A target; one that was a ref when it was recorded is meant by its label, which stands behind it.
+fn pressed(words: &[String]) -> Option<String> {
+    match words {
+        [r#ref, label] if r#ref.starts_with('@') => Some(text(label)),
+        _ => selector(words),
+    }
+}
+
+fn longpress(words: &[String]) -> Option<Vec<String>> {
+    match words.split_last() {
+        Some((ms, target)) if is_number(ms) => Some(vec![selector(target)?, ms.clone()]),
+        _ => Some(vec![selector(words)?]),
+    }
+}
+
+/// A target, then the words of a text: as many words as can belong to the target do.
+fn with_text(words: &[String], least: usize) -> Option<Vec<String>> {
+    let ends = (1..words.len()).rev().filter(|end| words.len() - end >= least);
+    let (target, end) = ends.filter_map(|end| Some((selector(&words[..end])?, end))).next()?;
+    Some(vec!["--".to_owned(), target, words[end..].join(" ")])
+}
+
+fn asked(words: &[String]) -> Option<Vec<String>> {
+    let (predicate, rest) = words.split_first()?;
+    if predicate != "text" && predicate != "value" {
+        return Some(vec![predicate.clone(), selector(rest)?]);
+    }
+    let mut said = vec![predicate.clone()];
+    said.extend(with_text(rest, 1)?.into_iter().skip(1));
+    Some(said)
+}
+
+/// `find [LOCATOR] QUERY ACTION [VALUE]`
+fn found(words: &[String]) -> Option<(&'static [&'static str], Vec<String>)> {
+    let (key, rest) = match words.first()?.as_str() {
+        key @ ("text" | "label" | "value" | "role" | "id") if words.len() > 2 => (key, &words[1..]),
+        _ => ("text", words),
+    };
+    let target = tidy(&format!("{key}={}", quote_whole(rest.first()?)))?;
+    match &rest[1..] {
+        [action] if action == "click" || action == "press" => Some((&["press"], vec![target])),
+        [action] if action == "exists" => Some((&["is", "exists"], vec![target])),
+        [action, value] if action == "fill" => {
+            Some((&["fill"], vec!["--".to_owned(), target, value.clone()]))
+        }
+        [action, ms] if action == "wait" && is_number(ms) => {
+            Some((&["wait"], vec![format!("--timeout={ms}"), target]))
+        }
+        [get, text] if get == "get" && text == "text" => Some((&["get", "text"], vec![target])),
+        _ => None,
+    }
+}
+
+/// Words that are one target together.
+fn selector(words: &[String]) -> Option<String> {
+    match words {
+        [one] if one.starts_with('@') => Some(one.clone()),
+        [] => None,
+        _ => tidy(&words.join(" ")),
+    }
+}
+
+/// A target with its words as ours.
+fn tidy(target: &str) -> Option<String> {
+    if matches!(target.parse(), Ok(Target::Selector(_))) && Selector::is_selector(target) {
+        return Some(target.to_owned());
+    }
+    let mut out = String::new();
+    let mut rest = target;
+    while !rest.is_empty() {
+        let end = end_of_term(rest);
+        out.push_str(&term(&rest[..end]));
+        let spaces = rest[end..].len() - rest[end..].trim_start().len();
+        out.push_str(if spaces > 0 { " " } else { "" });
+        rest = &rest[end + spaces..];
+    }
+    // A word alone is a text, not a selector.
+    (Selector::is_selector(&out) && out.parse::<Selector>().is_ok()).then_some(out)
+}
+
+/// Where the first term ends: at a space that is not in quotes.
+fn end_of_term(text: &str) -> usize {
+    let (mut quoted, mut escaped) = (false, false);
+    for (i, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => quoted = !quoted,
+            c if c.is_whitespace() && !quoted => return i.max(1),
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Names of theirs for roles, keys and flags.
+fn term(term: &str) -> String {
+    const ROLES: [(&str, &str); 12] = [
+        ("text-field", "textbox"),
+        ("textfield", "textbox"),
+        ("edittext", "textbox"),
+        ("secure-text-field", "textbox"),
+        ("search-field", "searchbox"),
+        ("static-text", "text"),
+        ("statictext", "text"),
+        ("textview", "text"),
+        ("image", "img"),
+        ("check-box", "checkbox"),
+        ("radio-button", "radio"),
+        ("tab-bar", "tablist"),
+    ];
+    match term.split_once('=') {
+        Some(("role", role)) => {
+            let name = role.trim_matches('"').to_ascii_lowercase();
+            let known = ROLES.iter().find(|(theirs, _)| *theirs == name);
+            format!("role={}", known.map_or(name.as_str(), |(_, ours)| ours))
+        }
+        Some(("appname", name)) => format!("app={name}"),
+        Some(("windowtitle", title)) => format!("window={title}"),
+        None if term == "hittable" => "visible enabled".to_owned(),
+        _ => term.to_owned(),
+    }
+}
+
+fn text(label: &str) -> String {
+    format!("text={}", quote_whole(label))
+}
+
+/// `key=` or `key~=` at the front.
+fn looks_like_a_term(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(key, _)| {
+        let key = key.trim_end_matches('~');
+        !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphabetic())
+    })
+}
+
+fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit())
+}
