@@ -1,13 +1,17 @@
 //! Acting through what the app itself offers: an element's own action, the content of a field, a value, a selection. No
 //! pointer moves, no key is sent.
 
-use crate::bus::{ACTION, Args, COMPONENT, EDITABLE, Fault, PROPERTIES, SELECTION, TEXT, VALUE};
+use crate::bus::Toolkit;
+use crate::bus::{
+    ACCESSIBLE, ACTION, Args, COMPONENT, Call, EDITABLE, Fault, PROPERTIES, SELECTION, TEXT, VALUE,
+};
 use crate::capture::ask::{SCREEN, reference};
 use crate::device::{LinuxDevice, gone};
 use crate::model::{Interfaces, Object};
 use crate::roles::number as n;
 use crate::states as s;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 use stickpin_kernel::device::{
     Action, Aim, AimOptions, Button, CancellationToken, Hit, Landed, Modifiers, Performed, unsupported,
 };
@@ -20,6 +24,10 @@ const ANYWHERE: u32 = 6;
 /// How long an app may take to say that it did something. Those that show a dialog from inside the action answer when
 /// that is closed: it was done all the same.
 const DONE: Duration = Duration::from_millis(400);
+
+/// How long GTK 4 shows a button pressed before it does what the press is for (`gtkbutton.c`, `ACTIVATE_TIMEOUT`), and
+/// a little more.
+pub(crate) const ACTIVATION: Duration = Duration::from_millis(280);
 
 /// Names of actions that do what a press does, in lower case, the likeliest first.
 const PRESSES: &[&str] =
@@ -76,7 +84,7 @@ impl LinuxDevice {
         }
         let answer = match self.link.call(&object.path, ACTION, "GetActions", Args::new()).await {
             Ok(answer) => answer,
-            Err(fault) => return self.refused(fault).await.map(|()| None),
+            Err(fault) => return self.refused(&object.path, fault).await.map(|()| None),
         };
         let actions = answer.body().items(8, |c| {
             c.fields()?;
@@ -86,19 +94,33 @@ impl LinuxDevice {
             Ok(name)
         });
         let Some(index) = own_action(&actions.unwrap_or_default()) else { return Ok(None) };
+        if let Some((path, at)) = &self.activated
+            && *path == object.path
+        {
+            // GTK 4 shows a button pressed for a moment first, and drops a second press in it.
+            tokio::time::sleep(ACTIVATION.saturating_sub(at.elapsed())).await;
+        }
+        if self.link.toolkit == Toolkit::Gtk4 {
+            self.activated = Some((object.path.clone(), Instant::now()));
+        }
         let call = self.link.call(&object.path, ACTION, "DoAction", Args::new().int(index));
         match tokio::time::timeout(DONE, call).await {
             Ok(Ok(answer)) => Ok(answer.body().bool().unwrap_or(true).then(done)),
-            Ok(Err(fault)) => self.refused(fault).await.map(|()| None),
+            Ok(Err(fault)) => self.refused(&object.path, fault).await.map(|()| None),
             // It is busy with it, or shows a dialog from inside.
             Err(_) => Ok(Some(done())),
         }
     }
 
     /// What a fault of one act means: an object that is gone is an error, one that will not is another way's turn.
-    async fn refused(&mut self, fault: Fault) -> Result<()> {
+    async fn refused(&mut self, path: &str, fault: Fault) -> Result<()> {
         match fault {
-            Fault::Vanished => Err(gone()),
+            // Qt says that there is no object where there is no such method.
+            Fault::Vanished => match self.link.call(path, ACCESSIBLE, "GetState", Args::new()).await {
+                Ok(_) => Ok(()),
+                Err(Fault::Closed(why)) => Err(self.failed(Fault::Closed(why)).await),
+                Err(_) => Err(gone()),
+            },
             Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_) => Ok(()),
             fault => Err(self.failed(fault).await.dispatched(Dispatched::Unknown)),
         }
@@ -117,14 +139,14 @@ impl LinuxDevice {
             let args = Args::new().text(VALUE).text("CurrentValue").variant_double(number);
             match self.link.call(&object.path, PROPERTIES, "Set", args).await {
                 Ok(_) => return self.value_of(&object).await,
-                Err(fault) => self.refused(fault).await?,
+                Err(fault) => self.refused(&object.path, fault).await?,
             }
         }
         if object.has(Interfaces::EDITABLE) && self.set_text(&object, text).await? {
             let value = self.whole_text(&object.path).await;
             let value = match value {
                 Ok(value) => Some(value),
-                Err(fault) => self.refused(fault).await.map(|()| None)?,
+                Err(fault) => self.refused(&object.path, fault).await.map(|()| None)?,
             };
             // A document keeps the end of its last line.
             let value = value.map(|value| match value.strip_suffix('\n') {
@@ -141,7 +163,7 @@ impl LinuxDevice {
         let args = Args::new().text(text);
         match self.link.call(&object.path, EDITABLE, "SetTextContents", args).await {
             Ok(answer) => Ok(answer.body().bool().unwrap_or(false)),
-            Err(fault) => self.refused(fault).await.map(|()| false),
+            Err(fault) => self.refused(&object.path, fault).await.map(|()| false),
         }
     }
 
@@ -155,7 +177,7 @@ impl LinuxDevice {
         let asked = [crate::bus::property(&path, TEXT, "CaretOffset")];
         let caret = match self.link.calls(&asked).await.pop() {
             Some(Ok(answer)) => answer.body().variant_number().ok().flatten().unwrap_or(0.0),
-            Some(Err(fault)) => return self.refused(fault).await.map(|()| false),
+            Some(Err(fault)) => return self.refused(&path, fault).await.map(|()| false),
             None => 0.0,
         };
         let count = i32::try_from(text.chars().count()).unwrap_or(i32::MAX);
@@ -164,7 +186,7 @@ impl LinuxDevice {
         let args = Args::new().int(caret).text(text).int(count);
         match self.link.call(&path, EDITABLE, "InsertText", args).await {
             Ok(answer) => Ok(answer.body().bool().unwrap_or(false)),
-            Err(fault) => self.refused(fault).await.map(|()| false),
+            Err(fault) => self.refused(&path, fault).await.map(|()| false),
         }
     }
 
@@ -172,7 +194,7 @@ impl LinuxDevice {
         let asked = [crate::bus::property(&object.path, VALUE, "CurrentValue")];
         let value = match self.link.calls(&asked).await.pop() {
             Some(Ok(answer)) => answer.body().variant_number().ok().flatten(),
-            Some(Err(fault)) => self.refused(fault).await.map(|()| None)?,
+            Some(Err(fault)) => self.refused(&object.path, fault).await.map(|()| None)?,
             None => None,
         };
         Ok(Performed { value: value.map(crate::names::number), ..done() })
@@ -187,7 +209,7 @@ impl LinuxDevice {
         }
         let names = match self.option_names(&object).await {
             Ok(names) => names,
-            Err(fault) => return self.refused(fault).await.map(|()| Performed::default()),
+            Err(fault) => return self.refused(&object.path, fault).await.map(|()| Performed::default()),
         };
         let mut chosen = Vec::new();
         for option in options {
@@ -214,14 +236,14 @@ impl LinuxDevice {
         if object.is(s::MULTISELECTABLE)
             && let Err(fault) = self.link.call(&object.path, SELECTION, "ClearSelection", Args::new()).await
         {
-            self.refused(fault).await?;
+            self.refused(&object.path, fault).await?;
         }
         for at in &chosen {
             let args = Args::new().int(i32::try_from(*at).unwrap_or(i32::MAX));
             match self.link.call(&object.path, SELECTION, "SelectChild", args).await {
                 Ok(answer) if answer.body().bool().unwrap_or(false) => {}
                 Ok(_) => return Ok(Performed::default()),
-                Err(fault) => return self.refused(fault).await.map(|()| Performed::default()),
+                Err(fault) => return self.refused(&object.path, fault).await.map(|()| Performed::default()),
             }
         }
         Ok(Performed { value: Some(options.join(", ")), ..done() })
@@ -255,20 +277,26 @@ impl LinuxDevice {
 
     /// Where elements are, as the toolkit says it: on the screen, with GTK 4 in the window.
     pub(crate) async fn boxes(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        let paths: Vec<Option<Arc<str>>> =
+            handles.iter().map(|handle| self.ids.path(handle.id).cloned()).collect();
+        let extents = |path| Call {
+            path,
+            interface: COMPONENT,
+            member: "GetExtents",
+            args: Args::new().unsigned(SCREEN),
+        };
+        let asked: Vec<Call<'_>> = paths.iter().flatten().map(|path| extents(&**path)).collect();
+        let mut answers = self.link.calls(&asked).await.into_iter();
         let mut out = Vec::with_capacity(handles.len());
-        for handle in handles {
-            let Ok(path) = self.path(*handle) else {
-                out.push(None);
-                continue;
-            };
-            let args = Args::new().unsigned(SCREEN);
-            out.push(match self.link.call(&path, COMPONENT, "GetExtents", args).await {
-                Ok(answer) => rect(&mut answer.body()).ok().flatten(),
-                Err(fault) => self
-                    .refused(fault)
-                    .await
-                    .or_else(|e| if e.code == ErrorCode::ElementNotFound { Ok(()) } else { Err(e) })
-                    .map(|()| None)?,
+        for path in &paths {
+            let answer = path.as_ref().and_then(|_| answers.next());
+            out.push(match answer {
+                Some(Ok(answer)) => rect(&mut answer.body()).ok().flatten(),
+                Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => {
+                    return Err(self.failed(fault).await);
+                }
+                // What has no place, or is not there any more.
+                Some(Err(_)) | None => None,
             });
         }
         Ok(out)
@@ -279,7 +307,7 @@ impl LinuxDevice {
         let path = self.path(handle)?;
         if let Err(fault) = self.link.call(&path, COMPONENT, "ScrollTo", Args::new().unsigned(ANYWHERE)).await
         {
-            self.refused(fault).await?;
+            self.refused(&path, fault).await?;
         }
         let rect = self.boxes(&[handle]).await?.pop().flatten();
         let hit = if rect.is_some() { Hit::Target } else { Hit::OffScreen };

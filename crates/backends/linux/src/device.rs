@@ -45,6 +45,8 @@ pub(crate) struct LinuxDevice {
     pub(crate) seen: u64,
     /// How often it had changed when notices were last asked for.
     pub(crate) told: u64,
+    /// What GTK 4 was last told to activate, and when: it does so a moment later.
+    pub(crate) activated: Option<(String, std::time::Instant)>,
 }
 
 /// The last reading of the app.
@@ -68,6 +70,7 @@ impl LinuxDevice {
             last: None,
             seen: 0,
             told: 0,
+            activated: None,
         }
     }
 
@@ -195,6 +198,10 @@ impl Device for LinuxDevice {
 
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
         self.until_changed(timeout, cancel).await
+    }
+
+    async fn effects(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
+        self.until_effect(at_most, cancel).await
     }
 
     async fn navigate(

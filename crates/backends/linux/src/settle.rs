@@ -1,5 +1,6 @@
 //! Waiting: for a change, for quiet, for the end.
 
+use crate::act::ACTIVATION;
 use crate::device::LinuxDevice;
 use std::time::{Duration, Instant};
 use stickpin_kernel::Result;
@@ -17,7 +18,10 @@ impl LinuxDevice {
         request: SettleRequest,
         cancel: &CancellationToken,
     ) -> Result<Settled> {
-        let start = Instant::now();
+        // What is about to happen has not been signalled yet.
+        let pending =
+            self.activated.as_ref().map_or(Duration::ZERO, |(_, at)| ACTIVATION.saturating_sub(at.elapsed()));
+        let start = Instant::now() + pending;
         let end = start + request.cap;
         loop {
             self.alive().await?;
@@ -62,5 +66,19 @@ impl LinuxDevice {
         self.alive().await?;
         // The net is shorter than the wait: something may have changed without a word.
         Ok(changed || wait > NET)
+    }
+
+    /// Waits until an act shows an effect. What GTK 4 was told to activate it only does a moment later.
+    pub(crate) async fn until_effect(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
+        let pending =
+            self.activated.as_ref().map_or(Duration::ZERO, |(_, at)| ACTIVATION.saturating_sub(at.elapsed()));
+        let told = self.told;
+        let effect = self.heard.until(|heard| (heard.changes != told || heard.gone).then_some(()));
+        tokio::select! {
+            // Whether it came or not: the notices say.
+            came = timeout(at_most + pending, effect) => drop(came),
+            () = cancel.cancelled() => {}
+        }
+        self.alive().await
     }
 }

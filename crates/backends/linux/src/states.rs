@@ -32,10 +32,10 @@ pub(crate) fn seen(states: u64, toolkit: Toolkit) -> bool {
     }
 }
 
-/// Whether it cannot be used now. Where a toolkit says SENSITIVE, that counts; ENABLED is what the others say.
+/// Whether it cannot be used now. GTK 4 says SENSITIVE only, some objects of GTK 3 (tabs) ENABLED only.
 fn disabled(states: u64, toolkit: Toolkit) -> bool {
     match toolkit {
-        Toolkit::Gtk4 | Toolkit::Gtk3 => states & SENSITIVE == 0,
+        Toolkit::Gtk4 => states & SENSITIVE == 0,
         _ => states & (ENABLED | SENSITIVE) == 0,
     }
 }
@@ -98,6 +98,7 @@ mod tests {
         assert!(states(VISIBLE).contains(States::DISABLED));
         assert!(!mapped(ENABLED | SENSITIVE, Role::Button, Toolkit::Gtk3).contains(States::DISABLED));
         assert!(mapped(SHOWING, Role::Button, Toolkit::Qt).contains(States::DISABLED));
+        assert!(!mapped(SHOWING | ENABLED, Role::Tab, Toolkit::Gtk3).contains(States::DISABLED));
         // What nobody uses is not disabled.
         assert!(!mapped(VISIBLE, Role::Group, Toolkit::Gtk4).contains(States::DISABLED));
     }

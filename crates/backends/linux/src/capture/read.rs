@@ -216,6 +216,9 @@ impl Reading {
                 });
             }
         }
+        for at in beside_labels(&self.picture) {
+            questions.add(at, Ask::Extents);
+        }
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
         for at in gone {
             self.picture.objects[at].shown = false;
@@ -229,6 +232,25 @@ impl Reading {
         }
         Ok(())
     }
+}
+
+/// Fields without a name and the labels beside them: which belongs to which shows from where they stand.
+fn beside_labels(picture: &Picture) -> Vec<usize> {
+    // GTK 4 is asked where everything is.
+    if picture.toolkit == Toolkit::Gtk4 {
+        return Vec::new();
+    }
+    let object = |at: usize| &picture.objects[at];
+    let nameless = |at: usize| is_field(object(at).role) && object(at).name.is_empty();
+    let label = |at: usize| object(at).role == role::LABEL;
+    let mut out = Vec::new();
+    for parent in picture.objects.iter().filter(|parent| parent.shown) {
+        let shown = || parent.children.iter().copied().filter(|&child| object(child).shown);
+        if shown().any(nameless) && shown().any(label) {
+            out.extend(shown().filter(|&child| nameless(child) || label(child)));
+        }
+    }
+    out
 }
 
 /// Whether what is inside may be scrolled into sight. What is folded away cannot: menus, pages of a notebook.

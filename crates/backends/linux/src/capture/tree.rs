@@ -46,7 +46,15 @@ pub(crate) fn build(
         Document { scope: APP, frame: String::new(), url: at.url.clone(), title: title.trim().to_owned() };
     builder.document(0, document, ids.id(&picture.root().path))?;
     let by_path = picture.objects.iter().enumerate().map(|(at, object)| (object.path.as_str(), at)).collect();
-    let mut building = Building { picture, builder, ids, by_path, active: picture.active(), frames: 0 };
+    let mut building = Building {
+        picture,
+        builder,
+        ids,
+        by_path,
+        active: picture.active(),
+        frames: 0,
+        beside: beside(picture),
+    };
     let windows = &picture.root().children;
     let several = windows.iter().filter(|&&w| picture.objects[w].shown).count() > 1;
     if !several {
@@ -76,6 +84,8 @@ struct Building<'a> {
     active: Option<usize>,
     /// Web documents so far.
     frames: usize,
+    /// Labels of fields that nothing but their place ties to them.
+    beside: HashMap<&'a str, &'a str>,
 }
 
 impl<'a> Building<'a> {
@@ -270,6 +280,9 @@ impl<'a> Building<'a> {
         if wrapper {
             return Named::default();
         }
+        if let Some(label) = self.beside.get(object.path.as_str()) {
+            return of(label);
+        }
         let placeholder = object.attribute("placeholder-text").unwrap_or("").trim();
         if !placeholder.is_empty() {
             return of(placeholder);
@@ -314,6 +327,44 @@ struct Named {
     from_content: bool,
     /// From the description.
     described: bool,
+}
+
+/// How far above a field its label may end, in pixels.
+const ABOVE: i32 = 24;
+
+/// The labels of fields without a name: the nearest one to the left in the same line, else the one right above, among
+/// those in the same box.
+fn beside(picture: &Picture) -> HashMap<&str, &str> {
+    let mut out = HashMap::new();
+    for parent in picture.objects.iter().filter(|parent| parent.shown) {
+        let shown = || parent.children.iter().map(|&at| &picture.objects[at]).filter(|object| object.shown);
+        let labels: Vec<(&Object, [i32; 4])> =
+            shown().filter(|o| o.role == n::LABEL).filter_map(|o| Some((o, o.extents?))).collect();
+        for field in shown().filter(|o| is_field(o.role) && o.name.is_empty() && o.labelled_by.is_empty()) {
+            let Some([left, top, width, height]) = field.extents else { continue };
+            let before = |[x, y, w, h]: [i32; 4]| {
+                let middle = y.saturating_add(h / 2);
+                let in_line = middle >= top && middle <= top.saturating_add(height);
+                let gap = left.saturating_sub(x.saturating_add(w));
+                (in_line && gap >= 0).then_some(gap)
+            };
+            let over = |[x, y, w, h]: [i32; 4]| {
+                let gap = top.saturating_sub(y.saturating_add(h));
+                let across = x < left.saturating_add(width) && left < x.saturating_add(w);
+                ((0..=ABOVE).contains(&gap) && across).then_some(gap)
+            };
+            let nearest = |way: &dyn Fn([i32; 4]) -> Option<i32>| {
+                labels.iter().filter_map(|(label, at)| Some((way(*at)?, *label))).min_by_key(|(gap, _)| *gap)
+            };
+            if let Some((_, label)) = nearest(&before).or_else(|| nearest(&over)) {
+                let text =
+                    label.text.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or(&label.name);
+                out.insert(field.path.as_str(), text.trim());
+            }
+        }
+    }
+    out.retain(|_, label| !label.is_empty());
+    out
 }
 
 /// Whether a press on it does something although its role does not say so.
