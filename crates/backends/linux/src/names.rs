@@ -42,6 +42,28 @@ fn is_class(name: &str, wrapper: bool) -> bool {
     word && (of_library || (wrapper && camel()))
 }
 
+/// A tooltip as a person reads it: Qt passes on the rich text that it was given.
+pub(crate) fn described(text: &str) -> String {
+    let text = text.trim();
+    if !(text.starts_with('<') && text.contains('>')) {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut tag = false;
+    for c in text.chars() {
+        match c {
+            '<' => tag = true,
+            '>' if tag => {
+                tag = false;
+                out.push(' ');
+            }
+            c if !tag => out.push(c),
+            _ => {}
+        }
+    }
+    out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// A number as a person writes it: without a fraction that says nothing.
 pub(crate) fn number(value: f64) -> String {
     let rounded = (value * 1e6).round() / 1e6;
@@ -81,6 +103,13 @@ mod tests {
         assert_eq!(clean("", ""), "");
         assert_eq!(clean(" ", ""), "");
         assert_eq!(cleaned("7 7", Toolkit::Qt, false, "7"), "7 7");
+    }
+
+    #[test]
+    fn rich_text_is_read_without_its_marks() {
+        assert_eq!(described("<p style='x'>Count (of <b>words</b>)</p>"), "Count (of words )");
+        assert_eq!(described(" a < b > c "), "a < b > c");
+        assert_eq!(described("<b"), "<b");
     }
 
     #[test]

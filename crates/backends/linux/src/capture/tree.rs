@@ -140,8 +140,9 @@ impl<'a> Building<'a> {
         let level = object.attribute("level").and_then(|level| level.parse().ok()).unwrap_or(0);
         let mut attrs: Vec<(Attr, &str)> =
             vec![(Attr::Placeholder, object.attribute("placeholder-text").unwrap_or(""))];
+        let description = names::described(&object.description);
         if !named.described {
-            attrs.push((Attr::Description, object.description.trim()));
+            attrs.push((Attr::Description, &description));
         }
         if let Some(id) = object.attribute("id") {
             attrs.push((Attr::Id, id));
@@ -289,7 +290,7 @@ impl<'a> Building<'a> {
         }
         if is_field(object.role) || control {
             // A tooltip says what it is where nothing else does.
-            return Named { described: true, ..of(object.description.trim()) };
+            return Named { described: true, ..of(&names::described(&object.description)) };
         }
         Named::default()
     }
