@@ -1,24 +1,25 @@
 //! Completions, from the whole tree of commands: the only place that builds it.
 
-use crate::local::LOCAL;
+use crate::local::Other;
 use clap::Command;
 use clap_complete::Shell;
 use stickpin_kernel::registry::COMMANDS;
+use stickpin_lines::Own;
 
 /// The script for a shell.
-pub(crate) fn script(shell: &str) -> Option<String> {
+pub(crate) fn script(shell: &str, others: &[Other]) -> Option<String> {
     let shell: Shell = shell.parse().ok()?;
     let mut out = Vec::new();
-    clap_complete::generate(shell, &mut tree(), "stickpin", &mut out);
+    clap_complete::generate(shell, &mut tree(others), "stickpin", &mut out);
     Some(String::from_utf8_lossy(&out).into_owned())
 }
 
 /// All commands as one tree: groups hold their members, and the arguments of their default command.
-fn tree() -> Command {
+fn tree(others: &[Other]) -> Command {
     let registry = COMMANDS.iter().map(|e| (e.spec.name, e.spec.aliases, stickpin_lines::leaf(e)));
-    let local = LOCAL.iter().filter(|l| !l.hidden).map(|l| (l.name, &[][..], l.command()));
+    let others = others.iter().filter(|o| !o.hidden()).map(|o| (o.name(), &[][..], o.command()));
     let mut root = Command::new("stickpin").disable_help_subcommand(true).disable_version_flag(true);
-    for (name, aliases, leaf) in registry.chain(local) {
+    for (name, aliases, leaf) in registry.chain(others) {
         let leaf = leaf.no_binary_name(false);
         root = match name.split_once(' ') {
             None => add(root, leaf.name(name).visible_aliases(aliases)),
@@ -51,13 +52,16 @@ fn add(root: Command, command: Command) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::local::others;
+    use crate::tests::APART;
 
     #[test]
     fn the_tree_is_sound_and_every_command_is_in_it() {
-        let mut tree = tree();
+        let others = others(APART);
+        let mut tree = tree(&others);
         tree.build();
         tree.clone().debug_assert();
-        for name in stickpin_lines::names(LOCAL) {
+        for name in stickpin_lines::names(&others) {
             let mut at = &tree;
             for word in name.split(' ') {
                 at = at.find_subcommand(word).unwrap_or_else(|| panic!("`{name}` is missing"));
@@ -68,11 +72,11 @@ mod tests {
     #[test]
     fn every_shell_gets_a_script_with_the_commands_in_it() {
         for shell in ["bash", "zsh", "fish"] {
-            let script = script(shell).unwrap();
+            let script = script(shell, &others(APART)).unwrap();
             for word in ["snapshot", "title", "max-bytes", "click"] {
                 assert!(script.contains(word), "{shell}: {word}");
             }
         }
-        assert!(script("tcsh").is_none());
+        assert!(script("tcsh", &[]).is_none());
     }
 }

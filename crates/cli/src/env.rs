@@ -1,5 +1,6 @@
 //! What a command line learns from its surroundings. The binary reads it; nothing here looks at a variable.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use stickpin_kernel::{Caller, Error, ErrorCode, Result, paths};
 
@@ -20,6 +21,10 @@ pub struct Env {
     pub mcp_profile: Option<String>,
     /// `STICKPIN_MCP_TOKEN`: what clients of `mcp --http` have to show.
     pub mcp_token: Option<String>,
+    /// `STICKPIN_VAR_KEY`, else `AD_VAR_KEY`, by KEY: variables of scripts.
+    pub variables: BTreeMap<String, String>,
+    /// Whether a person sees what is said beside the answer.
+    pub terminal: bool,
     /// This program, which is started again as the daemon.
     pub program: PathBuf,
     /// Variables that the daemon gets besides ours.

@@ -1,13 +1,14 @@
 //! Help: the list of commands, the help of one, and topics.
 
-use crate::local::LOCAL;
+use crate::local::Other;
 use std::fmt::Write as _;
 use stickpin_kernel::registry::{self, COMMANDS};
 use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_lines::Own;
 use stickpin_lines::help::TOPICS;
 
 /// All commands, one line each.
-pub(crate) fn overview() -> String {
+pub(crate) fn overview(others: &[Other]) -> String {
     let mut text = String::from(
         "stickpin drives real apps through short snapshots whose refs never lie.\n\n  \
          stickpin open http://127.0.0.1:3000      open a page; sim:shop is a simulated app\n  \
@@ -15,8 +16,8 @@ pub(crate) fn overview() -> String {
          stickpin press @e3 --settle              act by what was read, see what changed\n\nCommands:\n",
     );
     let registry = COMMANDS.iter().map(|e| (e.spec.name, e.summary()));
-    let local = LOCAL.iter().filter(|l| !l.hidden).map(|l| (l.name, l.about));
-    let lines: Vec<_> = registry.chain(local).collect();
+    let others = others.iter().filter(|o| !o.hidden()).map(|o| (o.name(), o.about()));
+    let lines: Vec<_> = registry.chain(others).collect();
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, about) in lines {
         // Writing to a string cannot fail.
@@ -35,9 +36,9 @@ pub(crate) fn overview() -> String {
 ///
 /// # Errors
 /// `INVALID_ARGS` for what is neither.
-pub(crate) fn about(topic: &str) -> Result<String> {
+pub(crate) fn about(topic: &str, others: &[Other]) -> Result<String> {
     if topic.is_empty() {
-        return Ok(overview());
+        return Ok(overview(others));
     }
     if let Some((_, text)) = TOPICS.iter().find(|(name, _)| *name == topic) {
         return Ok((*text).to_owned());
@@ -45,11 +46,11 @@ pub(crate) fn about(topic: &str) -> Result<String> {
     if let Some(entry) = registry::find(topic) {
         return Ok(stickpin_lines::leaf(entry).render_help().to_string());
     }
-    if let Some(local) = LOCAL.iter().find(|l| l.name == topic) {
-        return Ok(local.command().render_help().to_string());
+    if let Some(other) = others.iter().find(|o| o.name() == topic) {
+        return Ok(other.command().render_help().to_string());
     }
     let members: Vec<String> =
-        stickpin_lines::members(topic, LOCAL).map(|member| format!("  stickpin {topic} {member}")).collect();
+        stickpin_lines::members(topic, others).map(|member| format!("  stickpin {topic} {member}")).collect();
     if !members.is_empty() {
         return Ok(members.join("\n"));
     }
@@ -61,6 +62,8 @@ pub(crate) fn about(topic: &str) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::local::others;
+    use crate::tests::APART;
 
     #[test]
     fn every_command_line_that_a_topic_shows_is_valid() {
@@ -68,7 +71,7 @@ mod tests {
             for line in text.lines().filter_map(|line| line.trim_start().strip_prefix("stickpin ")) {
                 let line = line.split("  ").next().unwrap_or(line);
                 let args = crate::tests::split(line).into_iter().map(str::to_owned).collect();
-                if let Err((_, e)) = crate::parse::plan(args, &crate::Env::default()) {
+                if let Err((_, e)) = crate::parse::plan(args, &crate::Env::default(), &others(APART)) {
                     panic!("{name}: `{line}`: {e}");
                 }
             }
@@ -77,8 +80,9 @@ mod tests {
 
     #[test]
     fn the_overview_names_every_command_and_topic() {
-        let text = overview();
-        for name in stickpin_lines::names(LOCAL).chain(TOPICS.iter().map(|(name, _)| *name)) {
+        let others = others(APART);
+        let text = overview(&others);
+        for name in stickpin_lines::names(&others).chain(TOPICS.iter().map(|(name, _)| *name)) {
             assert!(text.contains(name), "{name}");
         }
         assert!(!text.contains("\n  daemon run "), "a hidden command is shown");
@@ -86,8 +90,8 @@ mod tests {
 
     #[test]
     fn what_is_neither_topic_nor_command_is_an_error() {
-        assert_eq!(about("nonsense").unwrap_err().code, ErrorCode::InvalidArgs);
-        assert!(about("daemon").unwrap().contains("stickpin daemon stop"));
-        assert!(about("open").unwrap().contains("--relaunch"));
+        assert_eq!(about("nonsense", &others(APART)).unwrap_err().code, ErrorCode::InvalidArgs);
+        assert!(about("daemon", &others(APART)).unwrap().contains("stickpin daemon stop"));
+        assert!(about("open", &others(APART)).unwrap().contains("--relaunch"));
     }
 }

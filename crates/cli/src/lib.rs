@@ -3,6 +3,7 @@
 //! [`run`] reads words, finds the command, builds only that command's grammar, and sends a request to the daemon.
 //! No command of the registry is named here: what differs from other surfaces is in `local.rs`, with the reason.
 
+mod apart;
 mod complete;
 mod daemon;
 mod env;
@@ -15,18 +16,19 @@ mod parse;
 
 pub use daemon::start;
 pub use env::Env;
+pub use local::AllApart;
 pub use mcp::Mcp;
 pub use output::Streams;
 pub use own::caller;
 
-use local::{Act, Local};
+use local::{Act, Local, Other};
 use parse::Plan;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-use stickpin_kernel::registry::{self, COMMANDS};
+use stickpin_kernel::registry::{COMMANDS, Form};
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
-use stickpin_lines::{Options, options};
+use stickpin_lines::{Options, Own, options};
 use stickpin_wire::{Connection, Place};
 
 /// What the binary does for the command line, because it alone knows the backends and the daemon.
@@ -38,6 +40,8 @@ pub struct Hooks {
     pub demo: fn(&mut Streams<'_>) -> u8,
     /// Serves an MCP client.
     pub mcp: fn(&Mcp, &Env, &mut Streams<'_>) -> Result<u8>,
+    /// Commands that are run here and not by the daemon.
+    pub apart: AllApart,
 }
 
 /// Runs a command line, without the program's name, and says what to exit with.
@@ -52,8 +56,10 @@ pub fn run(
         Err(error) => return streams.fail("", error, false),
     };
     let json = options::wants_json(&args);
-    match parse::plan(args, env) {
+    let others = local::others(hooks.apart);
+    match parse::plan(args, env, &others) {
         Ok(Plan::Call(request, options)) => call(&request, &options, env, streams),
+        Ok(Plan::Apart(command, input, options)) => apart::run(command, input, &options, env, streams),
         Ok(Plan::Local(local, matches, options)) => act(local, &matches, &options, env, hooks, streams)
             .unwrap_or_else(|e| streams.fail(local.name, e, json)),
         Ok(Plan::Print(text)) => {
@@ -73,18 +79,21 @@ pub fn run(
 /// # Errors
 /// `INVALID_ARGS`.
 pub fn request(args: &[&str], env: &Env) -> Result<Request> {
-    match parse::plan(args.iter().map(|&arg| arg.to_owned()).collect(), env) {
+    match parse::plan(args.iter().map(|&arg| arg.to_owned()).collect(), env, &[]) {
         Ok(Plan::Call(request, _)) => Ok(*request),
         Ok(_) => Err(Error::new(ErrorCode::InvalidArgs, "this is a command of the command line itself")),
         Err((_, error)) => Err(error),
     }
 }
 
-/// The grammar of every command that help shows, in its order, with the entry of the registry that it was made from,
-/// if it has one: what the written reference is made of.
-pub fn grammars() -> impl Iterator<Item = (Option<&'static registry::Entry>, clap::Command)> {
-    let own = local::LOCAL.iter().filter(|l| !l.hidden);
-    COMMANDS.iter().map(|e| (Some(e), stickpin_lines::leaf(e))).chain(own.map(|l| (None, l.command())))
+/// The grammar of every command that help shows, in its order, with the form that it was made from, if it has one: what
+/// the written reference is made of.
+pub fn grammars(apart: AllApart) -> impl Iterator<Item = (Option<&'static Form>, clap::Command)> {
+    let registry = COMMANDS.iter().map(|e| (Some(&**e), stickpin_lines::leaf(e)));
+    registry.chain(local::others(apart).into_iter().filter(|o| !o.hidden()).map(|other| match other {
+        Other::Apart(apart) => (Some(apart.form()), other.command()),
+        Other::Local(_) => (None, other.command()),
+    }))
 }
 
 fn words_of(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>> {
@@ -98,14 +107,17 @@ fn words_of(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>> {
 }
 
 fn call(request: &Request, options: &Options, env: &Env, streams: &mut Streams<'_>) -> u8 {
-    let connected = env
-        .state_dir(options.state_dir.as_deref())
-        .and_then(|dir| Place::open(&dir))
-        .and_then(|place| Connection::find_or_start(&place, &daemon::start(env)));
+    let connected =
+        place(options, env).and_then(|place| Connection::find_or_start(&place, &daemon::start(env)));
     match connected {
         Ok(mut connection) => streams.respond(&connection.call(request), options.json),
         Err(error) => streams.fail(&request.command, error, options.json),
     }
+}
+
+/// Where the daemon is that is meant.
+fn place(options: &Options, env: &Env) -> Result<Place> {
+    env.state_dir(options.state_dir.as_deref()).and_then(|dir| Place::open(&dir))
 }
 
 fn act(
@@ -116,27 +128,25 @@ fn act(
     hooks: Hooks,
     streams: &mut Streams<'_>,
 ) -> Result<u8> {
-    let state_dir = || env.state_dir(options.state_dir.as_deref());
     match local.act {
-        Act::Status => daemon::status(&Place::open(&state_dir()?)?, options.json, streams),
-        Act::Start => daemon::ensure(&Place::open(&state_dir()?)?, env, options.json, streams),
-        Act::Stop => {
-            daemon::stop(&Place::open(&state_dir()?)?, matches.get_flag("force"), options.json, streams)
-        }
+        Act::Status => daemon::status(&place(options, env)?, options.json, streams),
+        Act::Start => daemon::ensure(&place(options, env)?, env, options.json, streams),
+        Act::Stop => daemon::stop(&place(options, env)?, matches.get_flag("force"), options.json, streams),
         Act::Run => {
             let seconds =
                 matches.get_one::<String>("idle-exit").map(|s| s.parse().map_err(|_| not_seconds(s)));
-            Ok((hooks.daemon)(state_dir()?, seconds.transpose()?.map(Duration::from_secs)))
+            let state_dir = env.state_dir(options.state_dir.as_deref())?;
+            Ok((hooks.daemon)(state_dir, seconds.transpose()?.map(Duration::from_secs)))
         }
         Act::Completions => {
             let shell = matches.get_one::<String>("shell").map(String::as_str).unwrap_or_default();
-            streams.say(&complete::script(shell).unwrap_or_default());
+            streams.say(&complete::script(shell, &local::others(hooks.apart)).unwrap_or_default());
             Ok(0)
         }
         Act::Help => {
             let topic: Vec<&str> =
                 matches.get_many::<String>("topic").into_iter().flatten().map(String::as_str).collect();
-            streams.say(&help::about(&topic.join(" "))?);
+            streams.say(&help::about(&topic.join(" "), &local::others(hooks.apart))?);
             Ok(0)
         }
         Act::Demo => Ok((hooks.demo)(streams)),

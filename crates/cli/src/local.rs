@@ -3,6 +3,7 @@
 
 use clap::{Arg, ArgAction, Command};
 use stickpin_lines::Own;
+use stickpin_wire::Apart;
 
 /// One of them.
 #[derive(Debug)]
@@ -22,14 +23,52 @@ impl Local {
     }
 }
 
-impl Own for Local {
+/// Commands that are run by this process, given by the program that links both.
+pub type AllApart = &'static [&'static dyn Apart];
+
+/// A command that is not of the registry.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Other {
+    /// Of the command line itself.
+    Local(&'static Local),
+    /// Run by this process, through a client.
+    Apart(&'static dyn Apart),
+}
+
+impl Other {
+    /// Its first line of help.
+    pub(crate) fn about(&self) -> &str {
+        match self {
+            Self::Local(local) => local.about,
+            Self::Apart(apart) => apart.form().summary(),
+        }
+    }
+
+    /// Its grammar, with the options of every command.
+    pub(crate) fn command(&self) -> Command {
+        match self {
+            Self::Local(local) => local.command(),
+            Self::Apart(apart) => stickpin_lines::leaf(apart.form()),
+        }
+    }
+}
+
+impl Own for Other {
     fn name(&self) -> &'static str {
-        self.name
+        match self {
+            Self::Local(local) => local.name,
+            Self::Apart(apart) => apart.form().spec.name,
+        }
     }
 
     fn hidden(&self) -> bool {
-        self.hidden
+        matches!(self, Self::Local(local) if local.hidden)
     }
+}
+
+/// All of them, in the order of help.
+pub(crate) fn others(apart: AllApart) -> Vec<Other> {
+    apart.iter().copied().map(Other::Apart).chain(LOCAL.iter().map(Other::Local)).collect()
 }
 
 /// What it does.
@@ -105,7 +144,7 @@ pub(crate) const LOCAL: &[Local] = &[
         name: "help",
         about: "Explain a topic or a command",
         grammar: |command| {
-            let help = "workflow, refs, selectors, web, paths, or a command";
+            let help = "A topic, or a command; without one, all commands and topics";
             command.arg(Arg::new("topic").value_name("TOPIC").num_args(0..).help(help))
         },
         act: Act::Help,

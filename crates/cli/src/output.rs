@@ -43,6 +43,12 @@ impl Streams<'_> {
         let _ = line(self.err, text);
     }
 
+    /// Prints something where errors go, as it is.
+    pub(crate) fn beside(&mut self, text: &str) {
+        // As in `respond`. Not buffered, so a bar is seen while it moves.
+        let _ = self.err.write_all(text.as_bytes()).and_then(|()| self.err.flush());
+    }
+
     fn json(&mut self, response: &Response) -> io::Result<()> {
         let mut bytes = serde_json::to_vec(response)?;
         bytes.push(b'\n');

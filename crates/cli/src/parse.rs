@@ -1,20 +1,23 @@
 //! From words to what should be done. Pure: no file, no socket.
 
 use crate::env::Env;
-use crate::local::{LOCAL, Local};
+use crate::local::{Local, Other};
 use crate::{help, own};
 use clap::ArgMatches;
 use clap::error::ErrorKind;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use stickpin_kernel::registry::Entry;
-use stickpin_kernel::{Error, ErrorCode, Request, Result};
-use stickpin_lines::{Leaf, Options, Reading, options};
+use stickpin_kernel::{Error, ErrorCode, Request, Result, schema};
+use stickpin_lines::{Formed, Leaf, Options, Reading, options};
+use stickpin_wire::Apart;
 
 /// What a command line asks for.
 #[derive(Debug)]
 pub(crate) enum Plan {
     /// A command of the registry.
     Call(Box<Request>, Options),
+    /// A command that this process runs, with its input.
+    Apart(&'static dyn Apart, Map<String, Value>, Options),
     /// A command of the command line itself.
     Local(&'static Local, ArgMatches, Options),
     /// A text to print.
@@ -27,14 +30,15 @@ pub(crate) enum Plan {
 ///
 /// # Errors
 /// `INVALID_ARGS`, with the name of the command as far as it is known.
-pub(crate) fn plan(args: Vec<String>, env: &Env) -> Result<Plan, (&'static str, Error)> {
-    let Some(picked) = stickpin_lines::pick(&args, LOCAL).map_err(|e| ("", e))? else {
-        return no_command(&args).map_err(|e| ("", e));
+pub(crate) fn plan(args: Vec<String>, env: &Env, others: &[Other]) -> Result<Plan, (&'static str, Error)> {
+    let Some(picked) = stickpin_lines::pick(&args, others).map_err(|e| ("", e))? else {
+        return no_command(&args, others).map_err(|e| ("", e));
     };
     let name = picked.leaf.name();
     match picked.leaf {
         Leaf::Registry(entry) => call(entry, picked.args, env),
-        Leaf::Own(local) => run(local, picked.args),
+        Leaf::Own(Other::Local(local)) => run(local, picked.args),
+        Leaf::Own(Other::Apart(other)) => apart(*other, picked.args),
     }
     .map_err(|e| (name, e))
 }
@@ -51,18 +55,36 @@ fn call(entry: &'static Entry, args: Vec<String>, env: &Env) -> Result<Plan> {
     }
     // What is wrong in itself is said before a daemon is started for it.
     line.check()?;
-    let given = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
+    let session = session(&line.options, env);
     let request = Request {
         command: entry.spec.name.to_owned(),
         input: line.input,
-        session: given(&line.options.session).or_else(|| given(&env.session)),
+        session,
         caller: own::caller(&env.cwd, env.home.as_deref(), None),
         render: line.options.render(),
         timeout_ms: line.options.timeout_ms,
         since: None,
         expect: Vec::new(),
+        replayed: false,
     };
     Ok(Plan::Call(Box::new(request), line.options))
+}
+
+/// The session that is meant, if one was named.
+pub(crate) fn session(options: &Options, env: &Env) -> Option<String> {
+    let given = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
+    given(&options.session).or_else(|| given(&env.session))
+}
+
+fn apart(apart: &'static dyn Apart, args: Vec<String>) -> Result<Plan> {
+    let form = apart.form();
+    match stickpin_lines::read_form(form, args)? {
+        Formed::Help(text) => Ok(Plan::Print(text)),
+        Formed::Input(input, options) => {
+            schema::check(form.spec.name, form.fields(), &input)?;
+            Ok(Plan::Apart(apart, input, options))
+        }
+    }
 }
 
 fn run(local: &'static Local, args: Vec<String>) -> Result<Plan> {
@@ -77,15 +99,15 @@ fn run(local: &'static Local, args: Vec<String>) -> Result<Plan> {
 }
 
 /// Options without a command.
-fn no_command(args: &[String]) -> Result<Plan> {
+fn no_command(args: &[String], others: &[Other]) -> Result<Plan> {
     let mut i = 0;
     while let Some(width) = args.get(i).and_then(|arg| options::width(arg)) {
         i += width;
     }
     match args.get(i).map(String::as_str) {
-        Some("-h" | "--help") => Ok(Plan::Print(help::overview())),
+        Some("-h" | "--help") => Ok(Plan::Print(help::overview(others))),
         Some("-V" | "--version") => Ok(Plan::Print(format!("stickpin {}", stickpin_wire::rpc::VERSION))),
-        None => Ok(Plan::Nothing(help::overview())),
+        None => Ok(Plan::Nothing(help::overview(others))),
         Some(other) => {
             Err(Error::new(ErrorCode::InvalidArgs, format!("there is no option `{other}` before a command"))
                 .hint("stickpin help lists the commands"))

@@ -26,6 +26,8 @@ pub struct Cx {
     pub since: Option<u64>,
     /// What targets must be, if the caller says so.
     pub(crate) expect: Vec<Expectation>,
+    /// Whether this is a step of a script.
+    pub(crate) replayed: bool,
     /// Set when the command should end.
     pub cancel: CancellationToken,
     /// The name of the session, given or the caller's own.

@@ -5,9 +5,10 @@ use crate::cx::{Cx, Envelope};
 use crate::error::{Dispatched, Error, ErrorCode, Result};
 use crate::host::Host;
 use crate::mailbox;
-use crate::registry::{self, Entry, Prepared, Produced};
-use crate::render::{self, Text};
+use crate::registry::{self, Entry, Form, Prepared, Produced};
+use crate::render::{self, Show, Text};
 use crate::request::{Detail, Format, RefsEnvelope, Render, Request, Response};
+use serde::Serialize;
 use serde_json::{Map, Value};
 use std::pin::pin;
 use std::sync::Arc;
@@ -70,6 +71,7 @@ impl Host {
             render: request.render,
             since: request.since,
             expect: request.expect,
+            replayed: request.replayed,
             cancel: token,
             desk: None,
             loan: None,
@@ -239,6 +241,17 @@ fn add_what_was_seen(response: &mut Response, entry: &Entry) {
         }
         text.push_str(&line);
     }
+}
+
+/// The response of a command that ran apart from any host: [`crate::registry::Form`] without a handler of ours.
+pub fn answered<T: Serialize + Show + Send + 'static>(
+    form: &Form,
+    render: &Render,
+    result: Result<T>,
+) -> Response {
+    let mut response = Response { command: form.spec.name.to_owned(), ..Response::default() };
+    fill(&mut response, render, result.map(registry::produced));
+    response
 }
 
 /// A response to what never came to a session.

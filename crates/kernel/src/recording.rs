@@ -24,6 +24,12 @@ pub trait Scribe: Send + Sync + fmt::Debug {
     /// # Errors
     /// `UNSUPPORTED` where there is none.
     fn script(&self, recording: &Recording) -> Result<String>;
+
+    /// The text of a script that was mended, and what is different in it.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` where there is none.
+    fn mended(&self, mending: &Mending) -> Result<(String, String)>;
 }
 
 /// For hosts that write no scripts.
@@ -34,6 +40,42 @@ impl Scribe for NoScribe {
     fn script(&self, _: &Recording) -> Result<String> {
         Err(Error::new(ErrorCode::Unsupported, "this host writes no scripts"))
     }
+
+    fn mended(&self, _: &Mending) -> Result<(String, String)> {
+        Err(Error::new(ErrorCode::Unsupported, "this host writes no scripts"))
+    }
+}
+
+/// A script that is mended: some of its lines did not find what they name, and what was done instead takes their place.
+#[derive(Debug, Clone)]
+pub struct Mending {
+    /// The script's file.
+    pub file: PathBuf,
+    /// What stood in it.
+    pub text: String,
+    /// In the order in which they were met; their lines are those of `text`.
+    pub gaps: Vec<Gap>,
+    /// Whether commands go into the last gap: until the script runs on.
+    pub(crate) open: bool,
+}
+
+/// A line that did not find what it names.
+#[derive(Debug, Clone)]
+pub struct Gap {
+    /// From 1.
+    pub line: u32,
+    /// What was done stands before the line, not in its place: the line itself ran later.
+    pub keeps: bool,
+    /// What was done.
+    pub steps: Vec<Recorded>,
+}
+
+impl Mending {
+    /// How many commands were recorded.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        self.gaps.iter().map(|gap| gap.steps.len()).sum()
+    }
 }
 
 /// What was recorded so far.
@@ -43,6 +85,8 @@ pub struct Recording {
     pub platform: &'static str,
     /// Commands in their order.
     pub steps: Vec<Recorded>,
+    /// The script that is mended, if this is no new one; `steps` are then in its gaps.
+    pub mending: Option<Mending>,
     /// Where the script goes, if that was said at the beginning.
     pub(crate) path: Option<PathBuf>,
     /// Whether commands that only read are kept too.
@@ -89,7 +133,27 @@ pub struct Expectation {
 
 impl Recording {
     pub(crate) fn new(platform: &'static str, path: Option<PathBuf>, keep_reads: bool) -> Self {
-        Self { platform, steps: Vec::new(), path, keep_reads }
+        Self { platform, steps: Vec::new(), mending: None, path, keep_reads }
+    }
+
+    /// How many commands were recorded.
+    pub(crate) fn len(&self) -> usize {
+        self.mending.as_ref().map_or(self.steps.len(), Mending::steps)
+    }
+
+    fn push(&mut self, step: Recorded) {
+        match &mut self.mending {
+            None => self.steps.push(step),
+            Some(mending) => {
+                let gap = mending.gaps.last_mut().filter(|_| mending.open);
+                gap.into_iter().for_each(|gap| gap.steps.push(step.clone()));
+            }
+        }
+    }
+
+    /// Whether a command is written down.
+    fn takes(&self, replayed: bool) -> bool {
+        self.mending.as_ref().is_none_or(|mending| mending.open && !replayed)
     }
 }
 
@@ -116,7 +180,8 @@ impl Cx {
                 "target": key, "expected": expected.meaning, "found": found.meaning.to_string()
             })));
         }
-        if self.live()?.recording.is_none() {
+        let replayed = self.replayed;
+        if self.live()?.recording.as_ref().is_none_or(|r| !r.takes(replayed)) {
             return Ok(());
         }
         let mut node = found.node;
@@ -161,8 +226,9 @@ impl Cx {
     /// `SESSION_NOT_FOUND`.
     pub(crate) fn record_end(&mut self) -> Result<()> {
         let close = registry::lookup("close")?;
-        if let Some(recording) = &mut self.live()?.recording {
-            recording.steps.push(Recorded {
+        // A script that is mended has an end of its own.
+        if let Some(recording) = self.live()?.recording.as_mut().filter(|r| r.mending.is_none()) {
+            recording.push(Recorded {
                 entry: close,
                 input: Map::new(),
                 targets: Vec::new(),
@@ -176,8 +242,13 @@ impl Cx {
     /// Writes down a command that succeeded, if the session is recorded.
     pub(crate) fn record(&mut self, entry: &'static Entry, effect: Effect, mut input: Map<String, Value>) {
         let seen = std::mem::take(&mut self.envelope.witnesses);
+        let replayed = self.replayed;
         let Ok(live) = self.live() else { return };
-        let Some(recording) = &live.recording else { return };
+        // The script runs on.
+        if let Some(mending) = live.recording.as_mut().and_then(|r| r.mending.as_mut()) {
+            mending.open &= !replayed || effect == Effect::Reads;
+        }
+        let Some(recording) = live.recording.as_ref().filter(|r| r.takes(replayed)) else { return };
         if !entry.spec.recorded || (effect == Effect::Reads && !recording.keep_reads) {
             return;
         }
@@ -197,7 +268,7 @@ impl Cx {
         if let Ok(live) = self.live()
             && let Some(recording) = &mut live.recording
         {
-            recording.steps.push(Recorded { entry, input, targets, secret, variable });
+            recording.push(Recorded { entry, input, targets, secret, variable });
         }
     }
 }

@@ -6,9 +6,11 @@ use crate::cx::Cx;
 use crate::error::{Error, ErrorCode, Result};
 use crate::render::{Show, Text};
 use crate::schema::{self, Field};
-use serde::de::IntoDeserializer as _;
+use schemars::JsonSchema;
+use serde::de::{DeserializeOwned, IntoDeserializer as _};
 use serde_json::{Map, Value};
 use std::fmt;
+use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -86,14 +88,35 @@ type Parse = fn(Map<String, Value>) -> serde_json::Result<Box<dyn Prepared>>;
 /// The end of a command that runs.
 pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Produced>>> + Send + 'a>>;
 
-/// A command of the list.
-pub struct Entry {
+/// The documented form of a command: all that help, docs, a command line and a list of tools are made from. A command
+/// need not be one of the kernel's to have one.
+pub struct Form {
     /// What every surface has to know about it.
     pub spec: Spec,
     make_schema: fn() -> Value,
-    parse: Parse,
     schema: OnceLock<Value>,
     fields: OnceLock<Vec<Field>>,
+}
+
+/// A command of the list: its form, and what runs it.
+pub struct Entry {
+    form: Form,
+    parse: Parse,
+}
+
+/// What is said of a command is said of its form.
+impl Deref for Entry {
+    type Target = Form;
+
+    fn deref(&self) -> &Form {
+        &self.form
+    }
+}
+
+impl fmt::Debug for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Form").field("name", &self.spec.name).finish_non_exhaustive()
+    }
 }
 
 impl fmt::Debug for Entry {
@@ -104,29 +127,32 @@ impl fmt::Debug for Entry {
 
 const fn entry<C: Command>() -> Entry {
     Entry {
-        spec: C::SPEC,
-        make_schema: make_schema::<C>,
+        form: Form::of::<C>(C::SPEC),
         parse: |input| {
             let command = C::deserialize((&input).into_deserializer())?;
             Ok(Box::new(Parsed(command, input)))
         },
-        schema: OnceLock::new(),
-        fields: OnceLock::new(),
     }
 }
 
-fn make_schema<C: Command>() -> Value {
+fn make_schema<T: JsonSchema>() -> Value {
     let mut settings = schemars::generate::SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
     settings.meta_schema = None;
-    let mut schema = settings.into_generator().into_root_schema_for::<C>().to_value();
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     if let Some(schema) = schema.as_object_mut() {
         schema.shift_remove("title");
     }
     schema
 }
 
-impl Entry {
+impl Form {
+    /// The form of a command whose arguments are the fields of `T`, annotated as [`Command`] says.
+    #[must_use]
+    pub const fn of<T: JsonSchema>(spec: Spec) -> Self {
+        Self { spec, make_schema: make_schema::<T>, schema: OnceLock::new(), fields: OnceLock::new() }
+    }
+
     /// The JSON schema of its input: flat, every field documented.
     pub fn schema(&self) -> &Value {
         self.schema.get_or_init(self.make_schema)
@@ -147,6 +173,23 @@ impl Entry {
         self.doc().lines().next().unwrap_or("")
     }
 
+    /// Reads an input into the struct that the form was made of.
+    ///
+    /// # Errors
+    /// `INVALID_ARGS` that names the argument.
+    pub fn read<T: DeserializeOwned>(&self, input: Map<String, Value>) -> Result<T> {
+        schema::check(self.spec.name, self.fields(), &input)?;
+        T::deserialize(Value::Object(input).into_deserializer()).map_err(|e| self.unreadable(&e))
+    }
+
+    /// What the fields alone cannot say comes from the struct's own conversion, in its own words.
+    fn unreadable(&self, e: &serde_json::Error) -> Error {
+        Error::new(ErrorCode::InvalidArgs, format!("`{}`: {e}", self.spec.name))
+            .hint(format!("stickpin help {}", self.spec.name))
+    }
+}
+
+impl Entry {
     /// Whether it changes the app, with this input.
     ///
     /// # Errors
@@ -161,11 +204,7 @@ impl Entry {
     /// `INVALID_ARGS` that names the argument.
     pub(crate) fn prepare(&self, input: Map<String, Value>) -> Result<Box<dyn Prepared>> {
         schema::check(self.spec.name, self.fields(), &input)?;
-        (self.parse)(input).map_err(|e| {
-            // What the fields alone cannot say comes from the struct's own conversion, in its own words.
-            Error::new(ErrorCode::InvalidArgs, format!("`{}`: {e}", self.spec.name))
-                .hint(format!("stickpin help {}", self.spec.name))
-        })
+        (self.parse)(input).map_err(|e| self.unreadable(&e))
     }
 }
 
@@ -224,11 +263,13 @@ impl<C: Command> Prepared for Parsed<C> {
     }
 
     fn run<'a>(self: Box<Self>, cx: &'a mut Cx) -> Running<'a> {
-        Box::pin(async move {
-            let output = self.0.run(cx).await?;
-            Ok(Box::new(Output(output)) as Box<dyn Produced>)
-        })
+        Box::pin(async move { self.0.run(cx).await.map(produced) })
     }
+}
+
+/// Erases the type of an output.
+pub(crate) fn produced<T: serde::Serialize + Show + Send + 'static>(output: T) -> Box<dyn Produced> {
+    Box::new(Output(output))
 }
 
 struct Output<T>(T);

@@ -34,6 +34,9 @@ pub struct Request {
     /// What targets must be, or nothing is sent: a replay says what was recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<Expectation>,
+    /// Whether it is a step of a script that is replayed: where the session mends that script, this is no part of it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub replayed: bool,
 }
 
 /// Who asks, as evidence: the daemon decides what follows from it.

@@ -1,7 +1,7 @@
 //! The arguments of an input and of the commands nested in it, and the targets among them: for who looks at them before
 //! a command does. Text that only looks like a target is left alone.
 
-use crate::registry::{self, Entry};
+use crate::registry::{self, Form};
 use crate::schema::{Field, Holds, Kind};
 use crate::target;
 use serde_json::{Map, Value};
@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 /// Shows every target of an input to `to`, nested ones too, and writes what it answers in its place.
 ///
 /// What is not of the command's form is passed over: the check of the input says so later, in its own words.
-pub fn change(entry: &Entry, input: &mut Map<String, Value>, to: &mut dyn FnMut(&str) -> Option<String>) {
-    walk(entry, input, &mut |field, value| match field.holds {
+pub fn change(form: &Form, input: &mut Map<String, Value>, to: &mut dyn FnMut(&str) -> Option<String>) {
+    walk(form, input, &mut |field, value| match field.holds {
         Some(Holds::Assignments) => items(value).for_each(|item| in_assignment(item, to)),
         Some(Holds::Steps | Holds::StepsFile) => {}
         None if field.kind == Kind::Target => in_target(value, to),
@@ -22,8 +22,8 @@ pub fn change(entry: &Entry, input: &mut Map<String, Value>, to: &mut dyn FnMut(
 }
 
 /// Shows every argument of an input to `visit`, and those of the commands that are nested in it.
-pub fn walk(entry: &Entry, input: &mut Map<String, Value>, visit: &mut dyn FnMut(&Field, &mut Value)) {
-    for field in entry.fields() {
+pub fn walk(form: &Form, input: &mut Map<String, Value>, visit: &mut dyn FnMut(&Field, &mut Value)) {
+    for field in form.fields() {
         let Some(value) = input.get_mut(&field.name) else { continue };
         visit(field, value);
         for step in items(value).filter(|_| field.holds == Some(Holds::Steps)) {

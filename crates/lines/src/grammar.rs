@@ -4,13 +4,13 @@ use crate::options;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value};
-use stickpin_kernel::registry::Entry;
+use stickpin_kernel::registry::Form;
 use stickpin_kernel::schema::{Field, Kind};
 
-/// The grammar of one command of the registry, with the options of every command.
+/// The grammar of a command that has a form, with the options of every command.
 #[must_use]
-pub fn leaf(entry: &Entry) -> Command {
-    project(entry.spec.name, entry.doc(), after_help(entry), entry.fields())
+pub fn leaf(form: &Form) -> Command {
+    project(form.spec.name, form.doc(), after_help(form), form.fields())
 }
 
 fn project(name: &str, doc: &str, after: Option<String>, fields: &[Field]) -> Command {
@@ -39,17 +39,17 @@ fn base(name: &str) -> Command {
 }
 
 /// Examples, and the other commands of the group that it is the default of.
-fn after_help(entry: &Entry) -> Option<String> {
+fn after_help(form: &Form) -> Option<String> {
     let mut parts = Vec::new();
-    if !entry.spec.examples.is_empty() {
-        let lines: Vec<String> = entry.spec.examples.iter().map(|line| format!("  {line}")).collect();
+    if !form.spec.examples.is_empty() {
+        let lines: Vec<String> = form.spec.examples.iter().map(|line| format!("  {line}")).collect();
         parts.push(format!("Examples:\n{}", lines.join("\n")));
     }
-    if !entry.spec.aliases.is_empty() {
-        parts.push(format!("Also called: {}", entry.spec.aliases.join(", ")));
+    if !form.spec.aliases.is_empty() {
+        parts.push(format!("Also called: {}", form.spec.aliases.join(", ")));
     }
-    let members: Vec<String> = crate::words::members::<crate::words::Never>(entry.spec.name, &[])
-        .map(|m| format!("{} {m}", entry.spec.name))
+    let members: Vec<String> = crate::words::members::<crate::words::Never>(form.spec.name, &[])
+        .map(|m| format!("{} {m}", form.spec.name))
         .collect();
     if !members.is_empty() {
         parts.push(format!("See also: {}", members.join(", ")));

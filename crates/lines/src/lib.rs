@@ -16,7 +16,7 @@ mod write;
 pub use errors::invalid_args;
 pub use grammar::{leaf, own};
 pub use options::Options;
-pub use read::{Line, Reading, parse, read};
+pub use read::{Formed, Line, Reading, parse, read, read_form};
 pub use split::split;
 pub use words::{Leaf, Never, Own, Picked, members, names, pick};
 pub use write::write;

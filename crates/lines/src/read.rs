@@ -5,7 +5,7 @@ use crate::words::{self, Leaf, Never};
 use crate::{errors, grammar, points};
 use clap::error::ErrorKind;
 use serde_json::{Map, Value};
-use stickpin_kernel::registry::Entry;
+use stickpin_kernel::registry::{Entry, Form};
 use stickpin_kernel::{Error, ErrorCode, Result, schema};
 
 /// A command line that was read.
@@ -43,15 +43,34 @@ pub enum Reading {
 /// # Errors
 /// `INVALID_ARGS` with the usage as its hint.
 pub fn read(entry: &'static Entry, args: Vec<String>) -> Result<Reading> {
-    let mut command = grammar::leaf(entry);
-    let args = points::join(entry.fields(), args, |option| grammar::takes_value(&command, option));
+    Ok(match read_form(entry, args)? {
+        Formed::Input(input, options) => Reading::Line(Line { entry, input, options }),
+        Formed::Help(text) => Reading::Help(text),
+    })
+}
+
+/// What the arguments of a command that has a form, but need not be of the registry, asked for.
+#[derive(Debug)]
+pub enum Formed {
+    /// To run it with this input, not checked yet.
+    Input(Map<String, Value>, Options),
+    /// `-h` or `--help`: the text.
+    Help(String),
+}
+
+/// Reads the arguments of a command by its form, its name left out.
+///
+/// # Errors
+/// `INVALID_ARGS` with the usage as its hint.
+pub fn read_form(form: &Form, args: Vec<String>) -> Result<Formed> {
+    let mut command = grammar::leaf(form);
+    let args = points::join(form.fields(), args, |option| grammar::takes_value(&command, option));
     let matches = match command.try_get_matches_from_mut(args) {
         Ok(matches) => matches,
-        Err(e) if e.kind() == ErrorKind::DisplayHelp => return Ok(Reading::Help(e.to_string())),
+        Err(e) if e.kind() == ErrorKind::DisplayHelp => return Ok(Formed::Help(e.to_string())),
         Err(e) => return Err(errors::invalid_args(&e, &mut command)),
     };
-    let input = grammar::input(entry.fields(), &matches);
-    Ok(Reading::Line(Line { entry, input, options: options::read(&matches)? }))
+    Ok(Formed::Input(grammar::input(form.fields(), &matches), options::read(&matches)?))
 }
 
 /// Reads a whole line, the program's name left out, and checks it: a command of the registry, not help.

@@ -2,16 +2,27 @@
 
 use crate::options;
 use std::fmt;
-use stickpin_kernel::registry::{self, COMMANDS, Entry};
+use stickpin_kernel::registry::{self, COMMANDS, Entry, Form};
 use stickpin_kernel::schema::nearest;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
 /// A command that a front end has for itself, beside the registry.
-pub trait Own: fmt::Debug + 'static {
+pub trait Own: fmt::Debug {
     /// Its name, one or two words.
     fn name(&self) -> &'static str;
     /// Not shown: meant for programs.
     fn hidden(&self) -> bool;
+}
+
+/// One that has a form.
+impl Own for &'static Form {
+    fn name(&self) -> &'static str {
+        self.spec.name
+    }
+
+    fn hidden(&self) -> bool {
+        false
+    }
 }
 
 /// For front ends that have none.
@@ -30,14 +41,14 @@ impl Own for Never {
 
 /// A command: of the registry, or one that a front end has for itself.
 #[derive(Debug)]
-pub enum Leaf<O: 'static> {
+pub enum Leaf<'o, O> {
     /// Of the registry.
     Registry(&'static Entry),
     /// The front end's own.
-    Own(&'static O),
+    Own(&'o O),
 }
 
-impl<O: Own> Leaf<O> {
+impl<'o, O: Own> Leaf<'o, O> {
     /// Its canonical name.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -47,7 +58,7 @@ impl<O: Own> Leaf<O> {
         }
     }
 
-    fn find(name: &str, own: &'static [O]) -> Option<Self> {
+    fn find(name: &str, own: &'o [O]) -> Option<Self> {
         let own = || own.iter().find(|o| o.name() == name).map(Self::Own);
         registry::find(name).map(Self::Registry).or_else(own)
     }
@@ -55,9 +66,9 @@ impl<O: Own> Leaf<O> {
 
 /// A command and the arguments that are left for it.
 #[derive(Debug)]
-pub struct Picked<O: 'static> {
+pub struct Picked<'o, O> {
     /// The command.
-    pub leaf: Leaf<O>,
+    pub leaf: Leaf<'o, O>,
     /// What is left.
     pub args: Vec<String>,
 }
@@ -66,7 +77,7 @@ pub struct Picked<O: 'static> {
 ///
 /// # Errors
 /// `INVALID_ARGS` with the nearest name, or the members of a group that has no command of its own.
-pub fn pick<O: Own>(args: &[String], own: &'static [O]) -> Result<Option<Picked<O>>> {
+pub fn pick<'o, O: Own>(args: &[String], own: &'o [O]) -> Result<Option<Picked<'o, O>>> {
     let Some(first) = word(args, 0) else { return Ok(None) };
     let without = |taken: &[usize]| {
         let rest = args.iter().enumerate().filter(|(i, _)| !taken.contains(i));
@@ -106,19 +117,19 @@ fn word(args: &[String], mut from: usize) -> Option<usize> {
 }
 
 /// The names of all commands that are not hidden, those of the registry first.
-pub fn names<O: Own>(own: &'static [O]) -> impl Iterator<Item = &'static str> {
+pub fn names<O: Own>(own: &[O]) -> impl Iterator<Item = &'static str> {
     let own = own.iter().filter(|o| !o.hidden()).map(Own::name);
     COMMANDS.iter().map(|e| e.spec.name).chain(own)
 }
 
 /// The second words of a group.
-pub fn members<O: Own>(group: &str, own: &'static [O]) -> impl Iterator<Item = &'static str> {
+pub fn members<O: Own>(group: &str, own: &[O]) -> impl Iterator<Item = &'static str> {
     names(own).filter_map(move |name| {
         name.split_once(' ').filter(|(first, _)| *first == group).map(|(_, member)| member)
     })
 }
 
-fn unknown<O: Own>(name: &str, own: &'static [O]) -> Error {
+fn unknown<O: Own>(name: &str, own: &[O]) -> Error {
     let aliases = COMMANDS.iter().flat_map(|e| e.spec.aliases.iter().copied());
     let hint = match nearest(name, names(own).chain(aliases)) {
         Some(near) => format!("did you mean `stickpin {near}`?"),

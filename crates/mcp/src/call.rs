@@ -4,28 +4,48 @@ use crate::connection::{Connection, fresh_name, lock};
 use crate::files::{self, Folders};
 use crate::said::Said;
 use crate::server::Shared;
-use crate::tools::{self, Tool};
+use crate::tools::{self, AllApart, Tool};
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value};
+use std::path::Path;
 use std::sync::Arc;
 use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::registry::Entry;
+use stickpin_kernel::registry::{Entry, Form};
 use stickpin_kernel::schema::{self, Holds};
 use stickpin_kernel::{
-    Effect, Error, ErrorCode, Format, Render, Request, Response, Result, registry, targets,
+    Caller, Effect, Error, ErrorCode, Format, Render, Request, Response, Result, registry, targets,
 };
-use stickpin_lines::{Leaf, Never, Options, Reading, help};
+use stickpin_lines::{Formed, Leaf, Options, help};
 use stickpin_tree::quote;
-use stickpin_wire::{Client, SocketClient};
+use stickpin_wire::{Apart, Call, Client, Policy, Progress, SocketClient};
+use tokio::sync::mpsc::UnboundedSender;
 
 /// Room in an answer for what stands around the text of a command.
 const AROUND: usize = 1_000;
 
 /// What is to be run.
 struct Work {
-    entry: &'static Entry,
+    what: What,
     input: Map<String, Value>,
     options: Options,
+}
+
+/// Which command.
+#[derive(Clone, Copy)]
+enum What {
+    /// Of the registry.
+    Entry(&'static Entry),
+    /// One that this process runs.
+    Apart(&'static dyn Apart),
+}
+
+impl What {
+    fn form(self) -> &'static Form {
+        match self {
+            Self::Entry(entry) => entry,
+            Self::Apart(apart) => apart.form(),
+        }
+    }
 }
 
 /// What a call asks for.
@@ -42,6 +62,7 @@ pub(crate) async fn call(
     name: &str,
     args: Map<String, Value>,
     folders: impl Future<Output = Folders>,
+    progress: UnboundedSender<Progress>,
     cancel: CancellationToken,
 ) -> (CallToolResult, Option<Error>) {
     let mut args = args;
@@ -49,20 +70,20 @@ pub(crate) async fn call(
         Some(connection) => Ok((connection, None)),
         None => scoped(shared, &mut args),
     };
-    let wanted = connection.and_then(|connection| Ok((connection, read(name, args)?)));
+    let wanted = connection.and_then(|connection| Ok((connection, read(name, args, shared.setup.apart)?)));
     let (response, pins) = match wanted {
         Err(e) => (failed(name, e), None),
         Ok((_, Wanted::Say(text))) => {
             (Response { ok: true, command: name.to_owned(), text: Some(text), ..Response::default() }, None)
         }
         Ok(((connection, new), Wanted::Run(work))) => {
-            let opens = new.filter(|_| work.entry.fields().iter().any(|field| field.opens));
+            let opens = new.filter(|_| work.what.form().fields().iter().any(|field| field.opens));
             // Without a scope there is nobody to pin for, unless this call begins one.
             let connection = match &opens {
                 Some(scope) => Arc::new(Connection::new((shared.setup.caller)(scope), scope, true)),
                 None => connection,
             };
-            let mut response = run(shared, &connection, *work, folders, &cancel).await;
+            let mut response = run(shared, &connection, *work, folders, progress, &cancel).await;
             if let Some(scope) = opens.filter(|_| response.0.ok) {
                 let text = response.0.text.get_or_insert_default();
                 text.push_str(&format!("\nscope {scope} (send it with every later call)"));
@@ -102,30 +123,32 @@ fn scoped(shared: &Shared, args: &mut Map<String, Value>) -> Result<(Arc<Connect
 }
 
 /// What the arguments of a tool ask for.
-fn read(name: &str, mut args: Map<String, Value>) -> Result<Wanted> {
-    let Some(tool) = Tool::find(name) else { return Err(no_tool(name)) };
-    let (entry, options) = match tool {
-        Tool::Slim => return line(&mut args),
+fn read(name: &str, mut args: Map<String, Value>, apart: AllApart) -> Result<Wanted> {
+    let Some(tool) = Tool::find(name, apart) else { return Err(no_tool(name, apart)) };
+    let what = match tool {
+        Tool::Slim => return line(&mut args, apart),
         Tool::Command { entry, key } => {
-            let entry = key.map_or(entry, |key| tools::chosen(entry, key, &mut args));
-            let mut common = |name: &str| match entry.fields().iter().any(|f| f.name == name) {
-                true => Ok(None),
-                false => text(&mut args, name),
-            };
-            let (session, state_dir) = (common("session")?, common("stateDir")?);
-            (entry, Options { session, state_dir, ..Options::default() })
+            What::Entry(key.map_or(entry, |key| tools::chosen(entry, key, &mut args)))
         }
+        Tool::Apart(apart) => What::Apart(apart),
     };
+    let entry = what.form();
+    let mut common = |name: &str| match entry.fields().iter().any(|f| f.name == name) {
+        true => Ok(None),
+        false => text(&mut args, name),
+    };
+    let (session, state_dir) = (common("session")?, common("stateDir")?);
+    let options = Options { session, state_dir, ..Options::default() };
     if let Some(field) = entry.fields().iter().find(|f| !tools::listable(f) && args.contains_key(&f.name)) {
         return Err(Error::new(ErrorCode::InvalidArgs, format!("`{}` is not taken here", field.name))
             .hint("give the steps themselves: steps"));
     }
     schema::check(entry.spec.name, entry.fields(), &args).map_err(|e| with_arguments(e, entry))?;
-    Ok(Wanted::Run(Box::new(Work { entry, input: args, options })))
+    Ok(Wanted::Run(Box::new(Work { what, input: args, options })))
 }
 
 /// A command line.
-fn line(args: &mut Map<String, Value>) -> Result<Wanted> {
+fn line(args: &mut Map<String, Value>, apart: AllApart) -> Result<Wanted> {
     let line = text(args, "line")?.ok_or_else(|| {
         Error::new(ErrorCode::InvalidArgs, "`line` is missing")
             .hint("a command line, like: open example.com -i")
@@ -137,39 +160,49 @@ fn line(args: &mut Map<String, Value>) -> Result<Wanted> {
     }
     // Not a command of the registry: it is about the registry.
     if words.first().is_none_or(|word| matches!(word.as_str(), "help" | "-h" | "--help")) {
-        return about(&words.get(1..).unwrap_or_default().join(" ")).map(Wanted::Say);
+        return about(&words.get(1..).unwrap_or_default().join(" "), apart).map(Wanted::Say);
     }
-    let Some(picked) = stickpin_lines::pick::<Never>(&words, &[])? else {
-        return about("").map(Wanted::Say);
+    let forms: Vec<&'static Form> = apart.iter().map(|apart| apart.form()).collect();
+    let Some(picked) = stickpin_lines::pick(&words, &forms)? else {
+        return about("", apart).map(Wanted::Say);
     };
-    let Leaf::Registry(entry) = picked.leaf else { return about("").map(Wanted::Say) };
-    let mut read = match stickpin_lines::read(entry, picked.args)? {
-        Reading::Line(line) => line,
-        Reading::Help(text) => return Ok(Wanted::Say(text)),
+    let what = match picked.leaf {
+        Leaf::Registry(entry) => What::Entry(entry),
+        Leaf::Own(form) => {
+            let apart = apart.iter().find(|apart| std::ptr::eq(apart.form(), *form));
+            What::Apart(*apart.ok_or_else(|| no_tool(form.spec.name, &[]))?)
+        }
     };
-    read.check()?;
-    read.options.session = read.options.session.or(session);
-    read.options.state_dir = read.options.state_dir.or(state_dir);
-    let held = entry.fields().iter().any(|f| !tools::listable(f) && read.input.contains_key(&f.name));
+    let entry = what.form();
+    let (input, mut options) = match stickpin_lines::read_form(entry, picked.args)? {
+        Formed::Input(input, options) => (input, options),
+        Formed::Help(text) => return Ok(Wanted::Say(text)),
+    };
+    schema::check(entry.spec.name, entry.fields(), &input)?;
+    options.session = options.session.or(session);
+    options.state_dir = options.state_dir.or(state_dir);
+    let held = entry.fields().iter().any(|f| !tools::listable(f) && input.contains_key(&f.name));
     if held {
         return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not taken here")
             .hint("give the steps themselves: batch --steps JSON"));
     }
-    Ok(Wanted::Run(Box::new(Work { entry, input: read.input, options: read.options })))
+    Ok(Wanted::Run(Box::new(Work { what, input, options })))
 }
 
 /// A topic or a command, explained.
-fn about(topic: &str) -> Result<String> {
+fn about(topic: &str, apart: AllApart) -> Result<String> {
     if let Some((_, text)) = help::TOPICS.iter().find(|(name, _)| *name == topic) {
         return Ok((*text).to_owned());
     }
     if topic.is_empty() {
         let topics: Vec<&str> = help::TOPICS.iter().map(|(name, _)| *name).collect();
-        let commands: Vec<&str> = registry::COMMANDS.iter().map(|e| e.spec.name).collect();
+        let own = apart.iter().map(|apart| apart.form().spec.name);
+        let commands: Vec<&str> = registry::COMMANDS.iter().map(|e| e.spec.name).chain(own).collect();
         return Ok(format!("topics: {}\ncommands: {}", topics.join(", "), commands.join(", ")));
     }
-    let entry = registry::lookup(topic)?;
-    Ok(stickpin_lines::leaf(entry).render_help().to_string())
+    let own = apart.iter().map(|apart| apart.form()).find(|form| form.spec.name == topic);
+    let form = own.map_or_else(|| registry::lookup(topic).map(|entry| &**entry), Ok)?;
+    Ok(stickpin_lines::leaf(form).render_help().to_string())
 }
 
 fn text(args: &mut Map<String, Value>, name: &str) -> Result<Option<String>> {
@@ -181,8 +214,8 @@ fn text(args: &mut Map<String, Value>, name: &str) -> Result<Option<String>> {
     }
 }
 
-fn no_tool(name: &str) -> Error {
-    let names: Vec<String> = tools::names().collect();
+fn no_tool(name: &str, apart: AllApart) -> Error {
+    let names: Vec<String> = tools::names(apart).collect();
     let hint = match schema::nearest(name, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "tools/list has their names".to_owned(),
@@ -191,7 +224,7 @@ fn no_tool(name: &str) -> Error {
 }
 
 /// A reader of tools has no command line to ask for help.
-fn with_arguments(e: Error, entry: &Entry) -> Error {
+fn with_arguments(e: Error, entry: &Form) -> Error {
     let all = entry.fields().iter().filter(|f| tools::listable(f));
     let all = all.map(|f| if f.required { format!("{} (required)", f.name) } else { f.name.clone() });
     let hint = format!("{}; arguments: {}", e.hint, all.collect::<Vec<_>>().join(", "));
@@ -204,15 +237,30 @@ async fn run(
     connection: &Connection,
     mut work: Work,
     folders: impl Future<Output = Folders>,
+    progress: UnboundedSender<Progress>,
     cancel: &CancellationToken,
 ) -> (Response, Option<std::path::PathBuf>) {
-    let name = work.entry.spec.name;
+    let form = work.what.form();
+    let name = form.spec.name;
     // Calls go out in the order in which they came: what has no business with files waits for nobody's roots.
-    let checked = match files::named(work.entry, &mut work.input) {
-        true => folders.await.check(work.entry, &mut work.input, &connection.caller),
+    let mut known = None;
+    let checked = match files::named(form, &mut work.input) {
+        true => known.insert(folders.await).check(form, &mut work.input, &connection.caller),
         false => Ok(()),
     };
-    let prepared = checked.and_then(|()| prepare(shared, connection, work));
+    let entry = match work.what {
+        What::Entry(entry) => entry,
+        What::Apart(apart) => {
+            let asked = checked.and_then(|()| aside(shared, connection, work, known, progress, cancel));
+            return match asked {
+                Ok((client, input, call)) => {
+                    (apart.run(input, call).await, Some(client.state_dir().to_owned()))
+                }
+                Err(e) => (failed(name, e), None),
+            };
+        }
+    };
+    let prepared = checked.and_then(|()| prepare(shared, connection, entry, work));
     let (client, request) = match prepared {
         Ok(prepared) => prepared,
         Err(e) => return (failed(name, e), None),
@@ -221,8 +269,84 @@ async fn run(
     (response, Some(client.state_dir().to_owned()))
 }
 
-fn prepare(shared: &Shared, connection: &Connection, work: Work) -> Result<(Arc<SocketClient>, Request)> {
-    let Work { entry, mut input, options } = work;
+/// A command that this process runs: what it needs for that.
+fn aside(
+    shared: &Shared,
+    connection: &Connection,
+    work: Work,
+    folders: Option<Folders>,
+    progress: UnboundedSender<Progress>,
+    cancel: &CancellationToken,
+) -> Result<(Arc<SocketClient>, Map<String, Value>, Call)> {
+    let setup = &shared.setup;
+    if setup.read_only && work.what.form().spec.effect != Effect::Reads {
+        return Err(only_reads(work.what.form()));
+    }
+    let client = shared.client(work.options.state_dir.as_deref())?;
+    let caller = connection.caller.clone();
+    let own = vec![caller.cwd.clone()];
+    let folders = folders.unwrap_or(Folders { own, allowed: setup.allow.clone() });
+    // Relative paths begin in the client's own folder.
+    let cwd = folders.own.first().unwrap_or(&caller.cwd).clone();
+    let caller = Caller { cwd, ..caller };
+    let call = Call {
+        client: Arc::clone(&client) as Arc<dyn Client>,
+        caller: caller.clone(),
+        session: work.options.session.clone().or_else(|| setup.session.clone()),
+        render: render(shared, &work.options, false),
+        variables: setup.variables.clone(),
+        progress,
+        policy: Arc::new(InFolders { folders, caller }),
+        cancel: cancel.clone(),
+    };
+    Ok((client, work.input, call))
+}
+
+/// What a script of a client may do: what the client may.
+struct InFolders {
+    folders: Folders,
+    caller: Caller,
+}
+
+impl Policy for InFolders {
+    fn command(&self, form: &Form, input: &mut Map<String, Value>) -> Result<()> {
+        if form.fields().iter().any(|f| !tools::listable(f) && input.contains_key(&f.name)) {
+            return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not taken here"));
+        }
+        self.folders.check(form, input, &self.caller)
+    }
+
+    fn path(&self, path: &Path) -> Result<()> {
+        self.folders.allow(path)
+    }
+}
+
+fn only_reads(form: &Form) -> Error {
+    let message = format!("`{}` may change the app, and this server only reads", form.spec.name);
+    Error::new(ErrorCode::PolicyDenied, message).hint("a person can start it without --read-only")
+}
+
+/// How answers are rendered for this client.
+fn render(shared: &Shared, options: &Options, nested: bool) -> Render {
+    let setup = &shared.setup;
+    let most = setup.max_chars.saturating_sub(AROUND);
+    Render {
+        // The envelopes of steps stand in the output.
+        format: if setup.structured || nested { Format::Both } else { Format::Text },
+        header: false,
+        fence: Some(format!("{:04x}", rand::random::<u16>())),
+        max_bytes: options.max_bytes.or((most < stickpin_tree::DEFAULT_MAX_BYTES).then_some(most)),
+        ..options.render()
+    }
+}
+
+fn prepare(
+    shared: &Shared,
+    connection: &Connection,
+    entry: &'static Entry,
+    work: Work,
+) -> Result<(Arc<SocketClient>, Request)> {
+    let Work { mut input, options, .. } = work;
     let setup = &shared.setup;
     if let Some(ladder) = &setup.stale_refs
         && entry.fields().iter().any(|f| f.name == "staleRefs")
@@ -230,10 +354,7 @@ fn prepare(shared: &Shared, connection: &Connection, work: Work) -> Result<(Arc<
         input.entry("staleRefs").or_insert_with(|| Value::from(ladder.as_str()));
     }
     if setup.read_only && entry.effect(input.clone())? != Effect::Reads {
-        let message = format!("`{}` may change the app, and this server only reads", entry.spec.name);
-        return Err(
-            Error::new(ErrorCode::PolicyDenied, message).hint("a person can start it without --read-only")
-        );
+        return Err(only_reads(entry));
     }
     let client = shared.client(options.state_dir.as_deref())?;
     let session = options.session.clone().or_else(|| setup.session.clone());
@@ -241,15 +362,7 @@ fn prepare(shared: &Shared, connection: &Connection, work: Work) -> Result<(Arc<
     targets::change(entry, &mut input, &mut |target| connection.pin(client.state_dir(), scope, target));
     let since = connection.pins.as_ref().and_then(|pins| lock(pins).since(client.state_dir(), scope));
     let nested = entry.fields().iter().any(|f| f.holds == Some(Holds::Steps));
-    let most = setup.max_chars.saturating_sub(AROUND);
-    let render = Render {
-        // The envelopes of steps stand in the output.
-        format: if setup.structured || nested { Format::Both } else { Format::Text },
-        header: false,
-        fence: Some(format!("{:04x}", rand::random::<u16>())),
-        max_bytes: options.max_bytes.or((most < stickpin_tree::DEFAULT_MAX_BYTES).then_some(most)),
-        ..options.render()
-    };
+    let render = render(shared, &options, nested);
     let request = Request {
         command: entry.spec.name.to_owned(),
         input,
@@ -259,6 +372,7 @@ fn prepare(shared: &Shared, connection: &Connection, work: Work) -> Result<(Arc<
         timeout_ms: options.timeout_ms,
         since,
         expect: Vec::new(),
+        replayed: false,
     };
     Ok((client, request))
 }

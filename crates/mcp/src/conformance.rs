@@ -138,9 +138,10 @@ impl ServerHandler for Fixture {
             "test_tool_with_progress" => {
                 // Progress is told once a second, and the suite wants to hear three times of it.
                 let (peer, token) = (&context.peer, context.meta.get_progress_token());
+                let (_silent, heard) = tokio::sync::mpsc::unbounded_channel();
                 tokio::select! {
                     () = tokio::time::sleep(Duration::from_millis(3_900)) => Self::text("done"),
-                    never = progress(peer, token, &request.name) => match never {},
+                    never = progress(peer, token, &request.name, heard) => match never {},
                 }
             }
             "test_error_handling" => {
@@ -233,6 +234,8 @@ impl ServerHandler for Fixture {
 fn setup(dir: &Path) -> Setup {
     let state = dir.to_owned();
     Setup {
+        apart: &[],
+        variables: Default::default(),
         profile: Profile::default(),
         read_only: true,
         allow: Vec::new(),

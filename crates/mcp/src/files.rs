@@ -3,7 +3,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use stickpin_kernel::registry::Entry;
+use stickpin_kernel::registry::Form;
 use stickpin_kernel::{Caller, Error, ErrorCode, Result, paths, targets};
 use stickpin_tree::quote;
 
@@ -23,7 +23,7 @@ impl Folders {
     /// `POLICY_DENIED` for the first that leads elsewhere.
     pub(crate) fn check(
         &self,
-        entry: &Entry,
+        entry: &Form,
         input: &mut serde_json::Map<String, serde_json::Value>,
         caller: &Caller,
     ) -> Result<()> {
@@ -55,7 +55,11 @@ impl Folders {
         refused
     }
 
-    fn allow(&self, path: &Path) -> Result<()> {
+    /// Whether a file is in one of them.
+    ///
+    /// # Errors
+    /// `POLICY_DENIED`.
+    pub(crate) fn allow(&self, path: &Path) -> Result<()> {
         let real = real(path).ok();
         let inside = |dir: &&PathBuf| {
             let dir = dir.canonicalize().unwrap_or_else(|_| (*dir).clone());
@@ -80,7 +84,7 @@ impl Folders {
 }
 
 /// Whether an input names files, or what may be one.
-pub(crate) fn named(entry: &Entry, input: &mut serde_json::Map<String, serde_json::Value>) -> bool {
+pub(crate) fn named(entry: &Form, input: &mut serde_json::Map<String, serde_json::Value>) -> bool {
     let mut any = false;
     targets::walk(entry, input, &mut |field, _| any |= field.path || field.opens);
     any

@@ -140,7 +140,7 @@ pub(crate) const CORE: &[Core] = &[
         key: None,
         about: "See a picture, when looks matter (layout, charts, canvas); otherwise snapshot is better. \
                 `overlay: true` draws the refs. `x,y` targets are pixels of your last picture.",
-        unlisted: &["ifChanged"],
+        unlisted: &["ifChanged", "boxes"],
     },
     Core {
         command: "batch",

@@ -25,7 +25,8 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
 use stickpin_lines::help;
-use stickpin_wire::{Client, Place, SocketClient};
+use stickpin_wire::{Client, Place, Progress, SocketClient};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 /// How often a client that asked for progress hears of it.
 const PROGRESS: Duration = Duration::from_secs(1);
@@ -69,6 +70,7 @@ impl Shared {
                 timeout_ms: None,
                 since: None,
                 expect: Vec::new(),
+                replayed: false,
             };
             if let Ok(client) = self.client(dir.to_str()) {
                 let response = client.call(request, Default::default()).await;
@@ -181,19 +183,31 @@ impl Server {
     }
 }
 
-/// Says once a second that a call still runs.
+/// Says once a second that a call still runs; where the call itself says how far it is, that.
 pub(crate) async fn progress(
     peer: &Peer<RoleServer>,
     token: Option<ProgressToken>,
     name: &str,
+    mut heard: UnboundedReceiver<Progress>,
 ) -> Infallible {
     let Some(token) = token else { return std::future::pending().await };
-    let mut seconds = 0_u32;
+    let (mut seconds, mut newest) = (0_u32, None::<Progress>);
+    let mut tick = tokio::time::interval(PROGRESS);
+    tick.tick().await;
     loop {
-        tokio::time::sleep(PROGRESS).await;
-        seconds += 1;
-        let message = format!("{name}: {seconds} s");
-        let param = ProgressNotificationParam::new(token.clone(), f64::from(seconds)).with_message(message);
+        tokio::select! {
+            Some(progress) = heard.recv() => {
+                newest = Some(progress);
+                continue;
+            }
+            _ = tick.tick() => seconds += 1,
+        }
+        // It never goes back: seconds, whatever of them was a part.
+        let param = ProgressNotificationParam::new(token.clone(), f64::from(seconds));
+        let param = param.with_message(match &newest {
+            Some(Progress { done, total, line, .. }) => format!("{name}: {done} of {total}: {line}"),
+            None => format!("{name}: {seconds} s"),
+        });
         // A client that has gone needs no progress.
         let _ = peer.notify_progress(param).await;
     }
@@ -217,7 +231,7 @@ impl ServerHandler for Server {
     ) -> Result<ListToolsResult, ErrorData> {
         let setup = &self.shared.setup;
         let scoped = self.scoped(context.protocol_version().as_ref());
-        Ok(ListToolsResult::with_all_items(tools::list(setup.profile, setup.read_only, scoped)))
+        Ok(ListToolsResult::with_all_items(tools::list(setup.profile, setup.read_only, scoped, setup.apart)))
     }
 
     async fn call_tool(
@@ -231,10 +245,12 @@ impl ServerHandler for Server {
         let folders = self.folders(peer, !scoped);
         let connection = (!scoped).then(|| Arc::clone(&self.connection));
         let started = std::time::Instant::now();
-        let work = call::call(&self.shared, connection, &request.name, args, folders, context.ct.clone());
+        let (tell, heard) = unbounded_channel();
+        let work =
+            call::call(&self.shared, connection, &request.name, args, folders, tell, context.ct.clone());
         let (result, error) = tokio::select! {
             done = work => done,
-            never = progress(peer, context.meta.get_progress_token(), &request.name) => match never {},
+            never = progress(peer, context.meta.get_progress_token(), &request.name, heard) => match never {},
         };
         let level = match error.as_ref().map(|e| e.code) {
             None => LoggingLevel::Debug,

@@ -1,10 +1,11 @@
 //! What the server is started with. The binary fills it in; nothing here reads the environment.
 
 use crate::profile::Profile;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use stickpin_kernel::{Caller, Result};
-use stickpin_wire::Start;
+use stickpin_wire::{Apart, Start};
 
 /// The longest text of one answer, in characters, unless another is chosen: what clients take without cutting it.
 pub const MAX_CHARS: usize = 25_000;
@@ -36,6 +37,10 @@ pub struct Setup {
     pub caller: Arc<MakeCaller>,
     /// The state dir: the one that is given, else the default.
     pub state_dir: Arc<FindStateDir>,
+    /// Commands that this process runs, through a client.
+    pub apart: &'static [&'static dyn Apart],
+    /// Variables of scripts that the surroundings set.
+    pub variables: BTreeMap<String, String>,
     /// How the daemon is started.
     pub start: Start,
 }

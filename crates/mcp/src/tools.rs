@@ -5,9 +5,10 @@ use crate::profile::{CORE, Core, Profile, SLIM, SLIM_ABOUT};
 use rmcp::model::{JsonObject, Tool as Listed, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use stickpin_kernel::registry::{COMMANDS, Entry, find};
+use stickpin_kernel::registry::{COMMANDS, Entry, Form, find};
 use stickpin_kernel::schema::{Field, Holds, Kind};
 use stickpin_kernel::{Effect, Scope};
+use stickpin_wire::Apart;
 
 /// Which command a call stands for.
 #[derive(Debug)]
@@ -16,13 +17,18 @@ pub(crate) enum Tool {
     Slim,
     /// A command, or one of its group by the argument `key`.
     Command { entry: &'static Entry, key: Option<&'static str> },
+    /// A command that this process runs.
+    Apart(&'static dyn Apart),
 }
 
 impl Tool {
     /// The tool of a name, whether it is listed or not.
-    pub(crate) fn find(name: &str) -> Option<Self> {
+    pub(crate) fn find(name: &str, apart: AllApart) -> Option<Self> {
         if name == SLIM {
             return Some(Self::Slim);
+        }
+        if let Some(apart) = apart.iter().find(|a| tool_name(a.form()) == name) {
+            return Some(Self::Apart(*apart));
         }
         let entry = COMMANDS.iter().find(|e| tool_name(e) == name).or_else(|| find(name))?;
         let key = CORE.iter().find(|core| core.command == entry.spec.name).and_then(|core| core.key);
@@ -42,14 +48,18 @@ pub(crate) fn chosen(entry: &'static Entry, key: &str, args: &mut Map<String, Va
     }
 }
 
+/// Commands that this process runs.
+pub(crate) type AllApart = &'static [&'static dyn Apart];
+
 /// Names of tools, for a nearest one.
-pub(crate) fn names() -> impl Iterator<Item = String> {
-    COMMANDS.iter().map(tool_name).chain([SLIM.to_owned()])
+pub(crate) fn names(apart: AllApart) -> impl Iterator<Item = String> {
+    let registry = COMMANDS.iter().map(|entry| tool_name(entry));
+    registry.chain(apart.iter().map(|apart| tool_name(apart.form()))).chain([SLIM.to_owned()])
 }
 
 /// What a client is shown.
-pub(crate) fn list(profile: Profile, read_only: bool, scoped: bool) -> Vec<Listed> {
-    let reads = |entry: &Entry| !read_only || entry.spec.effect == Effect::Reads;
+pub(crate) fn list(profile: Profile, read_only: bool, scoped: bool, apart: AllApart) -> Vec<Listed> {
+    let reads = |entry: &Form| !read_only || entry.spec.effect == Effect::Reads;
     match profile {
         Profile::Slim => vec![slim(scoped)],
         Profile::Core => {
@@ -60,7 +70,9 @@ pub(crate) fn list(profile: Profile, read_only: bool, scoped: bool) -> Vec<Liste
                 .collect()
         }
         Profile::Full => {
-            COMMANDS.iter().filter(|entry| reads(entry)).map(|entry| of_full(entry, scoped)).collect()
+            let registry = COMMANDS.iter().map(|entry| &**entry);
+            let all = registry.chain(apart.iter().map(|apart| apart.form()));
+            all.filter(|form| reads(form)).map(|form| of_full(form, scoped)).collect()
         }
     }
 }
@@ -107,7 +119,7 @@ fn of_core(core: &Core, entry: &'static Entry, scoped: bool) -> Listed {
     tool.annotate(annotations(entry, &group))
 }
 
-fn of_full(entry: &'static Entry, scoped: bool) -> Listed {
+fn of_full(entry: &'static Form, scoped: bool) -> Listed {
     let known = CORE.iter().find(|core| core.command == entry.spec.name && core.key.is_none());
     let about = known.map_or_else(|| flat(entry.summary()), |core| core.about.to_owned());
     let fields = entry.fields().iter().filter(|f| listable(f));
@@ -151,8 +163,8 @@ pub(crate) fn listable(field: &Field) -> bool {
     field.holds != Some(Holds::StepsFile)
 }
 
-fn annotations(entry: &Entry, group: &[(&str, &'static Entry)]) -> ToolAnnotations {
-    let reads = |entry: &Entry| entry.spec.effect == Effect::Reads;
+fn annotations(entry: &Form, group: &[(&str, &'static Entry)]) -> ToolAnnotations {
+    let reads = |entry: &Form| entry.spec.effect == Effect::Reads;
     let read_only = reads(entry) && group.iter().all(|(_, member)| reads(member));
     let mut hints = ToolAnnotations::new().read_only(read_only);
     if !read_only && entry.spec.idempotent {
@@ -166,11 +178,11 @@ fn annotations(entry: &Entry, group: &[(&str, &'static Entry)]) -> ToolAnnotatio
 }
 
 /// `get title` is `get_title`: names of tools hold no spaces.
-pub(crate) fn tool_name(entry: &Entry) -> String {
+pub(crate) fn tool_name(entry: &Form) -> String {
     entry.spec.name.replace(' ', "_")
 }
 
-fn title(entry: &Entry) -> String {
+fn title(entry: &Form) -> String {
     let name = entry.spec.name;
     name[..1].to_uppercase() + &name[1..]
 }

@@ -3,8 +3,7 @@
 use crate::plan::{Place, Step};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::fmt::Write as _;
-use stickpin_kernel::{Error, ErrorCode, Target, targets};
+use stickpin_kernel::{Error, ErrorCode, Show, Target, Text, targets};
 use stickpin_tree::{Likeness, Selector};
 
 /// How many elements are suggested.
@@ -56,28 +55,40 @@ pub struct Resume {
 }
 
 impl Divergence {
-    /// As an error of a command.
+    /// As an error of a command; its hint is to be added by who knows how to go on.
     #[must_use]
-    pub fn into_error(self) -> Error {
-        let mut hint = String::new();
-        // Writing to a string cannot fail.
-        for suggestion in &self.suggestions {
-            let _ = writeln!(hint, "perhaps {} (same {})", suggestion.line.trim(), suggestion.basis);
-        }
-        match &self.resume {
-            Some(resume) => {
-                let _ = write!(
-                    hint,
-                    "make it right in the app, then: stickpin replay {} --from {} --plan-digest {}",
-                    self.at.file, resume.from, resume.plan_digest
-                );
-            }
-            None => hint.push_str("it stands in a block: run the whole script again"),
-        }
+    pub fn error(&self) -> Error {
         let message = format!("{}: `{}`: {}", self.at, self.line, self.error.message);
-        let dispatched = self.error.dispatched;
-        let details = serde_json::to_value(&self).unwrap_or_default();
-        Error::new(ErrorCode::ReplayDivergence, message).hint(hint).dispatched(dispatched).details(details)
+        // The screen stands in the output.
+        let details = serde_json::to_value(Self { screen: None, ..self.clone() }).unwrap_or_default();
+        Error::new(ErrorCode::ReplayDivergence, message).dispatched(self.error.dispatched).details(details)
+    }
+}
+
+impl Show for Divergence {
+    fn show(&self, text: &mut Text) {
+        text.line(format_args!("step {} · {}", self.step, self.at));
+        text.line(format_args!("  {}", self.line));
+        for expected in &self.expected {
+            text.line(format_args!("  recorded: {expected}"));
+        }
+        text.line(format_args!("  now: {}: {}", self.error.code.name(), self.error.message));
+        if !self.error.hint.is_empty() {
+            text.line(format_args!("  {}", self.error.hint.replace('\n', "\n  ")));
+        }
+        if !self.suggestions.is_empty() {
+            text.line("perhaps");
+            for suggestion in &self.suggestions {
+                text.line(format_args!("  {} (same {})", suggestion.line.trim(), suggestion.basis));
+            }
+        }
+        match &self.screen {
+            Some(screen) => {
+                text.line("the screen now");
+                text.block(screen);
+            }
+            None => text.line("the screen cannot be read"),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Scripts: what an agent did once, written down so that it runs without one.
 
+mod commands;
 mod divergence;
 pub mod formats;
 mod plan;
@@ -7,10 +8,12 @@ mod record;
 pub mod report;
 mod run;
 pub mod script;
+mod suite;
 mod vars;
 
+pub use commands::COMMANDS;
 pub use divergence::{Divergence, Resume, Suggestion};
-pub use plan::{Item, Place, Plan, ReadFile, Step};
+pub use plan::{Item, Place, Plan, ReadFile, Step, read_script};
 pub use record::AdScribe;
 pub use run::{End, Ran, RunOptions, WAIT, is_broken, run};
 pub use vars::Vars;

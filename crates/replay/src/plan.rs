@@ -8,6 +8,7 @@ use crate::vars::{Known, Vars};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use stickpin_kernel::registry::Form;
 use stickpin_kernel::{Error, ErrorCode, Result, targets};
 use stickpin_lines::Line;
 
@@ -18,7 +19,36 @@ const STEPS: usize = 100_000;
 pub(crate) const INCLUDES: usize = 16;
 
 /// Reads a file.
-pub type ReadFile<'r> = dyn Fn(&Path) -> std::io::Result<String> + 'r;
+pub type ReadFile<'r> = dyn Fn(&Path) -> Result<String> + 'r;
+
+/// Looks at the input of a command, and may change it.
+pub type Visit<'v> = dyn FnMut(&Form, &mut serde_json::Map<String, serde_json::Value>) -> Result<()> + 'v;
+
+/// Reads a script's file. Of one that is too large no more is read than shows that.
+///
+/// # Errors
+/// `IO`; `INVALID_ARGS` for what is no text, or too much of it.
+pub fn read_script(path: &Path) -> Result<String> {
+    let failed = |e: &std::io::Error| stickpin_kernel::io_error("read", path, e);
+    let file = std::fs::File::open(path).map_err(|e| failed(&e))?;
+    let size = file.metadata().map_err(|e| failed(&e))?.len();
+    let most = u64::try_from(script::MAX_BYTES).unwrap_or(u64::MAX);
+    let too_large = |size: u64| {
+        bad(format!("`{}` has {size} bytes; at most {most} are read", path.display()))
+            .hint("split it: include FILE")
+    };
+    if size > most {
+        return Err(too_large(size));
+    }
+    let mut text = Vec::new();
+    std::io::Read::read_to_end(&mut std::io::Read::take(file, most + 1), &mut text)
+        .map_err(|e| failed(&e))?;
+    // What is no plain file does not say before how long it is.
+    if text.len() > script::MAX_BYTES {
+        return Err(too_large(most + 1));
+    }
+    String::from_utf8(text).map_err(|_| bad(format!("`{}` is not UTF-8 text", path.display())))
+}
 
 /// What will be run.
 #[derive(Debug)]
@@ -123,18 +153,67 @@ impl Plan {
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
         digest(&self.items, &mut hash);
-        hash.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
+        // Against mistakes, not against malice: half of it is enough, and can be typed.
+        hash.finalize().iter().take(8).fold(String::with_capacity(16), |mut text, byte| {
             // Writing to a string cannot fail.
             let _ = write!(text, "{byte:02x}");
             text
         })
     }
 
+    /// Shows each step's command to `visit`, before any is sent.
+    ///
+    /// # Errors
+    /// The first of `visit`, with its place.
+    pub fn visit(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+        visit_items(&mut self.items, visit)
+    }
+
+    /// The first step, also of a block.
+    #[must_use]
+    pub fn first(&self) -> Option<&Step> {
+        fn of(items: &[Item]) -> Option<&Step> {
+            items.iter().find_map(|item| match item {
+                Item::Step(step) => Some(step),
+                Item::If { asked, .. } => Some(asked),
+                Item::Retry { items, .. } | Item::Repeat { items, .. } => of(items),
+            })
+        }
+        of(&self.items)
+    }
+
+    /// Where a step stands.
+    #[must_use]
+    pub fn place_of(&self, number: usize) -> Option<&Place> {
+        self.items.iter().find_map(|item| match item {
+            Item::Step(step) if step.number == number => Some(&step.at),
+            _ => None,
+        })
+    }
+
     /// Whether a run may begin at this step: not inside a block, whose rounds are not known.
     #[must_use]
     pub fn may_begin_at(&self, number: usize) -> bool {
-        self.items.iter().any(|item| matches!(item, Item::Step(step) if step.number == number))
+        self.place_of(number).is_some()
     }
+}
+
+fn visit_items(items: &mut [Item], visit: &mut Visit<'_>) -> Result<()> {
+    for item in items {
+        let (step, inner) = match item {
+            Item::Step(step) => (Some(step), None),
+            Item::Retry { items, .. } | Item::Repeat { items, .. } => (None, Some(items)),
+            Item::If { asked, items } => (Some(asked), Some(items)),
+        };
+        if let Some(step) = step {
+            let said = visit(step.line.entry, &mut step.line.input);
+            said.map_err(|e| Error { message: format!("{}: {}", step.at, e.message), ..e })?;
+        }
+        if let Some(items) = inner {
+            visit_items(items, visit)?;
+        }
+    }
+    Ok(())
 }
 
 fn digest(items: &[Item], hash: &mut Sha256) {
@@ -179,10 +258,8 @@ impl Reader<'_> {
         if self.open.len() == INCLUDES {
             return Err(bad(format!("{}scripts include one another more than {INCLUDES} deep", here())));
         }
-        let text = (self.read)(path).map_err(|e| {
-            let e = stickpin_kernel::io_error("read", path, &e);
-            Error { message: format!("{}{}", here(), e.message), ..e }
-        })?;
+        let text =
+            (self.read)(path).map_err(|e| Error { message: format!("{}{}", here(), e.message), ..e })?;
         let script = formats::parse(path, &text).map_err(|e| e.into_error(&name))?;
         known.read(&script).map_err(|e| unset(&name, &e))?;
         self.open.push(path.to_owned());

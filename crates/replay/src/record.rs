@@ -2,7 +2,8 @@
 
 use crate::script::{self, Kind, Node, Part, Script, Template};
 use serde_json::{Map, Value};
-use stickpin_kernel::{Recorded, Recording, Result, Scribe, targets};
+use similar::TextDiff;
+use stickpin_kernel::{Gap, Mending, Recorded, Recording, Result, Scribe, targets};
 
 /// What begins a comment that says what a target was. Those right above a command are about its targets, in their
 /// order.
@@ -15,15 +16,49 @@ pub struct AdScribe;
 impl Scribe for AdScribe {
     fn script(&self, recording: &Recording) -> Result<String> {
         let context = vec![("platform".to_owned(), recording.platform.to_owned())];
-        let mut script = Script { context, ..Script::default() };
-        for step in &recording.steps {
-            let comment = |text: String| Node { line: 0, kind: Kind::Comment(text) };
-            let meanings = step.targets.iter().map(|t| comment(format!("{ANNOTATION}{}", t.meaning)));
-            script.body.extend(meanings);
-            script.body.push(Node { line: 0, kind: Kind::Command(words(step)) });
-        }
-        Ok(script::write(&script))
+        Ok(script::write(&Script { context, body: nodes(&recording.steps), ..Script::default() }))
     }
+
+    fn mended(&self, mending: &Mending) -> Result<(String, String)> {
+        let lines: Vec<&str> = mending.text.split_inclusive('\n').collect();
+        let mut gaps: Vec<&Gap> = mending.gaps.iter().filter(|gap| !gap.steps.is_empty()).collect();
+        gaps.sort_by_key(|gap| gap.line);
+        let (mut healed, mut next) = (String::with_capacity(mending.text.len()), 0);
+        for gap in gaps {
+            let line = usize::try_from(gap.line).unwrap_or(usize::MAX).saturating_sub(1).min(lines.len());
+            // What the line's targets were is said right above it, and belongs to it.
+            let annotations = lines[next..line].iter().rev().take_while(|above| is_annotation(above)).count();
+            healed.extend(lines[next..line - annotations].iter().copied());
+            next = if gap.keeps { line - annotations } else { (line + 1).min(lines.len()) };
+            healed.push_str(&script::write(&Script { body: nodes(&gap.steps), ..Script::default() }));
+        }
+        healed.extend(lines[next..].iter().copied());
+        let name =
+            mending.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let stem = name.strip_suffix(".ad").unwrap_or(&name).to_owned();
+        let patch = TextDiff::from_lines(mending.text.as_str(), healed.as_str())
+            .unified_diff()
+            .context_radius(3)
+            .header(&name, &format!("{stem}.healed.ad"))
+            .to_string();
+        Ok((healed, patch))
+    }
+}
+
+fn is_annotation(line: &str) -> bool {
+    line.trim_start().strip_prefix('#').is_some_and(|text| text.trim_start().starts_with(ANNOTATION))
+}
+
+/// Commands with what their targets were.
+fn nodes(steps: &[Recorded]) -> Vec<Node> {
+    let node = |kind| Node { line: 0, kind };
+    let mut nodes = Vec::new();
+    for step in steps {
+        let meanings = step.targets.iter().map(|t| node(Kind::Comment(format!("{ANNOTATION}{}", t.meaning))));
+        nodes.extend(meanings);
+        nodes.push(node(Kind::Command(words(step))));
+    }
+    nodes
 }
 
 /// The words of a command, its targets as selectors, its secrets as variables.

@@ -1,3 +1,5 @@
 //! What runs of scripts leave behind: a typed account, and the forms in which it is read.
 
+pub mod junit;
 pub mod model;
+pub mod text;

@@ -4,16 +4,25 @@
 use crate::divergence::{self, Divergence};
 use crate::plan::{Item, Plan, Step};
 use crate::report::model;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::{
-    Caller, Effect, Error, ErrorCode, Expectation, Format, Render, Request, Response, targets,
+    Caller, Dispatched, Effect, Error, ErrorCode, Expectation, Format, RefsEnvelope, Render, Request,
+    Response, targets,
 };
 use stickpin_wire::Client;
 
 /// How long a step waits for its target, where the run does not say otherwise.
 pub const WAIT: Duration = Duration::from_secs(5);
+
+/// How often a question is asked again while its answer is not the one that the script wants.
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// How long an app may take to be quiet before it is asked what is visible, or a picture of it is taken.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// How a plan is run.
 #[derive(Debug, Clone)]
@@ -22,14 +31,41 @@ pub struct RunOptions {
     pub caller: Caller,
     /// The session; else the caller's own.
     pub session: Option<String>,
+    /// Sessions that lines name are this run's own, too: their names get the session's as a prefix.
+    pub apart: bool,
     /// The first step, from 1.
     pub from: usize,
     /// How long a step waits for its target to be there and actionable, where it does not say so itself.
     pub wait: Duration,
+    /// When the run has to be over.
+    pub deadline: Option<Duration>,
     /// Leave a `close` at the end out.
     pub keep_session: bool,
+    /// How the screen of a divergence is rendered.
+    pub render: Render,
+    /// Where a picture goes after each step; none are taken without it.
+    pub pictures: Option<PathBuf>,
     /// Ends the run at the next point where nothing is half done.
     pub cancel: CancellationToken,
+}
+
+impl RunOptions {
+    /// The whole plan in the caller's own session.
+    #[must_use]
+    pub fn new(caller: Caller) -> Self {
+        Self {
+            caller,
+            session: None,
+            apart: false,
+            from: 1,
+            wait: WAIT,
+            deadline: None,
+            keep_session: false,
+            render: Render::default(),
+            pictures: None,
+            cancel: CancellationToken::new(),
+        }
+    }
 }
 
 /// How a run ended.
@@ -39,7 +75,7 @@ pub enum End {
     Passed,
     /// A step found something else than was recorded, or nothing.
     Diverged(Box<Divergence>),
-    /// The device, the daemon or the disk failed: it says nothing about the app.
+    /// It is not for this device; or device, daemon or disk failed, which says nothing about the app ([`is_broken`]).
     Broken {
         /// The step.
         step: usize,
@@ -57,6 +93,14 @@ pub struct Ran {
     pub steps: Vec<model::Step>,
     /// How it ended.
     pub end: End,
+    /// The refs of the screen and the suggestions of a divergence, for clients that pin.
+    pub refs: Option<RefsEnvelope>,
+    /// The session of the step at which it ended, and the state dir, as responses named them.
+    pub place: Option<(String, PathBuf)>,
+    /// Sessions that it opened and that are open still.
+    pub open: BTreeSet<String>,
+    /// The script that a `close` of it wrote mended, and what is different in it.
+    pub healed: Option<(PathBuf, String)>,
 }
 
 /// Runs a plan. `watch` is told of every step when it is over.
@@ -66,13 +110,34 @@ pub async fn run(
     options: &RunOptions,
     watch: &mut (dyn FnMut(&model::Step) + Send),
 ) -> Ran {
-    let mut runner =
-        Runner { plan, client, options, watch, began: Instant::now(), steps: Vec::new(), issued: Vec::new() };
-    let end = match runner.items(&plan.items, true).await {
-        Ok(()) => End::Passed,
-        Err(end) => end,
+    let mut runner = Runner {
+        plan,
+        client,
+        options,
+        watch,
+        began: Instant::now(),
+        steps: Vec::new(),
+        issued: Vec::new(),
+        open: BTreeSet::new(),
+        place: None,
+        refs: None,
+        healed: None,
     };
-    Ran { steps: runner.steps, end }
+    let end = match runner.all().await {
+        Ok(()) => End::Passed,
+        Err(Stop::Interrupted) => End::Stopped,
+        Err(Stop::Broken { step, error }) => End::Broken { step, error },
+        Err(Stop::Failed(step, error)) => End::Diverged(Box::new(runner.diverged(&step, error).await)),
+    };
+    let Runner { steps, refs, place, open, healed, .. } = runner;
+    Ran { steps, end, refs, place, open, healed }
+}
+
+/// Why no more steps are run.
+enum Stop {
+    Failed(Box<Step>, Error),
+    Broken { step: usize, error: Error },
+    Interrupted,
 }
 
 struct Runner<'r> {
@@ -82,12 +147,45 @@ struct Runner<'r> {
     watch: &'r mut (dyn FnMut(&model::Step) + Send),
     began: Instant,
     steps: Vec<model::Step>,
-    /// Ref numbers that this run was given.
+    /// Ref numbers that steps of this run were given.
     issued: Vec<(u32, u32)>,
+    open: BTreeSet<String>,
+    place: Option<(String, PathBuf)>,
+    refs: Option<RefsEnvelope>,
+    healed: Option<(PathBuf, String)>,
 }
 
 impl Runner<'_> {
-    async fn items(&mut self, items: &[Item], outermost: bool) -> Result<(), End> {
+    async fn all(&mut self) -> Result<(), Stop> {
+        let plan = self.plan;
+        if let (Some(platform), Some(first)) = (plan.platform.as_deref(), plan.first()) {
+            self.known_platform(platform, first).await?;
+        }
+        self.items(&plan.items, true).await
+    }
+
+    /// Whether there is a device of this kind at all.
+    async fn known_platform(&mut self, platform: &str, first: &Step) -> Result<(), Stop> {
+        let known = self.ask(first, "capabilities", json!({}), None).await;
+        if let Some(error) = known.error.filter(|e| is_broken(e.code)) {
+            return Err(Stop::Broken { step: first.number, error });
+        }
+        let kinds = known.output.as_ref().and_then(|output| output["platforms"].as_array());
+        let kinds: Vec<&str> = kinds.into_iter().flatten().filter_map(|p| p["kind"].as_str()).collect();
+        if kinds.is_empty() || kinds.contains(&platform) {
+            return Ok(());
+        }
+        let message = format!(
+            "the script is for {}, and there is {}",
+            stickpin_tree::quote(platform),
+            kinds.join(", ")
+        );
+        let error =
+            Error::new(ErrorCode::Unsupported, message).hint("its first line says so: context platform=...");
+        Err(Stop::Broken { step: first.number, error })
+    }
+
+    async fn items(&mut self, items: &[Item], outermost: bool) -> Result<(), Stop> {
         for (i, item) in items.iter().enumerate() {
             if last_number(item) < self.options.from {
                 continue;
@@ -95,7 +193,7 @@ impl Runner<'_> {
             match item {
                 Item::Step(step) => {
                     let last = outermost && i + 1 == items.len();
-                    if last && self.options.keep_session && step.line.entry.spec.name == "close" {
+                    if last && self.options.keep_session && step.line.entry.spec.name == CLOSE {
                         continue;
                     }
                     self.step(step).await?;
@@ -110,15 +208,18 @@ impl Runner<'_> {
                     loop {
                         left -= 1;
                         match Box::pin(self.items(items, false)).await {
-                            Err(End::Diverged(_)) if left > 0 => {}
+                            Err(Stop::Failed(..)) if left > 0 && !self.late() => {}
                             result => break result?,
                         }
                     }
                 }
                 Item::If { asked, items } => {
-                    let response = self.call(asked, Vec::new()).await?;
-                    if let Some(error) = response.error.as_ref().filter(|e| is_broken(e.code)) {
-                        return Err(End::Broken { step: asked.number, error: error.clone() });
+                    // What an act before brings may be on its way.
+                    self.quiet(asked).await;
+                    let response = self.send(self.of(asked)).await;
+                    self.may_go_on(asked)?;
+                    if let Some(error) = response.error.filter(|e| is_broken(e.code)) {
+                        return Err(Stop::Broken { step: asked.number, error });
                     }
                     // Nothing there, or several: neither is the one that was meant.
                     if response.ok && response.exit == 0 {
@@ -130,85 +231,231 @@ impl Runner<'_> {
         Ok(())
     }
 
-    async fn step(&mut self, step: &Step) -> Result<(), End> {
+    async fn step(&mut self, step: &Step) -> Result<(), Stop> {
+        self.may_go_on(step)?;
         let begun = Instant::now();
         let response = match self.unknown_ref(step) {
             Some(error) => Response { exit: error.code.exit(), error: Some(error), ..Response::default() },
-            None => self.call(step, expectations(step)).await?,
+            None => self.act(step).await,
         };
-        let ok = response.ok && response.exit == 0;
-        let report = model::Step {
+        let interrupted = self.options.cancel.is_cancelled();
+        let error = self.failure(step, &response);
+        if let Some(error) = self.other_platform(step, &response).await {
+            return Err(Stop::Broken { step: step.number, error });
+        }
+        let mut report = model::Step {
             number: step.number,
             at: step.at.clone(),
             line: step.shown.clone(),
-            ok,
+            ok: error.is_none(),
             began: millis(begun - self.began),
             millis: millis(begun.elapsed()),
             expected: step.expected.clone(),
-            said: response.text.clone().filter(|_| ok && step.line.entry.spec.effect == Effect::Reads),
-            receipt: response.receipt.clone(),
-            warning: response.warning.clone(),
-            error: response.error.clone(),
+            said: response.text.filter(|_| response.ok && step.line.entry.spec.effect == Effect::Reads),
+            receipt: response.receipt,
+            warning: response.warning,
+            error: error.clone(),
             changes: None,
             picture: None,
         };
+        if let Some(folder) = self.options.pictures.as_ref().filter(|_| !interrupted) {
+            self.look(step, folder, &mut report).await;
+        }
         (self.watch)(&report);
         self.steps.push(report);
-        if ok {
-            return Ok(());
+        match error {
+            None => Ok(()),
+            Some(_) if interrupted => Err(Stop::Interrupted),
+            Some(error) if is_broken(error.code) => Err(Stop::Broken { step: step.number, error }),
+            Some(error) => Err(Stop::Failed(Box::new(step.clone()), error)),
         }
-        let error = response.error.unwrap_or_else(|| {
-            let said = response.text.unwrap_or_default();
-            Error::new(ErrorCode::ReplayDivergence, format!("`{}` is false: {said}", step.shown))
-        });
-        if self.options.cancel.is_cancelled() {
-            return Err(End::Stopped);
-        }
-        if is_broken(error.code) {
-            return Err(End::Broken { step: step.number, error });
-        }
-        Err(End::Diverged(Box::new(self.diverged(step, error).await)))
     }
 
-    /// Sends a step's command. It waits for its target unless it says otherwise.
-    async fn call(&mut self, step: &Step, expect: Vec<Expectation>) -> Result<Response, End> {
-        if self.options.cancel.is_cancelled() {
-            return Err(End::Stopped);
-        }
+    /// Sends a step's command. It waits for its target unless it says otherwise; a question is asked again until its
+    /// answer is the one that the script wants.
+    async fn act(&mut self, step: &Step) -> Response {
         let entry = step.line.entry;
-        let mut input = step.line.input.clone();
+        let waits = entry.fields().iter().any(|f| f.name == "timeout");
         let acts = entry.spec.effect == Effect::Mutates;
-        if acts && entry.fields().iter().any(|f| f.name == "timeout") {
+        let mut request = self.of(step);
+        request.expect = expectations(step);
+        if acts && waits {
             let wait = u64::try_from(self.options.wait.as_millis()).unwrap_or(u64::MAX);
-            input.entry("timeout").or_insert_with(|| Value::from(wait));
+            request.input.entry("timeout").or_insert_with(|| Value::from(wait));
         }
-        let mut request = self.request(entry.spec.name);
-        request.input = input;
-        request.timeout_ms = step.line.options.timeout_ms;
-        request.expect = expect;
-        if let Some(session) = &step.line.options.session {
-            request.session = Some(session.clone());
+        let until = Instant::now() + self.options.wait;
+        loop {
+            let response = self.send(request.clone()).await;
+            let no = response.exit != 0 && response.error.as_ref().is_none_or(|e| may_still_come(e.code));
+            if acts || waits || !no || Instant::now() >= until || self.stops() {
+                return response;
+            }
+            tokio::time::sleep(AGAIN).await;
         }
-        Ok(self.send(request).await)
     }
 
-    fn request(&self, command: &str) -> Request {
+    /// Why a step did not do what it says.
+    fn failure(&mut self, step: &Step, response: &Response) -> Option<Error> {
+        if response.ok && response.exit == 0 {
+            self.note(step, response);
+            return None;
+        }
+        if self.late() && response.error.as_ref().is_none_or(|e| !is_broken(e.code)) {
+            return Some(self.too_late(step));
+        }
+        Some(response.error.clone().unwrap_or_else(|| {
+            let said = response.text.as_deref().unwrap_or_default();
+            Error::new(ErrorCode::ReplayDivergence, format!("`{}` is false: {said}", step.shown))
+        }))
+    }
+
+    /// Keeps in mind what is open.
+    fn note(&mut self, step: &Step, response: &Response) {
+        let entry = step.line.entry;
+        if let Some(session) = &response.session {
+            if entry.fields().iter().any(|f| f.opens) {
+                self.open.insert(session.clone());
+            }
+            // The one command that ends sessions.
+            if entry.spec.name == CLOSE {
+                self.open.remove(session);
+                let output = response.output.as_ref();
+                self.healed = output.and_then(|output| {
+                    let patch = output["patch"]["text"].as_str()?.to_owned();
+                    Some((PathBuf::from(output["path"].as_str()?), patch))
+                });
+            }
+        }
+    }
+
+    /// What was opened is of another kind than the script is for.
+    async fn other_platform(&mut self, step: &Step, response: &Response) -> Option<Error> {
+        let wanted = self.plan.platform.as_deref()?;
+        if !step.line.entry.fields().iter().any(|f| f.opens) || !response.ok {
+            return None;
+        }
+        let mut request = self.of(step);
+        (request.command, request.input) = ("session show".to_owned(), Map::new());
+        let shown = self.send(request).await.output?;
+        let kind = shown["kind"].as_str().filter(|kind| *kind != wanted)?;
+        Some(
+            Error::new(
+                ErrorCode::Unsupported,
+                format!("the script is for {}, and this is {kind}", stickpin_tree::quote(wanted)),
+            )
+            .hint("its first line says so: context platform=..."),
+        )
+    }
+
+    /// Whether another step may be run.
+    fn may_go_on(&self, step: &Step) -> Result<(), Stop> {
+        if self.options.cancel.is_cancelled() {
+            return Err(Stop::Interrupted);
+        }
+        if self.late() {
+            return Err(Stop::Failed(Box::new(step.clone()), self.too_late(step)));
+        }
+        Ok(())
+    }
+
+    fn stops(&self) -> bool {
+        self.late() || self.options.cancel.is_cancelled()
+    }
+
+    fn late(&self) -> bool {
+        self.options.deadline.is_some_and(|most| self.began.elapsed() >= most)
+    }
+
+    fn too_late(&self, step: &Step) -> Error {
+        let most = self.options.deadline.unwrap_or_default().as_millis();
+        Error::new(ErrorCode::Timeout, format!("the script took more than {most} ms; it was at {}", step.at))
+            .hint("--timeout MS, or context timeout=MS in its first line")
+            .dispatched(Dispatched::Unknown)
+    }
+
+    /// The request of a step as it stands.
+    fn of(&self, step: &Step) -> Request {
+        let mut request = self.request(step.line.entry.spec.name, step.line.input.clone());
+        request.timeout_ms = step.line.options.timeout_ms;
+        if let Some(session) = &step.line.options.session {
+            let prefix = self.options.session.as_ref().filter(|_| self.options.apart);
+            request.session =
+                Some(prefix.map_or_else(|| session.clone(), |prefix| format!("{prefix}-{session}")));
+        }
+        request
+    }
+
+    fn request(&self, command: &str, input: Map<String, Value>) -> Request {
         Request {
             command: command.to_owned(),
-            input: serde_json::Map::new(),
+            input,
             session: self.options.session.clone(),
             caller: self.options.caller.clone(),
             render: Render { format: Format::Both, ..Render::default() },
             timeout_ms: None,
             since: None,
             expect: Vec::new(),
+            replayed: true,
         }
     }
 
+    /// Sends what the script says.
     async fn send(&mut self, request: Request) -> Response {
-        let response = self.client.call(request, self.options.cancel.clone()).await;
+        let stop = self.options.cancel.child_token();
+        let left = self.options.deadline.map(|most| most.saturating_sub(self.began.elapsed()));
+        let mut call = self.client.call(request, stop.clone());
+        let response = tokio::select! {
+            response = &mut call => response,
+            () = tokio::time::sleep(left.unwrap_or_default()), if left.is_some() => {
+                stop.cancel();
+                call.await
+            }
+        };
         self.issued.extend(response.refs.iter().flat_map(|refs| &refs.issued));
+        if let (Some(session), Some(dir)) = (&response.session, &response.state_dir) {
+            self.place = Some((session.clone(), dir.clone()));
+        }
         response
+    }
+
+    /// Asks on the side, whatever is late: nothing of it counts as given to the script. In the session of a step.
+    async fn ask(&mut self, step: &Step, command: &str, input: Value, render: Option<&Render>) -> Response {
+        let mut request = self.of(step);
+        request.command = command.to_owned();
+        request.input = input.as_object().cloned().unwrap_or_default();
+        request.timeout_ms = None;
+        if let Some(render) = render {
+            request.render = Render { format: Format::Both, ..render.clone() };
+        }
+        self.client.call(request, self.options.cancel.clone()).await
+    }
+
+    /// Waits until the app is quiet, as far as it ever is.
+    async fn quiet(&mut self, step: &Step) {
+        let most = u64::try_from(QUIET.as_millis()).unwrap_or(u64::MAX);
+        // An app that is never quiet, or not open, is asked all the same.
+        let _ = self.ask(step, "wait stable", json!({ "timeout": most }), None).await;
+    }
+
+    /// What changed by a step, and a picture of it. What cannot be had is left out: a report is no reason to fail.
+    async fn look(&mut self, step: &Step, folder: &std::path::Path, report: &mut model::Step) {
+        if step.line.entry.spec.name == CLOSE {
+            return;
+        }
+        self.quiet(step).await;
+        let changes = self.ask(step, "snapshot", json!({ "interactive": true, "diff": true }), None).await;
+        report.changes = changes.text.filter(|_| changes.ok);
+        let path = folder.join(format!("{}.png", self.steps.len() + 1));
+        let taken = self.ask(step, "screenshot", json!({ "path": path, "boxes": true }), None).await;
+        report.picture = taken.output.filter(|_| taken.ok).and_then(|mut taken| {
+            let refs = taken["boxes"].take();
+            Some(model::Picture {
+                path,
+                width: taken["width"].as_u64()?.try_into().ok()?,
+                height: taken["height"].as_u64()?.try_into().ok()?,
+                refs: serde_json::from_value(refs).ok()?,
+            })
+        });
     }
 
     /// A ref that this run was not given means nothing here, or something else.
@@ -233,28 +480,29 @@ impl Runner<'_> {
         )
     }
 
-    /// What there is instead: the screen with fresh refs, and what is most like what was asked for.
+    /// What there is instead: what is most like what was asked for, and the screen with fresh refs.
     async fn diverged(&mut self, step: &Step, error: Error) -> Divergence {
-        let mut request = self.request("snapshot");
-        request.input.insert("interactive".to_owned(), Value::Bool(true));
-        let screen = self.send(request).await;
         let mut suggestions = Vec::new();
         for (likeness, selector) in divergence::selectors(step) {
             if suggestions.len() == divergence::SUGGESTIONS {
                 break;
             }
-            let mut request = self.request("find");
-            request.input.insert("query".to_owned(), Value::from(selector.to_string()));
-            let found = self.send(request).await;
+            let found = self.ask(step, "find", json!({ "query": selector.to_string() }), None).await;
             divergence::add(&mut suggestions, likeness, found.output.as_ref());
+            self.given(found);
         }
+        // Last, so that what was found before is renewed with it.
+        let render = &self.options.render.clone();
+        let screen = self.ask(step, "snapshot", json!({ "interactive": true }), Some(render)).await;
+        let text = screen.text.clone().filter(|_| screen.ok);
+        self.given(screen);
         Divergence {
             step: step.number,
             at: step.at.clone(),
             line: step.shown.clone(),
             expected: step.expected.clone(),
             error,
-            screen: screen.text.filter(|_| screen.ok),
+            screen: text,
             suggestions,
             resume: self
                 .plan
@@ -262,6 +510,30 @@ impl Runner<'_> {
                 .then(|| divergence::Resume { from: step.number, plan_digest: self.plan.digest() }),
         }
     }
+
+    /// Keeps which refs the caller is given with the divergence: those of the newest tree.
+    fn given(&mut self, response: Response) {
+        if let (Some(session), Some(dir)) = (response.session, response.state_dir) {
+            self.place = Some((session, dir));
+        }
+        let Some(refs) = response.refs else { return };
+        match &mut self.refs {
+            Some(known) if known.generation == refs.generation && known.lifetime == refs.lifetime => {
+                known.issued.extend(refs.issued);
+                known.ended.extend(refs.ended);
+                known.full |= refs.full;
+            }
+            known => *known = Some(refs),
+        }
+    }
+}
+
+/// The command that ends a session.
+pub(crate) const CLOSE: &str = "close";
+
+/// Whether what a question did not find may come while one waits.
+fn may_still_come(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::ElementNotFound | ErrorCode::AmbiguousMatch | ErrorCode::StaleRef)
 }
 
 fn millis(time: Duration) -> f64 {
@@ -305,7 +577,10 @@ pub fn is_broken(code: ErrorCode) -> bool {
             | ErrorCode::Io
             | ErrorCode::StorageFull
             | ErrorCode::DeviceInUse
+            | ErrorCode::DeviceNotFound
+            | ErrorCode::NotYourTurn
             | ErrorCode::SessionExists
+            | ErrorCode::SessionNotFound
             | ErrorCode::Internal
     )
 }

@@ -1,6 +1,8 @@
 //! Every environment variable, named once. Nothing else in the workspace reads one.
 
+use std::collections::BTreeMap;
 use std::env;
+use std::io::IsTerminal;
 use stickpin_cli::Env;
 
 /// Where the daemon keeps its state.
@@ -13,6 +15,10 @@ const STALE_REFS: &str = "STICKPIN_STALE_REFS";
 const MCP_PROFILE: &str = "STICKPIN_MCP_PROFILE";
 /// What clients of `mcp --http` have to show.
 const MCP_TOKEN: &str = "STICKPIN_MCP_TOKEN";
+/// Followed by a name: a variable of scripts, unless `-e` sets it.
+const VAR: &str = "STICKPIN_VAR_";
+/// The same, as other programs that run `.ad` scripts have it.
+const AD_VAR: &str = "AD_VAR_";
 /// How much the daemon's log says: `error`, `warn`, `info`, `debug`, `trace`.
 const LOG: &str = "STICKPIN_LOG";
 /// The browser to start and none other.
@@ -65,9 +71,22 @@ pub(crate) fn of_command_line() -> std::io::Result<Env> {
         stale_refs: text(STALE_REFS),
         mcp_profile: text(MCP_PROFILE),
         mcp_token: text(MCP_TOKEN),
+        variables: variables(),
+        terminal: std::io::stderr().is_terminal(),
         program: env::current_exe()?,
         of_daemon: OF_DAEMON,
     })
+}
+
+/// Variables of scripts. Our name for one comes before the other.
+fn variables() -> BTreeMap<String, String> {
+    let all: Vec<(String, String)> =
+        env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect();
+    let of = |prefix: &str| {
+        let named = all.iter().filter_map(|(k, v)| Some((k.strip_prefix(prefix)?.to_owned(), v.clone())));
+        named.collect::<Vec<_>>()
+    };
+    of(AD_VAR).into_iter().chain(of(VAR)).collect()
 }
 
 /// How much the daemon's log says.

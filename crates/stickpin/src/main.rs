@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     let code = stickpin_cli::run(
         std::env::args_os().skip(1),
         &env,
-        Hooks { daemon, demo: demo::run, mcp: mcp::run },
+        Hooks { daemon, demo: demo::run, mcp: mcp::run, apart: stickpin_replay::COMMANDS },
         &mut streams,
     );
     // A reader that has gone away wants no more.

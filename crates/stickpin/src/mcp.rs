@@ -63,6 +63,8 @@ fn setup(mcp: &Mcp, env: &Env) -> Result<Setup> {
             stickpin_cli::caller(&of_caller.cwd, of_caller.home.as_deref(), Some(client))
         }),
         state_dir: Arc::new(move |named| of_dir.state_dir(named.or(state_dir.as_deref()))),
+        apart: stickpin_replay::COMMANDS,
+        variables: env.variables.clone(),
         start: stickpin_cli::start(env),
     })
 }

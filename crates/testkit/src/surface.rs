@@ -37,6 +37,8 @@ fn env(dir: &Path, program: &Path) -> Env {
         stale_refs: None,
         mcp_profile: None,
         mcp_token: None,
+        variables: Default::default(),
+        terminal: false,
         program: program.to_owned(),
         of_daemon: &[],
     }

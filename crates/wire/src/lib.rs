@@ -4,6 +4,7 @@
 //! ([`rpc`]). A front end holds a [`Client`]: an in-process host or a [`SocketClient`]; a command line that makes one
 //! call uses the blocking [`Connection`] underneath and needs no runtime. Nothing here knows what a command means.
 
+mod apart;
 mod client;
 mod connection;
 mod frame;
@@ -11,6 +12,7 @@ mod place;
 pub mod rpc;
 mod start;
 
+pub use apart::{Anything, Apart, Call, Policy, Progress};
 pub use client::{Client, SocketClient};
 pub use connection::{Connection, failed};
 pub use frame::{Frame, Frames, MAX_FRAME, encode};

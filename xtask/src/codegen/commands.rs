@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::run::root;
 use clap::{Arg, Command};
-use stickpin_kernel::registry::Entry;
+use stickpin_kernel::registry::Form;
 use stickpin_kernel::schema::{Field, Kind};
 use stickpin_kernel::{Effect, ErrorCode};
 
@@ -23,7 +23,7 @@ Without a word about its effect, a command only reads.
 
 /// The whole page.
 pub(crate) fn reference() -> Result<String> {
-    let grammars: Vec<_> = stickpin_cli::grammars().collect();
+    let grammars: Vec<_> = stickpin_cli::grammars(stickpin_replay::COMMANDS).collect();
     let mut page = vec![INTRODUCTION.to_owned()];
     page.extend(grammars.iter().map(|(entry, grammar)| command(*entry, grammar.clone())));
     let (_, any) = grammars.first().ok_or("there are no commands")?;
@@ -36,7 +36,7 @@ pub(crate) fn reference() -> Result<String> {
     Ok(page.join("\n"))
 }
 
-fn command(entry: Option<&Entry>, mut grammar: Command) -> String {
+fn command(entry: Option<&Form>, mut grammar: Command) -> String {
     let name = grammar.get_name().trim_start_matches("stickpin ").to_owned();
     let usage = grammar.render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").split_whitespace().collect::<Vec<_>>().join(" ");
@@ -57,7 +57,7 @@ fn command(entry: Option<&Entry>, mut grammar: Command) -> String {
 }
 
 /// Effect and other names.
-fn facts(entry: &Entry) -> String {
+fn facts(entry: &Form) -> String {
     let mut facts = Vec::new();
     if entry.spec.effect == Effect::Mutates {
         facts.push("Changes the app.".to_owned());
@@ -76,7 +76,7 @@ fn is_global(arg: &Arg) -> bool {
     arg.get_help_heading().is_some()
 }
 
-fn table<'a>(args: impl Iterator<Item = &'a Arg>, entry: Option<&Entry>) -> String {
+fn table<'a>(args: impl Iterator<Item = &'a Arg>, entry: Option<&Form>) -> String {
     let rows = args.map(|arg| {
         let field = entry.and_then(|e| e.fields().iter().find(|f| f.name == arg.get_id().as_str()));
         let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn every_command_option_code_and_variable_is_on_the_page() {
         let page = reference().unwrap();
-        for (_, grammar) in stickpin_cli::grammars() {
+        for (_, grammar) in stickpin_cli::grammars(stickpin_replay::COMMANDS) {
             let name = grammar.get_name().trim_start_matches("stickpin ").to_owned();
             assert!(page.contains(&format!("\n## `{name}`\n")), "{name}");
         }

@@ -1,6 +1,6 @@
 //! `close`: ends a session.
 
-use super::record::{Saved, save};
+use super::record::{Saved, mended, save};
 use crate::args::Given;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
@@ -46,6 +46,8 @@ impl Command for Close {
 
     async fn run(self, cx: &mut Cx) -> Result<Closed> {
         let save_to = self.save.clone().and_then(Given::wanted);
+        let recorded =
+            !self.all && cx.host().desk(cx.session_name()).is_ok_and(|desk| desk.status.borrow().recorded);
         if self.all && save_to.is_some() {
             return Err(Error::new(
                 ErrorCode::InvalidArgs,
@@ -54,12 +56,15 @@ impl Command for Close {
             .hint("stickpin close --save, for each session that is recorded"));
         }
         let mut saved = None;
-        if let Some(path) = save_to {
+        if save_to.is_some() || recorded {
             let desk = cx.host().desk(cx.session_name())?;
             cx.enter(desk, Turn::Next).await?;
-            let path = path.map(|path| cx.path(&path));
-            cx.record_end()?;
-            saved = Some(save(cx, path)?);
+            // What mends a script is written without asking: whoever began it asked for that.
+            if save_to.is_some() || mended(cx)? {
+                let path = save_to.flatten().map(|path| cx.path(&path));
+                cx.record_end()?;
+                saved = Some(save(cx, path)?);
+            }
             cx.leave();
         }
         let desks = if self.all { cx.host().all_desks() } else { vec![cx.host().desk(cx.session_name())?] };

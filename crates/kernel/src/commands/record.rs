@@ -3,11 +3,11 @@
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
 use crate::error::{Error, ErrorCode, Result, io_error};
-use crate::recording::Recording;
+use crate::files;
+use crate::recording::{Gap, Mending, Recording};
 use crate::render::{Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Write down what this session does from now on, to be replayed.
@@ -24,6 +24,15 @@ pub(crate) struct RecordStart {
     /// Keep commands that only read, too.
     #[serde(default)]
     keep_reads: bool,
+    /// Mend this script: what is recorded goes in the place of `--line`, and the whole is written at close.
+    #[schemars(extend("x-path" = true, "x-placeholder" = "SCRIPT"))]
+    mends: Option<String>,
+    /// Which line of it, from 1.
+    #[schemars(extend("x-placeholder" = "N"))]
+    line: Option<u32>,
+    /// Put what is recorded before the line, and keep the line.
+    #[serde(default)]
+    keep_line: bool,
 }
 
 /// End the recording and write the script.
@@ -53,6 +62,17 @@ pub(crate) struct Saved {
     /// The script; none if it was discarded.
     path: Option<PathBuf>,
     steps: usize,
+    /// What is different in a script that was mended, as a patch, and where that is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<Patch>,
+}
+
+/// What is different.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Patch {
+    path: PathBuf,
+    text: String,
 }
 
 impl Command for RecordStart {
@@ -68,7 +88,17 @@ impl Command for RecordStart {
 
     async fn run(self, cx: &mut Cx) -> Result<Started> {
         let path = self.file.as_deref().map(|file| cx.path(file));
-        begin(cx, path, self.keep_reads)?;
+        match (&self.mends, self.line) {
+            (None, None) => begin(cx, path, self.keep_reads)?,
+            (Some(script), Some(line)) => {
+                let script = cx.path(script);
+                mend(cx, path, script, line, self.keep_line)?;
+            }
+            _ => {
+                return Err(Error::new(ErrorCode::InvalidArgs, "`mends` and `line` belong together")
+                    .hint("stickpin record start --mends flow.ad --line 12"));
+            }
+        }
         Ok(Started { session: cx.session_name().to_owned() })
     }
 }
@@ -88,7 +118,7 @@ impl Command for RecordStop {
         let path = self.file.as_deref().map(|file| cx.path(file));
         if self.discard {
             let recording = cx.live()?.recording.take().ok_or_else(none)?;
-            return Ok(Saved { path: None, steps: recording.steps.len() });
+            return Ok(Saved { path: None, steps: recording.len(), patch: None });
         }
         save(cx, path)
     }
@@ -108,6 +138,47 @@ pub(crate) fn begin(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Res
     Ok(())
 }
 
+/// Begins to mend a script, or goes on with another line of it.
+///
+/// # Errors
+/// `INVALID_ARGS` when something else is recorded, or the script has no such line; `IO`.
+fn mend(cx: &mut Cx, path: Option<PathBuf>, script: PathBuf, line: u32, keeps: bool) -> Result<()> {
+    let known = cx.live()?.recording.as_ref().and_then(|r| r.mending.as_ref());
+    if known.is_none_or(|mending| mending.file != script) {
+        let text = std::fs::read_to_string(&script).map_err(|e| io_error("read", &script, &e))?;
+        begin(cx, Some(path.unwrap_or_else(|| script.with_extension("healed.ad"))), false)?;
+        if let Some(recording) = &mut cx.live()?.recording {
+            recording.mending = Some(Mending { file: script.clone(), text, gaps: Vec::new(), open: false });
+        }
+    }
+    let Some(mending) = cx.live()?.recording.as_mut().and_then(|r| r.mending.as_mut()) else { return Ok(()) };
+    let lines = mending.text.lines().count();
+    if line == 0 || usize::try_from(line).is_ok_and(|line| line > lines) {
+        let message = format!("`{}` has {lines} lines; there is no line {line}", script.display());
+        return Err(Error::new(ErrorCode::InvalidArgs, message));
+    }
+    mending.open = true;
+    match mending.gaps.iter().position(|gap| gap.line == line) {
+        // The last one is where commands go.
+        Some(at) => {
+            let mut gap = mending.gaps.remove(at);
+            gap.keeps = keeps;
+            mending.gaps.push(gap);
+        }
+        None => mending.gaps.push(Gap { line, keeps, steps: Vec::new() }),
+    }
+    Ok(())
+}
+
+/// Whether the session mends a script, and something was recorded for it.
+///
+/// # Errors
+/// `SESSION_NOT_FOUND`.
+pub(crate) fn mended(cx: &mut Cx) -> Result<bool> {
+    let recording = cx.live()?.recording.as_ref();
+    Ok(recording.and_then(|r| r.mending.as_ref()).is_some_and(|mending| mending.steps() > 0))
+}
+
 /// Writes the script and ends the recording; what cannot be written goes on.
 ///
 /// # Errors
@@ -115,14 +186,22 @@ pub(crate) fn begin(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Res
 pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>) -> Result<Saved> {
     let scribe = cx.host.config.scribe.clone();
     let recording = cx.live()?.recording.as_ref().ok_or_else(none)?.clone();
-    let script = scribe.script(&recording)?;
+    let (script, patch) = match &recording.mending {
+        None => (scribe.script(&recording)?, None),
+        Some(mending) => scribe.mended(mending).map(|(script, patch)| (script, Some(patch)))?,
+    };
+    let steps = recording.len();
     let path = match path.or(recording.path) {
         Some(path) => path,
         None => free(&cx.caller.cwd, cx.session_name()),
     };
-    write(&path, &script)?;
+    files::write(&path, script.as_bytes())?;
+    let patch = patch.map(|text| Patch { path: path.with_extension("diff"), text });
+    if let Some(patch) = &patch {
+        files::write(&patch.path, patch.text.as_bytes())?;
+    }
     cx.live()?.recording = None;
-    Ok(Saved { path: Some(path), steps: recording.steps.len() })
+    Ok(Saved { path: Some(path), steps, patch })
 }
 
 fn none() -> Error {
@@ -140,26 +219,6 @@ fn free(folder: &Path, session: &str) -> PathBuf {
         .unwrap_or_else(|| folder.join("script.ad"))
 }
 
-/// Whole or not at all: beside it first, then in its place.
-fn write(path: &Path, text: &str) -> Result<()> {
-    let failed = |e: &std::io::Error| io_error("write", path, e);
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|e| failed(&e))?;
-    }
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}.part", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path));
-    written.map_err(|e| {
-        if let Err(left) = std::fs::remove_file(&beside)
-            && left.kind() != ErrorKind::NotFound
-        {
-            tracing::warn!("{}: {left}", beside.display());
-        }
-        failed(&e)
-    })
-}
-
 impl Show for Started {
     fn show(&self, text: &mut Text) {
         text.line(format_args!("recording {}: stickpin record stop writes the script", self.session));
@@ -175,6 +234,9 @@ impl Show for Saved {
         match &self.path {
             Some(path) => text.line(format_args!("wrote {steps} to {}", path.display())),
             None => text.line(format_args!("forgot {steps}")),
+        }
+        if let Some(patch) = &self.patch {
+            text.plain(&patch.text);
         }
     }
 }

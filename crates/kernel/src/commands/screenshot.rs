@@ -6,7 +6,7 @@ use crate::device::{Capability, Shot, ShotRequest};
 use crate::error::{Error, ErrorCode, Result, io_error};
 use crate::host::private_dir;
 use crate::image::Image;
-use crate::picture::{Picture, Placed};
+use crate::picture::{Mark, Picture, Placed};
 use crate::render::{Show, Text};
 use crate::target::Target;
 use schemars::JsonSchema;
@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
+use stickpin_refs::Ref;
 use stickpin_session::Origin;
 use stickpin_tree::{Rect, Tree};
 
@@ -37,6 +38,9 @@ pub(crate) struct Screenshot {
     /// Draw a frame and its ref around everything that can be acted on.
     #[serde(default)]
     overlay: bool,
+    /// Say where everything is that can be acted on, by ref, without drawing it.
+    #[serde(default)]
+    boxes: bool,
     /// Only this element.
     #[schemars(extend("x-placeholder" = "TARGET"))]
     of: Option<Target>,
@@ -66,6 +70,21 @@ pub(crate) struct Taken {
     scale: f64,
     /// Whether it differs from the last one.
     changed: bool,
+    /// Where everything is that can be acted on (`--boxes`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    boxes: Option<Vec<Boxed>>,
+}
+
+/// Where an element is in the picture, in its pixels.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Boxed {
+    r#ref: String,
+    meaning: String,
+    x: f64,
+    y: f64,
+    width: f64,
+    height: f64,
 }
 
 impl Command for Screenshot {
@@ -113,6 +132,7 @@ impl Command for Screenshot {
             height: image.height,
             scale,
             changed,
+            boxes: None,
         };
         let picture = Picture { id, area: shot.area, scale, scrolled, print, marks };
         if !changed && self.if_changed {
@@ -128,8 +148,8 @@ impl Command for Screenshot {
                 dir.join(format!("p{id}.png"))
             }
         };
-        let taken = taken(Some(path.clone()));
-        if self.overlay {
+        let mut taken = taken(Some(path.clone()));
+        if self.overlay || self.boxes {
             let nodes: Vec<_> = picture.marks.iter().map(|m| m.node).collect();
             let refs = cx.issue(&nodes)?;
             let area = shot.area;
@@ -141,7 +161,20 @@ impl Command for Screenshot {
             };
             let drawn: Vec<_> =
                 refs.into_iter().zip(&picture.marks).map(|(r, m)| (r, place(m.rect))).collect();
-            crate::overlay::draw(&mut image, &drawn);
+            if self.boxes {
+                let boxed = |((r, place), mark): (&(Ref, Rect), &Mark)| Boxed {
+                    r#ref: r.to_string(),
+                    meaning: mark.meaning.to_string(),
+                    x: place.x,
+                    y: place.y,
+                    width: place.width,
+                    height: place.height,
+                };
+                taken.boxes = Some(drawn.iter().zip(&picture.marks).map(boxed).collect());
+            }
+            if self.overlay {
+                crate::overlay::draw(&mut image, &drawn);
+            }
         }
         let png = image.encode()?;
         std::fs::write(&path, png).map_err(|e| io_error("write", &path, &e))?;
@@ -182,6 +215,12 @@ impl Show for Taken {
         match &self.path {
             Some(path) => text.line(format_args!("{} · {size}", path.display())),
             None => text.line(format_args!("unchanged · {size}")),
+        }
+        for b in self.boxes.iter().flatten() {
+            text.line(format_args!(
+                "{} {} at {:.0},{:.0} {:.0}x{:.0}",
+                b.r#ref, b.meaning, b.x, b.y, b.width, b.height
+            ));
         }
     }
 }

@@ -63,6 +63,7 @@ impl Bench {
             timeout_ms: None,
             since: None,
             expect: Vec::new(),
+            replayed: false,
         }
     }
 

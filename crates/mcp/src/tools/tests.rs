@@ -1,7 +1,10 @@
 use super::*;
 
+/// None: what the binary adds is looked at where both are known.
+const NONE: AllApart = &[];
+
 fn bytes(profile: Profile) -> usize {
-    let tools = list(profile, false, false);
+    let tools = list(profile, false, false, NONE);
     serde_json::to_vec(&json!({ "tools": tools })).expect("JSON").len()
 }
 
@@ -12,7 +15,7 @@ fn the_lists_are_small() {
         let bytes = bytes(profile);
         println!(
             "tools/list of {profile:?}: {} tools, {bytes} bytes (at most {most})",
-            list(profile, false, false).len()
+            list(profile, false, false, NONE).len()
         );
         assert!(bytes <= most, "{profile:?} has {bytes} bytes, more than {most}");
     }
@@ -23,7 +26,8 @@ fn the_lists_are_small() {
 
 #[test]
 fn no_tool_of_core_is_missing() {
-    let there: Vec<String> = list(Profile::Core, false, false).iter().map(|t| t.name.to_string()).collect();
+    let there: Vec<String> =
+        list(Profile::Core, false, false, NONE).iter().map(|t| t.name.to_string()).collect();
     let want: Vec<&str> = CORE.iter().map(|core| core.command).collect();
     assert_eq!(there, want);
     assert_eq!(want.len(), 16);
@@ -31,15 +35,15 @@ fn no_tool_of_core_is_missing() {
 
 #[test]
 fn every_command_is_a_tool_of_full_and_named_in_core() {
-    let full = list(Profile::Full, false, false);
+    let full = list(Profile::Full, false, false, NONE);
     assert_eq!(full.len(), COMMANDS.len());
-    let core = serde_json::to_string(&list(Profile::Core, false, false)).expect("JSON");
+    let core = serde_json::to_string(&list(Profile::Core, false, false, NONE)).expect("JSON");
     for entry in COMMANDS {
         let name = tool_name(entry);
         let valid = |c: char| c.is_ascii_alphanumeric() || c == '_';
         assert!(name.len() <= 64 && name.chars().all(valid), "{name}");
         assert!(
-            matches!(Tool::find(&name), Some(Tool::Command { entry: found, .. }) if found.spec.name == entry.spec.name)
+            matches!(Tool::find(&name, NONE), Some(Tool::Command { entry: found, .. }) if found.spec.name == entry.spec.name)
         );
         let member = entry.spec.name.split(' ').next_back().unwrap_or_default();
         assert!(core.contains(member), "core does not say that there is `{}`", entry.spec.name);
@@ -48,17 +52,18 @@ fn every_command_is_a_tool_of_full_and_named_in_core() {
 
 #[test]
 fn only_reading_tools_are_listed_where_only_reading_is_served() {
-    let names = |profile| list(profile, true, false).iter().map(|t| t.name.to_string()).collect::<Vec<_>>();
+    let names =
+        |profile| list(profile, true, false, NONE).iter().map(|t| t.name.to_string()).collect::<Vec<_>>();
     let core = names(Profile::Core);
     assert!(core.contains(&"snapshot".to_owned()) && !core.contains(&"press".to_owned()), "{core:?}");
-    for tool in list(Profile::Full, true, false) {
+    for tool in list(Profile::Full, true, false, NONE) {
         assert_eq!(tool.annotations.and_then(|a| a.read_only_hint), Some(true), "{}", tool.name);
     }
 }
 
 #[test]
 fn a_group_is_one_tool_of_core() {
-    let core = list(Profile::Core, false, false);
+    let core = list(Profile::Core, false, false, NONE);
     let tool = |name: &str| core.iter().find(|t| t.name == name).expect("a tool").schema_as_json_value();
     let (get, wait) = (tool("get"), tool("wait"));
     assert_eq!(get["required"], json!(["what"]));
@@ -88,7 +93,7 @@ fn a_group_is_one_tool_of_core() {
 #[test]
 fn schemas_are_plain_and_documented() {
     for profile in [Profile::Core, Profile::Full] {
-        for tool in list(profile, false, true) {
+        for tool in list(profile, false, true, NONE) {
             let schema = tool.schema_as_json_value();
             assert_eq!(schema["type"], "object", "{}", tool.name);
             for (name, property) in schema["properties"].as_object().expect("properties") {

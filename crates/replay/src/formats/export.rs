@@ -248,10 +248,7 @@ impl Reader<'_> {
             let message = format!("{here}{name} includes itself, or scripts do more than {INCLUDES} deep");
             return Err(Error::new(ErrorCode::InvalidArgs, message));
         }
-        let text = (self.read)(path).map_err(|e| {
-            let e = stickpin_kernel::io_error("read", path, &e);
-            Error { message: format!("{here}{}", e.message), ..e }
-        })?;
+        let text = (self.read)(path).map_err(|e| Error { message: format!("{here}{}", e.message), ..e })?;
         let script = parse(path, &text).map_err(|e| e.into_error(&name))?;
         // The header of the first one is written; those of others become the defaults of their variables.
         let mut scope = scope.to_vec();

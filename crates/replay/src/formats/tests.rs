@@ -12,7 +12,7 @@ fn golden_files_of_scripts_in_other_formats() {
         let read = |path: &Path| match path.to_str() {
             Some("flow.ad") => Ok(input.to_owned()),
             Some("steps/login.ad") => Ok("env USER=ada\nfill label=User \"${USER}\"".to_owned()),
-            _ => Err(std::io::ErrorKind::NotFound.into()),
+            _ => Err(stickpin_kernel::io_error("read", path, &std::io::ErrorKind::NotFound.into())),
         };
         let format = match format {
             "maestro" => Format::Maestro,

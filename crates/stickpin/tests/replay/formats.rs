@@ -87,8 +87,8 @@ fn an_exported_flow_drives_the_same_app() {
          check \"label=\\\"Remember me\\\"\"\ncheck \"label=\\\"Remember me\\\"\"\n\
          is checked \"label=\\\"Remember me\\\"\"\npress label=Continue\nclose\n",
     );
-    let read = |path: &Path| std::fs::read_to_string(path);
-    let exported = export(&stage.path("sign.ad"), Format::Maestro, &read).expect("a script");
+    let exported =
+        export(&stage.path("sign.ad"), Format::Maestro, &stickpin_replay::read_script).expect("a script");
     assert!(exported.notes.iter().all(|note| !note.left_out), "{}", exported.text);
     stage.write("sign.yaml", &exported.text);
     let ran = stage.replay_keeping("sign.yaml");

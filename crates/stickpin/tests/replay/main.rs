@@ -6,7 +6,7 @@ mod stage;
 
 use stage::Stage;
 use stickpin_kernel::ErrorCode;
-use stickpin_replay::{End, Plan, Vars};
+use stickpin_replay::{End, Plan, Vars, read_script};
 
 const BUYING: &[&str] = &[
     "open sim:shop?clock=virtual --record -i",
@@ -86,13 +86,13 @@ fn what_is_gone_comes_with_the_screen_suggestions_and_the_way_on() {
     assert_eq!(presses(&stage), ["add lamp"]);
     let resume = divergence.resume.clone().expect("it stands in no block");
     assert_eq!(resume.from, 2);
-    let plan = Plan::read(&stage.path("gone.ad"), &Vars::default(), &|p| std::fs::read_to_string(p)).unwrap();
+    let plan = Plan::read(&stage.path("gone.ad"), &Vars::default(), &read_script).unwrap();
     assert_eq!(plan.digest(), resume.plan_digest, "the same script has the same digest");
     stage.write("gone.ad", &(stage.read("gone.ad") + "# a comment\n"));
-    let plan = Plan::read(&stage.path("gone.ad"), &Vars::default(), &|p| std::fs::read_to_string(p)).unwrap();
+    let plan = Plan::read(&stage.path("gone.ad"), &Vars::default(), &read_script).unwrap();
     assert_eq!(plan.digest(), resume.plan_digest, "a comment is not run");
     stage.write("gone.ad", &(stage.read("gone.ad") + "back\n"));
-    let plan = Plan::read(&stage.path("gone.ad"), &Vars::default(), &|p| std::fs::read_to_string(p)).unwrap();
+    let plan = Plan::read(&stage.path("gone.ad"), &Vars::default(), &read_script).unwrap();
     assert_ne!(plan.digest(), resume.plan_digest);
 }
 
@@ -129,8 +129,7 @@ fn passwords_are_variables() {
     let script = stage.read("in.ad");
     assert!(!script.contains("hunter2") && !script.contains("ada@"), "{script}");
     assert!(script.contains("${PASSWORD}") && script.contains("${USER}"), "{script}");
-    let error =
-        Plan::read(&stage.path("in.ad"), &Vars::default(), &|p| std::fs::read_to_string(p)).unwrap_err();
+    let error = Plan::read(&stage.path("in.ad"), &Vars::default(), &read_script).unwrap_err();
     assert!(error.message.contains("in.ad:") && error.message.contains("is not set"), "{error}");
     let mut vars = Vars::default();
     vars.give("PASSWORD=hunter2").unwrap();
@@ -173,7 +172,7 @@ fn faults_of_a_script_are_said_with_file_and_line_before_anything_runs() {
         ("press \"a\n", "bad.ad:1:7: a quote is not closed"),
     ] {
         stage.write("bad.ad", text);
-        let plan = Plan::read(&stage.path("bad.ad"), &Vars::default(), &|p| std::fs::read_to_string(p));
+        let plan = Plan::read(&stage.path("bad.ad"), &Vars::default(), &read_script);
         let error = plan.expect_err(text);
         assert!(error.message.contains(says), "{text}: {error}");
     }

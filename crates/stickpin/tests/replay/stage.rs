@@ -1,11 +1,11 @@
 //! A host with the embedded device, a folder, and scripts in it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use stickpin_backend_sim::SimProvider;
 use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::{Caller, Format, Host, HostConfig, Provider, Render, Request, Response};
-use stickpin_replay::{AdScribe, Plan, Ran, RunOptions, Vars};
+use stickpin_replay::{AdScribe, Plan, Ran, RunOptions, Vars, read_script};
 
 pub(crate) struct Stage {
     runtime: tokio::runtime::Runtime,
@@ -64,6 +64,7 @@ impl Stage {
             timeout_ms: None,
             since: None,
             expect: Vec::new(),
+            replayed: false,
         };
         self.runtime.block_on(self.host.call(request, CancellationToken::new()))
     }
@@ -84,15 +85,11 @@ impl Stage {
     }
 
     pub(crate) fn replay_with(&self, file: &str, vars: &Vars, keep_session: bool) -> Ran {
-        let read = |path: &Path| std::fs::read_to_string(path);
-        let plan = Plan::read(&self.path(file), vars, &read).unwrap_or_else(|e| panic!("{file}: {e}"));
+        let plan = Plan::read(&self.path(file), vars, &read_script).unwrap_or_else(|e| panic!("{file}: {e}"));
         let options = RunOptions {
-            caller: self.caller(),
-            session: None,
-            from: 1,
             wait: std::time::Duration::from_millis(300),
             keep_session,
-            cancel: CancellationToken::new(),
+            ..RunOptions::new(self.caller())
         };
         self.runtime.block_on(stickpin_replay::run(&plan, &self.host, &options, &mut |_| {}))
     }

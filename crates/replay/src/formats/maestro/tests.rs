@@ -16,7 +16,7 @@ fn plan(text: &str) -> stickpin_kernel::Result<Plan> {
         Some("flow.yaml") => Ok(text.to_owned()),
         Some("steps/back.yml") => Ok("- back".to_owned()),
         Some("round.yaml") => Ok("- runFlow: flow.yaml".to_owned()),
-        _ => Err(std::io::ErrorKind::NotFound.into()),
+        _ => Err(stickpin_kernel::io_error("read", path, &std::io::ErrorKind::NotFound.into())),
     })
 }
 

@@ -1,0 +1,61 @@
+//! `replay` and `test`: commands that are run beside a host, because they are made of its commands.
+
+mod replay;
+mod test;
+
+use crate::plan::{Plan, read_script};
+use crate::vars::Vars;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use stickpin_kernel::{Result, paths};
+use stickpin_wire::{Apart, Call, Progress};
+
+/// All of them, in the order of help.
+pub const COMMANDS: &[&dyn Apart] = &[&replay::Replay, &test::Test];
+
+/// Reads a script with what the caller says and may.
+///
+/// # Errors
+/// `INVALID_ARGS` with file, line and column; `POLICY_DENIED`; `IO`.
+fn plan(call: &Call, file: &Path, given: &[String], built_in: BTreeMap<String, String>) -> Result<Plan> {
+    let mut vars = Vars { surroundings: call.variables.clone(), built_in, ..Vars::default() };
+    for pair in given {
+        vars.give(pair)?;
+    }
+    let read = |path: &Path| {
+        let path = whole(call, path);
+        call.policy.path(&path)?;
+        read_script(&path)
+    };
+    let mut plan = Plan::read(file, &vars, &read)?;
+    plan.visit(&mut |form, input| call.policy.command(form, input))?;
+    Ok(plan)
+}
+
+/// The path that a caller meant.
+fn whole(call: &Call, path: &Path) -> PathBuf {
+    paths::resolve(&call.caller, &path.to_string_lossy())
+}
+
+/// What every script knows besides its own variables.
+pub(crate) fn built_in(file: &Path, session: &str) -> BTreeMap<String, String> {
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    [("AD_SESSION", session.to_owned()), ("AD_FILENAME", name)]
+        .map(|(key, value)| (key.to_owned(), value))
+        .into()
+}
+
+/// Says how far it is. Whoever does not listen any more needs not know.
+fn tell(call: &Call, progress: Progress) {
+    let _ = call.progress.send(progress);
+}
+
+/// `3 steps`, `1 step`.
+pub(crate) fn counted(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+/// Seconds as a person reads them.
+pub(crate) fn seconds(millis: f64) -> String {
+    if millis < 100.0 { format!("{millis:.0} ms") } else { format!("{:.1} s", millis / 1000.0) }
+}

@@ -1,0 +1,165 @@
+//! `test`: scripts as a suite, each in a session of its own.
+
+use super::{plan, whole};
+use crate::report::junit;
+use crate::report::model::{Report, Shard};
+use crate::run::WAIT;
+use crate::suite::{Attempts, Limits, Suite, find};
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::path::Path;
+use std::time::Duration;
+use stickpin_kernel::registry::Form;
+use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Spec, answered, files, io_error, paths};
+use stickpin_tree::quote;
+use stickpin_wire::{Apart, Call};
+
+/// How many sessions may run at the same time.
+const MOST_WORKERS: usize = 64;
+
+/// Run scripts as tests, each in a session of its own that is closed at its end.
+///
+/// Exits with 0 when all passed, 1 when one did not, 2 for arguments that are none. Failures of the machinery (browser,
+/// device, disk) are told apart from those of the app. In a folder every .ad file is a script, except those that begin
+/// with `_`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {
+    /// Scripts, folders, or patterns like 'flows/**/*.ad'.
+    #[schemars(extend("x-positional" = 0, "x-trailing" = true, "x-path" = true, "x-placeholder" = "PATH"))]
+    paths: Vec<String>,
+    /// Set a variable of all scripts; may be given several times.
+    #[serde(default)]
+    #[schemars(extend("x-short" = "e", "x-placeholder" = "KEY=VALUE"))]
+    env: Vec<String>,
+    /// How many run at the same time.
+    #[schemars(extend("x-placeholder" = "N"))]
+    workers: Option<usize>,
+    /// Run only part I of N.
+    #[schemars(extend("x-placeholder" = "I/N"))]
+    shard: Option<String>,
+    /// How often a script that failed is tried again, instead of what its first line says.
+    #[schemars(extend("x-placeholder" = "N"))]
+    retries: Option<u32>,
+    /// Begin no other script after one that failed.
+    #[serde(default)]
+    fail_fast: bool,
+    /// End an attempt after so many milliseconds, instead of what its first line says.
+    #[schemars(extend("x-placeholder" = "MS"))]
+    timeout: Option<u64>,
+    /// How long a step waits for its target (5000 unless said otherwise).
+    #[schemars(extend("x-placeholder" = "MS"))]
+    wait: Option<u64>,
+    /// Write the results as JUnit XML.
+    #[schemars(extend("x-path" = true, "x-placeholder" = "FILE"))]
+    junit: Option<String>,
+    /// Keep pictures, screens and particulars of attempts that failed.
+    #[schemars(extend("x-path" = true, "x-placeholder" = "DIR"))]
+    artifacts: Option<String>,
+}
+
+static FORM: Form = Form::of::<Arguments>(Spec {
+    name: "test",
+    effect: Effect::Mutates,
+    examples: &[
+        "stickpin test flows",
+        "stickpin test 'flows/**/*.ad' --workers 2 --retries 1 --junit results.xml",
+        "stickpin test flows --shard 1/4 --artifacts failed",
+    ],
+    ..Spec::HOST
+});
+
+#[derive(Debug)]
+pub(super) struct Test;
+
+#[async_trait]
+impl Apart for Test {
+    fn form(&self) -> &'static Form {
+        &FORM
+    }
+
+    async fn run(&self, input: Map<String, Value>, call: Call) -> Response {
+        let render = call.render.clone();
+        let report = test(input, call).await;
+        let judged = report.is_ok();
+        let mut response = answered(&FORM, &render, report);
+        // Whatever a script failed of: one did not pass.
+        if judged {
+            response.exit = response.exit.min(1);
+        }
+        response
+    }
+}
+
+async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
+    let args: Arguments = FORM.read(input)?;
+    let shard = args.shard.as_deref().map(shard).transpose()?;
+    if args.workers.is_some_and(|n| !(1..=MOST_WORKERS).contains(&n)) {
+        return Err(Error::new(
+            ErrorCode::InvalidArgs,
+            format!("`workers` is a number from 1 to {MOST_WORKERS}"),
+        ));
+    }
+    let mut files = find(&args.paths, &|path| paths::resolve(&call.caller, path), &call.caller.cwd)?;
+    if let Some(shard) = shard {
+        let mut at = 0;
+        files.retain(|_| {
+            at += 1;
+            at % shard.of == shard.number % shard.of
+        });
+    }
+    let path = |given: &Option<String>| given.as_deref().map(|path| whole(&call, Path::new(path)));
+    let (junit, artifacts) = (path(&args.junit), path(&args.artifacts));
+    // What cannot be written is said before an hour is spent.
+    junit.iter().try_for_each(|path| writable(path))?;
+    if let Some(folder) = &artifacts {
+        std::fs::create_dir_all(folder).map_err(|e| io_error("make the folder", folder, &e))?;
+    }
+    let (planning, given) = (call.clone(), args.env.clone());
+    let suite = Suite {
+        files,
+        workers: args.workers.unwrap_or(1),
+        shard,
+        fail_fast: args.fail_fast,
+        attempts: Attempts {
+            call,
+            plan: Box::new(move |file, built_in| plan(&planning, file, &given, built_in)),
+            limits: Limits {
+                retries: args.retries,
+                timeout: args.timeout.map(Duration::from_millis),
+                wait: args.wait.map_or(WAIT, Duration::from_millis),
+            },
+            artifacts,
+            pictures: None,
+        },
+    };
+    let done = suite.run().await;
+    if let Some(path) = &junit {
+        files::write(path, junit::write(&done)?.as_bytes())?;
+    }
+    Ok(done)
+}
+
+/// `I/N`.
+fn shard(text: &str) -> Result<Shard> {
+    let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    match parts {
+        Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
+        _ => Err(Error::new(ErrorCode::InvalidArgs, format!("{} is not I/N", quote(text)))
+            .hint("--shard 2/4 is the second of four parts")),
+    }
+}
+
+/// Whether a file can be written where it is to go. Nothing is left behind.
+fn writable(path: &Path) -> Result<()> {
+    let failed = |e: &std::io::Error| io_error("write", path, e);
+    if path.is_dir() {
+        return Err(failed(&std::io::Error::from(std::io::ErrorKind::IsADirectory)));
+    }
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder).map_err(|e| failed(&e))?;
+    let probe = folder.join(format!(".stickpin-{}.part", std::process::id()));
+    std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe)).map_err(|e| failed(&e))
+}

@@ -1,0 +1,82 @@
+//! The account as JUnit XML, which build servers read.
+
+use super::model::{Attempt, FileReport, Outcome, Report};
+use super::text::why;
+use quick_junit::{NonSuccessKind, Report as Junit, TestCase, TestCaseStatus, TestRerun, TestSuite};
+use std::time::Duration;
+use stickpin_kernel::{Error, ErrorCode, Result};
+
+/// The text of the file. Failures of the machinery are errors, those of the app failures; a script that passed after it
+/// had failed is a success with reruns.
+///
+/// # Errors
+/// `INTERNAL` when it cannot be written.
+pub fn write(report: &Report) -> Result<String> {
+    let mut suite = TestSuite::new("stickpin");
+    suite.set_time(duration(report.millis));
+    suite.add_test_cases(report.files.iter().map(case));
+    let mut junit = Junit::new("stickpin");
+    junit.set_time(duration(report.millis));
+    junit.add_test_suite(suite);
+    junit
+        .to_string()
+        .map_err(|e| Error::new(ErrorCode::Internal, format!("the account has no JUnit form: {e}")))
+}
+
+fn case(file: &FileReport) -> TestCase {
+    let status = match file.outcome {
+        Outcome::NotRun => TestCaseStatus::skipped(),
+        Outcome::Passed => TestCaseStatus::success(),
+        Outcome::Flaky => {
+            let mut status = TestCaseStatus::success();
+            status.add_reruns(failed(&file.attempts).map(rerun));
+            status
+        }
+        Outcome::Failed | Outcome::Broken => {
+            let mut status = TestCaseStatus::non_success(kind(file.outcome));
+            if let Some(error) = why(file) {
+                status.set_type(error.code.name()).set_message(error.message);
+            }
+            if let Some(divergence) = file.last().and_then(|last| last.divergence.as_ref()) {
+                status.set_description(account(divergence));
+            }
+            let before = file.attempts.len().saturating_sub(1);
+            status.add_reruns(failed(&file.attempts[..before]).map(rerun));
+            status
+        }
+    };
+    let mut case = TestCase::new(file.file.clone(), status);
+    case.set_classname("stickpin").set_time(duration(file.millis));
+    case
+}
+
+fn failed(attempts: &[Attempt]) -> impl Iterator<Item = &Attempt> {
+    attempts.iter().filter(|attempt| matches!(attempt.outcome, Outcome::Failed | Outcome::Broken))
+}
+
+fn rerun(attempt: &Attempt) -> TestRerun {
+    let mut rerun = TestRerun::new(kind(attempt.outcome));
+    rerun.set_time(duration(attempt.millis));
+    let error = attempt.divergence.as_ref().map(crate::Divergence::error).or_else(|| attempt.error.clone());
+    if let Some(error) = error {
+        rerun.set_type(error.code.name()).set_message(error.message);
+    }
+    rerun
+}
+
+fn kind(outcome: Outcome) -> NonSuccessKind {
+    if outcome == Outcome::Broken { NonSuccessKind::Error } else { NonSuccessKind::Failure }
+}
+
+/// What was expected, and what there was.
+fn account(divergence: &crate::Divergence) -> String {
+    let mut lines: Vec<String> = vec![divergence.line.clone()];
+    lines.extend(divergence.expected.iter().map(|expected| format!("recorded: {expected}")));
+    lines.push(format!("now: {}", divergence.error.message));
+    lines.extend(divergence.screen.clone());
+    lines.join("\n")
+}
+
+fn duration(millis: f64) -> Duration {
+    Duration::try_from_secs_f64(millis / 1000.0).unwrap_or_default()
+}

@@ -1,0 +1,87 @@
+//! The account as lines: one per script while it runs, and a summary of what a person has to look at.
+
+use super::model::{EndedEarly, FileReport, Outcome, Report};
+use crate::commands::{counted, seconds};
+use stickpin_kernel::{Error, Show, Text};
+
+/// A script in a line.
+#[must_use]
+pub fn file_line(file: &FileReport) -> String {
+    let word = match file.outcome {
+        Outcome::Passed => "pass",
+        Outcome::Flaky => "flaky",
+        Outcome::Failed => "FAIL",
+        Outcome::Broken => "BROKEN",
+        Outcome::NotRun => "not run",
+    };
+    let tries = match file.attempts.len() {
+        0 | 1 => String::new(),
+        n => format!(" · {n} attempts"),
+    };
+    format!("{word:7} {} · {}{tries}", file.file, seconds(file.millis))
+}
+
+/// Why a script did not pass; none if it did.
+#[must_use]
+pub fn why(file: &FileReport) -> Option<Error> {
+    let last = file.attempts.iter().rev().find(|attempt| attempt.outcome != Outcome::Passed);
+    let of_attempt = || {
+        let last = last?;
+        last.divergence.as_ref().map(crate::Divergence::error).or_else(|| last.error.clone())
+    };
+    file.error.clone().or_else(of_attempt)
+}
+
+impl Show for Report {
+    fn show(&self, text: &mut Text) {
+        for file in &self.files {
+            if file.outcome == Outcome::Passed || file.outcome == Outcome::NotRun {
+                continue;
+            }
+            text.line(file_line(file));
+            if let Some(error) = why(file) {
+                text.line(format_args!("  {}: {}", error.code.name(), error.message));
+            }
+            let last = file.last();
+            for expected in last.and_then(|l| l.divergence.as_ref()).into_iter().flat_map(|d| &d.expected) {
+                text.line(format_args!("  recorded: {expected}"));
+            }
+            if let Some(folder) = last.and_then(|l| l.artifacts.as_ref()) {
+                text.line(format_args!("  {}", folder.display()));
+            }
+        }
+        let summary = self.summary();
+        let counts = [
+            (summary.passed, "passed"),
+            (summary.flaky, "flaky"),
+            (summary.failed, "failed"),
+            (summary.broken, "broken (not the app: browser, device, disk)"),
+            (summary.not_run, "not run"),
+        ];
+        let counts: Vec<String> =
+            counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        let early = match self.ended_early {
+            None => "",
+            Some(EndedEarly::Interrupted) => ", interrupted",
+            Some(EndedEarly::FailFast) => ", ended at the first failure",
+        };
+        let all = counted(self.files.len(), "script");
+        text.line(format_args!("{all}: {} · {}{early}", counts.join(", "), seconds(self.millis)));
+    }
+
+    fn failure(&self) -> Option<Error> {
+        let bad = |f: &&FileReport| !matches!(f.outcome, Outcome::Passed | Outcome::Flaky);
+        let first = self.files.iter().find(bad)?;
+        let (n, all) = (self.files.iter().filter(bad).count(), counted(self.files.len(), "script"));
+        let code = match why(first) {
+            Some(error) if first.outcome == Outcome::Broken => error.code,
+            Some(_) => stickpin_kernel::ErrorCode::ReplayDivergence,
+            None => stickpin_kernel::ErrorCode::Timeout,
+        };
+        let file = crate::script::line(&[crate::script::Template::text(&first.file)]);
+        Some(
+            Error::new(code, format!("{n} of {all} did not pass"))
+                .hint(format!("see what one finds, and stay there: stickpin replay {file}")),
+        )
+    }
+}

@@ -1,0 +1,219 @@
+//! One script of a suite: its attempts, each in a session of its own, and what is kept of those that failed.
+
+use crate::plan::Plan;
+use crate::report::model::{Attempt, FileReport, Outcome, Step};
+use crate::run::{CLOSE, End, Ran, RunOptions, is_broken, run};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use stickpin_kernel::device::CancellationToken;
+use stickpin_kernel::{Error, Format, Render, Request, Response, Result, files};
+use stickpin_wire::Call;
+
+/// How long and how often.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// How often a script that failed is tried again; else what it says itself.
+    pub(crate) retries: Option<u32>,
+    /// How long an attempt may take; else what the script says.
+    pub(crate) timeout: Option<Duration>,
+    /// How long a step waits for its target.
+    pub(crate) wait: Duration,
+}
+
+/// Reads a script, given the variables that are built in.
+pub(crate) type MakePlan = dyn Fn(&Path, BTreeMap<String, String>) -> Result<Plan> + Send + Sync;
+
+/// How attempts are made.
+pub(crate) struct Attempts {
+    pub(crate) call: Call,
+    pub(crate) plan: Box<MakePlan>,
+    pub(crate) limits: Limits,
+    /// Where files of attempts that failed go.
+    pub(crate) artifacts: Option<PathBuf>,
+    /// Where pictures of every step go.
+    pub(crate) pictures: Option<PathBuf>,
+}
+
+impl Attempts {
+    /// Runs a script until it passes, or may not be tried again.
+    pub(crate) async fn file(
+        &self,
+        file: &Path,
+        at: usize,
+        worker: usize,
+        suite_began: Instant,
+        tell: &mut (dyn FnMut(String, bool) + Send),
+    ) -> FileReport {
+        let name = file.display().to_string();
+        let begun = Instant::now();
+        let mut report = FileReport {
+            file: name.clone(),
+            outcome: Outcome::NotRun,
+            millis: 0.0,
+            attempts: vec![],
+            error: None,
+        };
+        let mut tries = 1;
+        let mut number = 0;
+        while number < tries {
+            number += 1;
+            let session = self.session(worker);
+            let own = |folder: &PathBuf| folder.join(slug(at, &name)).join(format!("attempt-{number}"));
+            let artifacts = self.artifacts.as_ref().map(own);
+            let mut built_in = crate::commands::built_in(file, &session);
+            if let Some(folder) = &artifacts {
+                built_in.insert("AD_ARTIFACTS".to_owned(), folder.display().to_string());
+            }
+            let plan = match (self.plan)(file, built_in) {
+                Ok(plan) => plan,
+                Err(error) => {
+                    (report.outcome, report.error) = (Outcome::Failed, Some(error));
+                    break;
+                }
+            };
+            tries = 1 + self.limits.retries.or(plan.retries).unwrap_or(0);
+            let pictures = self.pictures.as_ref().map(own);
+            let attempt =
+                self.attempt(&plan, number, session, suite_began, artifacts.as_deref(), pictures, tell).await;
+            let outcome = attempt.outcome;
+            report.attempts.push(attempt);
+            report.outcome = match outcome {
+                Outcome::Passed if number > 1 => Outcome::Flaky,
+                outcome => outcome,
+            };
+            if matches!(outcome, Outcome::Passed | Outcome::NotRun) {
+                break;
+            }
+            if number < tries {
+                tell(format!("{name}: attempt {number} of {tries} failed"), false);
+            }
+        }
+        report.millis = millis(begun.elapsed());
+        report
+    }
+
+    /// A name that no other run has now: of the caller, this process, and the worker.
+    fn session(&self, worker: usize) -> String {
+        static LAST: AtomicUsize = AtomicUsize::new(0);
+        let own = self.call.session.as_ref().unwrap_or(&self.call.caller.own_session);
+        let own: String = own.chars().take(32).collect();
+        let own = own.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let number = LAST.fetch_add(1, Ordering::Relaxed);
+        format!("{own}-{:x}-{worker}.{number}", std::process::id())
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "each is of this attempt alone")]
+    async fn attempt(
+        &self,
+        plan: &Plan,
+        number: u32,
+        session: String,
+        suite_began: Instant,
+        artifacts: Option<&Path>,
+        pictures: Option<PathBuf>,
+        tell: &mut (dyn FnMut(String, bool) + Send),
+    ) -> Attempt {
+        let begun = Instant::now();
+        let options = RunOptions {
+            session: Some(session.clone()),
+            apart: true,
+            wait: self.limits.wait,
+            deadline: self.limits.timeout.or(plan.timeout_ms.map(Duration::from_millis)),
+            pictures,
+            cancel: self.call.cancel.clone(),
+            ..RunOptions::new(self.call.caller.clone())
+        };
+        let mut watch = |step: &Step| tell(format!("{} {}", step.at, step.line), false);
+        let ran = run(plan, &*self.call.client, &options, &mut watch).await;
+        let mut attempt = Attempt {
+            number,
+            session,
+            outcome: Outcome::Passed,
+            began: millis(begun - suite_began),
+            millis: millis(begun.elapsed()),
+            steps: Vec::new(),
+            divergence: None,
+            error: None,
+            artifacts: None,
+        };
+        if let Some(folder) = artifacts.filter(|_| !matches!(ran.end, End::Passed)) {
+            self.picture(&attempt.session, folder, &ran).await;
+        }
+        for session in &ran.open {
+            // A session that is lost already is closed as well; what cannot be closed is closed when it is idle.
+            let _ = self.ask(CLOSE, json!({}), session).await;
+        }
+        attempt.steps = ran.steps;
+        match ran.end {
+            End::Passed => {}
+            End::Stopped => attempt.outcome = Outcome::NotRun,
+            End::Broken { error, .. } => {
+                attempt.outcome = if is_broken(error.code) { Outcome::Broken } else { Outcome::Failed };
+                attempt.error = Some(error);
+            }
+            End::Diverged(divergence) => {
+                attempt.outcome = Outcome::Failed;
+                attempt.divergence = Some(*divergence);
+            }
+        }
+        if let Some(folder) = artifacts.filter(|_| attempt.outcome != Outcome::Passed) {
+            attempt.artifacts = Some(folder.to_owned());
+            if let Err(error) = keep(folder, &attempt) {
+                // The run is worth more than its files; that they are missing is said.
+                attempt.artifacts = None;
+                tell(format!("{}: {error}", plan.file), true);
+            }
+        }
+        attempt
+    }
+
+    /// A picture of what was there when it failed.
+    async fn picture(&self, session: &str, folder: &Path, ran: &Ran) {
+        let session = ran.place.as_ref().map_or(session, |(session, _)| session);
+        // Without the folder there is no picture, and `keep` says why. What is gone has none.
+        if std::fs::create_dir_all(folder).is_ok() {
+            self.ask("screenshot", json!({ "path": folder.join("screen.png") }), session).await;
+        }
+    }
+
+    async fn ask(&self, command: &str, input: Value, session: &str) -> Response {
+        let request = Request {
+            command: command.to_owned(),
+            input: input.as_object().cloned().unwrap_or_default(),
+            session: Some(session.to_owned()),
+            caller: self.call.caller.clone(),
+            render: Render { format: Format::Both, ..Render::default() },
+            timeout_ms: None,
+            since: None,
+            expect: Vec::new(),
+            replayed: true,
+        };
+        // Also when the run was stopped: this is what has to be done then.
+        self.call.client.call(request, CancellationToken::new()).await
+    }
+}
+
+/// Writes what is known of an attempt that failed.
+fn keep(folder: &Path, attempt: &Attempt) -> Result<()> {
+    let json = serde_json::to_vec_pretty(attempt).map_err(|e| {
+        Error::new(stickpin_kernel::ErrorCode::Internal, format!("an attempt has no JSON: {e}"))
+    })?;
+    files::write(&folder.join("attempt.json"), &json)?;
+    if let Some(screen) = attempt.divergence.as_ref().and_then(|d| d.screen.as_ref()) {
+        files::write(&folder.join("screen.txt"), screen.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// A folder's name for a script: its place in the run keeps equal ones apart.
+fn slug(at: usize, name: &str) -> String {
+    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    format!("{:03}-{}", at + 1, plain.trim_matches('-').chars().take(80).collect::<String>())
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
