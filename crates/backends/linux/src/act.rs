@@ -277,8 +277,7 @@ impl LinuxDevice {
 
     /// Where elements are, as the toolkit says it: on the screen, with GTK 4 in the window.
     pub(crate) async fn boxes(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        let paths: Vec<Option<Arc<str>>> =
-            handles.iter().map(|handle| self.ids.path(handle.id).cloned()).collect();
+        let paths: Vec<Option<Arc<str>>> = handles.iter().map(|handle| self.path(*handle).ok()).collect();
         let extents = |path| Call {
             path,
             interface: COMPONENT,

@@ -102,7 +102,9 @@ impl LinuxDevice {
     /// # Errors
     /// `ELEMENT_NOT_FOUND` for one that was never given.
     pub(crate) fn path(&self, handle: Handle) -> Result<Arc<str>> {
-        self.ids.path(handle.id).cloned().ok_or_else(gone)
+        let path = self.ids.path(handle.id).ok_or_else(gone)?;
+        // A row that the app has no object for is where its first cell is.
+        Ok(path.strip_suffix(crate::tables::ROW).map_or_else(|| Arc::clone(path), Into::into))
     }
 
     /// An error when the app is gone.

@@ -226,6 +226,8 @@ pub(crate) struct Above {
     pub(crate) role: u32,
     /// It is a window of the app.
     pub(crate) top: bool,
+    /// A combo box is somewhere above it.
+    pub(crate) combo: bool,
 }
 
 /// The ARIA role of an object.
@@ -241,10 +243,13 @@ pub(crate) fn mapped(role: u32, above: Above, states: u64, named: bool) -> Role 
         n::FILE_CHOOSER | n::COLOR_CHOOSER | n::FONT_CHOOSER if above.top => Role::Dialog,
         n::WINDOW if above.top && named => Role::Window,
         n::PANEL if !named => Role::Generic,
+        // The list of a combo box is a menu to GTK 3 and Firefox.
+        n::MENU if above.combo => Role::ListBox,
+        n::MENU_ITEM if above.combo => Role::Option,
         n::MENU if matches!(above.role, n::MENU_BAR | n::MENU | n::POPUP_MENU) => Role::MenuItem,
         n::MENU_ITEM if is(states::CHECKABLE) || is(states::CHECKED) => Role::MenuItemCheckbox,
-        n::LIST if matches!(above.role, n::COMBO_BOX) => Role::ListBox,
-        n::LIST_ITEM if matches!(above.role, n::LIST_BOX | n::COMBO_BOX) => Role::Option,
+        n::LIST if above.combo => Role::ListBox,
+        n::LIST_ITEM if above.combo || above.role == n::LIST_BOX => Role::Option,
         n::ICON if is(states::SELECTABLE) => Role::Option,
         // A text that nobody can edit or put the caret into is only shown.
         n::TEXT if !is(states::EDITABLE) && !is(states::FOCUSABLE) => Role::Generic,
@@ -306,8 +311,8 @@ pub(crate) fn inherent(role: u32, mapped: Role, states: u64) -> States {
 mod tests {
     use super::*;
 
-    const INSIDE: Above = Above { role: number::PANEL, top: false };
-    const TOP: Above = Above { role: 75, top: true };
+    const INSIDE: Above = Above { role: number::PANEL, top: false, combo: false };
+    const TOP: Above = Above { role: 75, top: true, combo: false };
 
     #[test]
     fn the_table_has_every_number_of_the_header_in_order() {
@@ -330,7 +335,7 @@ mod tests {
         assert_eq!(role(number::FRAME, INSIDE, 0, true), Role::Generic);
         assert_eq!(role(number::ALERT, TOP, 0, true), Role::AlertDialog);
         assert_eq!(role(number::FILE_CHOOSER, TOP, 0, true), Role::Dialog);
-        let bar = Above { role: number::MENU_BAR, top: false };
+        let bar = Above { role: number::MENU_BAR, top: false, combo: false };
         assert_eq!(role(number::MENU, bar, 0, true), Role::MenuItem);
         assert_eq!(role(number::MENU, INSIDE, 0, false), Role::Menu);
         assert_eq!(role(number::MENU_ITEM, bar, states::CHECKED, true), Role::MenuItemCheckbox);

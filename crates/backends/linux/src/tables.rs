@@ -1,12 +1,299 @@
 //! Lists, trees and spreadsheets that manage their descendants: only what is on the screen is read of them.
+//!
+//! Such an object is never asked for its children; a spreadsheet has 2^30 of them. Which cells can be seen is found out by
+//! asking what is at its corners. A small table is read whole, and of a spreadsheet the cells that hold something.
 
-use crate::bus::{Fault, Link};
-use crate::model::Picture;
+use crate::bus::{Args, COMPONENT, Call, Fault, Link, Message, property};
+use crate::capture::ask::{Ask, Questions, SCREEN, WHOLE, reference};
+use crate::model::{Interfaces, Object, Picture};
+use crate::roles::number as role;
+use crate::states;
+use std::ops::Range;
+
+const TABLE: &str = "org.a11y.atspi.Table";
+
+/// Cells up to which a table is read whole, whatever can be seen of it.
+const WHOLE_TABLE: i64 = 600;
+
+/// Cells that are read of one table at most.
+const CELLS: i64 = 6_000;
+
+/// Tables that are read of one app.
+const TABLES: usize = 16;
+
+/// What is added to the path of a row's first cell to name the row, which the app has no object for.
+pub(crate) const ROW: &str = "#row";
+
+/// How far inside its corners it is asked what is there: past borders, then past a line of headers.
+const INSETS: &[i32] = &[3, 14, 32, 56];
 
 /// Reads the visible cells of every table that manages its descendants.
 ///
 /// # Errors
 /// When the app is gone or silent.
-pub(crate) async fn read(_link: &Link, _picture: &mut Picture) -> Result<(), Fault> {
+pub(crate) async fn read(link: &Link, picture: &mut Picture) -> Result<(), Fault> {
+    let is_table = |o: &Object| o.shown && o.is(states::MANAGES_DESCENDANTS) && o.has(Interfaces::TABLE);
+    let tables: Vec<usize> =
+        (0..picture.objects.len()).filter(|&at| is_table(&picture.objects[at])).collect();
+    if tables.len() > TABLES {
+        picture.truncated = true;
+    }
+    for at in tables.into_iter().take(TABLES) {
+        match one(link, picture, at).await {
+            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
+            Err(e) => tracing::debug!("the cells of {} cannot be read: {e}", picture.objects[at].path),
+            Ok(()) => {}
+        }
+    }
     Ok(())
+}
+
+/// Which part of a table is read, of how much.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    rows: Range<i32>,
+    columns: Range<i32>,
+    all: (i32, i32),
+}
+
+async fn one(link: &Link, picture: &mut Picture, at: usize) -> Result<(), Fault> {
+    let path = picture.objects[at].path.clone();
+    let asked = [property(&path, TABLE, "NRows"), property(&path, TABLE, "NColumns")];
+    let mut size = Vec::new();
+    for answer in link.calls(&asked).await {
+        size.push(count(&answer?)?);
+    }
+    let [rows, columns] = size[..] else { return Ok(()) };
+    if rows <= 0 || columns <= 0 {
+        return Ok(());
+    }
+    let cells = i64::from(rows) * i64::from(columns);
+    let whole = Part { rows: 0..rows, columns: 0..columns, all: (rows, columns) };
+    let part = if cells <= WHOLE_TABLE {
+        whole
+    } else if let Some(part) = in_sight(link, &path, (rows, columns)).await? {
+        part
+    } else {
+        // Nothing at its corners: its beginning.
+        let few = i32::try_from(WHOLE_TABLE / i64::from(columns.min(100))).unwrap_or(1).max(1);
+        Part { rows: 0..rows.min(few), columns: 0..columns.min(100), all: (rows, columns) }
+    };
+    let columns = part.columns.len();
+    let columns_read = columns.min(200);
+    let most = usize::try_from(CELLS).unwrap_or(usize::MAX) / columns_read.max(1);
+    let part = Part {
+        columns: part.columns.start..part.columns.start + i32::try_from(columns_read).unwrap_or(0),
+        rows: part.rows.start..part.rows.start + i32::try_from(part.rows.len().min(most)).unwrap_or(0),
+        ..part
+    };
+    cells_of(link, picture, at, &path, &part).await
+}
+
+/// The cells between the one at the top left corner and the one at the bottom right.
+async fn in_sight(link: &Link, path: &str, all: (i32, i32)) -> Result<Option<Part>, Fault> {
+    let answer = link.call(path, COMPONENT, "GetExtents", Args::new().unsigned(SCREEN)).await?;
+    let mut c = answer.body();
+    c.fields()?;
+    let [x, y, width, height] = [c.int()?, c.int()?, c.int()?, c.int()?];
+    if width <= 0 || height <= 0 {
+        return Ok(None);
+    }
+    let (right, bottom) = (x.saturating_add(width), y.saturating_add(height));
+    let first =
+        corner(link, path, INSETS.iter().map(|i| (x.saturating_add(3), y.saturating_add(*i)))).await?;
+    let last =
+        corner(link, path, INSETS.iter().map(|i| (right.saturating_sub(*i), bottom.saturating_sub(3))))
+            .await?;
+    let Some((top, left)) = first else { return Ok(None) };
+    // Rows that end above the lower edge, columns that end before the right one: a page of either.
+    let (low, far) = last.unwrap_or((top.saturating_add(60), left.saturating_add(20)));
+    let rows = top.min(low)..top.max(low).saturating_add(1).min(all.0);
+    let columns = left.min(far)..left.max(far).saturating_add(1).min(all.1);
+    Ok(Some(Part { rows, columns, all }))
+}
+
+/// Row and column of the first of these points that a cell is at.
+async fn corner(
+    link: &Link,
+    path: &str,
+    points: impl Iterator<Item = (i32, i32)>,
+) -> Result<Option<(i32, i32)>, Fault> {
+    for (x, y) in points {
+        let args = Args::new().int(x).int(y).unsigned(SCREEN);
+        let Ok(answer) = link.call(path, COMPONENT, "GetAccessibleAtPoint", args).await else { continue };
+        let (_, cell) = reference(&mut answer.body())?;
+        if cell.is_empty() || cell.ends_with("/null") || cell == path {
+            continue;
+        }
+        let index =
+            link.call(&cell, crate::bus::ACCESSIBLE, "GetIndexInParent", Args::new()).await?.body().int()?;
+        let at = |member| Call { path, interface: TABLE, member, args: Args::new().int(index) };
+        let mut place = Vec::new();
+        for answer in link.calls(&[at("GetRowAtIndex"), at("GetColumnAtIndex")]).await {
+            place.push(answer?.body().int()?);
+        }
+        if let [row, column] = place[..]
+            && row >= 0
+            && column >= 0
+        {
+            return Ok(Some((row, column)));
+        }
+    }
+    Ok(None)
+}
+
+fn count(answer: &Message) -> Result<i32, Fault> {
+    #[expect(clippy::cast_possible_truncation, reason = "counts are whole numbers of 32 bits on the wire")]
+    Ok(answer.body().variant_number()?.unwrap_or(0.0) as i32)
+}
+
+/// Reads the cells of a part, and puts them into rows below the table.
+async fn cells_of(
+    link: &Link,
+    picture: &mut Picture,
+    at: usize,
+    path: &str,
+    part: &Part,
+) -> Result<(), Fault> {
+    let places: Vec<(i32, i32)> =
+        part.rows.clone().flat_map(|row| part.columns.clone().map(move |column| (row, column))).collect();
+    let cell = |&(row, column): &(i32, i32)| Call {
+        path,
+        interface: TABLE,
+        member: "GetAccessibleAt",
+        args: Args::new().int(row).int(column),
+    };
+    let calls: Vec<Call<'_>> = places.iter().map(cell).collect();
+    let mut found = Vec::new();
+    for (place, answer) in places.iter().zip(link.calls(&calls).await) {
+        match answer {
+            Ok(answer) => {
+                let (_, cell) = reference(&mut answer.body())?;
+                if !cell.is_empty() && !cell.ends_with("/null") {
+                    let new = picture.objects.len();
+                    picture.objects.push(Object {
+                        path: cell,
+                        count: -1,
+                        complete: true,
+                        ..Object::default()
+                    });
+                    found.push((*place, new));
+                }
+            }
+            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
+            // A place that a cell beside it reaches into.
+            Err(_) => {}
+        }
+    }
+    let sheet = i64::from(part.all.0) * i64::from(part.all.1) > 1 << 20;
+    let mut first = Questions::default();
+    for &(_, new) in &found {
+        first.add(new, Ask::States);
+        if sheet {
+            first.add(new, Ask::Text);
+        }
+    }
+    first.ask(link, picture).await?;
+    // What is empty, and nobody is at, is left out of a spreadsheet.
+    found.retain(|&(_, new)| {
+        let object = &picture.objects[new];
+        let text = object.text.as_deref().is_some_and(|text| !text.trim().is_empty());
+        !object.is(states::DEFUNCT) && (!sheet || text || object.is(states::FOCUSED))
+    });
+    let mut rest = Questions::default();
+    for &(_, new) in &found {
+        WHOLE
+            .iter()
+            .filter(|&&ask| ask != Ask::States && ask != Ask::Count)
+            .for_each(|&ask| rest.add(new, ask));
+    }
+    rest.ask(link, picture).await?;
+    arrange(picture, at, &found, part);
+    Ok(())
+}
+
+/// Puts cells into rows, where a table has more than one column, and says what was left out.
+fn arrange(picture: &mut Picture, at: usize, found: &[((i32, i32), usize)], part: &Part) {
+    let single = part.all.1 == 1;
+    let mut children: Vec<usize> = Vec::new();
+    let mut last = None;
+    for &((row, column), cell) in found {
+        picture.objects[cell].shown = true;
+        if single {
+            children.push(cell);
+            continue;
+        }
+        if last != Some(row) {
+            last = Some(row);
+            let path = format!("{}{ROW}", picture.objects[cell].path);
+            let attributes = vec![("rowindex".to_owned(), (row + 1).to_string())];
+            children.push(picture.objects.len());
+            picture.objects.push(Object {
+                path,
+                role: role::TABLE_ROW,
+                shown: true,
+                complete: true,
+                attributes,
+                states: states::VISIBLE | states::SHOWING | states::ENABLED | states::SENSITIVE,
+                ..Object::default()
+            });
+        }
+        let object = &mut picture.objects[cell];
+        object.attributes.push(("colindex".to_owned(), (column + 1).to_string()));
+        if let Some(&row) = children.last() {
+            picture.objects[row].children.push(cell);
+        }
+    }
+    let table = &mut picture.objects[at];
+    table.children = children;
+    table.complete = true;
+    let (rows, columns) = part.all;
+    if part.rows.len() < usize::try_from(rows).unwrap_or(0)
+        || part.columns.len() < usize::try_from(columns).unwrap_or(0)
+    {
+        let seen = format!("rows {} to {}", part.rows.start + 1, part.rows.end);
+        let of = if single {
+            format!("of {rows}")
+        } else {
+            format!("of {rows}, columns {} to {} of {columns}", part.columns.start + 1, part.columns.end)
+        };
+        table.description = format!("{} {seen} {of}", table.description.trim()).trim().to_owned();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::Toolkit;
+
+    fn picture(cells: usize) -> Picture {
+        let objects = (0..=cells).map(|n| Object { path: format!("/{n}"), ..Object::default() }).collect();
+        Picture { toolkit: Toolkit::Gtk3, objects, truncated: false }
+    }
+
+    #[test]
+    fn cells_stand_in_rows_and_what_is_left_out_is_said() {
+        let mut picture = picture(3);
+        let part = Part { rows: 4..6, columns: 0..2, all: (100, 2) };
+        arrange(&mut picture, 0, &[((4, 0), 1), ((4, 1), 2), ((5, 1), 3)], &part);
+        let rows = picture.objects[0].children.clone();
+        let cells: Vec<_> = rows.iter().map(|&row| picture.objects[row].children.clone()).collect();
+        assert_eq!(cells, [vec![1, 2], vec![3]]);
+        assert_eq!(picture.objects[rows[0]].path, "/1#row");
+        assert_eq!(picture.objects[rows[1]].attribute("rowindex"), Some("6"));
+        assert_eq!(picture.objects[0].description, "rows 5 to 6 of 100, columns 1 to 2 of 2");
+    }
+
+    #[test]
+    fn a_list_of_one_column_has_no_rows() {
+        let mut picture = picture(2);
+        arrange(
+            &mut picture,
+            0,
+            &[((0, 0), 1), ((1, 0), 2)],
+            &Part { rows: 0..2, columns: 0..1, all: (2, 1) },
+        );
+        assert_eq!(picture.objects[0].children, [1, 2]);
+        assert!(picture.objects[0].description.is_empty());
+    }
 }

@@ -61,7 +61,7 @@ pub(crate) fn build(
         building.active = None;
     }
     for &window in windows {
-        building.add(window, 1, Above { role: 75, top: true }, "")?;
+        building.add(window, 1, Above { role: 75, top: true, combo: false }, "")?;
     }
     let Building { mut builder, ids, .. } = building;
     let hidden: Vec<Handle> = watch.iter().copied().filter(|h| is_hidden(picture, ids, *h)).collect();
@@ -100,7 +100,8 @@ impl<'a> Building<'a> {
             self.builder.truncated(true);
             return Ok(());
         }
-        let below = Above { role: object.role, top: false };
+        let below =
+            Above { role: object.role, top: false, combo: above.combo || object.role == n::COMBO_BOX };
         if let Some((child, lent)) = self.only_wraps(object, lent) {
             // What it is called is said of what it holds.
             self.wrapper(object, depth)?;
@@ -127,7 +128,14 @@ impl<'a> Building<'a> {
         }
         let mut states = s::mapped(object.states, role, picture.toolkit)
             | roles::inherent(object.role, role, object.states);
-        let value = value(object, role, states);
+        // A press on the first cell of a row chooses the row.
+        if object.is(s::SELECTABLE) && object.attribute("colindex") == Some("1") {
+            states |= States::ACTIONABLE;
+        }
+        let mut value = value(object, role, states);
+        if role == Role::Combobox && value.is_empty() {
+            value = self.selected_below(object, 0);
+        }
         let text_below = is_field(object.role)
             || matches!(role, Role::Cell | Role::ListItem | Role::TreeItem | Role::Option);
         let bare = !object.children.iter().any(|&child| picture.objects[child].shown);
@@ -147,15 +155,20 @@ impl<'a> Building<'a> {
         if let Some(id) = object.attribute("id") {
             attrs.push((Attr::Id, id));
         }
+        if let Some(row) = object.attribute("rowindex") {
+            attrs.push((Attr::RowIndex, row));
+        }
         if object.role == n::LINK {
             attrs.push((Attr::Href, &object.address));
         }
         if self.active == Some(at) {
             attrs.push((Attr::Current, "true"));
         }
+        // What a wrapper is called, nobody sees.
+        let name = if role == Role::Generic { "" } else { &named.name };
         let spec = NodeSpec {
             role: Some(role),
-            name: &named.name,
+            name,
             value: &value,
             tag: roles::tag(object.role),
             states,
@@ -204,7 +217,7 @@ impl<'a> Building<'a> {
     fn label(&mut self, object: &'a Object, depth: usize, name: &str) -> Result<(), TreeError> {
         let text = object.text.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or(name);
         let id = self.ids.id(&object.path);
-        let below = Above { role: object.role, top: false };
+        let below = Above { role: object.role, top: false, combo: false };
         if object.children.iter().any(|&child| self.picture.objects[child].shown) {
             let tag = roles::tag(object.role);
             self.builder
@@ -293,6 +306,25 @@ impl<'a> Building<'a> {
             return Named { described: true, ..of(&names::described(&object.description)) };
         }
         Named::default()
+    }
+
+    /// What is selected in a combo box that is not labelled by it.
+    fn selected_below(&self, object: &Object, depth: usize) -> String {
+        if depth > 4 {
+            return String::new();
+        }
+        let mut children = object.children.iter().map(|&child| &self.picture.objects[child]);
+        children
+            .find_map(|child| {
+                let selected = child.is(s::SELECTED) && !child.name.trim().is_empty();
+                let name = if selected {
+                    child.name.trim().to_owned()
+                } else {
+                    self.selected_below(child, depth + 1)
+                };
+                (!name.is_empty()).then_some(name)
+            })
+            .unwrap_or_default()
     }
 
     /// What the labels inside an object read.
