@@ -1,0 +1,204 @@
+//! The page as text. How it looks and what its keys do is tested in a browser (`crates/stickpin/tests/replay/report.rs`).
+
+use super::*;
+use crate::report::model::{Attempt, Picture, RefBox, Step};
+use crate::{Divergence, Place, Resume, Suggestion};
+use stickpin_kernel::{Error, ErrorCode};
+
+/// What a page would show to break out of wherever its words are put.
+const HOSTILE: &str = "</script></style><img src=x onerror=alert(1)>\" onclick='x' & \u{202e}<!--";
+
+fn step(number: usize, line: &str) -> Step {
+    Step {
+        number,
+        at: Place { file: "flows/buy.ad".to_owned(), line: 3 },
+        line: line.to_owned(),
+        ok: true,
+        began: 10.0,
+        millis: 5.0,
+        expected: Vec::new(),
+        said: None,
+        receipt: Vec::new(),
+        warning: None,
+        error: None,
+        changes: None,
+        picture: None,
+    }
+}
+
+fn report(text: &str) -> Report {
+    let picture = Picture {
+        path: "a.png".into(),
+        width: 100,
+        height: 80,
+        refs: vec![
+            RefBox {
+                r#ref: "@e1".to_owned(),
+                meaning: text.to_owned(),
+                x: 10.0,
+                y: 40.0,
+                width: 30.0,
+                height: 12.0,
+            },
+            RefBox {
+                r#ref: "@e2".to_owned(),
+                meaning: text.to_owned(),
+                x: 500.0,
+                y: 4.0,
+                width: 30.0,
+                height: 12.0,
+            },
+            RefBox {
+                r#ref: "@e3".to_owned(),
+                meaning: String::new(),
+                x: f64::NAN,
+                y: 4.0,
+                width: 3.0,
+                height: 1.0,
+            },
+        ],
+    };
+    let seen = Step {
+        expected: vec![text.to_owned()],
+        said: Some(text.to_owned()),
+        receipt: vec![text.to_owned()],
+        warning: Some(text.to_owned()),
+        changes: Some(format!("+ @e1 {text}\n- {text}\n~ {text}\n")),
+        picture: Some(picture.clone()),
+        ..step(1, text)
+    };
+    let failed = Step {
+        ok: false,
+        error: Some(Error::new(ErrorCode::ElementNotFound, text).hint(text)),
+        picture: Some(picture),
+        ..step(2, text)
+    };
+    let divergence = Divergence {
+        step: 2,
+        at: Place { file: text.to_owned(), line: 4 },
+        line: text.to_owned(),
+        expected: vec![text.to_owned()],
+        error: Error::new(ErrorCode::ElementNotFound, text).hint(text),
+        screen: Some(text.to_owned()),
+        suggestions: vec![Suggestion {
+            basis: text.to_owned(),
+            r#ref: "@e7".to_owned(),
+            line: text.to_owned(),
+        }],
+        resume: Some(Resume { from: 2, plan_digest: text.to_owned() }),
+    };
+    let attempt = |number, outcome| Attempt {
+        number,
+        session: text.to_owned(),
+        outcome,
+        began: 0.0,
+        millis: 50.0,
+        steps: vec![seen.clone(), failed.clone()],
+        divergence: Some(divergence.clone()),
+        error: Some(Error::new(ErrorCode::BackendLost, text)),
+        artifacts: Some(text.into()),
+    };
+    let file = |outcome, error| FileReport {
+        file: text.to_owned(),
+        outcome,
+        millis: 50.0,
+        attempts: vec![attempt(1, Outcome::Failed), attempt(2, outcome)],
+        error,
+    };
+    Report {
+        version: crate::report::model::VERSION,
+        program: text.to_owned(),
+        began: 0,
+        millis: 100.0,
+        workers: 2,
+        shard: None,
+        ended_early: Some(EndedEarly::Interrupted),
+        files: vec![
+            file(Outcome::Failed, None),
+            file(Outcome::Broken, Some(Error::new(ErrorCode::Io, text))),
+            file(Outcome::Flaky, None),
+            file(Outcome::Passed, None),
+        ],
+    }
+}
+
+/// The tags of a page, each from `<` to `>`, without what stands in scripts and styles.
+fn tags(page: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = page;
+    while let Some(at) = rest.find('<') {
+        let end = at + rest[at..].find('>').expect("a tag ends") + 1;
+        let tag = &rest[at..end];
+        found.push(tag);
+        rest = &rest[end..];
+        for raw in ["script", "style"] {
+            if tag == format!("<{raw}>") {
+                let close = format!("</{raw}>");
+                rest = &rest[rest.find(&close).expect("it is closed")..];
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn whatever_an_app_shows_the_page_has_the_same_tags() {
+    // A text of the same form, so that the same things are shown.
+    let names = |text: &str| {
+        let page = render(&report(text), &|_| Some(vec![1, 2, 3]));
+        let names = |tag: &str| tag.split([' ', '>', '\n']).next().unwrap_or_default().to_owned();
+        tags(&page).into_iter().map(names).collect::<Vec<_>>()
+    };
+    assert!(names(HOSTILE) == names("a text/with/slashes"), "another page");
+    let page = render(&report(HOSTILE), &|_| Some(vec![1, 2, 3]));
+    assert!(!page.contains('\u{202e}') && page.contains("\\u{202e}"));
+    for tag in tags(&page) {
+        let handler = tag.split_whitespace().skip(1).any(|word| word.starts_with("on") && word.contains('='));
+        let in_quotes = tag.matches('"').count() % 2;
+        assert!(!handler || tag.contains("&quot;"), "{tag}");
+        assert_eq!(in_quotes, 0, "{tag}");
+    }
+}
+
+#[test]
+fn the_page_lets_no_other_script_run_and_loads_nothing() {
+    let page = render(&report("plain"), &|_| Some(vec![1, 2, 3]));
+    assert!(page.contains("default-src 'none'; img-src data:"));
+    assert_eq!(page.matches("<script>").count(), 1);
+    // No part of it is what a policy forbids: styles and handlers in attributes.
+    assert!(!tags(&page).iter().any(|tag| tag.contains(" style=") || tag.contains(" onclick=")));
+    let addresses = |word: &str| page.matches(word).count();
+    assert_eq!(addresses("src=\"") - addresses("src=\"data:image/png;base64,"), 0);
+    assert_eq!(addresses("http:") + addresses("https:") + addresses("url("), 0);
+}
+
+#[test]
+fn a_picture_that_is_shown_again_is_in_the_page_once() {
+    let page = render(&report("plain"), &|_| Some(vec![1, 2, 3]));
+    assert_eq!(page.matches("data:image/png;base64,AQID").count(), 1);
+    assert!(page.matches("data-same=\"f1a1s1-img\"").count() > 10);
+    assert!(
+        !page.contains("NaN") && !page.contains("data-ref=\"@e2\""),
+        "a frame that is not in the picture"
+    );
+    let gone = render(&report("plain"), &|_| None);
+    assert!(gone.contains("The picture is not there any more: <code>a.png</code>"));
+}
+
+#[test]
+fn ids_are_unique_and_what_points_to_them_finds_them() {
+    let page = render(&report("plain"), &|_| Some(vec![1, 2, 3]));
+    let values = |name: &str| -> Vec<&str> {
+        let mark = format!(" {name}=\"");
+        page.split(&mark).skip(1).map(|rest| rest.split('"').next().unwrap_or_default()).collect()
+    };
+    let mut ids = values("id");
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all, "an id stands twice");
+    for name in ["aria-labelledby", "data-same"] {
+        assert!(values(name).iter().all(|id| ids.contains(id)), "{name}");
+    }
+    assert!(values("href").iter().all(|href| ids.contains(&href.trim_start_matches('#'))));
+}

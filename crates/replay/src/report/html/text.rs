@@ -1,0 +1,111 @@
+//! Text on its way into the page.
+
+use stickpin_tree::is_unsafe;
+
+/// How much of one text is shown, in characters.
+const MOST: usize = 60_000;
+
+/// Text as text, in elements and in attributes in double quotes: whatever it holds, it begins and ends nothing. What is
+/// invisible or turns the direction of reading is written as an escape.
+pub(super) fn text(s: &str) -> String {
+    let mut out = String::with_capacity(s.len() + s.len() / 8);
+    for (i, c) in s.chars().enumerate() {
+        if i == MOST {
+            out.push('…');
+            break;
+        }
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(c),
+            c if is_unsafe(c) => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The same with refs that can be pointed at.
+pub(super) fn with_refs(s: &str) -> String {
+    let mut out = String::new();
+    let mut rest = s;
+    while let Some(at) = rest.find("@e") {
+        let digits = rest[at + 2..].bytes().take_while(u8::is_ascii_digit).count();
+        let end = at + 2 + digits;
+        let apart = !rest[..at].ends_with(|c: char| c.is_alphanumeric() || c == '"');
+        out.push_str(&text(&rest[..at]));
+        let r#ref = &rest[at..end];
+        out.push_str(&if digits > 0 && apart {
+            format!("<b data-ref=\"{0}\">{0}</b>", r#ref)
+        } else {
+            text(r#ref)
+        });
+        rest = &rest[end..];
+    }
+    out + &text(rest)
+}
+
+/// `3.2 s`, `840 ms`, `1 min 4 s`.
+pub(super) fn millis(ms: f64) -> String {
+    match ms {
+        ms if ms < 1.0 => format!("{ms:.1} ms"),
+        ms if ms < 1000.0 => format!("{ms:.0} ms"),
+        ms if ms < 60_000.0 => format!("{:.1} s", ms / 1000.0),
+        ms => format!("{} min {:.0} s", (ms / 60_000.0).floor(), (ms % 60_000.0 / 1000.0).floor()),
+    }
+}
+
+/// `3 steps`, `1 step`.
+pub(super) fn plural(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// Milliseconds since 1970 as `2026-11-22T06:20:00Z`.
+pub(super) fn utc(ms: u64) -> String {
+    let (days, seconds) = (ms / 86_400_000, ms / 1000 % 86_400);
+    // Days since 0000-03-01, in eras of 400 years: the calendar repeats itself after these.
+    let z = days + 719_468;
+    let (era, day) = (z / 146_097, z % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day_of_year = day - (365 * year + year / 4 - year / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    let (h, m, s) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_an_app_shows_is_markup() {
+        assert_eq!(
+            text("</script><b a='1' c=\"2\">&"),
+            "&lt;/script&gt;&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;"
+        );
+        assert_eq!(text("a\u{202e}b\u{0}\nc"), "a\\u{202e}b\\u{0}\nc");
+        assert_eq!(text(&"x".repeat(MOST + 5)).chars().count(), MOST + 1);
+    }
+
+    #[test]
+    fn refs_are_marked_where_they_stand_alone() {
+        assert_eq!(with_refs("@e1 link <a>"), "<b data-ref=\"@e1\">@e1</b> link &lt;a&gt;");
+        assert_eq!(with_refs("me@e1.org \"@e2\" @e"), "me@e1.org &quot;@e2&quot; @e");
+        assert_eq!(with_refs("+ @e12"), "+ <b data-ref=\"@e12\">@e12</b>");
+    }
+
+    #[test]
+    fn times_are_read_at_a_glance() {
+        assert_eq!([0.31, 840.2, 3210.0, 64_999.0].map(millis), ["0.3 ms", "840 ms", "3.2 s", "1 min 4 s"]);
+        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
+        assert_eq!(utc(951_782_399_999), "2000-02-28T23:59:59Z");
+        assert_eq!(utc(951_868_800_000), "2000-03-01T00:00:00Z");
+        assert_eq!(utc(1_795_328_400_000), "2026-11-22T06:20:00Z");
+    }
+}
