@@ -8,6 +8,7 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
+use stickpin_kernel::{Error, ErrorCode};
 use stickpin_replay::formats::{self, Format};
 use stickpin_replay::{Plan, Vars, script};
 
@@ -188,7 +189,7 @@ fn judge(text: &str) -> Result<u64, String> {
         }
         let open = |path: &Path| match path.to_str() {
             Some(same) if same == name => Ok(text.to_owned()),
-            _ => Err(std::io::ErrorKind::NotFound.into()),
+            _ => Err(Error::new(ErrorCode::Io, "there is no such file")),
         };
         // A fault is one of the text, said as such.
         let _reads_or_says_why = Plan::read(file, &Vars::default(), &open);
