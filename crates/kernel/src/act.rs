@@ -36,8 +36,10 @@ const WHAT: usize = 200;
 /// What an action needs of its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// The pointer stands on it and would hit it: presses, hovers, drags.
+    /// The pointer stands on it and would hit it: hovers, drags.
     Pointer,
+    /// As `Pointer`, or whatever the device presses it by would hit it.
+    Press,
     /// It is in view and could be hit: fill, select.
     View,
     /// Only that it is there and enabled.
@@ -379,9 +381,10 @@ impl Cx {
     /// # Errors
     /// `ELEMENT_COVERED`, `ELEMENT_OFFSCREEN`; what the device says.
     pub(crate) async fn aim(&mut self, handle: Handle, reach: Reach, words: &str) -> Result<Aim> {
-        let pointer = reach == Reach::Pointer;
+        let press = reach == Reach::Press;
+        let pointer = press || reach == Reach::Pointer;
         self.envelope.pointed |= pointer;
-        let aim = self.device()?.aim(handle, AimOptions { pointer }).await?;
+        let aim = self.device()?.aim(handle, AimOptions { pointer, press }).await?;
         match &aim.hit {
             Hit::Target => Ok(aim),
             Hit::Covered { what, .. } => Err(Error::new(
@@ -459,7 +462,7 @@ impl Cx {
     ) -> Result<Ready> {
         let mut again = true;
         loop {
-            let ready = self.ready(target, Reach::Pointer, how).await?;
+            let ready = self.ready(target, Reach::Press, how).await?;
             self.before(&ready).await?;
             match self.perform_on(&action(&ready), &ready).await {
                 Err(e) if again && e.details["stopped"] == true => {

@@ -73,6 +73,9 @@ pub struct OpenRequest {
     pub headed: bool,
     /// Take what runs already and leave it running at close, instead of starting it.
     pub attach: bool,
+    /// Keep the app away from what the person at this machine uses: its pointer, keyboard and screen are the session's
+    /// own.
+    pub private: bool,
     /// Width and height of the viewport in CSS pixels.
     pub viewport: Option<(u32, u32)>,
     /// A profile folder to keep, instead of a fresh one.

@@ -158,7 +158,7 @@ impl Cx {
     /// As [`Cx::at_point`]; `STALE_REF` when the pointer's arrival brought something else there.
     pub(crate) async fn pointed(&mut self, x: f64, y: f64, reach: Reach) -> Result<Ready> {
         let (first, acts) = self.read_point(x, y).await?;
-        if reach != Reach::Pointer {
+        if !matches!(reach, Reach::Pointer | Reach::Press) {
             return Ok(first);
         }
         self.envelope.pointed = true;
@@ -193,7 +193,7 @@ impl Cx {
         let mut hit = self.device()?.element_at(point.0, point.1).await?;
         if let (None, Some((_, mark))) = (hit, &shown) {
             // The picture shows more than is in view: what it shows there is brought into view.
-            match self.device()?.aim(mark.handle, AimOptions { pointer: false }).await {
+            match self.device()?.aim(mark.handle, AimOptions::default()).await {
                 Ok(_) => {}
                 Err(e) if e.code == ErrorCode::ElementNotFound => {}
                 Err(e) => return Err(e),

@@ -1,25 +1,16 @@
 //! Acting through what the app itself offers: an element's own action, the content of a field, a value, a selection. No
 //! pointer moves, no key is sent.
 
-use crate::bus::Toolkit;
-use crate::bus::{
-    ACCESSIBLE, ACTION, Args, COMPONENT, Call, EDITABLE, Fault, PROPERTIES, SELECTION, TEXT, VALUE,
-};
-use crate::capture::ask::{SCREEN, reference};
+use crate::bus::{ACCESSIBLE, ACTION, Args, EDITABLE, Fault, PROPERTIES, SELECTION, TEXT, Toolkit, VALUE};
+use crate::capture::ask::reference;
 use crate::device::{LinuxDevice, gone};
 use crate::model::{Interfaces, Object};
 use crate::roles::number as n;
 use crate::states as s;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{
-    Action, Aim, AimOptions, Button, CancellationToken, Hit, Landed, Modifiers, Performed, unsupported,
-};
+use stickpin_kernel::device::{Action, Button, CancellationToken, Landed, Modifiers, Performed, unsupported};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
-use stickpin_tree::{Handle, Rect, quote};
-
-/// Scroll until it can be seen, wherever that is (`AtspiScrollType`).
-const ANYWHERE: u32 = 6;
+use stickpin_tree::{Handle, quote};
 
 /// How long an app may take to say that it did something. Those that show a dialog from inside the action answer when
 /// that is closed: it was done all the same.
@@ -43,26 +34,36 @@ impl LinuxDevice {
     ///
     /// # Errors
     /// As [`stickpin_kernel::Device::perform`].
-    pub(crate) async fn act(&mut self, action: &Action, _cancel: &CancellationToken) -> Result<Performed> {
+    pub(crate) async fn act(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         match action {
-            Action::Press { target: Some(target), button, count, modifiers, hold, .. }
-                if plain(*button, *count, *modifiers, *hold) =>
-            {
-                match self.press(*target).await? {
-                    Some(performed) => Ok(performed),
-                    None => Err(unsupported("linux", "press what has no action of its own")),
+            Action::Press { target, button, count, modifiers, hold, .. } => {
+                if let Some(target) = target
+                    && plain(*button, *count, *modifiers, *hold)
+                    && let Some(performed) = self.press(*target).await?
+                {
+                    return Ok(performed);
                 }
+                self.press_at(action, cancel).await
             }
-            Action::Press { .. } => Err(unsupported("linux", "press with the pointer")),
-            Action::Fill { target, text } => self.fill(*target, text).await,
+            Action::Fill { target, text } => match self.fill(*target, text).await? {
+                performed if performed.handled => Ok(performed),
+                _ => self.fill_by_keys(*target, text, cancel).await,
+            },
             Action::Select { target, options } => self.select(*target, options).await,
-            Action::Drag { .. } => Err(unsupported("linux", "drag")),
-            Action::Type { .. } | Action::Key { .. } => Err(unsupported("linux", "type keys")),
-            Action::Scroll { .. } => Err(unsupported("linux", "scroll")),
+            Action::Drag { from, to, target, .. } => self.drag(*from, *to, *target).await,
+            Action::Type { target, text } => self.type_text(*target, text, cancel).await,
+            Action::Key { modifiers, key } => self.chord(*modifiers, key).await,
+            Action::Scroll { target, dx, dy } => self.scroll(*target, *dx, *dy).await,
             Action::Choose { .. } | Action::Upload { .. } | Action::Drop { .. } => {
                 Err(unsupported("linux", "take files"))
             }
         }
+    }
+
+    /// Whether a press on an object is done by its own action.
+    pub(crate) fn presses_by_action(&self, at: usize) -> bool {
+        let object = self.last.as_ref().and_then(|last| last.picture.objects.get(at));
+        object.is_some_and(|o| o.has(Interfaces::ACTION) && presses_by_action(o.role))
     }
 
     /// What was read last of the object behind a handle, and its path.
@@ -274,51 +275,6 @@ impl LinuxDevice {
         }
         Ok(Vec::new())
     }
-
-    /// Where elements are, as the toolkit says it: on the screen, with GTK 4 in the window.
-    pub(crate) async fn boxes(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        let paths: Vec<Option<Arc<str>>> = handles.iter().map(|handle| self.path(*handle).ok()).collect();
-        let extents = |path| Call {
-            path,
-            interface: COMPONENT,
-            member: "GetExtents",
-            args: Args::new().unsigned(SCREEN),
-        };
-        let asked: Vec<Call<'_>> = paths.iter().flatten().map(|path| extents(&**path)).collect();
-        let mut answers = self.link.calls(&asked).await.into_iter();
-        let mut out = Vec::with_capacity(handles.len());
-        for path in &paths {
-            let answer = path.as_ref().and_then(|_| answers.next());
-            out.push(match answer {
-                Some(Ok(answer)) => rect(&mut answer.body()).ok().flatten(),
-                Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => {
-                    return Err(self.failed(fault).await);
-                }
-                // What has no place, or is not there any more.
-                Some(Err(_)) | None => None,
-            });
-        }
-        Ok(out)
-    }
-
-    /// Brings an element into view by the toolkit's own means.
-    pub(crate) async fn aim_at(&mut self, handle: Handle, _options: AimOptions) -> Result<Aim> {
-        let path = self.path(handle)?;
-        if let Err(fault) = self.link.call(&path, COMPONENT, "ScrollTo", Args::new().unsigned(ANYWHERE)).await
-        {
-            self.refused(&path, fault).await?;
-        }
-        let rect = self.boxes(&[handle]).await?.pop().flatten();
-        let hit = if rect.is_some() { Hit::Target } else { Hit::OffScreen };
-        let rect = rect.unwrap_or_default();
-        Ok(Aim { rect, point: rect.center(), hit })
-    }
-}
-
-fn rect(c: &mut crate::bus::Cursor<'_>) -> std::result::Result<Option<Rect>, Fault> {
-    c.fields()?;
-    let [x, y, width, height] = [c.int()?, c.int()?, c.int()?, c.int()?].map(f64::from);
-    Ok((width > 0.0 && height > 0.0).then_some(Rect { x, y, width, height }))
 }
 
 /// Whether a press is the one that an action does.

@@ -6,6 +6,7 @@ use crate::capture::tree::{self, Where};
 use crate::events::Heard;
 use crate::ids::Ids;
 use crate::model::Picture;
+use crate::screen::Screen;
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +38,8 @@ pub(crate) struct LinuxDevice {
     pub(crate) heard: Arc<Heard>,
     pub(crate) ids: Ids,
     pub(crate) at: Where,
+    /// What it shows its windows on.
+    pub(crate) screen: Screen,
     /// The app, where we started it.
     pub(crate) child: Option<Child>,
     /// What was read last, and the tree that it made.
@@ -57,7 +60,14 @@ pub(crate) struct Last {
 }
 
 impl LinuxDevice {
-    pub(crate) fn new(desktop: Desktop, link: Link, heard: Arc<Heard>, label: String, what: &str) -> Self {
+    pub(crate) fn new(
+        desktop: Desktop,
+        link: Link,
+        heard: Arc<Heard>,
+        screen: Screen,
+        label: String,
+        what: &str,
+    ) -> Self {
         let info = DeviceInfo { kind: "linux", label, grade: IdentityGrade::WhileAlive, pid: None };
         Self {
             info,
@@ -66,6 +76,7 @@ impl LinuxDevice {
             heard,
             ids: Ids::default(),
             at: Where { url: what.to_owned() },
+            screen,
             child: None,
             last: None,
             seen: 0,
@@ -185,8 +196,37 @@ impl Device for LinuxDevice {
         self.aim_at(handle, options).await
     }
 
-    async fn element_at(&mut self, _x: f64, _y: f64) -> Result<Option<Handle>> {
-        Err(unsupported("linux", "tell what is at a point"))
+    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
+        self.alive().await?;
+        self.element_there(x, y).await
+    }
+
+    async fn point_at(&mut self, x: f64, y: f64) -> Result<()> {
+        self.point_to(x, y).await
+    }
+
+    async fn read_clipboard(&mut self) -> Result<String> {
+        self.screen.x11("use the clipboard").await?.run(|d| d.read_clipboard()).await
+    }
+
+    async fn write_clipboard(&mut self, text: &str) -> Result<()> {
+        let text = text.to_owned();
+        self.screen.x11("use the clipboard").await?.run(move |d| d.write_clipboard(text)).await
+    }
+
+    async fn resize(&mut self, width: u32, height: u32) -> Result<()> {
+        let x11 = self.screen.x11("change the size of a window").await?;
+        let Some((_, window)) = self.active_window().await? else {
+            return Err(self.screen.unseen("change the size of a window"));
+        };
+        if x11.run(move |d| d.resize(&window, width, height)).await? {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorCode::Unsupported,
+            format!("the window of {} keeps its own size", self.info.label),
+        )
+        .hint("stickpin screenshot shows how large it is"))
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
@@ -223,8 +263,9 @@ impl Device for LinuxDevice {
         }
     }
 
-    async fn screenshot(&mut self, _request: ShotRequest) -> Result<Shot> {
-        Err(unsupported("linux", "take pictures"))
+    async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
+        self.alive().await?;
+        self.shot(&request).await
     }
 
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
@@ -255,6 +296,14 @@ impl Device for LinuxDevice {
     }
 
     async fn close(&mut self) -> Result<()> {
+        let ended = self.end_app().await;
+        let screen = self.screen.end().await;
+        ended.and(screen)
+    }
+}
+
+impl LinuxDevice {
+    async fn end_app(&mut self) -> Result<()> {
         let Some(mut child) = self.child.take() else { return Ok(()) };
         let Some(pid) = child.id() else { return Ok(()) };
         // It may save what it keeps; an app that does not listen is killed.

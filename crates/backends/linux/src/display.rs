@@ -6,15 +6,17 @@
 
 mod atoms;
 mod clipboard;
-pub(crate) mod keymap;
+mod keymap;
 mod keys;
 mod leftovers;
 mod picture;
 mod pointer;
 mod seat;
-pub(crate) mod windows;
+mod windows;
 
-#[cfg_attr(not(test), allow(unused_imports, reason = "as the module"))]
+pub(crate) use pointer::button_number;
+#[cfg(test)]
+pub(crate) use windows::Extents;
 pub(crate) use windows::{Presence, Window};
 
 use crate::private::{Cookie, METHOD};

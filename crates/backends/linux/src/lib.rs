@@ -2,26 +2,30 @@
 //!
 //! `provider` finds and starts apps, `device` is one of them. Perceiving: `bus` talks to apps, `capture` reads them and
 //! makes trees, with `roles`, `states` and `names` saying what the answers mean; `events` and `settle` wait. Acting:
-//! `act` by the app's own actions; `display` is the X server with its
-//! pointer and keys, `private` one of a session's own.
+//! `act` by the app's own actions, `aim`, `mouse` and `keyboard` as a person would; `screen` is what a session acts on,
+//! `display` an X server with its pointer and keys, `private` one of the session's own, `extents` where things are on it.
 
 mod act;
+mod aim;
 mod apps;
 mod bus;
 mod capture;
 mod device;
-#[allow(dead_code, reason = "the device that uses it all is the next step")]
 mod display;
 mod doctor;
 mod events;
+mod extents;
 mod ids;
+mod keyboard;
 mod model;
+mod mouse;
 mod names;
-#[allow(dead_code, reason = "the same")]
 mod private;
 mod provider;
 mod query;
 mod roles;
+mod screen;
+mod screenshot;
 mod settle;
 mod states;
 mod tables;

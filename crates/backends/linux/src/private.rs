@@ -232,6 +232,7 @@ impl Private {
     }
 
     /// What runs here and bears the mark: apps, services, what they started.
+    #[cfg(test)]
     pub(crate) fn processes(&self) -> Vec<Process> {
         self.record.mark.as_deref().map(Process::marked).unwrap_or_default()
     }

@@ -1,9 +1,11 @@
 //! Finding, starting and attaching to apps.
 
-use crate::apps::{self, Places};
+use crate::apps::{self, Launch, Places};
 use crate::bus::{Addresses, Desktop, Fault, Link, Running};
 use crate::device::{LinuxDevice, lost};
 use crate::events::Heard;
+use crate::private::Private;
+use crate::screen::Screen;
 use async_trait::async_trait;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -55,20 +57,20 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Capture, Support::Yes),
     (Capability::Locate, Support::Yes),
     (Capability::Press, Support::Yes),
-    (Capability::LongPress, Support::No),
-    (Capability::Hover, Support::No),
-    (Capability::Drag, Support::No),
+    (Capability::LongPress, Support::Yes),
+    (Capability::Hover, Support::Yes),
+    (Capability::Drag, Support::Yes),
     (Capability::Fill, Support::Yes),
-    (Capability::Type, Support::No),
-    (Capability::Key, Support::No),
+    (Capability::Type, Support::Yes),
+    (Capability::Key, Support::Yes),
     (Capability::Select, Support::Yes),
-    (Capability::Scroll, Support::No),
+    (Capability::Scroll, Support::Yes),
     (Capability::Upload, Support::No),
-    (Capability::Clipboard, Support::No),
+    (Capability::Clipboard, Support::Yes),
     (Capability::History, Support::No),
     (Capability::Reload, Support::No),
     (Capability::Navigate, Support::No),
-    (Capability::Screenshot, Support::No),
+    (Capability::Screenshot, Support::Yes),
     (Capability::Dialogs, Support::No),
     (Capability::Html, Support::No),
     (Capability::Attrs, Support::Yes),
@@ -78,6 +80,15 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Downloads, Support::No),
     (Capability::Evaluate, Support::No),
 ];
+
+/// An app that answers.
+#[derive(Debug)]
+struct Reached {
+    desktop: Desktop,
+    link: Link,
+    app: Running,
+    child: Option<Child>,
+}
 
 impl LinuxProvider {
     /// A provider of the desktop that `config` describes.
@@ -94,28 +105,122 @@ impl LinuxProvider {
         }
     }
 
+    /// Where the buses of a screen are.
+    fn addresses_on(&self, screen: &Screen) -> Addresses {
+        match screen.private() {
+            Some(private) => Addresses { session: Some(private.bus.clone()), ..Addresses::default() },
+            None => self.addresses(),
+        }
+    }
+
+    /// What the app is to be shown on: a display of its own where one was asked for or there is no other.
+    async fn screen(&self, request: &OpenRequest) -> Result<Screen> {
+        let none = self.config.display.is_none() && self.config.wayland.is_none();
+        if request.attach && request.private {
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                "an app that runs already is on a display already: --attach and --private exclude one another",
+            )
+            .hint("without --attach it is started on a display of its own"));
+        }
+        if !request.private && (request.attach || !none) {
+            return Ok(Screen::shared(self.config.display.as_deref(), self.config.wayland.is_some()));
+        }
+        let (home, size, path) = (request.profile.as_deref(), request.viewport, self.config.path.as_deref());
+        Screen::own(Private::start(&request.dir, home, size, path).await?).await
+    }
+
+    /// Opens an app on a screen; ends the screen when that fails.
+    async fn open_on(
+        &self,
+        screen: Screen,
+        name: &str,
+        launch: Option<&Launch>,
+        request: &OpenRequest,
+    ) -> Result<Box<dyn Device>> {
+        let heard = Arc::new(Heard::new());
+        let mut screen = screen;
+        let reached = match self.reach(&screen, &heard, name, launch, request).await {
+            Ok(reached) => reached,
+            Err(e) => {
+                screen.end().await?;
+                return Err(e);
+            }
+        };
+        let Reached { desktop, link, app, child } = reached;
+        let label = if app.title.is_empty() { name.to_owned() } else { app.title.clone() };
+        let mut device = LinuxDevice::new(desktop, link, heard, screen, label, &request.what);
+        device.info.pid = app.pid;
+        device.child = child;
+        let arrival = SettleRequest { quiet: QUIET, cap: request.ready_timeout };
+        let ready = async {
+            device.settle(arrival, &request.cancel).await?;
+            match request.viewport {
+                Some((width, height)) => device.resize(width, height).await,
+                None => Ok(()),
+            }
+        };
+        if let Err(e) = ready.await {
+            device.close().await?;
+            return Err(e);
+        }
+        Ok(Box::new(device))
+    }
+
+    /// Finds or starts the app, and the way to it.
+    async fn reach(
+        &self,
+        screen: &Screen,
+        heard: &Arc<Heard>,
+        name: &str,
+        launch: Option<&Launch>,
+        request: &OpenRequest,
+    ) -> Result<Reached> {
+        let desktop = self.desktop(&self.addresses_on(screen), heard).await?;
+        let (app, child) = match launch {
+            None => (self.running(&desktop, name).await?, None),
+            Some(launch) => {
+                let (app, child) = self.launch(&desktop, screen, launch, request).await?;
+                (app, Some(child))
+            }
+        };
+        let silent = |fault: Fault| lost(&format!("{} does not answer: {fault}", quote(&app.title)));
+        heard.state().app.clone_from(&app.bus);
+        desktop.listen(&app.bus).await.map_err(silent)?;
+        let link = Link::to(&desktop, &app.bus).await.map_err(silent)?;
+        Ok(Reached { desktop, link, app, child })
+    }
+
     fn places(&self) -> Places {
         Places { data: self.config.data.clone(), path: self.config.path.clone() }
     }
 
     /// Connects to the accessibility bus; what it signals goes to `heard`.
-    async fn desktop(&self, heard: &Arc<Heard>) -> Result<Desktop> {
+    async fn desktop(&self, addresses: &Addresses, heard: &Arc<Heard>) -> Result<Desktop> {
         let listener = Arc::clone(heard);
-        Desktop::connect(&self.addresses(), Box::new(move |message| listener.hear(message))).await.map_err(|e| {
+        Desktop::connect(addresses, Box::new(move |message| listener.hear(message))).await.map_err(|e| {
             Error::new(ErrorCode::ToolMissing, format!("there is no accessibility bus: {e}"))
                 .hint("apt install at-spi2-core, and run in a desktop session; stickpin doctor says what is missing")
         })
     }
 
     /// Starts an app and waits until it has registered with a window.
-    async fn launch(&self, desktop: &Desktop, name: &str, request: &OpenRequest) -> Result<(Running, Child)> {
-        let launch = apps::find(name, &self.places())?;
+    async fn launch(
+        &self,
+        desktop: &Desktop,
+        screen: &Screen,
+        launch: &Launch,
+        request: &OpenRequest,
+    ) -> Result<(Running, Child)> {
         // Toolkits that wait for somebody to listen register only then.
-        if let Err(e) = Desktop::switch_on(&self.addresses()).await {
+        if let Err(e) = Desktop::switch_on(&self.addresses_on(screen)).await {
             tracing::debug!("accessibility could not be switched on: {e}");
         }
         let before = desktop.running().await.map_err(no_registry)?;
-        let mut command = Command::new(&launch.program);
+        let mut command = match screen.private() {
+            Some(private) => private.command(Path::new(&launch.program)),
+            None => Command::new(&launch.program),
+        };
         command.args(&launch.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.process_group(0).kill_on_drop(true);
         if request.dir.is_dir() {
@@ -229,31 +334,16 @@ impl Provider for LinuxProvider {
 
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
         let name = request.what.strip_prefix(PREFIX).unwrap_or(&request.what).trim();
-        let heard = Arc::new(Heard::new());
-        let desktop = self.desktop(&heard).await?;
-        let (app, child) = if request.attach {
-            (self.running(&desktop, name).await?, None)
-        } else {
-            let (app, child) = self.launch(&desktop, name, &request).await?;
-            (app, Some(child))
-        };
-        let reach = |fault: Fault| lost(&format!("{} does not answer: {fault}", quote(&app.title)));
-        heard.state().app.clone_from(&app.bus);
-        desktop.listen(&app.bus).await.map_err(reach)?;
-        let link = Link::to(&desktop, &app.bus).await.map_err(reach)?;
-        let label = if app.title.is_empty() { name.to_owned() } else { app.title.clone() };
-        let mut device = LinuxDevice::new(desktop, link, heard, label, &request.what);
-        device.info.pid = app.pid;
-        device.child = child;
-        let arrival = SettleRequest { quiet: QUIET, cap: request.ready_timeout };
-        device.settle(arrival, &request.cancel).await?;
-        Ok(Box::new(device))
+        // Before anything is started for an app that there is not.
+        let launch = if request.attach { None } else { Some(apps::find(name, &self.places())?) };
+        let screen = self.screen(&request).await?;
+        self.open_on(screen, name, launch.as_ref(), &request).await
     }
 
     async fn devices(&self) -> Result<Vec<DeviceEntry>> {
         let heard = Arc::new(Heard::new());
         // Where there is no desktop, nothing of it can be opened.
-        let Ok(desktop) = self.desktop(&heard).await else { return Ok(Vec::new()) };
+        let Ok(desktop) = self.desktop(&self.addresses(), &heard).await else { return Ok(Vec::new()) };
         let running = desktop.running().await.map_err(no_registry)?;
         let shown = running.into_iter().filter(|app| app.windows != Some(0));
         Ok(shown
@@ -280,7 +370,11 @@ impl Provider for LinuxProvider {
         crate::doctor::checks(self).await
     }
 
-    async fn sweep(&self, _state_dir: &Path) -> Result<Vec<String>> {
-        Ok(Vec::new())
+    async fn sweep(&self, state_dir: &Path) -> Result<Vec<String>> {
+        let state_dir = state_dir.to_owned();
+        let swept =
+            tokio::task::spawn_blocking(move || (stickpin_programs::sweep(&state_dir), state_dir)).await;
+        let (swept, state_dir) = swept.map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
+        swept.map_err(|e| stickpin_kernel::io_error("sweep", &state_dir, &e))
     }
 }

@@ -15,7 +15,7 @@ impl WebDevice {
         let world = self.tab.top().await?;
         let (area, clip) = match request.of {
             Some(handle) => {
-                self.aim_at(handle, AimOptions { pointer: false }).await?;
+                self.aim_at(handle, AimOptions::default()).await?;
                 let area = self.boxes(&[handle]).await?.into_iter().flatten().next();
                 let area = area.filter(|r| r.width >= 1.0 && r.height >= 1.0);
                 let area = area.ok_or_else(|| {

@@ -137,7 +137,12 @@ async fn an_act_waits_for_a_navigation_under_way() {
         // Asked before the browser had begun to leave: nothing could have been known.
         assert!(started.elapsed() < Duration::from_secs(3));
     }
-    assert!(page.device.aim(delete, stickpin_kernel::device::AimOptions { pointer: true }).await.is_err());
+    assert!(
+        page.device
+            .aim(delete, stickpin_kernel::device::AimOptions { pointer: true, press: true })
+            .await
+            .is_err()
+    );
     page.until("location.pathname=='/two'").await;
     assert_eq!(page.log().await, Vec::<String>::new());
     page.close().await;

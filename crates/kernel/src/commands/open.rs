@@ -41,6 +41,10 @@ pub(crate) struct Open {
     /// Take an app that runs already, instead of starting it. `close` leaves it running.
     #[serde(default)]
     attach: bool,
+    /// Give the app a screen, pointer and keyboard of its own, so that it is in nobody's way. So it is by default where
+    /// there is no screen.
+    #[serde(default)]
+    private: bool,
     /// End what the session has open and start a new lifetime.
     #[serde(default)]
     relaunch: bool,
@@ -264,6 +268,7 @@ impl Open {
             dir: dir.path().to_owned(),
             headed: self.headed,
             attach: self.attach,
+            private: self.private,
             viewport: self.viewport.map(|v| (v.0, v.1)),
             profile: profile.clone(),
             ready_timeout: READY,

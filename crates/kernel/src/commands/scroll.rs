@@ -150,7 +150,7 @@ impl Scroll {
             let matches = cx.matches(&tree, selector).await?;
             if let Some(&node) = stickpin_tree::reduce(&tree, &matches).first() {
                 if let Some(address) = tree.node(node).address() {
-                    cx.device()?.aim(address, AimOptions { pointer: false }).await?;
+                    cx.device()?.aim(address, AimOptions::default()).await?;
                 }
                 return Ok((moved, Some(cx.line(&tree, node)?)));
             }

@@ -6,10 +6,12 @@ use std::time::Duration;
 use stickpin_tree::{Handle, Rect};
 
 /// How to aim.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct AimOptions {
     /// Move the pointer to the point (presses, hovers, drags), or only look (fill, select).
     pub pointer: bool,
+    /// The pointer is only wanted for a press: where an element is pressed by other means, it may stay where it is.
+    pub press: bool,
 }
 
 /// Where a press would go.

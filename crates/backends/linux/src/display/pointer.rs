@@ -13,7 +13,7 @@ use x11rb::protocol::xtest::ConnectionExt as _;
 const WHEEL: [u8; 4] = [4, 5, 6, 7];
 
 /// The number of a button.
-pub(crate) fn number(button: Button) -> u8 {
+pub(crate) fn button_number(button: Button) -> u8 {
     match button {
         Button::Left => 1,
         Button::Middle => 2,

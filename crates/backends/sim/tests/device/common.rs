@@ -35,6 +35,7 @@ impl Bench {
             dir: std::env::temp_dir(),
             headed: false,
             attach: false,
+            private: false,
             viewport: None,
             profile: None,
             ready_timeout: Duration::from_secs(10),
@@ -77,7 +78,7 @@ impl Bench {
 
     /// Aims at an element and presses it if nothing is in the way.
     pub(crate) async fn press(&mut self, target: Handle) -> Performed {
-        let aim = self.device.aim(target, AimOptions { pointer: true }).await.unwrap();
+        let aim = self.device.aim(target, AimOptions { pointer: true, press: true }).await.unwrap();
         assert_eq!(aim.hit, Hit::Target);
         self.press_at(aim.point, Some(target)).await.unwrap()
     }

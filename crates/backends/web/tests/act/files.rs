@@ -116,13 +116,13 @@ async fn files_are_dropped_where_the_page_takes_them_and_nowhere_else() {
     let Some(mut page) = Page::show(&html).await else { return };
     let files = vec![file(&page, "x.txt", "xx"), file(&page, "y.txt", "yy")];
     let zone = page.find(Role::Region, "Zone").await;
-    let point = page.device.aim(zone, AimOptions { pointer: false }).await.unwrap().point;
+    let point = page.device.aim(zone, AimOptions::default()).await.unwrap().point;
     let done = page.perform(&Action::Drop { point, target: zone, files: files.clone() }).await;
     assert_eq!((done.handled, done.landed), (true, Landed::Confirmed));
     page.until("log.length==1").await;
     assert_eq!(page.log().await, ["drop true x.txt y.txt xx"]);
     let plain = page.find(Role::Region, "Plain").await;
-    let point = page.device.aim(plain, AimOptions { pointer: false }).await.unwrap().point;
+    let point = page.device.aim(plain, AimOptions::default()).await.unwrap().point;
     let done = page.perform(&Action::Drop { point, target: plain, files: files.clone() }).await;
     assert!(!done.handled);
     // Nothing was dropped, and the browser did not open the file either.

@@ -40,7 +40,7 @@ async fn things_are_dragged_by_mouse_and_by_the_browsers_own_drag() {
     assert_eq!(page.truth::<String>("k.style.left").await, "360px");
     assert_eq!(page.log().await, ["released"]);
     let (card, bin) = (page.find(Role::Button, "Card").await, page.find(Role::Region, "Bin").await);
-    let to = page.device.aim(bin, AimOptions { pointer: false }).await.unwrap().point;
+    let to = page.device.aim(bin, AimOptions::default()).await.unwrap().point;
     let from = page.aim(card).await.point;
     page.perform(&Action::Drag { from, source: Some(card), to, target: Some(bin) }).await;
     page.until("log.length>=3").await;

@@ -40,6 +40,7 @@ pub fn request(dir: &tempfile::TempDir, what: &str) -> OpenRequest {
         dir: dir.path().to_owned(),
         headed: false,
         attach: false,
+        private: false,
         viewport: Some((1000, 700)),
         profile: None,
         ready_timeout: Duration::from_secs(10),
@@ -168,7 +169,7 @@ impl Page {
     }
 
     pub async fn aim(&mut self, handle: Handle) -> Aim {
-        self.device.aim(handle, AimOptions { pointer: true }).await.unwrap()
+        self.device.aim(handle, AimOptions { pointer: true, press: true }).await.unwrap()
     }
 
     pub async fn perform(&mut self, action: &Action) -> Performed {

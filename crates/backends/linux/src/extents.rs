@@ -1,0 +1,153 @@
+//! Where things are on the screen: what a toolkit says, corrected by where the X server has its window. Pure.
+
+use crate::bus::Toolkit;
+use crate::display::{Presence, Window};
+use stickpin_tree::Rect;
+
+/// How much wider and higher than its content a pop-up window of GTK 4 may be: its shadow and its arrow.
+const AROUND: f64 = 80.0;
+
+/// The X window that is this top-level thing of an app: of its process, by the title where there are several, then by
+/// the size.
+pub(crate) fn window_of<'a>(
+    windows: &'a [Window],
+    pid: Option<u32>,
+    title: &str,
+    size: Option<(f64, f64)>,
+) -> Option<&'a Window> {
+    let of_process = |w: &&Window| pid.is_none() || w.pid == pid;
+    let mut own: Vec<&Window> = windows.iter().filter(|w| !w.popup).filter(of_process).collect();
+    if own.is_empty() {
+        // The process on the bus may be a proxy of a sandbox: then the title has to do.
+        own = windows.iter().filter(|w| !w.popup && !title.is_empty() && w.title == title).collect();
+    }
+    let titled: Vec<&Window> = own.iter().copied().filter(|w| w.title == title).collect();
+    let candidates = if titled.is_empty() { own } else { titled };
+    let off = |w: &Window| {
+        let content = w.content();
+        size.map_or(0.0, |(width, height)| (content.width - width).abs() + (content.height - height).abs())
+    };
+    let nearest = |a: &&Window, b: &&Window| {
+        off(a).total_cmp(&off(b)).then(b.active.cmp(&a.active)).then(shown(b).cmp(&shown(a)))
+    };
+    candidates.into_iter().min_by(nearest)
+}
+
+fn shown(window: &Window) -> bool {
+    window.presence == Presence::Shown
+}
+
+/// Whether a toolkit gives positions in the window where it should give them on the screen.
+pub(crate) fn is_relative(toolkit: Toolkit) -> bool {
+    toolkit == Toolkit::Gtk4
+}
+
+/// Where the content of a window begins on the screen, for a toolkit whose positions are relative to it. `content` is
+/// the size that the toolkit says the window has: what the X window has beyond it, apart from its shadow, lies around it
+/// in equal parts (the border by which a window is resized).
+pub(crate) fn origin(window: &Window, content: (f64, f64)) -> (f64, f64) {
+    let inner = window.content();
+    let around = |outer: f64, inner: f64| ((outer - inner) / 2.0).max(0.0);
+    (inner.x + around(inner.width, content.0), inner.y + around(inner.height, content.1))
+}
+
+/// The pop-up window that shows something of this size, if any does: the one that fits best.
+pub(crate) fn popup_of(windows: &[Window], pid: Option<u32>, (width, height): (f64, f64)) -> Option<&Window> {
+    let slack = |w: &Window| (w.area.width - width, w.area.height - height);
+    let fits = |w: &&Window| {
+        let (wide, high) = slack(w);
+        w.popup && w.pid == pid && (0.0..=AROUND).contains(&wide) && (0.0..=AROUND).contains(&high)
+    };
+    let rest = |w: &Window| slack(w).0 + slack(w).1;
+    windows.iter().filter(fits).min_by(|a, b| rest(a).total_cmp(&rest(b)))
+}
+
+/// What two rectangles have in common; none when that is nothing.
+pub(crate) fn common(a: Rect, b: Rect) -> Option<Rect> {
+    let (x, y) = (a.x.max(b.x), a.y.max(b.y));
+    let width = (a.x + a.width).min(b.x + b.width) - x;
+    let height = (a.y + a.height).min(b.y + b.height) - y;
+    (width > 0.0 && height > 0.0).then_some(Rect { x, y, width, height })
+}
+
+/// Whether a rectangle has this point.
+pub(crate) fn has(rect: Rect, (x, y): (f64, f64)) -> bool {
+    x >= rect.x && y >= rect.y && x < rect.x + rect.width && y < rect.y + rect.height
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::display::Extents;
+
+    fn window(id: u32, title: &str, area: (f64, f64, f64, f64)) -> Window {
+        Window {
+            id,
+            frame: id + 1000,
+            pid: Some(7),
+            title: title.to_owned(),
+            area: Rect { x: area.0, y: area.1, width: area.2, height: area.3 },
+            shadow: Extents::default(),
+            decoration: Extents::default(),
+            presence: Presence::Shown,
+            popup: false,
+            modal: false,
+            transient_for: None,
+            active: false,
+        }
+    }
+
+    #[test]
+    fn a_window_is_found_by_process_title_and_size() {
+        let mut all = vec![
+            window(1, "Notes", (0.0, 0.0, 300.0, 200.0)),
+            window(2, "Notes", (0.0, 0.0, 500.0, 400.0)),
+            window(3, "Save", (0.0, 0.0, 300.0, 200.0)),
+            Window { pid: Some(8), ..window(4, "Other", (0.0, 0.0, 300.0, 200.0)) },
+        ];
+        let id = |all: &[Window], pid, title, size| window_of(all, pid, title, size).map(|w| w.id);
+        assert_eq!(id(&all, Some(7), "Save", None), Some(3));
+        assert_eq!(id(&all, Some(7), "Notes", Some((499.0, 380.0))), Some(2));
+        // A title that changed a moment ago: the size tells.
+        assert_eq!(id(&all, Some(7), "Saved", Some((500.0, 400.0))), Some(2));
+        assert_eq!(id(&all, Some(9), "Other", None), Some(4), "a proxy's process");
+        assert_eq!(id(&all, Some(9), "Nobody", None), None);
+        all[1].active = true;
+        assert_eq!(id(&all, Some(7), "Notes", None), Some(2));
+    }
+
+    #[test]
+    fn positions_of_gtk_4_are_moved_to_the_content_of_the_window() {
+        // gnome-calculator 43 under openbox: 365x502 at 457,214, and says that it has 355x492.
+        let bare = window(1, "Calculator", (457.0, 214.0, 365.0, 502.0));
+        assert_eq!(origin(&bare, (355.0, 492.0)), (462.0, 219.0));
+        // With a shadow that the window manager knows of.
+        let shadow = Extents { left: 26, right: 26, top: 23, bottom: 29 };
+        let shaded =
+            Window { shadow, area: Rect { width: 407.0, height: 544.0, ..bare.area }, ..bare.clone() };
+        assert_eq!(origin(&shaded, (355.0, 492.0)), (483.0, 237.0));
+        // Decorated by the window manager, the content is all of it.
+        assert_eq!(origin(&bare, (365.0, 502.0)), (457.0, 214.0));
+    }
+
+    #[test]
+    fn a_popup_is_a_little_larger_than_what_it_shows() {
+        let menu = Window { popup: true, ..window(5, "", (100.0, 100.0, 220.0, 340.0)) };
+        let tip = Window { popup: true, ..window(6, "", (100.0, 100.0, 90.0, 30.0)) };
+        let all = [window(1, "Main", (0.0, 0.0, 220.0, 340.0)), tip, menu];
+        assert_eq!(popup_of(&all, Some(7), (200.0, 300.0)).map(|w| w.id), Some(5));
+        assert_eq!(popup_of(&all, Some(7), (221.0, 300.0)), None);
+        assert_eq!(popup_of(&all, Some(8), (200.0, 300.0)), None);
+    }
+
+    #[test]
+    fn rectangles_are_cut_and_points_are_in_them_or_not() {
+        let rect = |x, y, width, height| Rect { x, y, width, height };
+        assert_eq!(
+            common(rect(0.0, 0.0, 10.0, 10.0), rect(5.0, 5.0, 10.0, 2.0)),
+            Some(rect(5.0, 5.0, 5.0, 2.0))
+        );
+        assert_eq!(common(rect(0.0, 0.0, 10.0, 10.0), rect(10.0, 0.0, 5.0, 5.0)), None);
+        assert!(has(rect(0.0, 0.0, 1.0, 1.0), (0.0, 0.9)) && !has(rect(0.0, 0.0, 1.0, 1.0), (1.0, 0.0)));
+    }
+}

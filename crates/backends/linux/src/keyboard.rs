@@ -1,0 +1,167 @@
+//! Typing, chords, and filling a field that takes no text by itself.
+
+use crate::bus::{Args, COMPONENT, Fault};
+use crate::device::{LinuxDevice, gone};
+use crate::display::X11;
+use crate::mouse::NONE;
+use crate::states as s;
+use stickpin_kernel::device::{CancellationToken, Modifiers, Performed};
+use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use stickpin_tree::{Handle, quote};
+
+/// Characters that are sent before it is waited until the app has read them.
+const AHEAD: usize = 64;
+
+fn unknown(e: Error) -> Error {
+    e.dispatched(Dispatched::Unknown)
+}
+
+impl LinuxDevice {
+    /// The window that gets what is typed, with the keyboard's focus.
+    async fn typing(&mut self, target: Option<Handle>) -> Result<(X11, u32)> {
+        self.screen.x11("type keys").await?;
+        let window = match target.and_then(|t| self.index(t)) {
+            Some(at) => match self.sight().await? {
+                Some(sight) => {
+                    let window = self.window_of(at, &sight.windows).await?;
+                    window.filter(|w| !w.popup).map(|w| (sight.x11, w))
+                }
+                None => None,
+            },
+            None => self.active_window().await?,
+        };
+        let window = match window {
+            Some(window) => Some(window),
+            None => self.active_window().await?,
+        };
+        let Some((x11, window)) = window else { return Err(self.screen.unseen("type keys")) };
+        self.screen.present(&window).await?;
+        let id = window.id;
+        x11.run(move |d| d.focus(id)).await?;
+        Ok((x11, id))
+    }
+
+    /// Gives an element the keyboard's focus.
+    ///
+    /// # Errors
+    /// `ELEMENT_NOT_FOUND`; `UNSUPPORTED` when it does not take it.
+    pub(crate) async fn focus(&mut self, target: Handle) -> Result<()> {
+        let at = self.index(target).ok_or_else(gone)?;
+        let Some(last) = &self.last else { return Err(gone()) };
+        let object = last.picture.objects[at].clone();
+        if self.has_focus(&object.path).await? {
+            return Ok(());
+        }
+        match self.link.call(&object.path, COMPONENT, "GrabFocus", Args::new()).await {
+            Ok(_) | Err(Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => {}
+            Err(Fault::Vanished) => return Err(gone()),
+            Err(fault) => return Err(self.failed(fault).await),
+        }
+        if self.has_focus(&object.path).await? {
+            return Ok(());
+        }
+        // Not every toolkit takes the word of a stranger: then as a person would.
+        let aim = self.aim_at(target, stickpin_kernel::device::AimOptions::default()).await?;
+        if aim.hit == stickpin_kernel::device::Hit::Target {
+            let press = stickpin_kernel::device::Action::Press {
+                point: aim.point,
+                target: Some(target),
+                button: stickpin_kernel::device::Button::Left,
+                count: 1,
+                modifiers: NONE,
+                hold: std::time::Duration::ZERO,
+            };
+            self.press_at(&press, &CancellationToken::new()).await?;
+        }
+        if !object.is(s::FOCUSABLE) || self.has_focus(&object.path).await? {
+            return Ok(());
+        }
+        Err(Error::new(ErrorCode::Unsupported, "the element did not take the keyboard focus")
+            .hint("press it first, and look what opens: stickpin snapshot -i"))
+    }
+
+    async fn has_focus(&mut self, path: &str) -> Result<bool> {
+        match self.link.call(path, crate::bus::ACCESSIBLE, "GetState", Args::new()).await {
+            Ok(answer) => {
+                let words = answer.body().items(4, crate::bus::Cursor::unsigned).unwrap_or_default();
+                Ok(s::joined(&words) & s::FOCUSED != 0)
+            }
+            Err(Fault::Vanished) => Err(gone()),
+            Err(Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => Ok(false),
+            Err(fault) => Err(self.failed(fault).await),
+        }
+    }
+
+    /// Types text where the focus is, or into an element.
+    pub(crate) async fn type_text(
+        &mut self,
+        target: Option<Handle>,
+        text: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Performed> {
+        let (x11, window) = self.typing(target).await?;
+        if let Some(target) = target {
+            self.focus(target).await?;
+        }
+        let mut left: Vec<char> = text.chars().filter(|c| *c != '\r').collect();
+        while !left.is_empty() {
+            if cancel.is_cancelled() {
+                return Err(unknown(Error::new(ErrorCode::Timeout, "typing was cancelled")));
+            }
+            let part: Vec<char> = left.iter().copied().take(AHEAD).collect();
+            let typed = x11.run(move |d| {
+                let typed = d.type_text(&part)?;
+                d.delivered(window)?;
+                Ok(typed)
+            });
+            let typed = typed.await.map_err(unknown)?;
+            left.drain(..typed);
+        }
+        Ok(Performed { handled: true, ..Performed::default() })
+    }
+
+    /// Sends one chord.
+    pub(crate) async fn chord(&mut self, modifiers: Modifiers, key: &str) -> Result<Performed> {
+        let (x11, window) = self.typing(None).await?;
+        let name = key.to_owned();
+        let known = x11.run(move |d| {
+            let known = d.chord(modifiers, &name)?;
+            d.delivered(window)?;
+            Ok(known)
+        });
+        if !known.await.map_err(unknown)? {
+            return Err(Error::new(ErrorCode::InvalidArgs, format!("there is no key {}", quote(key)))
+                .hint("keys have the names of KeyboardEvent.key: Enter, Tab, F5, a"));
+        }
+        Ok(Performed { handled: true, ..Performed::default() })
+    }
+
+    /// Fills a field by its keys: all of it selected, then typed over.
+    pub(crate) async fn fill_by_keys(
+        &mut self,
+        target: Handle,
+        text: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Performed> {
+        let (x11, window) = self.typing(Some(target)).await?;
+        self.focus(target).await?;
+        let all = Modifiers { control: true, ..NONE };
+        x11.run(move |d| {
+            d.chord(all, "a")?;
+            d.chord(NONE, "Delete")?;
+            d.delivered(window)
+        })
+        .await
+        .map_err(unknown)?;
+        if !text.is_empty() {
+            self.type_text(Some(target), text, cancel).await?;
+        }
+        let path = self.path(target)?;
+        let value = match self.whole_text(&path).await {
+            Ok(value) => Some(value),
+            Err(Fault::Closed(why)) => return Err(unknown(self.failed(Fault::Closed(why)).await)),
+            Err(_) => None,
+        };
+        Ok(Performed { handled: true, value, ..Performed::default() })
+    }
+}

@@ -1,0 +1,222 @@
+//! Presses, drags and wheels with the pointer.
+
+use crate::aim::Sight;
+use crate::device::LinuxDevice;
+use crate::display::{Window, X11, button_number};
+use crate::roles::number as n;
+use std::time::Duration;
+use stickpin_kernel::device::{Action, CancellationToken, Hit, Landed, Modifiers, Performed};
+use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use stickpin_tree::{Handle, Rect};
+
+/// Moves between the two ends of a drag: apps look for movement, not for a jump.
+const STEPS: u32 = 12;
+
+/// How long each of them takes.
+const STEP: Duration = Duration::from_millis(10);
+
+/// What a notch of the wheel scrolls, in pixels: between what GTK, Qt and Firefox make of it.
+const NOTCH: f64 = 60.0;
+
+/// The most notches of one command.
+const NOTCHES: f64 = 200.0;
+
+/// How long a list may take to draw itself scrolled.
+const SCROLLED: Duration = Duration::from_millis(250);
+
+fn unknown(e: Error) -> Error {
+    e.dispatched(Dispatched::Unknown)
+}
+
+/// Notches of the wheel for so many pixels: at least one for any.
+fn notches(pixels: f64) -> i32 {
+    if pixels == 0.0 || !pixels.is_finite() {
+        return 0;
+    }
+    let count = (pixels.abs() / NOTCH).round().clamp(1.0, NOTCHES);
+    #[expect(clippy::cast_possible_truncation, reason = "within the bound above")]
+    let count = count as i32;
+    if pixels < 0.0 { -count } else { count }
+}
+
+impl LinuxDevice {
+    /// The window that an input at a point of the screen goes to; an error when that is no window of the app.
+    async fn own_window_at(&mut self, to: &str, (x, y): (f64, f64)) -> Result<(Sight, Window)> {
+        self.screen.x11(to).await?;
+        let Some(sight) = self.sight().await? else { return Err(self.screen.unseen(to)) };
+        let top = sight.x11.run(move |d| d.top_at(x, y)).await?;
+        let there = sight.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id)).cloned();
+        match there {
+            Some(window) if window.pid == self.info.pid || self.info.pid.is_none() => Ok((sight, window)),
+            Some(other) => Err(Error::new(
+                ErrorCode::ElementCovered,
+                format!("at {x:.0},{y:.0} is {} of another program", other.words()),
+            )
+            .hint("stickpin screenshot shows what is there")),
+            None => Err(Error::new(ErrorCode::ElementOffscreen, format!("no window is at {x:.0},{y:.0}"))
+                .hint("stickpin screenshot shows what is there")),
+        }
+    }
+
+    /// Presses with the pointer.
+    pub(crate) async fn press_at(
+        &mut self,
+        action: &Action,
+        cancel: &CancellationToken,
+    ) -> Result<Performed> {
+        let Action::Press { point: (x, y), button, count, modifiers, hold, .. } = *action else {
+            return Ok(Performed::default());
+        };
+        let (sight, window) = self.own_window_at("press with the pointer", (x, y)).await?;
+        let (x11, id) = (sight.x11, window.id);
+        self.move_pointer(&x11, id, (x, y)).await.map_err(unknown)?;
+        let number = button_number(button);
+        x11.run(move |d| d.hold(modifiers, true)).await.map_err(unknown)?;
+        let mut done = Ok(());
+        for _ in 0..count.max(1) {
+            done = x11.run(move |d| d.button(number, true)).await;
+            if !hold.is_zero() && done.is_ok() {
+                tokio::select! {
+                    () = tokio::time::sleep(hold) => {}
+                    () = cancel.cancelled() => {}
+                }
+            }
+            // Whatever happened: what is down comes up.
+            let up = x11.run(move |d| d.button(number, false)).await;
+            done = done.and(up);
+            if done.is_err() || cancel.is_cancelled() {
+                break;
+            }
+        }
+        let released = x11.run(move |d| d.hold(modifiers, false)).await;
+        done.and(released).map_err(unknown)?;
+        x11.run(move |d| d.delivered(id)).await.map_err(unknown)?;
+        Ok(Performed { handled: true, ..Performed::default() })
+    }
+
+    /// Presses at one point, moves, releases at another.
+    pub(crate) async fn drag(
+        &mut self,
+        from: (f64, f64),
+        to: (f64, f64),
+        target: Option<Handle>,
+    ) -> Result<Performed> {
+        // What lies at the end is judged before anything is picked up: afterwards the thing itself is in the way.
+        if let Some(target) = target {
+            let aim = self.aim_at(target, stickpin_kernel::device::AimOptions::default()).await?;
+            match aim.hit {
+                Hit::Target => {}
+                Hit::Covered { what, .. } => {
+                    let landed = Landed::Elsewhere { what, stopped: true };
+                    return Ok(Performed { handled: true, landed, ..Performed::default() });
+                }
+                Hit::OffScreen => return Ok(Performed::default()),
+            }
+        }
+        let (sight, window) = self.own_window_at("drag", from).await?;
+        let (x11, id) = (sight.x11, window.id);
+        self.move_pointer(&x11, id, from).await.map_err(unknown)?;
+        let mut done = x11.run(|d| d.button(1, true)).await;
+        for step in 1..=STEPS {
+            if done.is_err() {
+                break;
+            }
+            let part = f64::from(step) / f64::from(STEPS);
+            let (x, y) = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
+            done = x11.run(move |d| d.move_to(x, y)).await;
+            // As fast as a hand: toolkits tell a drag from a press by the way that the pointer goes.
+            tokio::time::sleep(STEP).await;
+        }
+        let delivered = x11.run(move |d| d.delivered(id)).await;
+        let released = x11.run(|d| d.button(1, false)).await;
+        done.and(delivered).and(released).map_err(unknown)?;
+        x11.run(move |d| d.delivered(id)).await.map_err(unknown)?;
+        Ok(Performed { handled: true, ..Performed::default() })
+    }
+
+    /// Scrolls a container, or what is in the middle of the active window: by its scroll bar where it says how far it
+    /// is, else by the wheel.
+    pub(crate) async fn scroll(&mut self, target: Option<Handle>, dx: f64, dy: f64) -> Result<Performed> {
+        if let Some(bars) = target.and_then(|t| self.index(t)).map(|at| self.bars(at)) {
+            let mut moved = false;
+            for bar in bars {
+                let vertical = self.boxes_of(&bar).await?.is_some_and(|b| b.height > b.width);
+                moved |= self.scroll_by(&bar, if vertical { dy } else { dx }).await?;
+            }
+            if moved {
+                return Ok(Performed { handled: true, moved, ..Performed::default() });
+            }
+        }
+        let area = match target {
+            Some(target) => self.boxes(&[target]).await?.pop().flatten(),
+            None => self.active_window().await?.map(|(_, window)| window.content()),
+        };
+        let Some(area) = area else { return Err(self.screen.unseen("scroll")) };
+        let point = area.center();
+        let (sight, window) = self.own_window_at("scroll", point).await?;
+        let (x11, id) = (sight.x11, window.id);
+        let before = x11.run(move |d| d.picture(area)).await?;
+        let (right, down) = (notches(dx), notches(dy));
+        x11.run(move |d| {
+            d.move_to(point.0, point.1)?;
+            d.wheel(right, down)?;
+            d.delivered(id)
+        })
+        .await
+        .map_err(unknown)?;
+        // Whether anything moved shows on the screen, once it is drawn.
+        let cancel = CancellationToken::new();
+        self.until_changed(SCROLLED, &cancel).await?;
+        let after = x11.run(move |d| d.picture(area)).await.map_err(unknown)?;
+        Ok(Performed { handled: true, moved: before != after, ..Performed::default() })
+    }
+
+    /// The scroll bars of the nearest container around an object, itself included.
+    fn bars(&self, at: usize) -> Vec<String> {
+        let Some(last) = &self.last else { return Vec::new() };
+        let objects = &last.picture.objects;
+        let pane =
+            crate::aim::chain(&last.picture, at).into_iter().find(|&i| objects[i].role == n::SCROLL_PANE);
+        let children = pane.map(|pane| objects[pane].children.clone()).unwrap_or_default();
+        let bars = children.into_iter().filter(|&c| objects[c].role == n::SCROLL_BAR);
+        bars.map(|c| objects[c].path.clone()).collect()
+    }
+
+    async fn boxes_of(&mut self, path: &str) -> Result<Option<Rect>> {
+        let id = self.ids.id(path);
+        Ok(self.boxes(&[Handle { scope: crate::capture::tree::APP, id }]).await?.pop().flatten())
+    }
+
+    /// The window of the app that has the focus, else its topmost; with the display.
+    pub(crate) async fn active_window(&mut self) -> Result<Option<(X11, Window)>> {
+        let Some(sight) = self.sight().await? else { return Ok(None) };
+        let pid = self.info.pid;
+        let own = || sight.windows.iter().filter(|w| (w.pid == pid || pid.is_none()) && !w.popup);
+        let shown = || own().filter(|w| w.presence == crate::display::Presence::Shown);
+        let found = own().find(|w| w.active).or_else(|| shown().next_back()).or_else(|| own().next_back());
+        Ok(found.cloned().map(|window| (sight.x11.clone(), window)))
+    }
+
+    /// Moves the pointer to a point of the screen; the app has seen it when this returns.
+    pub(crate) async fn point_to(&mut self, x: f64, y: f64) -> Result<()> {
+        let x11 = self.screen.x11("move the pointer").await?;
+        match self.active_window().await? {
+            Some((_, window)) => self.move_pointer(&x11, window.id, (x, y)).await,
+            None => x11.run(move |d| d.move_to(x, y)).await,
+        }
+    }
+}
+
+/// No keys held.
+pub(crate) const NONE: Modifiers = Modifiers { alt: false, control: false, meta: false, shift: false };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pixels_become_notches_and_never_none() {
+        assert_eq!((notches(600.0), notches(-90.0), notches(3.0), notches(0.0)), (10, -2, 1, 0));
+        assert_eq!((notches(1e9), notches(f64::NAN)), (200, 0));
+    }
+}

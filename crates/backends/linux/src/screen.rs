@@ -1,0 +1,157 @@
+//! What a session acts on: a display of its own, the person's, or none that input could be sent to.
+
+use crate::display::{Address, Presence, Window, X11};
+use crate::private::Private;
+use stickpin_kernel::{Error, ErrorCode, Result};
+
+/// The screen of a session.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    /// Connected when it is needed first.
+    x11: Option<X11>,
+    address: Option<Address>,
+    /// Whether the person's session is one of Wayland.
+    wayland: bool,
+    private: Option<Private>,
+}
+
+impl Screen {
+    /// A display of the session's own; returns when a window manager is there.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`; nothing runs then.
+    pub(crate) async fn own(mut private: Private) -> Result<Self> {
+        let cookie = Some(private.cookie.clone());
+        let address = Address { name: private.display.clone(), cookie, shared: false };
+        match X11::connect(address.clone()).await {
+            Ok(x11) => {
+                Ok(Self { x11: Some(x11), address: Some(address), wayland: false, private: Some(private) })
+            }
+            Err(e) => {
+                private.end().await?;
+                Err(e)
+            }
+        }
+    }
+
+    /// The display that the person uses, if there is one.
+    pub(crate) fn shared(display: Option<&str>, wayland: bool) -> Self {
+        let address = display.map(|name| Address { name: name.to_owned(), cookie: None, shared: true });
+        Self { x11: None, address, wayland, private: None }
+    }
+
+    /// The display of the session's own.
+    pub(crate) fn private(&self) -> Option<&Private> {
+        self.private.as_ref()
+    }
+
+    /// Whether windows may be moved about: nobody but the session uses this display.
+    pub(crate) fn is_own(&self) -> bool {
+        self.private.is_some()
+    }
+
+    /// The display, to do something that the accessibility bus cannot.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` naming what is missing, `DEVICE_NOT_FOUND` when the display cannot be used.
+    pub(crate) async fn x11(&mut self, to: &str) -> Result<X11> {
+        if let Some(x11) = &self.x11 {
+            return Ok(x11.clone());
+        }
+        let Some(address) = &self.address else { return Err(self.none(to)) };
+        let x11 = X11::connect(address.clone()).await?;
+        self.x11 = Some(x11.clone());
+        Ok(x11)
+    }
+
+    /// The display, where there is one.
+    pub(crate) async fn x11_if_any(&mut self) -> Result<Option<X11>> {
+        if self.address.is_none() { Ok(None) } else { self.x11("look at windows").await.map(Some) }
+    }
+
+    fn none(&self, to: &str) -> Error {
+        let why = if self.wayland {
+            let tool = match to {
+                "take pictures" => "grim",
+                "use the clipboard" => "wl-clipboard",
+                _ => "wtype and ydotool",
+            };
+            format!("stickpin cannot {to} in a Wayland session: that takes {tool}, which it does not drive")
+        } else {
+            format!("stickpin cannot {to}: there is no display")
+        };
+        Error::new(ErrorCode::Unsupported, why)
+            .hint("stickpin open linux:APP --private --relaunch gives the app a display of its own")
+    }
+
+    /// The error of a window of an app that is a Wayland window: the X server does not know it.
+    pub(crate) fn unseen(&self, to: &str) -> Error {
+        if self.wayland {
+            return self.none(to);
+        }
+        Error::new(ErrorCode::ElementOffscreen, format!("stickpin cannot {to}: the app shows no window"))
+            .hint("stickpin snapshot -i")
+    }
+
+    /// Makes sure that a person could see this window, by bringing it back where that disturbs nobody.
+    ///
+    /// # Errors
+    /// `ELEMENT_OFFSCREEN` when it is minimised or on another workspace of a display that somebody uses.
+    pub(crate) async fn present(&mut self, window: &Window) -> Result<()> {
+        let what = match window.presence {
+            Presence::Shown => return Ok(()),
+            Presence::Minimised => "minimised",
+            Presence::Elsewhere => "on another workspace",
+        };
+        if self.is_own() {
+            let x11 = self.x11("bring a window back").await?;
+            let window = window.clone();
+            if x11.run(move |d| d.raise(&window)).await? {
+                return Ok(());
+            }
+        }
+        Err(Error::new(ErrorCode::ElementOffscreen, format!("{} is {what}", window.words()))
+            .hint("bring it back first; with open --private stickpin does that itself"))
+    }
+
+    /// Ends what was started for the session.
+    ///
+    /// # Errors
+    /// `IO`.
+    pub(crate) async fn end(&mut self) -> Result<()> {
+        self.x11 = None;
+        match &mut self.private {
+            Some(private) => private.end().await,
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn without_a_display_it_is_said_what_is_missing() {
+        let mut none = Screen::shared(None, false);
+        let error = none.x11("type keys").await.unwrap_err();
+        assert_eq!(error.code, ErrorCode::Unsupported);
+        assert!(error.message.contains("no display") && error.hint.contains("--private"), "{error}");
+        assert!(none.x11_if_any().await.unwrap().is_none());
+        let mut wayland = Screen::shared(None, true);
+        for (to, tool) in
+            [("type keys", "wtype"), ("take pictures", "grim"), ("use the clipboard", "wl-clipboard")]
+        {
+            let error = wayland.x11(to).await.unwrap_err();
+            assert!(error.message.contains(tool), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_display_that_is_not_there_is_named() {
+        let mut gone = Screen::shared(Some(":4095"), false);
+        let error = gone.x11("type keys").await.unwrap_err();
+        assert_eq!(error.code, ErrorCode::DeviceNotFound);
+        assert!(error.message.contains(":4095"), "{error}");
+    }
+}

@@ -1,0 +1,69 @@
+//! Pictures: of the app's window with its pop-ups, of the whole screen, of one element.
+
+use crate::device::LinuxDevice;
+use crate::display::Window;
+use stickpin_kernel::device::{Shot, ShotRequest};
+use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_tree::Rect;
+
+/// The smallest rectangle around all of these.
+fn around(all: impl Iterator<Item = Rect>) -> Option<Rect> {
+    all.reduce(|a, b| {
+        let (x, y) = (a.x.min(b.x), a.y.min(b.y));
+        let (right, bottom) = ((a.x + a.width).max(b.x + b.width), (a.y + a.height).max(b.y + b.height));
+        Rect { x, y, width: right - x, height: bottom - y }
+    })
+}
+
+/// What a picture of a window shows: it, and the pop-ups of its process, which may stand out over its edge.
+fn shown(window: &Window, windows: &[Window]) -> Option<Rect> {
+    let popups = windows.iter().filter(|w| w.popup && w.pid == window.pid).map(|w| w.area);
+    around(std::iter::once(window.whole()).chain(popups))
+}
+
+impl LinuxDevice {
+    /// Takes one.
+    pub(crate) async fn shot(&mut self, request: &ShotRequest) -> Result<Shot> {
+        let x11 = self.screen.x11("take pictures").await?;
+        let area = if let Some(handle) = request.of {
+            let rect = self.boxes(&[handle]).await?.pop().flatten();
+            rect.ok_or_else(|| {
+                Error::new(ErrorCode::ElementOffscreen, "the element has no place on the screen")
+                    .hint("stickpin scroll, or open what it is in")
+            })?
+        } else if request.full {
+            let (width, height) = x11.run(|d| Ok(d.size)).await?;
+            Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) }
+        } else {
+            let Some((_, window)) = self.active_window().await? else {
+                return Err(self.screen.unseen("take a picture of the app"));
+            };
+            self.screen.present(&window).await?;
+            let windows = x11.run(|d| d.windows()).await?;
+            shown(&window, &windows).unwrap_or_else(|| window.whole())
+        };
+        let picture = x11.run(move |d| d.picture(area)).await?.ok_or_else(|| {
+            Error::new(ErrorCode::ElementOffscreen, "what the picture is of is not on the screen")
+                .hint("stickpin screenshot --full")
+        })?;
+        let area = picture.area();
+        let png = tokio::task::spawn_blocking(move || picture.png()).await;
+        let internal =
+            |e: &dyn std::fmt::Display| Error::new(ErrorCode::Internal, format!("the picture: {e}"));
+        let png = png.map_err(|e| internal(&e))?.map_err(|e| internal(&e))?;
+        Ok(Shot { png, area, scale: 1.0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_goes_around_everything_of_the_app() {
+        let rect = |x, y, width, height| Rect { x, y, width, height };
+        let all = [rect(10.0, 10.0, 100.0, 100.0), rect(90.0, 5.0, 50.0, 20.0)];
+        assert_eq!(around(all.into_iter()), Some(rect(10.0, 5.0, 130.0, 105.0)));
+        assert_eq!(around(std::iter::empty()), None);
+    }
+}
