@@ -154,7 +154,7 @@ async fn dragging_moves_the_record_that_was_dragged() {
 #[tokio::test]
 async fn what_is_covered_out_of_reach_or_invisible_is_said_before_a_press() {
     let mut b = Bench::open("sim:settings/reach").await;
-    let look = AimOptions { pointer: false };
+    let look = AimOptions::default();
     for name in ["Outside", "Invisible"] {
         let target = b.find(Role::Button, name).await;
         assert_eq!(b.device.aim(target, look).await.unwrap().hit, Hit::OffScreen, "{name}");
@@ -184,7 +184,7 @@ async fn what_is_covered_out_of_reach_or_invisible_is_said_before_a_press() {
 async fn a_bare_point_presses_what_is_there() {
     let mut b = Bench::open("sim:settings/reach").await;
     let free = b.find(Role::Button, "Free").await;
-    let point = b.device.aim(free, AimOptions { pointer: false }).await.unwrap().point;
+    let point = b.device.aim(free, AimOptions::default()).await.unwrap().point;
     assert_eq!(b.device.element_at(point.0, point.1).await.unwrap(), Some(free));
     assert_eq!(b.device.element_at(-5.0, 5.0).await.unwrap(), None);
     let done = b.press_at(point, None).await.unwrap();
