@@ -178,12 +178,15 @@ impl Device for LinuxDevice {
         Ok(if stored { Captured::Unchanged } else { Captured::Tree(tree) })
     }
 
-    async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<Located>> {
+    async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
         self.alive().await?;
         if self.ids.path(handle.id).is_none() {
             return Ok(None);
         }
-        let tree = self.look(&[]).await?;
+        let tree = match self.still(handle, context).await? {
+            Some(tree) => tree,
+            None => self.look(&[]).await?,
+        };
         let node = tree.find_handle(handle).map(|node| node.id());
         Ok(node.map(|node| Located { tree, node }))
     }

@@ -1,0 +1,234 @@
+//! Looking at one element again without reading the whole app: the last reading still holds where nothing was signalled
+//! since, and where what counts for the element answers as it did.
+//!
+//! Silence alone proves nothing, because toolkits do not signal everything. So the element, all that is above it, its row,
+//! and what its record is told by are asked again; any difference means that the app is read anew.
+
+use crate::act::ACTIVATION;
+use crate::capture::ask::{Ask, Questions};
+use crate::device::LinuxDevice;
+use crate::model::{Object, Picture};
+use crate::roles::number as role;
+use crate::states;
+use crate::tables::ROW;
+use hashbrown::{HashMap, HashSet};
+use std::sync::Arc;
+use stickpin_kernel::Result;
+use stickpin_tree::{Handle, Tree};
+
+/// Objects that are asked again at most; more, and the app is read anew.
+const MOST: usize = 120;
+
+/// Children of one object that are compared.
+const CHILDREN: usize = 200;
+
+/// Characters of a text that are read again.
+const CHARACTERS: usize = 2_000;
+
+impl LinuxDevice {
+    /// The last tree, if it still holds for this element.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`, `TIMEOUT`.
+    pub(crate) async fn still(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Arc<Tree>>> {
+        // What was signalled until now has been heard when this comes back.
+        if let Err(fault) = self.link.barrier().await {
+            return Err(self.failed(fault).await);
+        }
+        let Some(last) = &self.last else { return Ok(None) };
+        let pending = self.activated.as_ref().is_some_and(|(_, at)| at.elapsed() < 2 * ACTIVATION);
+        if self.heard.state().changes != self.seen || pending {
+            return Ok(None);
+        }
+        let Some(again) = Again::of(&last.picture, |h| self.ids.path(h.id).map(|p| &**p), handle, context)
+        else {
+            return Ok(None);
+        };
+        let tree = Arc::clone(&last.tree);
+        match again.same(&self.link, &last.picture).await {
+            Ok(true) if self.heard.state().changes == self.seen => Ok(Some(tree)),
+            Ok(_) => Ok(None),
+            Err(fault) => Err(self.failed(fault).await),
+        }
+    }
+}
+
+/// The objects that are asked again.
+#[derive(Debug, PartialEq, Eq)]
+struct Again {
+    objects: Vec<usize>,
+    /// Those whose children are compared, too.
+    above: HashSet<usize>,
+}
+
+impl Again {
+    /// What counts for an element; none where it is not in the picture, or it would be too much.
+    fn of<'a>(
+        picture: &Picture,
+        path: impl Fn(Handle) -> Option<&'a str>,
+        handle: Handle,
+        context: &[Handle],
+    ) -> Option<Self> {
+        let mut parents: HashMap<usize, usize> = HashMap::new();
+        let mut by_path: HashMap<&str, usize> = HashMap::new();
+        for (at, object) in picture.objects.iter().enumerate() {
+            by_path.insert(&object.path, at);
+            for &child in &object.children {
+                parents.entry(child).or_insert(at);
+            }
+        }
+        let find = |h: Handle| by_path.get(path(h)?).copied().filter(|&at| picture.objects[at].shown);
+        let target = find(handle)?;
+        let mut again = Self { objects: Vec::new(), above: HashSet::new() };
+        let mut seen = HashSet::new();
+        for at in std::iter::once(target).chain(context.iter().filter_map(|&h| find(h))) {
+            let mut here = Some(at);
+            while let Some(at) = here {
+                let object = &picture.objects[at];
+                if at != target {
+                    again.above.insert(at);
+                }
+                if is_row(object) || (at == target && names_itself(picture, at)) {
+                    again.whole(picture, at, &mut seen)?;
+                } else if seen.insert(at) {
+                    again.objects.push(at);
+                }
+                here = parents.get(&at).copied();
+            }
+        }
+        (again.objects.len() <= MOST).then_some(again)
+    }
+
+    /// Adds an object with everything below it.
+    fn whole(&mut self, picture: &Picture, at: usize, seen: &mut HashSet<usize>) -> Option<()> {
+        if self.objects.len() > MOST {
+            return None;
+        }
+        if seen.insert(at) {
+            self.objects.push(at);
+        }
+        let object = &picture.objects[at];
+        if !object.children.is_empty() {
+            self.above.insert(at);
+        }
+        object
+            .children
+            .iter()
+            .filter(|&&c| picture.objects[c].shown)
+            .try_for_each(|&c| self.whole(picture, c, seen))
+    }
+
+    /// Asks again, and compares.
+    async fn same(
+        &self,
+        link: &crate::bus::Link,
+        picture: &Picture,
+    ) -> std::result::Result<bool, crate::bus::Fault> {
+        let old: Vec<&Object> = self.objects.iter().map(|&at| &picture.objects[at]).collect();
+        let objects = old.iter().map(|&object| object.clone()).collect();
+        let mut now = Picture { toolkit: picture.toolkit, objects, truncated: false };
+        let mut questions = Questions::default();
+        for (at, (&object, &place)) in old.iter().zip(&self.objects).enumerate() {
+            // The app knows no object for it.
+            if object.path.is_empty() || object.path.ends_with(ROW) {
+                continue;
+            }
+            questions.add(at, Ask::Name);
+            if place != 0 {
+                questions.add(at, Ask::States);
+                questions.add(at, Ask::Role);
+            }
+            if object.text.as_ref().is_some_and(|text| text.len() <= CHARACTERS) {
+                questions.add(at, Ask::Text);
+            }
+            if object.number.is_some() {
+                questions.add(at, Ask::Number);
+            }
+            let parent = self.above.contains(&place) && object.children.len() <= CHILDREN;
+            if parent && !object.is(states::MANAGES_DESCENDANTS) {
+                questions.add(at, Ask::Children);
+            }
+        }
+        let answers = questions.ask(link, &mut now).await?;
+        if !answers.vanished.is_empty() || now.objects.iter().zip(&old).any(|(now, &old)| now != old) {
+            return Ok(false);
+        }
+        let same_children = |(at, named): &(usize, Vec<(String, String)>)| {
+            let known = old[*at].children.iter().map(|&child| picture.objects[child].path.as_str());
+            let named = named.iter().filter(|(bus, _)| *bus == link.name).map(|(_, path)| path.as_str());
+            known.eq(named)
+        };
+        Ok(answers.children.iter().all(same_children))
+    }
+}
+
+/// Whether what is written inside is little, and may be the name.
+fn names_itself(picture: &Picture, at: usize) -> bool {
+    crate::roles::is_named_by_content(picture.objects[at].role)
+}
+
+/// What repeats, and tells its elements from those of its likes.
+fn is_row(object: &Object) -> bool {
+    matches!(object.role, role::LIST_ITEM | role::TABLE_ROW | role::TREE_ITEM | role::ARTICLE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::Toolkit;
+
+    /// A window with a list of two rows of two cells each, and a button.
+    fn picture() -> Picture {
+        let object = |role, children: &[usize]| Object {
+            role,
+            children: children.to_vec(),
+            shown: true,
+            ..Object::default()
+        };
+        let mut objects = vec![
+            object(75, &[1]),
+            object(role::FRAME, &[2, 9]),
+            object(role::LIST, &[3, 6]),
+            object(role::LIST_ITEM, &[4, 5]),
+            object(role::LABEL, &[]),
+            object(role::PUSH_BUTTON, &[]),
+            object(role::LIST_ITEM, &[7, 8]),
+            object(role::LABEL, &[]),
+            object(role::PUSH_BUTTON, &[]),
+            object(role::PUSH_BUTTON, &[]),
+        ];
+        for (at, object) in objects.iter_mut().enumerate() {
+            object.path = format!("/{at}");
+        }
+        Picture { toolkit: Toolkit::Gtk3, objects, truncated: false }
+    }
+
+    fn again(target: u64, context: &[u64]) -> Option<(Vec<usize>, Vec<usize>)> {
+        let paths: Vec<String> = (0..10).map(|n| format!("/{n}")).collect();
+        let handle = |id| Handle { scope: 1, id };
+        let context: Vec<Handle> = context.iter().copied().map(handle).collect();
+        let path = |h: Handle| paths.get(h.id as usize).map(String::as_str);
+        let again = Again::of(&picture(), path, handle(target), &context)?;
+        let mut objects = again.objects;
+        let mut above: Vec<usize> = again.above.into_iter().collect();
+        objects.sort_unstable();
+        above.sort_unstable();
+        Some((objects, above))
+    }
+
+    #[test]
+    fn the_row_of_an_element_is_asked_whole_and_what_is_above_it_for_its_children() {
+        assert_eq!(again(5, &[]), Some((vec![0, 1, 2, 3, 4, 5], vec![0, 1, 2, 3])));
+        assert_eq!(again(9, &[]), Some((vec![0, 1, 9], vec![0, 1])));
+    }
+
+    #[test]
+    fn what_the_record_is_told_by_is_asked_too() {
+        assert_eq!(again(9, &[4]), Some((vec![0, 1, 2, 3, 4, 5, 9], vec![0, 1, 2, 3, 4])));
+    }
+
+    #[test]
+    fn what_is_not_in_the_picture_proves_nothing() {
+        assert_eq!(again(77, &[]), None);
+    }
+}
