@@ -127,6 +127,7 @@ scenarios! {
     web_blessing: in_process mcp process_text;
     web_files: in_process mcp;
     web_lies: in_process mcp mcp_typescript process_text process_json;
+    web_moving: in_process mcp;
     web_orders: in_process mcp_typescript process_json;
     web_reach: in_process mcp_typescript;
     web_read: in_process mcp;

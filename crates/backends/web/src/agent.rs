@@ -47,6 +47,11 @@ pub(crate) struct Aimed {
     pub(crate) rect: Option<[f64; 4]>,
     /// The point to press; none if no part of it could be brought into view.
     pub(crate) point: Option<(f64, f64)>,
+    /// What is at that point.
+    pub(crate) hit: Option<HitTest>,
+    /// How often the document had changed by then; -1: more is to come by itself.
+    #[serde(default)]
+    pub(crate) at: i64,
 }
 
 /// `hit(id, x, y)`: what a press at a point would reach.

@@ -21,14 +21,17 @@ impl WebDevice {
         loop {
             let steps = self.steps(&world).await?;
             let aimed: Option<Aimed> = self.tab.call(&world, "aim", (id,)).await?;
-            let Aimed { rect: bounds, point } = aimed.ok_or_else(gone)?;
+            let Aimed { rect: bounds, point, hit, at } = aimed.ok_or_else(gone)?;
             let bounds = bounds.map(|bounds| outward(rect(bounds), &steps));
             let (Some(bounds), Some(inside)) = (bounds, point) else {
                 let rect = bounds.unwrap_or_default();
                 return Ok(Aim { rect, point: rect.center(), hit: Hit::OffScreen });
             };
             let mut aim = Aim { rect: bounds, point: to_tab(inside, &steps), hit: Hit::Target };
-            aim.hit = self.hit_test(&world, id, inside, &steps).await?;
+            aim.hit = match hit {
+                Some(hit) if steps.is_empty() => hit.in_scope(world.scope),
+                _ => self.hit_test(&world, id, inside, &steps).await?,
+            };
             if aim.hit != Hit::Target && !steps.is_empty() && round == 1 {
                 // In view of its frame, which may be out of view itself: scroll everything around it.
                 self.scroll_into_view(&world, id).await?;
@@ -39,13 +42,22 @@ impl WebDevice {
                 return Ok(aim);
             }
             self.move_pointer(aim.point).await?;
-            self.tab.frame(&world).await?;
             // The pointer's arrival may have moved everything: what is there *now*?
-            let now = self.steps(&world).await?;
-            let inside = from_tab(aim.point, &now);
-            aim.hit = self.hit_test(&world, id, inside, &now).await?;
+            (aim.hit, aim.rect) = match steps.is_empty() {
+                true => {
+                    let (x, y) = aim.point;
+                    let (hit, now): (Option<HitTest>, Option<[f64; 4]>) =
+                        self.tab.call(&world, "arrived", (id, x, y, at)).await?;
+                    (hit.ok_or_else(gone)?.in_scope(world.scope), now.map_or(bounds, rect))
+                }
+                false => {
+                    self.tab.frame(&world).await?;
+                    let now = self.steps(&world).await?;
+                    let hit = self.hit_test(&world, id, from_tab(aim.point, &now), &now).await?;
+                    (hit, self.boxes(&[handle]).await?.into_iter().flatten().next().unwrap_or(bounds))
+                }
+            };
             if aim.hit == Hit::Target || round >= ROUNDS {
-                aim.rect = self.boxes(&[handle]).await?.into_iter().flatten().next().unwrap_or(bounds);
                 return Ok(aim);
             }
             round += 1;
@@ -84,13 +96,7 @@ impl WebDevice {
 
     async fn hit_one(&self, world: &World, id: u64, (x, y): (f64, f64)) -> Result<Hit> {
         let hit: Option<HitTest> = self.tab.call(world, "hit", (id, x, y)).await?;
-        Ok(match hit.ok_or_else(gone)? {
-            HitTest { target: true, .. } => Hit::Target,
-            HitTest { by: 0, .. } => Hit::OffScreen,
-            HitTest { by, what, .. } => {
-                Hit::Covered { by: Some(Handle { scope: world.scope, id: by }), what }
-            }
-        })
+        Ok(hit.ok_or_else(gone)?.in_scope(world.scope))
     }
 
     async fn scroll_into_view(&self, world: &World, id: u64) -> Result<(), Fault> {
@@ -111,6 +117,17 @@ impl WebDevice {
             // A page may react to the pointer alone.
             Error::from(fault).dispatched(Dispatched::Unknown)
         })
+    }
+}
+
+impl HitTest {
+    /// What the document with this scope said.
+    fn in_scope(self, scope: u64) -> Hit {
+        match self {
+            Self { target: true, .. } => Hit::Target,
+            Self { by: 0, .. } => Hit::OffScreen,
+            Self { by, what, .. } => Hit::Covered { by: Some(Handle { scope, id: by }), what },
+        }
     }
 }
 

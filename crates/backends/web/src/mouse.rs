@@ -68,7 +68,7 @@ impl WebDevice {
     }
 
     /// Where the press landed. Asked after the input was answered.
-    async fn verdict(&self, worlds: &[World]) -> Result<Landed> {
+    async fn verdict(&self, worlds: &[World], presses: u8) -> Result<Landed> {
         let mut asked = Vec::with_capacity(worlds.len());
         for world in worlds {
             match self.tab.begin(world, expression("clickVerdict", NONE)?) {
@@ -77,7 +77,13 @@ impl WebDevice {
                 Err(fault) => return Err(unknown(fault)),
             }
         }
-        let mut verdicts = Vec::new();
+        // What a document said when the press arrived, which may be before it was replaced.
+        let said = self.tab.write(|tab| tab.verdict.take()).map_err(unknown)?;
+        if presses == 1 && said.as_ref().is_some_and(|v| v.landed == "target") {
+            // The questions end the watch; the answer is known.
+            return Ok(Landed::Confirmed);
+        }
+        let mut verdicts = Vec::from_iter(said);
         for asking in asked {
             match self.tab.finish::<Option<Verdict>>(asking).await {
                 Ok(verdict) => verdicts.extend(verdict),
@@ -85,7 +91,7 @@ impl WebDevice {
                 Err(fault) => return Err(unknown(fault)),
             }
         }
-        // What a document said before it was replaced.
+        // One may come to a word while the others answer.
         verdicts.extend(self.tab.write(|tab| tab.verdict.take()).map_err(unknown)?);
         if verdicts.iter().any(|v| v.landed == "target") {
             return Ok(Landed::Confirmed);
@@ -132,7 +138,7 @@ impl WebDevice {
                 break;
             }
         }
-        let landed = self.verdict(&watched).await?;
+        let landed = self.verdict(&watched, *count).await?;
         Ok(Performed { handled: true, landed, ..Performed::default() })
     }
 
@@ -168,7 +174,7 @@ impl WebDevice {
             return Ok(Performed { handled: true, ..Performed::default() });
         }
         self.tab.deliver(off).await.map_err(unknown)?;
-        let landed = self.verdict(&watched).await?;
+        let landed = self.verdict(&watched, 1).await?;
         Ok(Performed { handled: true, landed, ..Performed::default() })
     }
 

@@ -6,6 +6,7 @@ mod delivery;
 use crate::agent;
 use crate::cdp::protocol as cdp;
 use crate::cdp::{CallError, Client, Method, Reply};
+use crate::mouse::NONE;
 use crate::state::{Shared, State, TabState};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -329,10 +330,7 @@ impl Tab {
     /// # Errors
     /// See [`Fault`].
     pub(crate) async fn frame(&self, world: &World) -> Result<(), Fault> {
-        let expression =
-            "new Promise(done=>{requestAnimationFrame(()=>setTimeout(done));setTimeout(done,100)})";
-        let () = self.evaluate::<IgnoredAny>(world, expression.to_owned()).await.map(|_| ())?;
-        Ok(())
+        self.call::<IgnoredAny>(world, "frame", NONE).await.map(drop)
     }
 
     /// Evaluates an expression in a document, and what it promises.

@@ -18,7 +18,11 @@ use stickpin_session::Origin;
 const AMOUNT: u32 = 600;
 
 /// How often `--until` scrolls before it gives up.
-const ROUNDS: usize = 200;
+const ROUNDS: usize = 1_000;
+
+/// The part of a container that `--until` scrolls by at most: a list that holds only what is in view shows every row
+/// once.
+const STEP: f64 = 0.75;
 
 /// How long rows may take to come after a scroll.
 const ARRIVAL: Duration = Duration::from_secs(1);
@@ -86,8 +90,7 @@ impl Scroll {
         How::new(self.settle, false, None, self.receipt)
     }
 
-    fn action(&self, target: Option<stickpin_tree::Handle>) -> Action {
-        let amount = f64::from(self.amount);
+    fn action(&self, target: Option<stickpin_tree::Handle>, amount: f64) -> Action {
         let (dx, dy) = match self.direction {
             Direction::Down => (0.0, amount),
             Direction::Up => (0.0, -amount),
@@ -121,7 +124,18 @@ impl Command for Scroll {
         };
         drop(cx.device()?.notices().await?);
         let words = container.as_ref().map_or_else(|| "the page".to_owned(), |c| c.words.clone());
-        let action = self.action(container.as_ref().map(crate::act::Ready::element).transpose()?);
+        let handle = container.as_ref().map(crate::act::Ready::element).transpose()?;
+        let mut amount = f64::from(self.amount);
+        if let (Some(handle), Some(_)) = (handle, &self.until)
+            && let Some(Some(shown)) = cx.device()?.rects(&[handle]).await?.first()
+        {
+            let side = match self.direction {
+                Direction::Down | Direction::Up => shown.height,
+                Direction::Left | Direction::Right => shown.width,
+            };
+            amount = amount.min((side * STEP).max(1.0));
+        }
+        let action = self.action(handle, amount);
         let (moved, found) = match &self.until {
             Some(until) => self.until(cx, until, &action, &words).await?,
             None => (cx.perform(&action, &words).await?.moved, None),

@@ -14,7 +14,9 @@
 //   idOf(element), nodeOf(id)   -> between numbers and objects that the debugger resolved into this world
 //
 // Aiming (aim.js)
-//   aim(id)                     -> {rect: [x,y,w,h] | null, point: [x,y] | null, hit?}; scrolls into view if need be
+//   aim(id)                     -> {rect: [x,y,w,h] | null, point: [x,y] | null, hit?, at?}; scrolls into view if need be
+//   arrived(id, x, y, at)       -> Promise of [hit, rect], when the page has answered the pointer
+//   frame()                     -> Promise: a frame was made, or 100 ms went by without one
 //   hit(id, x, y)               -> {target: true} | {target: false, by: id or 0, what: `dialog "Cookies"`}
 //   elementAt(x, y)             -> {id, frame: whether it shows a frame} | null
 //   rects([id])                 -> [[x,y,w,h] | null]
@@ -50,7 +52,7 @@ const wordsOf = id => {
 };
 
 globalThis.__stickpin = Object.freeze({
-  capture, locate, css, idOf, nodeOf, adoptRoot, rootsAsked, aim, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
+  capture, locate, css, idOf, nodeOf, adoptRoot, rootsAsked, aim, arrived, frame, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
   clickVerdict, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, scrolled, attrs, html, text,
   fileInput, expectDrop, dropVerdict, changes,
   unchanged, uncollected, changed, settled, announcements,

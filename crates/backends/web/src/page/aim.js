@@ -125,7 +125,8 @@ function reaches(at, target) {
 
 /**
  * Brings an element into view, chooses the point to press, and looks at what is there. null: gone; rect null: no box;
- * point null: no part of it can be brought into view.
+ * point null: no part of it can be brought into view. `at`: how often the document had changed by then, -1 where it
+ * was scrolled: that is answered with the next frame only.
  */
 function aim(id) {
   const e = nodeOf(id);
@@ -136,23 +137,51 @@ function aim(id) {
     if (aimed === null) return { rect: null, point: null };
   }
   let point = pointOf(aimed, e);
+  let scrolled = false;
+  const show = what => {
+    scrolled = true;
+    P.scrollIntoView.call(what, { block: 'center', inline: 'center', behavior: 'instant' });
+  };
   // What is in view and free is left where it is: scrolling moves things under a person's eyes.
   if (point === null || !hits(e, point)) {
-    P.scrollIntoView.call(aimed, { block: 'center', inline: 'center', behavior: 'instant' });
+    show(aimed);
     point = pointOf(aimed, e);
   }
   // A control that is there for assistive technology only is pressed through its label.
   if (point === null || !hits(e, point)) {
     const label = labelWithBox(e);
     if (label && label !== aimed) {
-      if (pointOf(label, e) === null) P.scrollIntoView.call(label, { block: 'center', inline: 'center', behavior: 'instant' });
+      if (pointOf(label, e) === null) show(label);
       const other = pointOf(label, e);
       if (other && hits(e, other)) point = other;
     }
   }
   const rect = rectOf(e) || rectOf(aimed);
-  return point ? { rect, point, hit: hit(id, point[0], point[1]) } : { rect, point: null };
+  if (!point) return { rect, point: null };
+  takePending();
+  return { rect, point, hit: hit(id, point[0], point[1]), at: scrolled ? -1 : changeCount };
 }
+
+/**
+ * What a press at a point would reach now that the pointer is there, and the box of the element: [hit, rect]. A page
+ * that answered the pointer, in its handlers or in what they put off until they were done, gets a frame to draw it.
+ * `at` is from `aim`.
+ */
+async function arrived(id, x, y, at) {
+  await later();
+  await later();
+  takePending();
+  if (at !== changeCount) await frame();
+  return [hit(id, x, y), rects([id])[0]];
+}
+
+const later = () => new Promise(done => setTimeout(done));
+
+/** A frame was made, or is not going to be. */
+const frame = () => new Promise(done => {
+  requestAnimationFrame(() => setTimeout(done));
+  setTimeout(done, 100);
+});
 
 const hits = (e, point) => {
   const at = deepAt(point[0], point[1]);
