@@ -9,6 +9,7 @@ pub(crate) mod close;
 pub(crate) mod count;
 pub(crate) mod devices;
 pub(crate) mod diff;
+pub(crate) mod diff_screenshot;
 pub(crate) mod doctor;
 pub(crate) mod drag;
 pub(crate) mod fill;

@@ -524,7 +524,7 @@ impl Device for FakeDevice {
         if let Some(mut hook) = world.on_shot.take() {
             hook(&mut world);
         }
-        Ok(Shot { png: image.encode()?, area, scale: 2.0 })
+        Ok(Shot { png: image.encode(crate::image::Format::Png)?, area, scale: 2.0 })
     }
 
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {

@@ -2,9 +2,52 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use font8x8::legacy::BASIC_LEGACY;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// Width and height of a character, in pixels.
 pub(crate) const CELL: u32 = 8;
+
+/// Pixels of a file that is read at most: a small file can claim to be a large picture.
+const MAX_PIXELS: u64 = 100_000_000;
+
+/// How good a JPEG is, of 100: letters stay sharp.
+const QUALITY: u8 = 85;
+
+/// How a picture is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Format {
+    /// Every pixel as it is.
+    #[default]
+    Png,
+    /// Small, and not every pixel as it is.
+    Jpeg,
+    /// Every pixel as it is, and smaller than PNG.
+    Webp,
+}
+
+impl Format {
+    /// The format that the name of a file asks for.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "png" => Some(Self::Png),
+            "jpg" | "jpeg" => Some(Self::Jpeg),
+            "webp" => Some(Self::Webp),
+            _ => None,
+        }
+    }
+
+    /// The end of a file's name.
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Self::Png => "png",
+            Self::Jpeg => "jpeg",
+            Self::Webp => "webp",
+        }
+    }
+}
 
 /// A picture in memory: 8 bits each of red, green, blue.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -45,11 +88,66 @@ impl Image {
         Ok(Self { width: frame.width, height: frame.height, rgb })
     }
 
-    /// Writes a PNG.
+    /// Reads a PNG or WebP that somebody keeps.
     ///
     /// # Errors
-    /// `INTERNAL`.
-    pub(crate) fn encode(&self) -> Result<Vec<u8>> {
+    /// `INVALID_ARGS` for anything else, and for pictures that are too large.
+    pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Self> {
+        let bad = |why: &dyn std::fmt::Display| {
+            Error::new(ErrorCode::InvalidArgs, format!("{} cannot be compared: {why}", path.display()))
+                .hint("pictures are compared as PNG or WebP: stickpin screenshot before.png")
+        };
+        let too_large = |width: u32, height: u32| u64::from(width) * u64::from(height) > MAX_PIXELS;
+        if bytes.starts_with(b"RIFF") {
+            let mut decoder =
+                image_webp::WebPDecoder::new(std::io::Cursor::new(bytes)).map_err(|e| bad(&e))?;
+            let (width, height) = decoder.dimensions();
+            let size = decoder.output_buffer_size().filter(|_| !too_large(width, height));
+            let mut raw = vec![0; size.ok_or_else(|| bad(&"it is too large"))?];
+            decoder.read_image(&mut raw).map_err(|e| bad(&e))?;
+            let rgb = match decoder.has_alpha() {
+                true => raw.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect(),
+                false => raw,
+            };
+            return Ok(Self { width, height, rgb });
+        }
+        let reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().map_err(|e| bad(&e))?;
+        let (width, height) = (reader.info().width, reader.info().height);
+        if too_large(width, height) {
+            return Err(bad(&"it is too large"));
+        }
+        Self::decode(bytes).map_err(|e| bad(&e.message))
+    }
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// `INTERNAL`; `INVALID_ARGS` for a picture that is too large for the format.
+    pub(crate) fn encode(&self, format: Format) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        match format {
+            Format::Png => return self.png(),
+            Format::Webp => image_webp::WebPEncoder::new(&mut out)
+                .encode(&self.rgb, self.width, self.height, image_webp::ColorType::Rgb8)
+                .map_err(|e| self.no_place(format, &e))?,
+            Format::Jpeg => {
+                let size = u16::try_from(self.width).ok().zip(u16::try_from(self.height).ok());
+                let (width, height) = size.ok_or_else(|| self.no_place(format, &"it is too large"))?;
+                jpeg_encoder::Encoder::new(&mut out, QUALITY)
+                    .encode(&self.rgb, width, height, jpeg_encoder::ColorType::Rgb)
+                    .map_err(|e| self.no_place(format, &e))?;
+            }
+        }
+        Ok(out)
+    }
+
+    fn no_place(&self, format: Format, why: &dyn std::fmt::Display) -> Error {
+        let (width, height, name) = (self.width, self.height, format.extension());
+        Error::new(ErrorCode::InvalidArgs, format!("a picture of {width}x{height} is no {name}: {why}"))
+            .hint("--format png, or a smaller one: --max-px 8000")
+    }
+
+    fn png(&self) -> Result<Vec<u8>> {
         let bad = |e: png::EncodingError| {
             Error::new(ErrorCode::Internal, format!("the picture cannot be written: {e}"))
         };
@@ -100,6 +198,38 @@ impl Image {
         (Self { width, height, rgb }, factor)
     }
 
+    /// What of `now` differs from this picture, as a pale copy of it in which that is red, and how many pixels that
+    /// are. Colours that differ by no more than `tolerance` are the same; what one of them does not have differs.
+    pub(crate) fn differences(&self, now: &Self, tolerance: u8) -> (Self, u64) {
+        let (width, height) = (self.width.max(now.width), self.height.max(now.height));
+        let mut rgb = Vec::with_capacity(3 * width as usize * height as usize);
+        let mut count = 0;
+        for y in 0..height {
+            for x in 0..width {
+                let (then, here) = (self.pixel(x, y), now.pixel(x, y));
+                let same = match (then, here) {
+                    (Some(a), Some(b)) => a.iter().zip(b).all(|(&a, &b)| a.abs_diff(b) <= tolerance),
+                    (None, None) => true,
+                    _ => false,
+                };
+                if same {
+                    let pale = |c: u8| 255 - (255 - c) / 4;
+                    rgb.extend(here.map_or([255; 3], |p| [pale(p[0]), pale(p[1]), pale(p[2])]));
+                } else {
+                    count += 1;
+                    rgb.extend([220, 0, 0]);
+                }
+            }
+        }
+        (Self { width, height, rgb }, count)
+    }
+
+    fn pixel(&self, x: u32, y: u32) -> Option<&[u8]> {
+        let inside = x < self.width && y < self.height;
+        let at = 3 * (y as usize * self.width as usize + x as usize);
+        if inside { self.rgb.get(at..at + 3) } else { None }
+    }
+
     fn put(&mut self, x: i64, y: i64, color: [u8; 3]) {
         if (0..i64::from(self.width)).contains(&x) && (0..i64::from(self.height)).contains(&y) {
             let at = 3 * (y as usize * self.width as usize + x as usize);
@@ -147,7 +277,37 @@ mod tests {
         let mut image = Image::plain(20, 10, [1, 2, 3]);
         image.frame(2, 2, 5, 5, [255, 0, 0]);
         image.text(-3, 4, "e1", [0, 255, 0]);
-        assert_eq!(Image::decode(&image.encode().unwrap()).unwrap(), image);
+        assert_eq!(Image::decode(&image.encode(Format::Png).unwrap()).unwrap(), image);
+        for format in [Format::Png, Format::Webp] {
+            let written = image.encode(format).unwrap();
+            assert_eq!(Image::read(Path::new("a"), &written).unwrap(), image);
+        }
+        let jpeg = image.encode(Format::Jpeg).unwrap();
+        assert!(jpeg.starts_with(&[0xff, 0xd8, 0xff]) && jpeg.ends_with(&[0xff, 0xd9]));
+        assert_eq!(Image::read(Path::new("a.jpg"), &jpeg).unwrap_err().code, ErrorCode::InvalidArgs);
+        let wide = Image::plain(70_000, 1, [0; 3]);
+        assert_eq!(wide.encode(Format::Jpeg).unwrap_err().code, ErrorCode::InvalidArgs);
+    }
+
+    #[test]
+    fn a_file_that_claims_to_be_huge_is_not_read() {
+        let mut png = Image::plain(1, 1, [0; 3]).encode(Format::Png).unwrap();
+        png[16..24].copy_from_slice(&[0, 1, 0, 0, 0, 1, 0, 0]);
+        assert_eq!(Image::read(Path::new("a.png"), &png).unwrap_err().code, ErrorCode::InvalidArgs);
+    }
+
+    #[test]
+    fn differences_are_counted_and_shown_in_red() {
+        let then = Image::plain(10, 4, [100; 3]);
+        let mut now = then.clone();
+        now.fill(2, 1, 3, 1, [105; 3]);
+        assert_eq!(then.differences(&now, 8).1, 0);
+        let (picture, count) = then.differences(&now, 4);
+        assert_eq!((count, picture.pixel(2, 1)), (3, Some(&[220, 0, 0][..])));
+        assert_eq!(picture.pixel(0, 0), Some(&[217, 217, 217][..]));
+        // A row and a column that only one of them has: 10 + 5, less the corner that neither has.
+        let other = Image::plain(9, 5, [100; 3]);
+        assert_eq!(then.differences(&other, 0).1, 4 + 9);
     }
 
     #[test]

@@ -30,6 +30,7 @@ list! {
     commands::snapshot::Snapshot,
     commands::read::Read,
     commands::diff::DiffSnapshot,
+    commands::diff_screenshot::DiffScreenshot,
     commands::press::Press,
     commands::longpress::LongPress,
     commands::hover::Hover,

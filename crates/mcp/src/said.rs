@@ -60,7 +60,7 @@ impl Said {
         let mut content = vec![ContentBlock::text(self.text)];
         for path in self.pictures {
             match picture(&path).await {
-                Ok(data) => content.push(ContentBlock::image(data, "image/png")),
+                Ok(data) => content.push(ContentBlock::image(data, kind_of(&path))),
                 Err(why) => content.push(ContentBlock::text(format!("the picture is not shown: {why}"))),
             }
         }
@@ -70,6 +70,15 @@ impl Said {
         };
         result.structured_content = structured;
         result
+    }
+}
+
+/// What kind of picture a file is, by its name: ours say it.
+fn kind_of(path: &Path) -> &'static str {
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("jpeg") => "image/jpeg",
+        Some("webp") => "image/webp",
+        _ => "image/png",
     }
 }
 

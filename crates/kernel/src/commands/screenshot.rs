@@ -5,7 +5,7 @@ use crate::cx::Cx;
 use crate::device::{Capability, Shot, ShotRequest};
 use crate::error::{Error, ErrorCode, Result, io_error};
 use crate::host::private_dir;
-use crate::image::Image;
+use crate::image::{Format, Image};
 use crate::picture::{Mark, Picture, Placed};
 use crate::render::{Show, Text};
 use crate::target::Target;
@@ -17,13 +17,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use stickpin_refs::Ref;
 use stickpin_session::Origin;
-use stickpin_tree::{Rect, Tree};
+use stickpin_tree::{Handle, Rect, Tree};
 
 /// How often a picture is taken until everything stood still.
 const ROUNDS: usize = 3;
 
 /// The longest side unless another is asked for, in pixels: what models look at without shrinking it themselves.
-const LONGEST: u32 = 1568;
+pub(super) const LONGEST: u32 = 1568;
 
 /// Take a picture of what the app shows.
 ///
@@ -32,7 +32,7 @@ const LONGEST: u32 = 1568;
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Screenshot {
-    /// Where to write the PNG; without it, a file of the session that is removed at close.
+    /// Where to write it; without it, a file of the session that is removed at close.
     #[schemars(extend("x-positional" = 0, "x-path" = true))]
     path: Option<String>,
     /// Draw a frame and its ref around everything that can be acted on.
@@ -50,6 +50,8 @@ pub(crate) struct Screenshot {
     /// Shrink it until no side is longer; 0 leaves it as it is.
     #[schemars(extend("x-placeholder" = "PIXELS"))]
     max_px: Option<u32>,
+    /// How to write it; without it, as the name of the file says, else PNG.
+    format: Option<Format>,
     /// Write nothing when it looks as the last one that you were given.
     #[serde(default)]
     if_changed: bool,
@@ -102,12 +104,7 @@ impl Command for Screenshot {
 
     async fn run(self, cx: &mut Cx) -> Result<Taken> {
         let of = match &self.of {
-            Some(target) => {
-                let (tree, node) = cx.element(target).await?;
-                let made_up =
-                    || Error::new(ErrorCode::Unsupported, format!("{target} has no place on the screen"));
-                Some(tree.node(node).address().ok_or_else(made_up)?)
-            }
+            Some(target) => Some(cx.placed(target).await?),
             None => None,
         };
         let request = ShotRequest { of, full: self.full };
@@ -140,12 +137,14 @@ impl Command for Screenshot {
             cx.live()?.pictures.give(client, picture);
             return Ok(taken);
         }
-        let path = match &self.path {
-            Some(path) => cx.path(path),
+        let named = self.path.as_ref().map(|path| cx.path(path));
+        let format = self.format.or(named.as_deref().and_then(Format::of)).unwrap_or_default();
+        let path = match named {
+            Some(path) => path,
             None => {
                 let dir = cx.live()?.dir.path().join("pictures");
                 private_dir(&dir)?;
-                dir.join(format!("p{id}.png"))
+                dir.join(format!("p{id}.{}", format.extension()))
             }
         };
         let mut taken = taken(Some(path.clone()));
@@ -176,17 +175,28 @@ impl Command for Screenshot {
                 crate::overlay::draw(&mut image, &drawn);
             }
         }
-        let png = image.encode()?;
-        std::fs::write(&path, png).map_err(|e| io_error("write", &path, &e))?;
+        std::fs::write(&path, image.encode(format)?).map_err(|e| io_error("write", &path, &e))?;
         cx.envelope.image = Some(path);
         cx.live()?.pictures.give(client, picture);
         Ok(taken)
     }
 }
 
+impl Cx {
+    /// The address of an element to take a picture of.
+    ///
+    /// # Errors
+    /// Of resolving; `UNSUPPORTED` for what has no place on the screen.
+    pub(super) async fn placed(&mut self, target: &Target) -> Result<Handle> {
+        let (tree, node) = self.element(target).await?;
+        let made_up = || Error::new(ErrorCode::Unsupported, format!("{target} has no place on the screen"));
+        tree.node(node).address().ok_or_else(made_up)
+    }
+}
+
 /// A picture with the places of what it shows. What moves while it is taken is in another place than the picture
 /// says: then another one is taken, and what does not stand still at all is left out.
-async fn still(cx: &mut Cx, request: ShotRequest) -> Result<(Arc<Tree>, Shot, Vec<Placed>)> {
+pub(super) async fn still(cx: &mut Cx, request: ShotRequest) -> Result<(Arc<Tree>, Shot, Vec<Placed>)> {
     let mut round = 1;
     loop {
         let tree = cx.look(Origin::Look).await?;

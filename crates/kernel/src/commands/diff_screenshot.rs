@@ -1,0 +1,134 @@
+//! `diff screenshot`: which pixels differ between two pictures, or between a picture and the app now.
+
+use super::screenshot::{LONGEST, still};
+use crate::command::{Command, Spec};
+use crate::cx::Cx;
+use crate::device::{Capability, ShotRequest};
+use crate::error::{Result, io_error};
+use crate::host::private_dir;
+use crate::image::{Format, Image};
+use crate::render::{Show, Text};
+use crate::target::Target;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Colours that differ by no more are the same, unless another number is asked for: edges of letters are not drawn the
+/// same twice.
+const TOLERANCE: u8 = 8;
+
+/// Compare two pictures, or a picture with the app as it is now, pixel by pixel.
+///
+/// It writes a pale copy of the newer one in which everything that differs is red.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct DiffScreenshot {
+    /// The older picture: PNG or WebP.
+    #[schemars(extend("x-positional" = 0, "x-path" = true, "x-placeholder" = "BEFORE"))]
+    before: String,
+    /// The newer one; without it, the app as it is now.
+    #[schemars(extend("x-positional" = 1, "x-path" = true, "x-placeholder" = "AFTER"))]
+    after: Option<String>,
+    /// Of the app, only this element.
+    #[schemars(extend("x-placeholder" = "TARGET"))]
+    of: Option<Target>,
+    /// Of the app the whole page, not only what is in view.
+    #[serde(default)]
+    full: bool,
+    /// Shrink the picture of the app until no side is longer, as it was done with the older one; 0 leaves it as it is.
+    #[schemars(extend("x-placeholder" = "PIXELS"))]
+    max_px: Option<u32>,
+    /// How far red, green or blue may differ and be the same still, 0 to 255 (8 unless said otherwise).
+    #[schemars(extend("x-placeholder" = "N"))]
+    tolerance: Option<u8>,
+    /// Where to write the picture of the differences; without it, a file of the session that is removed at close.
+    #[schemars(extend("x-path" = true, "x-placeholder" = "FILE"))]
+    out: Option<String>,
+}
+
+/// What differs.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Compared {
+    /// Pixels that differ.
+    pixels: u64,
+    /// Their part of all pixels, 0 to 1.
+    ratio: f64,
+    /// The picture of the differences; absent when there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<PathBuf>,
+    /// Size of the older one.
+    before: [u32; 2],
+    /// Size of the newer one.
+    after: [u32; 2],
+}
+
+impl Command for DiffScreenshot {
+    const SPEC: Spec = Spec {
+        name: "diff screenshot",
+        needs: &[Capability::Screenshot],
+        examples: &[
+            "stickpin diff screenshot before.png",
+            "stickpin diff screenshot before.png after.png --out diff.png",
+        ],
+        ..Spec::SESSION
+    };
+    type Output = Compared;
+
+    async fn run(self, cx: &mut Cx) -> Result<Compared> {
+        let read = |cx: &Cx, path: &str| {
+            let path = cx.path(path);
+            let bytes = std::fs::read(&path).map_err(|e| io_error("read", &path, &e))?;
+            Image::read(&path, &bytes)
+        };
+        let before = read(cx, &self.before)?;
+        let after = match &self.after {
+            Some(path) => read(cx, path)?,
+            None => {
+                let of = match &self.of {
+                    Some(target) => Some(cx.placed(target).await?),
+                    None => None,
+                };
+                let (_, shot, _) = still(cx, ShotRequest { of, full: self.full }).await?;
+                Image::decode(&shot.png)?.shrunk(self.max_px.unwrap_or(LONGEST)).0
+            }
+        };
+        let (picture, pixels) = before.differences(&after, self.tolerance.unwrap_or(TOLERANCE));
+        let all = u64::from(picture.width) * u64::from(picture.height);
+        #[allow(clippy::cast_precision_loss, reason = "a part of a picture, for people")]
+        let ratio = pixels as f64 / all.max(1) as f64;
+        let size = |image: &Image| [image.width, image.height];
+        let mut compared = Compared { pixels, ratio, path: None, before: size(&before), after: size(&after) };
+        if pixels == 0 {
+            return Ok(compared);
+        }
+        let path = match &self.out {
+            Some(path) => cx.path(path),
+            None => {
+                let dir = cx.live()?.dir.path().join("pictures");
+                private_dir(&dir)?;
+                let number = cx.live()?.pictures.number();
+                dir.join(format!("p{number}-differences.png"))
+            }
+        };
+        let format = Format::of(&path).unwrap_or_default();
+        std::fs::write(&path, picture.encode(format)?).map_err(|e| io_error("write", &path, &e))?;
+        cx.envelope.image = Some(path.clone());
+        compared.path = Some(path);
+        Ok(compared)
+    }
+}
+
+impl Show for Compared {
+    fn show(&self, text: &mut Text) {
+        let Some(path) = &self.path else { return text.line("no pixel differs") };
+        let sizes = match self.before == self.after {
+            true => String::new(),
+            false => {
+                format!(" · {}x{}, then {}x{}", self.before[0], self.before[1], self.after[0], self.after[1])
+            }
+        };
+        let percent = self.ratio * 100.0;
+        text.line(format_args!("{} pixels differ, {percent:.2} %{sizes} · {}", self.pixels, path.display()));
+    }
+}
