@@ -1,6 +1,8 @@
 //! Tests on a real display: a private one per test, with a window of our own on it that says what it received.
 
+mod capture;
 mod display;
+mod peer;
 mod private;
 mod window;
 

@@ -1,0 +1,109 @@
+//! Trees of what real apps once answered (`test_data/pictures`), and of a real app that runs now.
+
+use super::desktop;
+use crate::bus::{Addresses, Desktop, Link};
+use crate::capture::read::read;
+use crate::capture::tree::{Where, build};
+use crate::ids::Ids;
+use crate::model::Picture;
+use std::fmt::Write as _;
+use std::time::Duration;
+use stickpin_tree::{Handle, States, Tree};
+
+/// A tree, a line for each node.
+fn lines(tree: &Tree) -> String {
+    let mut out = String::new();
+    for node in tree.nodes() {
+        let depth = node.ancestors().count();
+        let _ = write!(out, "{:1$}{2}", "", 2 * depth, node.role());
+        for (mark, text) in [(" ", node.name()), (" = ", node.value())] {
+            if !text.is_empty() {
+                let _ = write!(out, "{mark}{text:?}");
+            }
+        }
+        let states: Vec<String> =
+            node.states().iter_names().map(|(name, _)| name.to_ascii_lowercase()).collect();
+        if !states.is_empty() {
+            let _ = write!(out, " [{}]", states.join(" "));
+        }
+        for (attr, text) in node.attrs() {
+            let _ = write!(out, " {attr:?}={text:?}");
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn tree_of(picture: &Picture, ids: &mut Ids, watch: &[Handle]) -> Tree {
+    build(picture, ids, &Where { url: "linux:app".to_owned() }, watch).unwrap()
+}
+
+#[test]
+fn what_apps_answered_makes_these_trees() {
+    stickpin_golden::check(env!("CARGO_MANIFEST_DIR"), "pictures", 5, &|input, question| {
+        assert_eq!(question, "tree");
+        let picture: Picture = serde_json::from_str(input).unwrap_or_else(|e| panic!("{e}"));
+        lines(&tree_of(&picture, &mut Ids::default(), &[]))
+    });
+}
+
+/// What cannot be seen is no part of the tree; where it is asked about, it is said to be hidden, not gone.
+#[test]
+fn what_is_folded_away_is_hidden_and_what_left_is_not() {
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/test_data/pictures/zenity-form.txt"));
+    let text = text.unwrap();
+    let mut picture: Picture = serde_json::from_str(text.split("\n====").next().unwrap()).unwrap();
+    let mut ids = Ids::default();
+    let whole = tree_of(&picture, &mut ids, &[]);
+    let ok = whole.nodes().find(|n| n.name() == "OK").and_then(|n| n.handle()).unwrap();
+    let never = Handle { scope: ok.scope, id: 999 };
+    let at = picture.objects.iter().position(|o| o.name == "OK").unwrap();
+    picture.objects[at].shown = false;
+    let without = tree_of(&picture, &mut ids, &[ok, never]);
+    assert!(without.find_handle(ok).is_none());
+    assert_eq!(without.hidden(), [ok]);
+    picture.objects[at].states |= crate::states::DEFUNCT;
+    assert!(tree_of(&picture, &mut ids, &[ok]).hidden().is_empty());
+}
+
+/// A form of zenity is read, filled and sent through the interfaces of accessibility alone; what it prints is the truth.
+#[tokio::test]
+async fn a_form_is_read_as_it_stands() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mut private) = desktop(dir.path()).await else { return };
+    let Some(zenity) = stickpin_programs::on_path(&["zenity"], std::env::var_os("PATH").as_deref()) else {
+        eprintln!("skipped: zenity is not installed");
+        return;
+    };
+    let mut command = private.command(&zenity);
+    command.args(["--forms", "--title=Form", "--text=Fill in", "--add-entry=Name", "--add-password=Secret"]);
+    let mut app = command.spawn().unwrap();
+    let addresses = Addresses { session: Some(private.bus.clone()), ..Addresses::default() };
+    let desktop = Desktop::connect(&addresses, Box::new(|_| {})).await.unwrap();
+    let link = tokio::time::timeout(Duration::from_secs(20), async {
+        loop {
+            let running = desktop.running().await.unwrap();
+            if let Some(app) = running.iter().find(|app| app.windows == Some(1)) {
+                break Link::to(&desktop, &app.bus).await.unwrap();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    let link = link.await.expect("zenity registers");
+    let mut ids = Ids::default();
+    let tree = tree_of(&read(&link).await.unwrap(), &mut ids, &[]);
+    let fields: Vec<(&str, bool)> = tree
+        .nodes()
+        .filter(|n| n.role() == stickpin_tree::Role::TextBox)
+        .map(|n| (n.name(), n.is(States::PROTECTED)))
+        .collect();
+    assert!(fields.contains(&("Name", false)) && fields.contains(&("Secret", true)), "{}", lines(&tree));
+    assert!(tree.nodes().any(|n| n.name() == "OK" && n.is(States::ACTIONABLE)), "{}", lines(&tree));
+    // The same app gives the same tree again, by value and by handles.
+    assert_eq!(tree, tree_of(&read(&link).await.unwrap(), &mut ids, &[]));
+    app.start_kill().unwrap();
+    app.wait().await.unwrap();
+    assert!(read(&link).await.is_err(), "an app that is gone is not an empty one");
+    private.end().await.unwrap();
+}
