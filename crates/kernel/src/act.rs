@@ -3,17 +3,18 @@
 //! Nothing here trusts an old tree: the element is asked for by identity, judged by its record, aimed at where it is
 //! now, and judged again after the pointer has arrived, because a pointer that arrives may move things.
 
+mod input;
+
 use crate::cx::Cx;
-use crate::device::{Action, Aim, AimOptions, Hit, Landed, Located, Performed, SettleRequest};
-use crate::error::{Dispatched, Error, ErrorCode, Result};
+use crate::device::{Aim, AimOptions, Hit, Located, SettleRequest};
+use crate::error::{Error, ErrorCode, Result};
 use crate::resolve::Found;
 use crate::target::{RefTarget, Target};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stickpin_session::Origin;
 use stickpin_tree::{
-    Clause, Handle, IdentityGrade, NodeId, NodeRef, Records, Role, States, Tree, Verdict, escape, quote,
+    Clause, Handle, IdentityGrade, NodeId, NodeRef, Records, States, Tree, Verdict, escape, quote,
 };
 use tokio::time::Instant;
 
@@ -397,114 +398,6 @@ impl Cx {
                 format!("{words} has no place on the screen and cannot be scrolled into view"),
             )
             .hint("stickpin scroll, or open what it is in")),
-        }
-    }
-
-    /// Whether the target takes text.
-    ///
-    /// # Errors
-    /// `INVALID_ARGS` when it does not, `ELEMENT_DISABLED` when it is read-only.
-    pub(crate) fn editable(&self, ready: &Ready) -> Result<()> {
-        let Some(before) = &ready.before else { return Ok(()) };
-        if before.states.contains(States::READONLY) {
-            return Err(Error::new(ErrorCode::ElementDisabled, format!("{} is read-only", ready.words))
-                .hint("do first what makes it editable; stickpin get value reads it"));
-        }
-        if !before.editable {
-            return Err(Error::new(ErrorCode::InvalidArgs, format!("{} takes no text", ready.words)).hint(
-                "stickpin snapshot -i lists the fields; select, check and press act on other controls",
-            ));
-        }
-        Ok(())
-    }
-
-    /// Whether the target takes a value: as text, or by a picker or a slider, which the device sets.
-    ///
-    /// # Errors
-    /// As [`Cx::editable`].
-    pub(crate) fn fillable(&self, ready: &Ready) -> Result<()> {
-        let by_picker = |role| matches!(role, Role::Slider | Role::TextBox | Role::SpinButton);
-        let read_only = ready.before.as_ref().is_some_and(|b| b.states.contains(States::READONLY));
-        match &ready.found {
-            Some(found) if by_picker(found.meaning.role()) && !read_only => Ok(()),
-            _ => self.editable(ready),
-        }
-    }
-
-    /// Sends one input to a target that is ready.
-    ///
-    /// # Errors
-    /// As [`Cx::perform`]; `STALE_REF` when it was named by a ref and went away before the input.
-    pub(crate) async fn perform_on(&mut self, action: &Action, ready: &Ready) -> Result<Performed> {
-        match self.perform(action, &ready.words).await {
-            Err(e) if e.code == ErrorCode::ElementNotFound && e.dispatched == Dispatched::No => {
-                if let Some(r) = ready.found.as_ref().and_then(|f| f.r#ref) {
-                    self.look(Origin::Look).await?;
-                    self.resolve_again(r)?;
-                }
-                Err(e)
-            }
-            performed => performed,
-        }
-    }
-
-    /// Brings a target to where it can be pressed, and presses it: once more from the beginning when the device stopped
-    /// the press on its way to something else. Nothing saw that one, and what lay in the way may just have moved, as a
-    /// frame does that is scrolled into view.
-    ///
-    /// # Errors
-    /// As [`Cx::ready`] and [`Cx::perform_on`].
-    pub(crate) async fn press(
-        &mut self,
-        target: &Target,
-        how: How,
-        action: impl Fn(&Ready) -> Action + Send,
-    ) -> Result<Ready> {
-        let mut again = true;
-        loop {
-            let ready = self.ready(target, Reach::Press, how).await?;
-            self.before(&ready).await?;
-            match self.perform_on(&action(&ready), &ready).await {
-                Err(e) if again && e.details["stopped"] == true => {
-                    again = false;
-                    let cancel = self.cancel.clone();
-                    self.device()?.settle(REST, &cancel).await?;
-                }
-                performed => return performed.map(|_| ready),
-            }
-        }
-    }
-
-    /// Sends one input. From its first event on a failure leaves open what became of it.
-    ///
-    /// # Errors
-    /// What the device says; `ELEMENT_COVERED` when something else received it.
-    pub(crate) async fn perform(&mut self, action: &Action, words: &str) -> Result<Performed> {
-        self.check()?;
-        let before = self.dispatched.swap(true, Ordering::Relaxed);
-        let cancel = self.cancel.clone();
-        let performed = match self.device()?.perform(action, &cancel).await {
-            Ok(performed) => {
-                // What the device did not take up, it sent nothing of.
-                self.dispatched.store(before || performed.handled, Ordering::Relaxed);
-                performed
-            }
-            Err(e) => {
-                self.dispatched.store(before || e.dispatched == Dispatched::Unknown, Ordering::Relaxed);
-                return Err(e);
-            }
-        };
-        match &performed.landed {
-            Landed::Confirmed | Landed::Unknown => Ok(performed),
-            Landed::Elsewhere { what, stopped } => {
-                let became = if *stopped { "it was stopped before the app saw it" } else { "the app saw it" };
-                Err(Error::new(
-                    ErrorCode::ElementCovered,
-                    format!("the input for {words} reached {} instead; {became}", escape(what, WHAT)),
-                )
-                .hint("stickpin snapshot -i shows what is there now")
-                .details(serde_json::json!({ "stopped": stopped })))
-            }
         }
     }
 }

@@ -64,7 +64,8 @@ impl Cx {
         let named: Vec<String> = options.iter().map(|o| quote(o)).collect();
         let mut acted = Acted::new("selected", format!("{} in {}", named.join(", "), ready.words));
         if performed.handled {
-            acted.value = performed.value;
+            // A list of several says nothing where nothing is chosen, or where it shows no value.
+            acted.value = performed.value.filter(|value| !value.is_empty());
             return Ok((ready, acted));
         }
         let before = self.shown(target, &ready).await?;

@@ -1,12 +1,15 @@
 //! A small device for the tests of the kernel: an app written as an outline, which does what a test tells it.
 
+mod outline;
+
 use crate::device::*;
 use crate::error::{Dispatched, Error, ErrorCode, Result};
 use async_trait::async_trait;
+use outline::Line;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
-use stickpin_tree::{Attr, Document, Handle, IdentityGrade, NodeSpec, Rect, Role, States, Tree, TreeBuilder};
+use stickpin_tree::{Handle, IdentityGrade, Rect};
 use tokio::sync::Notify;
 
 type Hook = Box<dyn FnMut(&mut World) + Send>;
@@ -85,34 +88,6 @@ impl World {
         }
     }
 
-    fn tree(&self) -> Tree {
-        let mut b = TreeBuilder::new(self.grade);
-        let document =
-            Document { scope: 1, frame: String::new(), url: self.url.clone(), title: "Fake".to_owned() };
-        b.document(0, document, 1).expect("a root fits");
-        for line in self.outline.lines().filter(|l| !l.trim().is_empty()) {
-            let depth = line.len() - line.trim_start().len();
-            let mut node = Line::parse(line.trim());
-            if let Some(value) = self.values.get(&node.id) {
-                node.value = value.clone();
-            }
-            let attrs: Vec<(Attr, &str)> = node.attrs.iter().map(|(a, v)| (*a, v.as_str())).collect();
-            let spec = NodeSpec {
-                attrs: &attrs,
-                role: Some(node.role),
-                name: &node.name,
-                value: &node.value,
-                states: node.states,
-                id: node.id,
-                ..NodeSpec::default()
-            };
-            b.node(depth / 2 + 1, spec).expect("the outline is well indented");
-        }
-
-        b.truncated(self.truncated);
-        b.finish().expect("the outline is a tree")
-    }
-
     /// Where an element is now.
     fn rect(&self, id: u64) -> Rect {
         let at = match self.over.get(&id) {
@@ -131,64 +106,6 @@ impl World {
 
     fn has(&self, id: u64) -> bool {
         self.outline.lines().any(|l| !l.trim().is_empty() && Line::parse(l.trim()).id == id)
-    }
-}
-
-/// One line of the outline.
-struct Line {
-    role: Role,
-    name: String,
-    value: String,
-    id: u64,
-    states: States,
-    attrs: Vec<(Attr, String)>,
-}
-
-impl Line {
-    fn parse(line: &str) -> Self {
-        let (role, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let role: Role = role.parse().expect("a role");
-        let (name, rest) = match rest.strip_prefix('"') {
-            Some(rest) => rest.split_once('"').expect("a closed quote"),
-            None => ("", rest),
-        };
-        let mut node = Self {
-            role,
-            name: name.to_owned(),
-            value: String::new(),
-            id: 0,
-            attrs: Vec::new(),
-            states: if role.is_control() { States::ACTIONABLE } else { States::empty() },
-        };
-        match role {
-            Role::TextBox | Role::SearchBox => node.states |= States::EDITABLE,
-            Role::Checkbox | Role::Switch | Role::Radio => node.states |= States::CHECKABLE,
-            _ => {}
-        }
-        for word in rest.split_whitespace() {
-            match word {
-                "disabled" => node.states |= States::DISABLED,
-                "checked" => node.states |= States::CHECKED,
-                "pressed" => node.states |= States::PRESSED,
-                "readonly" => node.states |= States::READONLY,
-                "hidden" => node.states |= States::HIDDEN,
-                "focused" => node.states |= States::FOCUSED,
-                "mixed" => node.states |= States::MIXED,
-                "selected" => node.states |= States::SELECTED,
-                "multiple" => node.states |= States::MULTISELECTABLE,
-                "protected" => node.states |= States::PROTECTED,
-                word => match word.split_once('=') {
-                    Some(("value", value)) => node.value = value.to_owned(),
-                    Some(("id", id)) => node.attrs.push((Attr::Id, id.to_owned())),
-                    Some(("controls", id)) => node.attrs.push((Attr::Controls, id.to_owned())),
-                    _ => {
-                        let id = word.strip_prefix('#').unwrap_or_else(|| panic!("{word:?} in {line:?}"));
-                        node.id = id.parse().expect("a number");
-                    }
-                },
-            }
-        }
-        node
     }
 }
 

@@ -92,11 +92,17 @@ pub(crate) async fn ask(
     value: Option<&str>,
 ) -> Result<Answer> {
     let (tree, node) = if predicate.asks_presence() {
-        match cx.presence(target).await? {
+        // Whether anything is there, or nothing is, can be said of several. Only what has a state has to be one.
+        let any = matches!(predicate, Predicate::Exists | Predicate::Absent);
+        match cx.presence(target, any).await? {
             Presence::There(tree, node) => (tree, node),
             Presence::Not(why) => {
                 let holds = matches!(predicate, Predicate::Hidden | Predicate::Absent);
                 return Ok(Answer { holds, truth: format!("{target} {why}") });
+            }
+            Presence::Several(count) => {
+                let holds = predicate == Predicate::Exists;
+                return Ok(Answer { holds, truth: format!("{count} elements match {target}") });
             }
         }
     } else {

@@ -46,6 +46,8 @@ pub(crate) enum Presence {
     There(Arc<Tree>, NodeId),
     /// It is not, for this reason.
     Not(String),
+    /// So many elements match, where any of them is an answer.
+    Several(usize),
 }
 
 impl Cx {
@@ -248,7 +250,7 @@ impl Cx {
     ///
     /// # Errors
     /// `REF_NOT_FOUND`, `AMBIGUOUS_MATCH`.
-    pub(crate) async fn presence(&mut self, target: &Target) -> Result<Presence> {
+    pub(crate) async fn presence(&mut self, target: &Target, any: bool) -> Result<Presence> {
         match target {
             Target::Ref(r) => {
                 let (tree, now) = self.look_for(*r).await?;
@@ -271,6 +273,7 @@ impl Cx {
                 match stickpin_tree::reduce(&tree, &matches)[..] {
                     [] => Ok(Presence::Not("is not there".to_owned())),
                     [node] => Ok(Presence::There(tree, node)),
+                    ref several if any => Ok(Presence::Several(several.len())),
                     ref several => Err(self.ambiguous(&tree, s, several)?),
                 }
             }

@@ -76,6 +76,7 @@ scenarios! {
     details
     dialogs
     diffs
+    enforce
     errors
     faults
     feed

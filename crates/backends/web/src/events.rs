@@ -2,6 +2,7 @@
 //! here waits, but new targets are prepared from here, because a paused target has to get everything in one go.
 
 mod network;
+mod runtime;
 
 use crate::agent;
 use crate::cdp::protocol as cdp;
@@ -240,7 +241,7 @@ fn of_session(client: &Client, state: &mut State, session: &str, method: &str, p
     let Some((domain, name)) = method.split_once('.') else { return };
     match domain {
         "Page" => page(tab, session, name, params),
-        "Runtime" => runtime(tab, session, name, params, last_scope),
+        "Runtime" => runtime::event(tab, session, name, params, last_scope),
         "Network" => network::event(tab, name, params),
         "Input" if name == "dragIntercepted" => {
             if let Some(cdp::DragIntercepted { data }) = read(method, params) {
@@ -414,83 +415,6 @@ fn dialog_opening(client: &Client, state: &mut State, session: &str, root: &str,
     state.show_dialogs();
     // Whoever waits for something else has to hear of it, in whichever tab.
     state.tabs.values_mut().for_each(TabState::active);
-}
-
-fn runtime(tab: &mut TabState, session: &str, name: &str, params: &RawValue, last_scope: &mut u64) {
-    match name {
-        "executionContextCreated" => {
-            if let Some(cdp::ContextCreated { context }) = read(name, params)
-                && context.name == agent::WORLD
-                && let Some(frame) = context.aux_data.and_then(|aux| tab.frames.get_mut(&aux.frame_id))
-                && frame.session == session
-            {
-                *last_scope += 1;
-                frame.world = Some(World {
-                    scope: *last_scope,
-                    unique: context.unique_id,
-                    context: context.id,
-                    owner: None,
-                });
-                tab.active();
-            }
-        }
-        "executionContextDestroyed" => {
-            if let Some(cdp::ContextDestroyed { execution_context_unique_id: unique }) = read(name, params) {
-                let ours = |f: &&mut Frame| f.world.as_ref().is_some_and(|w| w.unique == unique);
-                for frame in tab.frames.values_mut().filter(ours) {
-                    frame.world = None;
-                }
-                tab.active();
-            }
-        }
-        "executionContextsCleared" => {
-            for frame in tab.frames.values_mut().filter(|f| f.session == session) {
-                frame.world = None;
-            }
-            tab.active();
-        }
-        "bindingCalled" => {
-            if let Some(cdp::BindingCalled { name, payload, .. }) = read(name, params)
-                && name == agent::BINDING
-            {
-                match agent::Signal::read(&payload) {
-                    Some(agent::Signal::Changed) => tab.active(),
-                    Some(agent::Signal::Said(text)) => {
-                        tab.notice(Notice::Announced { text: clip(&text) });
-                        tab.active();
-                    }
-                    Some(agent::Signal::Press(verdict)) => tab.verdict = Some(verdict),
-                    None => {
-                        tracing::warn!(payload = clip(&payload), "a signal of the agent is not understood")
-                    }
-                }
-            }
-        }
-        "consoleAPICalled" => {
-            if let Some(cdp::ConsoleCalled { r#type, args, .. }) = read(name, params)
-                && matches!(r#type.as_str(), "error" | "assert")
-            {
-                let words: Vec<String> = args.iter().map(said).collect();
-                tab.notice(Notice::ConsoleError { text: clip(&words.join(" ")) });
-            }
-        }
-        "exceptionThrown" => {
-            if let Some(cdp::ExceptionThrown { exception_details: details }) = read(name, params) {
-                let text = details.exception.as_ref().map(said).filter(|text| !text.is_empty());
-                tab.notice(Notice::ConsoleError { text: clip(&text.unwrap_or(details.text)) });
-            }
-        }
-        _ => {}
-    }
-}
-
-/// A value of the page in words: strings as they are, errors by their first line.
-fn said(object: &cdp::RemoteObject) -> String {
-    if let Some(value) = &object.value {
-        return serde_json::from_str::<String>(value.get()).unwrap_or_else(|_| value.get().to_owned());
-    }
-    let description = object.description.as_deref().unwrap_or_default();
-    description.lines().next().unwrap_or_default().to_owned()
 }
 
 /// Cuts a text of the page to what a notice keeps.

@@ -1,0 +1,88 @@
+//! Nodes that the browser names, and what the documents call them: owners of frames, numbers, objects.
+
+use super::{Fault, Tab, World, known_worlds};
+use crate::agent;
+use crate::cdp::CallError;
+use crate::cdp::protocol as cdp;
+
+impl Tab {
+    /// The element that shows a frame: the world of the parent document and the number in it. None for the top
+    /// frame.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub(crate) async fn owner(&self, world: &World) -> Result<Option<(World, u64)>, Fault> {
+        let Some(parent) = &world.parent else { return Ok(None) };
+        let known = self.read(|tab| tab.frames.get(&world.frame)?.world.as_ref()?.owner)?;
+        let Some(parent) = self.read(|tab| known_worlds(tab).into_iter().find(|w| w.frame == *parent))?
+        else {
+            return Err(Fault::WorldGone);
+        };
+        if let Some((scope, id)) = known
+            && scope == parent.scope
+        {
+            return Ok(Some((parent, id)));
+        }
+        let owner = cdp::GetFrameOwner { frame_id: world.frame.clone() };
+        let asked = async {
+            let owner = self.client.call(Some(&parent.session), &owner).await;
+            owner.map_err(|e| self.or_gone(&e))
+        };
+        let node = self.unless_dialog(asked).await?.backend_node_id;
+        let id = self.number(&parent, node).await?;
+        self.write(|tab| {
+            if let Some(w) = tab.frames.get_mut(&world.frame).and_then(|f| f.world.as_mut()) {
+                w.owner = Some((parent.scope, id));
+            }
+        })?;
+        Ok(Some((parent, id)))
+    }
+
+    /// The number of a node, that the browser names, in the document of a world.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub(crate) async fn number(&self, world: &World, node: i64) -> Result<u64, Fault> {
+        let context = self.context_number(world)?;
+        let asked = async {
+            let session = Some(world.session.as_str());
+            let resolve = cdp::ResolveNode { backend_node_id: node, execution_context_id: context };
+            let resolved = self.client.call(session, &resolve).await.map_err(|e| self.or_gone(&e))?;
+            let ask = cdp::CallFunctionOn {
+                function_declaration: format!("function(){{return {}.idOf(this)}}", agent::GLOBAL),
+                object_id: resolved.object.object_id.unwrap_or_default(),
+                return_by_value: true,
+            };
+            self.client.call(session, &ask).await.map_err(|e| self.or_gone(&e))
+        };
+        let answer = self.unless_dialog(asked).await?;
+        answer
+            .result
+            .value
+            .and_then(|v| serde_json::from_str(v.get()).ok())
+            .ok_or_else(|| Fault::Threw("a node has no number".to_owned()))
+    }
+
+    /// An expression in a document as an object of it, by its id; none when it is nothing or no object.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub(crate) async fn object(&self, world: &World, expression: String) -> Result<Option<String>, Fault> {
+        let method = cdp::Evaluate {
+            expression,
+            unique_context_id: Some(world.context.clone()),
+            return_by_value: false,
+            await_promise: false,
+        };
+        let asked = async { self.answer_raw(self.client.send(Some(&world.session), &method)).await };
+        Ok(self.unless_dialog(asked).await?.result.object_id)
+    }
+
+    /// A refusal means that what was asked about is gone.
+    fn or_gone(&self, error: &CallError) -> Fault {
+        match error {
+            CallError::Refused { .. } => Fault::WorldGone,
+            error => Fault::Failed(self.call_error(error)),
+        }
+    }
+}
