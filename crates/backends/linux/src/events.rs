@@ -71,19 +71,20 @@ impl Heard {
 impl State {
     /// Takes in one signal; whether it meant anything.
     fn take(&mut self, message: &Message) -> bool {
-        if message.member == "NameOwnerChanged" {
+        if message.member() == "NameOwnerChanged" {
             let mut c = message.body();
             let (name, _old, new) = (c.text(), c.text(), c.text());
             let left = name.is_ok_and(|name| name == self.app) && new.is_ok_and(str::is_empty);
             self.gone |= left;
             return left;
         }
-        if message.sender != self.app {
+        if message.sender() != self.app {
             return false;
         }
-        let Some(event) = message.interface.strip_prefix("org.a11y.atspi.") else { return false };
+        let (interface, member) = (message.interface(), message.member());
+        let Some(event) = interface.strip_prefix("org.a11y.atspi.") else { return false };
         let detail = message.body().text().unwrap_or("").to_owned();
-        match (event, message.member.as_str()) {
+        match (event, member.as_str()) {
             // A cache that learns of an object says nothing that the app shows.
             ("Cache", _) => return false,
             ("Event.Window", "Create") => {
@@ -96,7 +97,7 @@ impl State {
         self.changes += 1;
         self.changed_at = Some(Instant::now());
         let of = event.strip_prefix("Event.").unwrap_or(event);
-        self.last = format!("{of} {} {detail}", message.member).trim_end().to_owned();
+        self.last = format!("{of} {member} {detail}").trim_end().to_owned();
         true
     }
 

@@ -139,7 +139,7 @@ impl Desktop {
             c.text().map(|_path| name)
         })?;
         let mut running = Vec::with_capacity(names.len());
-        for bus in names.into_iter().filter(|name| !name.is_empty() && *name != self.wire.name) {
+        for bus in names.into_iter().filter(|name| !name.is_empty() && *name != self.wire.name()) {
             running.push(self.one(bus).await);
         }
         Ok(running)

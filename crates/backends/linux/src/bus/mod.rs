@@ -3,12 +3,12 @@
 
 mod desk;
 mod link;
-mod marshal;
+mod body;
 mod wire;
 
 pub(crate) use desk::{Addresses, Desktop, Running};
 pub(crate) use link::{Link, Toolkit, property};
-pub(crate) use marshal::{Args, Call, Cursor, Message};
+pub(crate) use body::{Args, Call, Cursor, Message};
 pub(crate) use wire::{Listener, Wire};
 
 /// The prefix of all interfaces of AT-SPI.

@@ -1,28 +1,24 @@
-//! One connection: a socket, the answers that are waited for, and the signals that come by themselves.
+//! One connection: the answers that are waited for, and the signals that come by themselves.
 //!
-//! Calls go out in batches, one write for all of them, and are answered while the next are still being read: over one
-//! socket an app answers a thousand questions in the time of fifty that wait for each other. Answers and signals come in
+//! Calls go out in batches and are answered while the next are still being sent: over one socket an app answers a
+//! thousand questions in the time of fifty that wait for each other. Answers and signals are taken in by one task, in
 //! the order in which the app sent them, so an answer proves that what was signalled before it has been heard.
 
 use super::Fault;
-use super::marshal::{self, Args, Call, Kind, Message};
+use super::body::{Call, Message};
 use hashbrown::HashMap;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixStream as StdStream};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::num::NonZeroU32;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
+use zbus::export::futures_core::Stream;
+use zbus::message::Type;
+use zbus::{Connection, MessageStream, connection};
 
 /// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(3);
-
-/// Bytes that are read at once.
-const CHUNK: usize = 64 << 10;
 
 /// Who hears the signals of a connection, in their order. Called by the task that reads: it must not wait.
 pub(crate) type Listener = Box<dyn Fn(&Message) + Send + Sync>;
@@ -31,10 +27,7 @@ pub(crate) type Listener = Box<dyn Fn(&Message) + Send + Sync>;
 #[derive(Debug)]
 pub(crate) struct Wire {
     shared: Arc<Shared>,
-    write: tokio::sync::Mutex<OwnedWriteHalf>,
-    serial: AtomicU32,
-    /// Our name on the bus; empty for a connection to an app.
-    pub(crate) name: String,
+    connection: Connection,
     reader: tokio::task::JoinHandle<()>,
 }
 
@@ -52,7 +45,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Waiting {
     /// Which batch a call belongs to, and its place there.
-    calls: HashMap<u32, (Arc<Batch>, usize)>,
+    calls: HashMap<NonZeroU32, (Arc<Batch>, usize)>,
     closed: Option<String>,
 }
 
@@ -86,36 +79,34 @@ struct Answers {
 }
 
 impl Wire {
-    /// Connects to the first of the addresses that answers (`unix:path=…;unix:abstract=…`).
+    /// Connects to the first of the addresses that answers (`unix:path=…;unix:abstract=…`), which are those of a bus or of an app.
     ///
     /// # Errors
     /// `Closed` when none does.
     pub(crate) async fn connect(addresses: &str, bus: bool, listener: Listener) -> Result<Self, Fault> {
-        let stream = timeout(CONNECT, authenticated(addresses))
-            .await
-            .map_err(|_| Fault::Silent(CONNECT.as_millis()))?
-            .map_err(|e| Fault::Closed(format!("{addresses}: {e}")))?;
-        let (read, write) = stream.into_split();
-        let shared = Arc::new(Shared::default());
-        let reader = tokio::spawn(read_all(read, Arc::clone(&shared), listener));
-        let mut wire = Self {
-            shared,
-            write: tokio::sync::Mutex::new(write),
-            serial: AtomicU32::new(1),
-            name: String::new(),
-            reader,
-        };
-        if bus {
-            let hello = Call {
-                path: "/org/freedesktop/DBus",
-                interface: "org.freedesktop.DBus",
-                member: "Hello",
-                args: Args::new(),
-            };
-            wire.name =
-                wire.call(Some("org.freedesktop.DBus"), &hello, CONNECT).await?.body().text()?.to_owned();
+        let mut failed = Fault::Closed(format!("{addresses:?} names nothing to connect to"));
+        for address in addresses.split(';').filter(|address| !address.is_empty()) {
+            let builder = connection::Builder::address(address);
+            let builder = if bus { builder } else { builder.p2p() };
+            match timeout(CONNECT, builder.build()).await {
+                Ok(Ok(connection)) => return Ok(Self::over(connection, listener)),
+                Ok(Err(e)) => failed = Fault::Closed(format!("{address}: {e}")),
+                Err(_) => failed = Fault::Silent(CONNECT.as_millis()),
+            }
         }
-        Ok(wire)
+        Err(failed)
+    }
+
+    fn over(connection: Connection, listener: Listener) -> Self {
+        let shared = Arc::new(Shared::default());
+        let stream = MessageStream::from(&connection);
+        let reader = tokio::spawn(read_all(stream, Arc::clone(&shared), listener));
+        Self { shared, connection, reader }
+    }
+
+    /// Our name on the bus; empty for a connection to an app.
+    pub(crate) fn name(&self) -> &str {
+        self.connection.unique_name().map_or("", |name| name.as_str())
     }
 
     /// Whether nothing more will be answered.
@@ -145,41 +136,31 @@ impl Wire {
         calls: &[Call<'_>],
         patience: Duration,
     ) -> Vec<Result<Message, Fault>> {
-        if calls.is_empty() {
-            return Vec::new();
-        }
-        let count = calls.len();
+        let messages: Vec<_> = calls.iter().map(|call| call.message(destination)).collect();
+        let missing = messages.iter().filter(|message| message.is_ok()).count();
+        let slots = messages.iter().map(|message| message.as_ref().err().cloned().map(Err)).collect();
         let batch = Arc::new(Batch {
-            answers: Mutex::new(Answers { slots: vec![None; count], missing: count, last: Instant::now() }),
+            answers: Mutex::new(Answers { slots, missing, last: Instant::now() }),
             done: Notify::new(),
         });
-        // Serials wrap around after four thousand million calls, past zero, which is none.
-        let first = self.serial.fetch_add(u32::try_from(count).unwrap_or(1), Ordering::Relaxed);
-        let serial = |at: usize| first.wrapping_add(at as u32).max(1);
-        let mut bytes = Vec::with_capacity(count * 200);
-        for (at, call) in calls.iter().enumerate() {
-            let from = bytes.len();
-            marshal::write_call(&mut bytes, serial(at), destination, call);
-            debug_assert!(from < bytes.len());
-        }
-        let forget = Forget { shared: &self.shared, first: serial(0), count };
+        let forget = Forget { shared: &self.shared, messages: &messages };
         let closed = {
             let mut waiting = self.shared.waiting();
-            for at in 0..count {
-                waiting.calls.insert(serial(at), (Arc::clone(&batch), at));
+            for (at, serial) in forget.serials() {
+                waiting.calls.insert(serial, (Arc::clone(&batch), at));
             }
             waiting.closed.clone()
         };
         let failed = match closed {
             Some(why) => Some(Fault::Closed(why)),
-            None => match timeout(patience, self.send(&bytes)).await {
+            None => match timeout(patience, self.send(&messages)).await {
                 Ok(Ok(())) => self.collect(&batch, patience).await,
                 Ok(Err(e)) => {
-                    // Half a message may have been written: nothing can be said on this connection any more.
                     self.shared.close(&e.to_string());
                     Some(Fault::Closed(e.to_string()))
                 }
                 Err(_) => {
+                    // Half a message may have been written: nothing can be said on this connection any more.
                     self.shared.close("it reads nothing that is written to it");
                     Some(Fault::Silent(patience.as_millis()))
                 }
@@ -191,8 +172,11 @@ impl Wire {
         answers.slots.drain(..).map(|slot| slot.unwrap_or_else(|| Err(failed.clone()))).collect()
     }
 
-    async fn send(&self, bytes: &[u8]) -> std::io::Result<()> {
-        self.write.lock().await.write_all(bytes).await
+    async fn send(&self, messages: &[Result<zbus::Message, Fault>]) -> zbus::Result<()> {
+        for message in messages.iter().flatten() {
+            self.connection.send(message).await?;
+        }
+        Ok(())
     }
 
     /// Waits for the answers of a batch; why some are missing, if some are.
@@ -224,68 +208,48 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Takes the calls of a batch out of those that are waited for, also when whoever waited does not any more.
 struct Forget<'a> {
     shared: &'a Shared,
-    first: u32,
-    count: usize,
+    messages: &'a [Result<zbus::Message, Fault>],
+}
+
+impl Forget<'_> {
+    /// The places of the calls that are sent, and what their answers name.
+    fn serials(&self) -> impl Iterator<Item = (usize, NonZeroU32)> {
+        let sent = self.messages.iter().enumerate();
+        sent.filter_map(|(at, message)| Some((at, message.as_ref().ok()?.primary_header().serial_num())))
+    }
 }
 
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
         let mut waiting = self.shared.waiting();
-        for at in 0..self.count {
-            waiting.calls.remove(&self.first.wrapping_add(at as u32).max(1));
+        for (_, serial) in self.serials() {
+            waiting.calls.remove(&serial);
         }
     }
 }
 
 /// Reads until the other side closes the connection.
-async fn read_all(mut read: OwnedReadHalf, shared: Arc<Shared>, listener: Listener) {
-    let mut bytes: Vec<u8> = Vec::with_capacity(CHUNK);
-    let mut from = 0;
+async fn read_all(mut stream: MessageStream, shared: Arc<Shared>, listener: Listener) {
     let why = loop {
-        match marshal::message_length(&bytes[from..]) {
-            Err(e) => break e.to_string(),
-            Ok(Some(length)) if bytes.len() - from >= length => {
-                let message = marshal::read_message(&bytes[from..from + length]);
-                from += length;
-                match message {
-                    Ok(message) => received(&shared, &listener, message),
-                    // The message ends where it says, so what comes behind it can be read all the same.
-                    Err(e) => tracing::debug!("a message was dropped: {e}"),
-                }
-                continue;
-            }
-            Ok(_) => {}
-        }
-        bytes.drain(..from);
-        from = 0;
-        bytes.reserve(CHUNK);
-        match read.read_buf(&mut bytes).await {
-            Ok(0) => break "it was closed by the other side".to_owned(),
-            Ok(_) => {}
-            Err(e) => break e.to_string(),
+        match std::future::poll_fn(|cx| Pin::new(&mut stream).poll_next(cx)).await {
+            Some(Ok(message)) => received(&shared, &listener, message),
+            Some(Err(e)) => break e.to_string(),
+            None => break "it was closed by the other side".to_owned(),
         }
     };
     shared.close(&why);
 }
 
-fn received(shared: &Shared, listener: &Listener, message: Message) {
-    match message.kind {
-        Kind::Signal => listener(&message),
+fn received(shared: &Shared, listener: &Listener, message: zbus::Message) {
+    match message.message_type() {
+        Type::Signal => listener(&Message::new(message)),
         // Nobody has anything to ask of us.
-        Kind::Call => {}
-        Kind::Return | Kind::Error => {
-            let Some((batch, at)) = shared.waiting().calls.remove(&message.reply_to) else { return };
-            let answer = match message.kind {
-                Kind::Error => {
-                    let said = if message.signature.starts_with('s') {
-                        message.body().text().unwrap_or("")
-                    } else {
-                        ""
-                    };
-                    Err(Fault::of(&message.error, said))
-                }
-                _ => Ok(message),
-            };
+        Type::MethodCall => {}
+        Type::MethodReturn | Type::Error => {
+            let Some(to) = message.header().reply_serial() else { return };
+            let Some((batch, at)) = shared.waiting().calls.remove(&to) else { return };
+            let answer = Message::new(message);
+            let answer = answer.fault().map_or(Ok(answer), Err);
             let mut answers = lock(&batch.answers);
             answers.slots[at] = Some(answer);
             answers.missing -= 1;
@@ -294,86 +258,5 @@ fn received(shared: &Shared, listener: &Listener, message: Message) {
                 batch.done.notify_one();
             }
         }
-    }
-}
-
-/// Connects and authenticates as the user that we are (D-Bus specification, "Authentication Protocol", EXTERNAL).
-async fn authenticated(addresses: &str) -> std::io::Result<UnixStream> {
-    let mut failed = std::io::Error::other("no address that can be connected to");
-    for address in addresses.split(';') {
-        let Some(socket) = socket_of(address) else { continue };
-        match connected(&socket).await {
-            Ok(stream) => return Ok(stream),
-            Err(e) => failed = e,
-        }
-    }
-    Err(failed)
-}
-
-async fn connected(socket: &SocketAddr) -> std::io::Result<UnixStream> {
-    // A local socket connects or fails at once, unless the other side's queue is full.
-    let stream = StdStream::connect_addr(socket)?;
-    stream.set_nonblocking(true)?;
-    let mut stream = UnixStream::from_std(stream)?;
-    let uid = rustix::process::geteuid().as_raw().to_string();
-    let hex: String = uid.bytes().map(|b| format!("{b:02x}")).collect();
-    stream.write_all(format!("\0AUTH EXTERNAL {hex}\r\n").as_bytes()).await?;
-    let mut line = Vec::new();
-    while !line.ends_with(b"\r\n") {
-        if line.len() > 1024 {
-            return Err(std::io::Error::other("no answer of a D-Bus server"));
-        }
-        line.push(stream.read_u8().await?);
-    }
-    if !line.starts_with(b"OK") {
-        let said = String::from_utf8_lossy(&line).trim().to_owned();
-        return Err(std::io::Error::new(std::io::ErrorKind::PermissionDenied, said));
-    }
-    stream.write_all(b"BEGIN\r\n").await?;
-    Ok(stream)
-}
-
-/// The socket that one address names; none for other transports.
-fn socket_of(address: &str) -> Option<SocketAddr> {
-    let options = address.strip_prefix("unix:")?;
-    options.split(',').find_map(|option| {
-        let (key, value) = option.split_once('=')?;
-        let value = unescaped(value)?;
-        match key {
-            "path" => SocketAddr::from_pathname(std::path::Path::new(std::str::from_utf8(&value).ok()?)).ok(),
-            "abstract" => SocketAddr::from_abstract_name(value).ok(),
-            _ => None,
-        }
-    })
-}
-
-/// Undoes `%20`.
-fn unescaped(value: &str) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(value.len());
-    let mut bytes = value.bytes();
-    while let Some(b) = bytes.next() {
-        if b != b'%' {
-            out.push(b);
-            continue;
-        }
-        let digit = |b: Option<u8>| char::from(b?).to_digit(16);
-        let (high, low) = (digit(bytes.next())?, digit(bytes.next())?);
-        out.push(u8::try_from(high * 16 + low).ok()?);
-    }
-    Some(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_name_sockets() {
-        let path = socket_of("unix:path=/run/a%20b,guid=12").unwrap();
-        assert_eq!(path.as_pathname().unwrap().to_str(), Some("/run/a b"));
-        let hidden = socket_of("unix:guid=1,abstract=/tmp/x").unwrap();
-        assert_eq!(hidden.as_abstract_name(), Some(&b"/tmp/x"[..]));
-        assert!(socket_of("tcp:host=localhost").is_none());
-        assert!(unescaped("%2").is_none());
     }
 }

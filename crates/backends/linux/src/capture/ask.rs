@@ -222,7 +222,7 @@ pub(crate) struct Cached {
 pub(crate) async fn cached(link: &Link) -> Result<Vec<Cached>, Fault> {
     let answer = link.call("/org/a11y/atspi/cache", CACHE, "GetItems", Args::new()).await?;
     // Two formats: the older one lists children, the newer says place and count.
-    let older = match answer.signature.as_str() {
+    let older = match answer.signature().as_str() {
         "a((so)(so)(so)iiassusau)" => false,
         "a((so)(so)(so)a(so)assusau)" => true,
         _ => return Err(Fault::corrupt("a cache of an unknown format")),

@@ -1,0 +1,383 @@
+//! What a message holds: written by a few functions, read by a cursor over the body (D-Bus specification, "Type
+//! System"), because what an app answers is data of a stranger. Reading by type would lose an answer about a thousand
+//! objects for one name among them that is no text; the cursor checks every length and goes on.
+
+use super::Fault;
+use zbus::message::{Body, EndianSig, Type};
+use zbus::{Structure, Variant};
+
+/// How deep variants may nest.
+const NESTING: usize = 16;
+
+/// The arguments of a call.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Args(Vec<Variant<'static>>);
+
+impl Args {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    fn with(mut self, value: Variant<'static>) -> Self {
+        self.0.push(value);
+        self
+    }
+
+    pub(crate) fn int(self, value: i32) -> Self {
+        self.with(Variant::I32(value))
+    }
+
+    pub(crate) fn unsigned(self, value: u32) -> Self {
+        self.with(Variant::U32(value))
+    }
+
+    pub(crate) fn text(self, value: &str) -> Self {
+        // NUL ends a text on the wire and cannot be in one.
+        self.with(Variant::from(value.replace('\0', " ")))
+    }
+
+    /// A variant with a floating point number in it.
+    pub(crate) fn variant_double(self, value: f64) -> Self {
+        self.with(Variant::Variant(Box::new(Variant::F64(value))))
+    }
+
+    /// A variant with a truth value in it.
+    pub(crate) fn variant_bool(self, value: bool) -> Self {
+        self.with(Variant::Variant(Box::new(Variant::Bool(value))))
+    }
+}
+
+/// A method call.
+#[derive(Debug, Clone)]
+pub(crate) struct Call<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) interface: &'a str,
+    pub(crate) member: &'a str,
+    pub(crate) args: Args,
+}
+
+impl Call<'_> {
+    /// The message that it is.
+    ///
+    /// # Errors
+    /// `Vanished` for an object of a path that is none: what an app named so is not there.
+    pub(super) fn message(&self, destination: Option<&str>) -> Result<zbus::Message, Fault> {
+        let mut message = zbus::Message::method_call(self.path, self.member).interface(self.interface);
+        if let Some(destination) = destination {
+            message = message.destination(destination);
+        }
+        let built = if self.args.0.is_empty() {
+            message.build(&())
+        } else {
+            let fields = Structure::builder();
+            let fields = self.args.0.iter().cloned().fold(fields, |fields, field| fields.append_field(field));
+            fields.build().and_then(|body| message.build(&body))
+        };
+        built.map_err(|e| {
+            tracing::debug!("{} of {:?} is not asked: {e}", self.member, self.path);
+            Fault::Vanished
+        })
+    }
+}
+
+/// A message that was received.
+#[derive(Debug, Clone)]
+pub(crate) struct Message {
+    message: zbus::Message,
+    body: Body,
+}
+
+impl Message {
+    pub(super) fn new(message: zbus::Message) -> Self {
+        let body = message.body();
+        Self { message, body }
+    }
+
+    /// Bytes in another order than ours are not read: everything is on this machine.
+    pub(crate) fn body(&self) -> Cursor<'_> {
+        let ours = self.message.primary_header().endian_sig() == EndianSig::Little;
+        Cursor { bytes: if ours { self.body.data() } else { &[] }, at: 0 }
+    }
+
+    /// What its body is made of: `a(so)`, `siiv`.
+    pub(crate) fn signature(&self) -> String {
+        self.body.signature().to_string_no_parens()
+    }
+
+    /// Who sent it: a name on the bus; empty from an app itself.
+    pub(crate) fn sender(&self) -> String {
+        self.message.header().sender().map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// The interface that the signal is of.
+    pub(crate) fn interface(&self) -> String {
+        self.message.header().interface().map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// What the signal is.
+    pub(crate) fn member(&self) -> String {
+        self.message.header().member().map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// The error that it is, if it is one.
+    pub(super) fn fault(&self) -> Option<Fault> {
+        if self.message.message_type() != Type::Error {
+            return None;
+        }
+        let header = self.message.header();
+        let name = header.error_name().map(ToString::to_string).unwrap_or_default();
+        let said = if self.signature().starts_with('s') { self.body().text().unwrap_or("") } else { "" };
+        Some(Fault::of(&name, said))
+    }
+}
+
+/// A place in a body.
+#[derive(Debug, Clone)]
+pub(crate) struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+/// Which type a function of [`Cursor`] met that it did not expect.
+fn short() -> Fault {
+    Fault::corrupt("a value cut short")
+}
+
+impl<'a> Cursor<'a> {
+    fn take(&mut self, count: usize) -> Result<&'a [u8], Fault> {
+        let end = self.at.checked_add(count).ok_or_else(short)?;
+        let taken = self.bytes.get(self.at..end).ok_or_else(short)?;
+        self.at = end;
+        Ok(taken)
+    }
+
+    fn align(&mut self, to: usize) -> Result<(), Fault> {
+        let at = self.at.next_multiple_of(to);
+        if at > self.bytes.len() {
+            return Err(short());
+        }
+        self.at = at;
+        Ok(())
+    }
+
+    fn byte(&mut self) -> Result<u8, Fault> {
+        Ok(self.take(1)?[0])
+    }
+
+    fn words<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        self.align(N)?;
+        Ok(self.take(N)?.try_into().expect("as many bytes as were taken"))
+    }
+
+    pub(crate) fn unsigned(&mut self) -> Result<u32, Fault> {
+        Ok(u32::from_le_bytes(self.words()?))
+    }
+
+    pub(crate) fn int(&mut self) -> Result<i32, Fault> {
+        Ok(i32::from_le_bytes(self.words()?))
+    }
+
+    pub(crate) fn bool(&mut self) -> Result<bool, Fault> {
+        Ok(self.unsigned()? != 0)
+    }
+
+    pub(crate) fn double(&mut self) -> Result<f64, Fault> {
+        Ok(f64::from_le_bytes(self.words()?))
+    }
+
+    /// A string or an object path. Apps have been seen to send what is not UTF-8: that is no text then.
+    pub(crate) fn text(&mut self) -> Result<&'a str, Fault> {
+        let length = self.unsigned()? as usize;
+        let bytes = self.take(length)?;
+        self.take(1)?;
+        Ok(match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(e) => std::str::from_utf8(&bytes[..e.valid_up_to()]).unwrap_or(""),
+        })
+    }
+
+    fn signature(&mut self) -> Result<&'a str, Fault> {
+        let length = usize::from(self.byte()?);
+        let bytes = self.take(length)?;
+        self.take(1)?;
+        std::str::from_utf8(bytes).map_err(|_| Fault::corrupt("a signature that is no text"))
+    }
+
+    /// Enters an array: where it ends.
+    pub(crate) fn array(&mut self, align: usize) -> Result<usize, Fault> {
+        let length = self.unsigned()? as usize;
+        self.align(align)?;
+        let end = self.at.checked_add(length).ok_or_else(short)?;
+        if end > self.bytes.len() {
+            return Err(short());
+        }
+        Ok(end)
+    }
+
+    /// Reads the items of an array.
+    pub(crate) fn items<T>(
+        &mut self,
+        align: usize,
+        mut read: impl FnMut(&mut Self) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
+        let end = self.array(align)?;
+        let mut items = Vec::new();
+        while self.at < end {
+            items.push(read(self)?);
+        }
+        Ok(items)
+    }
+
+    /// Begins a struct.
+    pub(crate) fn fields(&mut self) -> Result<(), Fault> {
+        self.align(8)
+    }
+
+    /// Enters a variant: its signature.
+    pub(crate) fn variant(&mut self) -> Result<&'a str, Fault> {
+        self.signature()
+    }
+
+    /// A variant that should hold a text; any other is empty.
+    pub(crate) fn variant_text(&mut self) -> Result<&'a str, Fault> {
+        match self.variant()? {
+            "s" | "o" => self.text(),
+            other => self.skip(other).map(|()| ""),
+        }
+    }
+
+    /// A variant that should hold a number.
+    pub(crate) fn variant_number(&mut self) -> Result<Option<f64>, Fault> {
+        Ok(match self.variant()? {
+            "d" => Some(self.double()?),
+            "i" => Some(f64::from(self.int()?)),
+            "u" => Some(f64::from(self.unsigned()?)),
+            other => {
+                self.skip(other)?;
+                None
+            }
+        })
+    }
+
+    fn skip(&mut self, signature: &str) -> Result<(), Fault> {
+        let mut rest = signature;
+        while !rest.is_empty() {
+            rest = self.skip_one(rest, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Skips one value; the signature behind it.
+    fn skip_one<'s>(&mut self, signature: &'s str, depth: usize) -> Result<&'s str, Fault> {
+        if depth > NESTING {
+            return Err(Fault::corrupt("values nested too deep"));
+        }
+        let (first, rest) = signature.split_at_checked(1).ok_or_else(short)?;
+        match first {
+            "y" => self.byte().map(drop)?,
+            "n" | "q" => self.words::<2>().map(drop)?,
+            "i" | "u" | "b" | "h" => self.words::<4>().map(drop)?,
+            "x" | "t" | "d" => self.words::<8>().map(drop)?,
+            "s" | "o" => self.text().map(drop)?,
+            "g" => self.signature().map(drop)?,
+            "v" => {
+                let inner = self.signature()?;
+                self.skip_one(inner, depth + 1)?;
+            }
+            "a" => {
+                let align = match rest.as_bytes().first() {
+                    Some(b'x' | b't' | b'd' | b'(' | b'{') => 8,
+                    Some(b'n' | b'q') => 2,
+                    Some(b'y' | b'g' | b'v') => 1,
+                    _ => 4,
+                };
+                self.at = self.array(align)?;
+                return Ok(&rest[one_type(rest)?..]);
+            }
+            "(" | "{" => {
+                self.align(8)?;
+                let mut inner = rest;
+                while !inner.starts_with([')', '}']) {
+                    inner = self.skip_one(inner, depth + 1)?;
+                }
+                return Ok(&inner[1..]);
+            }
+            _ => return Err(Fault::corrupt("an unknown type")),
+        }
+        Ok(rest)
+    }
+}
+
+/// How long the first complete type of a signature is.
+fn one_type(signature: &str) -> Result<usize, Fault> {
+    let mut open = 0usize;
+    for (at, b) in signature.bytes().enumerate() {
+        match b {
+            b'a' => continue,
+            b'(' | b'{' => open += 1,
+            b')' | b'}' => open = open.checked_sub(1).ok_or_else(short)?,
+            _ => {}
+        }
+        if open == 0 {
+            return Ok(at + 1);
+        }
+    }
+    Err(short())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use zbus::wire::{LE, serialized::Context, to_bytes};
+
+    /// A call as its receiver reads it.
+    fn sent(args: Args) -> Message {
+        let call = Call { path: "/a/b", interface: "c.d", member: "E", args };
+        Message::new(call.message(Some(":1.9")).unwrap())
+    }
+
+    #[test]
+    fn a_call_reads_back_as_it_was_written() {
+        let args = Args::new().text("ä\"").int(-3).unsigned(9).variant_double(0.5).variant_bool(true);
+        let message = sent(args);
+        assert_eq!(message.signature(), "siuvv");
+        assert_eq!((&*message.interface(), &*message.member()), ("c.d", "E"));
+        let mut c = message.body();
+        assert_eq!(c.text().unwrap(), "ä\"");
+        assert_eq!((c.int().unwrap(), c.unsigned().unwrap()), (-3, 9));
+        assert_eq!(c.variant_number().unwrap(), Some(0.5));
+        assert_eq!(c.variant().unwrap(), "b");
+        assert!(c.bool().unwrap());
+        assert!(c.int().is_err());
+    }
+
+    #[test]
+    fn what_is_no_path_is_not_asked() {
+        let call = Call { path: "/a#row", interface: "c.d", member: "E", args: Args::new() };
+        assert_eq!(call.message(None).unwrap_err(), Fault::Vanished);
+    }
+
+    #[test]
+    fn values_of_any_type_are_skipped_whole() {
+        let pairs = vec![("one", Variant::I32(7)), ("three", Variant::from(vec![1u8]))];
+        let body = Structure::from((pairs, "next"));
+        let bytes = to_bytes(Context::new(LE, 0), &body).unwrap();
+        let mut c = Cursor { bytes: &bytes, at: 0 };
+        assert_eq!(c.skip_one("a(sv)s", 0).unwrap(), "s");
+        assert_eq!(c.text().unwrap(), "next");
+        assert_eq!(one_type("a{sv}i").unwrap(), 5);
+        assert_eq!(one_type("aai").unwrap(), 3);
+        assert!(one_type("a(i").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_of_a_stranger_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), kind in "[asuivo(){}gdb]{0,8}") {
+            let mut c = Cursor { bytes: &bytes, at: 0 };
+            // Either is fine; it ends, and inside.
+            let _ended = c.skip(&kind);
+            prop_assert!(c.at <= bytes.len());
+        }
+    }
+}
