@@ -4,7 +4,7 @@ use crate::Result;
 use crate::run::{cargo, on_path, root, run};
 use std::process::Command;
 
-/// Format, clippy, rustdoc, that every feature set compiles, and the types of the page script. Warnings are errors.
+/// Format, clippy, rustdoc, that every feature set compiles, and the types of the scripts of pages. Warnings are errors.
 pub fn lint() -> Result {
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
@@ -15,16 +15,19 @@ pub fn lint() -> Result {
         run(&mut cargo(&args))?;
     }
     run(cargo(&["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))?;
-    page_script()
+    page_scripts()
 }
 
-/// The compiler that checks the types of the page script; once fetched it is kept in `target/`.
+/// The compiler that checks the types of scripts of pages; once fetched it is kept in `target/`.
 const TYPESCRIPT: &str = "typescript@5.9.3";
 
-/// Types and names of the page script. Its files are joined as they are: nothing of this is needed to build or run.
-fn page_script() -> Result {
+/// What runs in pages: our agent in those of others, and the script of reports.
+const SCRIPTS: [&str; 2] = ["crates/backends/web/src/page", "crates/replay/src/report/html"];
+
+/// Types and names of scripts of pages. They are used as they are: nothing of this is needed to build or run.
+fn page_scripts() -> Result {
     if !on_path("node") || !on_path("npm") {
-        eprintln!("skipped: the page script is not type-checked, because node or npm is not installed");
+        eprintln!("skipped: the scripts of pages are not type-checked, because node or npm is not installed");
         return Ok(());
     }
     let prefix = root().join("target/lint");
@@ -33,10 +36,10 @@ fn page_script() -> Result {
         let mut install = Command::new("npm");
         install.args(["install", "--silent", "--no-audit", "--no-fund", "--no-save", "--prefix"]);
         if let Err(why) = run(install.arg(&prefix).arg(TYPESCRIPT)) {
-            eprintln!("skipped: the page script is not type-checked: {why}");
+            eprintln!("skipped: the scripts of pages are not type-checked: {why}");
             return Ok(());
         }
     }
-    let project = root().join("crates/backends/web/src/page");
-    run(Command::new("node").arg(compiler).arg("--project").arg(project))
+    let check = |folder| run(Command::new("node").arg(&compiler).arg("--project").arg(root().join(folder)));
+    SCRIPTS.into_iter().try_for_each(check)
 }

@@ -1,5 +1,6 @@
-//! `replay` and `test`: commands that are run beside a host, because they are made of its commands.
+//! `replay`, `replay export` and `test`: commands that are run beside a host, because they are made of its commands.
 
+mod export;
 mod replay;
 mod test;
 
@@ -11,7 +12,7 @@ use stickpin_kernel::{Result, paths};
 use stickpin_wire::{Apart, Call, Progress};
 
 /// All of them, in the order of help.
-pub const COMMANDS: &[&dyn Apart] = &[&replay::Replay, &test::Test];
+pub const COMMANDS: &[&dyn Apart] = &[&replay::Replay, &export::Export, &test::Test];
 
 /// Reads a script with what the caller says and may.
 ///

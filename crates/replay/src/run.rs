@@ -446,6 +446,8 @@ impl Runner<'_> {
         let changes = self.ask(step, "snapshot", json!({ "interactive": true, "diff": true }), None).await;
         report.changes = changes.text.filter(|_| changes.ok);
         let path = folder.join(format!("{}.png", self.steps.len() + 1));
+        // Where it cannot be made, no picture can be written, which is what is said.
+        let _ = std::fs::create_dir_all(folder);
         let taken = self.ask(step, "screenshot", json!({ "path": path, "boxes": true }), None).await;
         report.picture = taken.output.filter(|_| taken.ok).and_then(|mut taken| {
             let refs = taken["boxes"].take();

@@ -1,15 +1,16 @@
 //! `test`: scripts as a suite, each in a session of its own.
 
 use super::{plan, whole};
-use crate::report::junit;
 use crate::report::model::{Report, Shard};
+use crate::report::{html, junit};
 use crate::run::WAIT;
 use crate::suite::{Attempts, Limits, Suite, find};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use stickpin_kernel::registry::Form;
 use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Spec, answered, files, io_error, paths};
@@ -55,6 +56,9 @@ struct Arguments {
     /// Write the results as JUnit XML.
     #[schemars(extend("x-path" = true, "x-placeholder" = "FILE"))]
     junit: Option<String>,
+    /// Write the results as one page of HTML: steps with their pictures, what changed, what was found instead.
+    #[schemars(extend("x-path" = true, "x-placeholder" = "FILE"))]
+    report: Option<String>,
     /// Keep pictures, screens and particulars of attempts that failed.
     #[schemars(extend("x-path" = true, "x-placeholder" = "DIR"))]
     artifacts: Option<String>,
@@ -67,6 +71,7 @@ static FORM: Form = Form::of::<Arguments>(Spec {
         "stickpin test flows",
         "stickpin test 'flows/**/*.ad' --workers 2 --retries 1 --junit results.xml",
         "stickpin test flows --shard 1/4 --artifacts failed",
+        "stickpin test flows --report report.html",
     ],
     ..Spec::HOST
 });
@@ -111,9 +116,11 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
         });
     }
     let path = |given: &Option<String>| given.as_deref().map(|path| whole(&call, Path::new(path)));
-    let (junit, artifacts) = (path(&args.junit), path(&args.artifacts));
+    let (junit, html, artifacts) = (path(&args.junit), path(&args.report), path(&args.artifacts));
     // What cannot be written is said before an hour is spent.
-    junit.iter().try_for_each(|path| writable(path))?;
+    junit.iter().chain(&html).try_for_each(|path| writable(path))?;
+    // Until they are in the page.
+    let pictures = html.as_deref().map(beside);
     if let Some(folder) = &artifacts {
         std::fs::create_dir_all(folder).map_err(|e| io_error("make the folder", folder, &e))?;
     }
@@ -132,14 +139,28 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
                 wait: args.wait.map_or(WAIT, Duration::from_millis),
             },
             artifacts,
-            pictures: None,
+            pictures: pictures.clone(),
         },
     };
     let done = suite.run().await;
     if let Some(path) = &junit {
         files::write(path, junit::write(&done)?.as_bytes())?;
     }
+    if let Some(path) = &html {
+        let page = html::render(&done, &|picture| std::fs::read(picture).ok());
+        // What was written is what counts; the pictures are of no use any more.
+        let _ = pictures.map(std::fs::remove_dir_all);
+        files::write(path, page.as_bytes())?;
+    }
     Ok(done)
+}
+
+/// A folder beside a file that no other run has.
+fn beside(path: &Path) -> PathBuf {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}-{}.pictures", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed)));
+    PathBuf::from(name)
 }
 
 /// `I/N`.

@@ -229,8 +229,8 @@ fn broken_at_slashes(path: &str) -> String {
 /// When something was, in a picture of a whole time.
 fn bar(began: f64, took: f64, whole: f64, class: &str) -> String {
     let part = |n: f64| (n / whole * 100.0).clamp(0.0, 100.0);
-    let x = part(began);
+    let x = part(began).min(98.5);
     // What took no time is still to be seen.
-    let width = part(took).clamp(0.5, (100.0 - x).max(0.5));
+    let width = part(took).clamp(1.5, (100.0 - x).max(1.5));
     format!("<rect class=\"{class}\" x=\"{x:.2}%\" width=\"{width:.2}%\" height=\"6\" rx=\"2\"/>")
 }

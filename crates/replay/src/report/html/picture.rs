@@ -35,13 +35,13 @@ impl<'r> Pictures<'r> {
                 format!("id=\"{id}-img\" src=\"data:image/png;base64,{}\"", STANDARD.encode(&png))
             }
         };
-        // As large as can be read when a wide picture is shown in a column.
-        let size = (f64::from(width) / 72.0).clamp(9.0, 22.0);
+        // As large as can be read where a wide picture is shown in a column; larger pictures show them smaller.
+        let size = (f64::from(width) / 46.0).clamp(10.0, 40.0);
         let refs: String = picture.refs.iter().map(|r| drawn(r, width, height, size)).collect();
         format!(
             "<figure class=\"shot\"><button type=\"button\" class=\"zoom\" aria-pressed=\"false\" aria-label=\"Larger: {0}\">\
              <img {source} width=\"{width}\" height=\"{height}\" alt=\"{0}\">\
-             <svg class=\"refs\" viewBox=\"0 0 {width} {height}\" aria-hidden=\"true\">{refs}</svg></button>\
+             <svg class=\"refs\" viewBox=\"0 0 {width} {height}\" font-size=\"{size:.1}\" aria-hidden=\"true\">{refs}</svg></button>\
              <figcaption>{0}{1}</figcaption></figure>\n",
             text(what),
             match picture.refs.len() {
@@ -62,23 +62,18 @@ fn drawn(r: &RefBox, width: u32, height: u32, size: f64) -> String {
         return String::new();
     }
     let name = text(&r.r#ref);
-    // Characters of the name, a little air on both sides.
-    let tag = (name.chars().count() as f64).mul_add(size * 0.58, size * 0.5);
-    let high = size * 1.25;
-    // Above its element where there is room, else in its corner.
-    let x = r.x.clamp(0.0, (f64::from(width) - tag).max(0.0));
-    let y = if r.y >= high { r.y - high } else { r.y.max(0.0) };
+    // On the upper edge of its element, its first character on the left one; inside of the picture where that is.
+    let wide = (name.chars().count() as f64) * size * 0.62;
+    let x = size.mul_add(0.3, r.x).clamp(size * 0.3, (f64::from(width) - wide).max(size * 0.3));
+    let y = size.mul_add(0.3, r.y).clamp(size, (f64::from(height) - size * 0.3).max(size));
     format!(
         "<g data-ref=\"{name}\"><title>{name} {}</title>\
-         <rect class=\"box\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>\
-         <rect class=\"tag\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{tag:.1}\" height=\"{high:.1}\" rx=\"2\"/>\
-         <text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{size:.1}\">{name}</text></g>",
+         <rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>\
+         <text x=\"{x:.1}\" y=\"{y:.1}\">{name}</text></g>",
         text(&r.meaning),
         r.x,
         r.y,
         r.width,
         r.height,
-        size.mul_add(0.25, x),
-        size.mul_add(0.95, y),
     )
 }

@@ -18,13 +18,13 @@
   const show = (target) => {
     if (!target) return;
     for (let e = target.parentElement; e; e = e.parentElement) if (e instanceof HTMLDetailsElement) e.open = true;
-    const focus = target.querySelector('summary') ?? target;
+    const focus = (target instanceof HTMLDetailsElement ? target.querySelector('summary') : null) ?? target;
     focus.scrollIntoView({ block: target.matches('article') ? 'start' : 'nearest' });
     if (focus instanceof HTMLElement) focus.focus({ preventScroll: true });
   };
 
   /** The steps that can be gone to: not those of scripts that are hidden, nor of attempts that are closed. */
-  const steps = () => all('.step').filter((step) => step.getClientRects().length > 0);
+  const steps = () => all('.step').filter((step) => step.checkVisibility());
   const scripts = () => all('article').filter((script) => !script.hidden);
 
   /** The one after the one that has the focus, or before it. @param {HTMLElement[]} list @param {number} way */
@@ -136,7 +136,11 @@
   }, { rootMargin: '-10% 0px -80% 0px' });
   for (const script of all('article')) seen.observe(script);
 
-  const named = () => show(document.getElementById(location.hash.slice(1)) ?? undefined);
+  const named = () => {
+    const target = document.getElementById(location.hash.slice(1)) ?? undefined;
+    if (target instanceof HTMLDetailsElement) target.open = true;
+    show(target);
+  };
   addEventListener('hashchange', named);
   named();
 }

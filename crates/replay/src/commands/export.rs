@@ -1,0 +1,115 @@
+//! `replay export`: a script in the words of another tool.
+
+use super::{counted, whole};
+use crate::formats::{self, Note};
+use crate::plan::read_script;
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+use stickpin_kernel::registry::Form;
+use stickpin_kernel::{Effect, Response, Result, Show, Spec, Text, answered, files};
+use stickpin_wire::{Apart, Call};
+
+/// Write a script as a Maestro flow or as a Playwright test.
+///
+/// Steps that have no counterpart there are left out and listed, those that say less there are listed, too. Nothing is
+/// opened or run.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {
+    /// The script.
+    #[schemars(extend("x-positional" = 0, "x-path" = true))]
+    file: String,
+    /// What is written.
+    format: Format,
+    /// Where it is written; without it, it is printed.
+    #[schemars(extend("x-path" = true, "x-placeholder" = "FILE"))]
+    out: Option<String>,
+}
+
+/// A format of others.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum Format {
+    /// A flow (YAML).
+    Maestro,
+    /// A test for @playwright/test (TypeScript).
+    Playwright,
+}
+
+static FORM: Form = Form::of::<Arguments>(Spec {
+    name: "replay export",
+    effect: Effect::Reads,
+    examples: &[
+        "stickpin replay export flows/login.ad --format playwright --out login.spec.ts",
+        "stickpin replay export flows/login.ad --format maestro",
+    ],
+    ..Spec::HOST
+});
+
+#[derive(Debug)]
+pub(super) struct Export;
+
+#[async_trait]
+impl Apart for Export {
+    fn form(&self) -> &'static Form {
+        &FORM
+    }
+
+    async fn run(&self, input: Map<String, Value>, call: Call) -> Response {
+        answered(&FORM, &call.render, export(input, &call))
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Exported {
+    /// Where it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<PathBuf>,
+    /// What was written, where it was not into a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// What is left out, or said less exactly.
+    notes: Vec<Note>,
+}
+
+fn export(input: Map<String, Value>, call: &Call) -> Result<Exported> {
+    let args: Arguments = FORM.read(input)?;
+    let format = match args.format {
+        Format::Maestro => formats::Format::Maestro,
+        Format::Playwright => formats::Format::Playwright,
+    };
+    let read = |path: &Path| {
+        let path = whole(call, path);
+        call.policy.path(&path)?;
+        read_script(&path)
+    };
+    let formats::Export { text, notes } = formats::export(Path::new(&args.file), format, &read)?;
+    let Some(out) = args.out else { return Ok(Exported { path: None, text: Some(text), notes }) };
+    let path = whole(call, Path::new(&out));
+    call.policy.path(&path)?;
+    files::write(&path, text.as_bytes())?;
+    Ok(Exported { path: Some(path), text: None, notes })
+}
+
+impl Show for Exported {
+    fn show(&self, text: &mut Text) {
+        match (&self.path, &self.text) {
+            (Some(path), _) => text.line(format_args!("wrote {}", path.display())),
+            // Its own comments say what is left out.
+            (None, written) => return text.plain(written.as_deref().unwrap_or_default()),
+        }
+        let (left_out, less): (Vec<&Note>, Vec<&Note>) = self.notes.iter().partition(|note| note.left_out);
+        for (notes, what) in [(left_out, "left out"), (less, "less exact")] {
+            if !notes.is_empty() {
+                text.line(format_args!("{} {what}:", counted(notes.len(), "step")));
+            }
+            for note in notes {
+                text.line(format_args!("  {} {} ({})", note.at, note.line, note.why));
+            }
+        }
+    }
+}
