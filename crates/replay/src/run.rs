@@ -444,7 +444,8 @@ impl Runner<'_> {
         }
         self.quiet(step).await;
         let changes = self.ask(step, "snapshot", json!({ "interactive": true, "diff": true }), None).await;
-        report.changes = changes.text.filter(|_| changes.ok);
+        // Before the first step there was nothing to compare with.
+        report.changes = changes.text.filter(|_| changes.ok && !self.steps.is_empty());
         let path = folder.join(format!("{}.png", self.steps.len() + 1));
         // Where it cannot be made, no picture can be written, which is what is said.
         let _ = std::fs::create_dir_all(folder);

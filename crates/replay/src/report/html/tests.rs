@@ -202,3 +202,35 @@ fn ids_are_unique_and_what_points_to_them_finds_them() {
     }
     assert!(values("href").iter().all(|href| ids.contains(&href.trim_start_matches('#'))));
 }
+
+/// Relative luminance of `#rrggbb` (WCAG 2.2).
+fn luminance(hex: &str) -> f64 {
+    let part = |at: usize| {
+        let value = f64::from(u8::from_str_radix(&hex[at..at + 2], 16).expect("a colour")) / 255.0;
+        if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5)
+}
+
+#[test]
+fn words_can_be_read_in_light_and_dark() {
+    let colour = |name: &str, dark: bool| {
+        let mark = format!("--{name}: light-dark(");
+        let both = CSS.split(&mark).nth(1).and_then(|rest| rest.split(')').next()).expect("a colour");
+        let (light, dark_one) = both.split_once(", ").expect("two colours");
+        luminance(if dark { dark_one } else { light })
+    };
+    for dark in [false, true] {
+        for ink in ["ink", "soft", "accent", "passed", "failed", "broken", "flaky", "notrun"] {
+            for ground in ["ground", "paper", "sunk"] {
+                let (a, b) = (colour(ink, dark), colour(ground, dark));
+                let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
+                assert!(contrast >= 4.5, "{ink} on {ground}, dark {dark}: {contrast:.2}");
+            }
+        }
+        for ground in ["came", "went", "other", "hot"] {
+            let (a, b) = (colour("ink", dark), colour(ground, dark));
+            assert!((a.max(b) + 0.05) / (a.min(b) + 0.05) >= 4.5, "ink on {ground}, dark {dark}");
+        }
+    }
+}
