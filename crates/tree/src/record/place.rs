@@ -89,19 +89,25 @@ impl<'t> Places<'t> {
         up_to_document(element)
             .take_while(|n| self.heading_in(*n).is_none_or(|h| h == element))
             .filter(|n| {
-                matches!(n.role(), Role::Region | Role::Article | Role::Form | Role::Complementary)
-                    || n.tag() == "section"
+                use Role::{Article, Complementary, Form, Region, Window};
+                // A window without headings has only its labels to say what it shows.
+                matches!(n.role(), Region | Article | Form | Complementary | Window) || n.tag() == "section"
             })
             .map(|n| (n, self.section_text(n)))
             .find(|(_, text)| !text.is_empty())
     }
 
-    /// The text of a section, without rows, controls, labels, live regions and what changes by itself.
+    /// The text of a section, without rows, controls, labels, live regions and what changes by itself; of a window also
+    /// without lists, tables and documents, which change while it stays what it is.
     pub(super) fn section_text(&self, section: NodeRef<'t>) -> Arc<[Print]> {
         if let Some(known) = self.sections.borrow().get(&section.id()) {
             return known.clone();
         }
+        let of_window = section.role() == Role::Window;
         let mut texts = leaves_without(section, self.join, |n| {
+            use Role::{Document, Grid, List, ListBox, Log, Region, Table, Tree, TreeGrid};
+            let content =
+                matches!(n.role(), Document | Grid | List | ListBox | Log | Region | Table | Tree | TreeGrid);
             n.is(States::ACTIONABLE)
                 || is_field(n)
                 || n.is(States::LIVE)
@@ -109,6 +115,7 @@ impl<'t> Places<'t> {
                 || matches!(n.role(), Role::Label | Role::Legend)
                 || is_row_role(n.role()) && n.role() != Role::Group
                 || is_popup(n)
+                || of_window && content
         });
         texts.retain(|t| !is_volatile(t));
         let text: Arc<[Print]> = texts.iter().map(|t| Print::of(Part::Text, t)).collect();
@@ -127,12 +134,25 @@ impl<'t> Places<'t> {
     }
 }
 
-/// The name of the nearest region that has one, counts aside.
+/// The nearest region that has a name. The title of a window is to an app what its address is to a page.
 pub(super) fn region_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     up_to_document(element).find(|n| {
-        matches!(n.role(), Role::Dialog | Role::Form | Role::Region | Role::Main) && !n.name().is_empty()
+        use Role::{Dialog, Form, Main, Region, Window};
+        matches!(n.role(), Dialog | Form | Region | Main | Window) && !n.name().is_empty()
     })
 }
+
+/// The name of a region, counts aside. The mark that a title bears while something is not saved is none of its record.
+pub(super) fn region_name(region: NodeRef<'_>) -> String {
+    let name = without_counts(region.name());
+    match region.role() {
+        Role::Window => name.trim_matches(|c: char| UNSAVED.contains(&c) || c.is_whitespace()).to_owned(),
+        _ => name,
+    }
+}
+
+/// Marks of what is not saved.
+const UNSAVED: [char; 3] = ['*', '•', '●'];
 
 /// The ancestors up to and with the document that an element is in.
 pub(super) fn up_to_document(element: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {

@@ -3,12 +3,11 @@
 use super::Records;
 use super::basis::{Basis, FieldValues, Kept, Shift, Sight};
 use super::keys::Key;
-use super::place::region_of;
+use super::place::{region_name, region_of};
 use super::print::{Part, Print};
 use super::rows::Row;
 use super::structure::RowAt;
 use super::switches::Switches;
-use super::volatile::without_counts;
 use crate::{Handle, NodeRef};
 
 /// So many prints of a row are kept; the first ones. A row of more texts is a page.
@@ -175,7 +174,7 @@ impl Sight for Live<'_, '_> {
     }
 
     fn region(&self) -> Option<Print> {
-        region_of(self.element).map(|r| Print::of(Part::Region, &without_counts(r.name())))
+        region_of(self.element).map(|r| Print::of(Part::Region, &region_name(r)))
     }
 
     fn address(&self) -> Print {

@@ -313,3 +313,28 @@ fn a_meaning_names_the_nodes_that_it_hangs_on() {
     let handles = Records::new(&tree, &openers).meaning(buttons(&tree)[0]).context_handles();
     assert_eq!(handles.iter().map(|h| h.id).collect::<Vec<_>>(), [7, 8]);
 }
+
+/// What becomes of "Delete" in a window without headings.
+fn in_windows(then: &str, now: &str) -> Verdict {
+    let [then, now] = [then, now].map(|window| tree(&format!("page \"\" linux:1\n{window}")));
+    let openers = Openers::default();
+    let meaning = Records::new(&then, &openers).meaning(buttons(&then)[0]);
+    Records::new(&now, &openers).judge(&meaning, buttons(&now)[0])
+}
+
+#[test]
+fn a_window_without_headings_is_known_by_its_title_and_its_labels() {
+    let window =
+        |title: &str, rest: &str| format!("  window \"{title}\" #2\n{rest}    button \"Delete\"* #9\n");
+    let labels = |a: &str, b: &str| format!("    text \"{a}\" #3\n    generic #4\n      text \"{b}\"\n");
+    let anna = labels("Order Anna", "Tea for two");
+    let judge = |title: &str, rest: &str| in_windows(&window("Orders (2)", &anna), &window(title, rest));
+    assert!(judge("Orders (3)", &anna).is_same(), "counts");
+    assert!(judge("*Orders (2)", &anna).is_same(), "not saved");
+    assert!(judge("Orders (2)", &labels("Order Anna", "Tea for three")).is_same(), "half of it stays");
+    assert!(!judge("Bruno", &anna).is_same(), "another title");
+    assert!(!judge("Orders (2)", &labels("Order Bruno", "Coffee for one")).is_same(), "other labels");
+    // What a list shows is not what the window is about.
+    let list = |text: &str| format!("    list #3\n      text \"{text}\"\n");
+    assert!(in_windows(&window("Mail", &list("Anna")), &window("Mail", &list("Bruno"))).is_same());
+}
