@@ -11,9 +11,11 @@ use crate::extents::{self, common, has};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::{self, number as n};
 use hashbrown::HashMap;
-use stickpin_kernel::Result;
+use std::time::Duration;
 use stickpin_kernel::device::{Aim, AimOptions, Hit};
+use stickpin_kernel::{ErrorCode, Result};
 use stickpin_tree::{Handle, Rect, quote};
+use tokio::time::{Instant, sleep};
 
 /// Scroll until it can be seen, wherever that is (`AtspiScrollType`).
 const ANYWHERE: u32 = 6;
@@ -23,6 +25,10 @@ const DEEP: usize = 64;
 
 /// How often a container is scrolled until an element is in view.
 const ROUNDS: usize = 12;
+
+/// How long an app may take to lay out what the wheel scrolled, and how often it is asked.
+const SCROLLED: Duration = Duration::from_millis(400);
+const FRAME: Duration = Duration::from_millis(16);
 
 /// What lies where on the screen, as the X server says it.
 #[derive(Debug)]
@@ -282,6 +288,12 @@ impl LinuxDevice {
     /// the way is no hindrance: the right one is brought to the front, as a person would.
     async fn window_hit(&mut self, window: &Window, (x, y): (f64, f64), look: &Sight) -> Result<Hit> {
         let top_at = move |d: &mut crate::display::Display| d.top_at(x, y);
+        // A modal dialog takes the input of the whole window, wherever it stands.
+        let shown = |w: &&Window| w.presence == crate::display::Presence::Shown;
+        let modal = |w: &&Window| w.modal && w.transient_for == Some(window.id);
+        if let Some(dialog) = look.windows.iter().filter(shown).find(modal) {
+            return Ok(Hit::Covered { by: None, what: dialog.words() });
+        }
         let mut raised = !self.screen.is_own() || window.popup;
         loop {
             let top = look.x11.run(top_at).await?;
@@ -377,7 +389,68 @@ impl LinuxDevice {
                 break;
             }
         }
+        if sight.is_some() {
+            placed = self.wheel_into_view(at, sight, placed).await?;
+        }
         Ok(placed)
+    }
+
+    /// The same with the wheel: the scroll bars of GTK 4 say nothing of how far they are.
+    async fn wheel_into_view(
+        &mut self,
+        at: usize,
+        sight: Option<&Sight>,
+        mut placed: Option<Placed>,
+    ) -> Result<Option<Placed>> {
+        for _ in 0..ROUNDS {
+            let Some(now) = placed.as_ref().filter(|now| now.seen != Some(now.rect)) else { break };
+            let Some((pane, (dx, dy))) = self.pane_away(at, now.rect, now.offset).await? else { break };
+            let before = now.rect;
+            match self.scroll(Some(pane), dx, dy).await {
+                Ok(_) => {}
+                Err(e) if e.code == ErrorCode::BackendLost => return Err(e),
+                // A pane that the wheel does not reach is one that cannot be scrolled, which is what is said then.
+                Err(_) => break,
+            }
+            let until = Instant::now() + SCROLLED;
+            loop {
+                placed = self.placed(at, sight).await?;
+                if placed.as_ref().is_none_or(|now| now.rect != before) {
+                    break;
+                }
+                if Instant::now() >= until {
+                    return Ok(placed);
+                }
+                sleep(FRAME).await;
+            }
+        }
+        Ok(placed)
+    }
+
+    /// The innermost scrolling container that does not show the whole of a place, and how far away that is.
+    async fn pane_away(
+        &mut self,
+        at: usize,
+        rect: Rect,
+        offset: (f64, f64),
+    ) -> Result<Option<(Handle, (f64, f64))>> {
+        let Some(last) = &self.last else { return Ok(None) };
+        let objects = &last.picture.objects;
+        let panes = chain(&last.picture, at).into_iter().skip(1).filter(|&i| scrolls(&objects[i]));
+        let panes: Vec<String> = panes.map(|i| objects[i].path.clone()).collect();
+        let views = self.said(&panes).await?;
+        let away = |view: Rect| (rect.center().0 - view.center().0, rect.center().1 - view.center().1);
+        let beyond = |(dx, dy): (f64, f64), view: Rect| {
+            let over =
+                |away: f64, size: f64, room: f64| if away.abs() * 2.0 + size > room { away } else { 0.0 };
+            (over(dx, rect.width, view.width), over(dy, rect.height, view.height))
+        };
+        let mut found = panes.iter().zip(views).filter_map(|(path, view)| {
+            let view = shifted(view?, offset);
+            (common(view, rect) != Some(rect)).then(|| (path, beyond(away(view), view)))
+        });
+        let found = found.next().map(|(path, by)| (path.clone(), by));
+        Ok(found.map(|(path, by)| (Handle { scope: crate::capture::tree::APP, id: self.ids.id(&path) }, by)))
     }
 
     /// Moves the scroll bars around an element so that it comes to the middle; false when none moves.

@@ -290,6 +290,10 @@ pub(crate) fn inherent(role: u32, mapped: Role, states: u64) -> States {
             out |= States::PRESSED;
         }
     }
+    // GTK 4 knows no toggle buttons: one that is pressed says so.
+    if role == n::PUSH_BUTTON && states & states::PRESSED != 0 {
+        out |= States::PRESSABLE | States::PRESSED;
+    }
     if role == n::PUSH_BUTTON_MENU || (role == n::MENU && mapped == Role::MenuItem) {
         out |= States::HAS_POPUP;
     }

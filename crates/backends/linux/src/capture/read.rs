@@ -53,6 +53,11 @@ impl Reading {
         let mut whole = Questions::default();
         whole.add(0, Ask::Name);
         whole.add(0, Ask::Count);
+        // The cache says of no object that manages its descendants how many they are.
+        let boxes = reading.picture.objects.iter().enumerate().skip(1);
+        boxes
+            .filter(|(_, o)| o.count < 0 && o.role == role::LIST_BOX)
+            .for_each(|(at, _)| whole.add(at, Ask::Count));
         whole.ask(link, &mut reading.picture).await?;
         Ok(reading)
     }
@@ -122,7 +127,7 @@ impl Reading {
             for &(at, _) in &level {
                 let object = &self.picture.objects[at];
                 // Before the first answer about its role there is none about its children either.
-                if !object.complete && !object.is(states::MANAGES_DESCENDANTS) && object.count != 0 {
+                if !object.complete && !is_vast(object) && object.count != 0 {
                     questions.add(at, Ask::Children);
                 }
             }
@@ -251,6 +256,13 @@ fn beside_labels(picture: &Picture) -> Vec<usize> {
         }
     }
     out
+}
+
+/// Whether an object may have more children than can be asked for: it manages them itself, and makes them while it is
+/// asked. A list box of GTK 3 says so, too, and has no more than its rows.
+fn is_vast(object: &Object) -> bool {
+    let few = usize::try_from(object.count).is_ok_and(|count| count <= CHILDREN);
+    object.is(states::MANAGES_DESCENDANTS) && !(few && object.role == role::LIST_BOX)
 }
 
 /// Whether what is inside may be scrolled into sight. What is folded away cannot: menus, pages of a notebook.

@@ -9,7 +9,7 @@ use crate::names;
 use crate::roles::number as n;
 use crate::roles::{self, Above};
 use crate::states as s;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder, TreeError,
 };
@@ -64,15 +64,29 @@ pub(crate) fn build(
         building.add(window, 1, Above { role: 75, top: true, combo: false }, "")?;
     }
     let Building { mut builder, ids, .. } = building;
-    let hidden: Vec<Handle> = watch.iter().copied().filter(|h| is_hidden(picture, ids, *h)).collect();
+    let hidden = hidden(picture, ids, watch);
     builder.hidden(hidden);
     builder.finish()
 }
 
-/// Whether an object was read, lives, and is not in the tree.
-fn is_hidden(picture: &Picture, ids: &Ids, handle: Handle) -> bool {
-    let Some(path) = ids.path(handle.id) else { return false };
-    picture.objects.iter().any(|o| o.path == **path && !o.shown && !o.is(s::DEFUNCT))
+/// Those of `watch` that are below a window and not in the tree. What was taken out of its window may live on, and is gone
+/// all the same.
+fn hidden(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Handle> {
+    if watch.is_empty() {
+        return Vec::new();
+    }
+    let mut inside = vec![false; picture.objects.len()];
+    let mut next = vec![0];
+    while let Some(at) = next.pop() {
+        if !std::mem::replace(&mut inside[at], true) {
+            next.extend(&picture.objects[at].children);
+        }
+    }
+    let objects =
+        picture.objects.iter().zip(inside).filter(|(o, inside)| *inside && !o.shown && !o.is(s::DEFUNCT));
+    let unseen: HashSet<&str> = objects.map(|(object, _)| object.path.as_str()).collect();
+    let is_unseen = |handle: &Handle| ids.path(handle.id).is_some_and(|path| unseen.contains(&**path));
+    watch.iter().copied().filter(is_unseen).collect()
 }
 
 struct Building<'a> {
@@ -105,7 +119,8 @@ impl<'a> Building<'a> {
         if let Some((child, lent)) = self.only_wraps(object, lent) {
             // What it is called is said of what it holds.
             self.wrapper(object, depth)?;
-            return self.add(child, depth + 1, below, &lent);
+            self.add(child, depth + 1, below, &lent)?;
+            return self.opened(object, depth, below);
         }
         if object.role == n::DOCUMENT_WEB && !object.address.is_empty() {
             self.frames += 1;
@@ -180,12 +195,30 @@ impl<'a> Building<'a> {
         match leaf {
             Some(leaf) => self.leaf(&leaf, depth + 1, States::BLOCK, 0),
             None => self.inside(object, depth, below),
+        }?;
+        self.opened(object, depth, below)
+    }
+
+    /// What a button opened stands beside it, not inside: it belongs to what the button belongs to. GTK 3 puts the items
+    /// of a menu there without the menu.
+    fn opened(&mut self, object: &'a Object, depth: usize, below: Above) -> Result<(), TreeError> {
+        let picture = self.picture;
+        let opened = object.children.iter().filter(|&&child| opens(object, &picture.objects[child]));
+        let is_bare = |object: &Object| object.shown && !is_popup(object.role);
+        let bare = opened.clone().any(|&child| is_bare(&picture.objects[child]));
+        if bare {
+            self.builder.node(depth, NodeSpec { role: Some(Role::Menu), ..NodeSpec::default() })?;
         }
+        for &child in opened {
+            self.add(child, depth + usize::from(bare), below, "")?;
+        }
+        Ok(())
     }
 
     /// The text and the children of an object, in the order in which they are read.
     fn inside(&mut self, object: &'a Object, depth: usize, below: Above) -> Result<(), TreeError> {
-        let mut children = object.children.iter();
+        let picture = self.picture;
+        let mut children = object.children.iter().filter(|&&child| !opens(object, &picture.objects[child]));
         if let Some(text) = &object.text
             && !is_field(object.role)
         {
@@ -213,22 +246,16 @@ impl<'a> Building<'a> {
         self.builder.node(depth, spec).map(drop)
     }
 
-    /// A label: a text leaf, and what stands in it (links).
+    /// A label: its text as a leaf of its own, however near it stands to another, and what stands in it (links).
     fn label(&mut self, object: &'a Object, depth: usize, name: &str) -> Result<(), TreeError> {
         let text = object.text.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or(name);
-        let id = self.ids.id(&object.path);
         let below = Above { role: object.role, top: false, combo: false };
-        if object.children.iter().any(|&child| self.picture.objects[child].shown) {
-            let tag = roles::tag(object.role);
-            self.builder
-                .node(depth, NodeSpec { role: Some(Role::Generic), tag, id, ..NodeSpec::default() })?;
-            self.leaf(&text.replace(EMBEDDED, ""), depth + 1, States::BLOCK, 0)?;
-            for &child in &object.children {
-                self.add(child, depth + 1, below, "")?;
-            }
-            return Ok(());
+        self.wrapper(object, depth)?;
+        self.leaf(&text.replace(EMBEDDED, ""), depth + 1, States::BLOCK, 0)?;
+        for &child in &object.children {
+            self.add(child, depth + 1, below, "")?;
         }
-        self.leaf(text, depth, States::BLOCK, id)
+        Ok(())
     }
 
     fn wrapper(&mut self, object: &Object, depth: usize) -> Result<(), TreeError> {
@@ -244,7 +271,9 @@ impl<'a> Building<'a> {
         if self.picture.toolkit != Toolkit::Gtk4 || object.is(s::FOCUSABLE) {
             return None;
         }
-        let mut shown = object.children.iter().filter(|&&child| self.picture.objects[child].shown);
+        let objects = &self.picture.objects;
+        let mut shown =
+            object.children.iter().filter(|&&child| objects[child].shown && !opens(object, &objects[child]));
         let (Some(&child), None) = (shown.next(), shown.next()) else { return None };
         let inner = &self.picture.objects[child];
         let control =
@@ -350,6 +379,19 @@ impl<'a> Building<'a> {
         }
         out
     }
+}
+
+/// Whether a child is what a button opened.
+fn opens(object: &Object, child: &Object) -> bool {
+    let button = matches!(object.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON | n::PUSH_BUTTON_MENU);
+    button
+        && (is_popup(child.role)
+            || matches!(child.role, n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM))
+}
+
+/// Roles of what opens over a window and belongs to something in it.
+fn is_popup(number: u32) -> bool {
+    matches!(number, n::MENU | n::POPUP_MENU | n::WINDOW | n::DIALOG)
 }
 
 /// A name, and where it comes from.
