@@ -72,7 +72,7 @@ fn column(grade: &'static str, between: Between) {
         if !here || left_out {
             continue;
         }
-        match table.run(situation, grade, between, &mut surface, &mut screens) {
+        match table.run(situation, &[grade], between, &mut surface, &mut screens) {
             Ok(found) => account.add(found),
             Err(e) => account.differ.push(e),
         }

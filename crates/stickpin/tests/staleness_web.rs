@@ -142,7 +142,7 @@ fn column(between: Between, shown: Shown) {
         if !here || not_here {
             continue;
         }
-        match table.run(situation, "never-reused", between, &mut surface, &mut pages) {
+        match table.run(situation, &["never-reused"], between, &mut surface, &mut pages) {
             Ok(found) => account.add(found),
             Err(e) => account.differ.push(e),
         }

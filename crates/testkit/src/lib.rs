@@ -12,6 +12,7 @@ mod normalise;
 mod npm;
 mod pages;
 mod scenario;
+mod shared_desktop;
 pub mod staleness;
 mod surface;
 
@@ -23,6 +24,7 @@ pub use normalise::Normaliser;
 pub use npm::npm;
 pub use pages::{Answered, Answers, Asked, PageServer};
 pub use scenario::{Scenario, Step, SurfaceName, split};
+pub use shared_desktop::{SharedDesktop, shared_desktop};
 pub use surface::{InProcess, ProcessJson, ProcessText, Socket, Surface};
 
 use std::path::PathBuf;

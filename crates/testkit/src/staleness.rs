@@ -58,6 +58,11 @@ pub trait Stage {
     /// A sentence.
     fn change(&mut self, surface: &mut InProcess) -> Result<(), String>;
 
+    /// What this app's platform calls a role of the table.
+    fn role<'r>(&self, role: &'r str) -> &'r str {
+        role
+    }
+
     /// The logical ids of what received a press since this was last asked: `target` is the right one.
     fn pressed(&mut self) -> Vec<String>;
 }
@@ -128,19 +133,22 @@ impl Table {
         toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
     }
 
-    /// Runs one situation in one column of the table, with a plain and with a pinned ref.
+    /// Runs one situation in one column of the table, with a plain and with a pinned ref. `grades` are the names under
+    /// which the table may know the device, the most special first: the last one is its identity grade.
     ///
     /// # Errors
     /// When the stage fails, which is no answer to the question.
     pub fn run(
         &self,
         situation: &Situation,
-        grade: &str,
+        grades: &[&str],
         between: Between,
         surface: &mut InProcess,
         stage: &mut dyn Stage,
     ) -> Result<Account, String> {
-        let outcome = &situation.outcome[grade];
+        let grade = grades.first().ok_or("a device without a grade")?;
+        let outcome = grades.iter().find_map(|grade| situation.outcome.get(*grade));
+        let outcome = outcome.ok_or_else(|| format!("{} says nothing of {grades:?}", situation.id))?;
         let row = self.outcomes.get(outcome).ok_or_else(|| format!("no outcome {outcome}"))?;
         let mut account = Account::default();
         for (pinned, wants) in [(false, &row.plain), (true, &row.pinned)] {
@@ -156,7 +164,7 @@ impl Table {
             let text = first.text.as_deref().unwrap_or("");
             let body = situation
                 .target
-                .find(text)
+                .find(text, stage.role(&situation.target.role))
                 .ok_or_else(|| format!("{at}: no {:?} in\n{text}", situation.target))?;
             let generation =
                 first.refs_generation.ok_or_else(|| format!("{at}: the snapshot issued nothing"))?;
@@ -243,7 +251,7 @@ impl Account {
 
 impl Aimed {
     /// The ref of the element in a snapshot's text: after the line of its row, if it stands in one.
-    fn find(&self, text: &str) -> Option<String> {
+    fn find(&self, text: &str, role: &str) -> Option<String> {
         let mut lines = text.lines();
         if let Some(row) = &self.row {
             // The line of the row may be the line of the element.
@@ -253,7 +261,7 @@ impl Aimed {
                 lines.nth(at - 1);
             }
         }
-        let mark = format!(" {} \"{}", self.role, self.name);
+        let mark = format!(" {role} \"{}", self.name);
         lines.find_map(|line| {
             let line = line.trim_start();
             let (head, rest) = line.split_at(line.find(' ')?);
@@ -274,8 +282,8 @@ mod tests {
             name: "Delete".into(),
             row: row.map(Into::into),
         };
-        assert_eq!(aimed(None).find(text).as_deref(), Some("@e3"));
-        assert_eq!(aimed(Some("Mail 2")).find(text).as_deref(), Some("@e5"));
-        assert_eq!(aimed(Some("Mail 3")).find(text), None);
+        assert_eq!(aimed(None).find(text, "button").as_deref(), Some("@e3"));
+        assert_eq!(aimed(Some("Mail 2")).find(text, "button").as_deref(), Some("@e5"));
+        assert_eq!(aimed(Some("Mail 3")).find(text, "button"), None);
     }
 }

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use stickpin_tree::testing::tree;
 use stickpin_tree::{Handle, Tree};
 
+/// Devices that the table may know by themselves.
+const DEVICES: [&str; 3] = ["desktop", "gtk3", "gtk4"];
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grade {
     NeverReused,
@@ -92,7 +95,16 @@ impl Table {
         let table: Self = toml::from_str(&read(&path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         for s in &table.situation {
             assert!(!s.title.is_empty() && !s.target.name.is_empty(), "{} is not described", s.id);
-            assert_eq!(s.outcome.len(), 3, "{} names another set of grades", s.id);
+            let grades = [Grade::NeverReused, Grade::WhileAlive, Grade::None].map(Grade::name);
+            let named = |name: &&str| s.outcome.contains_key(*name);
+            assert!(grades.iter().all(named), "{} names another set of grades", s.id);
+            let others = s.outcome.keys().filter(|name| !grades.contains(&name.as_str()));
+            assert!(
+                others.clone().all(|name| DEVICES.contains(&name.as_str())),
+                "{}: {:?}",
+                s.id,
+                others.collect::<Vec<_>>()
+            );
         }
         table
     }

@@ -1,0 +1,130 @@
+//! A desktop as a person has one: the test has it for itself, but for the device it is somebody else's, with apps that run
+//! there already.
+
+use std::env;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use stickpin_backend_linux::LinuxConfig;
+use stickpin_programs::{Process, on_path};
+
+/// What a desktop consists of, each with its Debian package.
+const TOOLS: [(&str, &str); 3] = [("Xvfb", "xvfb"), ("dbus-daemon", "dbus"), ("openbox", "openbox")];
+
+/// The service that is started on the bus, where Debian puts it and where others do.
+const LAUNCHERS: [&str; 2] =
+    ["/usr/libexec/at-spi-bus-launcher", "/usr/lib/at-spi2-core/at-spi-bus-launcher"];
+
+/// What would lead an app elsewhere.
+const CLEARED: [&str; 6] =
+    ["AT_SPI_BUS_ADDRESS", "GTK_MODULES", "NO_AT_BRIDGE", "SESSION_MANAGER", "WAYLAND_DISPLAY", "XAUTHORITY"];
+
+/// A desktop that ends with its value.
+#[derive(Debug)]
+pub struct SharedDesktop {
+    dir: tempfile::TempDir,
+    children: Vec<Child>,
+    display: String,
+    bus: String,
+}
+
+/// A desktop for this test. `None`, said on stderr, where what it needs is not installed: the tools, and `programs`.
+///
+/// # Panics
+/// If something is missing although `STICKPIN_REQUIRE_DESKTOP` is set, or if it does not start.
+#[must_use]
+pub fn shared_desktop(programs: &[&str]) -> Option<SharedDesktop> {
+    let path = env::var_os("PATH");
+    let tools = TOOLS.iter().map(|(program, _)| *program).chain(programs.iter().copied());
+    let mut missing: Vec<&str> = tools.filter(|p| on_path(&[p], path.as_deref()).is_none()).collect();
+    if !LAUNCHERS.iter().any(|p| Path::new(p).is_file()) {
+        missing.push("at-spi-bus-launcher");
+    }
+    if missing.is_empty() {
+        return Some(SharedDesktop::start().expect("a desktop"));
+    }
+    let missing = missing.join(", ");
+    assert!(env::var_os("STICKPIN_REQUIRE_DESKTOP").is_none(), "missing here, and required: {missing}");
+    eprintln!("skipped: missing here: {missing}; `cargo xtask setup` installs it");
+    None
+}
+
+impl SharedDesktop {
+    fn start() -> std::io::Result<Self> {
+        let dir = tempfile::Builder::new().prefix("sp").tempdir()?;
+        let bus = format!("unix:path={}", dir.path().join("bus").display());
+        let mut desktop = Self { dir, children: Vec::new(), display: String::new(), bus };
+        let mut xvfb = desktop.command("Xvfb");
+        xvfb.args(["-displayfd", "1", "-nolisten", "tcp", "-noreset", "-screen", "0", "1280x900x24"]);
+        desktop.display = format!(":{}", desktop.spawn(xvfb)?);
+        let mut dbus = desktop.command("dbus-daemon");
+        dbus.args(["--session", "--nofork", "--nopidfile", "--nosyslog", "--print-address=1"]);
+        dbus.arg(format!("--address={}", desktop.bus));
+        desktop.bus = desktop.spawn(dbus)?;
+        let mut openbox = desktop.command("openbox");
+        openbox.arg("--sm-disable");
+        desktop.children.push(openbox.spawn()?);
+        Ok(desktop)
+    }
+
+    /// Starts a program, and returns the line that it writes when it is ready.
+    fn spawn(&mut self, mut command: Command) -> std::io::Result<String> {
+        let mut child = command.stdout(Stdio::piped()).spawn()?;
+        let stdout = child.stdout.take().expect("it is piped");
+        self.children.push(child);
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line)?;
+        Ok(line.trim().to_owned())
+    }
+
+    /// A program on this desktop.
+    #[must_use]
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        for name in CLEARED {
+            command.env_remove(name);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.env("XDG_RUNTIME_DIR", self.dir.path()).env("HOME", self.dir.path());
+        command.env("DISPLAY", &self.display).env("DBUS_SESSION_BUS_ADDRESS", &self.bus);
+        command.envs([
+            ("GDK_BACKEND", "x11"),
+            ("GSK_RENDERER", "cairo"),
+            ("GSETTINGS_BACKEND", "memory"),
+            ("GTK_USE_PORTAL", "0"),
+        ]);
+        command
+    }
+
+    /// What the device has to know of it.
+    #[must_use]
+    pub fn config(&self) -> LinuxConfig {
+        LinuxConfig {
+            session_bus: Some(self.bus.clone()),
+            display: Some(self.display.clone()),
+            path: env::var_os("PATH"),
+            ..LinuxConfig::default()
+        }
+    }
+
+    /// A folder that goes with it, with a path that is short enough for sockets.
+    #[must_use]
+    pub fn dir(&self) -> PathBuf {
+        self.dir.path().to_owned()
+    }
+}
+
+impl Drop for SharedDesktop {
+    fn drop(&mut self) {
+        // What the bus and apps started bears the folder in its environment; the display goes last.
+        let mark = format!("XDG_RUNTIME_DIR={}", self.dir.path().display());
+        let own: Vec<u32> = self.children.iter().map(Child::id).collect();
+        let all = Process::marked(&mark);
+        all.iter().filter(|p| !own.contains(&p.pid)).for_each(Process::kill);
+        for child in self.children.iter_mut().rev() {
+            if let Err(error) = child.kill().and_then(|()| child.wait()) {
+                eprintln!("a part of a test's desktop: {error}");
+            }
+        }
+    }
+}
