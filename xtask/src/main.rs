@@ -48,7 +48,7 @@ fn cli() -> Command {
                 .arg(
                     Arg::new("only")
                         .long("only")
-                        .value_parser(["mcp", "web"])
+                        .value_parser(["mcp", "web", "desktop"])
                         .conflicts_with("write")
                         .help("Only the rows of the MCP server, or of pages"),
                 )
@@ -82,6 +82,7 @@ fn main() -> ExitCode {
             runs: *m.get_one("runs").expect("has a default"),
             only: m.get_one::<String>("only").map(|part| match part.as_str() {
                 "mcp" => bench::Part::Mcp,
+                "desktop" => bench::Part::Desktop,
                 _ => bench::Part::Web,
             }),
             binary: m.get_one("binary").cloned(),

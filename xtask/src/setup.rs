@@ -2,10 +2,34 @@
 
 use crate::run::{on_path, output, root, run, target_dir};
 use crate::{Result, flows};
+use std::path::Path;
 use std::process::Command;
 
-/// A Debian package, and the program that shows that it is there.
-const PACKAGES: &[(&str, &[&str])] = &[("chromium", &["chromium", "chromium-browser", "google-chrome"])];
+/// A Debian package, and the files or programs of which one shows that it is there.
+const PACKAGES: &[(&str, &[&str])] = &[
+    ("chromium", &["chromium", "chromium-browser", "google-chrome"]),
+    // The desktop: private displays, and apps of three toolkits.
+    ("xvfb", &["Xvfb"]),
+    ("openbox", &["openbox"]),
+    ("dbus", &["dbus-daemon"]),
+    ("at-spi2-core", &["/usr/libexec/at-spi-bus-launcher", "/usr/lib/at-spi2-core/at-spi-bus-launcher"]),
+    ("gnome-calculator", &["gnome-calculator"]),
+    ("gedit", &["gedit"]),
+    ("zenity", &["zenity"]),
+    ("featherpad", &["featherpad"]),
+    ("python3-gi", &["/usr/lib/python3/dist-packages/gi/__init__.py"]),
+    ("gir1.2-gtk-3.0", &["/usr/lib/*/girepository-1.0/Gtk-3.0.typelib"]),
+];
+
+/// Large apps, which are installed only when `STICKPIN_HEAVY` is set; the tests that need them say so where they are not.
+const HEAVY: &[(&str, &[&str])] = &[
+    ("firefox-esr", &["firefox-esr"]),
+    ("libreoffice-calc", &["soffice"]),
+    ("libreoffice-gtk3", &["/usr/lib/libreoffice/program/libvclplug_gtk3lo.so"]),
+];
+
+/// Set by who wants the large apps, too. Tests read the same name.
+pub const WITH_HEAVY: &str = "STICKPIN_HEAVY";
 
 /// What the tests take from npm, with the versions of all that it pulls in.
 const NPM: [&str; 2] = ["package.json", "package-lock.json"];
@@ -56,11 +80,22 @@ fn npm() -> Result {
     std::fs::write(done, lock).map_err(failed)
 }
 
+/// Whether a program is on the path, or a file is there; one folder of its path may be any (`*`).
+fn is_there(sign: &str) -> bool {
+    let Some((above, below)) = sign.split_once("/*/") else {
+        return on_path(sign) || sign.starts_with('/') && Path::new(sign).exists();
+    };
+    let folders = std::fs::read_dir(above).into_iter().flatten().flatten();
+    folders.map(|folder| folder.path().join(below)).any(|file| file.exists())
+}
+
 /// Installs Debian packages as root, prints the command otherwise.
 fn debian() -> Result {
+    let heavy = if std::env::var_os(WITH_HEAVY).is_some() { HEAVY } else { &[] };
     let missing: Vec<&str> = PACKAGES
         .iter()
-        .filter(|(_, programs)| !programs.iter().any(|p| on_path(p)))
+        .chain(heavy)
+        .filter(|(_, signs)| !signs.iter().any(|sign| is_there(sign)))
         .map(|&(package, _)| package)
         .collect();
     if missing.is_empty() {

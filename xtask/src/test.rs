@@ -16,6 +16,10 @@ pub fn test() -> Result {
     };
     // A machine that was set up must not skip the suites on real devices.
     tests.env("STICKPIN_REQUIRE_CHROMIUM", "1").env("STICKPIN_REQUIRE_NPM", "1");
+    tests.env("STICKPIN_REQUIRE_DESKTOP", "1");
+    if std::env::var_os(crate::setup::WITH_HEAVY).is_some() {
+        tests.env("STICKPIN_REQUIRE_HEAVY", "1");
+    }
     if ready.flows {
         tests.env(crate::setup::REQUIRE_FLOWS, "1");
     }

@@ -52,6 +52,7 @@ impl Run {
             .replace("$LOG", &self.log.to_string_lossy())
             .replace("$PAGES", &self.pages.origin())
             .replace("$WEB", &web().to_string_lossy())
+            .replace("$DIR", &self.dir.to_string_lossy())
             .replace("$STATE", &self.dir.join("state").to_string_lossy());
         let words = split(&self.normaliser.with_kept(&line))?;
         let folder = step.caller.as_ref().map_or_else(|| self.dir.clone(), |name| self.dir.join(name));

@@ -5,6 +5,7 @@
 //! parity test. What received the input is read from the app's own log, never from an answer of ours.
 
 mod chromium;
+mod desktop;
 mod expect;
 mod harness;
 mod mcp;
@@ -17,6 +18,7 @@ pub mod staleness;
 mod surface;
 
 pub use chromium::{chromium, chromium_path};
+pub use desktop::{desktop, heavy_desktop};
 pub use expect::Outcome;
 pub use harness::{Run, run_file, scenario_files};
 pub use mcp::{Mcp, McpClient};

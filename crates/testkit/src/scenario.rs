@@ -34,7 +34,7 @@ impl SurfaceName {
 pub struct Scenario {
     /// What it is there for, one sentence.
     pub about: String,
-    /// The device that it needs: `sim` or `web`.
+    /// The device that it needs: `sim`, `web` or `linux`.
     #[serde(default = "sim")]
     pub device: String,
     /// Surfaces that it leaves out, each with the reason.
@@ -58,7 +58,7 @@ fn sim() -> String {
 /// Beside that no answer may show a pin where a ref stands, errors about what was typed (exit 2) apart.
 ///
 /// In `run`, `$LOG` is the file that a simulated app writes its ground truth to, `$PAGES` the address of the page
-/// server, `$WEB` the folder that it serves, `$STATE` the state dir.
+/// server, `$WEB` the folder that it serves, `$DIR` the folder of the run, `$STATE` the state dir.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Step {

@@ -2,6 +2,7 @@
 //!
 //! Figures are medians of alternating runs; nothing here passes or fails. The table goes to `docs/bench.md`.
 
+mod desktop;
 mod mcp;
 mod measure;
 mod page;
@@ -37,6 +38,8 @@ pub enum Part {
     Mcp,
     /// Reading and acting on pages.
     Web,
+    /// Reading and acting on desktop apps.
+    Desktop,
 }
 
 /// Builds the shipped binary and measures it.
@@ -57,11 +60,15 @@ pub fn bench(options: &Options) -> Result {
     if options.only.is_none() {
         own(&mut table, &ours, &binary, options.runs)?;
     }
-    if options.only != Some(Part::Mcp) {
+    let wanted = |part| options.only.is_none_or(|only| only == part);
+    if wanted(Part::Web) {
         web::measure(&mut table, &ours, peer.as_ref(), &server, options.runs)?;
     }
-    if options.only != Some(Part::Web) {
+    if wanted(Part::Mcp) {
         mcp::measure(&mut table, &ours, &server, peers.as_deref(), options.runs)?;
+    }
+    if wanted(Part::Desktop) {
+        desktop::measure(&mut table, &ours, peers.as_deref(), options.runs)?;
     }
     ours.run(&["daemon", "stop"])?;
     if let Some(peer) = &peer {

@@ -63,7 +63,15 @@ impl LinuxDevice {
     /// Whether a press on an object is done by its own action.
     pub(crate) fn presses_by_action(&self, at: usize) -> bool {
         let object = self.last.as_ref().and_then(|last| last.picture.objects.get(at));
-        object.is_some_and(|o| o.has(Interfaces::ACTION) && presses_by_action(o.role))
+        object.is_some_and(|o| o.has(Interfaces::ACTION) && self.acts_itself(o.role))
+    }
+
+    /// Whether the action of something with this role does what a press does. Those of Qt's menus leave the menu open,
+    /// which then takes all keys: they are pressed by the pointer, where there is one.
+    fn acts_itself(&self, role: u32) -> bool {
+        let in_menu = matches!(role, n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM);
+        let stays = self.link.toolkit == Toolkit::Qt && in_menu && self.screen.has_pointer();
+        presses_by_action(role) && !stays
     }
 
     /// What was read last of the object behind a handle, and its path.
@@ -80,7 +88,7 @@ impl LinuxDevice {
     /// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
     pub(crate) async fn press(&mut self, target: Handle) -> Result<Option<Performed>> {
         let object = self.object(target)?;
-        if !object.has(Interfaces::ACTION) || !presses_by_action(object.role) {
+        if !object.has(Interfaces::ACTION) || !self.acts_itself(object.role) {
             return Ok(None);
         }
         let answer = match self.link.call(&object.path, ACTION, "GetActions", Args::new()).await {

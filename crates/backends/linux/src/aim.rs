@@ -23,6 +23,12 @@ const ANYWHERE: u32 = 6;
 /// How deep elements may lie in one another.
 const DEEP: usize = 64;
 
+/// How often an element is followed that moves away when the pointer arrives.
+const FOLLOWED: usize = 4;
+
+/// How long what is nowhere on the screen may take to come there, each time.
+const LATE: std::time::Duration = std::time::Duration::from_millis(60);
+
 /// How often a container is scrolled until an element is in view.
 const ROUNDS: usize = 12;
 
@@ -194,14 +200,32 @@ impl LinuxDevice {
             }
             _ => (0.0, 0.0),
         };
+        tracing::debug!(?paths, ?said, ?offset, "where it is, and the containers that it scrolls in");
         let seen = said[1..].iter().flatten().try_fold(rect, |seen, pane| common(seen, *pane));
         Ok(Some(Placed { rect: shifted(rect, offset), seen: seen.map(|seen| shifted(seen, offset)), offset }))
     }
 
     /// Brings an element into view, moves the pointer there if asked, and says what an input there would reach.
     pub(crate) async fn aim_at(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
+        let mut round = 1;
+        loop {
+            let (aim, moved) = self.aim_once(handle, options).await?;
+            let late = aim.hit == Hit::OffScreen;
+            if !(moved || late) || round == FOLLOWED {
+                return Ok(aim);
+            }
+            if late {
+                // A window that has just opened: the app, the server and the window manager do not agree yet.
+                tokio::time::sleep(LATE).await;
+            }
+            round += 1;
+        }
+    }
+
+    /// As [`Self::aim_at`], once; and whether the element has moved away from the pointer when that arrived.
+    async fn aim_once(&mut self, handle: Handle, options: AimOptions) -> Result<(Aim, bool)> {
         let Some(at) = self.index(handle) else { return Err(crate::device::gone()) };
-        let off_screen = |rect: Rect| Aim { rect, point: rect.center(), hit: Hit::OffScreen };
+        let off_screen = |rect: Rect| (Aim { rect, point: rect.center(), hit: Hit::OffScreen }, false);
         let mut sight = self.sight().await?;
         let mut placed = self.placed(at, sight.as_ref()).await?;
         if placed.as_ref().is_none_or(|p| p.seen != Some(p.rect)) {
@@ -212,11 +236,11 @@ impl LinuxDevice {
         let by_action = options.press && self.presses_by_action(at);
         let Some(look) = sight.take() else {
             // Nobody knows the windows: an action of its own reaches it all the same.
-            return Ok(Aim { rect, point: seen.center(), hit: Hit::Target });
+            return Ok((Aim { rect, point: seen.center(), hit: Hit::Target }, false));
         };
         let Some(window) = self.window_of(at, &look.windows).await? else {
             if look.windows.iter().any(|w| w.pid == self.info.pid) || by_action {
-                return Ok(Aim { rect, point: seen.center(), hit: Hit::Target });
+                return Ok((Aim { rect, point: seen.center(), hit: Hit::Target }, false));
             }
             return Err(self.screen.unseen("find the window of the element"));
         };
@@ -232,7 +256,9 @@ impl LinuxDevice {
         let Some(visible) = common(visible, screen) else { return Ok(off_screen(rect)) };
         let point = visible.center();
         let mut hit = self.window_hit(&window, point, &look).await?;
-        if hit == Hit::Target && !by_action {
+        // A pop-up is a window of its own: the app's window is asked about what lies under it.
+        let inside = !by_action && !window.popup;
+        if hit == Hit::Target && inside {
             hit = self.inner_hit(at, point, offset).await?;
         }
         if hit == Hit::Target && options.pointer && !by_action {
@@ -241,12 +267,19 @@ impl LinuxDevice {
             hit = match self.placed(at, Some(&look)).await? {
                 Some(now) if has(now.rect, point) => {
                     let again = self.window_hit(&window, point, &look).await?;
-                    if again == Hit::Target { self.inner_hit(at, point, now.offset).await? } else { again }
+                    if again == Hit::Target && inside {
+                        self.inner_hit(at, point, now.offset).await?
+                    } else {
+                        again
+                    }
                 }
-                _ => Hit::OffScreen,
+                now => {
+                    let rect = now.map(|now| now.rect).unwrap_or_default();
+                    return Ok((Aim { rect, point, hit: Hit::OffScreen }, true));
+                }
             };
         }
-        Ok(Aim { rect, point, hit })
+        Ok((Aim { rect, point, hit }, false))
     }
 
     /// Moves the pointer; the app has seen it when this returns.
@@ -275,7 +308,11 @@ impl LinuxDevice {
         let pid = self.info.pid;
         if popups {
             // Inside out: what a pop-up shows is in the tree of the window that it belongs to, or a window of its own.
-            let fits = said.iter().filter_map(size).find_map(|size| extents::popup_of(windows, pid, size));
+            let relative = extents::is_relative(self.link.toolkit);
+            let fits = said.iter().flatten().find_map(|rect| {
+                let popup = extents::popup_of(windows, pid, (rect.width, rect.height));
+                popup.filter(|popup| relative || common(*rect, popup.area) == Some(*rect))
+            });
             if let Some(popup) = fits {
                 return Ok(Some(popup.clone()));
             }

@@ -50,6 +50,11 @@ impl Screen {
         self.private.is_some()
     }
 
+    /// Whether there is a pointer that could press.
+    pub(crate) fn has_pointer(&self) -> bool {
+        self.address.is_some()
+    }
+
     /// The display, to do something that the accessibility bus cannot.
     ///
     /// # Errors

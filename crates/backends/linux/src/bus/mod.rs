@@ -61,6 +61,8 @@ impl Fault {
             "UnknownMethod" | "UnknownInterface" | "UnknownProperty" | "NotSupported" => Self::Unknown,
             "UnknownObject" => Self::Vanished,
             "ServiceUnknown" | "NameHasNoOwner" | "Disconnected" => Self::Closed("the app has left".into()),
+            // The bus answers so for an app that ends before it does.
+            "NoReply" if message.contains("disconnected") => Self::Closed("the app has left".into()),
             "NoReply" | "Timeout" | "TimedOut" => Self::Silent(0),
             other => Self::Refused(format!("{other}: {message}")),
         }

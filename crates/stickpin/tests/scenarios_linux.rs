@@ -1,0 +1,87 @@
+//! Scenarios on real desktop apps, each on a display of its own: in process for all of them, through the real binary for
+//! some. What became of an act is what the app shows or writes.
+
+#![cfg(feature = "linux")]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use stickpin_testkit::{
+    InProcess, Mcp, McpClient, ProcessText, Surface, desktop, heavy_desktop, run_file, scenario_files,
+    workspace_root,
+};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
+
+/// A surface, or nothing where what it needs is not there.
+type Made = Option<Box<dyn Surface>>;
+
+/// What a scenario needs to be installed, and whether that is large.
+struct Needs {
+    program: &'static str,
+    heavy: bool,
+}
+
+impl Needs {
+    fn provider(&self) -> Option<stickpin_backend_linux::LinuxProvider> {
+        if self.heavy { heavy_desktop(&[self.program]) } else { desktop(&[self.program]) }
+    }
+}
+
+fn run(name: &str, needs: &Needs, surface: impl FnOnce(&Path, &Needs) -> Made) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let Some(mut surface) = surface(dir.path(), needs) else { return };
+    let path = workspace_root().join("fixtures/scenarios").join(name.replace('_', "-") + ".toml");
+    if let Err(e) = run_file(&path, dir.path(), surface.as_mut()) {
+        panic!("{e}");
+    }
+}
+
+fn in_process(dir: &Path, needs: &Needs) -> Made {
+    Some(Box::new(InProcess::new(dir, vec![Arc::new(needs.provider()?)])))
+}
+
+fn process_text(dir: &Path, needs: &Needs) -> Made {
+    needs.provider()?;
+    Some(Box::new(ProcessText::new(dir, Path::new(PROGRAM))))
+}
+
+fn mcp(dir: &Path, needs: &Needs) -> Made {
+    needs.provider()?;
+    Some(Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::Rust)))
+}
+
+macro_rules! scenarios {
+    ($($name:ident($program:literal, $heavy:literal): $($surface:ident)*;)*) => {
+        const NAMES: &[&str] = &[$(stringify!($name),)*];
+
+        $(mod $name {
+            $(#[test]
+            fn $surface() {
+                let needs = super::Needs { program: $program, heavy: $heavy };
+                super::run(stringify!($name), &needs, super::$surface);
+            })*
+        })*
+    };
+}
+
+scenarios! {
+    linux_calculator("gnome-calculator", false): in_process process_text mcp;
+    linux_gedit("gedit", false): in_process process_text;
+    linux_zenity("zenity", false): in_process mcp;
+    linux_qt("featherpad", false): in_process process_text;
+    linux_firefox("firefox-esr", true): in_process;
+    linux_calc("soffice", true): in_process;
+}
+
+#[test]
+fn every_file_runs() {
+    let files = scenario_files("linux").expect("the scenarios");
+    let there: BTreeSet<&str> = files.iter().filter_map(|path| path.file_stem()?.to_str()).collect();
+    let run: Vec<String> = NAMES.iter().map(|name| name.replace('_', "-")).collect();
+    assert_eq!(
+        there,
+        run.iter().map(String::as_str).collect(),
+        "the files of fixtures/scenarios and the tests above"
+    );
+}

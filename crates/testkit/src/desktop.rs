@@ -1,0 +1,45 @@
+//! The desktop of this machine, as far as tests may use it: private displays and apps from the system's packages.
+
+use std::env;
+use std::path::PathBuf;
+use stickpin_backend_linux::{LinuxConfig, LinuxProvider};
+
+/// What a private display needs.
+const DISPLAY: &[&str] = &["Xvfb", "openbox", "dbus-daemon"];
+
+/// A provider whose apps get displays of their own, if all of these programs are here. `None`, said on stderr, where one
+/// is missing.
+///
+/// # Panics
+/// If one is missing although `STICKPIN_REQUIRE_DESKTOP` is set: a machine that was set up must not skip.
+#[must_use]
+pub fn desktop(programs: &[&str]) -> Option<LinuxProvider> {
+    provider(programs, "STICKPIN_REQUIRE_DESKTOP")
+}
+
+/// The same for large apps, which not every machine that was set up has: `STICKPIN_REQUIRE_HEAVY` demands them.
+///
+/// # Panics
+/// As [`desktop`].
+#[must_use]
+pub fn heavy_desktop(programs: &[&str]) -> Option<LinuxProvider> {
+    if env::var_os("STICKPIN_REQUIRE_HEAVY").is_none() && env::var_os("STICKPIN_HEAVY").is_none() {
+        eprintln!("skipped: {} is large; STICKPIN_HEAVY=1 runs this", programs.join(", "));
+        return None;
+    }
+    provider(programs, "STICKPIN_REQUIRE_HEAVY")
+}
+
+fn provider(programs: &[&str], require: &str) -> Option<LinuxProvider> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let on_path = |name: &str| env::split_paths(&path).any(|dir| dir.join(name).is_file());
+    let missing: Vec<&str> = DISPLAY.iter().chain(programs).copied().filter(|name| !on_path(name)).collect();
+    if !missing.is_empty() {
+        let missing = missing.join(", ");
+        assert!(env::var_os(require).is_none(), "{missing} is not on the path, and {require} demands it");
+        eprintln!("skipped: {missing} is not on the path; `cargo xtask setup` installs it");
+        return None;
+    }
+    let data = vec![PathBuf::from("/usr/share")];
+    Some(LinuxProvider::new(LinuxConfig { path: Some(path), data, ..LinuxConfig::default() }))
+}
