@@ -6,6 +6,8 @@ pub const TOPICS: &[(&str, &str)] = &[
     ("refs", include_str!("../help/refs.md")),
     ("selectors", include_str!("../help/selectors.md")),
     ("web", include_str!("../help/web.md")),
+    ("replay", include_str!("../help/replay.md")),
+    ("test", include_str!("../help/test.md")),
     ("paths", include_str!("../help/paths.md")),
 ];
 

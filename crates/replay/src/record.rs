@@ -26,11 +26,19 @@ impl Scribe for AdScribe {
         let (mut healed, mut next) = (String::with_capacity(mending.text.len()), 0);
         for gap in gaps {
             let line = usize::try_from(gap.line).unwrap_or(usize::MAX).saturating_sub(1).min(lines.len());
-            // What the line's targets were is said right above it, and belongs to it.
-            let annotations = lines[next..line].iter().rev().take_while(|above| is_annotation(above)).count();
-            healed.extend(lines[next..line - annotations].iter().copied());
-            next = if gap.keeps { line - annotations } else { (line + 1).min(lines.len()) };
-            healed.push_str(&script::write(&Script { body: nodes(&gap.steps), ..Script::default() }));
+            // What the line's targets were is said among the comments right above it, and belongs to it.
+            let comments = lines[next..line].iter().rev().take_while(|above| is_comment(above)).count();
+            let first = (line - comments..line).find(|&at| is_annotation(lines[at])).unwrap_or(line);
+            let done = script::write(&Script { body: nodes(&gap.steps), ..Script::default() });
+            healed.extend(lines[next..first].iter().copied());
+            if gap.keeps {
+                healed.push_str(&done);
+                next = first;
+            } else {
+                healed.extend(lines[first..line].iter().copied().filter(|above| !is_annotation(above)));
+                healed.push_str(&done);
+                next = (line + 1).min(lines.len());
+            }
         }
         healed.extend(lines[next..].iter().copied());
         let name =
@@ -43,6 +51,10 @@ impl Scribe for AdScribe {
             .to_string();
         Ok((healed, patch))
     }
+}
+
+fn is_comment(line: &str) -> bool {
+    line.trim_start().starts_with('#')
 }
 
 fn is_annotation(line: &str) -> bool {

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::CancellationToken;
+use stickpin_kernel::schema::Holds;
 use stickpin_kernel::{
     Caller, Dispatched, Effect, Error, ErrorCode, Expectation, Format, RefsEnvelope, Render, Request,
     Response, targets,
@@ -35,6 +36,8 @@ pub struct RunOptions {
     pub apart: bool,
     /// The first step, from 1.
     pub from: usize,
+    /// Refs that the caller was given before, as ranges: steps may use them beside those that this run is given.
+    pub given: Vec<(u32, u32)>,
     /// How long a step waits for its target to be there and actionable, where it does not say so itself.
     pub wait: Duration,
     /// When the run has to be over.
@@ -58,6 +61,7 @@ impl RunOptions {
             session: None,
             apart: false,
             from: 1,
+            given: Vec::new(),
             wait: WAIT,
             deadline: None,
             keep_session: false,
@@ -117,7 +121,7 @@ pub async fn run(
         watch,
         began: Instant::now(),
         steps: Vec::new(),
-        issued: Vec::new(),
+        issued: options.given.clone(),
         open: BTreeSet::new(),
         place: None,
         refs: None,
@@ -279,7 +283,7 @@ impl Runner<'_> {
         let acts = entry.spec.effect == Effect::Mutates;
         let mut request = self.of(step);
         request.expect = expectations(step);
-        if acts && waits {
+        if acts && waits && !self.options.wait.is_zero() {
             let wait = u64::try_from(self.options.wait.as_millis()).unwrap_or(u64::MAX);
             request.input.entry("timeout").or_insert_with(|| Value::from(wait));
         }
@@ -377,6 +381,7 @@ impl Runner<'_> {
     fn of(&self, step: &Step) -> Request {
         let mut request = self.request(step.line.entry.spec.name, step.line.input.clone());
         request.timeout_ms = step.line.options.timeout_ms;
+        request.render = Render { format: Format::Both, ..step.line.options.render() };
         if let Some(session) = &step.line.options.session {
             let prefix = self.options.session.as_ref().filter(|_| self.options.apart);
             request.session =
@@ -412,6 +417,12 @@ impl Runner<'_> {
             }
         };
         self.issued.extend(response.refs.iter().flat_map(|refs| &refs.issued));
+        // Steps of a batch have envelopes of their own.
+        let steps = response.output.as_ref().and_then(|output| output["steps"].as_array());
+        for step in steps.into_iter().flatten() {
+            let refs = serde_json::from_value::<RefsEnvelope>(step["refs"].clone());
+            self.issued.extend(refs.into_iter().flat_map(|refs| refs.issued));
+        }
         if let (Some(session), Some(dir)) = (&response.session, &response.state_dir) {
             self.place = Some((session.clone(), dir.clone()));
         }
@@ -463,6 +474,10 @@ impl Runner<'_> {
 
     /// A ref that this run was not given means nothing here, or something else.
     fn unknown_ref(&self, step: &Step) -> Option<Error> {
+        // A step of a batch may give what the next one uses: the daemon judges those.
+        if step.line.entry.fields().iter().any(|f| f.holds == Some(Holds::Steps)) {
+            return None;
+        }
         let mut unknown = None;
         targets::change(step.line.entry, &mut step.line.input.clone(), &mut |target| {
             if let Ok(token) = target.parse::<stickpin_refs::RefToken>() {
@@ -475,11 +490,8 @@ impl Runner<'_> {
         });
         let r#ref = unknown?;
         Some(
-            Error::new(
-                ErrorCode::RefNotFound,
-                format!("{} uses {ref}, which this run was not given", step.at),
-            )
-            .hint("scripts name elements by selectors; record start writes them"),
+            Error::new(ErrorCode::RefNotFound, format!("{ref} was never issued to this run ({})", step.at))
+                .hint("scripts name elements by selectors; record start writes them"),
         )
     }
 

@@ -113,3 +113,6 @@ async fn work(shared: Arc<Shared>, worker: usize) {
         shared.reports.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(report);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@ use stickpin_backend_sim::SimProvider;
 use stickpin_cli::Env;
 use stickpin_kernel::{Dispatched, ErrorCode, registry::COMMANDS, schema::Kind};
 use stickpin_testkit::{
-    InProcess, Mcp, McpClient, ProcessJson, ProcessText, Scenario, Socket, Surface, npm, run_file,
+    InProcess, Mcp, McpClient, ProcessJson, ProcessText, Scenario, Script, Socket, Surface, npm, run_file,
     scenario_files, split, workspace_root,
 };
 
@@ -59,6 +59,11 @@ macro_rules! scenarios {
             fn mcp_typescript() {
                 let Some(modules) = npm() else { return };
                 run(NAME, |dir| Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::TypeScript(modules))));
+            }
+
+            #[test]
+            fn script() {
+                run(NAME, |dir| Box::new(Script::new(dir, vec![Arc::new(SimProvider::new())])));
             }
 
             #[test]

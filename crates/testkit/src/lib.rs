@@ -27,7 +27,7 @@ pub use npm::npm;
 pub use pages::{Answered, Answers, Asked, PageServer};
 pub use scenario::{Scenario, Step, SurfaceName, split};
 pub use shared_desktop::{SharedDesktop, shared_desktop};
-pub use surface::{InProcess, ProcessJson, ProcessText, Socket, Surface};
+pub use surface::{InProcess, ProcessJson, ProcessText, Script, Socket, Surface};
 
 use std::path::PathBuf;
 

@@ -20,12 +20,21 @@ pub enum SurfaceName {
     Mcp,
     /// The MCP server through the TypeScript SDK's client.
     McpTypescript,
+    /// Lines of a script, in a host in this process.
+    Script,
 }
 
 impl SurfaceName {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::InProcess, Self::Socket, Self::ProcessText, Self::ProcessJson, Self::Mcp, Self::McpTypescript];
+    pub const ALL: [Self; 7] = [
+        Self::InProcess,
+        Self::Socket,
+        Self::ProcessText,
+        Self::ProcessJson,
+        Self::Mcp,
+        Self::McpTypescript,
+        Self::Script,
+    ];
 }
 
 /// A scenario.

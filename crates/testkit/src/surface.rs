@@ -4,13 +4,16 @@ use crate::expect::Outcome;
 use crate::scenario::SurfaceName;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use stickpin_cli::Env;
 use stickpin_daemon::DiskNumbers;
 use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Format, Host, HostConfig, Provider, Request, Response, receipt_is_error};
-use stickpin_replay::AdScribe;
+use stickpin_kernel::{
+    Error, ErrorCode, Format, Host, HostConfig, Provider, Request, Response, receipt_is_error,
+};
+use stickpin_replay::script::{Kind, Node, Script as ScriptOf, Template, write};
+use stickpin_replay::{AdScribe, Plan, RunOptions, Vars, run};
 use stickpin_wire::{Client, Place, SocketClient, Start};
 
 /// A way to call commands. Owns what it started and ends it when it is dropped.
@@ -135,6 +138,90 @@ impl Drop for InProcess {
     fn drop(&mut self) {
         self.runtime.block_on(self.host.shutdown());
     }
+}
+
+/// Scripts: each command is written as a line, read back, planned and run, in a run that goes on where the last one
+/// ended. Nothing waits, as no command line waits by itself.
+pub struct Script {
+    host: InProcess,
+    given: Vec<(u32, u32)>,
+}
+
+impl Script {
+    /// A host of these providers.
+    #[must_use]
+    pub fn new(dir: &Path, providers: Vec<Arc<dyn Provider>>) -> Self {
+        Self { host: InProcess::new(dir, providers), given: Vec::new() }
+    }
+}
+
+/// Keeps what the one command of a script was answered. What a run asks on the side when it failed would give refs that no
+/// other surface gives.
+struct Heard<'h> {
+    host: &'h Host,
+    command: &'static str,
+    answer: Mutex<Option<Response>>,
+}
+
+#[async_trait::async_trait]
+impl Client for Heard<'_> {
+    async fn call(&self, request: Request, cancel: CancellationToken) -> Response {
+        if request.command != self.command || self.answer.lock().expect("no call panicked").is_some() {
+            let e = Error::new(ErrorCode::Unsupported, "this surface answers one command");
+            return stickpin_wire::failed(&request.command, None, e);
+        }
+        let response = self.host.call(request, cancel).await;
+        self.answer.lock().expect("no call panicked").insert(response).clone()
+    }
+}
+
+impl Surface for Script {
+    fn name(&self) -> SurfaceName {
+        SurfaceName::Script
+    }
+
+    fn call(&mut self, words: &[String], folder: &Path) -> Outcome {
+        let InProcess { runtime, host, env } = &self.host;
+        let words = words.iter().map(Template::text).collect();
+        let body = vec![Node { line: 0, kind: Kind::Command(words) }];
+        let text = write(&ScriptOf { body, ..ScriptOf::default() });
+        let plan = Plan::read(Path::new("step.ad"), &Vars::default(), &|_| Ok(text.clone()));
+        let plan = match plan {
+            Ok(plan) => plan,
+            Err(e) => return outcome(stickpin_wire::failed("", None, e)),
+        };
+        let options = RunOptions {
+            session: env.session.clone(),
+            given: self.given.clone(),
+            wait: Duration::ZERO,
+            ..RunOptions::new(stickpin_cli::caller(folder, env.home.as_deref(), None))
+        };
+        let command = plan.first().map_or("", |step| step.line.entry.spec.name);
+        let heard = Heard { host, command, answer: Mutex::default() };
+        let ran = runtime.block_on(run(&plan, &heard, &options, &mut |_| {}));
+        match heard.answer.into_inner().expect("no call panicked") {
+            Some(answer) => {
+                self.given.extend(given(&answer));
+                outcome(answer)
+            }
+            None => {
+                let error = ran.steps.into_iter().find_map(|step| step.error).expect("it was not sent");
+                outcome(stickpin_wire::failed("", None, error))
+            }
+        }
+    }
+}
+
+/// The refs that a response gives, those of the steps of a batch too.
+fn given(response: &Response) -> Vec<(u32, u32)> {
+    let steps = response.output.as_ref().and_then(|output| output["steps"].as_array());
+    let read = |step: &serde_json::Value| serde_json::from_value::<Response>(step.clone()).ok();
+    let steps = steps.into_iter().flatten().filter_map(read);
+    std::iter::once(response.clone())
+        .chain(steps)
+        .filter_map(|response| response.refs)
+        .flat_map(|refs| refs.issued)
+        .collect()
 }
 
 /// The daemon's socket.

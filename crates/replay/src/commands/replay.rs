@@ -118,7 +118,11 @@ struct Replayed {
 }
 
 async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran)> {
-    let args: Arguments = FORM.read(input)?;
+    let mut args: Arguments = FORM.read(input)?;
+    // Some front ends make paths whole; a person reads the short one.
+    if let Ok(short) = whole(call, Path::new(&args.file)).strip_prefix(&call.caller.cwd) {
+        args.file = short.display().to_string();
+    }
     let file = Path::new(&args.file);
     let session = call.session.as_ref().unwrap_or(&call.caller.own_session);
     let plan = plan(call, file, &args.env, built_in(file, session))?;

@@ -124,6 +124,11 @@ impl Reader {
 
     fn command(&mut self, number: u32, line: &str, start: usize) -> Result<(), Fault> {
         let words = words(line, start)?;
+        // A brace that is a word of a command stands in quotes.
+        if words.len() > 1 && line.trim_end_matches(is_space).ends_with(" {") {
+            let first = words[0].as_text().unwrap_or_default();
+            return Err(Fault::new(start, format!("there is no block {}", quoted(first)), BLOCKS));
+        }
         self.seen_command = true;
         let kind = match words.first().and_then(Template::as_text) {
             Some("include") => include(line, start)?,

@@ -18,20 +18,19 @@ const ENDING: &str = "ad";
 pub(crate) fn find(paths: &[String], whole: &dyn Fn(&str) -> PathBuf, cwd: &Path) -> Result<Vec<PathBuf>> {
     let mut found = BTreeSet::new();
     for path in paths {
-        let before = found.len();
         let place = whole(path);
+        let mut here = BTreeSet::new();
         if place.is_dir() {
-            folder(&place, &mut found)?;
+            folder(&place, &mut here)?;
         } else if place.exists() {
-            found.insert(place);
+            here.insert(place);
         } else if path.contains(['*', '?', '[']) {
-            pattern(&place, path, &mut found)?;
-        } else {
+            pattern(&place, path, &mut here)?;
+        }
+        if here.is_empty() {
             return Err(none(path));
         }
-        if found.len() == before && !paths.iter().filter(|p| *p != path).any(|p| whole(p).exists()) {
-            return Err(none(path));
-        }
+        found.extend(here);
     }
     let named = |path: PathBuf| path.strip_prefix(cwd).map(Path::to_owned).unwrap_or(path);
     Ok(found.into_iter().map(named).collect())

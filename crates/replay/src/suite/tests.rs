@@ -1,0 +1,146 @@
+//! Suites on a client that answers as it is told.
+
+use super::*;
+use crate::plan::Plan;
+use crate::report::junit;
+use crate::run::WAIT;
+use crate::vars::Vars;
+use async_trait::async_trait;
+use std::time::Duration;
+use stickpin_kernel::device::CancellationToken;
+use stickpin_kernel::{Caller, Error, ErrorCode, Render, Request, Response};
+use stickpin_wire::{Anything, Call, Client};
+use tokio::sync::mpsc::unbounded_channel;
+
+/// Answers everything; presses fail as long as there are failures left, and take their time.
+struct App {
+    failures: Mutex<Vec<ErrorCode>>,
+    here: AtomicUsize,
+    most: AtomicUsize,
+    closed: Mutex<Vec<String>>,
+}
+
+impl App {
+    fn new(failures: &[ErrorCode]) -> Arc<Self> {
+        let failures = Mutex::new(failures.to_vec());
+        Arc::new(Self {
+            failures,
+            here: AtomicUsize::new(0),
+            most: AtomicUsize::new(0),
+            closed: Mutex::default(),
+        })
+    }
+}
+
+#[async_trait]
+impl Client for App {
+    async fn call(&self, request: Request, _: CancellationToken) -> Response {
+        let here = self.here.fetch_add(1, Ordering::Relaxed) + 1;
+        self.most.fetch_max(here, Ordering::Relaxed);
+        tokio::task::yield_now().await;
+        self.here.fetch_sub(1, Ordering::Relaxed);
+        let session = request.session.clone().expect("a session of its own");
+        if request.command == "close" {
+            self.closed.lock().expect("no test panicked").push(session.clone());
+        }
+        let failure = match request.command.as_str() {
+            "press" => self.failures.lock().expect("no test panicked").pop(),
+            _ => None,
+        };
+        Response {
+            ok: failure.is_none(),
+            command: request.command,
+            session: Some(session),
+            exit: failure.map_or(0, ErrorCode::exit),
+            error: failure.map(|code| Error::new(code, "it is told to")),
+            ..Response::default()
+        }
+    }
+}
+
+fn run(app: &Arc<App>, files: usize, workers: usize, retries: Option<u32>, fail_fast: bool) -> Report {
+    let (progress, _) = unbounded_channel();
+    let call = Call {
+        client: Arc::clone(app) as Arc<dyn Client>,
+        caller: Caller { own_session: "own".to_owned(), ..Caller::default() },
+        session: None,
+        render: Render::default(),
+        variables: Default::default(),
+        progress,
+        policy: Arc::new(Anything),
+        cancel: CancellationToken::new(),
+    };
+    let plan = |file: &std::path::Path, _| {
+        Plan::read(file, &Vars::default(), &|_| {
+            Ok("context retries=1\nopen sim:shop\npress text=a\n".to_owned())
+        })
+    };
+    let limits = Limits { retries, timeout: None, wait: WAIT };
+    let files = (1..=files).map(|n| PathBuf::from(format!("{n}.ad"))).collect();
+    let attempts = Attempts { call, plan: Box::new(plan), limits, artifacts: None, pictures: None };
+    let suite = Suite { files, workers, shard: None, fail_fast, attempts };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(suite.run())
+}
+
+fn outcomes(report: &Report) -> Vec<Outcome> {
+    report.files.iter().map(|file| file.outcome).collect()
+}
+
+#[test]
+fn what_passes_after_it_failed_is_flaky() {
+    let app = App::new(&[ErrorCode::ElementNotFound]);
+    let report = run(&app, 2, 1, None, false);
+    assert_eq!(outcomes(&report), [Outcome::Flaky, Outcome::Passed]);
+    let sessions: Vec<&str> = report.files[0].attempts.iter().map(|a| a.session.as_str()).collect();
+    assert!(sessions.len() == 2 && sessions[0] != sessions[1], "{sessions:?}");
+    let xml = junit::write(&report).expect("XML");
+    assert!(xml.contains("<flakyFailure") && xml.contains("failures=\"0\""), "{xml}");
+    let closed = app.closed.lock().expect("no test panicked");
+    assert_eq!(closed.len(), 3, "every attempt closes what it opened: {closed:?}");
+}
+
+#[test]
+fn as_often_as_the_caller_says_and_not_more() {
+    let two = [ErrorCode::ElementNotFound, ErrorCode::BackendLost];
+    let report = run(&App::new(&two), 1, 1, Some(0), false);
+    assert_eq!((outcomes(&report), report.files[0].attempts.len()), (vec![Outcome::Broken], 1));
+    let report = run(&App::new(&two), 1, 1, None, false);
+    assert_eq!((outcomes(&report), report.files[0].attempts.len()), (vec![Outcome::Failed], 2));
+    let report = run(&App::new(&two), 1, 1, Some(2), false);
+    assert_eq!((outcomes(&report), report.files[0].attempts.len()), (vec![Outcome::Flaky], 3));
+    let xml = junit::write(&run(&App::new(&[ErrorCode::BackendLost]), 1, 1, Some(0), false)).expect("XML");
+    assert!(xml.contains("<error ") && xml.contains("errors=\"1\""), "{xml}");
+}
+
+#[test]
+fn so_many_at_a_time_and_all_of_them_once() {
+    for workers in [1, 3, 64] {
+        let app = App::new(&[]);
+        let report = run(&app, 7, workers, None, false);
+        assert_eq!(outcomes(&report), [Outcome::Passed; 7]);
+        let names: Vec<String> = report.files.iter().map(|f| f.file.clone()).collect();
+        assert_eq!(names, (1..=7).map(|n| format!("{n}.ad")).collect::<Vec<_>>());
+        assert_eq!(app.most.load(Ordering::Relaxed), workers.min(7), "{workers} workers");
+        assert_eq!(report.workers, workers.min(7));
+    }
+}
+
+#[test]
+fn no_other_is_begun_after_a_failure_when_told_so() {
+    let report = run(&App::new(&[ErrorCode::ElementNotFound]), 3, 1, Some(0), true);
+    assert_eq!(outcomes(&report), [Outcome::Failed, Outcome::NotRun, Outcome::NotRun]);
+    assert_eq!(report.ended_early, Some(EndedEarly::FailFast));
+    // The account reads back as it was written.
+    let json = serde_json::to_string(&report).expect("JSON");
+    let read: Report = serde_json::from_str(&json).expect("a report");
+    assert_eq!((outcomes(&read), read.ended_early), (outcomes(&report), report.ended_early));
+    assert_eq!(read.files[0].attempts[0].divergence, report.files[0].attempts[0].divergence);
+}
+
+#[test]
+fn time_is_an_account_of_all() {
+    let report = run(&App::new(&[]), 2, 1, None, false);
+    assert!(report.files.iter().map(|f| f.millis).sum::<f64>() <= report.millis + 1.0, "{report:?}");
+    assert!(Duration::from_millis(report.began) > Duration::from_secs(1_700_000_000), "{}", report.began);
+}
