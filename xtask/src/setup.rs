@@ -19,6 +19,7 @@ const PACKAGES: &[(&str, &[&str])] = &[
     ("featherpad", &["featherpad"]),
     ("python3-gi", &["/usr/lib/python3/dist-packages/gi/__init__.py"]),
     ("gir1.2-gtk-3.0", &["/usr/lib/*/girepository-1.0/Gtk-3.0.typelib"]),
+    ("gir1.2-gtk-4.0", &["/usr/lib/*/girepository-1.0/Gtk-4.0.typelib"]),
 ];
 
 /// Large apps, which are installed only when `STICKPIN_HEAVY` is set; the tests that need them say so where they are not.

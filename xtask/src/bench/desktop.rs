@@ -110,10 +110,14 @@ impl Peer {
         let wanted =
             ["DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_SESSION_TYPE"];
         let entries = text.split('\0').filter_map(|entry| entry.split_once('='));
-        let surroundings = entries
+        let mut surroundings: BTreeMap<String, String> = entries
             .filter(|(name, _)| wanted.contains(name))
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
+        // It reads through Debian's Python (with gir1.2-atspi-2.0), and remembers in its home which one it found.
+        let path = std::env::var("PATH").unwrap_or_default();
+        surroundings.insert("PATH".to_owned(), format!("/usr/bin:{path}"));
+        surroundings.insert("HOME".to_owned(), dir.join(format!("home-{app}")).display().to_string());
         Ok(Self { program, surroundings })
     }
 
