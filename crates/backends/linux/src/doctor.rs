@@ -2,36 +2,127 @@
 
 use crate::bus::Desktop;
 use crate::events::Heard;
-use crate::provider::LinuxProvider;
+use crate::provider::{LinuxConfig, LinuxProvider};
 use std::sync::Arc;
 use stickpin_kernel::device::Check;
 
 /// Looks at everything that the desktop device needs.
 pub(crate) async fn checks(provider: &LinuxProvider) -> Vec<Check> {
-    let heard = Arc::new(Heard::new());
-    let listener = Arc::clone(&heard);
-    let desktop =
-        Desktop::connect(&provider.addresses(), Box::new(move |message| listener.hear(message))).await;
-    let bus = match &desktop {
-        Ok(desktop) => match desktop.running().await {
-            Ok(running) => Check {
-                name: "linux accessibility bus".into(),
-                ok: true,
-                found: format!("{} apps are registered", running.len()),
-                fix: String::new(),
-            },
-            Err(e) => missing(&format!("its registry does not answer: {e}")),
-        },
-        Err(e) => missing(&e.to_string()),
-    };
-    vec![bus]
+    let config = &provider.config;
+    let private = crate::private::missing(config.path.as_deref());
+    let mut checks = vec![display(config, private.is_empty()), tools(&private)];
+    // Without a desktop every app gets a private one, with a bus of its own.
+    if config.display.is_some() || config.wayland.is_some() {
+        checks.push(bus(provider).await);
+    }
+    checks
 }
 
-fn missing(found: &str) -> Check {
+fn check(name: &str, ok: bool, found: impl Into<String>, fix: &str) -> Check {
     Check {
-        name: "linux accessibility bus".into(),
-        ok: false,
-        found: found.to_owned(),
-        fix: "apt install at-spi2-core dbus".into(),
+        name: format!("linux {name}"),
+        ok,
+        found: found.into(),
+        fix: if ok { String::new() } else { fix.to_owned() },
+    }
+}
+
+/// What apps are shown on.
+fn display(config: &LinuxConfig, private: bool) -> Check {
+    match (&config.display, &config.wayland) {
+        // XWayland counts as X11 for the apps that use it.
+        (Some(display), Some(_)) => {
+            check("display", true, format!("Wayland, and X11 on {display} for pointer and keys"), "")
+        }
+        (Some(display), None) => check("display", true, format!("X11 on {display}"), ""),
+        (None, Some(_)) => check(
+            "display",
+            true,
+            "Wayland without X11: apps are read and driven by their own actions; pointer and keys need --private",
+            "",
+        ),
+        (None, None) => check(
+            "display",
+            private,
+            "none: every app gets a private one",
+            "apt install xvfb openbox dbus at-spi2-core",
+        ),
+    }
+}
+
+/// What private sessions need.
+fn tools(missing: &[(&'static str, &'static str)]) -> Check {
+    let of = |what: fn(&(&'static str, &'static str)) -> &'static str, between: &str| {
+        missing.iter().map(what).collect::<Vec<_>>().join(between)
+    };
+    if missing.is_empty() {
+        return check("private displays", true, "Xvfb, dbus-daemon and openbox are there", "");
+    }
+    let found = format!("{} missing: --private cannot be used", of(|(program, _)| program, ", "));
+    check(
+        "private displays",
+        false,
+        found,
+        &format!("apt install {} at-spi2-core", of(|(_, package)| package, " ")),
+    )
+}
+
+/// The accessibility bus of the desktop, and who is on it.
+async fn bus(provider: &LinuxProvider) -> Check {
+    let heard = Arc::new(Heard::new());
+    let name = "accessibility bus";
+    let fix = "apt install at-spi2-core dbus, and log in again";
+    let listener = Box::new(move |message: &crate::bus::Message| heard.hear(message));
+    let running = match Desktop::connect(&provider.addresses(), listener).await {
+        Ok(desktop) => desktop.running().await,
+        Err(e) => return check(name, false, format!("there is none: {e}"), fix),
+    };
+    match running {
+        Err(e) => check(name, false, format!("its registry does not answer: {e}"), fix),
+        Ok(running) => {
+            let mute = running.iter().filter(|app| app.windows.is_none()).count();
+            let found = match mute {
+                0 => format!("{} apps are registered", running.len()),
+                mute => format!("{} apps are registered, {mute} of them do not answer", running.len()),
+            };
+            check(name, true, found, fix)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_display_a_private_one_must_be_possible() {
+        let none = LinuxConfig::default();
+        assert!(display(&none, true).ok);
+        let without = display(&none, false);
+        assert!(!without.ok && without.fix.starts_with("apt install xvfb"), "{without:?}");
+        let wayland = LinuxConfig { wayland: Some("wayland-0".into()), ..LinuxConfig::default() };
+        assert!(display(&wayland, false).found.contains("--private"));
+        let x = LinuxConfig { display: Some(":3".into()), ..LinuxConfig::default() };
+        assert_eq!(display(&x, false).found, "X11 on :3");
+    }
+
+    #[test]
+    fn what_is_missing_comes_with_the_command_that_installs_it() {
+        let found = tools(&[("Xvfb", "xvfb"), ("openbox", "openbox")]);
+        assert_eq!(found.found, "Xvfb, openbox missing: --private cannot be used");
+        assert_eq!(found.fix, "apt install xvfb openbox at-spi2-core");
+        assert!(tools(&[]).ok);
+    }
+
+    #[tokio::test]
+    async fn a_desktop_whose_bus_is_gone_is_said_to_have_none() {
+        let config = LinuxConfig {
+            display: Some(":987".into()),
+            session_bus: Some("unix:path=/nonexistent/bus".into()),
+            ..LinuxConfig::default()
+        };
+        let checks = checks(&LinuxProvider::new(config)).await;
+        let bus = checks.iter().find(|check| check.name == "linux accessibility bus").unwrap();
+        assert!(!bus.ok && bus.found.contains("/nonexistent/bus"), "{bus:?}");
     }
 }

@@ -188,26 +188,23 @@ async fn cells_of(
     let sheet = i64::from(part.all.0) * i64::from(part.all.1) > 1 << 20;
     let mut first = Questions::default();
     for &(_, new) in &found {
-        first.add(new, Ask::States);
-        if sheet {
-            first.add(new, Ask::Text);
-        }
+        first.add(new, if sheet { Ask::Text } else { Ask::States });
     }
     first.ask(link, picture).await?;
-    // What is empty, and nobody is at, is left out of a spreadsheet.
+    // What is empty is left out of a spreadsheet.
     found.retain(|&(_, new)| {
         let object = &picture.objects[new];
-        let text = object.text.as_deref().is_some_and(|text| !text.trim().is_empty());
-        !object.is(states::DEFUNCT) && (!sheet || text || object.is(states::FOCUSED))
+        !sheet || object.text.as_deref().is_some_and(|text| !text.trim().is_empty())
     });
     let mut rest = Questions::default();
     for &(_, new) in &found {
         WHOLE
             .iter()
-            .filter(|&&ask| ask != Ask::States && ask != Ask::Count)
+            .filter(|&&ask| (sheet || ask != Ask::States) && ask != Ask::Count)
             .for_each(|&ask| rest.add(new, ask));
     }
     rest.ask(link, picture).await?;
+    found.retain(|&(_, new)| !picture.objects[new].is(states::DEFUNCT));
     arrange(picture, at, &found, part);
     Ok(())
 }

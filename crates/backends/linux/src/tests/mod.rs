@@ -2,6 +2,7 @@
 
 mod capture;
 mod display;
+mod life;
 mod peer;
 mod private;
 mod window;

@@ -1,0 +1,113 @@
+//! The life of an app that we started: it answers, hangs, wakes up, and ends.
+
+use super::REQUIRE;
+use crate::provider::{LinuxConfig, LinuxProvider};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use stickpin_kernel::device::{CancellationToken, CaptureRequest, Captured, Device, OpenRequest, Provider};
+use stickpin_kernel::{ErrorCode, Result};
+use stickpin_tree::Tree;
+
+/// An app on a display of its own; none, with a word, where there are no programs for it.
+async fn open(dir: &Path, what: &str) -> Option<Box<dyn Device>> {
+    let path = std::env::var_os("PATH");
+    let config = LinuxConfig { path: path.clone(), ..LinuxConfig::default() };
+    let request = OpenRequest {
+        what: format!("linux:{what}"),
+        session: "test".to_owned(),
+        dir: dir.to_owned(),
+        headed: false,
+        attach: false,
+        private: true,
+        viewport: None,
+        profile: None,
+        ready_timeout: Duration::from_secs(20),
+        cancel: CancellationToken::new(),
+    };
+    let program = what.split(' ').next().unwrap_or(what);
+    let installed = stickpin_programs::on_path(&[program], path.as_deref()).is_some();
+    match LinuxProvider::new(config).open(request).await {
+        Ok(device) => Some(device),
+        Err(e) if std::env::var_os(REQUIRE).is_none() && (e.code == ErrorCode::ToolMissing || !installed) => {
+            eprintln!("skipped: {e}");
+            None
+        }
+        Err(e) => panic!("{e}"),
+    }
+}
+
+async fn capture(device: &mut Box<dyn Device>) -> Result<Arc<Tree>> {
+    match device.capture(CaptureRequest::default()).await? {
+        Captured::Tree(tree) => Ok(tree),
+        Captured::Unchanged => panic!("nothing was stored"),
+    }
+}
+
+fn signal(pid: u32, signal: rustix::process::Signal) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
+#[tokio::test]
+async fn an_app_that_ends_is_lost_with_its_exit_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mut device) = open(dir.path(), "zenity --info --text=Hello").await else { return };
+    let tree = capture(&mut device).await.unwrap();
+    let ok = tree.nodes().find(|n| n.name() == "OK").and_then(|n| n.handle()).expect("a button OK");
+    let pid = device.info().pid.expect("a process");
+    signal(pid, rustix::process::Signal::KILL);
+    // The end is heard of, and not only when the next question is not answered.
+    let since = Instant::now();
+    let lost = device.changed(Duration::from_secs(20), &CancellationToken::new()).await.unwrap_err();
+    assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
+    for error in [lost, capture(&mut device).await.unwrap_err(), device.locate(ok, &[]).await.unwrap_err()] {
+        assert_eq!(error.code, ErrorCode::BackendLost, "{error}");
+        assert!(error.message.contains("signal: 9"), "{error}");
+    }
+    device.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_app_that_hangs_is_told_from_one_that_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mut device) = open(dir.path(), "zenity --info --text=Hello").await else { return };
+    let before = capture(&mut device).await.unwrap();
+    let pid = device.info().pid.expect("a process");
+    signal(pid, rustix::process::Signal::STOP);
+    let since = Instant::now();
+    let error = capture(&mut device).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::Timeout, "{error}");
+    assert!(since.elapsed() < Duration::from_secs(15), "{:?}", since.elapsed());
+    signal(pid, rustix::process::Signal::CONT);
+    let after = tokio::time::timeout(Duration::from_secs(20), async {
+        loop {
+            if let Ok(tree) = capture(&mut device).await {
+                break tree;
+            }
+        }
+    });
+    assert_eq!(*before, *after.await.expect("it answers again"));
+    device.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_was_read_is_not_read_again_as_another_tree() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mut device) = open(dir.path(), "zenity --entry --text=Name").await else { return };
+    let tree = capture(&mut device).await.unwrap();
+    let request = CaptureRequest { stored: Some(&tree), ..CaptureRequest::default() };
+    assert!(matches!(device.capture(request).await.unwrap(), Captured::Unchanged));
+    // Located from the same reading, and by the same handle.
+    let field =
+        tree.nodes().find(|n| n.role() == stickpin_tree::Role::TextBox).and_then(|n| n.handle()).unwrap();
+    let located = device.locate(field, &[]).await.unwrap().expect("it is there");
+    assert_eq!(located.tree.node(located.node).handle(), Some(field));
+    // A field that is filled reads differently, and is found all the same.
+    let fill = stickpin_kernel::device::Action::Fill { target: field, text: "Zoë, \"two\"\u{7}".to_owned() };
+    let filled = device.perform(&fill, &CancellationToken::new()).await.unwrap();
+    assert!(filled.handled);
+    let located = device.locate(field, &[]).await.unwrap().expect("it is there");
+    assert!(located.tree.node(located.node).value().starts_with("Zoë, \"two\""));
+    device.close().await.unwrap();
+}
