@@ -8,10 +8,11 @@ pub(crate) fn all() -> Vec<Arc<dyn Provider>> {
     vec![
         #[cfg(feature = "sim")]
         Arc::new(stickpin_backend_sim::SimProvider::new()),
-        #[cfg(feature = "web")]
-        Arc::new(web()),
+        // Before the web, to which `linux:4711` is a host with a port.
         #[cfg(feature = "linux")]
         Arc::new(stickpin_backend_linux::LinuxProvider::new(crate::env::of_linux())),
+        #[cfg(feature = "web")]
+        Arc::new(web()),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! Lists, trees and spreadsheets that manage their descendants: only what is on the screen is read of them.
 //!
 //! Such an object is never asked for its children; a spreadsheet has 2^30 of them. Which cells can be seen is found out by
-//! asking what is at its corners. A small table is read whole, and of a spreadsheet the cells that hold something.
+//! asking what is at its corners. A small table is read whole; of a spreadsheet it is only said which cells can be seen.
 
 use crate::bus::{Args, COMPONENT, Call, Fault, Link, Message, property};
 use crate::capture::ask::{Ask, Questions, SCREEN, WHOLE, reference};
@@ -14,6 +14,9 @@ const TABLE: &str = "org.a11y.atspi.Table";
 
 /// Cells up to which a table is read whole, whatever can be seen of it.
 const WHOLE_TABLE: i64 = 600;
+
+/// Cells from which on a table is a spreadsheet.
+const SHEET: i64 = 1 << 20;
 
 /// Cells that are read of one table at most.
 const CELLS: i64 = 6_000;
@@ -78,6 +81,12 @@ async fn one(link: &Link, picture: &mut Picture, at: usize) -> Result<(), Fault>
         let few = i32::try_from(WHOLE_TABLE / i64::from(columns.min(100))).unwrap_or(1).max(1);
         Part { rows: 0..rows.min(few), columns: 0..columns.min(100), all: (rows, columns) }
     };
+    // A spreadsheet makes an object for every cell that it is asked about, and keeps it: LibreOffice grew by two thirds in
+    // forty readings of a screenful. It is said which cells can be seen, and how many there are.
+    if cells > SHEET {
+        arrange(picture, at, &[], &part);
+        return Ok(());
+    }
     let columns = part.columns.len();
     let columns_read = columns.min(200);
     let most = usize::try_from(CELLS).unwrap_or(usize::MAX) / columns_read.max(1);
@@ -185,26 +194,18 @@ async fn cells_of(
             Err(_) => {}
         }
     }
-    let sheet = i64::from(part.all.0) * i64::from(part.all.1) > 1 << 20;
     let mut first = Questions::default();
-    for &(_, new) in &found {
-        first.add(new, if sheet { Ask::Text } else { Ask::States });
-    }
+    found.iter().for_each(|&(_, new)| first.add(new, Ask::States));
     first.ask(link, picture).await?;
-    // What is empty is left out of a spreadsheet.
-    found.retain(|&(_, new)| {
-        let object = &picture.objects[new];
-        !sheet || object.text.as_deref().is_some_and(|text| !text.trim().is_empty())
-    });
+    found.retain(|&(_, new)| !picture.objects[new].is(states::DEFUNCT));
     let mut rest = Questions::default();
     for &(_, new) in &found {
         WHOLE
             .iter()
-            .filter(|&&ask| (sheet || ask != Ask::States) && ask != Ask::Count)
+            .filter(|&&ask| ask != Ask::States && ask != Ask::Count)
             .for_each(|&ask| rest.add(new, ask));
     }
     rest.ask(link, picture).await?;
-    found.retain(|&(_, new)| !picture.objects[new].is(states::DEFUNCT));
     arrange(picture, at, &found, part);
     Ok(())
 }
