@@ -1,6 +1,6 @@
 //! The account as one page of HTML: opened from disk, it needs nothing else.
 //!
-//! Whatever an app showed is text here: it goes through [`text::text`] on every way. Should that fail once, the page's own
+//! Whatever an app showed is text here: it goes through `text::text` on every way. Should that fail once, the page's own
 //! policy still lets no other script run than the one whose hash it names, and nothing be loaded.
 
 mod attempt;

@@ -1,14 +1,14 @@
 //! Talking to apps over D-Bus: connections, calls in batches with a deadline each, the accessibility bus and what is
 //! registered there.
 
+mod body;
 mod desk;
 mod link;
-mod body;
 mod wire;
 
+pub(crate) use body::{Args, Call, Cursor, Message};
 pub(crate) use desk::{Addresses, Desktop, Running};
 pub(crate) use link::{Link, Toolkit, property};
-pub(crate) use body::{Args, Call, Cursor, Message};
 pub(crate) use wire::{Listener, Wire};
 
 /// The prefix of all interfaces of AT-SPI.

@@ -79,7 +79,7 @@ struct Answers {
 }
 
 impl Wire {
-    /// Connects to the first of the addresses that answers (`unix:path=…;unix:abstract=…`), which are those of a bus or of an app.
+    /// Connects to the first of the addresses that answers (`unix:path=…;unix:abstract=…`).
     ///
     /// # Errors
     /// `Closed` when none does.
