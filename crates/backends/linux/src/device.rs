@@ -7,6 +7,7 @@ use crate::events::Heard;
 use crate::ids::Ids;
 use crate::model::Picture;
 use crate::screen::Screen;
+use crate::tables::Cells;
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +45,8 @@ pub(crate) struct LinuxDevice {
     pub(crate) child: Option<Child>,
     /// What was read last, and the tree that it made.
     pub(crate) last: Option<Last>,
+    /// What is known of its spreadsheets.
+    pub(crate) cells: Cells,
     /// How often the app had changed when that began.
     pub(crate) seen: u64,
     /// How often it had changed when notices were last asked for.
@@ -79,6 +82,7 @@ impl LinuxDevice {
             screen,
             child: None,
             last: None,
+            cells: Cells::default(),
             seen: 0,
             told: 0,
             activated: None,
@@ -92,7 +96,7 @@ impl LinuxDevice {
     pub(crate) async fn look(&mut self, watch: &[Handle]) -> Result<Arc<Tree>> {
         // The counter first: what changes during the reading shows as a change since.
         let changes = self.heard.state().changes;
-        let picture = match timeout(READING, read::read(&self.link)).await {
+        let picture = match timeout(READING, read::read(&self.link, &mut self.cells)).await {
             Ok(Ok(picture)) => picture,
             Ok(Err(fault)) => return Err(self.failed(fault).await),
             Err(_) => return Err(self.failed(Fault::Silent(READING.as_millis())).await),

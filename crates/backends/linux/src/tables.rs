@@ -1,13 +1,14 @@
 //! Lists, trees and spreadsheets that manage their descendants: only what is on the screen is read of them.
 //!
 //! Such an object is never asked for its children; a spreadsheet has 2^30 of them. Which cells can be seen is found out by
-//! asking what is at its corners. A small table is read whole; of a spreadsheet it is only said which cells can be seen.
+//! asking what is at its corners. A small table is read whole, and of a spreadsheet the cells that hold something.
 
 use crate::bus::{Args, COMPONENT, Call, Fault, Link, Message, property};
 use crate::capture::ask::{Ask, Questions, SCREEN, WHOLE, reference};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
 use crate::states;
+use hashbrown::HashMap;
 use std::ops::Range;
 
 const TABLE: &str = "org.a11y.atspi.Table";
@@ -30,19 +31,29 @@ pub(crate) const ROW: &str = "#row";
 /// How far inside its corners it is asked what is there: past borders, then past a line of headers.
 const INSETS: &[i32] = &[3, 14, 32, 56];
 
+/// Row and column, from 0.
+type Place = (i32, i32);
+
+/// The paths of the cells of spreadsheets that can be seen, by the path of their sheet. A spreadsheet makes an object each
+/// time that a cell is asked for, and keeps it: LibreOffice grew by two thirds in forty readings of a screenful. So each is
+/// asked for once while its object lives. What it is called and what it holds comes from the object at every reading.
+#[derive(Debug, Default)]
+pub(crate) struct Cells(HashMap<String, HashMap<Place, String>>);
+
 /// Reads the visible cells of every table that manages its descendants.
 ///
 /// # Errors
 /// When the app is gone or silent.
-pub(crate) async fn read(link: &Link, picture: &mut Picture) -> Result<(), Fault> {
+pub(crate) async fn read(link: &Link, picture: &mut Picture, cells: &mut Cells) -> Result<(), Fault> {
     let is_table = |o: &Object| o.shown && o.is(states::MANAGES_DESCENDANTS) && o.has(Interfaces::TABLE);
     let tables: Vec<usize> =
         (0..picture.objects.len()).filter(|&at| is_table(&picture.objects[at])).collect();
     if tables.len() > TABLES {
         picture.truncated = true;
     }
+    cells.0.retain(|path, _| tables.iter().any(|&at| picture.objects[at].path == *path));
     for at in tables.into_iter().take(TABLES) {
-        match one(link, picture, at).await {
+        match one(link, picture, at, cells).await {
             Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
             Err(e) => tracing::debug!("the cells of {} cannot be read: {e}", picture.objects[at].path),
             Ok(()) => {}
@@ -59,7 +70,7 @@ struct Part {
     all: (i32, i32),
 }
 
-async fn one(link: &Link, picture: &mut Picture, at: usize) -> Result<(), Fault> {
+async fn one(link: &Link, picture: &mut Picture, at: usize, kept: &mut Cells) -> Result<(), Fault> {
     let path = picture.objects[at].path.clone();
     let asked = [property(&path, TABLE, "NRows"), property(&path, TABLE, "NColumns")];
     let mut size = Vec::new();
@@ -81,12 +92,6 @@ async fn one(link: &Link, picture: &mut Picture, at: usize) -> Result<(), Fault>
         let few = i32::try_from(WHOLE_TABLE / i64::from(columns.min(100))).unwrap_or(1).max(1);
         Part { rows: 0..rows.min(few), columns: 0..columns.min(100), all: (rows, columns) }
     };
-    // A spreadsheet makes an object for every cell that it is asked about, and keeps it: LibreOffice grew by two thirds in
-    // forty readings of a screenful. It is said which cells can be seen, and how many there are.
-    if cells > SHEET {
-        arrange(picture, at, &[], &part);
-        return Ok(());
-    }
     let columns = part.columns.len();
     let columns_read = columns.min(200);
     let most = usize::try_from(CELLS).unwrap_or(usize::MAX) / columns_read.max(1);
@@ -95,7 +100,8 @@ async fn one(link: &Link, picture: &mut Picture, at: usize) -> Result<(), Fault>
         rows: part.rows.start..part.rows.start + i32::try_from(part.rows.len().min(most)).unwrap_or(0),
         ..part
     };
-    cells_of(link, picture, at, &path, &part).await
+    let sheet = (cells > SHEET).then(|| kept.0.entry(path.clone()).or_default());
+    cells_of(link, picture, at, &path, &part, sheet).await
 }
 
 /// The cells between the one at the top left corner and the one at the bottom right.
@@ -156,37 +162,42 @@ fn count(answer: &Message) -> Result<i32, Fault> {
     Ok(answer.body().variant_number()?.unwrap_or(0.0) as i32)
 }
 
-/// Reads the cells of a part, and puts them into rows below the table.
+/// Reads the cells of a part, and puts them into rows below the table. `sheet` holds those of a spreadsheet that are
+/// known.
 async fn cells_of(
     link: &Link,
     picture: &mut Picture,
     at: usize,
     path: &str,
     part: &Part,
+    mut sheet: Option<&mut HashMap<Place, String>>,
 ) -> Result<(), Fault> {
-    let places: Vec<(i32, i32)> =
-        part.rows.clone().flat_map(|row| part.columns.clone().map(move |column| (row, column))).collect();
-    let cell = |&(row, column): &(i32, i32)| Call {
+    let places = part.rows.clone().flat_map(|row| part.columns.clone().map(move |column| (row, column)));
+    let mut places: Vec<Place> = places.collect();
+    let first: &[Ask] = if sheet.is_some() { &[Ask::States, Ask::Text] } else { &[Ask::States] };
+    let mut found = Vec::new();
+    if let Some(known) = sheet.as_deref_mut() {
+        known.retain(|(row, column), _| part.rows.contains(row) && part.columns.contains(column));
+        let cells = places.iter().filter_map(|place| Some((*place, known.get(place)?.clone()))).collect();
+        let (alive, gone) = look_at(link, picture, cells, first).await?;
+        gone.iter().for_each(|place| drop(known.remove(place)));
+        places.retain(|place| !known.contains_key(place));
+        found = alive;
+    }
+    let cell = |&(row, column): &Place| Call {
         path,
         interface: TABLE,
         member: "GetAccessibleAt",
         args: Args::new().int(row).int(column),
     };
     let calls: Vec<Call<'_>> = places.iter().map(cell).collect();
-    let mut found = Vec::new();
+    let mut cells = Vec::new();
     for (place, answer) in places.iter().zip(link.calls(&calls).await) {
         match answer {
             Ok(answer) => {
                 let (_, cell) = reference(&mut answer.body())?;
                 if !cell.is_empty() && !cell.ends_with("/null") {
-                    let new = picture.objects.len();
-                    picture.objects.push(Object {
-                        path: cell,
-                        count: -1,
-                        complete: true,
-                        ..Object::default()
-                    });
-                    found.push((*place, new));
+                    cells.push((*place, cell));
                 }
             }
             Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
@@ -194,10 +205,17 @@ async fn cells_of(
             Err(_) => {}
         }
     }
-    let mut first = Questions::default();
-    found.iter().for_each(|&(_, new)| first.add(new, Ask::States));
-    first.ask(link, picture).await?;
-    found.retain(|&(_, new)| !picture.objects[new].is(states::DEFUNCT));
+    if let Some(known) = sheet.as_deref_mut() {
+        known.extend(cells.iter().cloned());
+    }
+    found.extend(look_at(link, picture, cells, first).await?.0);
+    found.sort_unstable();
+    let empty = |object: &Object| object.text.as_deref().is_none_or(|text| text.trim().is_empty());
+    found.retain(|&(_, new)| {
+        let object = &picture.objects[new];
+        // What is empty, and nobody is at, is left out of a spreadsheet.
+        !object.is(states::DEFUNCT) && (sheet.is_none() || !empty(object) || object.is(states::FOCUSED))
+    });
     let mut rest = Questions::default();
     for &(_, new) in &found {
         WHOLE
@@ -210,8 +228,31 @@ async fn cells_of(
     Ok(())
 }
 
+/// Takes cells into the picture and asks each of them this; where they are in it, and the places of those that are not
+/// there any more.
+async fn look_at(
+    link: &Link,
+    picture: &mut Picture,
+    cells: Vec<(Place, String)>,
+    asks: &[Ask],
+) -> Result<(Vec<(Place, usize)>, Vec<Place>), Fault> {
+    let from = picture.objects.len();
+    let mut questions = Questions::default();
+    let mut places = Vec::new();
+    for (place, path) in cells {
+        let new = picture.objects.len();
+        picture.objects.push(Object { path, count: -1, complete: true, ..Object::default() });
+        asks.iter().for_each(|&ask| questions.add(new, ask));
+        places.push(place);
+    }
+    let vanished = questions.ask(link, picture).await?.vanished;
+    let (gone, alive): (Vec<_>, Vec<_>) =
+        places.into_iter().zip(from..).partition(|(_, new)| vanished.contains(new));
+    Ok((alive, gone.into_iter().map(|(place, _)| place).collect()))
+}
+
 /// Puts cells into rows, where a table has more than one column, and says what was left out.
-fn arrange(picture: &mut Picture, at: usize, found: &[((i32, i32), usize)], part: &Part) {
+fn arrange(picture: &mut Picture, at: usize, found: &[(Place, usize)], part: &Part) {
     let single = part.all.1 == 1;
     let mut children: Vec<usize> = Vec::new();
     let mut last = None;

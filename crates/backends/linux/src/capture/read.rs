@@ -9,16 +9,17 @@ use crate::bus::{Fault, Link, ROOT, Toolkit};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
 use crate::states;
+use crate::tables::Cells;
 use hashbrown::HashMap;
 
-/// Reads what the app shows.
+/// Reads what the app shows. `cells` is what is known of its spreadsheets from one reading to the next.
 ///
 /// # Errors
 /// When the app is gone or silent.
-pub(crate) async fn read(link: &Link) -> Result<Picture, Fault> {
+pub(crate) async fn read(link: &Link, cells: &mut Cells) -> Result<Picture, Fault> {
     let mut reading = Reading::begin(link).await?;
     reading.descend(link).await?;
-    crate::tables::read(link, &mut reading.picture).await?;
+    crate::tables::read(link, &mut reading.picture, cells).await?;
     reading.details(link).await?;
     Ok(reading.picture)
 }

@@ -6,6 +6,7 @@ use crate::capture::read::read;
 use crate::capture::tree::{Where, build};
 use crate::ids::Ids;
 use crate::model::Picture;
+use crate::tables::Cells;
 use std::fmt::Write as _;
 use std::time::Duration;
 use stickpin_tree::{Handle, States, Tree};
@@ -92,7 +93,7 @@ async fn a_form_is_read_as_it_stands() {
     });
     let link = link.await.expect("zenity registers");
     let mut ids = Ids::default();
-    let tree = tree_of(&read(&link).await.unwrap(), &mut ids, &[]);
+    let tree = tree_of(&read(&link, &mut Cells::default()).await.unwrap(), &mut ids, &[]);
     let fields: Vec<(&str, bool)> = tree
         .nodes()
         .filter(|n| n.role() == stickpin_tree::Role::TextBox)
@@ -100,10 +101,20 @@ async fn a_form_is_read_as_it_stands() {
         .collect();
     assert!(fields.contains(&("Name", false)) && fields.contains(&("Secret", true)), "{}", lines(&tree));
     assert!(tree.nodes().any(|n| n.name() == "OK" && n.is(States::ACTIONABLE)), "{}", lines(&tree));
-    // The same app gives the same tree again, by value and by handles.
-    assert_eq!(tree, tree_of(&read(&link).await.unwrap(), &mut ids, &[]));
+    // The same app gives the same tree again, by value and by handles, once the window manager has given it the focus.
+    let focused = tokio::time::timeout(Duration::from_secs(20), async {
+        loop {
+            let tree = tree_of(&read(&link, &mut Cells::default()).await.unwrap(), &mut ids, &[]);
+            if tree.nodes().any(|n| n.is(States::FOCUSED)) {
+                break tree;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    let tree = focused.await.expect("the first field gets the focus");
+    assert_eq!(tree, tree_of(&read(&link, &mut Cells::default()).await.unwrap(), &mut ids, &[]));
     app.start_kill().unwrap();
     app.wait().await.unwrap();
-    assert!(read(&link).await.is_err(), "an app that is gone is not an empty one");
+    assert!(read(&link, &mut Cells::default()).await.is_err(), "an app that is gone is not an empty one");
     private.end().await.unwrap();
 }
