@@ -1,7 +1,7 @@
 //! Acting through what the app itself offers: an element's own action, the content of a field, a value, a selection. No
 //! pointer moves, no key is sent.
 
-use crate::bus::{ACCESSIBLE, ACTION, Args, EDITABLE, Fault, PROPERTIES, SELECTION, TEXT, Toolkit, VALUE};
+use crate::bus::{ACCESSIBLE, ACTION, Args, EDITABLE, Fault, PROPERTIES, SELECTION, Toolkit, VALUE};
 use crate::capture::ask::reference;
 use crate::device::{LinuxDevice, gone};
 use crate::model::{Interfaces, Object};
@@ -173,29 +173,6 @@ impl LinuxDevice {
         match self.link.call(&object.path, EDITABLE, "SetTextContents", args).await {
             Ok(answer) => Ok(answer.body().bool().unwrap_or(false)),
             Err(fault) => self.refused(&object.path, fault).await.map(|()| false),
-        }
-    }
-
-    /// Puts a text where the caret of a field is; false when the app does not take it.
-    ///
-    /// # Errors
-    /// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
-    #[expect(dead_code, reason = "typing of text that the keymap lacks goes this way")]
-    pub(crate) async fn insert(&mut self, target: Handle, text: &str) -> Result<bool> {
-        let path = self.path(target)?;
-        let asked = [crate::bus::property(&path, TEXT, "CaretOffset")];
-        let caret = match self.link.calls(&asked).await.pop() {
-            Some(Ok(answer)) => answer.body().variant_number().ok().flatten().unwrap_or(0.0),
-            Some(Err(fault)) => return self.refused(&path, fault).await.map(|()| false),
-            None => 0.0,
-        };
-        let count = i32::try_from(text.chars().count()).unwrap_or(i32::MAX);
-        #[expect(clippy::cast_possible_truncation, reason = "an offset of 32 bits on the wire")]
-        let caret = caret.max(0.0) as i32;
-        let args = Args::new().int(caret).text(text).int(count);
-        match self.link.call(&path, EDITABLE, "InsertText", args).await {
-            Ok(answer) => Ok(answer.body().bool().unwrap_or(false)),
-            Err(fault) => self.refused(&path, fault).await.map(|()| false),
         }
     }
 
