@@ -23,7 +23,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 /// crash leaves at most that one.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_through(fresh: &Path, path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let replace = || -> io::Result<()> {
