@@ -1,19 +1,20 @@
 //! Runs a plan: each step waits for an actionable target, is checked to be what was recorded, and acts. Nothing settles
 //! in between: the next step's wait does that work.
 
-use crate::divergence::{self, Divergence};
+mod account;
+mod calls;
+
+use crate::divergence::Divergence;
 use crate::plan::{Item, Plan, Step};
 use crate::report::model;
+use account::Account;
+use calls::expectations;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::schema::Holds;
-use stickpin_kernel::{
-    Caller, Dispatched, Effect, Error, ErrorCode, Expectation, Format, RefsEnvelope, Render, Request,
-    Response, targets,
-};
+use stickpin_kernel::{Caller, Dispatched, Effect, Error, ErrorCode, RefsEnvelope, Render, Response};
 use stickpin_wire::Client;
 
 /// How long a step waits for its target, where the run does not say otherwise.
@@ -21,9 +22,6 @@ pub const WAIT: Duration = Duration::from_secs(5);
 
 /// How often a question is asked again while its answer is not the one that the script wants.
 const AGAIN: Duration = Duration::from_millis(50);
-
-/// How long an app may take to be quiet before it is asked what is visible, or a picture of it is taken.
-const QUIET: Duration = Duration::from_secs(1);
 
 /// How a plan is run.
 #[derive(Debug, Clone)]
@@ -121,11 +119,7 @@ pub async fn run(
         watch,
         began: Instant::now(),
         steps: Vec::new(),
-        issued: options.given.clone(),
-        open: BTreeSet::new(),
-        place: None,
-        refs: None,
-        healed: None,
+        account: Account::new(options.given.clone()),
     };
     let end = match runner.all().await {
         Ok(()) => End::Passed,
@@ -133,7 +127,7 @@ pub async fn run(
         Err(Stop::Broken { step, error }) => End::Broken { step, error },
         Err(Stop::Failed(step, error)) => End::Diverged(Box::new(runner.diverged(&step, error).await)),
     };
-    let Runner { steps, refs, place, open, healed, .. } = runner;
+    let Runner { steps, account: Account { refs, place, open, healed, .. }, .. } = runner;
     Ran { steps, end, refs, place, open, healed }
 }
 
@@ -151,12 +145,7 @@ struct Runner<'r> {
     watch: &'r mut (dyn FnMut(&model::Step) + Send),
     began: Instant,
     steps: Vec<model::Step>,
-    /// Ref numbers that steps of this run were given.
-    issued: Vec<(u32, u32)>,
-    open: BTreeSet<String>,
-    place: Option<(String, PathBuf)>,
-    refs: Option<RefsEnvelope>,
-    healed: Option<(PathBuf, String)>,
+    account: Account,
 }
 
 impl Runner<'_> {
@@ -238,7 +227,7 @@ impl Runner<'_> {
     async fn step(&mut self, step: &Step) -> Result<(), Stop> {
         self.may_go_on(step)?;
         let begun = Instant::now();
-        let response = match self.unknown_ref(step) {
+        let response = match self.account.unknown_ref(step) {
             Some(error) => Response { exit: error.code.exit(), error: Some(error), ..Response::default() },
             None => self.act(step).await,
         };
@@ -301,7 +290,7 @@ impl Runner<'_> {
     /// Why a step did not do what it says.
     fn failure(&mut self, step: &Step, response: &Response) -> Option<Error> {
         if response.ok && response.exit == 0 {
-            self.note(step, response);
+            self.account.note(step, response);
             return None;
         }
         if self.late() && response.error.as_ref().is_none_or(|e| !is_broken(e.code)) {
@@ -311,25 +300,6 @@ impl Runner<'_> {
             let said = response.text.as_deref().unwrap_or_default();
             Error::new(ErrorCode::ReplayDivergence, format!("`{}` is false: {said}", step.shown))
         }))
-    }
-
-    /// Keeps in mind what is open.
-    fn note(&mut self, step: &Step, response: &Response) {
-        let entry = step.line.entry;
-        if let Some(session) = &response.session {
-            if entry.fields().iter().any(|f| f.opens) {
-                self.open.insert(session.clone());
-            }
-            // The one command that ends sessions.
-            if entry.spec.name == CLOSE {
-                self.open.remove(session);
-                let output = response.output.as_ref();
-                self.healed = output.and_then(|output| {
-                    let patch = output["patch"]["text"].as_str()?.to_owned();
-                    Some((PathBuf::from(output["path"].as_str()?), patch))
-                });
-            }
-        }
     }
 
     /// What was opened is of another kind than the script is for.
@@ -376,171 +346,6 @@ impl Runner<'_> {
             .hint("--timeout MS, or context timeout=MS in its first line")
             .dispatched(Dispatched::Unknown)
     }
-
-    /// The request of a step as it stands.
-    fn of(&self, step: &Step) -> Request {
-        let mut request = self.request(step.line.entry.spec.name, step.line.input.clone());
-        request.timeout_ms = step.line.options.timeout_ms;
-        request.render = Render { format: Format::Both, ..step.line.options.render() };
-        if let Some(session) = &step.line.options.session {
-            let prefix = self.options.session.as_ref().filter(|_| self.options.apart);
-            request.session =
-                Some(prefix.map_or_else(|| session.clone(), |prefix| format!("{prefix}-{session}")));
-        }
-        request
-    }
-
-    fn request(&self, command: &str, input: Map<String, Value>) -> Request {
-        Request {
-            command: command.to_owned(),
-            input,
-            session: self.options.session.clone(),
-            caller: self.options.caller.clone(),
-            render: Render { format: Format::Both, ..Render::default() },
-            timeout_ms: None,
-            since: None,
-            expect: Vec::new(),
-            replayed: true,
-        }
-    }
-
-    /// Sends what the script says.
-    async fn send(&mut self, request: Request) -> Response {
-        let stop = self.options.cancel.child_token();
-        let left = self.options.deadline.map(|most| most.saturating_sub(self.began.elapsed()));
-        let mut call = self.client.call(request, stop.clone());
-        let response = tokio::select! {
-            response = &mut call => response,
-            () = tokio::time::sleep(left.unwrap_or_default()), if left.is_some() => {
-                stop.cancel();
-                call.await
-            }
-        };
-        self.issued.extend(response.refs.iter().flat_map(|refs| &refs.issued));
-        // Steps of a batch have envelopes of their own.
-        let steps = response.output.as_ref().and_then(|output| output["steps"].as_array());
-        for step in steps.into_iter().flatten() {
-            let refs = serde_json::from_value::<RefsEnvelope>(step["refs"].clone());
-            self.issued.extend(refs.into_iter().flat_map(|refs| refs.issued));
-        }
-        if let (Some(session), Some(dir)) = (&response.session, &response.state_dir) {
-            self.place = Some((session.clone(), dir.clone()));
-        }
-        response
-    }
-
-    /// Asks on the side, whatever is late: nothing of it counts as given to the script. In the session of a step.
-    async fn ask(&mut self, step: &Step, command: &str, input: Value, render: Option<&Render>) -> Response {
-        let mut request = self.of(step);
-        request.command = command.to_owned();
-        request.input = input.as_object().cloned().unwrap_or_default();
-        request.timeout_ms = None;
-        if let Some(render) = render {
-            request.render = Render { format: Format::Both, ..render.clone() };
-        }
-        self.client.call(request, self.options.cancel.clone()).await
-    }
-
-    /// Waits until the app is quiet, as far as it ever is.
-    async fn quiet(&mut self, step: &Step) {
-        let most = u64::try_from(QUIET.as_millis()).unwrap_or(u64::MAX);
-        // An app that is never quiet, or not open, is asked all the same.
-        let _ = self.ask(step, "wait stable", json!({ "timeout": most }), None).await;
-    }
-
-    /// What changed by a step, and a picture of it. What cannot be had is left out: a report is no reason to fail.
-    async fn look(&mut self, step: &Step, folder: &std::path::Path, report: &mut model::Step) {
-        if step.line.entry.spec.name == CLOSE {
-            return;
-        }
-        self.quiet(step).await;
-        let changes = self.ask(step, "snapshot", json!({ "interactive": true, "diff": true }), None).await;
-        // Before the first step there was nothing to compare with.
-        report.changes = changes.text.filter(|_| changes.ok && !self.steps.is_empty());
-        let path = folder.join(format!("{}.png", self.steps.len() + 1));
-        // Where it cannot be made, no picture can be written, which is what is said.
-        let _ = std::fs::create_dir_all(folder);
-        let taken = self.ask(step, "screenshot", json!({ "path": path, "boxes": true }), None).await;
-        report.picture = taken.output.filter(|_| taken.ok).and_then(|mut taken| {
-            let refs = taken["boxes"].take();
-            Some(model::Picture {
-                path,
-                width: taken["width"].as_u64()?.try_into().ok()?,
-                height: taken["height"].as_u64()?.try_into().ok()?,
-                refs: serde_json::from_value(refs).ok()?,
-            })
-        });
-    }
-
-    /// A ref that this run was not given means nothing here, or something else.
-    fn unknown_ref(&self, step: &Step) -> Option<Error> {
-        // A step of a batch may give what the next one uses: the daemon judges those.
-        if step.line.entry.fields().iter().any(|f| f.holds == Some(Holds::Steps)) {
-            return None;
-        }
-        let mut unknown = None;
-        targets::change(step.line.entry, &mut step.line.input.clone(), &mut |target| {
-            if let Ok(token) = target.parse::<stickpin_refs::RefToken>() {
-                let number = token.r#ref.get();
-                if !self.issued.iter().any(|(first, last)| (*first..=*last).contains(&number)) {
-                    unknown.get_or_insert(token.r#ref);
-                }
-            }
-            None
-        });
-        let r#ref = unknown?;
-        Some(
-            Error::new(ErrorCode::RefNotFound, format!("{ref} was never issued to this run ({})", step.at))
-                .hint("scripts name elements by selectors; record start writes them"),
-        )
-    }
-
-    /// What there is instead: what is most like what was asked for, and the screen with fresh refs.
-    async fn diverged(&mut self, step: &Step, error: Error) -> Divergence {
-        let mut suggestions = Vec::new();
-        for (likeness, selector) in divergence::selectors(step) {
-            if suggestions.len() == divergence::SUGGESTIONS {
-                break;
-            }
-            let found = self.ask(step, "find", json!({ "query": selector.to_string() }), None).await;
-            divergence::add(&mut suggestions, likeness, found.output.as_ref());
-            self.given(found);
-        }
-        // Last, so that what was found before is renewed with it.
-        let render = &self.options.render.clone();
-        let screen = self.ask(step, "snapshot", json!({ "interactive": true }), Some(render)).await;
-        let text = screen.text.clone().filter(|_| screen.ok);
-        self.given(screen);
-        Divergence {
-            step: step.number,
-            at: step.at.clone(),
-            line: step.shown.clone(),
-            expected: step.expected.clone(),
-            error,
-            screen: text,
-            suggestions,
-            resume: self
-                .plan
-                .may_begin_at(step.number)
-                .then(|| divergence::Resume { from: step.number, plan_digest: self.plan.digest() }),
-        }
-    }
-
-    /// Keeps which refs the caller is given with the divergence: those of the newest tree.
-    fn given(&mut self, response: Response) {
-        if let (Some(session), Some(dir)) = (response.session, response.state_dir) {
-            self.place = Some((session, dir));
-        }
-        let Some(refs) = response.refs else { return };
-        match &mut self.refs {
-            Some(known) if known.generation == refs.generation && known.lifetime == refs.lifetime => {
-                known.issued.extend(refs.issued);
-                known.ended.extend(refs.ended);
-                known.full |= refs.full;
-            }
-            known => *known = Some(refs),
-        }
-    }
 }
 
 /// The command that ends a session.
@@ -553,23 +358,6 @@ fn may_still_come(code: ErrorCode) -> bool {
 
 fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
-}
-
-/// What was recorded of each target, by the target.
-fn expectations(step: &Step) -> Vec<Expectation> {
-    let mut found = Vec::new();
-    let mut expected = step.expected.iter();
-    targets::change(step.line.entry, &mut step.line.input.clone(), &mut |target| {
-        if let Some(meaning) = expected.next() {
-            // As the kernel names it, whatever white space and quotes the script has.
-            let target = target
-                .parse::<stickpin_kernel::Target>()
-                .map_or_else(|_| target.to_owned(), |t| t.to_string());
-            found.push(Expectation { target, meaning: meaning.clone() });
-        }
-        None
-    });
-    found
 }
 
 fn last_number(item: &Item) -> usize {

@@ -1,0 +1,155 @@
+//! What a run asks the client: the lines of its script, and questions on the side.
+
+use super::{CLOSE, Runner};
+use crate::divergence::{self, Divergence};
+use crate::plan::Step;
+use crate::report::model;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::time::Duration;
+use stickpin_kernel::{Error, Expectation, Format, Render, Request, Response, targets};
+
+/// How long an app may take to be quiet before it is asked what is visible, or a picture of it is taken.
+const QUIET: Duration = Duration::from_secs(1);
+
+impl Runner<'_> {
+    /// The request of a step as it stands.
+    pub(super) fn of(&self, step: &Step) -> Request {
+        let mut request = self.request(step.line.entry.spec.name, step.line.input.clone());
+        request.timeout_ms = step.line.options.timeout_ms;
+        request.render = Render { format: Format::Both, ..step.line.options.render() };
+        if let Some(session) = &step.line.options.session {
+            let prefix = self.options.session.as_ref().filter(|_| self.options.apart);
+            request.session =
+                Some(prefix.map_or_else(|| session.clone(), |prefix| format!("{prefix}-{session}")));
+        }
+        request
+    }
+
+    fn request(&self, command: &str, input: Map<String, Value>) -> Request {
+        Request {
+            command: command.to_owned(),
+            input,
+            session: self.options.session.clone(),
+            caller: self.options.caller.clone(),
+            render: Render { format: Format::Both, ..Render::default() },
+            timeout_ms: None,
+            since: None,
+            expect: Vec::new(),
+            replayed: true,
+        }
+    }
+
+    /// Sends what the script says.
+    pub(super) async fn send(&mut self, request: Request) -> Response {
+        let stop = self.options.cancel.child_token();
+        let left = self.options.deadline.map(|most| most.saturating_sub(self.began.elapsed()));
+        let mut call = self.client.call(request, stop.clone());
+        let response = tokio::select! {
+            response = &mut call => response,
+            () = tokio::time::sleep(left.unwrap_or_default()), if left.is_some() => {
+                stop.cancel();
+                call.await
+            }
+        };
+        self.account.heard(&response);
+        response
+    }
+
+    /// Asks on the side, whatever is late: nothing of it counts as given to the script. In the session of a step.
+    pub(super) async fn ask(
+        &mut self,
+        step: &Step,
+        command: &str,
+        input: Value,
+        render: Option<&Render>,
+    ) -> Response {
+        let mut request = self.of(step);
+        request.command = command.to_owned();
+        request.input = input.as_object().cloned().unwrap_or_default();
+        request.timeout_ms = None;
+        if let Some(render) = render {
+            request.render = Render { format: Format::Both, ..render.clone() };
+        }
+        self.client.call(request, self.options.cancel.clone()).await
+    }
+
+    /// Waits until the app is quiet, as far as it ever is.
+    pub(super) async fn quiet(&mut self, step: &Step) {
+        let most = u64::try_from(QUIET.as_millis()).unwrap_or(u64::MAX);
+        // An app that is never quiet, or not open, is asked all the same.
+        let _ = self.ask(step, "wait stable", json!({ "timeout": most }), None).await;
+    }
+
+    /// What changed by a step, and a picture of it. What cannot be had is left out: a report is no reason to fail.
+    pub(super) async fn look(&mut self, step: &Step, folder: &Path, report: &mut model::Step) {
+        if step.line.entry.spec.name == CLOSE {
+            return;
+        }
+        self.quiet(step).await;
+        let changes = self.ask(step, "snapshot", json!({ "interactive": true, "diff": true }), None).await;
+        // Before the first step there was nothing to compare with.
+        report.changes = changes.text.filter(|_| changes.ok && !self.steps.is_empty());
+        let path = folder.join(format!("{}.png", self.steps.len() + 1));
+        // Where it cannot be made, no picture can be written, which is what is said.
+        let _ = std::fs::create_dir_all(folder);
+        let taken = self.ask(step, "screenshot", json!({ "path": path, "boxes": true }), None).await;
+        report.picture = taken.output.filter(|_| taken.ok).and_then(|mut taken| {
+            let refs = taken["boxes"].take();
+            Some(model::Picture {
+                path,
+                width: taken["width"].as_u64()?.try_into().ok()?,
+                height: taken["height"].as_u64()?.try_into().ok()?,
+                refs: serde_json::from_value(refs).ok()?,
+            })
+        });
+    }
+
+    /// What there is instead: what is most like what was asked for, and the screen with fresh refs.
+    pub(super) async fn diverged(&mut self, step: &Step, error: Error) -> Divergence {
+        let mut suggestions = Vec::new();
+        for (likeness, selector) in divergence::selectors(step) {
+            if suggestions.len() == divergence::SUGGESTIONS {
+                break;
+            }
+            let found = self.ask(step, "find", json!({ "query": selector.to_string() }), None).await;
+            divergence::add(&mut suggestions, likeness, found.output.as_ref());
+            self.account.given(found);
+        }
+        // Last, so that what was found before is renewed with it.
+        let render = &self.options.render.clone();
+        let screen = self.ask(step, "snapshot", json!({ "interactive": true }), Some(render)).await;
+        let text = screen.text.clone().filter(|_| screen.ok);
+        self.account.given(screen);
+        Divergence {
+            step: step.number,
+            at: step.at.clone(),
+            line: step.shown.clone(),
+            expected: step.expected.clone(),
+            error,
+            screen: text,
+            suggestions,
+            resume: self
+                .plan
+                .may_begin_at(step.number)
+                .then(|| divergence::Resume { from: step.number, plan_digest: self.plan.digest() }),
+        }
+    }
+}
+
+/// What was recorded of each target, by the target.
+pub(super) fn expectations(step: &Step) -> Vec<Expectation> {
+    let mut found = Vec::new();
+    let mut expected = step.expected.iter();
+    targets::change(step.line.entry, &mut step.line.input.clone(), &mut |target| {
+        if let Some(meaning) = expected.next() {
+            // As the kernel names it, whatever white space and quotes the script has.
+            let target = target
+                .parse::<stickpin_kernel::Target>()
+                .map_or_else(|_| target.to_owned(), |t| t.to_string());
+            found.push(Expectation { target, meaning: meaning.clone() });
+        }
+        None
+    });
+    found
+}
