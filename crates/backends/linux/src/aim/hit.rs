@@ -1,0 +1,172 @@
+//! What an input at a point reaches: the X server says which window, the app which of its elements.
+
+use super::place::{DEEP, Sight, chain};
+use crate::bus::{Args, COMPONENT, Fault};
+use crate::capture::ask::{SCREEN, reference};
+use crate::device::LinuxDevice;
+use crate::display::Window;
+use crate::extents::{self, common, has};
+use crate::model::Object;
+use crate::roles;
+use stickpin_kernel::Result;
+use stickpin_kernel::device::Hit;
+use stickpin_tree::{Handle, Rect, quote};
+
+impl LinuxDevice {
+    /// The X window that shows an object: its pop-up, or its top-level window.
+    pub(crate) async fn window_of(&mut self, at: usize, windows: &[Window]) -> Result<Option<Window>> {
+        let Some(last) = &self.last else { return Ok(None) };
+        let chain: Vec<&Object> =
+            chain(&last.picture, at).into_iter().map(|i| &last.picture.objects[i]).collect();
+        let Some(top) = chain.last() else { return Ok(None) };
+        let title = top.name.clone();
+        let popups = windows.iter().any(|w| w.popup && w.pid == self.info.pid);
+        let paths: Vec<String> = match popups {
+            true => chain.iter().rev().map(|o| o.path.clone()).collect(),
+            false => vec![top.path.clone()],
+        };
+        let said = self.said(&paths).await?;
+        let size = |rect: &Option<Rect>| rect.map(|r| (r.width, r.height));
+        let pid = self.info.pid;
+        if popups {
+            // Inside out: what a pop-up shows is in the tree of the window that it belongs to, or a window of its own.
+            let relative = extents::is_relative(self.link.toolkit);
+            let fits = said.iter().flatten().find_map(|rect| {
+                let popup = extents::popup_of(windows, pid, (rect.width, rect.height));
+                popup.filter(|popup| relative || common(*rect, popup.area) == Some(*rect))
+            });
+            if let Some(popup) = fits {
+                return Ok(Some(popup.clone()));
+            }
+        }
+        let size = said.first().and_then(size);
+        Ok(extents::window_of(windows, pid, &title, size).cloned())
+    }
+
+    /// Whether an input at a point goes to this window. On a display of the session's own, a window that merely lies in
+    /// the way is no hindrance: the right one is brought to the front, as a person would.
+    pub(super) async fn window_hit(
+        &mut self,
+        window: &Window,
+        (x, y): (f64, f64),
+        look: &Sight,
+    ) -> Result<Hit> {
+        let top_at = move |d: &mut crate::display::Display| d.top_at(x, y);
+        // A modal dialog takes the input of the whole window, wherever it stands.
+        let shown = |w: &&Window| w.presence == crate::display::Presence::Shown;
+        let modal = |w: &&Window| w.modal && w.transient_for == Some(window.id);
+        if let Some(dialog) = look.windows.iter().filter(shown).find(modal) {
+            return Ok(Hit::Covered { by: None, what: dialog.words() });
+        }
+        let mut raised = !self.screen.is_own() || window.popup;
+        loop {
+            let top = look.x11.run(top_at).await?;
+            if top == Some(window.frame) || top == Some(window.id) {
+                return Ok(Hit::Target);
+            }
+            let windows = look.x11.run(|d| d.windows()).await?;
+            let over = windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id));
+            let blocks =
+                over.is_none_or(|over| over.popup || over.modal || over.transient_for == Some(window.id));
+            if raised || blocks {
+                let what = over.map_or_else(|| "a window of another program".to_owned(), Window::words);
+                return Ok(if top.is_none() { Hit::OffScreen } else { Hit::Covered { by: None, what } });
+            }
+            raised = true;
+            let window = window.clone();
+            look.x11.run(move |d| d.raise(&window).map(drop)).await?;
+        }
+    }
+
+    /// Whether an input at a point of the app reaches the object: the app is asked what it has there, from the window
+    /// down.
+    pub(super) async fn inner_hit(
+        &mut self,
+        at: usize,
+        point: (f64, f64),
+        offset: (f64, f64),
+    ) -> Result<Hit> {
+        let Some(last) = &self.last else { return Ok(Hit::Target) };
+        let above = chain(&last.picture, at);
+        let Some(&top) = above.last() else { return Ok(Hit::Target) };
+        let top = last.picture.objects[top].path.clone();
+        let Some(path) = self.deepest(&top, point, offset).await? else { return Ok(Hit::Target) };
+        let Some(last) = &self.last else { return Ok(Hit::Target) };
+        let objects = &last.picture.objects;
+        // What was not read cannot be seen: toolkits also answer with what lies hidden there.
+        let Some(there) = objects.iter().position(|o| o.path == path) else { return Ok(Hit::Target) };
+        let target = &objects[at];
+        let labels = |o: &Object| o.labelled_by.contains(&path) || o.name == objects[there].name;
+        let inside = chain(&last.picture, there).contains(&at);
+        if inside || above.contains(&there) || !objects[there].shown || labels(target) {
+            return Ok(Hit::Target);
+        }
+        let object = &objects[there];
+        let what = format!("{} {}", roles::tag(object.role), quote(&object.name));
+        let by = Some(Handle { scope: crate::capture::tree::APP, id: self.ids.id(&path) });
+        Ok(Hit::Covered { by, what })
+    }
+
+    /// The innermost object at a point of the screen, from this one down; none when it answers nothing.
+    async fn deepest(&mut self, from: &str, point: (f64, f64), offset: (f64, f64)) -> Result<Option<String>> {
+        #[expect(clippy::cast_possible_truncation, reason = "a point of a screen")]
+        let (x, y) = ((point.0 - offset.0) as i32, (point.1 - offset.1) as i32);
+        let mut path = from.to_owned();
+        let mut found = None;
+        for _ in 0..DEEP {
+            let args = Args::new().int(x).int(y).unsigned(SCREEN);
+            let next = match self.link.call(&path, COMPONENT, "GetAccessibleAtPoint", args).await {
+                Ok(answer) => reference(&mut answer.body()).ok().map(|(_, path)| path),
+                Err(Fault::Vanished | Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => None,
+                Err(fault) => return Err(self.failed(fault).await),
+            };
+            match next {
+                Some(next) if !next.is_empty() && !next.ends_with("/null") && next != path => {
+                    path.clone_from(&next);
+                    found = Some(next);
+                }
+                _ => break,
+            }
+        }
+        Ok(found)
+    }
+
+    /// The innermost element at a point of the screen.
+    pub(crate) async fn element_there(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
+        let Some(sight) = self.sight().await? else {
+            return Err(self.screen.unseen("tell what is at a point"));
+        };
+        if self.last.is_none() {
+            self.look(&[]).await?;
+        }
+        let top = sight.x11.run(move |d| d.top_at(x, y)).await?;
+        let there = sight.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id)).cloned();
+        let Some(window) = there.filter(|w| w.pid == self.info.pid) else { return Ok(None) };
+        let Some(last) = &self.last else { return Ok(None) };
+        let tops = last.picture.root().children.clone();
+        for at in tops {
+            if self.window_of(at, &sight.windows).await?.is_none_or(|w| w.id != window.id && !window.popup) {
+                continue;
+            }
+            let offset = match self.placed(at, Some(&sight)).await? {
+                Some(placed) if window.popup || has(placed.rect, (x, y)) => placed.offset,
+                _ => continue,
+            };
+            let Some(last) = &self.last else { return Ok(None) };
+            let path = last.picture.objects[at].path.clone();
+            if let Some(found) = self.deepest(&path, (x, y), offset).await? {
+                let known = |d: &Self| {
+                    let picture = &d.last.as_ref()?.picture;
+                    picture.objects.iter().position(|o| o.path == found)
+                };
+                if known(self).is_none() {
+                    self.look(&[]).await?;
+                }
+                return Ok(
+                    known(self).map(|_| Handle { scope: crate::capture::tree::APP, id: self.ids.id(&found) })
+                );
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,173 @@
+//! Bringing into view what lies outside of what its scrolling containers show.
+
+use super::place::{Placed, Sight, chain, scrolls, shifted};
+use crate::bus::{Args, COMPONENT, Fault, PROPERTIES, VALUE};
+use crate::device::LinuxDevice;
+use crate::extents::common;
+use crate::model::Interfaces;
+use crate::roles::number as n;
+use std::time::Duration;
+use stickpin_kernel::{ErrorCode, Result};
+use stickpin_tree::{Handle, Rect};
+use tokio::time::{Instant, sleep};
+
+/// Scroll until it can be seen, wherever that is (`AtspiScrollType`).
+const ANYWHERE: u32 = 6;
+
+/// How often a container is scrolled until an element is in view.
+const ROUNDS: usize = 12;
+
+/// How long an app may take to lay out what the wheel scrolled, and how often it is asked.
+const SCROLLED: Duration = Duration::from_millis(400);
+const FRAME: Duration = Duration::from_millis(16);
+
+impl LinuxDevice {
+    /// Scrolls until an element can be seen, by the toolkit's own means.
+    pub(super) async fn scroll_into_view(
+        &mut self,
+        at: usize,
+        sight: Option<&Sight>,
+        before: Option<Placed>,
+    ) -> Result<Option<Placed>> {
+        let Some(last) = &self.last else { return Ok(before) };
+        let path = last.picture.objects[at].path.clone();
+        let args = Args::new().unsigned(ANYWHERE);
+        match self.link.call(&path, COMPONENT, "ScrollTo", args).await {
+            Ok(_) | Err(Fault::Vanished | Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => {}
+            Err(fault) => return Err(self.failed(fault).await),
+        }
+        let mut placed = self.placed(at, sight).await?;
+        for _ in 0..ROUNDS {
+            let Some(now) = &placed else { break };
+            if now.seen == Some(now.rect) || !self.nudge(at, now.rect, now.offset).await? {
+                break;
+            }
+            let next = self.placed(at, sight).await?;
+            let moved = next.as_ref().map(|p| p.rect) != Some(now.rect);
+            placed = next;
+            if !moved {
+                break;
+            }
+        }
+        if sight.is_some() {
+            placed = self.wheel_into_view(at, sight, placed).await?;
+        }
+        Ok(placed)
+    }
+
+    /// The same with the wheel: the scroll bars of GTK 4 say nothing of how far they are.
+    async fn wheel_into_view(
+        &mut self,
+        at: usize,
+        sight: Option<&Sight>,
+        mut placed: Option<Placed>,
+    ) -> Result<Option<Placed>> {
+        for _ in 0..ROUNDS {
+            let Some(now) = placed.as_ref().filter(|now| now.seen != Some(now.rect)) else { break };
+            let Some((pane, (dx, dy))) = self.pane_away(at, now.rect, now.offset).await? else { break };
+            let before = now.rect;
+            match self.scroll(Some(pane), dx, dy).await {
+                Ok(_) => {}
+                Err(e) if e.code == ErrorCode::BackendLost => return Err(e),
+                // A pane that the wheel does not reach is one that cannot be scrolled, which is what is said then.
+                Err(_) => break,
+            }
+            let until = Instant::now() + SCROLLED;
+            loop {
+                placed = self.placed(at, sight).await?;
+                if placed.as_ref().is_none_or(|now| now.rect != before) {
+                    break;
+                }
+                if Instant::now() >= until {
+                    return Ok(placed);
+                }
+                sleep(FRAME).await;
+            }
+        }
+        Ok(placed)
+    }
+
+    /// The innermost scrolling container that does not show the whole of a place, and how far away that is.
+    async fn pane_away(
+        &mut self,
+        at: usize,
+        rect: Rect,
+        offset: (f64, f64),
+    ) -> Result<Option<(Handle, (f64, f64))>> {
+        let Some(last) = &self.last else { return Ok(None) };
+        let objects = &last.picture.objects;
+        let panes = chain(&last.picture, at).into_iter().skip(1).filter(|&i| scrolls(&objects[i]));
+        let panes: Vec<String> = panes.map(|i| objects[i].path.clone()).collect();
+        let views = self.said(&panes).await?;
+        let away = |view: Rect| (rect.center().0 - view.center().0, rect.center().1 - view.center().1);
+        let beyond = |(dx, dy): (f64, f64), view: Rect| {
+            let over =
+                |away: f64, size: f64, room: f64| if away.abs() * 2.0 + size > room { away } else { 0.0 };
+            (over(dx, rect.width, view.width), over(dy, rect.height, view.height))
+        };
+        let mut found = panes.iter().zip(views).filter_map(|(path, view)| {
+            let view = shifted(view?, offset);
+            (common(view, rect) != Some(rect)).then(|| (path, beyond(away(view), view)))
+        });
+        let found = found.next().map(|(path, by)| (path.clone(), by));
+        Ok(found.map(|(path, by)| (Handle { scope: crate::capture::tree::APP, id: self.ids.id(&path) }, by)))
+    }
+
+    /// Moves the scroll bars around an element so that it comes to the middle; false when none moves.
+    async fn nudge(&mut self, at: usize, rect: Rect, offset: (f64, f64)) -> Result<bool> {
+        let Some(last) = &self.last else { return Ok(false) };
+        let objects = &last.picture.objects;
+        let panes = chain(&last.picture, at).into_iter().skip(1).filter(|&i| scrolls(&objects[i]));
+        let bars = |pane: usize| -> Vec<String> {
+            let children = objects[pane].children.iter().map(|&c| &objects[c]);
+            let bars = children.filter(|o| o.role == n::SCROLL_BAR && o.has(Interfaces::VALUE));
+            bars.map(|o| o.path.clone()).collect()
+        };
+        let panes: Vec<(String, Vec<String>)> =
+            panes.map(|pane| (objects[pane].path.clone(), bars(pane))).collect();
+        for (pane, bars) in panes {
+            let mut paths = vec![pane];
+            paths.extend(bars.iter().cloned());
+            let said = self.said(&paths).await?;
+            let Some(Some(view)) = said.first().copied() else { continue };
+            let view = shifted(view, offset);
+            if common(view, rect) == Some(rect) {
+                continue;
+            }
+            let away = (rect.center().0 - view.center().0, rect.center().1 - view.center().1);
+            let mut moved = false;
+            for (bar, at) in bars.iter().zip(&said[1..]) {
+                let Some(at) = at else { continue };
+                let by = if at.height > at.width { away.1 } else { away.0 };
+                moved |= self.scroll_by(bar, by).await?;
+            }
+            if moved {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Moves a scroll bar by so many pixels of its content; false when it stays where it was.
+    pub(crate) async fn scroll_by(&mut self, bar: &str, by: f64) -> Result<bool> {
+        if by.abs() < 1.0 {
+            return Ok(false);
+        }
+        let Some(before) = self.number(bar).await? else { return Ok(false) };
+        let args = Args::new().text(VALUE).text("CurrentValue").variant_double(before + by);
+        match self.link.call(bar, PROPERTIES, "Set", args).await {
+            Ok(_) | Err(Fault::Vanished | Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => {}
+            Err(fault) => return Err(self.failed(fault).await),
+        }
+        Ok(self.number(bar).await?.is_some_and(|after| (after - before).abs() > f64::EPSILON))
+    }
+
+    async fn number(&mut self, path: &str) -> Result<Option<f64>> {
+        let asked = [crate::bus::property(path, VALUE, "CurrentValue")];
+        match self.link.calls(&asked).await.pop() {
+            Some(Ok(answer)) => Ok(answer.body().variant_number().ok().flatten()),
+            Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => Err(self.failed(fault).await),
+            _ => Ok(None),
+        }
+    }
+}
