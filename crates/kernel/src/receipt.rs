@@ -15,10 +15,15 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
     let mut saw_change = changed;
     // A request that went well is worth a word where nothing else was seen of the act.
     let mut requested: Vec<String> = Vec::new();
+    let mut unwatched: Option<&str> = None;
     for notice in notices {
         let line = match notice {
             Notice::Changed => {
                 saw_change = true;
+                continue;
+            }
+            Notice::Unwatched { what } => {
+                unwatched = Some(what);
                 continue;
             }
             Notice::Navigated { url } => (0, format!("navigated to {}", escape(url, URL))),
@@ -65,7 +70,15 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
         return requested;
     }
     if lines.is_empty() {
-        return vec![if saw_change { "changed" } else { "no effect seen" }.to_owned()];
+        return vec![match unwatched {
+            _ if saw_change => "changed".to_owned(),
+            // What cannot be seen is not said to be absent.
+            Some(what) => format!(
+                "no effect seen besides what the {} may draw, which is not watched: stickpin screenshot shows it",
+                escape(what, 16)
+            ),
+            None => "no effect seen".to_owned(),
+        }];
     }
     if lines.len() > LINES {
         let more = lines.len() - (LINES - 1);
@@ -131,6 +144,16 @@ mod tests {
         assert_eq!(lines(&[], false), ["no effect seen"]);
         assert_eq!(lines(&[Notice::Changed], false), ["changed"]);
         assert_eq!(lines(&[], true), ["changed"]);
+    }
+
+    #[test]
+    fn what_draws_by_itself_is_not_said_to_have_done_nothing() {
+        let canvas = Notice::Unwatched { what: "canvas".into() };
+        let said = lines(std::slice::from_ref(&canvas), false);
+        assert!(said[0].starts_with("no effect seen besides what the canvas may draw"), "{said:?}");
+        assert_eq!(lines(&[canvas.clone(), Notice::Changed], false), ["changed"]);
+        let told = lines(&[canvas, Notice::Announced { text: "x".into() }], false);
+        assert_eq!(told, [r#"announced "x""#]);
     }
 
     #[test]

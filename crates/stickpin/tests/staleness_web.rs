@@ -28,38 +28,6 @@ enum Shown {
     Tab,
 }
 
-impl Shown {
-    /// Situations that mean something else there, each with the reason.
-    fn leaves_out(self) -> Vec<(&'static str, &'static str)> {
-        match self {
-            Self::Top | Self::Tab => Vec::new(),
-            Self::Frame => IN_FRAMES.to_vec(),
-            Self::Nested => [IN_FRAMES, IN_NESTED].concat(),
-        }
-    }
-}
-
-/// What means something else in any frame.
-const IN_FRAMES: &[(&str, &str)] = &[
-    (
-        "act-navigation-in-flight",
-        "only a navigation of the whole page is waited for: until that of a frame is committed, its old document is \
-         there and is acted on",
-    ),
-    (
-        "reload-same-record",
-        "a look in the moment between two documents of a frame sees neither: the ref is good again afterwards, with a \
-         warning or without, as it happens",
-    ),
-];
-
-/// The same in a frame of another process.
-const IN_NESTED: &[(&str, &str)] = &[(
-    "act-far-below",
-    "the browser sends input to where a frame of another process was before it scrolled, for a moment: it is stopped, \
-     and at times refused although it could have been done",
-)];
-
 struct Pages {
     server: PageServer,
     shown: Shown,
@@ -138,7 +106,7 @@ fn column(between: Between, shown: Shown) {
     let mut account = Account::default();
     for situation in &table.situations {
         let here = situation.suites.as_ref().is_none_or(|s| s.iter().any(|s| s == "device"));
-        let not_here = shown.leaves_out().iter().chain(NOT_YET).any(|(id, _)| *id == situation.id);
+        let not_here = NOT_YET.iter().any(|(id, _)| *id == situation.id);
         if !here || not_here {
             continue;
         }
@@ -183,8 +151,7 @@ columns! {
 #[test]
 fn what_is_left_out_exists() {
     let table = Table::read().expect("the table");
-    let places = [Shown::Top, Shown::Frame, Shown::Nested, Shown::Tab];
-    for (id, reason) in NOT_YET.iter().copied().chain(places.iter().flat_map(|s| s.leaves_out())) {
+    for (id, reason) in NOT_YET.iter().copied() {
         assert!(table.situations.iter().any(|s| s.id == id), "{id} is no situation");
         assert!(!reason.is_empty());
     }

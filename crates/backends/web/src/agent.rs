@@ -86,6 +86,9 @@ pub(crate) struct Verdict {
     /// Whether the page was kept from seeing it.
     #[serde(default)]
     pub(crate) stopped: bool,
+    /// What received it draws what it shows by itself: `canvas`.
+    #[serde(default)]
+    pub(crate) drawn: Option<String>,
 }
 
 /// `focusField(id)`: focused, with everything in it selected; `focus(id)`: the caret at its end.
@@ -180,7 +183,7 @@ mod tests {
     fn signals_are_read_and_nonsense_is_none() {
         assert_eq!(Signal::read(r#"{"changed":true}"#), Some(Signal::Changed));
         assert_eq!(Signal::read(r#"{"said":"Saved"}"#), Some(Signal::Said("Saved".into())));
-        let verdict = Verdict { landed: "elsewhere".into(), what: "div".into(), stopped: true };
+        let verdict = Verdict { landed: "elsewhere".into(), what: "div".into(), stopped: true, drawn: None };
         let press = r#"{"press":{"landed":"elsewhere","what":"div","stopped":true}}"#;
         assert_eq!(Signal::read(press), Some(Signal::Press(verdict)));
         for bad in ["", "{}", "[]", r#"{"changed":false}"#, r#"{"press":1}"#] {

@@ -13,6 +13,12 @@ use stickpin_tree::{Handle, Rect};
 /// How often an element is followed that moves away when the pointer arrives.
 const ROUNDS: usize = 3;
 
+/// How often the pointer is moved until a document of another process sees it.
+const MOVES: usize = 12;
+
+/// Pixels that a point may be off, between two documents.
+const NEAR: f64 = 2.0;
+
 impl WebDevice {
     /// Scroll into view, take the point, hit-test, move the pointer there, let the page react, hit-test again.
     pub(crate) async fn aim_at(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
@@ -41,7 +47,7 @@ impl WebDevice {
             if aim.hit != Hit::Target || !options.pointer {
                 return Ok(aim);
             }
-            self.move_pointer(aim.point).await?;
+            self.bring_pointer(&world, inside, aim.point, &steps).await?;
             // The pointer's arrival may have moved everything: what is there *now*?
             (aim.hit, aim.rect) = match steps.is_empty() {
                 true => {
@@ -110,6 +116,33 @@ impl WebDevice {
         self.tab.frame(world).await
     }
 
+    /// Moves the pointer to a point of a document. Where that is in another process, the browser sends input for a moment
+    /// to where it was before something around it scrolled: it is done again until the document itself saw it there.
+    pub(crate) async fn bring_pointer(
+        &self,
+        world: &World,
+        inside: (f64, f64),
+        point: (f64, f64),
+        steps: &[Step],
+    ) -> Result<()> {
+        let top = self.tab.top().await?;
+        if steps.is_empty() || world.session == top.session {
+            return self.move_pointer(point).await;
+        }
+        for _ in 0..MOVES {
+            self.tab.call::<IgnoredAny>(world, "pointerAt", (true,)).await?;
+            self.move_pointer(point).await?;
+            let seen: Option<(f64, f64)> = self.tab.call(world, "pointerAt", (false,)).await?;
+            if seen.is_some_and(|(x, y)| (x - inside.0).abs() <= NEAR && (y - inside.1).abs() <= NEAR) {
+                return Ok(());
+            }
+            // What the browser knows of places comes with frames of the outer document.
+            self.tab.frame(&top).await?;
+        }
+        // It may have moved away or been covered: whoever looks next says so.
+        Ok(())
+    }
+
     /// Moves the pointer; the page has seen it when this returns.
     pub(crate) async fn move_pointer(&self, (x, y): (f64, f64)) -> Result<()> {
         let moved = MouseEvent { r#type: "mouseMoved", x, y, ..MouseEvent::default() };
@@ -131,7 +164,8 @@ impl HitTest {
     }
 }
 
-fn to_tab(point: (f64, f64), steps: &[Step]) -> (f64, f64) {
+/// A point of the innermost document in the tab.
+pub(crate) fn to_tab(point: (f64, f64), steps: &[Step]) -> (f64, f64) {
     steps.iter().fold(point, |point, step| step.outward(point))
 }
 

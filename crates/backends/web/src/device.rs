@@ -4,6 +4,7 @@ use crate::cdp::Client;
 use crate::cdp::protocol as cdp;
 use crate::launch::Browser;
 use crate::mouse::NONE;
+use crate::state::TabState;
 use crate::tab::{Fault, Tab, World, dialog_open};
 use crate::traffic::Evaluating;
 use crate::unchanged::{Verified, Walked, Wanted};
@@ -24,8 +25,14 @@ use tokio::time::timeout;
 /// How long an act waits for a navigation under way to be committed.
 const COMMIT: Duration = Duration::from_secs(5);
 
+/// How long a document that was committed is given until a capture takes what is there of it.
+const ARRIVAL: Duration = Duration::from_millis(500);
+
 /// How often a capture is tried again because its document was replaced meanwhile.
 const ATTEMPTS: usize = 5;
+
+/// How many of them a frame may ask for.
+const PATIENT: usize = 3;
 
 /// The net below events: how long `changed` waits before it says that something *may* have changed, because a page
 /// can set the value of a field without any event.
@@ -112,12 +119,23 @@ impl WebDevice {
         self.place(handle)?.ok_or_else(gone)
     }
 
-    /// Waits until a navigation under way is committed: what is on the page now will be gone in a moment.
-    pub(crate) async fn commit(&self) -> Result<()> {
-        if self.tab.read(|tab| tab.navigating.is_none())? {
+    /// Waits until documents that came a moment ago are read to their end: half of one looks like another page.
+    async fn arrived(&self) -> Result<()> {
+        let Some(until) = self.tab.read(|tab| tab.arriving(ARRIVAL))? else { return Ok(()) };
+        let done =
+            self.tab.until(|tab| (tab.dialog.is_some() || tab.arriving(ARRIVAL).is_none()).then_some(()));
+        // One that goes on for longer is looked at as it is.
+        tokio::time::timeout_at(until.into(), done).await.unwrap_or(Ok(()))
+    }
+
+    /// Waits until a navigation under way is committed, of the page or of the frames around an element: what is there
+    /// now will be gone in a moment.
+    pub(crate) async fn commit(&self, around: Option<Handle>) -> Result<()> {
+        let leaving = |tab: &TabState| tab.leaves(around.map(|h| h.scope));
+        if !self.tab.read(leaving)? {
             return Ok(());
         }
-        let done = self.tab.until(|tab| (tab.navigating.is_none() || tab.dialog.is_some()).then_some(()));
+        let done = self.tab.until(|tab| (!leaving(tab) || tab.dialog.is_some()).then_some(()));
         // A server that takes longer than that does not keep anybody from using the page that is there.
         timeout(COMMIT, done).await.unwrap_or(Ok(()))
     }
@@ -150,9 +168,12 @@ impl Device for WebDevice {
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
         let mut attempt = 1;
         loop {
+            self.arrived().await?;
             // The counter first: what changes during the walk shows as a change since.
             let activity = self.tab.read(|tab| tab.activity)?;
-            let tree = match self.current(Wanted { watch: request.watch, only: None }).await {
+            // A frame that is replaced in the middle is looked at again, but one that never rests keeps nobody waiting.
+            let patient = attempt < PATIENT;
+            let tree = match self.current(Wanted { watch: request.watch, only: None, patient }).await {
                 Ok(walked) => walked.map(|walked| Arc::clone(walked.tree())),
                 Err(Fault::WorldGone) if attempt < ATTEMPTS => None,
                 Err(fault) => return Err(fault.into()),
@@ -167,11 +188,11 @@ impl Device for WebDevice {
     }
 
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
-        self.commit().await?;
+        self.commit(Some(handle)).await?;
         if self.place(handle)?.is_none() {
             return Ok(None);
         }
-        let walked = match self.current(Wanted { watch: context, only: Some(handle) }).await {
+        let walked = match self.current(Wanted { watch: context, only: Some(handle), patient: false }).await {
             Err(Fault::WorldGone) => return Ok(None),
             walked => walked?,
         };
@@ -184,12 +205,12 @@ impl Device for WebDevice {
     }
 
     async fn aim(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
-        self.commit().await?;
+        self.commit(Some(handle)).await?;
         self.aim_at(handle, options).await
     }
 
     async fn point_at(&mut self, x: f64, y: f64) -> Result<()> {
-        self.commit().await?;
+        self.commit(None).await?;
         self.move_pointer((x, y)).await?;
         let top = self.tab.top().await?;
         match self.tab.frame(&top).await {
@@ -221,7 +242,7 @@ impl Device for WebDevice {
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
-        self.commit().await?;
+        self.commit(None).await?;
         if let Some(dialog) = self.dialog() {
             return Err(dialog_open(&dialog));
         }
@@ -352,8 +373,10 @@ impl Device for WebDevice {
     }
 
     async fn notices(&mut self) -> Result<Vec<Notice>> {
-        let (mut notices, changes) =
-            self.tab.write(|tab| (tab.notices.drain(..).collect::<Vec<_>>(), tab.changes))?;
+        let (mut notices, changes, drawn) = self
+            .tab
+            .write(|tab| (tab.notices.drain(..).collect::<Vec<_>>(), tab.changes, tab.drawn.take()))?;
+        notices.extend(drawn.map(|what| Notice::Unwatched { what }));
         // What other tabs saw until now belongs to nothing that is asked about later.
         self.tab.shared.state().tabs.values_mut().for_each(|tab| tab.notices.clear());
         if std::mem::replace(&mut self.told, changes) != changes {

@@ -169,6 +169,8 @@ fn attached(client: &Client, state: &mut State, parent: Option<&str>, event: cdp
                 frame.session.clone_from(&session);
                 frame.url = info.url;
                 frame.world = None;
+                // It goes on in another process because a navigation was committed there.
+                frame.navigating = false;
                 state.children.insert(session.clone(), root);
             }
         }
@@ -312,16 +314,21 @@ fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) {
         "frameStartedNavigating" => {
             if let Some(cdp::FrameStartedNavigating { frame_id, url, navigation_type, .. }) =
                 read(name, params)
-                && frame_id == tab.main
                 && !matches!(navigation_type.as_str(), "sameDocument" | "historySameDocument")
             {
-                tab.navigating = Some((url, Instant::now()));
+                if frame_id == tab.main {
+                    tab.navigating = Some((url, Instant::now()));
+                } else if let Some(frame) = tab.frames.get_mut(&frame_id) {
+                    frame.navigating = true;
+                }
             }
         }
         "frameStoppedLoading" => {
             if let Some(cdp::FrameEvent { frame_id }) = read(name, params) {
                 if frame_id == tab.main {
                     tab.navigating = None;
+                } else if let Some(frame) = tab.frames.get_mut(&frame_id) {
+                    frame.navigating = false;
                 }
                 tab.active();
             }
@@ -389,8 +396,10 @@ fn navigated(tab: &mut TabState, session: &str, info: cdp::FrameInfo) {
         frame.parent = info.parent_id;
     }
     session.clone_into(&mut frame.session);
+    frame.navigating = false;
     if frame.loader != info.loader_id {
         frame.stage = Stage::Loading;
+        frame.committed = Some(Instant::now());
     }
     frame.loader = info.loader_id;
     frame.url = url;

@@ -1,6 +1,7 @@
 //! Presses, drags and wheels: what a mouse would send, in the order in which it would.
 
 use crate::agent::{Scrolled, Scroller, Verdict};
+use crate::aim::to_tab;
 use crate::cdp::protocol::{DragEvent, InterceptDrags, MouseEvent};
 use crate::device::{Place, WebDevice, gone};
 use crate::keys;
@@ -237,8 +238,14 @@ impl WebDevice {
         let before: Option<Scroller> = self.tab.call(&world, "scroller", arguments).await?;
         let before = before.ok_or_else(gone)?;
         let point = match before.point {
-            Some(point) => {
-                Some(self.steps(&world).await?.iter().fold(point, |point, step| step.outward(point)))
+            Some(inside) => {
+                let steps = self.steps(&world).await?;
+                let point = to_tab(inside, &steps);
+                if !steps.is_empty() {
+                    // The wheel goes to where the pointer is, and that has to be this frame.
+                    self.bring_pointer(&world, inside, point, &steps).await?;
+                }
+                Some(point)
             }
             None => None,
         };

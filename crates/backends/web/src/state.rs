@@ -6,7 +6,7 @@
 use hashbrown::HashMap;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use stickpin_kernel::device::{Dialog, Notice, TabEnd};
 use tokio::sync::watch;
 
@@ -166,6 +166,8 @@ pub(crate) struct TabState {
     pub(crate) notices: VecDeque<Notice>,
     /// What a guarded press reported last: see [`agent`](crate::agent).
     pub(crate) verdict: Option<crate::agent::Verdict>,
+    /// What received a press and draws by itself, until notices are asked for: `canvas`.
+    pub(crate) drawn: Option<String>,
     /// The data of a drag that was taken over from the browser.
     pub(crate) drag: Option<serde_json::Value>,
     /// What a press is expected to open: none expects a file chooser, or the one that came.
@@ -198,6 +200,10 @@ pub(crate) struct Frame {
     pub(crate) world: Option<World>,
     /// How far its document is.
     pub(crate) stage: Stage,
+    /// When its document was committed, where that was seen.
+    pub(crate) committed: Option<Instant>,
+    /// A navigation of a frame inside the page, to another document, that is not committed.
+    pub(crate) navigating: bool,
 }
 
 /// Our world in the document of a frame.
@@ -250,6 +256,28 @@ impl TabState {
             self.notices.pop_front();
         }
         self.notices.push_back(notice);
+    }
+
+    /// Whether its document is about to be replaced, or one around the document with that scope.
+    pub(crate) fn leaves(&self, scope: Option<u64>) -> bool {
+        let of = |frame: &&Frame| frame.world.as_ref().is_some_and(|w| Some(w.scope) == scope);
+        let mut frame = scope.and_then(|_| self.frames.values().find(of));
+        // Nothing a page does makes a frame its own ancestor; an event that claims so does not stop us.
+        for _ in 0..self.frames.len() {
+            match frame {
+                Some(Frame { navigating: true, .. }) => return true,
+                Some(Frame { parent: Some(parent), .. }) => frame = self.frames.get(parent),
+                _ => break,
+            }
+        }
+        self.navigating.is_some()
+    }
+
+    /// Until when it is worth waiting for a document that was committed and is not parsed yet.
+    pub(crate) fn arriving(&self, patience: Duration) -> Option<Instant> {
+        let fresh = self.frames.values().filter(|f| f.stage == Stage::Loading);
+        let now = Instant::now();
+        fresh.filter_map(|f| Some(f.committed? + patience)).filter(|until| *until > now).max()
     }
 
     /// Something may have changed what the page shows.
@@ -327,6 +355,34 @@ mod tests {
         let tab = tab(&[("top", None), ("z", Some("top")), ("a", Some("top")), ("m", Some("z"))]);
         let order: Vec<_> = tab.frames_in_order().iter().map(|f| f.id.as_str()).collect();
         assert_eq!(order, ["top", "z", "m", "a"]);
+    }
+
+    #[test]
+    fn a_document_leaves_with_the_frames_around_it() {
+        let mut tab = tab(&[("top", None), ("a", Some("top")), ("b", Some("a")), ("c", Some("top"))]);
+        for (scope, id) in [(1, "top"), (2, "a"), (3, "b"), (4, "c")] {
+            let world = World { scope, unique: id.into(), context: 0, owner: None };
+            tab.frames.get_mut(id).unwrap().world = Some(world);
+        }
+        tab.frames.get_mut("a").unwrap().navigating = true;
+        let leaves =
+            |tab: &TabState| [None, Some(1), Some(2), Some(3), Some(4), Some(9)].map(|s| tab.leaves(s));
+        assert_eq!(leaves(&tab), [false, false, true, true, false, false]);
+        tab.navigating = Some(("x".into(), Instant::now()));
+        assert_eq!(leaves(&tab), [true; 6]);
+    }
+
+    #[test]
+    fn a_document_that_came_a_moment_ago_is_arriving() {
+        let mut tab = tab(&[("top", None), ("a", Some("top"))]);
+        let second = Duration::from_secs(1);
+        assert_eq!(tab.arriving(second), None, "nothing was committed");
+        let frame = tab.frames.get_mut("a").unwrap();
+        frame.committed = Some(Instant::now());
+        assert!(tab.arriving(second).is_some());
+        assert_eq!(tab.arriving(Duration::ZERO), None, "it had its time");
+        tab.frames.get_mut("a").unwrap().stage = Stage::Ready;
+        assert_eq!(tab.arriving(second), None, "it is there");
     }
 
     #[test]

@@ -5,8 +5,10 @@ use crate::cdp::Reply;
 use crate::cdp::protocol as cdp;
 use crate::device::WebDevice;
 use crate::events::clip;
+use crate::mouse::NONE;
 use crate::state::TabState;
-use crate::tab::{Fault, dialog_open};
+use crate::tab::{Fault, dialog_open, expression};
+use serde::de::IgnoredAny;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
@@ -27,6 +29,9 @@ const LONG: Duration = Duration::from_secs(5);
 
 /// How long an act is watched while something that it set off is under way.
 const UNDER_WAY: Duration = Duration::from_millis(300);
+
+/// How long a page that is busy may take until nothing is said to have happened in it.
+const BUSY: Duration = Duration::from_secs(1);
 
 /// How long a script is given to react to what came.
 const REACTION: Duration = Duration::from_millis(50);
@@ -235,13 +240,24 @@ impl WebDevice {
     ) -> Result<()> {
         let (told, begun) = (self.told, self.begun);
         let arrivals = self.tab.read(|tab| tab.arrivals)?;
-        let stirred = self.tab.until(|tab| {
+        let stirred = |tab: &TabState| {
             let seen = tab.changes != told || !tab.notices.is_empty() || tab.dialog.is_some();
             (seen || tab.under_way(begun)).then_some(())
-        });
-        tokio::select! {
-            stirred = timeout(at_most, stirred) => stirred.unwrap_or(Ok(()))?,
+        };
+        let quiet = tokio::select! {
+            stirred = timeout(at_most, self.tab.until(stirred)) => match stirred {
+                Ok(stirred) => { stirred?; false }
+                Err(_) => true,
+            },
             () = cancel.cancelled() => return Ok(()),
+        };
+        if quiet {
+            // The time is over by our clock. A page that had no time of its own yet did nothing yet, either.
+            tokio::select! {
+                stirred = self.tab.until(stirred) => stirred?,
+                _ = timeout(BUSY, self.turn()) => {}
+                () = cancel.cancelled() => return Ok(()),
+            }
         }
         if !self.tab.read(|tab| tab.under_way(begun))? {
             return Ok(());
@@ -260,6 +276,24 @@ impl WebDevice {
         // What the script says about it: an error on the console, a toast.
         let reaction = self.tab.until(|tab| (tab.notices.len() > noticed).then_some(()));
         timeout(REACTION, reaction).await.unwrap_or(Ok(()))
+    }
+
+    /// Waits until every document did what its timers owed by now. What it told meanwhile is known then.
+    async fn turn(&self) {
+        let Ok(worlds) = self.tab.worlds().await else { return };
+        let mut asked = Vec::with_capacity(worlds.len());
+        for world in &worlds {
+            let Ok(asking) =
+                expression("turn", NONE).map_err(Fault::from).and_then(|e| self.tab.begin(world, e))
+            else {
+                return;
+            };
+            asked.push(asking);
+        }
+        for asking in asked {
+            // A document that went away, or a dialog: both are seen by whoever asked for this.
+            drop(self.tab.finish::<IgnoredAny>(asking).await);
+        }
     }
 
     pub(crate) async fn wait_for_news(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {

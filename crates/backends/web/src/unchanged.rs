@@ -85,6 +85,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) watch: &'a [Handle],
     /// Nothing is wanted unless this element is connected.
     pub(crate) only: Option<Handle>,
+    /// Whether a frame that is replaced meanwhile fails it, so that it is tried again.
+    pub(crate) patient: bool,
 }
 
 impl Wanted<'_> {
@@ -196,7 +198,7 @@ impl WebDevice {
             };
             match completed.await {
                 // A frame that is being replaced is empty for a moment.
-                Err(Fault::WorldGone) if world.parent.is_some() => {}
+                Err(Fault::WorldGone) if world.parent.is_some() && !wanted.patient => {}
                 answer => match answer? {
                     Some(columns) => read.push((world, columns)),
                     None => return Ok(None),

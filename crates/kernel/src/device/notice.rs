@@ -86,6 +86,12 @@ pub enum Notice {
     },
     /// A file chooser that nobody asked for was opened, and closed again without a choice.
     FileChooser,
+    /// Input reached something whose picture changes without a word, so that nothing seen is no sign that nothing
+    /// happened.
+    Unwatched {
+        /// What it is: `canvas`.
+        what: String,
+    },
     /// A dialog was shown and answered by itself (`alert`).
     DialogShown {
         /// Its text.

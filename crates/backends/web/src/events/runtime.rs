@@ -45,7 +45,10 @@ pub(super) fn event(tab: &mut TabState, session: &str, name: &str, params: &RawV
                         tab.notice(Notice::Announced { text: clip(&text) });
                         tab.active();
                     }
-                    Some(agent::Signal::Press(verdict)) => tab.verdict = Some(verdict),
+                    Some(agent::Signal::Press(verdict)) => {
+                        tab.drawn = verdict.drawn.as_deref().map(clip).or(tab.drawn.take());
+                        tab.verdict = Some(verdict);
+                    }
                     None => {
                         tracing::warn!(payload = clip(&payload), "a signal of the agent is not understood")
                     }

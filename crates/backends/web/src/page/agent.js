@@ -25,7 +25,8 @@
 //
 // Acting (input.js)
 //   expectClick(id)             -> true: watching the next press; -1: stop any, 0: stop none; false: gone
-//   clickVerdict()              -> {landed: 'target' | 'elsewhere' | 'none', what, stopped}
+//   clickVerdict()              -> {landed: 'target' | 'elsewhere' | 'none', what, stopped, drawn?: 'canvas'}
+//   pointerAt(forget)           -> [x, y] where the pointer was seen last, or null; `forget`: from now on
 //   focusField(id)              -> {focused, fill: 'text' | 'set' | 'none', id, value, accepts, why}; selects all
 //   focus(id)                   -> {focused, fill, id}; caret at the end
 //   setValue(id, text)          -> {value} | {refused: true, value, accepts}; for fill 'set'
@@ -44,6 +45,7 @@
 //   changes()                   -> {count, quiet_for (ms), animations: [words], mutated: words}
 //   changed(since, ms)          -> Promise of the counter, as soon as it differs from `since` or after `ms`
 //   settled(quiet, cap)         -> Promise of {settled, still: [words]}
+//   turn()                      -> Promise: what the page's timers owed by now is done
 //   announcements()             -> [text] since the last call
 
 const wordsOf = id => {
@@ -53,7 +55,7 @@ const wordsOf = id => {
 
 globalThis.__stickpin = Object.freeze({
   capture, locate, css, idOf, nodeOf, adoptRoot, rootsAsked, aim, arrived, frame, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
-  clickVerdict, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, scrolled, attrs, html, text,
+  clickVerdict, pointerAt, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, scrolled, attrs, html, text,
   fileInput, expectDrop, dropVerdict, changes,
-  unchanged, uncollected, changed, settled, announcements,
+  unchanged, uncollected, changed, settled, turn, announcements,
 });

@@ -12,6 +12,9 @@ function watchGestures() {
 }
 watchGestures();
 
+/** What these show is drawn by themselves: no mutation tells of it. */
+const DRAWN = new Set(['canvas', 'embed', 'object']);
+
 /** For expectClick: the press is meant for another frame, or for no one in particular. */
 const NOBODY = -1;
 const ANYBODY = 0;
@@ -41,6 +44,7 @@ function watchGesture(event) {
     const ok = id === ANYBODY || (id !== NOBODY && reaches(at, target));
     expected.verdict = ok ? { landed: 'target', what: id === ANYBODY ? words(at) : '', stopped: false }
       : { landed: 'elsewhere', what: words(at), stopped: true };
+    if (ok && DRAWN.has(tagOf(at))) expected.verdict.drawn = tagOf(at);
     signal({ press: expected.verdict });
   }
   if (expected.verdict.stopped) {
@@ -68,6 +72,26 @@ function clickVerdict() {
   const verdict = (expected && expected.verdict) || { landed: 'none', what: '', stopped: false };
   expected = null;
   return verdict;
+}
+
+// ---- The pointer ----
+
+/** Where the pointer was seen last, and whether it was since it was asked about. */
+let pointer = null;
+
+function watchPointer(event) {
+  if (event.isTrusted) pointer = [event.clientX, event.clientY];
+}
+window.addEventListener('mousemove', watchPointer, { capture: true, passive: true });
+
+/** Where the pointer was seen last; null: it was not. With `forget`, only from now on. */
+function pointerAt(forget) {
+  const at = pointer;
+  if (forget) {
+    pointer = null;
+    window.addEventListener('mousemove', watchPointer, { capture: true, passive: true });
+  }
+  return at;
 }
 
 // ---- Fields ----

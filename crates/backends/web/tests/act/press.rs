@@ -275,3 +275,50 @@ async fn the_pointer_comes_to_stand_on_a_point() {
     assert_eq!(page.device.scrolled().await.unwrap(), (0.0, 300.0));
     page.close().await;
 }
+
+#[tokio::test]
+async fn a_wheel_reaches_a_frame_of_another_site_that_was_just_scrolled_into_view() {
+    let inner = "<!doctype html><body style='margin:0;height:4000px'><button>Far</button>";
+    let outer = format!(
+        "{LOG}<div id=other style='height:300px;overflow:auto'><div style='height:4000px'></div></div>
+        <div style='height:2600px'></div><iframe src='http://localhost:PORT/inner' style='height:300px'></iframe>
+        <div style='height:2600px'></div>"
+    );
+    let Some(mut page) = Page::site(&[("/", &outer), ("/inner", inner)]).await else { return };
+    let far = page.find(Role::Button, "Far").await;
+    for _ in 0..5 {
+        // Wherever the frame was a moment ago, the wheel is for where it is now.
+        page.truth::<bool>("scrollTo(0,0),true").await;
+        page.aim(far).await;
+        let scroll = |dy| Action::Scroll { target: Some(far), dx: 0.0, dy };
+        assert!(page.perform(&scroll(200.0)).await.moved);
+        assert!(page.perform(&scroll(-200.0)).await.moved);
+        assert_eq!(page.truth::<f64>("other.scrollTop").await, 0.0, "another one took the wheel");
+    }
+    page.close().await;
+}
+
+#[tokio::test]
+async fn an_element_of_a_frame_that_is_being_left_is_gone() {
+    let inner = "<!doctype html><button>Save</button>";
+    let outer = "<!doctype html><iframe src='http://localhost:PORT/inner'></iframe><iframe src=/inner></iframe><button>Stay</button>";
+    let next = "<!doctype html><button>Next</button>";
+    let Some(mut page) = Page::site(&[("/", outer), ("/inner", inner), ("/next", next)]).await else {
+        return;
+    };
+    let tree = page.capture().await;
+    let saves: Vec<_> = tree.nodes().filter(|n| n.name() == "Save" && n.role() == Role::Button).collect();
+    let saves: Vec<_> = saves.into_iter().filter_map(stickpin_tree::NodeRef::handle).collect();
+    assert_eq!(saves.len(), 2, "{:?}", crate::support::names(&tree));
+    let stay = page.find(Role::Button, "Stay").await;
+    for (n, save) in saves.into_iter().enumerate() {
+        assert!(page.device.locate(save, &[]).await.unwrap().is_some());
+        page.truth::<bool>(&format!("document.querySelectorAll('iframe')[{n}].src='/next?{n}',true")).await;
+        assert!(
+            page.device.locate(save, &[]).await.unwrap().is_none(),
+            "frame {n} was acted in while it was left"
+        );
+        assert!(page.device.locate(stay, &[]).await.unwrap().is_some());
+    }
+    page.close().await;
+}
