@@ -31,6 +31,17 @@ struct Choice {
     several: bool,
 }
 
+/// The list that is chosen from.
+struct List {
+    /// What it is found by again: its ref, where it has one. What it opens may carry the same name.
+    target: Target,
+    ready: Ready,
+    /// It was pressed for its options.
+    opened: bool,
+    /// The lists that were there before it was opened: they belong to something else.
+    older: Option<Vec<Handle>>,
+}
+
 /// Whether a list shows what was chosen. The worse outcome of two options is that of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Took {
@@ -68,10 +79,12 @@ impl Cx {
             acted.value = performed.value.filter(|value| !value.is_empty());
             return Ok((ready, acted));
         }
-        let before = self.shown(target, &ready).await?;
+        let mut list = List { target: self.named_again(target, &ready)?, ready, opened: false, older: None };
+        let before = self.shown(&list).await?;
         let mut chosen = Vec::new();
         for option in options {
-            let choice = self.option(target, &ready, option, how).await?;
+            let choice = self.option(&mut list, option, how).await?;
+            let ready = &list.ready;
             if options.len() > 1 && !choice.several {
                 return Err(Error::new(
                     ErrorCode::InvalidArgs,
@@ -85,16 +98,17 @@ impl Cx {
             chosen.push(choice);
         }
         if chosen.iter().all(|c| c.several) {
-            self.drop_others(target, &ready, &chosen, how).await?;
+            self.drop_others(&list, &chosen, how).await?;
         }
-        match self.took(target, &ready, &chosen, &before).await? {
-            Took::Yes => Ok((ready, acted)),
+        match self.took(&list, &chosen, &before).await? {
+            Took::Yes => Ok((list.ready, acted)),
             Took::Unknown => {
-                self.warn(format!("Nothing on {} shows what is chosen now.", ready.words));
-                Ok((ready, acted))
+                self.warn(format!("Nothing on {} shows what is chosen now.", list.ready.words));
+                Ok((list.ready, acted))
             }
             Took::No => {
-                let now = self.shown(target, &ready).await?;
+                let now = self.shown(&list).await?;
+                let ready = &list.ready;
                 let reads =
                     if now.is_empty() { String::new() } else { format!("; it reads {}", quote(&now)) };
                 Err(Error::new(
@@ -107,6 +121,17 @@ impl Cx {
         }
     }
 
+    /// The target by which a list is found again while it is chosen from.
+    fn named_again(&mut self, target: &Target, list: &Ready) -> Result<Target> {
+        let Some(found) = &list.found else { return Ok(target.clone()) };
+        let r = match (found.r#ref, found.node) {
+            (Some(r), _) => Some(r.plain()),
+            (None, Some(node)) => self.issue(&[node])?.pop(),
+            (None, None) => None,
+        };
+        Ok(r.map_or_else(|| target.clone(), |r| Target::Ref(stickpin_refs::RefToken::plain(r).into())))
+    }
+
     async fn press_option(&mut self, r: Ref, how: How) -> Result<()> {
         let target = Target::Ref(stickpin_refs::RefToken::plain(r).into());
         let option = self.ready(&target, Reach::Pointer, how).await?;
@@ -115,11 +140,11 @@ impl Cx {
     }
 
     /// The node of a list in a tree that was just captured.
-    async fn list_in(&mut self, tree: &Tree, target: &Target, list: &Ready) -> Result<NodeId> {
+    async fn list_in(&mut self, tree: &Tree, list: &List) -> Result<NodeId> {
         // An address of an earlier capture is worth nothing where there are no handles.
-        match list.handle.and_then(|h| tree.find_handle(h)) {
+        match list.ready.handle.and_then(|h| tree.find_handle(h)) {
             Some(node) => Ok(node.id()),
-            None => match self.in_stored_tree(target).await {
+            None => match self.in_stored_tree(&list.target).await {
                 // A list that is open may hide everything else, what opened it included.
                 Err(e) if e.code == ErrorCode::StaleRef => only_list(tree).ok_or(e),
                 found => found,
@@ -128,23 +153,17 @@ impl Cx {
     }
 
     /// What a list shows of its choice, as text.
-    async fn shown(&mut self, target: &Target, list: &Ready) -> Result<String> {
+    async fn shown(&mut self, list: &List) -> Result<String> {
         let tree = self.look(Origin::Look).await?;
-        let node = self.list_in(&tree, target, list).await?;
+        let node = self.list_in(&tree, list).await?;
         Ok(shown(tree.node(node)))
     }
 
     /// Turns off what is chosen and was not asked for, in a list that takes several.
-    async fn drop_others(
-        &mut self,
-        target: &Target,
-        list: &Ready,
-        chosen: &[Choice],
-        how: How,
-    ) -> Result<()> {
+    async fn drop_others(&mut self, list: &List, chosen: &[Choice], how: How) -> Result<()> {
         let tree = self.look(Origin::Look).await?;
-        let node = self.list_in(&tree, target, list).await?;
-        let others = options_of(&tree, node, None).into_iter().filter(|&o| {
+        let node = self.list_in(&tree, list).await?;
+        let others = options_of(&tree, node, list.older.as_deref()).into_iter().filter(|&o| {
             let option = tree.node(o);
             on(option) && !chosen.iter().any(|c| c.name == option.name())
         });
@@ -156,7 +175,7 @@ impl Cx {
     }
 
     /// Whether the list comes to show what was chosen.
-    async fn took(&mut self, target: &Target, list: &Ready, chosen: &[Choice], before: &str) -> Result<Took> {
+    async fn took(&mut self, list: &List, chosen: &[Choice], before: &str) -> Result<Took> {
         let until = Instant::now() + RESPONSE;
         loop {
             if self.device()?.dialog().is_some() {
@@ -164,8 +183,11 @@ impl Cx {
                 return Ok(Took::Unknown);
             }
             let tree = self.look(Origin::Look).await?;
-            let took = match self.list_in(&tree, target, list).await {
-                Ok(node) => chosen.iter().map(|c| took(&tree, node, c, before)).max(),
+            let took = match self.list_in(&tree, list).await {
+                Ok(node) => {
+                    let options = options_of(&tree, node, list.older.as_deref());
+                    chosen.iter().map(|c| took(&tree, node, &options, c, before)).max()
+                }
                 // It went away with the choice, as an editor does that is closed by it.
                 Err(e) if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::StaleRef) => None,
                 Err(e) => return Err(e),
@@ -187,16 +209,14 @@ impl Cx {
     ///
     /// # Errors
     /// `ELEMENT_NOT_FOUND` naming the options that there are, `AMBIGUOUS_MATCH` when several read the same.
-    async fn option(&mut self, target: &Target, list: &Ready, option: &str, how: How) -> Result<Choice> {
-        let mut opened = false;
+    async fn option(&mut self, list: &mut List, option: &str, how: How) -> Result<Choice> {
+        let mut pressed = false;
         let mut typed = false;
-        // Lists that were there before this one was opened belong to something else.
-        let mut older: Option<Vec<Handle>> = None;
         let mut until = Instant::now() + RESPONSE;
         loop {
             let tree = self.look(Origin::Look).await?;
-            let node = self.list_in(&tree, target, list).await?;
-            let options = options_of(&tree, node, older.as_deref());
+            let node = self.list_in(&tree, list).await?;
+            let options = options_of(&tree, node, list.older.as_deref());
             let reads = |say: &dyn Fn(NodeRef<'_>) -> bool| -> Vec<NodeId> {
                 options.iter().copied().filter(|&o| say(tree.node(o))).collect()
             };
@@ -210,49 +230,66 @@ impl Cx {
                     let was_on = on(tree.node(found));
                     let several = several(&tree, node, found);
                     // A list of one choice that was opened is closed by pressing the choice again.
-                    let stays = was_on && (!opened || several);
+                    let stays = was_on && (!list.opened || several);
                     let press = if stays { None } else { self.issue(&[found])?.pop() };
                     return Ok(Choice { name: tree.node(found).name().to_owned(), press, was_on, several });
                 }
                 ref many => {
                     let named = self.named(&tree, &many[..many.len().min(crate::resolve::CANDIDATES)])?;
-                    let message = format!("{} has {} options {}", list.words, many.len(), quote(option));
+                    let message =
+                        format!("{} has {} options {}", list.ready.words, many.len(), quote(option));
                     let e = Error::new(ErrorCode::AmbiguousMatch, message);
                     return Err(crate::resolve::candidates(e, "press one of:", &named, many.len()));
                 }
             }
             let shown = tree.node(node);
-            if options.is_empty() && !opened {
+            if options.is_empty() && !pressed {
                 if !opens_a_list(shown) {
-                    let message = format!("{} is no list of options", list.words);
+                    let message = format!("{} is no list of options", list.ready.words);
                     return Err(Error::new(ErrorCode::InvalidArgs, message)
                         .hint("stickpin press presses it; stickpin snapshot -i lists what there is"));
                 }
-                opened = true;
-                older = Some(lists(&tree).filter_map(NodeRef::address).collect());
-                let ready = self.ready(target, Reach::Pointer, how).await?;
+                (pressed, list.opened) = (true, true);
+                list.older = Some(lists(&tree).filter_map(NodeRef::address).collect());
+                let ready = self.ready(&list.target, Reach::Pointer, how).await?;
                 self.perform_on(&press(&ready), &ready).await?;
                 continue;
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                if shown.is(States::EDITABLE) && !typed {
+                let narrows = if typed {
+                    None
+                } else if shown.is(States::EDITABLE) {
                     // An autocomplete lists what was typed.
-                    typed = true;
-                    opened = true;
-                    let ready = self.ready(target, Reach::View, how).await?;
-                    let fill = Action::Fill { target: ready.element()?, text: option.to_owned() };
-                    self.perform_on(&fill, &ready).await?;
-                    until = Instant::now() + RESPONSE;
-                    continue;
-                }
-                return Err(missing(&tree, &options, list, option));
+                    let ready = self.ready(&list.target, Reach::View, how).await?;
+                    Some((ready.element()?, ready))
+                } else if list.opened {
+                    filter_of(&tree, node).map(|field| (field, list.ready.clone()))
+                } else {
+                    None
+                };
+                let Some((field, ready)) = narrows else {
+                    return Err(missing(&tree, &options, &list.ready, option));
+                };
+                (typed, pressed, list.opened) = (true, true, true);
+                let fill = Action::Fill { target: field, text: option.to_owned() };
+                self.perform_on(&fill, &ready).await?;
+                until = Instant::now() + RESPONSE;
+                continue;
             }
             let cancel = self.cancel.clone();
             self.device()?.changed(left, &cancel).await?;
             self.check()?;
         }
     }
+}
+
+/// The field that took the focus when a list was opened: what is typed there narrows the list, as it does for a person.
+fn filter_of(tree: &Tree, list: NodeId) -> Option<Handle> {
+    let takes_text = |n: &NodeRef<'_>| {
+        n.states().contains(States::FOCUSED | States::EDITABLE) && !n.is(States::HIDDEN) && n.id() != list
+    };
+    tree.nodes().find(takes_text)?.address()
 }
 
 /// The list of options of a tree that shows exactly one.
@@ -275,11 +312,10 @@ fn missing(tree: &Tree, options: &[NodeId], list: &Ready, option: &str) -> Error
         .details(json!({ "options": names }))
 }
 
-fn took(tree: &Tree, list: NodeId, choice: &Choice, before: &str) -> Took {
+fn took(tree: &Tree, list: NodeId, options: &[NodeId], choice: &Choice, before: &str) -> Took {
     if choice.was_on && choice.press.is_some() {
         return Took::Yes;
     }
-    let options = options_of(tree, list, None);
     let same: Vec<NodeRef<'_>> =
         options.iter().map(|&o| tree.node(o)).filter(|o| o.name() == choice.name).collect();
     let now = shown(tree.node(list));
@@ -322,11 +358,11 @@ fn opens_a_list(node: NodeRef<'_>) -> bool {
 }
 
 fn is_option(n: NodeRef<'_>) -> bool {
-    matches!(n.role(), Role::Option | Role::Radio)
+    matches!(n.role(), Role::Option | Role::Radio | Role::MenuItemRadio)
 }
 
 fn lists(tree: &Tree) -> impl Iterator<Item = NodeRef<'_>> {
-    tree.nodes().filter(|n| n.role() == Role::ListBox && !n.is(States::HIDDEN))
+    tree.nodes().filter(|n| matches!(n.role(), Role::ListBox | Role::Menu) && !n.is(States::HIDDEN))
 }
 
 /// The options that belong to a list: inside it, or inside what it controls; with `older`, inside the only list that
@@ -334,9 +370,12 @@ fn lists(tree: &Tree) -> impl Iterator<Item = NodeRef<'_>> {
 fn options_of(tree: &Tree, list: NodeId, older: Option<&[Handle]>) -> Vec<NodeId> {
     let list = tree.node(list);
     let is_one = |n: &NodeRef<'_>| {
-        let role =
-            if matches!(list.role(), Role::RadioGroup | Role::Group) { Role::Radio } else { Role::Option };
-        n.role() == role && !n.is(States::HIDDEN)
+        let one = match list.role() {
+            Role::RadioGroup | Role::Group => n.role() == Role::Radio,
+            // Other items of a menu do something when they are pressed, each time again: that is no choice.
+            _ => matches!(n.role(), Role::Option | Role::MenuItemRadio),
+        };
+        one && !n.is(States::HIDDEN)
     };
     let inside: Vec<NodeId> = list.subtree().filter(is_one).map(|n| n.id()).collect();
     if !inside.is_empty() {

@@ -125,6 +125,7 @@ macro_rules! scenarios {
 
 scenarios! {
     web_blessing: in_process mcp process_text;
+    web_choices: in_process process_json;
     web_files: in_process mcp;
     web_lies: in_process mcp mcp_typescript process_text process_json;
     web_moving: in_process mcp;

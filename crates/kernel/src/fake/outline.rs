@@ -45,6 +45,7 @@ impl Line {
                 "mixed" => node.states |= States::MIXED,
                 "selected" => node.states |= States::SELECTED,
                 "multiple" => node.states |= States::MULTISELECTABLE,
+                "popup" => node.states |= States::HAS_POPUP,
                 "protected" => node.states |= States::PROTECTED,
                 word => match word.split_once('=') {
                     Some(("value", value)) => node.value = value.to_owned(),

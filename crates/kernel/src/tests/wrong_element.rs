@@ -181,6 +181,80 @@ async fn an_option_that_there_is_twice_is_ambiguous() {
     assert!(b.log().is_empty(), "{:?}", b.log());
 }
 
+/// A list behind a button, with a field that narrows it.
+const NARROWED: &str = r#"
+heading "Order" #2
+button "Country" #5 popup controls=countries
+textbox "Note" #6
+"#;
+
+const POPUP: &str = r#"
+group #20 id=countries
+  textbox "Find" #21 focused
+  listbox #22
+    option "Albania" #23
+    option "Belgium" #24
+"#;
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_shows_a_part_is_narrowed_in_its_own_field() {
+    let b = Bench::open(NARROWED).await;
+    b.fake.world().native_lists = false;
+    b.fake.world().on_input.insert(5, Box::new(|w| w.outline.push_str(POPUP)));
+    b.fake
+        .world()
+        .on_input
+        .insert(21, Box::new(|w| w.replace("option \"Albania\" #23", "option \"Norway\" #30")));
+    b.fake
+        .world()
+        .on_input
+        .insert(30, Box::new(|w| w.replace("button \"Country\" #5", "button \"Country\" #5 value=Norway")));
+    let country = ref_of(&b, "button").await;
+    b.ok("select", json!({ "target": &country, "options": ["Norway"] })).await;
+    assert_eq!(b.log(), ["press 5", "fill 21 \"Norway\"", "press 30"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_field_that_is_no_part_of_the_list_is_left_alone() {
+    let b = Bench::open(NARROWED).await;
+    b.fake.world().native_lists = false;
+    b.fake.world().on_input.insert(5, Box::new(|w| w.outline.push_str(&POPUP.replace(" focused", ""))));
+    let country = ref_of(&b, "button").await;
+    let (code, _) = b.fails("select", json!({ "target": &country, "options": ["Norway"] })).await;
+    assert_eq!(code, "ELEMENT_NOT_FOUND");
+    assert_eq!(b.log(), ["press 5"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_opens_with_the_name_of_its_button_is_not_taken_for_it() {
+    let b = Bench::open("heading \"Order\" #2\nbutton \"Tags\" #5 popup\n").await;
+    b.fake.world().native_lists = false;
+    let popup = "listbox \"Tags\" #20 multiple\n  option \"red\" #21 selected\n  option \"green\" #22\n  option \"blue\" #23\n";
+    b.fake.world().on_input.insert(5, Box::new(move |w| w.outline.push_str(popup)));
+    b.fake.world().on_input.insert(21, Box::new(|w| w.replace("#21 selected", "#21")));
+    b.fake.world().on_input.insert(22, Box::new(|w| w.replace("#22", "#22 selected")));
+    b.fake.world().on_input.insert(23, Box::new(|w| w.replace("#23", "#23 selected")));
+    b.ok("select", json!({ "target": "label=Tags", "options": ["green", "blue"] })).await;
+    assert_eq!(b.log(), ["press 5", "press 22", "press 23", "press 21"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_menu_only_what_stays_chosen_is_an_option() {
+    let b = Bench::open("heading \"Files\" #2\nbutton \"Sort\" #5 popup\n").await;
+    b.fake.world().native_lists = false;
+    let menu = "menu #20\n  menuitemradio \"By name\" #21 checked\n  menuitemradio \"By date\" #22\n  menuitem \"Delete all\" #23\n";
+    b.fake.world().on_input.insert(5, Box::new(move |w| w.outline.push_str(menu)));
+    b.fake.world().on_input.insert(22, Box::new(move |w| w.replace(menu, "")));
+    let sort = ref_of(&b, "button").await;
+    let r = b.ok("select", json!({ "target": &sort, "options": ["By date"] })).await;
+    assert_eq!(b.log(), ["press 5", "press 22"]);
+    assert!(r.warning.unwrap_or_default().contains("shows what is chosen"));
+    let (code, r) = b.fails("select", json!({ "target": &sort, "options": ["Delete all"] })).await;
+    assert_eq!(code, "ELEMENT_NOT_FOUND");
+    assert!(r.error.unwrap().hint.contains("By name"));
+    assert_eq!(b.log(), ["press 5", "press 22", "press 5"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_option_that_is_selected_already_is_not_turned_off() {
     let outline = "heading \"Order\" #2\nlistbox \"Colours\" #5 multiple\n  option \"red\" #8 selected\n  option \"blue\" #9\n";

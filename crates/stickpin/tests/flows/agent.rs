@@ -189,6 +189,14 @@ impl<'a> Agent<'a> {
         }
     }
 
+    /// What an answer has to read.
+    pub fn reads(&mut self, words: &[&str], expected: &str) {
+        let answer = self.expect_ok(words).text.unwrap_or_default();
+        if answer.trim() != expected {
+            self.flow.wrong.push(format!("`{}` answers {answer:?}, not {expected:?}", words.join(" ")));
+        }
+    }
+
     /// Presses it.
     pub fn press(&mut self, known: &mut Known, expected: &str) {
         self.act(known, &["press", "{}"], expected);

@@ -9,6 +9,7 @@ mod agent;
 mod board;
 mod chat;
 mod desk;
+mod editors;
 mod feed;
 mod listing;
 mod mail;
@@ -66,6 +67,7 @@ fn apps() {
     feed::flows(&mut stage);
     chat::flows(&mut stage);
     mail::flows(&mut stage);
+    editors::flows(&mut stage);
     stage.finish(300);
 }
 
