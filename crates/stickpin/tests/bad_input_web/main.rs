@@ -6,6 +6,7 @@
 mod hostile;
 mod site;
 mod tabs;
+mod waits;
 
 use site::{PATIENCE, Process, Site, eventually};
 use std::net::TcpListener;
