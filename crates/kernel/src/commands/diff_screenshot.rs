@@ -90,7 +90,7 @@ impl Command for DiffScreenshot {
                     None => None,
                 };
                 let (_, shot, _) = still(cx, ShotRequest { of, full: self.full }).await?;
-                Image::decode(&shot.png)?.shrunk(self.max_px.unwrap_or(LONGEST)).0
+                Image::decode(&shot.png)?.shrunk(self.max_px.unwrap_or(LONGEST))
             }
         };
         let (picture, pixels) = before.differences(&after, self.tolerance.unwrap_or(TOLERANCE));

@@ -5,7 +5,7 @@ use crate::cx::Cx;
 use crate::device::{Capability, Shot, ShotRequest};
 use crate::error::{Error, ErrorCode, Result, io_error};
 use crate::host::private_dir;
-use crate::image::{Format, Image};
+use crate::image::{Format, Image, fitted};
 use crate::picture::{Mark, Picture, Placed};
 use crate::render::{Show, Text};
 use crate::target::Target;
@@ -110,10 +110,12 @@ impl Command for Screenshot {
         let request = ShotRequest { of, full: self.full };
         let (tree, shot, boxes) = still(cx, request).await?;
         let scrolled = cx.device()?.scrolled().await?;
-        let (mut image, shrunk) = Image::decode(&shot.png)?.shrunk(self.max_px.unwrap_or(LONGEST));
+        let longest = self.max_px.unwrap_or(LONGEST);
+        let taken_at = Image::size(&shot.png)?;
+        let (size, shrunk) = fitted(taken_at, longest);
         let scale = shot.scale * shrunk;
         let marks = cx.marks(&tree, &boxes, shot.area).await?;
-        let print = print(&image);
+        let print = print(&shot.png, size);
 
         let client = cx.client();
         let pictures = &mut cx.live()?.pictures;
@@ -125,8 +127,8 @@ impl Command for Screenshot {
         let taken = |path| Taken {
             id: format!("p{id}"),
             path,
-            width: image.width,
-            height: image.height,
+            width: size.0,
+            height: size.1,
             scale,
             changed,
             boxes: None,
@@ -148,6 +150,7 @@ impl Command for Screenshot {
             }
         };
         let mut taken = taken(Some(path.clone()));
+        let mut drawn = Vec::new();
         if self.overlay || self.boxes {
             let nodes: Vec<_> = picture.marks.iter().map(|m| m.node).collect();
             let refs = cx.issue(&nodes)?;
@@ -158,8 +161,7 @@ impl Command for Screenshot {
                 width: r.width * scale,
                 height: r.height * scale,
             };
-            let drawn: Vec<_> =
-                refs.into_iter().zip(&picture.marks).map(|(r, m)| (r, place(m.rect))).collect();
+            drawn = refs.into_iter().zip(&picture.marks).map(|(r, m)| (r, place(m.rect))).collect();
             if self.boxes {
                 let boxed = |((r, place), mark): (&(Ref, Rect), &Mark)| Boxed {
                     r#ref: r.to_string(),
@@ -171,11 +173,18 @@ impl Command for Screenshot {
                 };
                 taken.boxes = Some(drawn.iter().zip(&picture.marks).map(boxed).collect());
             }
+        }
+        // As the device wrote it, unless its pixels are not what is wanted.
+        let bytes = if size == taken_at && !self.overlay && format == Format::Png {
+            shot.png
+        } else {
+            let mut image = Image::decode(&shot.png)?.shrunk(longest);
             if self.overlay {
                 crate::overlay::draw(&mut image, &drawn);
             }
-        }
-        std::fs::write(&path, image.encode(format)?).map_err(|e| io_error("write", &path, &e))?;
+            image.encode(format)?
+        };
+        std::fs::write(&path, bytes).map_err(|e| io_error("write", &path, &e))?;
         cx.envelope.image = Some(path);
         cx.live()?.pictures.give(client, picture);
         Ok(taken)
@@ -212,10 +221,10 @@ pub(super) async fn still(cx: &mut Cx, request: ShotRequest) -> Result<(Arc<Tree
     }
 }
 
-/// Equal for pictures that look the same.
-fn print(image: &Image) -> u64 {
+/// Equal for pictures that look the same: a device writes the same pixels as the same bytes.
+fn print(png: &[u8], size: (u32, u32)) -> u64 {
     let mut hasher = DefaultHasher::new();
-    image.hash(&mut hasher);
+    (png, size).hash(&mut hasher);
     hasher.finish()
 }
 
