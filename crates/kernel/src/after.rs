@@ -9,7 +9,7 @@ use crate::render::{Show, Text};
 use serde::Serialize;
 use std::time::Duration;
 use stickpin_session::Origin;
-use stickpin_tree::{Handle, States};
+use stickpin_tree::{IdentityGrade, NodeId, States};
 
 /// How long an act that shows nothing yet is given to show something.
 const EFFECT: Duration = Duration::from_millis(100);
@@ -101,14 +101,35 @@ impl Cx {
     /// What the device says.
     pub(crate) async fn read_again(&mut self, ready: &Ready) -> Result<Option<Reading>> {
         let Some(handle) = ready.handle else { return Ok(None) };
-        Ok(self.reading(handle, ready).await?.map(|(_, reading)| reading))
+        let graded = self.device()?.info().grade != IdentityGrade::None;
+        if graded && let Some(Located { tree, node }) = self.device()?.locate(handle, &[]).await? {
+            return Ok(Some(Reading::of(tree.node(node))));
+        }
+        let tree = self.look(Origin::Look).await?;
+        Ok(self.drawn_anew(ready).map(|node| Reading::of(tree.node(node))))
     }
 
     /// Looks at what became of an act. Nothing in here undoes it: what cannot be read any more is left out.
     ///
     /// # Errors
     /// What the device says; the act is done all the same.
-    pub(crate) async fn after(&mut self, ready: Option<&Ready>, how: How, mut acted: Acted) -> Result<Acted> {
+    pub(crate) async fn after(&mut self, ready: Option<&Ready>, how: How, acted: Acted) -> Result<Acted> {
+        let brief = Acted { did: acted.did, target: acted.target.clone(), ..Acted::default() };
+        match self.look_after(ready, how, acted).await {
+            Err(e) if e.code == ErrorCode::BackendLost => match self.device()?.ended().await {
+                // That is what became of it: the last window of an app was closed by what it is there for.
+                Some(how) => {
+                    self.envelope.receipt = vec![stickpin_tree::escape(&how, STILL).to_string()];
+                    self.live()?.lost = true;
+                    Ok(brief)
+                }
+                None => Err(e),
+            },
+            acted => acted,
+        }
+    }
+
+    async fn look_after(&mut self, ready: Option<&Ready>, how: How, mut acted: Acted) -> Result<Acted> {
         // An act may close the tab that it was done in.
         self.attend_aloud();
         if self.device()?.dialog().is_some() {
@@ -160,32 +181,29 @@ impl Cx {
     /// The line of the target under the ref it has now, if it reads differently than before the act.
     async fn changed_target(&mut self, ready: &Ready) -> Result<Option<String>> {
         let (Some(before), Some(handle)) = (&ready.before, ready.handle) else { return Ok(None) };
-        let handle = match self.reading(handle, ready).await? {
-            Some((handle, now)) if now != *before => handle,
-            _ => return Ok(None),
-        };
+        let graded = self.device()?.info().grade != IdentityGrade::None;
+        if graded
+            && let Some(Located { tree, node }) = self.device()?.glance(handle).await?
+            && Reading::of(tree.node(node)) == *before
+        {
+            return Ok(None);
+        }
         let tree = self.look(Origin::Look).await?;
-        let node = tree.nodes().find(|n| n.address() == Some(handle)).map(|n| n.id());
-        // It may have gone again meanwhile.
-        let Some(node) = node else { return Ok(None) };
-        self.line(&tree, node).map(Some)
+        let same = tree.find_address(handle).filter(|_| graded).map(|node| node.id());
+        let node = same.or_else(|| self.drawn_anew(ready));
+        // It may be gone.
+        match node.filter(|node| Reading::of(tree.node(*node)) != *before) {
+            Some(node) => self.line(&tree, node).map(Some),
+            None => Ok(None),
+        }
     }
 
-    /// The target after the act: the same element, or the one that a re-render put in its place.
-    async fn reading(&mut self, handle: Handle, ready: &Ready) -> Result<Option<(Handle, Reading)>> {
-        let graded = self.device()?.info().grade != stickpin_tree::IdentityGrade::None;
-        if graded && let Some(Located { tree, node }) = self.device()?.locate(handle, &[]).await? {
-            return Ok(Some((handle, Reading::of(tree.node(node)))));
-        }
-        let Some(r) = ready.found.as_ref().and_then(|f| f.r#ref) else { return Ok(None) };
-        let tree = self.look(Origin::Look).await?;
+    /// What a re-render put in the place of the target, in the stored tree.
+    fn drawn_anew(&mut self, ready: &Ready) -> Option<NodeId> {
+        let r = ready.found.as_ref()?.r#ref?;
         let client = self.client();
         let token = stickpin_refs::RefToken::plain(r.plain());
-        let node = self.live()?.session.resolve(&client, token).ok().and_then(|resolved| resolved.node);
-        Ok(node.and_then(|node| {
-            let node = tree.node(node);
-            Some((node.address()?, Reading::of(node)))
-        }))
+        self.live().ok()?.session.resolve(&client, token).ok()?.node
     }
 }
 

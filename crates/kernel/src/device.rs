@@ -156,6 +156,15 @@ pub trait Device: Send + fmt::Debug {
     /// As `capture`.
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>>;
 
+    /// An element after an act, where the device can tell without reading the app anew: as [`Device::locate`], but none
+    /// also when it does not read as it did, or nothing but a capture can say. A parent that vanished need not show.
+    ///
+    /// # Errors
+    /// As `capture`.
+    async fn glance(&mut self, handle: Handle) -> Result<Option<Located>> {
+        self.locate(handle, &[]).await
+    }
+
     /// Where elements are, in pixels of the viewport; `None` for those without a box. For overlays and `get box`.
     ///
     /// # Errors
@@ -322,6 +331,12 @@ pub trait Device: Send + fmt::Debug {
     /// # Errors
     /// `BACKEND_LOST` when the app died since.
     async fn notices(&mut self) -> Result<Vec<Notice>>;
+
+    /// How the app ended, where it ended in good order, as one does whose last window was closed: `zenity has ended
+    /// (exit status: 0)`. None while it runs, and where it crashed or was lost.
+    async fn ended(&mut self) -> Option<String> {
+        None
+    }
 
     /// The dialog that waits for an answer. From events, never by asking.
     fn dialog(&self) -> Option<Dialog>;

@@ -49,6 +49,8 @@ pub(crate) struct World {
     pub(crate) hangs_in: Option<&'static str>,
     /// Every call answers that the app is gone.
     pub(crate) dead: bool,
+    /// How it ended, where that was in good order.
+    pub(crate) ended: Option<String>,
     pub(crate) truncated: bool,
     /// Whether the device chooses options of lists itself.
     pub(crate) native_lists: bool,
@@ -144,6 +146,7 @@ impl Fake {
             slow_input: None,
             hangs_in: None,
             dead: false,
+            ended: None,
             truncated: false,
             native_lists: true,
             file_inputs: HashMap::new(),
@@ -455,6 +458,10 @@ impl Device for FakeDevice {
     async fn notices(&mut self) -> Result<Vec<Notice>> {
         self.fake.call("notices").await?;
         Ok(std::mem::take(&mut self.fake.world().notices))
+    }
+
+    async fn ended(&mut self) -> Option<String> {
+        self.fake.world().ended.clone()
     }
 
     fn dialog(&self) -> Option<Dialog> {

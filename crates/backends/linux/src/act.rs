@@ -115,6 +115,8 @@ impl LinuxDevice {
         let call = self.link.call(&object.path, ACTION, "DoAction", Args::new().int(index));
         match tokio::time::timeout(DONE, call).await {
             Ok(Ok(answer)) => Ok(answer.body().bool().unwrap_or(true).then(done)),
+            // It answered a moment ago, and this is what it left on: how it ended is looked at after the act.
+            Ok(Err(fault)) if fault.is_final() => Ok(Some(done())),
             Ok(Err(fault)) => self.refused(&object.path, fault).await.map(|()| None),
             // It is busy with it, or shows a dialog from inside.
             Err(_) => Ok(Some(done())),

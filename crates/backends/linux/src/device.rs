@@ -9,6 +9,7 @@ use crate::model::Picture;
 use crate::screen::Screen;
 use crate::tables::Cells;
 use async_trait::async_trait;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_kernel::device::{
@@ -134,12 +135,20 @@ impl LinuxDevice {
     /// What a fault of a whole reading means.
     pub(crate) async fn failed(&mut self, fault: Fault) -> Error {
         if fault.is_final()
-            && let Some(child) = &mut self.child
-            && let Ok(Ok(status)) = timeout(EXIT, child.wait()).await
+            && let Some(status) = self.left().await
         {
-            return lost(&format!("{} has ended ({status})", self.info.label));
+            return lost(&self.ended_with(status));
         }
         self.lost(&fault)
+    }
+
+    /// How our child ended, if it has, or is about to.
+    async fn left(&mut self) -> Option<ExitStatus> {
+        timeout(EXIT, self.child.as_mut()?.wait()).await.ok()?.ok()
+    }
+
+    fn ended_with(&self, status: ExitStatus) -> String {
+        format!("{} has ended ({status})", self.info.label)
     }
 
     /// The error of an app that does not answer any more.
@@ -193,6 +202,14 @@ impl Device for LinuxDevice {
         };
         let node = tree.find_handle(handle).map(|node| node.id());
         Ok(node.map(|node| Located { tree, node }))
+    }
+
+    async fn glance(&mut self, handle: Handle) -> Result<Option<Located>> {
+        self.alive().await?;
+        let tree = self.still_itself(handle).await?;
+        let located =
+            tree.and_then(|tree| tree.find_handle(handle).map(|node| node.id()).map(|node| (tree, node)));
+        Ok(located.map(|(tree, node)| Located { tree, node }))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
@@ -290,6 +307,15 @@ impl Device for LinuxDevice {
             notices.insert(0, Notice::Changed);
         }
         Ok(notices)
+    }
+
+    async fn ended(&mut self) -> Option<String> {
+        if self.child.is_some() {
+            return self.left().await.filter(|s| s.code().is_some()).map(|status| self.ended_with(status));
+        }
+        // Of an app that we only watched it is known that it left, not how.
+        let left = self.heard.until(|heard| heard.gone.then_some(()));
+        timeout(EXIT, left).await.ok().map(|()| format!("{} has left", self.info.label))
     }
 
     fn dialog(&self) -> Option<Dialog> {

@@ -4,7 +4,6 @@
 //! Silence alone proves nothing, because toolkits do not signal everything. So the element, all that is above it, its row,
 //! and what its record is told by are asked again; any difference means that the app is read anew.
 
-use crate::act::ACTIVATION;
 use crate::capture::ask::{Ask, Questions};
 use crate::device::LinuxDevice;
 use crate::model::{Object, Picture};
@@ -31,13 +30,8 @@ impl LinuxDevice {
     /// # Errors
     /// `BACKEND_LOST`, `TIMEOUT`.
     pub(crate) async fn still(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Arc<Tree>>> {
-        // What was signalled until now has been heard when this comes back.
-        if let Err(fault) = self.link.barrier().await {
-            return Err(self.failed(fault).await);
-        }
         let Some(last) = &self.last else { return Ok(None) };
-        let pending = self.activated.as_ref().is_some_and(|(_, at)| at.elapsed() < 2 * ACTIVATION);
-        if self.heard.state().changes != self.seen || pending {
+        if self.heard.state().changes != self.seen {
             return Ok(None);
         }
         let Some(again) = Again::of(&last.picture, |h| self.ids.path(h.id).map(|p| &**p), handle, context)
@@ -45,9 +39,26 @@ impl LinuxDevice {
             return Ok(None);
         };
         let tree = Arc::clone(&last.tree);
+        // What was signalled until now has been heard when the barrier comes back; that it has is looked at last.
+        match tokio::join!(self.link.barrier(), again.same(&self.link, &last.picture)) {
+            (Ok(()), Ok(true)) if self.heard.state().changes == self.seen => Ok(Some(tree)),
+            (Ok(()), Ok(_)) => Ok(None),
+            (Err(fault), _) | (_, Err(fault)) => Err(self.failed(fault).await),
+        }
+    }
+
+    /// The last tree, if the element itself answers as it did there, whatever else has changed since.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`, `TIMEOUT`.
+    pub(crate) async fn still_itself(&mut self, handle: Handle) -> Result<Option<Arc<Tree>>> {
+        let Some(last) = &self.last else { return Ok(None) };
+        let Some(again) = Again::itself(&last.picture, |h| self.ids.path(h.id).map(|p| &**p), handle) else {
+            return Ok(None);
+        };
+        let tree = Arc::clone(&last.tree);
         match again.same(&self.link, &last.picture).await {
-            Ok(true) if self.heard.state().changes == self.seen => Ok(Some(tree)),
-            Ok(_) => Ok(None),
+            Ok(same) => Ok(same.then_some(tree)),
             Err(fault) => Err(self.failed(fault).await),
         }
     }
@@ -94,6 +105,28 @@ impl Again {
                     again.objects.push(at);
                 }
                 here = parents.get(&at).copied();
+            }
+        }
+        (again.objects.len() <= MOST).then_some(again)
+    }
+
+    /// The element with what may name it: what is written inside, and what labels it.
+    fn itself<'a>(
+        picture: &Picture,
+        path: impl Fn(Handle) -> Option<&'a str>,
+        handle: Handle,
+    ) -> Option<Self> {
+        let path = path(handle)?;
+        let find = |path: &str| picture.objects.iter().position(|o| o.path == path);
+        let target = find(path).filter(|&at| picture.objects[at].shown)?;
+        let mut again = Self { objects: Vec::new(), above: HashSet::new() };
+        let mut seen = HashSet::new();
+        let labels = picture.objects[target].labelled_by.iter().filter_map(|label| find(label));
+        for at in std::iter::once(target).chain(labels) {
+            if at != target || names_itself(picture, at) {
+                again.whole(picture, at, &mut seen)?;
+            } else if seen.insert(at) {
+                again.objects.push(at);
             }
         }
         (again.objects.len() <= MOST).then_some(again)
@@ -230,5 +263,21 @@ mod tests {
     #[test]
     fn what_is_not_in_the_picture_proves_nothing() {
         assert_eq!(again(77, &[]), None);
+    }
+
+    #[test]
+    fn an_element_by_itself_is_asked_with_what_names_it() {
+        let mut picture = picture();
+        picture.objects[9].labelled_by = vec!["/7".to_owned(), "/nowhere".to_owned()];
+        let itself = |at: u64| {
+            let path = format!("/{at}");
+            let handle = Handle { scope: 1, id: at };
+            Again::itself(&picture, |_| Some(&path), handle).map(|again| again.objects)
+        };
+        assert_eq!(itself(9), Some(vec![9, 7]));
+        assert_eq!(itself(2), Some(vec![2]));
+        // A row is named by what is written inside it.
+        assert_eq!(itself(3).map(|objects| objects[0]), Some(3));
+        assert_eq!(itself(77), None);
     }
 }

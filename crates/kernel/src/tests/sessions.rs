@@ -100,6 +100,39 @@ async fn a_device_that_dies_is_lost_and_the_next_open_works() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_act_that_an_app_ends_on_is_done_and_says_so() {
+    for (how, more) in [(Some("fake has ended (exit status: 0)"), json!({})), (None, json!({}))]
+        .into_iter()
+        .chain([(Some("fake has ended (exit status: 1)"), json!({ "settle": 500, "receipt": "off" }))])
+    {
+        let b = Bench::open(PAGE).await;
+        let r = b.ok("snapshot", json!({ "interactive": true })).await;
+        let target =
+            text(&r).lines().find_map(|l| Some(l.trim().split_once(' ')?.0.strip_prefix('@')?.to_owned()));
+        let mut input = json!({ "target": target.expect("something to press") });
+        input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        b.fake.world().on_perform = Some(Box::new(move |w| {
+            w.dead = true;
+            w.ended = how.map(str::to_owned);
+        }));
+        match how {
+            Some(how) => {
+                let r = b.ok("press", input).await;
+                assert!(text(&r).starts_with("pressed @") && text(&r).ends_with(how), "{}", text(&r));
+                assert_eq!(r.receipt, [how]);
+            }
+            None => assert_eq!(b.fails("press", input).await.0, "BACKEND_LOST"),
+        }
+        assert_eq!(b.log().len(), 1, "it was pressed");
+        // What was open is gone all the same.
+        while b.host.sessions() > 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(b.fails("snapshot", json!({})).await.0, "BACKEND_LOST");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_wait_lets_others_in_between_its_looks() {
     let b = Bench::open(PAGE).await;
     let waiting = b.clone();
