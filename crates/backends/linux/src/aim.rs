@@ -13,6 +13,7 @@ use crate::device::LinuxDevice;
 use crate::display::X11;
 use crate::extents::{common, has};
 use place::Placed;
+use std::time::{Duration, Instant};
 use stickpin_kernel::Result;
 use stickpin_kernel::device::{Aim, AimOptions, Hit};
 use stickpin_tree::{Handle, Rect};
@@ -20,17 +21,24 @@ use stickpin_tree::{Handle, Rect};
 /// How often an element is followed that moves away when the pointer arrives.
 const FOLLOWED: usize = 4;
 
+/// How long what is not there yet is waited for while the app is still at it, and how long it may say nothing then.
+const AT_IT: Duration = Duration::from_secs(3);
+const SILENT: Duration = Duration::from_millis(300);
+
 /// How long what is nowhere on the screen may take to come there, each time.
-const LATE: std::time::Duration = std::time::Duration::from_millis(60);
+const LATE: Duration = Duration::from_millis(60);
 
 impl LinuxDevice {
     /// Brings an element into view, moves the pointer there if asked, and says what an input there would reach.
     pub(crate) async fn aim_at(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
-        let mut round = 1;
+        let (mut round, start) = (1, Instant::now());
         loop {
             let (aim, moved) = self.aim_once(handle, options).await?;
             let late = aim.hit == Hit::OffScreen;
-            if !(moved || late) || round == FOLLOWED {
+            // A window that is just opening, on a machine that is busy.
+            let changed = self.heard.state().changed_at;
+            let at_it = late && start.elapsed() < AT_IT && changed.is_some_and(|at| at.elapsed() < SILENT);
+            if !(moved || late) || round >= FOLLOWED && !at_it {
                 return Ok(aim);
             }
             if late {
@@ -74,7 +82,10 @@ impl LinuxDevice {
         let screen = Rect { x: 0.0, y: 0.0, width: f64::from(screen.0), height: f64::from(screen.1) };
         let Some(visible) = common(visible, screen) else { return Ok(off_screen(rect)) };
         let point = visible.center();
-        let mut hit = self.window_hit(&window, point, &look).await?;
+        let mut hit = match self.coming_dialog(at, &look.windows) {
+            Some(what) => Hit::Covered { by: None, what },
+            None => self.window_hit(&window, point, &look).await?,
+        };
         // A pop-up is a window of its own: the app's window is asked about what lies under it.
         let inside = !by_action && !window.popup;
         if hit == Hit::Target && inside {

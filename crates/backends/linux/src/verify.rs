@@ -30,6 +30,7 @@ impl LinuxDevice {
     /// # Errors
     /// `BACKEND_LOST`, `TIMEOUT`.
     pub(crate) async fn still(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Arc<Tree>>> {
+        self.hear().await?;
         let Some(last) = &self.last else { return Ok(None) };
         if self.heard.state().changes != self.seen {
             return Ok(None);
@@ -39,11 +40,18 @@ impl LinuxDevice {
             return Ok(None);
         };
         let tree = Arc::clone(&last.tree);
-        // What was signalled until now has been heard when the barrier comes back; that it has is looked at last.
-        match tokio::join!(self.link.barrier(), again.same(&self.link, &last.picture)) {
-            (Ok(()), Ok(true)) if self.heard.state().changes == self.seen => Ok(Some(tree)),
-            (Ok(()), Ok(_)) => Ok(None),
-            (Err(fault), _) | (_, Err(fault)) => Err(self.failed(fault).await),
+        match again.same(&self.link, &last.picture).await {
+            Ok(true) if self.heard.state().changes == self.seen => Ok(Some(tree)),
+            Ok(_) => Ok(None),
+            Err(fault) => Err(self.failed(fault).await),
+        }
+    }
+
+    /// What was signalled until now has been heard when this comes back.
+    async fn hear(&mut self) -> Result<()> {
+        match self.link.barrier().await {
+            Ok(()) => Ok(()),
+            Err(fault) => Err(self.failed(fault).await),
         }
     }
 
@@ -52,6 +60,8 @@ impl LinuxDevice {
     /// # Errors
     /// `BACKEND_LOST`, `TIMEOUT`.
     pub(crate) async fn still_itself(&mut self, handle: Handle) -> Result<Option<Arc<Tree>>> {
+        // What an act did is told in the notices that are taken after this.
+        self.hear().await?;
         let Some(last) = &self.last else { return Ok(None) };
         let Some(again) = Again::itself(&last.picture, |h| self.ids.path(h.id).map(|p| &**p), handle) else {
             return Ok(None);

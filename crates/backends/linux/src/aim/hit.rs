@@ -4,10 +4,11 @@ use super::place::{DEEP, Sight, chain};
 use crate::bus::{Args, COMPONENT, Fault};
 use crate::capture::ask::{SCREEN, reference};
 use crate::device::LinuxDevice;
-use crate::display::Window;
+use crate::display::{Presence, Window};
 use crate::extents::{self, common, has};
-use crate::model::Object;
+use crate::model::{Object, Picture};
 use crate::roles;
+use crate::states;
 use stickpin_kernel::Result;
 use stickpin_kernel::device::Hit;
 use stickpin_tree::{Handle, Rect, quote};
@@ -41,6 +42,15 @@ impl LinuxDevice {
         }
         let size = said.first().and_then(size);
         Ok(extents::window_of(windows, pid, &title, size).cloned())
+    }
+
+    /// A modal dialog that the app says it has and the display does not show yet: what it will cover counts as covered.
+    /// Where both know it, the display is the judge.
+    pub(super) fn coming_dialog(&self, at: usize, windows: &[Window]) -> Option<String> {
+        let picture = &self.last.as_ref()?.picture;
+        let own: Vec<&Window> =
+            windows.iter().filter(|w| w.pid == self.info.pid && w.presence == Presence::Shown).collect();
+        coming(picture, at, &own).map(|name| format!("the dialog {}, which is just opening", quote(name)))
     }
 
     /// Whether an input at a point goes to this window. On a display of the session's own, a window that merely lies in
@@ -168,5 +178,67 @@ impl LinuxDevice {
             }
         }
         Ok(None)
+    }
+}
+
+/// The name of a modal window of the app, other than the one that holds an object, that is none of these.
+fn coming<'p>(picture: &'p Picture, at: usize, shown: &[&Window]) -> Option<&'p str> {
+    let top = *chain(picture, at).last()?;
+    // One that is modal itself may have others below it.
+    if picture.objects[top].is(states::MODAL) {
+        return None;
+    }
+    let windows = picture.root().children.iter().filter(|&&w| w != top).map(|&w| &picture.objects[w]);
+    let mut modal = windows.filter(|o| o.is(states::MODAL) && states::seen(o.states, picture.toolkit));
+    modal.find(|o| !shown.iter().any(|w| w.modal || w.title == o.name)).map(|o| o.name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::Toolkit;
+    use crate::display::Extents;
+
+    fn window(title: &str, modal: bool) -> Window {
+        Window {
+            id: 1,
+            frame: 2,
+            pid: Some(3),
+            title: title.to_owned(),
+            area: Rect::default(),
+            shadow: Extents::default(),
+            decoration: Extents::default(),
+            presence: Presence::Shown,
+            popup: false,
+            modal,
+            transient_for: None,
+            active: false,
+        }
+    }
+
+    #[test]
+    fn a_dialog_that_is_just_opening_is_known_from_the_app() {
+        let object = |name: &str, states, children: &[usize]| Object {
+            name: name.to_owned(),
+            states,
+            children: children.to_vec(),
+            ..Object::default()
+        };
+        let (shown, modal) = (states::SHOWING, states::SHOWING | states::MODAL);
+        let objects = vec![
+            object("app", 0, &[1, 3]),
+            object("Profile", shown, &[2]),
+            object("Save", shown, &[]),
+            object("Leave?", modal, &[4]),
+            object("Stay", shown, &[]),
+        ];
+        let mut picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        let (main, dialog, other) = (window("Profile", false), window("Leave?", false), window("x", true));
+        assert_eq!(coming(&picture, 2, &[&main]), Some("Leave?"));
+        assert_eq!(coming(&picture, 2, &[&main, &dialog]), None, "the display judges");
+        assert_eq!(coming(&picture, 2, &[&main, &other]), None, "it is there under another title");
+        assert_eq!(coming(&picture, 4, &[&main]), None, "what is in it is not covered by it");
+        picture.objects[3].states = states::MODAL;
+        assert_eq!(coming(&picture, 2, &[&main]), None, "it is not shown");
     }
 }
