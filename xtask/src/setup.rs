@@ -16,6 +16,7 @@ const PACKAGES: &[(&str, &[&str])] = &[
     ("gnome-calculator", &["gnome-calculator"]),
     ("gedit", &["gedit"]),
     ("zenity", &["zenity"]),
+    ("xdotool", &["xdotool"]),
     ("featherpad", &["featherpad"]),
     // What the bench presses in GTK 3.
     ("gtk-3-examples", &["gtk3-widget-factory"]),

@@ -220,7 +220,8 @@ impl Display {
         }
         let elsewhere = self.elsewhere(&windows, desktop)?;
         for (window, elsewhere) in windows.iter_mut().zip(elsewhere) {
-            if elsewhere && window.presence == Presence::Shown {
+            // Window managers take what is on another workspace from the screen as they do what is minimised.
+            if elsewhere {
                 window.presence = Presence::Elsewhere;
             }
         }

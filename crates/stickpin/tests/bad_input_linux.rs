@@ -1,0 +1,398 @@
+//! Bad input on the desktop, through the real binary: desktops that lack something, apps that hang, die, vanish in parts
+//! or never come, and windows that lie where they should not. Each ends in its own error within its time, nothing reaches
+//! what was not meant, and the session or the next `open` goes on.
+
+#![cfg(feature = "linux")]
+
+mod support;
+
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+use stickpin_testkit::{SharedDesktop, desktop, shared_desktop, workspace_root};
+use support::{Ran, World, eventually};
+
+/// Debian's own: it is the one that has the bindings of GTK.
+const PYTHON: &str = "/usr/bin/python3";
+
+/// What an app of `fixtures/linux` is opened as.
+fn our_app(app: &str, arguments: &str) -> String {
+    let script = workspace_root().join("fixtures/linux").join(app).join("app.py");
+    format!("linux:{PYTHON} -B {} {arguments}", script.display())
+}
+
+/// One that behaves as no toolkit should, on a display of its own; none where there are no displays.
+struct Strange {
+    world: World,
+    log: PathBuf,
+    flag: PathBuf,
+}
+
+impl Strange {
+    fn open(kind: &str) -> Option<(Self, String)> {
+        desktop(&[PYTHON])?;
+        let world = World::new();
+        let (log, flag) = (world.path().join("log"), world.path().join("flag"));
+        let strange = Self { world, log, flag };
+        let read = strange.again(kind);
+        assert_eq!(read.code, 0, "{read:?}");
+        Some((strange, read.out))
+    }
+
+    fn again(&self, kind: &str) -> Ran {
+        let app = our_app("strange", &format!("{kind} {} {}", self.log.display(), self.flag.display()));
+        self.world.run(&["open", &app, "--private", "-i"])
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    fn trip(&self) {
+        std::fs::write(&self.flag, "").unwrap();
+    }
+}
+
+#[track_caller]
+fn failed(ran: &Ran, code: &str, exit: i32) {
+    assert_eq!(ran.code, exit, "{ran:?}");
+    let mut lines = ran.err.lines();
+    assert!(lines.next().is_some_and(|l| l.starts_with(&format!("{code}: "))), "{ran:?}");
+    assert!(lines.next().is_some_and(|l| !l.is_empty()), "it has no hint: {ran:?}");
+}
+
+#[test]
+fn names_are_data_whatever_is_in_them() {
+    let Some((app, read)) = Strange::open("names") else { return };
+    for bad in ['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}', '\u{2066}', '\u{2028}', '\r'] {
+        assert!(!read.contains(bad), "{bad:?} in {read:?}");
+    }
+    let lines: Vec<&str> = read.lines().filter(|l| l.contains(" button ")).collect();
+    assert_eq!(lines.len(), 5, "a name does not begin a line: {read}");
+    assert!(lines.iter().all(|l| l.starts_with('@') && l.chars().count() < 200), "{read}");
+    // What looks like one of our own refs is a name.
+    let safe = lines.iter().find(|l| l.contains("Safe")).unwrap();
+    assert!(!safe.starts_with("@e1~"), "{read}");
+    let r#ref = safe.split_whitespace().next().unwrap();
+    app.world.ok(&format!("press {}", r#ref));
+    assert_eq!(app.log(), "did @e1~s999999 button \"\n");
+    let json = app.world.run(&["--json", "find", "role=button"]);
+    assert_eq!(json.code, 0, "{json:?}");
+    assert!(json.json()["ok"].as_bool().unwrap());
+}
+
+#[test]
+fn an_object_that_vanishes_while_it_is_read_is_left_out() {
+    let Some((app, read)) = Strange::open("vanishes") else { return };
+    assert!(read.contains("\"One\"") && read.contains("\"Three\"") && !read.contains("Two"), "{read}");
+    app.world.ok("press label=Three");
+    let ran = app.world.run(&["press", "label=Two"]);
+    failed(&ran, "ELEMENT_NOT_FOUND", 1);
+    assert_eq!(app.log(), "did Three\n");
+}
+
+#[test]
+fn of_a_thousand_million_cells_those_that_can_be_seen_are_read() {
+    let since = Instant::now();
+    let Some((app, _)) = Strange::open("sheet") else { return };
+    let read = app.world.ok("snapshot");
+    assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
+    assert!(read.contains("cell \"4x2\"") && read.lines().count() < 200, "{read}");
+    assert_eq!(app.log(), "", "it is never asked for all of them");
+}
+
+#[test]
+fn an_app_that_hangs_while_it_is_read_does_not_hold_up_others() {
+    let Some((app, _)) = Strange::open("hangs") else { return };
+    app.trip();
+    let since = Instant::now();
+    failed(&app.world.run(&["snapshot", "-i"]), "TIMEOUT", 3);
+    let press = app.world.run(&["press", "label=One", "--json"]);
+    assert_eq!((press.code, &press.json()["error"]["dispatched"]), (3, &"no".into()), "{press:?}");
+    assert!(since.elapsed() < Duration::from_secs(12), "{:?}", since.elapsed());
+    assert_eq!(app.log(), "");
+    let other = our_app("strange", &format!("names {}", app.log.display()));
+    let ran = app.world.run(&["--session", "other", "open", &other, "--private"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    app.world.ok("close");
+    std::fs::remove_file(&app.flag).unwrap();
+    assert_eq!(app.again("hangs").code, 0);
+    app.world.ok("press label=One");
+    assert_eq!(app.log(), "did One\n");
+}
+
+#[test]
+fn an_app_that_dies_while_it_is_read_is_lost_with_its_exit_code() {
+    let Some((app, _)) = Strange::open("dies") else { return };
+    app.trip();
+    let ran = app.world.run(&["snapshot", "-i"]);
+    failed(&ran, "BACKEND_LOST", 12);
+    assert!(ran.err.contains("exit status: 3"), "{ran:?}");
+    std::fs::remove_file(&app.flag).unwrap();
+    assert_eq!(app.again("dies").code, 0);
+    app.world.ok("press label=One");
+    assert_eq!(app.log(), "did One\n");
+}
+
+/// A program without windows, one with accessibility switched off in its toolkit, and one that ends at once.
+#[test]
+fn apps_that_never_register_are_given_up_and_ended() {
+    if desktop(&["zenity"]).is_none() {
+        return;
+    }
+    let world = World::new();
+    // The daemon first, once.
+    assert_ne!(world.run(&["get", "title"]).code, 0);
+    let since = Instant::now();
+    let marker = world.path().join("marker");
+    let sleeps = format!("linux:sh -c 'echo $$ > {}; exec sleep 600'", marker.display());
+    let ran = std::thread::scope(|s| {
+        let wait = |what: &str, session: &str| {
+            let child = world.command(&["--session", session, "open", what, "--private"]).output().unwrap();
+            Ran::from(child)
+        };
+        let mute = s.spawn(move || wait("linux:env NO_AT_BRIDGE=1 zenity --info --text=Hello", "mute"));
+        let ends = s.spawn(move || wait("linux:sh -c 'exit 4'", "ends"));
+        let sleeps = wait(&sleeps, "sleeps");
+        [sleeps, mute.join().unwrap(), ends.join().unwrap()]
+    });
+    assert!(since.elapsed() < Duration::from_secs(40), "{:?}", since.elapsed());
+    let [sleeps, mute, ends] = ran;
+    for ran in [&sleeps, &mute] {
+        failed(ran, "TIMEOUT", 3);
+        assert!(ran.err.contains("accessibility switched off") && ran.err.contains("doctor"), "{ran:?}");
+    }
+    failed(&ends, "BACKEND_LOST", 12);
+    assert!(ends.err.contains("exit status: 4"), "{ends:?}");
+    let pid: u32 = std::fs::read_to_string(&marker).unwrap().trim().parse().unwrap();
+    eventually("what was started ends", || !PathBuf::from(format!("/proc/{pid}")).exists());
+}
+
+#[test]
+fn without_a_display_or_a_bus_it_is_said_what_is_missing() {
+    let world = World::new();
+    let run = |args: &[&str], with: &[(&str, &str)]| {
+        let mut command = world.command(args);
+        command.envs(with.iter().copied());
+        Ran::from(command.output().unwrap())
+    };
+    let nowhere = world.path().join("nowhere");
+    let tools = [("PATH", nowhere.to_str().unwrap())];
+    let ran = run(&["open", "linux:/bin/true"], &tools);
+    failed(&ran, "TOOL_MISSING", 12);
+    assert!(ran.err.contains("Xvfb") && ran.err.contains("apt install"), "{ran:?}");
+    world.ok("daemon stop");
+    // A display that nobody serves, and a bus that is not there.
+    let gone = [("DISPLAY", ":4095"), ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus")];
+    let ran = run(&["open", "linux:/bin/true"], &gone);
+    failed(&ran, "TOOL_MISSING", 12);
+    assert!(ran.err.contains("/nonexistent/bus") && ran.err.contains("at-spi2-core"), "{ran:?}");
+    let ran = run(&["open", "--attach", "linux:1"], &gone);
+    failed(&ran, "TOOL_MISSING", 12);
+    let ran = run(&["devices"], &gone);
+    assert!(ran.code == 0 && !ran.out.contains("linux:"), "{ran:?}");
+    let ran = run(&["doctor"], &gone);
+    assert!(ran.out.contains("accessibility bus") && ran.out.contains("apt install at-spi2-core"), "{ran:?}");
+    world.ok("open sim:signin");
+}
+
+/// A desktop of a person, with a world whose commands run there.
+struct Shared {
+    world: World,
+    desktop: SharedDesktop,
+    apps: Vec<Child>,
+}
+
+impl Shared {
+    fn new(programs: &[&str]) -> Option<Self> {
+        Some(Self { desktop: shared_desktop(programs)?, world: World::new(), apps: Vec::new() })
+    }
+
+    fn start(&mut self, command: &mut Command) -> u32 {
+        let child = command.spawn().unwrap();
+        let pid = child.id();
+        self.apps.push(child);
+        pid
+    }
+
+    /// The controls of `fixtures/linux/widgets`, and what they receive.
+    fn widgets(&mut self, part: &str) -> (u32, PathBuf) {
+        let log = self.world.path().join("log");
+        let script = workspace_root().join("fixtures/linux/widgets/app.py");
+        let mut command = self.desktop.command(PYTHON);
+        command.arg("-B").arg(script).args(["3".as_ref(), log.as_os_str(), part.as_ref()]);
+        (self.start(&mut command), log)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.world.command(args);
+        let config = self.desktop.config();
+        command.envs(config.display.map(|display| ("DISPLAY", display)));
+        command.envs(config.session_bus.map(|bus| ("DBUS_SESSION_BUS_ADDRESS", bus)));
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        self.command(args).output().unwrap().into()
+    }
+
+    #[track_caller]
+    fn ok(&self, args: &[&str]) -> String {
+        let ran = self.run(args);
+        assert_eq!(ran.code, 0, "{args:?}: {ran:?}");
+        ran.out
+    }
+
+    /// Attaches to a process, once it has registered with a window.
+    #[track_caller]
+    fn attach(&self, pid: u32) {
+        let app = format!("linux:{pid}");
+        let mut last = String::new();
+        eventually("the app registers", || {
+            let there = self.run(&["devices"]);
+            last.clone_from(&there.out);
+            there.out.contains(&app)
+        });
+        self.ok(&["open", "--attach", &app]);
+    }
+
+    fn xdotool(&self, args: &[&str]) -> String {
+        let output = self.desktop.command("xdotool").args(args).stdout(std::process::Stdio::piped()).output();
+        String::from_utf8(output.unwrap().stdout).unwrap().trim().to_owned()
+    }
+
+    /// The window with this title, once it is shown.
+    fn window(&self, title: &str) -> String {
+        let mut id = String::new();
+        eventually("the window is shown", || {
+            id = self.xdotool(&["search", "--onlyvisible", "--name", title]);
+            !id.is_empty()
+        });
+        id.lines().next().unwrap_or_default().to_owned()
+    }
+
+    fn end(&mut self, pid: u32) {
+        let at = self.apps.iter().position(|child| child.id() == pid).unwrap();
+        let mut child = self.apps.remove(at);
+        child.kill().and_then(|()| child.wait()).unwrap();
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        for child in &mut self.apps {
+            if let Err(e) = child.kill().and_then(|()| child.wait()) {
+                eprintln!("an app of a test: {e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_dialog_of_another_app_above_the_target_is_named_and_gets_nothing() {
+    let Some(mut on) = Shared::new(&[PYTHON, "zenity", "xdotool"]) else { return };
+    let (pid, log) = on.widgets("moves");
+    on.attach(pid);
+    on.ok(&["press", "label=Card"]);
+    let mut zenity = on.desktop.command("zenity");
+    zenity.args(["--text-info", "--modal", "--title=Another app", "--width=1270", "--height=860"]);
+    let other = on.start(&mut zenity);
+    let window = on.window("Another app");
+    on.xdotool(&["windowraise", &window]);
+    eventually("it lies above", || {
+        let ran = on.run(&["press", "label=Card", "--count", "2"]);
+        ran.code == 1 && ran.err.contains("Another app")
+    });
+    let before = std::fs::read_to_string(&log).unwrap();
+    for words in
+        [&["press", "label=Card"][..], &["press", "label=Card", "--button", "right"], &["hover", "label=Bin"]]
+    {
+        let ran = on.run(words);
+        failed(&ran, "ELEMENT_COVERED", 1);
+        assert!(ran.err.contains("the window \"Another app\""), "{ran:?}");
+    }
+    let json = on.run(&["press", "label=Card", "--json"]).json();
+    assert_eq!(json["error"]["dispatched"], "no", "{json}");
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), before, "nothing arrived");
+    on.end(other);
+    on.ok(&["press", "label=Card", "--timeout", "5000"]);
+    eventually("it arrives", || std::fs::read_to_string(&log).unwrap().len() > before.len());
+}
+
+#[test]
+fn a_window_that_is_minimised_or_elsewhere_is_not_pressed() {
+    let Some(mut on) = Shared::new(&[PYTHON, "xdotool"]) else { return };
+    let (pid, log) = on.widgets("moves");
+    on.attach(pid);
+    let window = on.window("Widgets");
+    let refused = |what: &str| {
+        let twice = ["press", "label=Card", "--count", "2"];
+        eventually("it is refused", || on.run(&twice).code == 1);
+        for words in [&twice[..], &["press", "label=Card"]] {
+            let ran = on.run(words);
+            failed(&ran, "ELEMENT_OFFSCREEN", 1);
+            assert!(ran.err.contains(what) && ran.err.contains("--private"), "{ran:?}");
+        }
+    };
+    // On another workspace.
+    on.xdotool(&["set_desktop", "1"]);
+    refused("on another workspace");
+    on.xdotool(&["set_desktop", "0"]);
+    on.xdotool(&["windowminimize", &window]);
+    refused("minimised");
+    let before = std::fs::read_to_string(&log).unwrap_or_default();
+    on.xdotool(&["windowactivate", &window]);
+    on.ok(&["press", "label=Card", "--timeout", "5000"]);
+    eventually("it arrives", || std::fs::read_to_string(&log).unwrap().len() > before.len());
+}
+
+#[test]
+fn of_two_instances_of_an_app_one_has_to_be_named() {
+    let Some(mut on) = Shared::new(&["zenity"]) else { return };
+    let pids = ["first", "second"].map(|text| {
+        let mut zenity = on.desktop.command("zenity");
+        zenity.args(["--info", "--text", text]);
+        on.start(&mut zenity)
+    });
+    eventually("both register", || {
+        let there = on.run(&["devices"]).out;
+        pids.iter().all(|pid| there.contains(&format!("linux:{pid}")))
+    });
+    let ran = on.run(&["open", "--attach", "linux:zenity"]);
+    failed(&ran, "AMBIGUOUS_MATCH", 1);
+    assert!(pids.iter().all(|pid| ran.err.contains(&format!("linux:{pid}"))), "{ran:?}");
+    for (pid, text) in pids.iter().zip(["first", "second"]) {
+        let app = format!("linux:{pid}");
+        on.ok(&["--session", text, "open", "--attach", &app]);
+        assert!(on.ok(&["--session", text, "snapshot"]).contains(text));
+    }
+}
+
+#[test]
+fn in_a_wayland_session_what_needs_a_pointer_names_the_tool() {
+    let Some(mut on) = Shared::new(&[PYTHON]) else { return };
+    let (pid, log) = on.widgets("moves");
+    let run = |args: &[&str]| -> Ran {
+        let mut command = on.command(args);
+        command.env_remove("DISPLAY").env("WAYLAND_DISPLAY", "wayland-0");
+        command.output().unwrap().into()
+    };
+    let app = format!("linux:{pid}");
+    eventually("the app registers", || run(&["devices"]).out.contains(&app));
+    let ran = run(&["open", "--attach", &app, "-i"]);
+    assert!(ran.code == 0 && ran.out.contains("button \"Card\""), "{ran:?}");
+    let ran = run(&["press", "label=Card"]);
+    assert_eq!(ran.code, 0, "its own action needs no pointer: {ran:?}");
+    eventually("it arrives", || std::fs::read_to_string(&log).unwrap_or_default() == "clicked Card\n");
+    for (words, tool) in [
+        (&["press", "label=Card", "--count", "2"][..], "wtype"),
+        (&["key", "Control+a"], "wtype"),
+        (&["screenshot"], "grim"),
+        (&["clipboard", "read"], "wl-clipboard"),
+    ] {
+        let ran = run(words);
+        failed(&ran, "UNSUPPORTED", 1);
+        assert!(ran.err.contains(tool) && ran.err.contains("--private"), "{ran:?}");
+    }
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "clicked Card\n");
+}
