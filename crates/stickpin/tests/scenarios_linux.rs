@@ -70,6 +70,8 @@ scenarios! {
     linux_gedit("gedit", false): in_process process_text;
     linux_zenity("zenity", false): in_process mcp;
     linux_qt("featherpad", false): in_process process_text;
+    linux_widgets_gtk3("/usr/bin/python3", false): in_process;
+    linux_widgets_gtk4("/usr/bin/python3", false): in_process;
     linux_firefox("firefox-esr", true): in_process;
     linux_calc("soffice", true): in_process;
 }

@@ -18,6 +18,11 @@ fn web() -> PathBuf {
     workspace_root().join("fixtures").join("web")
 }
 
+/// The folder of our own desktop apps.
+fn linux() -> PathBuf {
+    workspace_root().join("fixtures").join("linux")
+}
+
 /// One run of a scenario: its folder, its log, its pages.
 #[derive(Debug)]
 pub struct Run {
@@ -39,6 +44,7 @@ impl Run {
         normaliser.replace(pages.origin(), "$PAGES");
         normaliser.replace(dir.to_string_lossy(), "$DIR");
         normaliser.replace(web().to_string_lossy(), "$WEB");
+        normaliser.replace(linux().to_string_lossy(), "$LINUX");
         Ok(Self { dir: dir.to_owned(), log: dir.join("app.log"), read: 0, pages, normaliser })
     }
 
@@ -52,6 +58,7 @@ impl Run {
             .replace("$LOG", &self.log.to_string_lossy())
             .replace("$PAGES", &self.pages.origin())
             .replace("$WEB", &web().to_string_lossy())
+            .replace("$LINUX", &linux().to_string_lossy())
             .replace("$DIR", &self.dir.to_string_lossy())
             .replace("$STATE", &self.dir.join("state").to_string_lossy());
         let words = split(&self.normaliser.with_kept(&line))?;

@@ -67,7 +67,7 @@ fn sim() -> String {
 /// Beside that no answer may show a pin where a ref stands, errors about what was typed (exit 2) apart.
 ///
 /// In `run`, `$LOG` is the file that a simulated app writes its ground truth to, `$PAGES` the address of the page
-/// server, `$WEB` the folder that it serves, `$DIR` the folder of the run, `$STATE` the state dir.
+/// server, `$WEB` the folder that it serves, `$LINUX` that of our own desktop apps, `$DIR` the folder of the run, `$STATE` the state dir.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Step {

@@ -66,5 +66,7 @@ bitflags! {
         const TIME = 1 << 28;
         /// Text leaf of a block-like parent: an outline must not run it together with its neighbours.
         const BLOCK = 1 << 29;
+        /// Its value is longer than a capture holds: the device knows the rest.
+        const CLIPPED = 1 << 30;
     }
 }

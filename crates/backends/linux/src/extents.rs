@@ -62,6 +62,22 @@ pub(crate) fn popup_of(windows: &[Window], pid: Option<u32>, (width, height): (f
     windows.iter().filter(fits).min_by(|a, b| rest(a).total_cmp(&rest(b)))
 }
 
+/// The pop-up window that shows most of an area of the screen; the topmost of those that show as much.
+pub(crate) fn popup_at(windows: &[Window], pid: Option<u32>, area: Rect) -> Option<&Window> {
+    let shows = |w: &Window| common(w.area, area).map_or(0.0, |rect| rect.width * rect.height);
+    let popups = windows.iter().filter(|w| w.popup && w.pid == pid && shows(w) > 0.0);
+    popups.max_by(|a, b| shows(a).total_cmp(&shows(b)))
+}
+
+/// The smallest rectangle around all of these.
+pub(crate) fn around(all: impl Iterator<Item = Rect>) -> Option<Rect> {
+    all.reduce(|a, b| {
+        let (x, y) = (a.x.min(b.x), a.y.min(b.y));
+        let (right, bottom) = ((a.x + a.width).max(b.x + b.width), (a.y + a.height).max(b.y + b.height));
+        Rect { x, y, width: right - x, height: bottom - y }
+    })
+}
+
 /// What two rectangles have in common; none when that is nothing.
 pub(crate) fn common(a: Rect, b: Rect) -> Option<Rect> {
     let (x, y) = (a.x.max(b.x), a.y.max(b.y));
@@ -138,6 +154,26 @@ mod tests {
         assert_eq!(popup_of(&all, Some(7), (200.0, 300.0)).map(|w| w.id), Some(5));
         assert_eq!(popup_of(&all, Some(7), (221.0, 300.0)), None);
         assert_eq!(popup_of(&all, Some(8), (200.0, 300.0)), None);
+    }
+
+    #[test]
+    fn of_menus_in_one_another_the_one_that_shows_the_entries_counts() {
+        // The menu of gtk3-widget-factory's kind: View with New, Wrap and Zoom; Zoom with Small and Large beside it.
+        let outer = Window { popup: true, ..window(5, "", (616.0, 450.0, 127.0, 75.0)) };
+        let inner = Window { popup: true, ..window(6, "", (741.0, 500.0, 98.0, 50.0)) };
+        let all = [window(1, "Main", (615.0, 405.0, 50.0, 90.0)), outer, inner];
+        let at = |x, y, width, height| popup_at(&all, Some(7), Rect { x, y, width, height }).map(|w| w.id);
+        assert_eq!(at(616.0, 450.0, 127.0, 75.0), Some(5));
+        assert_eq!(at(741.0, 500.0, 98.0, 50.0), Some(6));
+        assert_eq!(at(0.0, 0.0, 20.0, 20.0), None);
+    }
+
+    #[test]
+    fn what_goes_around_all_of_them() {
+        let rect = |x, y, width, height| Rect { x, y, width, height };
+        let all = [rect(10.0, 10.0, 100.0, 100.0), rect(90.0, 5.0, 50.0, 20.0)];
+        assert_eq!(around(all.into_iter()), Some(rect(10.0, 5.0, 130.0, 105.0)));
+        assert_eq!(around(std::iter::empty()), None);
     }
 
     #[test]

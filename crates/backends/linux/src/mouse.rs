@@ -152,7 +152,11 @@ impl LinuxDevice {
             }
         }
         let area = match target {
-            Some(target) => self.boxes(&[target]).await?.pop().flatten(),
+            // A list may be longer than the pane that shows it.
+            Some(target) => match self.in_sight(target).await? {
+                Some(seen) => Some(seen),
+                None => self.boxes(&[target]).await?.pop().flatten(),
+            },
             None => self.active_window().await?.map(|(_, window)| window.content()),
         };
         let Some(area) = area else { return Err(self.screen.unseen("scroll")) };

@@ -1,8 +1,10 @@
 //! Facts about one element that are not in the tree, and the whole text of one that is long.
 
-use crate::bus::{self, Args, Fault, TEXT};
+use crate::bus::{self, Args, Call, Fault, TEXT};
+use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
-use crate::roles;
+use crate::model::Interfaces;
+use crate::roles::{self, number as role};
 use serde_json::{Value, json};
 use stickpin_kernel::Result;
 use stickpin_kernel::device::{Query, unsupported};
@@ -13,6 +15,20 @@ const PIECE: i32 = 65_536;
 
 /// Characters of one element's text that are read at most.
 const WHOLE: i32 = 4 << 20;
+
+/// Selections of one field that are told.
+const SELECTIONS: i32 = 16;
+
+/// Pieces of a text that look alike, as far as they are asked for.
+const RUNS: usize = 256;
+
+/// Characters of a marked word.
+const WORD: i32 = 120;
+
+/// Whether a text attribute marks a word as misspelled: GTK draws it so, browsers and LibreOffice say it.
+fn is_misspelled(key: &str, value: &str) -> bool {
+    matches!((key, value), ("underline", "error") | ("invalid", "spelling") | ("text-spelling", "misspelled"))
+}
 
 impl LinuxDevice {
     /// Answers a question about one element.
@@ -42,7 +58,84 @@ impl LinuxDevice {
         for (key, value) in &object.attributes {
             out[key] = json!(value);
         }
+        if object.has(Interfaces::TEXT) && is_field(object.role) && object.role != role::PASSWORD {
+            match self.editing(&path).await {
+                Ok(facts) => facts.into_iter().for_each(|(key, value)| out[key] = value),
+                Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(self.failed(fault).await),
+                Err(e) => tracing::debug!("{path} does not say where its caret is: {e}"),
+            }
+        }
         Ok(out)
+    }
+
+    /// What a person sees in a field beside its text: where the caret stands, what is selected, and which words are
+    /// marked as misspelled. Places are counted in characters from 0.
+    async fn editing(&self, path: &str) -> std::result::Result<Vec<(&'static str, Value)>, Fault> {
+        let selections = Call { path, interface: TEXT, member: "GetNSelections", args: Args::new() };
+        let asked = [bus::property(path, TEXT, "CaretOffset"), selections];
+        let mut answers = self.link.calls(&asked).await.into_iter();
+        let mut answer = || answers.next().unwrap_or(Err(Fault::Vanished));
+        let (caret, selections) = (answer()?, answer()?);
+        let mut out = Vec::new();
+        // None: the caret is elsewhere.
+        if let Some(caret) = caret.body().variant_number()?.filter(|&caret| caret >= 0.0) {
+            #[expect(clippy::cast_possible_truncation, reason = "a place in a text, 32 bits on the wire")]
+            out.push(("caret", json!(caret as i64)));
+        }
+        let mut selected = Vec::new();
+        for n in 0..selections.body().int()?.clamp(0, SELECTIONS) {
+            let range = self.link.call(path, TEXT, "GetSelection", Args::new().int(n)).await?;
+            let mut c = range.body();
+            let (start, end) = (c.int()?, c.int()?);
+            if start < end {
+                let end = end.min(start.saturating_add(crate::capture::TEXT));
+                selected
+                    .push(json!({"start": start, "end": end, "text": self.piece(path, start, end).await?}));
+            }
+        }
+        if !selected.is_empty() {
+            out.push(("selected", json!(selected)));
+        }
+        let misspelled = self.misspelled(path).await?;
+        if !misspelled.is_empty() {
+            out.push(("misspelled", json!(misspelled)));
+        }
+        Ok(out)
+    }
+
+    async fn piece(&self, path: &str, from: i32, to: i32) -> std::result::Result<String, Fault> {
+        let piece = self.link.call(path, TEXT, "GetText", Args::new().int(from).int(to)).await?;
+        Ok(piece.body().text()?.to_owned())
+    }
+
+    /// The words that a spell checker has marked, from the beginning of the text.
+    async fn misspelled(&self, path: &str) -> std::result::Result<Vec<String>, Fault> {
+        let mut words = Vec::new();
+        let mut at = 0;
+        for _ in 0..RUNS {
+            let args = Args::new().int(at).bool(false);
+            let run = match self.link.call(path, TEXT, "GetAttributeRun", args).await {
+                Ok(run) => run,
+                // Not every toolkit says how its text looks.
+                Err(Fault::Unknown | Fault::Refused(_) | Fault::Vanished) => break,
+                Err(fault) => return Err(fault),
+            };
+            let mut c = run.body();
+            let pair = |c: &mut bus::Cursor<'_>| {
+                c.fields()?;
+                Ok((c.text()?.to_owned(), c.text()?.to_owned()))
+            };
+            let looks = c.items(8, pair)?;
+            let (start, end) = (c.int()?, c.int()?);
+            if end <= at || start < 0 {
+                break;
+            }
+            if looks.iter().any(|(key, value)| is_misspelled(key, value)) {
+                words.push(self.piece(path, start, end.min(start.saturating_add(WORD))).await?);
+            }
+            at = end;
+        }
+        Ok(words)
     }
 
     /// The text that a person sees: that of the element itself, in pieces, else what stands in it. What is secret is not
@@ -79,8 +172,7 @@ impl LinuxDevice {
         let mut from = 0;
         while from < count {
             let to = (from + PIECE).min(count);
-            let piece = self.link.call(path, TEXT, "GetText", Args::new().int(from).int(to)).await?;
-            text.push_str(piece.body().text()?);
+            text.push_str(&self.piece(path, from, to).await?);
             from = to;
         }
         Ok(text)

@@ -2,18 +2,10 @@
 
 use crate::device::LinuxDevice;
 use crate::display::Window;
+use crate::extents::around;
 use stickpin_kernel::device::{Shot, ShotRequest};
 use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::Rect;
-
-/// The smallest rectangle around all of these.
-fn around(all: impl Iterator<Item = Rect>) -> Option<Rect> {
-    all.reduce(|a, b| {
-        let (x, y) = (a.x.min(b.x), a.y.min(b.y));
-        let (right, bottom) = ((a.x + a.width).max(b.x + b.width), (a.y + a.height).max(b.y + b.height));
-        Rect { x, y, width: right - x, height: bottom - y }
-    })
-}
 
 /// What a picture of a window shows: it, and the pop-ups of its process, which may stand out over its edge.
 fn shown(window: &Window, windows: &[Window]) -> Option<Rect> {
@@ -52,18 +44,5 @@ impl LinuxDevice {
             |e: &dyn std::fmt::Display| Error::new(ErrorCode::Internal, format!("the picture: {e}"));
         let png = png.map_err(|e| internal(&e))?.map_err(|e| internal(&e))?;
         Ok(Shot { png, area, scale: 1.0 })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_picture_goes_around_everything_of_the_app() {
-        let rect = |x, y, width, height| Rect { x, y, width, height };
-        let all = [rect(10.0, 10.0, 100.0, 100.0), rect(90.0, 5.0, 50.0, 20.0)];
-        assert_eq!(around(all.into_iter()), Some(rect(10.0, 5.0, 130.0, 105.0)));
-        assert_eq!(around(std::iter::empty()), None);
     }
 }

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stickpin_session::Origin;
-use stickpin_tree::DEFAULT_MAX_BYTES;
+use stickpin_tree::{DEFAULT_MAX_BYTES, States};
 
 /// Print the title of the page or window.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -163,6 +163,9 @@ impl Command for Get {
             node.address().ok_or_else(gone)
         };
         let value = match self.what {
+            What::Text | What::Value if node.is(States::CLIPPED) => {
+                cx.device()?.query(handle()?, Query::Text).await?
+            }
             What::Text => text_of(node).into(),
             What::Value => node.value().into(),
             What::Name => node.name().into(),

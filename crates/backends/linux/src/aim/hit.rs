@@ -5,13 +5,13 @@ use crate::bus::{Args, COMPONENT, Fault};
 use crate::capture::ask::{SCREEN, reference};
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window};
-use crate::extents::{self, common, has};
+use crate::extents::{self, has};
 use crate::model::{Object, Picture};
 use crate::roles;
 use crate::states;
 use stickpin_kernel::Result;
 use stickpin_kernel::device::Hit;
-use stickpin_tree::{Handle, Rect, quote};
+use stickpin_tree::{Handle, quote};
 
 impl LinuxDevice {
     /// The X window that shows an object: its pop-up, or its top-level window.
@@ -21,26 +21,12 @@ impl LinuxDevice {
             chain(&last.picture, at).into_iter().map(|i| &last.picture.objects[i]).collect();
         let Some(top) = chain.last() else { return Ok(None) };
         let title = top.name.clone();
-        let popups = windows.iter().any(|w| w.popup && w.pid == self.info.pid);
-        let paths: Vec<String> = match popups {
-            true => chain.iter().rev().map(|o| o.path.clone()).collect(),
-            false => vec![top.path.clone()],
-        };
-        let said = self.said(&paths).await?;
-        let size = |rect: &Option<Rect>| rect.map(|r| (r.width, r.height));
-        let pid = self.info.pid;
-        if popups {
-            // Inside out: what a pop-up shows is in the tree of the window that it belongs to, or a window of its own.
-            let relative = extents::is_relative(self.link.toolkit);
-            let fits = said.iter().flatten().find_map(|rect| {
-                let popup = extents::popup_of(windows, pid, (rect.width, rect.height));
-                popup.filter(|popup| relative || common(*rect, popup.area) == Some(*rect))
-            });
-            if let Some(popup) = fits {
-                return Ok(Some(popup.clone()));
-            }
+        let path = top.path.clone();
+        if let Some((popup, _)) = self.popup(at, windows).await? {
+            return Ok(Some(popup));
         }
-        let size = said.first().and_then(size);
+        let size = self.said(&[path]).await?.pop().flatten().map(|r| (r.width, r.height));
+        let pid = self.info.pid;
         Ok(extents::window_of(windows, pid, &title, size).cloned())
     }
 

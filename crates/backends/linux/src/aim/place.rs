@@ -1,6 +1,6 @@
 //! Where things are: what the toolkit says of its elements, put where the X server shows their windows.
 
-use crate::bus::{Args, COMPONENT, Call, Cursor, Fault};
+use crate::bus::{Args, COMPONENT, Call, Cursor, Fault, Toolkit};
 use crate::capture::ask::SCREEN;
 use crate::device::LinuxDevice;
 use crate::display::{Window, X11};
@@ -51,6 +51,35 @@ pub(crate) fn chain(picture: &Picture, at: usize) -> Vec<usize> {
     out
 }
 
+/// What GTK 4 calls the content of a popover, until 4.10.
+const POPOVER: &str = "GtkPopoverContent";
+
+fn is_entry(role: Option<u32>) -> bool {
+    matches!(role, Some(n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM))
+}
+
+/// Where in a way up the pop-up begins that shows the object, if one does: the place of what that pop-up holds.
+fn popup_in(picture: &Picture, chain: &[usize]) -> Option<usize> {
+    let role = |i: usize| chain.get(i).map(|&at| picture.objects[at].role);
+    (1..chain.len()).find(|&i| match picture.toolkit {
+        Toolkit::Gtk4 => picture.objects[chain[i]].name == POPOVER,
+        _ => match role(i) {
+            Some(n::MENU | n::POPUP_MENU) => true,
+            // GTK 3 puts the entries of a menu that a button opened into the button.
+            Some(parent) if is_entry(role(i - 1)) => parent != n::MENU_BAR,
+            Some(n::LIST | n::LIST_BOX | n::TREE | n::TABLE) => role(i + 1) == Some(n::COMBO_BOX),
+            _ => false,
+        },
+    })
+}
+
+/// The scrolling containers that an object is shown in, the innermost first. A pop-up hangs over those around its opener.
+pub(super) fn panes(picture: &Picture, at: usize) -> Vec<usize> {
+    let chain = chain(picture, at);
+    let end = popup_in(picture, &chain).map_or(chain.len(), |popup| popup + 1);
+    chain[1..end.max(1)].iter().copied().filter(|&i| scrolls(&picture.objects[i])).collect()
+}
+
 /// Roles that show a part of what they hold.
 pub(super) fn scrolls(object: &Object) -> bool {
     object.role == n::SCROLL_PANE
@@ -60,6 +89,12 @@ pub(crate) fn rect(c: &mut Cursor<'_>) -> std::result::Result<Option<Rect>, Faul
     c.fields()?;
     let [x, y, width, height] = [c.int()?, c.int()?, c.int()?, c.int()?].map(f64::from);
     Ok((width > 0.0 && height > 0.0).then_some(Rect { x, y, width, height }))
+}
+
+/// Whether a toolkit says with this that something is nowhere (ATK: the smallest number), though it knows how large it is.
+fn nowhere(rect: Rect) -> bool {
+    let least = f64::from(i32::MIN);
+    rect.x <= least || rect.y <= least
 }
 
 pub(super) fn shifted(rect: Rect, (x, y): (f64, f64)) -> Rect {
@@ -113,6 +148,7 @@ impl LinuxDevice {
         let mut said = self.said(&paths).await?.into_iter();
         let mut rects: Vec<Option<Rect>> =
             known.iter().map(|path| path.as_ref().and_then(|_| said.next().flatten())).collect();
+        rects.iter_mut().for_each(|rect| *rect = rect.filter(|rect| !nowhere(*rect)));
         if extents::is_relative(self.link.toolkit)
             && let Some(sight) = self.sight().await?
         {
@@ -135,22 +171,17 @@ impl LinuxDevice {
         let Some(last) = &self.last else { return Ok((0.0, 0.0)) };
         let chain = chain(&last.picture, at);
         let top = *chain.last().unwrap_or(&at);
+        let title = last.picture.objects[top].name.clone();
+        let path = last.picture.objects[top].path.clone();
         let pid = self.info.pid;
-        let popups = sight.windows.iter().any(|w| w.popup && w.pid == pid);
-        if !popups && let Some(&offset) = known.get(&top) {
+        if let Some((window, shown)) = self.popup(at, &sight.windows).await? {
+            let (x, y) = extents::origin(&window, (shown.width, shown.height));
+            return Ok((x - shown.x, y - shown.y));
+        }
+        if let Some(&offset) = known.get(&top) {
             return Ok(offset);
         }
-        let asked: Vec<usize> = if popups { chain.iter().rev().copied().collect() } else { vec![top] };
-        let title = last.picture.objects[top].name.clone();
-        let paths: Vec<String> = asked.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
-        let said = self.said(&paths).await?;
-        for inner in said.iter().skip(1).flatten() {
-            let size = (inner.width, inner.height);
-            if let Some(window) = extents::popup_of(&sight.windows, pid, size) {
-                let (x, y) = extents::origin(window, size);
-                return Ok((x - inner.x, y - inner.y));
-            }
-        }
+        let said = self.said(&[path]).await?;
         let Some(frame) = said.first().copied().flatten() else { return Ok((0.0, 0.0)) };
         let size = (frame.width, frame.height);
         let offset =
@@ -162,16 +193,67 @@ impl LinuxDevice {
         Ok(offset)
     }
 
+    /// The pop-up window that shows an object, and where the app says that what it shows is; none where the object is in
+    /// the window of the app.
+    pub(super) async fn popup(&mut self, at: usize, windows: &[Window]) -> Result<Option<(Window, Rect)>> {
+        let Some(last) = &self.last else { return Ok(None) };
+        let (picture, pid) = (&last.picture, self.info.pid);
+        if !windows.iter().any(|w| w.popup && w.pid == pid) {
+            return Ok(None);
+        }
+        let chain = chain(picture, at);
+        let relative = extents::is_relative(picture.toolkit);
+        let path = |&i: &usize| picture.objects[i].path.clone();
+        if let Some(popup) = popup_in(picture, &chain) {
+            let popup = chain[popup];
+            // A menu of GTK 3 says where it was opened, not where it is: its entries are there.
+            let children = picture.objects[popup].children.iter();
+            let entries = children.clone().any(|&child| is_entry(Some(picture.objects[child].role)));
+            let shows = |o: &Object| o.shown && (!entries || is_entry(Some(o.role)) || o.role == n::MENU);
+            let shown = children.filter(|&&child| shows(&picture.objects[child]));
+            let paths: Vec<String> = if relative { vec![path(&popup)] } else { shown.map(path).collect() };
+            let said = self.said(&paths).await?;
+            let Some(area) = extents::around(said.into_iter().flatten()) else { return Ok(None) };
+            let window = match relative {
+                true => extents::popup_of(windows, pid, (area.width, area.height)),
+                false => extents::popup_at(windows, pid, area),
+            };
+            return Ok(window.map(|window| (window.clone(), area)));
+        }
+        // Outside in: a pop-up may be a top-level thing of the app, or unknown to us by its role.
+        let names_popups = picture.objects.iter().any(|o| o.name == POPOVER);
+        let asked: Vec<String> = match picture.toolkit {
+            Toolkit::Gtk4 if names_popups => Vec::new(),
+            Toolkit::Gtk4 => chain.iter().rev().skip(1).map(path).collect(),
+            Toolkit::Gtk3 => chain.last().map(path).into_iter().collect(),
+            _ => chain.iter().rev().map(path).collect(),
+        };
+        let said = self.said(&asked).await?;
+        Ok(said.into_iter().flatten().find_map(|area| {
+            let popup = extents::popup_of(windows, pid, (area.width, area.height));
+            let popup = popup.filter(|popup| relative || common(area, popup.area) == Some(area));
+            popup.map(|popup| (popup.clone(), area))
+        }))
+    }
+
+    /// What of an element its scrolling containers show, on the screen.
+    pub(crate) async fn in_sight(&mut self, handle: Handle) -> Result<Option<Rect>> {
+        let Some(at) = self.index(handle) else { return Ok(None) };
+        let sight = self.sight().await?;
+        Ok(self.placed(at, sight.as_ref()).await?.and_then(|placed| placed.seen))
+    }
+
     /// Where an element is, and what of it can be seen between the containers that it scrolls in.
     pub(super) async fn placed(&mut self, at: usize, sight: Option<&Sight>) -> Result<Option<Placed>> {
         let Some(last) = &self.last else { return Ok(None) };
         let objects = &last.picture.objects;
         let path = objects[at].path.clone();
-        let around = chain(&last.picture, at).into_iter().skip(1).filter(|&i| scrolls(&objects[i]));
-        let mut paths: Vec<String> = around.map(|i| objects[i].path.clone()).collect();
-        paths.insert(0, path);
+        let mut paths = vec![path];
+        paths.extend(panes(&last.picture, at).into_iter().map(|i| objects[i].path.clone()));
         let said = self.said(&paths).await?;
-        let Some(&Some(rect)) = said.first() else { return Ok(None) };
+        let Some(rect) = said.first().copied().flatten().filter(|rect| !nowhere(*rect)) else {
+            return Ok(None);
+        };
         let offset = match sight {
             Some(sight) if extents::is_relative(self.link.toolkit) => {
                 self.offset(at, sight, &mut HashMap::new()).await?
@@ -196,6 +278,32 @@ mod tests {
         let picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
         assert_eq!(chain(&picture, 3), [3, 2, 1]);
         assert_eq!(chain(&picture, 4), [4]);
+    }
+
+    #[test]
+    fn a_pop_up_is_not_cut_by_what_its_opener_scrolls_in() {
+        let object =
+            |role, children: &[usize]| Object { role, children: children.to_vec(), ..Object::default() };
+        // A window with a scrolled combo box, whose list scrolls, too.
+        let objects = vec![
+            object(75, &[1]),
+            object(n::FRAME, &[2]),
+            object(n::SCROLL_PANE, &[3]),
+            object(n::COMBO_BOX, &[4]),
+            object(n::MENU, &[5]),
+            object(n::SCROLL_PANE, &[6]),
+            object(n::LIST_ITEM, &[]),
+        ];
+        let mut picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        assert_eq!(popup_in(&picture, &chain(&picture, 6)), Some(2));
+        assert_eq!((panes(&picture, 6), panes(&picture, 3)), (vec![5], vec![2]));
+        // A menu of a menu bar is where the bar is.
+        assert_eq!(popup_in(&picture, &chain(&picture, 4)), None);
+        picture.toolkit = Toolkit::Gtk4;
+        picture.objects[4].name = POPOVER.to_owned();
+        assert_eq!(panes(&picture, 6), [5]);
+        picture.objects[4].name.clear();
+        assert_eq!(panes(&picture, 6), [5, 2]);
     }
 
     #[test]

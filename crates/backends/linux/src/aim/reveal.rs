@@ -1,6 +1,6 @@
 //! Bringing into view what lies outside of what its scrolling containers show.
 
-use super::place::{Placed, Sight, chain, scrolls, shifted};
+use super::place::{Placed, Sight, chain, panes, shifted};
 use crate::bus::{Args, COMPONENT, Fault, PROPERTIES, VALUE};
 use crate::device::LinuxDevice;
 use crate::extents::common;
@@ -37,6 +37,9 @@ impl LinuxDevice {
             Err(fault) => return Err(self.failed(fault).await),
         }
         let mut placed = self.placed(at, sight).await?;
+        if placed.is_none() && self.approach(at).await? {
+            placed = self.placed(at, sight).await?;
+        }
         for _ in 0..ROUNDS {
             let Some(now) = &placed else { break };
             if now.seen == Some(now.rect) || !self.nudge(at, now.rect, now.offset).await? {
@@ -53,6 +56,35 @@ impl LinuxDevice {
             placed = self.wheel_into_view(at, sight, placed).await?;
         }
         Ok(placed)
+    }
+
+    /// Scrolls to about where something must be that has no place while it is out of sight, as GTK 3 has it of rows: by its
+    /// place among its siblings. False when nothing moved.
+    async fn approach(&mut self, at: usize) -> Result<bool> {
+        let Some(last) = &self.last else { return Ok(false) };
+        let objects = &last.picture.objects;
+        let Some(&pane) = panes(&last.picture, at).first() else { return Ok(false) };
+        let up = chain(&last.picture, at);
+        let inside = up.windows(2).take_while(|pair| pair[0] != pane);
+        let among = inside.map(|pair| (&objects[pair[1]].children, pair[0]));
+        let Some((siblings, own)) = among.max_by_key(|(siblings, _)| siblings.len()) else {
+            return Ok(false);
+        };
+        let Some(before) = siblings.iter().position(|&sibling| sibling == own) else { return Ok(false) };
+        #[expect(clippy::cast_precision_loss, reason = "children are few enough")]
+        let part = before as f64 / (siblings.len().max(2) - 1) as f64;
+        let bars = objects[pane].children.iter().map(|&child| &objects[child]);
+        let bars = bars.filter(|o| o.role == n::SCROLL_BAR && o.has(Interfaces::VALUE));
+        let bars: Vec<String> = bars.map(|o| o.path.clone()).collect();
+        let mut moved = false;
+        for bar in bars {
+            let (least, most) =
+                (self.bar(&bar, "MinimumValue").await?, self.bar(&bar, "MaximumValue").await?);
+            let (Some(least), Some(most)) = (least, most) else { continue };
+            let Some(now) = self.number(&bar).await? else { continue };
+            moved |= self.scroll_by(&bar, least + (most - least) * part - now).await?;
+        }
+        Ok(moved)
     }
 
     /// The same with the wheel: the scroll bars of GTK 4 say nothing of how far they are.
@@ -96,7 +128,7 @@ impl LinuxDevice {
     ) -> Result<Option<(Handle, (f64, f64))>> {
         let Some(last) = &self.last else { return Ok(None) };
         let objects = &last.picture.objects;
-        let panes = chain(&last.picture, at).into_iter().skip(1).filter(|&i| scrolls(&objects[i]));
+        let panes = panes(&last.picture, at).into_iter();
         let panes: Vec<String> = panes.map(|i| objects[i].path.clone()).collect();
         let views = self.said(&panes).await?;
         let away = |view: Rect| (rect.center().0 - view.center().0, rect.center().1 - view.center().1);
@@ -117,7 +149,7 @@ impl LinuxDevice {
     async fn nudge(&mut self, at: usize, rect: Rect, offset: (f64, f64)) -> Result<bool> {
         let Some(last) = &self.last else { return Ok(false) };
         let objects = &last.picture.objects;
-        let panes = chain(&last.picture, at).into_iter().skip(1).filter(|&i| scrolls(&objects[i]));
+        let panes = panes(&last.picture, at).into_iter();
         let bars = |pane: usize| -> Vec<String> {
             let children = objects[pane].children.iter().map(|&c| &objects[c]);
             let bars = children.filter(|o| o.role == n::SCROLL_BAR && o.has(Interfaces::VALUE));
@@ -163,7 +195,12 @@ impl LinuxDevice {
     }
 
     async fn number(&mut self, path: &str) -> Result<Option<f64>> {
-        let asked = [crate::bus::property(path, VALUE, "CurrentValue")];
+        self.bar(path, "CurrentValue").await
+    }
+
+    /// A number of a scroll bar.
+    async fn bar(&mut self, path: &str, which: &str) -> Result<Option<f64>> {
+        let asked = [crate::bus::property(path, VALUE, which)];
         match self.link.calls(&asked).await.pop() {
             Some(Ok(answer)) => Ok(answer.body().variant_number().ok().flatten()),
             Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => Err(self.failed(fault).await),

@@ -36,6 +36,10 @@ impl Args {
         self.with(Variant::from(value.replace('\0', " ")))
     }
 
+    pub(crate) fn bool(self, value: bool) -> Self {
+        self.with(Variant::Bool(value))
+    }
+
     /// A variant with a floating point number in it.
     pub(crate) fn variant_double(self, value: f64) -> Self {
         self.with(Variant::Variant(Box::new(Variant::F64(value))))

@@ -299,7 +299,8 @@ fn details_of(object: &Object, toolkit: Toolkit, mut ask: impl FnMut(Ask)) {
     if field || object.role == role::HEADING || object.role == role::LANDMARK || (web && keyed(object.role)) {
         ask(Ask::Attributes);
     }
-    if object.name.is_empty() && labelled(object.role) {
+    // The name of a combo box is what is chosen in it.
+    if (object.name.is_empty() || object.role == role::COMBO_BOX) && labelled(object.role) {
         ask(Ask::Relations);
     }
     if web && has(Interfaces::ACTION) && plain(object.role) {

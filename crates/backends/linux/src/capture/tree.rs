@@ -130,7 +130,7 @@ impl<'a> Building<'a> {
             self.builder.document(depth, Document { scope: APP + id, frame, url, title }, id)?;
             return self.inside(object, depth, below);
         }
-        let named = self.name(object, lent);
+        let named = self.name(object, lent, above);
         let mut role = roles::mapped(object.role, above, object.states, !named.name.is_empty());
         if object.role == n::LANDMARK {
             role = object.attribute("xml-roles").and_then(roles::landmark).unwrap_or(role);
@@ -148,7 +148,13 @@ impl<'a> Building<'a> {
             states |= States::ACTIONABLE;
         }
         let mut value = value(object, role, states);
-        if role == Role::Combobox && value.is_empty() {
+        if role == Role::Combobox && picture.toolkit == Toolkit::Gtk4 {
+            // Its name is only a name there; what is chosen stands on the button that opens it.
+            let buttons = object.children.iter().map(|&child| &picture.objects[child]);
+            let button =
+                buttons.into_iter().find(|o| o.shown && matches!(o.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON));
+            value = button.map(|button| self.text_below(button, 0)).unwrap_or_default();
+        } else if role == Role::Combobox && value.is_empty() {
             value = self.selected_below(object, 0);
         }
         let text_below = is_field(object.role)
@@ -159,6 +165,10 @@ impl<'a> Building<'a> {
                 .then(|| named.name.clone());
         if leaf.is_some() || named.from_content {
             states |= States::NAME_FROM_CONTENT;
+        }
+        let long = is_field(object.role) && object.length.is_some_and(|length| length > TEXT);
+        if long && !states.contains(States::PROTECTED) {
+            states |= States::CLIPPED;
         }
         let level = object.attribute("level").and_then(|level| level.parse().ok()).unwrap_or(0);
         let mut attrs: Vec<(Attr, &str)> =
@@ -290,9 +300,12 @@ impl<'a> Building<'a> {
         Some((child, if own.is_empty() { lent.to_owned() } else { own.to_owned() }))
     }
 
-    fn name(&self, object: &Object, lent: &str) -> Named {
+    fn name(&self, object: &Object, lent: &str, above: Above) -> Named {
         let toolkit = self.picture.toolkit;
-        let control = roles::is_named_by_content(object.role);
+        // A row that can be chosen is called what it reads, as an option is.
+        let option = above.combo || above.role == n::LIST_BOX || object.is(s::SELECTABLE);
+        let row = object.role == n::LIST_ITEM && option;
+        let control = row || roles::is_named_by_content(object.role);
         let content = if control { self.text_below(object, 0) } else { String::new() };
         let wrapper = roles::is_wrapper(object.role);
         let own = names::cleaned(&object.name, toolkit, wrapper, &content);
