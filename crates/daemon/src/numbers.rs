@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stickpin_kernel::{ErrorCode, Result, io_error};
 use stickpin_session::{NumberError, NumberSource};
@@ -16,8 +16,11 @@ use stickpin_session::{NumberError, NumberSource};
 /// A name that has been unused for so long starts at 1 again.
 const FORGET: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// Held while a file is read and written: what is swept away meanwhile could be a name that begins anew.
+static DISK: Mutex<()> = Mutex::new(());
+
 /// The time of day.
-type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
+pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// The numbers of one session name, for one lifetime.
 pub struct DiskNumbers {
@@ -59,27 +62,14 @@ impl DiskNumbers {
         Self { path: state_dir.join("numbers").join(format!("{file}.json")), clock, begun: false }
     }
 
-    fn read(&self) -> Result<Option<Reserved>> {
-        match std::fs::read(&self.path) {
-            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).map_err(|e| {
-                // Starting at 1 could give a number twice.
-                io_error("read the ref numbers in", &self.path, &e.into())
-                    .hint(format!("remove {} if no old ref is in use any more", self.path.display()))
-            })?)),
-            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(io_error("read", &self.path, &e)),
-        }
-    }
-
     fn now(&self) -> u64 {
-        (self.clock)().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+        seconds(&self.clock)
     }
 
     /// The first number that is free for this lifetime.
     fn first(&self) -> Result<u32> {
-        let Some(found) = self.read()? else { return Ok(1) };
-        let unused = Duration::from_secs(self.now().saturating_sub(found.at));
-        let forgotten = !self.begun && !found.held && unused >= FORGET;
+        let Some(found) = read(&self.path)? else { return Ok(1) };
+        let forgotten = !self.begun && found.is_forgotten(self.now());
         Ok(if forgotten { 1 } else { found.next })
     }
 
@@ -91,12 +81,61 @@ impl DiskNumbers {
     }
 }
 
+impl Reserved {
+    /// Whether a name that this is of starts at 1 again.
+    fn is_forgotten(&self, now: u64) -> bool {
+        !self.held && Duration::from_secs(now.saturating_sub(self.at)) >= FORGET
+    }
+}
+
+fn read(path: &Path) -> Result<Option<Reserved>> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).map_err(|e| {
+            // Starting at 1 could give a number twice.
+            io_error("read the ref numbers in", path, &e.into())
+                .hint(format!("remove {} if no old ref is in use any more", path.display()))
+        })?)),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(io_error("read", path, &e)),
+    }
+}
+
+fn seconds(clock: &Clock) -> u64 {
+    clock().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+fn disk() -> MutexGuard<'static, ()> {
+    DISK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the files of names that start at 1 again anyway; each attempt of a suite has a name of its own, and nobody uses
+/// it a second time. Returns how many.
+pub(crate) fn sweep(state_dir: &Path, clock: &Clock) -> usize {
+    // No folder: no number was ever given.
+    let Ok(entries) = std::fs::read_dir(state_dir.join("numbers")) else { return 0 };
+    let now = seconds(clock);
+    let mut removed = 0;
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let _disk = disk();
+        // What cannot be read is for whoever needs it to say.
+        if !matches!(read(&path), Ok(Some(found)) if found.is_forgotten(now)) {
+            continue;
+        }
+        match std::fs::remove_file(&path) {
+            Ok(()) => removed += 1,
+            Err(e) => tracing::warn!("{} could not be removed: {e}", path.display()),
+        }
+    }
+    removed
+}
+
 impl NumberSource for DiskNumbers {
     fn reserve(&mut self, count: u32) -> Result<u32, NumberError> {
         let storage = |e: stickpin_kernel::Error| NumberError::Storage {
             full: e.code == ErrorCode::StorageFull,
             message: e.message,
         };
+        let _disk = disk();
         let first = self.first().map_err(storage)?;
         let next = first.checked_add(count).ok_or(NumberError::Exhausted)?;
         self.write(next, true).map_err(storage)?;
@@ -108,6 +147,7 @@ impl NumberSource for DiskNumbers {
         if !self.begun {
             return;
         }
+        let _disk = disk();
         // Not given back is only skipped; the next lifetime begins a block later.
         if let Err(e) = self.write(next_unused, false) {
             tracing::warn!("ref numbers were not returned: {e}");
@@ -174,6 +214,36 @@ mod tests {
         later.give_back(270);
         world.wait(FORGET);
         assert_eq!(world.numbers().reserve(256), Ok(1));
+    }
+
+    #[test]
+    fn only_files_of_forgotten_names_are_swept_away() {
+        let world = World::new();
+        let clock: Clock = {
+            let seconds = Arc::clone(&world.seconds);
+            Arc::new(move || UNIX_EPOCH + Duration::from_secs(seconds.load(Ordering::Relaxed)))
+        };
+        let named = |name| DiskNumbers::new(world.dir.path(), name, Arc::clone(&clock));
+        assert_eq!(sweep(world.dir.path(), &clock), 0, "there is no folder yet");
+        for (name, closes) in [("attempt-1", true), ("attempt-2", true), ("crashed", false)] {
+            let mut numbers = named(name);
+            numbers.reserve(256).unwrap();
+            if closes {
+                numbers.give_back(10);
+            }
+        }
+        std::fs::write(world.dir.path().join("numbers/torn.json"), "{").unwrap();
+        world.wait(FORGET - Duration::from_secs(1));
+        assert_eq!(sweep(world.dir.path(), &clock), 0, "a day has not gone by");
+        let mut used = named("attempt-2");
+        assert_eq!(used.reserve(256), Ok(10));
+        world.wait(FORGET);
+        assert_eq!(sweep(world.dir.path(), &clock), 1);
+        // What a lifetime holds, what one held that crashed, and what cannot be read stay.
+        assert_eq!(used.reserve(256), Ok(266));
+        assert_eq!(named("crashed").reserve(256), Ok(257));
+        assert_eq!(named("attempt-1").reserve(256), Ok(1));
+        assert!(world.dir.path().join("numbers/torn.json").exists());
     }
 
     #[test]

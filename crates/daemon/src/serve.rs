@@ -1,5 +1,6 @@
 //! Serving: connections, calls, and the reasons to go.
 
+use crate::numbers::{self, Clock};
 use crate::{DiskNumbers, Options, leftovers};
 use serde::Serialize;
 use serde_json::Value;
@@ -25,6 +26,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// What all connections share.
 struct Daemon {
     host: Host,
+    clock: Clock,
     place: Place,
     started: Instant,
     /// Calls that were read and not answered.
@@ -85,6 +87,7 @@ impl Daemon {
         config.numbers =
             Arc::new(move |session| Ok(Box::new(DiskNumbers::new(&state_dir, session, Arc::clone(&clock)))));
         Self {
+            clock: Arc::clone(&config.clock),
             host: Host::new(config),
             place,
             started: Instant::now(),
@@ -103,6 +106,8 @@ impl Daemon {
         for dir in leftovers::remove(state_dir) {
             tracing::info!("after a daemon that was killed: removed {}", dir.display());
         }
+        let forgotten = numbers::sweep(state_dir, &self.clock);
+        tracing::debug!("{forgotten} names of sessions are forgotten");
     }
 
     fn busy(&self) -> bool {

@@ -55,6 +55,8 @@ pub struct Mending {
     pub text: String,
     /// In the order in which they were met; their lines are those of `text`.
     pub gaps: Vec<Gap>,
+    /// Where the mended script goes.
+    pub(crate) to: PathBuf,
     /// Whether commands go into the last gap: until the script runs on.
     pub(crate) open: bool,
 }
@@ -68,6 +70,21 @@ pub struct Gap {
     pub keeps: bool,
     /// What was done.
     pub steps: Vec<Recorded>,
+    /// Which time the line was met, as the replay calls it.
+    pub(crate) meeting: Option<String>,
+    /// It was met another time, in another round of a block: what is done now takes the place of what was done then, and
+    /// this says whether the line is kept.
+    pub(crate) again: Option<bool>,
+}
+
+impl Gap {
+    fn push(&mut self, step: Recorded) {
+        if let Some(keeps) = self.again.take() {
+            self.keeps = keeps;
+            self.steps.clear();
+        }
+        self.steps.push(step);
+    }
 }
 
 impl Mending {
@@ -85,8 +102,8 @@ pub struct Recording {
     pub platform: &'static str,
     /// Commands in their order.
     pub steps: Vec<Recorded>,
-    /// The script that is mended, if this is no new one; `steps` are then in its gaps.
-    pub mending: Option<Mending>,
+    /// The scripts that are mended, if this is no new one: one, and those that it includes. `steps` are then in their gaps.
+    pub mendings: Vec<Mending>,
     /// Where the script goes, if that was said at the beginning.
     pub(crate) path: Option<PathBuf>,
     /// Whether commands that only read are kept too.
@@ -133,27 +150,28 @@ pub struct Expectation {
 
 impl Recording {
     pub(crate) fn new(platform: &'static str, path: Option<PathBuf>, keep_reads: bool) -> Self {
-        Self { platform, steps: Vec::new(), mending: None, path, keep_reads }
+        Self { platform, steps: Vec::new(), mendings: Vec::new(), path, keep_reads }
     }
 
     /// How many commands were recorded.
     pub(crate) fn len(&self) -> usize {
-        self.mending.as_ref().map_or(self.steps.len(), Mending::steps)
+        self.steps.len() + self.mendings.iter().map(Mending::steps).sum::<usize>()
     }
 
     fn push(&mut self, step: Recorded) {
-        match &mut self.mending {
-            None => self.steps.push(step),
-            Some(mending) => {
-                let gap = mending.gaps.last_mut().filter(|_| mending.open);
-                gap.into_iter().for_each(|gap| gap.steps.push(step.clone()));
-            }
+        if self.mendings.is_empty() {
+            self.steps.push(step);
+            return;
+        }
+        let open = self.mendings.iter_mut().find(|mending| mending.open);
+        if let Some(gap) = open.and_then(|mending| mending.gaps.last_mut()) {
+            gap.push(step);
         }
     }
 
     /// Whether a command is written down.
     fn takes(&self, replayed: bool) -> bool {
-        self.mending.as_ref().is_none_or(|mending| mending.open && !replayed)
+        self.mendings.is_empty() || (!replayed && self.mendings.iter().any(|mending| mending.open))
     }
 }
 
@@ -227,7 +245,7 @@ impl Cx {
     pub(crate) fn record_end(&mut self) -> Result<()> {
         let close = registry::lookup("close")?;
         // A script that is mended has an end of its own.
-        if let Some(recording) = self.live()?.recording.as_mut().filter(|r| r.mending.is_none()) {
+        if let Some(recording) = self.live()?.recording.as_mut().filter(|r| r.mendings.is_empty()) {
             recording.push(Recorded {
                 entry: close,
                 input: Map::new(),
@@ -245,7 +263,7 @@ impl Cx {
         let replayed = self.replayed;
         let Ok(live) = self.live() else { return };
         // The script runs on.
-        if let Some(mending) = live.recording.as_mut().and_then(|r| r.mending.as_mut()) {
+        for mending in live.recording.iter_mut().flat_map(|r| &mut r.mendings) {
             mending.open &= !replayed || effect == Effect::Reads;
         }
         let Some(recording) = live.recording.as_ref().filter(|r| r.takes(replayed)) else { return };

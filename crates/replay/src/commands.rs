@@ -1,5 +1,6 @@
 //! `replay`, `replay export` and `test`: commands that are run beside a host, because they are made of its commands.
 
+mod accounts;
 mod export;
 mod replay;
 mod test;

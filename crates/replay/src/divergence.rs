@@ -1,6 +1,7 @@
 //! What is said when a step finds another thing than was recorded, or nothing.
 
-use crate::plan::{Place, Step};
+use crate::plan::{Place, Plan, Step};
+use crate::position::Position;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use stickpin_kernel::{Error, ErrorCode, Show, Target, Text, targets};
@@ -28,7 +29,7 @@ pub struct Divergence {
     pub screen: Option<String>,
     /// What is most like what was asked for, the best first.
     pub suggestions: Vec<Suggestion>,
-    /// How to go on without the steps before it; none where it stands in a block.
+    /// How to go on without the steps before it; none where the session is gone.
     pub resume: Option<Resume>,
 }
 
@@ -48,10 +49,39 @@ pub struct Suggestion {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resume {
-    /// `--from`.
+    /// `--from`, with the step.
     pub from: usize,
+    /// `--rounds`: those of the blocks around it that have rounds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<u32>,
+    /// Behind it; none where it is the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<Position>,
     /// `--plan-digest`.
     pub plan_digest: String,
+}
+
+impl Resume {
+    /// At a step of a plan.
+    pub(crate) fn new(plan: &Plan, from: Position) -> Self {
+        Self { behind: plan.behind(&from), from: from.step, rounds: from.rounds, plan_digest: plan.digest() }
+    }
+
+    /// With the step.
+    pub(crate) fn again(&self) -> Position {
+        Position { step: self.from, rounds: self.rounds.clone() }
+    }
+
+    /// The words behind `stickpin` that go on at a position.
+    pub(crate) fn command(&self, file: &str, at: &Position) -> String {
+        let file = crate::script::line(&[crate::script::Template::text(file)]);
+        let rounds: Vec<String> = at.rounds.iter().map(ToString::to_string).collect();
+        let rounds = match rounds.is_empty() {
+            true => String::new(),
+            false => format!(" --rounds {}", rounds.join(",")),
+        };
+        format!("replay {file} --from {}{rounds} --plan-digest {}", at.step, self.plan_digest)
+    }
 }
 
 impl Divergence {

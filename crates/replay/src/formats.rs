@@ -22,7 +22,8 @@ pub fn parse(file: &Path, text: &str) -> Result<Script, ScriptError> {
     if is_maestro(file) { maestro::parse(text) } else { script::parse(text) }
 }
 
-fn is_maestro(file: &Path) -> bool {
+/// Whether a file's name says that it is a Maestro flow.
+pub(crate) fn is_maestro(file: &Path) -> bool {
     let extension = file.extension().unwrap_or_default();
     extension.eq_ignore_ascii_case("yaml") || extension.eq_ignore_ascii_case("yml")
 }

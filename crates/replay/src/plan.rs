@@ -181,21 +181,6 @@ impl Plan {
         }
         of(&self.items)
     }
-
-    /// Where a step stands.
-    #[must_use]
-    pub fn place_of(&self, number: usize) -> Option<&Place> {
-        self.items.iter().find_map(|item| match item {
-            Item::Step(step) if step.number == number => Some(&step.at),
-            _ => None,
-        })
-    }
-
-    /// Whether a run may begin at this step: not inside a block, whose rounds are not known.
-    #[must_use]
-    pub fn may_begin_at(&self, number: usize) -> bool {
-        self.place_of(number).is_some()
-    }
 }
 
 fn visit_items(items: &mut [Item], visit: &mut Visit<'_>) -> Result<()> {

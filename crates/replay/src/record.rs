@@ -29,7 +29,12 @@ impl Scribe for AdScribe {
             // What the line's targets were is said among the comments right above it, and belongs to it.
             let comments = lines[next..line].iter().rev().take_while(|above| is_comment(above)).count();
             let first = (line - comments..line).find(|&at| is_annotation(lines[at])).unwrap_or(line);
+            // As deep as the line that it stands for.
+            let indent: String =
+                lines.get(line).map_or("", |l| l).chars().take_while(|c| " \t".contains(*c)).collect();
             let done = script::write(&Script { body: nodes(&gap.steps), ..Script::default() });
+            let done: String =
+                done.split_inclusive('\n').flat_map(|written| [indent.as_str(), written]).collect();
             healed.extend(lines[next..first].iter().copied());
             if gap.keeps {
                 healed.push_str(&done);

@@ -6,8 +6,10 @@ mod calls;
 
 use crate::divergence::Divergence;
 use crate::plan::{Item, Plan, Step};
+use crate::position::Position;
 use crate::report::model;
 use account::Account;
+pub use account::Healed;
 use calls::expectations;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -32,8 +34,8 @@ pub struct RunOptions {
     pub session: Option<String>,
     /// Sessions that lines name are this run's own, too: their names get the session's as a prefix.
     pub apart: bool,
-    /// The first step, from 1.
-    pub from: usize,
+    /// Where it begins.
+    pub from: Position,
     /// Refs that the caller was given before, as ranges: steps may use them beside those that this run is given.
     pub given: Vec<(u32, u32)>,
     /// How long a step waits for its target to be there and actionable, where it does not say so itself.
@@ -58,7 +60,7 @@ impl RunOptions {
             caller,
             session: None,
             apart: false,
-            from: 1,
+            from: Position::step(1),
             given: Vec::new(),
             wait: WAIT,
             deadline: None,
@@ -101,8 +103,8 @@ pub struct Ran {
     pub place: Option<(String, PathBuf)>,
     /// Sessions that it opened and that are open still.
     pub open: BTreeSet<String>,
-    /// The script that a `close` of it wrote mended, and what is different in it.
-    pub healed: Option<(PathBuf, String)>,
+    /// The scripts that a `close` of it wrote mended.
+    pub healed: Vec<Healed>,
 }
 
 /// Runs a plan. `watch` is told of every step when it is over.
@@ -119,6 +121,8 @@ pub async fn run(
         watch,
         began: Instant::now(),
         steps: Vec::new(),
+        begins: Some(options.from.clone()),
+        rounds: Vec::new(),
         account: Account::new(options.given.clone()),
     };
     let end = match runner.all().await {
@@ -145,6 +149,10 @@ struct Runner<'r> {
     watch: &'r mut (dyn FnMut(&model::Step) + Send),
     began: Instant,
     steps: Vec<model::Step>,
+    /// Where it begins, until it has.
+    begins: Option<Position>,
+    /// The rounds of the blocks that it is in, the outermost first; those of the step that failed stay.
+    rounds: Vec<u32>,
     account: Account,
 }
 
@@ -180,11 +188,12 @@ impl Runner<'_> {
 
     async fn items(&mut self, items: &[Item], outermost: bool) -> Result<(), Stop> {
         for (i, item) in items.iter().enumerate() {
-            if last_number(item) < self.options.from {
+            if self.begins.as_ref().is_some_and(|begins| item.last() < begins.step) {
                 continue;
             }
             match item {
                 Item::Step(step) => {
+                    self.begins = None;
                     let last = outermost && i + 1 == items.len();
                     if last && self.options.keep_session && step.line.entry.spec.name == CLOSE {
                         continue;
@@ -192,36 +201,58 @@ impl Runner<'_> {
                     self.step(step).await?;
                 }
                 Item::Repeat { times, items } => {
-                    for _ in 0..*times {
-                        Box::pin(self.items(items, false)).await?;
+                    for round in self.first_round()..=*times {
+                        self.round(items, round).await?;
                     }
                 }
                 Item::Retry { times, items } => {
-                    let mut left = *times;
+                    let (mut round, depth) = (self.first_round(), self.rounds.len());
                     loop {
-                        left -= 1;
-                        match Box::pin(self.items(items, false)).await {
-                            Err(Stop::Failed(..)) if left > 0 && !self.late() => {}
+                        match self.round(items, round).await {
+                            Err(Stop::Failed(..)) if round < *times && !self.late() => {
+                                self.rounds.truncate(depth);
+                                round += 1;
+                            }
                             result => break result?,
                         }
                     }
                 }
                 Item::If { asked, items } => {
-                    // What an act before brings may be on its way.
-                    self.quiet(asked).await;
-                    let response = self.send(self.of(asked)).await;
-                    self.may_go_on(asked)?;
-                    if let Some(error) = response.error.filter(|e| is_broken(e.code)) {
-                        return Err(Stop::Broken { step: asked.number, error });
-                    }
-                    // Nothing there, or several: neither is the one that was meant.
-                    if response.ok && response.exit == 0 {
+                    let inside = self.begins.as_ref().is_some_and(|begins| asked.number < begins.step);
+                    if inside || self.holds(asked).await? {
                         Box::pin(self.items(items, false)).await?;
                     }
                 }
             }
         }
         Ok(())
+    }
+
+    /// The round in which the run enters a block.
+    fn first_round(&mut self) -> u32 {
+        let begins = self.begins.as_mut().filter(|begins| !begins.rounds.is_empty());
+        begins.map_or(1, |begins| begins.rounds.remove(0))
+    }
+
+    async fn round(&mut self, items: &[Item], round: u32) -> Result<(), Stop> {
+        self.rounds.push(round);
+        Box::pin(self.items(items, false)).await?;
+        self.rounds.pop();
+        Ok(())
+    }
+
+    /// Whether what `if` asks is so now.
+    async fn holds(&mut self, asked: &Step) -> Result<bool, Stop> {
+        self.begins = None;
+        // What an act before brings may be on its way.
+        self.quiet(asked).await;
+        let response = self.send(self.of(asked)).await;
+        self.may_go_on(asked)?;
+        if let Some(error) = response.error.filter(|e| is_broken(e.code)) {
+            return Err(Stop::Broken { step: asked.number, error });
+        }
+        // Nothing there, or several: neither is the one that was meant.
+        Ok(response.ok && response.exit == 0)
     }
 
     async fn step(&mut self, step: &Step) -> Result<(), Stop> {
@@ -298,7 +329,7 @@ impl Runner<'_> {
         }
         Some(response.error.clone().unwrap_or_else(|| {
             let said = response.text.as_deref().unwrap_or_default();
-            Error::new(ErrorCode::ReplayDivergence, format!("`{}` is false: {said}", step.shown))
+            Error::new(ErrorCode::ReplayDivergence, said.to_owned())
         }))
     }
 
@@ -358,14 +389,6 @@ fn may_still_come(code: ErrorCode) -> bool {
 
 fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
-}
-
-fn last_number(item: &Item) -> usize {
-    match item {
-        Item::Step(step) => step.number,
-        Item::Retry { items, .. } | Item::Repeat { items, .. } => items.last().map_or(0, last_number),
-        Item::If { asked, items } => items.last().map_or(asked.number, last_number),
-    }
 }
 
 /// Whether a failure is one of the machinery, not of the app.

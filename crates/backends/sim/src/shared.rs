@@ -46,12 +46,18 @@ impl Shared {
 
     /// Lets time pass until a moment of the app. A virtual clock jumps there.
     pub(crate) async fn wait_until(&self, ms: u64, cancel: &CancellationToken) -> Woken {
-        {
+        let jumps = {
             let mut sim = self.lock();
-            if sim.options.clock == ClockKind::Virtual {
+            let jumps = sim.options.clock == ClockKind::Virtual;
+            if jumps {
                 sim.advance_to(ms);
-                return Woken::Time;
             }
+            jumps
+        };
+        if jumps {
+            // Who waits again and again never sleeps: without this nobody else has a turn, not even to end the wait.
+            tokio::task::yield_now().await;
+            return Woken::Time;
         }
         tokio::select! {
             () = tokio::time::sleep_until(self.started + Duration::from_millis(ms)) => Woken::Time,

@@ -4,7 +4,7 @@ use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
 use crate::error::{Error, ErrorCode, Result, io_error};
 use crate::files;
-use crate::recording::{Gap, Mending, Recording};
+use crate::recording::{Gap, Mending, Recording, Scribe};
 use crate::render::{Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,10 @@ pub(crate) struct RecordStart {
     /// Put what is recorded before the line, and keep the line.
     #[serde(default)]
     keep_line: bool,
+    /// Which time the line is met, if that is several times (in a block, in a file that is included twice): what is done
+    /// another time takes the place of what was done this time.
+    #[schemars(extend("x-placeholder" = "WORD"))]
+    meeting: Option<String>,
 }
 
 /// End the recording and write the script.
@@ -59,20 +63,23 @@ pub(crate) struct Started {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Saved {
-    /// The script; none if it was discarded.
+    /// The script; none if it was discarded, or if scripts were mended.
     path: Option<PathBuf>,
     steps: usize,
-    /// What is different in a script that was mended, as a patch, and where that is written.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    patch: Option<Patch>,
+    /// The scripts that were mended.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    healed: Vec<Healed>,
 }
 
-/// What is different.
+/// A script that was mended.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Patch {
+pub(crate) struct Healed {
     path: PathBuf,
-    text: String,
+    /// What is different in it.
+    patch: String,
+    /// Where that is written.
+    patch_path: PathBuf,
 }
 
 impl Command for RecordStart {
@@ -92,7 +99,14 @@ impl Command for RecordStart {
             (None, None) => begin(cx, path, self.keep_reads)?,
             (Some(script), Some(line)) => {
                 let script = cx.path(script);
-                mend(cx, path, script, line, self.keep_line)?;
+                let gap = Gap {
+                    line,
+                    keeps: self.keep_line,
+                    steps: Vec::new(),
+                    meeting: self.meeting.clone(),
+                    again: None,
+                };
+                mend(cx, path, script, gap)?;
             }
             _ => {
                 return Err(Error::new(ErrorCode::InvalidArgs, "`mends` and `line` belong together")
@@ -118,7 +132,7 @@ impl Command for RecordStop {
         let path = self.file.as_deref().map(|file| cx.path(file));
         if self.discard {
             let recording = cx.live()?.recording.take().ok_or_else(none)?;
-            return Ok(Saved { path: None, steps: recording.len(), patch: None });
+            return Ok(Saved { path: None, steps: recording.len(), healed: Vec::new() });
         }
         save(cx, path)
     }
@@ -142,30 +156,45 @@ pub(crate) fn begin(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Res
 ///
 /// # Errors
 /// `INVALID_ARGS` when something else is recorded, or the script has no such line; `IO`.
-fn mend(cx: &mut Cx, path: Option<PathBuf>, script: PathBuf, line: u32, keeps: bool) -> Result<()> {
-    let known = cx.live()?.recording.as_ref().and_then(|r| r.mending.as_ref());
-    if known.is_none_or(|mending| mending.file != script) {
-        let text = std::fs::read_to_string(&script).map_err(|e| io_error("read", &script, &e))?;
-        begin(cx, Some(path.unwrap_or_else(|| script.with_extension("healed.ad"))), false)?;
-        if let Some(recording) = &mut cx.live()?.recording {
-            recording.mending = Some(Mending { file: script.clone(), text, gaps: Vec::new(), open: false });
-        }
+fn mend(cx: &mut Cx, path: Option<PathBuf>, script: PathBuf, new: Gap) -> Result<()> {
+    let text = std::fs::read_to_string(&script).map_err(|e| io_error("read", &script, &e))?;
+    if cx.live()?.recording.as_ref().is_none_or(|r| r.mendings.is_empty()) {
+        begin(cx, None, false)?;
     }
-    let Some(mending) = cx.live()?.recording.as_mut().and_then(|r| r.mending.as_mut()) else { return Ok(()) };
+    let Some(recording) = cx.live()?.recording.as_mut() else { return Ok(()) };
+    if !recording.mendings.iter().any(|mending| mending.file == script) {
+        let to = path.unwrap_or_else(|| script.with_extension("healed.ad"));
+        let mending = Mending { file: script.clone(), text, gaps: Vec::new(), to, open: false };
+        recording.mendings.push(mending);
+    }
+    let Some(at) = recording.mendings.iter().position(|mending| mending.file == script) else {
+        return Ok(());
+    };
+    let mending = &recording.mendings[at];
     let lines = mending.text.lines().count();
-    if line == 0 || usize::try_from(line).is_ok_and(|line| line > lines) {
-        let message = format!("`{}` has {lines} lines; there is no line {line}", script.display());
+    if new.line == 0 || usize::try_from(new.line).is_ok_and(|line| line > lines) {
+        let message = format!("`{}` has {lines} lines; there is no line {}", script.display(), new.line);
         return Err(Error::new(ErrorCode::InvalidArgs, message));
     }
-    mending.open = true;
-    match mending.gaps.iter().position(|gap| gap.line == line) {
+    // What is done goes into one gap only.
+    for (other, mending) in recording.mendings.iter_mut().enumerate() {
+        mending.open &= other == at;
+    }
+    let mending = &mut recording.mendings[at];
+    let ran_on = !std::mem::replace(&mut mending.open, true);
+    match mending.gaps.iter().position(|gap| gap.line == new.line) {
         // The last one is where commands go.
-        Some(at) => {
-            let mut gap = mending.gaps.remove(at);
-            gap.keeps = keeps;
+        Some(met) => {
+            let mut gap = mending.gaps.remove(met);
+            if ran_on || gap.again.is_some() || gap.meeting != new.meeting {
+                gap.again = Some(new.keeps);
+            } else {
+                gap.keeps = new.keeps;
+            }
+            gap.meeting = new.meeting;
             mending.gaps.push(gap);
         }
-        None => mending.gaps.push(Gap { line, keeps, steps: Vec::new() }),
+        None => mending.gaps.push(new),
     }
     Ok(())
 }
@@ -176,7 +205,7 @@ fn mend(cx: &mut Cx, path: Option<PathBuf>, script: PathBuf, line: u32, keeps: b
 /// `SESSION_NOT_FOUND`.
 pub(crate) fn mended(cx: &mut Cx) -> Result<bool> {
     let recording = cx.live()?.recording.as_ref();
-    Ok(recording.and_then(|r| r.mending.as_ref()).is_some_and(|mending| mending.steps() > 0))
+    Ok(recording.is_some_and(|r| r.mendings.iter().any(|mending| mending.steps() > 0)))
 }
 
 /// Writes the script and ends the recording; what cannot be written goes on.
@@ -186,22 +215,40 @@ pub(crate) fn mended(cx: &mut Cx) -> Result<bool> {
 pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>) -> Result<Saved> {
     let scribe = cx.host.config.scribe.clone();
     let recording = cx.live()?.recording.as_ref().ok_or_else(none)?.clone();
-    let (script, patch) = match &recording.mending {
-        None => (scribe.script(&recording)?, None),
-        Some(mending) => scribe.mended(mending).map(|(script, patch)| (script, Some(patch)))?,
-    };
     let steps = recording.len();
-    let path = match path.or(recording.path) {
-        Some(path) => path,
-        None => free(&cx.caller.cwd, cx.session_name()),
+    let saved = if recording.mendings.is_empty() {
+        let script = scribe.script(&recording)?;
+        let path = match path.or(recording.path) {
+            Some(path) => path,
+            None => free(&cx.caller.cwd, cx.session_name()),
+        };
+        files::write(&path, script.as_bytes())?;
+        Saved { path: Some(path), steps, healed: Vec::new() }
+    } else {
+        Saved { path: None, steps, healed: heal(&*scribe, &recording.mendings, path)? }
     };
-    files::write(&path, script.as_bytes())?;
-    let patch = patch.map(|text| Patch { path: path.with_extension("diff"), text });
-    if let Some(patch) = &patch {
-        files::write(&patch.path, patch.text.as_bytes())?;
-    }
     cx.live()?.recording = None;
-    Ok(Saved { path: Some(path), steps, patch })
+    Ok(saved)
+}
+
+/// Writes the scripts that were mended, each beside itself.
+fn heal(scribe: &dyn Scribe, mendings: &[Mending], path: Option<PathBuf>) -> Result<Vec<Healed>> {
+    let mended: Vec<&Mending> = mendings.iter().filter(|mending| mending.steps() > 0).collect();
+    if path.is_some() && mended.len() > 1 {
+        let message = format!("{} scripts were mended, and one file was named", mended.len());
+        return Err(
+            Error::new(ErrorCode::InvalidArgs, message).hint("without a name each is written beside itself")
+        );
+    }
+    let write = |mending: &&Mending| {
+        let (script, patch) = scribe.mended(mending)?;
+        let path = path.clone().unwrap_or_else(|| mending.to.clone());
+        let patch_path = path.with_extension("diff");
+        files::write(&path, script.as_bytes())?;
+        files::write(&patch_path, patch.as_bytes())?;
+        Ok(Healed { path, patch, patch_path })
+    };
+    mended.iter().map(write).collect()
 }
 
 fn none() -> Error {
@@ -233,10 +280,12 @@ impl Show for Saved {
         };
         match &self.path {
             Some(path) => text.line(format_args!("wrote {steps} to {}", path.display())),
-            None => text.line(format_args!("forgot {steps}")),
+            None if self.healed.is_empty() => text.line(format_args!("forgot {steps}")),
+            None => {}
         }
-        if let Some(patch) = &self.patch {
-            text.plain(&patch.text);
+        for healed in &self.healed {
+            text.line(format_args!("wrote {}", healed.path.display()));
+            text.plain(&healed.patch);
         }
     }
 }

@@ -1,16 +1,19 @@
 //! `replay`: one script, in the caller's own session.
 
+use super::accounts::Accounts;
 use super::{built_in, counted, plan, seconds, tell, whole};
-use crate::divergence::Divergence;
-use crate::plan::Plan;
-use crate::report::model::{Outcome, Step};
-use crate::run::{CLOSE, End, Ran, RunOptions, WAIT, is_broken, run};
+use crate::divergence::{Divergence, Resume};
+use crate::formats;
+use crate::plan::{Place, Plan};
+use crate::position::Position;
+use crate::report::model::{Attempt, EndedEarly, FileReport, Outcome, Report, Step, VERSION};
+use crate::run::{CLOSE, End, Healed, Ran, RunOptions, WAIT, is_broken, run};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::registry::Form;
 use stickpin_kernel::{
@@ -37,6 +40,9 @@ struct Arguments {
     /// Begin with this step; what it needs must be there already.
     #[schemars(extend("x-placeholder" = "N"))]
     from: Option<usize>,
+    /// In which round of the blocks around that step, the outermost first: `2` or `3,1`.
+    #[schemars(extend("x-placeholder" = "N"))]
+    rounds: Option<String>,
     /// Fail when the script is not the one that a divergence was reported of.
     #[schemars(extend("x-placeholder" = "SHA"))]
     plan_digest: Option<String>,
@@ -52,6 +58,9 @@ struct Arguments {
     /// End it after so many milliseconds, instead of what its first line says.
     #[schemars(extend("x-placeholder" = "MS"))]
     timeout: Option<u64>,
+    /// Write what was done as one page of HTML: steps with their pictures, what changed, what was found instead.
+    #[schemars(extend("x-path" = true, "x-placeholder" = "FILE"))]
+    report: Option<String>,
 }
 
 static FORM: Form = Form::of::<Arguments>(Spec {
@@ -61,6 +70,7 @@ static FORM: Form = Form::of::<Arguments>(Spec {
         "stickpin replay flows/login.ad -e USER=ada",
         "stickpin replay flows/login.ad --repair",
         "stickpin replay flows/login.ad --from 4 --plan-digest 5f2c41d0a9e83b17",
+        "stickpin replay flows/login.ad --report report.html",
     ],
     ..Spec::HOST
 });
@@ -77,11 +87,12 @@ impl Apart for Replay {
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response {
         let ran = replay(input, &call).await;
         let (replayed, ran) = match ran {
-            Ok((replayed, ran)) => (Ok(replayed), Some(ran)),
+            Ok((replayed, ran, unwritten)) => (Ok(replayed), Some((ran, unwritten))),
             Err(e) => (Err(e), None),
         };
         let mut response = answered(&FORM, &call.render, replayed);
-        if let Some(ran) = ran {
+        if let Some((ran, unwritten)) = ran {
+            response.warning = unwritten.map(|e| e.message);
             response.refs_generation = ran.refs.as_ref().and_then(|refs| refs.generation);
             response.refs = ran.refs;
             if let Some((session, state_dir)) = ran.place {
@@ -107,17 +118,17 @@ struct Replayed {
     divergence: Option<Box<Divergence>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Error>,
-    /// The script that was mended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    healed: Option<PathBuf>,
-    /// What is different in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    patch: Option<String>,
+    /// The scripts that were mended.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    healed: Vec<Healed>,
     /// Whether what is done now mends the script.
     mending: bool,
+    /// The page that was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<PathBuf>,
 }
 
-async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran)> {
+async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran, Option<Error>)> {
     let mut args: Arguments = FORM.read(input)?;
     // Some front ends make paths whole; a person reads the short one.
     if let Ok(short) = whole(call, Path::new(&args.file)).strip_prefix(&call.caller.cwd) {
@@ -126,25 +137,24 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran
     let file = Path::new(&args.file);
     let session = call.session.as_ref().unwrap_or(&call.caller.own_session);
     let plan = plan(call, file, &args.env, built_in(file, session))?;
-    may_begin(&plan, &args)?;
-    let from = args.from.unwrap_or(1);
+    let from = may_begin(&plan, &args)?;
+    let accounts = Accounts::new(call, None, args.report.as_deref())?;
     let options = RunOptions {
         session: call.session.clone(),
-        from,
+        from: from.clone(),
         wait: args.wait.map_or(WAIT, Duration::from_millis),
         deadline: args.timeout.or(plan.timeout_ms).map(Duration::from_millis),
         keep_session: args.keep_session,
         render: call.render.clone(),
+        pictures: accounts.pictures.clone(),
         cancel: call.cancel.clone(),
         ..RunOptions::new(call.caller.clone())
     };
-    if let Some(place) =
-        plan.place_of(from).filter(|place| args.repair && from > 1 && place.file == args.file)
-    {
+    if let Some(step) = plan.at(&from).filter(|_| args.repair && args.from.is_some()) {
         // What was done before it, was done so that it can run.
-        mend(call, &whole(call, file), place.line, true).await?;
+        mend(call, &step.at, &from, true).await?;
     }
-    let begun = Instant::now();
+    let (began_at, begun) = (SystemTime::now(), Instant::now());
     let mut watch = |step: &Step| {
         let line = format!("{} {}", step.at, step.line);
         tell(call, Progress { done: step.number, total: plan.steps, line, lasting: false });
@@ -153,11 +163,9 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran
     let mut mending = false;
     if let End::Diverged(divergence) = &ran.end
         && args.repair
-        && divergence.resume.is_some()
-        && divergence.at.file == args.file
     {
-        mend(call, &whole(call, file), divergence.at.line, false).await?;
-        mending = true;
+        let met = divergence.resume.as_ref().map_or(from, Resume::again);
+        mending = mend(call, &divergence.at, &met, false).await?;
     }
     if matches!(ran.end, End::Stopped) && !args.keep_session {
         for session in &ran.open {
@@ -165,7 +173,6 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran
             let _ = ask(call, CLOSE, json!({}), Some(session)).await;
         }
     }
-    let healed = ran.healed.clone();
     let (outcome, divergence, error) = match &ran.end {
         End::Passed => (Outcome::Passed, None, None),
         End::Diverged(divergence) => (Outcome::Failed, Some(divergence.clone()), None),
@@ -176,7 +183,6 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran
             (Outcome::NotRun, None, Some(e.hint("its session was closed, unless --keep-session")))
         }
     };
-    let (healed, patch) = healed.map_or((None, None), |(path, patch)| (Some(path), Some(patch)));
     let replayed = Replayed {
         file: args.file.clone(),
         outcome,
@@ -186,39 +192,58 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran
         steps: ran.steps.clone(),
         divergence,
         error,
-        healed,
-        patch,
+        healed: ran.healed.clone(),
         mending,
+        report: accounts.page(),
     };
-    Ok((replayed, ran))
+    let unwritten = accounts.write(&replayed.account(began_at, session)).err();
+    match unwritten {
+        // What a divergence says is worth more than that.
+        Some(e) if replayed.outcome == Outcome::Passed => Err(e),
+        unwritten => Ok((replayed, ran, unwritten)),
+    }
 }
 
-/// Whether it may begin where it was told to.
-fn may_begin(plan: &Plan, args: &Arguments) -> Result<()> {
-    let bad = |message: String| Err(Error::new(ErrorCode::InvalidArgs, message));
+/// Where it begins, if it may begin there.
+fn may_begin(plan: &Plan, args: &Arguments) -> Result<Position> {
+    let bad = |message: String| Error::new(ErrorCode::InvalidArgs, message);
     let digest = plan.digest();
     if let Some(given) = args.plan_digest.as_ref().filter(|given| **given != digest) {
-        return bad(format!(
-            "{} is another script by now: its digest is {digest}, not {}",
-            plan.file,
-            quote(given)
+        let message =
+            format!("{} is another script by now: its digest is {digest}, not {}", plan.file, quote(given));
+        return Err(bad(message).hint("read it again: steps may have other numbers; or replay the whole"));
+    }
+    let rounds = args.rounds.as_deref().map_or(Ok(Vec::new()), |rounds| {
+        let number = |part: &str| part.trim().parse::<u32>();
+        rounds.split(',').map(number).collect::<Result<Vec<u32>, _>>().map_err(|_| {
+            bad(format!("`rounds` takes numbers, not {}", quote(rounds))).hint("--from 7 --rounds 2,1")
+        })
+    })?;
+    let from = Position { step: args.from.unwrap_or(1), rounds };
+    if args.from.is_none() && from.rounds.is_empty() || plan.at(&from).is_some() {
+        return Ok(from);
+    }
+    let cannot = format!("{} cannot begin at step {}", plan.file, from.step);
+    Err(match plan.depth(from.step) {
+        None => bad(format!("{cannot}: it has {}", counted(plan.steps, "step"))),
+        Some(0) => bad(format!("{cannot} in a round: no block with rounds is around it")),
+        Some(depth) => bad(format!(
+            "{cannot} without its round: {} around it",
+            if depth == 1 { "a block is".to_owned() } else { format!("{depth} blocks are") }
         ))
-        .map_err(|e| e.hint("read it again: steps may have other numbers; or replay the whole"));
-    }
-    match args.from {
-        Some(from) if !plan.may_begin_at(from) => {
-            bad(format!("{} cannot begin at step {from}: it has {}", plan.file, counted(plan.steps, "step")))
-                .map_err(|e| e.hint("steps in blocks are no place to begin: their rounds are not known"))
-        }
-        _ => Ok(()),
-    }
+        .hint("--rounds says in which round of each, the outermost first: --rounds 2, --rounds 3,1"),
+    })
 }
 
-/// From now on, what is done in the session mends a line of the script.
-async fn mend(call: &Call, file: &Path, line: u32, keeps: bool) -> Result<()> {
-    let input = json!({ "mends": file, "line": line, "keepLine": keeps });
+/// From now on, what is done in the session mends a line of a script. Flows of other formats are not mended.
+async fn mend(call: &Call, at: &Place, met: &Position, keeps: bool) -> Result<bool> {
+    let file = whole(call, Path::new(&at.file));
+    if formats::is_maestro(&file) {
+        return Ok(false);
+    }
+    let input = json!({ "mends": file, "line": at.line, "keepLine": keeps, "meeting": met.to_string() });
     let response = ask(call, "record start", input, call.session.as_ref()).await;
-    response.error.map_or(Ok(()), Err)
+    response.error.map_or(Ok(true), Err)
 }
 
 async fn ask(call: &Call, command: &str, input: Value, session: Option<&String>) -> Response {
@@ -238,11 +263,63 @@ async fn ask(call: &Call, command: &str, input: Value, session: Option<&String>)
 }
 
 impl Replayed {
-    /// The command that goes on with a step.
-    fn go_on(&self, from: usize) -> String {
-        let file = crate::script::line(&[crate::script::Template::text(&self.file)]);
+    /// The command that goes on at a position.
+    fn go_on(&self, resume: &Resume, at: &Position) -> String {
         let repair = if self.mending { " --repair" } else { "" };
-        format!("stickpin replay {file} --from {from} --plan-digest {}{repair}", self.plan_digest)
+        format!("stickpin {}{repair}", resume.command(&self.file, at))
+    }
+
+    /// What it says to do about a divergence.
+    fn way_on(&self, resume: &Resume) -> String {
+        let again = self.go_on(resume, &resume.again());
+        let mends = match self.mending {
+            true => "; what you do until then goes into the healed script, which close writes",
+            false => "",
+        };
+        match &resume.behind {
+            Some(behind) => format!(
+                "do by a ref what the step means, then go on behind it: {}\nor again with it: {again}{mends}",
+                self.go_on(resume, behind)
+            ),
+            None if self.mending => {
+                format!(
+                    "it is the last step: do by a ref what it means, then stickpin close, which writes the healed script\nor again with it: {again}"
+                )
+            }
+            None => format!("it is the last step: do by a ref what it means\nor again with it: {again}"),
+        }
+    }
+
+    /// The same as a suite of one has it.
+    fn account(&self, began: SystemTime, session: &str) -> Report {
+        let began = began.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let attempt = Attempt {
+            number: 1,
+            session: session.to_owned(),
+            outcome: self.outcome,
+            began: 0.0,
+            millis: self.millis,
+            steps: self.steps.clone(),
+            divergence: self.divergence.as_deref().cloned(),
+            error: self.error.clone().filter(|_| self.outcome != Outcome::NotRun),
+            artifacts: None,
+        };
+        Report {
+            version: VERSION,
+            program: stickpin_wire::rpc::VERSION.to_owned(),
+            began: u64::try_from(began.as_millis()).unwrap_or(u64::MAX),
+            millis: self.millis,
+            workers: 1,
+            shard: None,
+            ended_early: (self.outcome == Outcome::NotRun).then_some(EndedEarly::Interrupted),
+            files: vec![FileReport {
+                file: self.file.clone(),
+                outcome: self.outcome,
+                millis: self.millis,
+                attempts: vec![attempt],
+                error: None,
+            }],
+        }
     }
 }
 
@@ -264,28 +341,18 @@ impl Show for Replayed {
         if let Some(divergence) = &self.divergence {
             divergence.show(text);
         }
-        if let Some(healed) = &self.healed {
-            text.line(format_args!("wrote {}", healed.display()));
-            text.plain(self.patch.as_deref().unwrap_or_default());
+        for healed in &self.healed {
+            text.line(format_args!("wrote {}", healed.path.display()));
+            text.plain(&healed.patch);
+        }
+        if let Some(report) = &self.report {
+            text.line(format_args!("wrote {}", report.display()));
         }
     }
 
     fn failure(&self) -> Option<Error> {
         let Some(divergence) = &self.divergence else { return self.error.clone() };
-        let hint = match &divergence.resume {
-            None => "it stands in a block: make the app or the script right, and replay the whole".to_owned(),
-            Some(resume) => {
-                let mends = match self.mending {
-                    true => "; what you do until then goes into the healed script, which close writes",
-                    false => "",
-                };
-                format!(
-                    "do by a ref what the step means, then go on behind it: {}\nor again with it: {}{mends}",
-                    self.go_on(resume.from + 1),
-                    self.go_on(resume.from)
-                )
-            }
-        };
+        let hint = divergence.resume.as_ref().map(|resume| self.way_on(resume)).unwrap_or_default();
         Some(divergence.error().hint(hint))
     }
 }

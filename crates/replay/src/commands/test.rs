@@ -1,19 +1,18 @@
 //! `test`: scripts as a suite, each in a session of its own.
 
+use super::accounts::Accounts;
 use super::{plan, whole};
 use crate::report::model::{Report, Shard};
-use crate::report::{html, junit};
 use crate::run::WAIT;
 use crate::suite::{Attempts, Limits, Suite, find};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::Path;
 use std::time::Duration;
 use stickpin_kernel::registry::Form;
-use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Spec, answered, files, io_error, paths};
+use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Spec, answered, io_error, paths};
 use stickpin_tree::quote;
 use stickpin_wire::{Apart, Call};
 
@@ -23,8 +22,8 @@ const MOST_WORKERS: usize = 64;
 /// Run scripts as tests, each in a session of its own that is closed at its end.
 ///
 /// Exits with 0 when all passed, 1 when one did not, 2 for arguments that are none. Failures of the machinery (browser,
-/// device, disk) are told apart from those of the app. In a folder every .ad file is a script, except those that begin
-/// with `_`.
+/// device, disk) are told apart from those of the app. In a folder every .ad file is a script, and every Maestro flow
+/// (YAML with an appId or a url) that lies in it directly; names that begin with `_` are there to be included.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
@@ -115,12 +114,8 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
             at % shard.of == shard.number % shard.of
         });
     }
-    let path = |given: &Option<String>| given.as_deref().map(|path| whole(&call, Path::new(path)));
-    let (junit, html, artifacts) = (path(&args.junit), path(&args.report), path(&args.artifacts));
-    // What cannot be written is said before an hour is spent.
-    junit.iter().chain(&html).try_for_each(|path| writable(path))?;
-    // Until they are in the page.
-    let pictures = html.as_deref().map(beside);
+    let accounts = Accounts::new(&call, args.junit.as_deref(), args.report.as_deref())?;
+    let artifacts = args.artifacts.as_deref().map(|path| whole(&call, Path::new(path)));
     if let Some(folder) = &artifacts {
         std::fs::create_dir_all(folder).map_err(|e| io_error("make the folder", folder, &e))?;
     }
@@ -139,28 +134,12 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
                 wait: args.wait.map_or(WAIT, Duration::from_millis),
             },
             artifacts,
-            pictures: pictures.clone(),
+            pictures: accounts.pictures.clone(),
         },
     };
     let done = suite.run().await;
-    if let Some(path) = &junit {
-        files::write(path, junit::write(&done)?.as_bytes())?;
-    }
-    if let Some(path) = &html {
-        let page = html::render(&done, &|picture| std::fs::read(picture).ok());
-        // What was written is what counts; the pictures are of no use any more.
-        let _ = pictures.map(std::fs::remove_dir_all);
-        files::write(path, page.as_bytes())?;
-    }
+    accounts.write(&done)?;
     Ok(done)
-}
-
-/// A folder beside a file that no other run has.
-fn beside(path: &Path) -> PathBuf {
-    static LAST: AtomicU64 = AtomicU64::new(0);
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}-{}.pictures", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed)));
-    PathBuf::from(name)
 }
 
 /// `I/N`.
@@ -171,16 +150,4 @@ fn shard(text: &str) -> Result<Shard> {
         _ => Err(Error::new(ErrorCode::InvalidArgs, format!("{} is not I/N", quote(text)))
             .hint("--shard 2/4 is the second of four parts")),
     }
-}
-
-/// Whether a file can be written where it is to go. Nothing is left behind.
-fn writable(path: &Path) -> Result<()> {
-    let failed = |e: &std::io::Error| io_error("write", path, e);
-    if path.is_dir() {
-        return Err(failed(&std::io::Error::from(std::io::ErrorKind::IsADirectory)));
-    }
-    let folder = path.parent().unwrap_or(path);
-    std::fs::create_dir_all(folder).map_err(|e| failed(&e))?;
-    let probe = folder.join(format!(".stickpin-{}.part", std::process::id()));
-    std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe)).map_err(|e| failed(&e))
 }

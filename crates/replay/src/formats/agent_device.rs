@@ -9,7 +9,7 @@ use stickpin_lines::Line;
 use stickpin_tree::{Selector, quote_whole};
 
 /// What `scroll down 0.6` is a part of, in pixels: the viewport that a session has unless it asks for another one.
-const VIEWPORT: (f64, f64) = (1280.0, 800.0);
+pub(super) const VIEWPORT: (f64, f64) = (1280.0, 800.0);
 
 /// Far enough for the end of whatever scrolls.
 const TO_THE_END: &str = "1000000";

@@ -192,7 +192,7 @@ impl Page<'_> {
         let (class, word) = names(file.outcome);
         self.add(&format!(
             "<article id=\"f{f}\" aria-labelledby=\"f{f}-name\" data-outcome=\"{class}\" tabindex=\"-1\">\n\
-             <h2 id=\"f{f}-name\">{} <span class=\"name\">{}</span></h2>\n",
+             <h2 id=\"f{f}-name\">{}<span class=\"name\">{}</span></h2>\n",
             sign(file.outcome),
             broken_at_slashes(&file.file),
         ));
@@ -210,7 +210,7 @@ impl Page<'_> {
         // The last one is what counts: those before it are there to be opened.
         let last = file.attempts.len();
         for (a, attempt) in file.attempts.iter().enumerate() {
-            self.attempt(&format!("f{f}a{}", a + 1), attempt, last, a + 1 == last);
+            self.attempt(&format!("f{f}a{}", a + 1), &file.file, attempt, last, a + 1 == last);
         }
         self.add("</article>\n");
     }

@@ -7,6 +7,16 @@ use std::path::PathBuf;
 use stickpin_kernel::schema::Holds;
 use stickpin_kernel::{Error, ErrorCode, RefsEnvelope, Response, targets};
 
+/// A script that was mended.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Healed {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What is different in it.
+    pub patch: String,
+}
+
 /// The account of one run, kept from responses alone.
 #[derive(Default)]
 pub(super) struct Account {
@@ -18,8 +28,8 @@ pub(super) struct Account {
     pub(super) place: Option<(String, PathBuf)>,
     /// What the caller is given with a divergence.
     pub(super) refs: Option<RefsEnvelope>,
-    /// The script that a `close` wrote mended, and what is different in it.
-    pub(super) healed: Option<(PathBuf, String)>,
+    /// The scripts that a `close` wrote mended.
+    pub(super) healed: Vec<Healed>,
 }
 
 impl Account {
@@ -52,11 +62,9 @@ impl Account {
             // The one command that ends sessions.
             if entry.spec.name == CLOSE {
                 self.open.remove(session);
-                let output = response.output.as_ref();
-                self.healed = output.and_then(|output| {
-                    let patch = output["patch"]["text"].as_str()?.to_owned();
-                    Some((PathBuf::from(output["path"].as_str()?), patch))
-                });
+                let healed = response.output.as_ref().and_then(|output| output.get("healed")).cloned();
+                // A close that mended nothing says nothing of it.
+                self.healed = healed.and_then(|h| serde_json::from_value(h).ok()).unwrap_or_default();
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::{CLOSE, Runner};
 use crate::divergence::{self, Divergence};
 use crate::plan::Step;
+use crate::position::Position;
 use crate::report::model;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -129,10 +130,10 @@ impl Runner<'_> {
             error,
             screen: text,
             suggestions,
-            resume: self
-                .plan
-                .may_begin_at(step.number)
-                .then(|| divergence::Resume { from: step.number, plan_digest: self.plan.digest() }),
+            resume: Some(divergence::Resume::new(
+                self.plan,
+                Position { step: step.number, rounds: self.rounds.clone() },
+            )),
         }
     }
 }

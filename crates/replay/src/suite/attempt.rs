@@ -1,5 +1,6 @@
 //! One script of a suite: its attempts, each in a session of its own, and what is kept of those that failed.
 
+use crate::divergence::Divergence;
 use crate::plan::Plan;
 use crate::report::model::{Attempt, FileReport, Outcome, Step};
 use crate::run::{CLOSE, End, Ran, RunOptions, is_broken, run};
@@ -156,7 +157,8 @@ impl Attempts {
             }
             End::Diverged(divergence) => {
                 attempt.outcome = Outcome::Failed;
-                attempt.divergence = Some(*divergence);
+                // Its session is closed: nothing can go on in it.
+                attempt.divergence = Some(Divergence { resume: None, ..*divergence });
             }
         }
         if let Some(folder) = artifacts.filter(|_| attempt.outcome != Outcome::Passed) {

@@ -1,6 +1,8 @@
 //! Which files are meant: scripts, folders of them, patterns.
 
+use crate::formats;
 use std::collections::BTreeSet;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 use stickpin_tree::quote;
@@ -8,10 +10,14 @@ use stickpin_tree::quote;
 /// How scripts end.
 const ENDING: &str = "ad";
 
+/// In how many bytes a flow names its app.
+const HEADER: usize = 4096;
+
 /// The scripts of a command line in the order of their names, each once, as they are named from the working directory.
 ///
 /// In a folder, also in those below it, every `.ad` file is one, except those whose name begins with `_` (they are there
-/// to be included) or `.`, and healed ones, which nobody took over yet.
+/// to be included) or `.`, and healed ones, which nobody took over yet. A Maestro flow is one where it lies in the folder
+/// itself: those below it are there to be run by others (as Maestro has it), and are named by a pattern.
 ///
 /// # Errors
 /// `INVALID_ARGS` for what names no script.
@@ -21,7 +27,7 @@ pub(crate) fn find(paths: &[String], whole: &dyn Fn(&str) -> PathBuf, cwd: &Path
         let place = whole(path);
         let mut here = BTreeSet::new();
         if place.is_dir() {
-            folder(&place, &mut here)?;
+            folder(&place, true, &mut here)?;
         } else if place.exists() {
             here.insert(place);
         } else if path.contains(['*', '?', '[']) {
@@ -38,10 +44,10 @@ pub(crate) fn find(paths: &[String], whole: &dyn Fn(&str) -> PathBuf, cwd: &Path
 
 fn none(path: &str) -> Error {
     Error::new(ErrorCode::InvalidArgs, format!("{} names no script", quote(path)))
-        .hint("a file, a folder with .ad files, or a pattern in quotes: stickpin test 'flows/**/*.ad'")
+        .hint("a file, a folder with .ad files or Maestro flows (YAML with an appId or a url), or a pattern in quotes: stickpin test 'flows/**/*.ad'")
 }
 
-fn folder(dir: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
+fn folder(dir: &Path, outermost: bool, found: &mut BTreeSet<PathBuf>) -> Result<()> {
     let failed = |e: &std::io::Error| io_error("read", dir, e);
     for entry in std::fs::read_dir(dir).map_err(|e| failed(&e))? {
         let entry = entry.map_err(|e| failed(&e))?;
@@ -52,12 +58,30 @@ fn folder(dir: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
         }
         // A link to a folder could lead back into this one.
         if kind.is_dir() {
-            folder(&path, found)?;
-        } else if path.is_file() && path.extension().is_some_and(|e| e == ENDING) {
+            folder(&path, false, found)?;
+            continue;
+        }
+        let ours = path.extension().is_some_and(|e| e == ENDING);
+        if path.is_file() && (ours || (outermost && is_flow(&path))) {
             found.insert(path);
         }
     }
     Ok(())
+}
+
+/// Whether a file of YAML is a flow, and not what else is kept in YAML: a flow's header names an app. What is wrong behind
+/// that is for the flow to say.
+fn is_flow(path: &Path) -> bool {
+    if !formats::is_maestro(path) {
+        return false;
+    }
+    let mut start = vec![0; HEADER];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut start));
+    // A file that cannot be read says so when it is named.
+    start.truncate(read.unwrap_or(0));
+    let start = String::from_utf8_lossy(&start);
+    let mut header = start.lines().take_while(|line| line.trim_end() != "---");
+    header.any(|line| line.starts_with("appId:") || line.starts_with("url:"))
 }
 
 fn pattern(place: &Path, given: &str, found: &mut BTreeSet<PathBuf>) -> Result<()> {

@@ -30,10 +30,27 @@ fn faults_are_said_before_anything_runs() {
     desk.write("bad.ad", "context platform=sim platform=web\nopen sim:shop\n");
     let ran = desk.run("replay bad.ad");
     assert!(ran.err.contains("bad.ad:1:22: `platform` stands twice"), "{ran:?}");
-    let file = std::fs::File::create(desk.path("huge.ad")).expect("a file");
-    file.set_len(100 << 20).expect("it grows");
-    let ran = desk.run("replay huge.ad");
-    assert!(ran.code == 2 && ran.err.contains("104857600 bytes"), "{ran:?}");
+    for huge in ["huge.ad", "huge.yaml"] {
+        let file = std::fs::File::create(desk.path(huge)).expect("a file");
+        file.set_len(100 << 20).expect("it grows");
+        let ran = desk.run(&format!("replay {huge}"));
+        assert!(ran.code == 2 && ran.err.contains("104857600 bytes"), "{ran:?}");
+    }
+    // Round two files, and through a flow.
+    desk.write("one.ad", &format!("{open}include two.ad\n"));
+    desk.write("two.ad", "include flow.yaml\n");
+    desk.write("flow.yaml", "appId: sim:shop\n---\n- runFlow: one.ad\n");
+    let ran = desk.run("replay one.ad");
+    assert!(ran.code == 2 && ran.err.contains("flow.yaml:3: one.ad includes itself"), "{ran:?}");
+    for (flow, says) in [
+        ("appId: sim:shop\n---\n- tapOn: [\n", "bad.yaml:4:1: this is not YAML"),
+        ("appId: sim:shop\n---\n- tapOn: a\n\t- back\n", "bad.yaml:3:10: this is not YAML"),
+        ("appId: sim:shop\n---\n- runFlow: not-there.yaml\n", "bad.yaml:3: could not read "),
+    ] {
+        desk.write("bad.yaml", flow);
+        let ran = desk.run("replay bad.yaml");
+        assert!(matches!(ran.code, 2 | 9) && ran.err.contains(says) && ran.out.is_empty(), "{flow}: {ran:?}");
+    }
     std::fs::write(desk.path("binary.ad"), [0xff, 0xfe, 0x00]).expect("a file");
     assert!(desk.run("replay binary.ad").err.contains("is not UTF-8 text"));
     for (line, says) in [

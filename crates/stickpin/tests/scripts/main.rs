@@ -10,6 +10,7 @@ mod bad;
 #[cfg(all(feature = "web", target_os = "linux"))]
 mod canteen;
 mod mend;
+mod reports;
 mod suites;
 mod tools;
 

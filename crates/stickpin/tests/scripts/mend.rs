@@ -135,3 +135,113 @@ fn another_thing_under_the_same_selector_is_not_pressed() {
     assert!(ran.err.contains("in row \"Soup\""), "{ran:?}");
     assert!(desk.received().is_empty());
 }
+
+/// One that is called by another name in a loop, in a file that is included, and in a block at the end.
+fn nested(desk: &Desk) {
+    desk.write(
+        "flow.ad",
+        &format!(
+            "open {}\n# the loop\nrepeat 2 {{\n  if visible text=Order {{\n    # target button \"Put\" in row \"Stew\"\n    \
+             press \"role=button label=Put row=Stew\"\n  }}\n}}\ninclude steps/name.ad\nretry 2 {{\n  press text=Send\n}}\n",
+            desk.address()
+        ),
+    );
+    desk.write("steps/name.ad", "env WHO=Ada\n# who\nfill label=Nom \"${WHO}\"\n");
+}
+
+#[test]
+fn steps_in_blocks_and_in_included_files_are_mended() {
+    let desk = Desk::new();
+    nested(&desk);
+    let (flow, name) = (desk.read("flow.ad"), desk.read("steps/name.ad"));
+    let ran = desk.run("replay flow.ad --repair --wait 0");
+    assert!(ran.err.starts_with("REPLAY_DIVERGENCE: flow.ad:6: "), "{ran:?}");
+    desk.ok(&format!("press {}", ref_of(&ran.out, "button \"Add\" in \"Stew\"")));
+    // Behind the last step of a round is the next round: what `if` asks is asked again.
+    let ran =
+        desk.run(&format!("{} --wait 0", said(&ran.err, "stickpin replay flow.ad --from 2 --rounds 2 ")));
+    assert!(ran.err.starts_with("REPLAY_DIVERGENCE: flow.ad:6: "), "{ran:?}");
+    desk.ok(&format!("press {}", ref_of(&ran.out, "button \"Add\" focused in \"Stew\"")));
+    let ran =
+        desk.run(&format!("{} --wait 0", said(&ran.err, "stickpin replay flow.ad --from 4 --plan-digest ")));
+    assert!(ran.err.starts_with("REPLAY_DIVERGENCE: steps/name.ad:3: "), "{ran:?}");
+    desk.ok(&format!("fill {} Ada", ref_of(&ran.out, "textbox \"Name\"")));
+    let ran =
+        desk.run(&format!("{} --wait 0", said(&ran.err, "stickpin replay flow.ad --from 5 --rounds 1 ")));
+    // Both rounds of `retry` were tried; there is nothing behind it.
+    assert!(ran.err.contains("flow.ad:11: ") && ran.err.contains("it is the last step"), "{ran:?}");
+    assert!(ran.err.contains("--from 5 --rounds 2 ") && ran.out.ends_with('\n'), "{ran:?}");
+    desk.ok(&format!("press {}", ref_of(&ran.out, "button \"Order\"")));
+    let closed = desk.ok("close");
+    assert!(closed.contains("wrote ") && closed.contains("/flow.healed.ad"), "{closed}");
+    assert!(closed.contains("/steps/name.healed.ad"), "{closed}");
+    let all = desk.received();
+    assert_eq!(all.len(), 4, "{all:?}");
+
+    // Each line is mended once, however often it was met, and as deep as it stands.
+    let healed = flow
+        .replace("    # target button \"Put\"", "    # target button \"Add\"")
+        .replace("label=Put", "label=Add")
+        .replace(
+            "  press text=Send",
+            "  # target button \"Order\" in section \"Menu\"\n  press \"role=button label=Order\"",
+        );
+    assert_eq!(desk.read("flow.healed.ad"), healed);
+    let patch = desk.read("steps/name.healed.diff");
+    assert!(patch.starts_with("--- name.ad\n+++ name.healed.ad\n"), "{patch}");
+    assert_eq!((desk.read("flow.ad"), desk.read("steps/name.ad")), (flow, name), "they are left alone");
+    // The included file is taken over under its name, and both are green.
+    desk.write("steps/name.ad", &desk.read("steps/name.healed.ad"));
+    let ran = desk.run("replay flow.healed.ad");
+    assert!(ran.code == 0 && ran.err.is_empty(), "{ran:?}");
+    assert_eq!(desk.received(), all);
+}
+
+#[test]
+fn a_run_goes_on_where_it_stopped_and_nowhere_else() {
+    let desk = Desk::new();
+    nested(&desk);
+    let ran = desk.run("replay flow.ad --wait 0");
+    let again = said(&ran.err, "stickpin replay flow.ad --from 3 --rounds 1 --plan-digest ");
+    for (line, says) in [
+        ("replay flow.ad --from 3", "cannot begin at step 3 without its round: a block is around it"),
+        ("replay flow.ad --from 3 --rounds 3", "cannot begin at step 3"),
+        ("replay flow.ad --from 3 --rounds 0", "cannot begin at step 3"),
+        ("replay flow.ad --from 3 --rounds 1,1", "cannot begin at step 3"),
+        ("replay flow.ad --from 4 --rounds 1", "no block with rounds is around it"),
+        ("replay flow.ad --from 3 --rounds one", "`rounds` takes numbers"),
+        ("replay flow.ad --rounds 1", "cannot begin at step 1"),
+        ("replay flow.ad --from 6", "it has 5 steps"),
+    ] {
+        let ran = desk.run(line);
+        assert!(ran.code == 2 && ran.err.contains(says) && ran.out.is_empty(), "{line}: {ran:?}");
+    }
+    // Another script by now, if only in what it includes.
+    desk.write("steps/name.ad", "fill label=Name Eve\n");
+    let ran = desk.run(&again);
+    assert!(ran.code == 2 && ran.err.contains("flow.ad is another script by now"), "{ran:?}");
+    assert!(desk.received().is_empty());
+    // The app is right now, and both rounds are run.
+    desk.ok("close");
+    nested(&desk);
+    desk.app("Put", "Stew", "Send");
+    let flow = desk.read("flow.ad").replace("if visible text=Order", "if visible text=Send");
+    desk.write("flow.ad", &flow.replace("include steps/name.ad\n", ""));
+    let ran = desk.run("replay flow.ad --wait 0");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(desk.received(), ["press button Put", "press button Put", "press button Send"]);
+}
+
+#[test]
+fn a_flow_of_maestro_is_not_mended() {
+    let desk = Desk::new();
+    desk.write("flow.yaml", &format!("appId: \"{}\"\n---\n- launchApp\n- tapOn: Nothing\n", desk.address()));
+    let ran = desk.run("replay flow.yaml --repair --wait 0");
+    assert!(
+        ran.err.starts_with("REPLAY_DIVERGENCE: flow.yaml:4: ") && !ran.err.contains("--repair"),
+        "{ran:?}"
+    );
+    desk.ok(&format!("press {}", ref_of(&ran.out, "button \"Order\"")));
+    assert!(!desk.ok("close").contains("healed"));
+    assert!(!desk.path("flow.healed.ad").exists());
+}

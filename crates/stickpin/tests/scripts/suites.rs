@@ -50,6 +50,33 @@ fn a_folder_is_run_and_accounted_for() {
 }
 
 #[test]
+fn flows_of_maestro_in_a_folder_are_run_and_other_yaml_is_not() {
+    let desk = Desk::new();
+    let flow = |taps: &str| format!("appId: \"{}\"\n---\n- launchApp\n- tapOn: {taps}\n", desk.address());
+    desk.write("flows/buy.yaml", &flow("Order"));
+    desk.write("flows/gone.yml", &flow("Nothing"));
+    desk.write("flows/torn.yaml", "appId: sim:shop\n---\n- tapOn: [\n");
+    // Settings of other tools, flows that others run, and what is in folders below.
+    desk.write("flows/config.yaml", "flows:\n  - '*'\n");
+    desk.write("flows/_login.yaml", &flow("Order"));
+    desk.write("flows/parts/name.yaml", &flow("Order"));
+    let ran = desk.run("test flows --wait 0");
+    assert_eq!(ran.code, 1, "{ran:?}");
+    for line in ["pass    flows/buy.yaml", "FAIL    flows/gone.yml", "FAIL    flows/torn.yaml"] {
+        assert!(ran.err.contains(line), "{line} in {}", ran.err);
+    }
+    assert!(ran.out.contains("\n3 scripts: 1 passed, 2 failed"), "{}", ran.out);
+    assert!(ran.out.contains("flows/torn.yaml:") && ran.out.contains("this is not YAML"), "{}", ran.out);
+    assert_eq!(desk.received(), ["press button Order"]);
+    // By a pattern they are.
+    assert!(desk.run("test 'flows/parts/*.yaml' --wait 0").out.contains("1 script: 1 passed"));
+    std::fs::create_dir(desk.path("empty")).expect("a folder");
+    desk.write("empty/config.yaml", "a: 1\n");
+    let ran = desk.run("test empty");
+    assert!(ran.code == 2 && ran.err.contains("YAML with an appId or a url"), "{ran:?}");
+}
+
+#[test]
 fn it_ends_at_the_first_failure_and_in_time_when_told_so() {
     let desk = Desk::new();
     let open = format!("open {}\n", desk.address());
@@ -59,7 +86,9 @@ fn it_ends_at_the_first_failure_and_in_time_when_told_so() {
     assert_eq!(report["endedEarly"], "failFast", "{report}");
     assert_eq!(report["files"][1]["outcome"], "notRun", "{report}");
     desk.write("slow.ad", &format!("{open}wait text Never --timeout 60000\n"));
+    let begun = std::time::Instant::now();
     let ran = desk.run("test slow.ad --timeout 300");
+    assert!(begun.elapsed().as_secs() < 30, "the wait goes on after the end of its script: {ran:?}");
     assert!(
         ran.code == 1 && ran.out.contains("the script took more than 300 ms; it was at slow.ad:2"),
         "{ran:?}"

@@ -1,5 +1,6 @@
 //! The commands of flows, each as lines of our own.
 
+use super::super::agent_device::VIEWPORT;
 use super::super::yaml::{Key, Mark, Value, Yaml};
 use super::fields::{Fields, number};
 use super::{Flow, blocks, selector, text};
@@ -11,6 +12,9 @@ const PATIENCE: u32 = 7000;
 
 /// How many characters `eraseText` takes away where it does not say.
 const ERASED: u32 = 50;
+
+/// How long animations may go on where it does not say, in milliseconds: as long as there.
+const ANIMATION: u32 = 15_000;
 
 pub(super) type Nodes = Result<Vec<Node>, ScriptError>;
 
@@ -41,6 +45,10 @@ const COMMANDS: &[(&str, Compile)] = &[
     ("back", |_, c, _| c.bare(&["back"])),
     ("openLink", open_link),
     ("takeScreenshot", take_screenshot),
+    ("waitForAnimationToEnd", wait_for_animation_to_end),
+    ("hideKeyboard", hide_keyboard),
+    ("stopApp", close),
+    ("killApp", close),
     ("runFlow", blocks::run_flow),
     ("repeat", blocks::repeat),
     ("retry", blocks::retry),
@@ -145,8 +153,13 @@ fn one_line(text: &Template) -> String {
     stickpin_tree::escape(&text.to_string(), stickpin_tree::MAX_CHARS).trim().to_owned()
 }
 
+/// Of what asserts and waits: with it nothing would be asserted, and nothing done.
 fn optional(fields: &mut Fields<'_>) -> Result<(), ScriptError> {
-    fields.only("optional", false, "runFlow: {when: {visible: ...}, commands: [...]} says what it depends on")
+    fields.only(
+        "optional",
+        false,
+        "what may fail asserts nothing; runFlow: {when: {visible: ...}, commands: [...]} says what depends on it",
+    )
 }
 
 fn launch_app(flow: &Flow, command: &Command<'_>, _: usize) -> Nodes {
@@ -177,26 +190,85 @@ fn launch_app(flow: &Flow, command: &Command<'_>, _: usize) -> Nodes {
 /// `tapOn` and its likes: a verb of ours with its options.
 fn tapped(command: &Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
     let mut words = vec![word(verb)];
-    let (mut nodes, mut times) = (Vec::new(), None);
+    let (mut nodes, mut times, mut optional) = (Vec::new(), None, false);
+    let target;
     if command.is_text() {
-        words.push(selector::plain(command.name, command.given)?);
+        target = selector::plain(command.name, command.given)?;
+        words.push(target.clone());
     } else {
         let mut fields = command.fields()?;
-        words.push(selector::take(&mut fields)?);
+        let point = fields.take("point").map(point).transpose()?;
+        target = match &point {
+            Some(point) => point.clone(),
+            None => selector::take(&mut fields)?,
+        };
+        words.push(target.clone());
         words.extend(fields.text("waitToSettleTimeoutMs")?.map(|ms| option("settle", &ms)));
         times = fields.take("repeat").map(|yaml| bounded("repeat", yaml)).transpose()?;
         fields.only("retryTapIfNoChange", false, "retry: {maxRetries: 1, commands: [...]} tries again")?;
         nodes = label(&mut fields)?;
-        optional(&mut fields)?;
+        if point.is_some() {
+            // A place is always there.
+            fields.only("optional", false, "a point is always there")?;
+        } else {
+            optional = fields.switch("optional")?.unwrap_or(false);
+        }
         fields.end()?;
     }
     words.extend(with.map(word));
     let line = command.line(words);
-    nodes.push(match times {
-        Some(times) => Node { line: line.line, kind: Kind::Repeat { times, body: vec![line] } },
+    let at = line.line;
+    let line = match times {
+        Some(times) => Node { line: at, kind: Kind::Repeat { times, body: vec![line] } },
         None => line,
+    };
+    nodes.push(match optional {
+        // Where it is not there once the app is quiet, nothing is done; where it is, pressing it may fail as any press.
+        true => Node { line: at, kind: Kind::If { asked: Asked::Visible, target, body: vec![line] } },
+        false => line,
     });
     Ok(nodes)
+}
+
+/// `100,200`: a place in pixels. A part of the screen could be another thing on another screen.
+fn point(yaml: &Yaml) -> Result<Template, ScriptError> {
+    let (x, y) = pair(yaml)?;
+    match (x, y) {
+        (Length::Pixels(x), Length::Pixels(y)) => Ok(Template::text(format!("{x},{y}"))),
+        _ => Err(yaml.at.fault(
+            "a `point` in parts of the screen is not supported: on another screen it is another thing",
+            "text, id or css say what is meant; a point takes pixels: \"100,200\"",
+        )),
+    }
+}
+
+/// A length on the screen.
+#[derive(Debug, Clone, Copy)]
+enum Length {
+    Pixels(u32),
+    /// From 0 to 100.
+    Percent(u32),
+}
+
+impl Length {
+    /// In pixels of a session that asks for no viewport of its own.
+    fn of(self, whole: f64) -> f64 {
+        match self {
+            Self::Pixels(n) => f64::from(n),
+            Self::Percent(n) => f64::from(n) / 100.0 * whole,
+        }
+    }
+}
+
+/// `50%, 80%` or `100, 200`.
+fn pair(yaml: &Yaml) -> Result<(Length, Length), ScriptError> {
+    let length = |text: &str| match text.trim().strip_suffix('%') {
+        Some(part) => part.parse().ok().filter(|n| *n <= 100).map(Length::Percent),
+        None => text.trim().parse().ok().map(Length::Pixels),
+    };
+    let text = if let Value::Text(text) = &yaml.value { text.as_str() } else { "" };
+    let both = text.split_once(',').and_then(|(x, y)| Some((length(x)?, length(y)?)));
+    both.ok_or_else(|| yaml.at.fault("a place is two lengths", "\"50%, 80%\", or \"100, 200\" in pixels"))
 }
 
 /// How often something is done.
@@ -362,10 +434,24 @@ fn direction(yaml: &Yaml) -> Result<Direction, ScriptError> {
 
 fn swipe(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
     let mut fields = command.fields()?;
+    // How long the finger takes changes nothing of where it ends.
+    fields.ignore(&["duration"]);
+    if let (Some(start), Some(end)) = (fields.take("start"), fields.take("end")) {
+        let mut nodes = label(&mut fields)?;
+        fields.end()?;
+        let (way, far) = swiped(pair(start)?, pair(end)?).ok_or_else(|| {
+            end.at.fault(
+                "a `swipe` that goes neither straight up or down nor straight to a side is not supported",
+                "start: \"50%, 80%\", end: \"50%, 20%\"",
+            )
+        })?;
+        nodes.push(command.line(vec![word("scroll"), word(way.name()), Template::text(far.to_string())]));
+        return Ok(nodes);
+    }
     let Some(way) = fields.take("direction") else {
         return Err(command
             .at
-            .fault("`swipe` is supported with a `direction`", "direction: UP; from: a selector"));
+            .fault("`swipe` needs a `direction`, or `start` and `end`", "direction: UP; from: a selector"));
     };
     let way = direction(way)?.opposite();
     let from = fields.take("from").map(|yaml| selector::of("from", yaml)).transpose()?;
@@ -375,6 +461,65 @@ fn swipe(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
     words.extend(from.map(|target| option("in", &target)));
     nodes.push(command.line(words));
     Ok(nodes)
+}
+
+/// Where the page moves and how far, in pixels, when a finger goes from one place to another: the other way.
+fn swiped(start: (Length, Length), end: (Length, Length)) -> Option<(Direction, u32)> {
+    let (width, height) = VIEWPORT;
+    let x = end.0.of(width) - start.0.of(width);
+    let y = end.1.of(height) - start.1.of(height);
+    let (far, way) = match (x, y) {
+        (x, y) if x.abs() < 1.0 && y < 0.0 => (-y, Direction::Down),
+        (x, y) if x.abs() < 1.0 && y > 0.0 => (y, Direction::Up),
+        (x, y) if y.abs() < 1.0 && x < 0.0 => (-x, Direction::Right),
+        (x, y) if y.abs() < 1.0 && x > 0.0 => (x, Direction::Left),
+        _ => return None,
+    };
+    // Between 0 and what two numbers of pixels are apart.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is bounded above")]
+    let far = far.round() as u32;
+    Some((way, far))
+}
+
+/// It waits until nothing moves; where something always does, it says so instead of going on.
+fn wait_for_animation_to_end(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
+    let mut fields = command.fields()?;
+    let timeout = fields.text("timeout")?.unwrap_or_else(|| Template::text(ANIMATION.to_string()));
+    let mut nodes = label(&mut fields)?;
+    fields.end()?;
+    nodes.push(command.line(vec![word("wait"), word("stable"), option("timeout", &timeout)]));
+    Ok(nodes)
+}
+
+/// Pages and desktops have none that covers anything.
+fn hide_keyboard(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
+    let mut fields = command.fields()?;
+    let mut nodes = label(&mut fields)?;
+    fields.end()?;
+    let said = "hideKeyboard: there is none here".to_owned();
+    nodes.push(Node { line: command.at.line, kind: Kind::Comment(said) });
+    Ok(nodes)
+}
+
+/// The app of the session ends, with the session; `launchApp` begins another one.
+fn close(flow: &Flow, command: &Command<'_>, _: usize) -> Nodes {
+    let named = match &command.given.value {
+        Value::Null => None,
+        Value::Text(_) => Some(text::of(command.name, command.given)?),
+        _ => {
+            let mut fields = command.fields()?;
+            let app = fields.text("appId")?;
+            fields.end()?;
+            app
+        }
+    };
+    if named.is_some() && named != flow.app {
+        return Err(command.given.at.fault(
+            format!("`{}` of another app than the flow's own is not supported", command.name),
+            "without a name it is the flow's own",
+        ));
+    }
+    Ok(vec![command.line(vec![word("close")])])
 }
 
 fn open_link(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {

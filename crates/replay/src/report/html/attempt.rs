@@ -6,8 +6,11 @@ use crate::divergence::Divergence;
 use crate::report::model::{Attempt, Outcome, Step};
 use stickpin_kernel::Error;
 
+/// So many steps that went well are shown when they are asked for.
+const MANY: usize = 40;
+
 impl Page<'_> {
-    pub(super) fn attempt(&mut self, id: &str, attempt: &Attempt, of: usize, open: bool) {
+    pub(super) fn attempt(&mut self, id: &str, file: &str, attempt: &Attempt, of: usize, open: bool) {
         let (class, word) = names(attempt.outcome);
         let several = of > 1;
         if several {
@@ -22,7 +25,7 @@ impl Page<'_> {
             self.add(&format!("<div class=\"attempt\" id=\"{id}\">\n"));
         }
         if let Some(divergence) = &attempt.divergence {
-            self.divergence(id, divergence);
+            self.divergence(id, file, divergence);
         }
         if let Some(error) = &attempt.error {
             let title = match attempt.outcome {
@@ -32,14 +35,17 @@ impl Page<'_> {
             self.error(error, title);
         }
         if !attempt.steps.is_empty() {
+            // Many steps that went well would only stand in the way of the next script.
+            let good = matches!(attempt.outcome, Outcome::Passed | Outcome::Flaky);
+            let open = if good && attempt.steps.len() > MANY { "" } else { " open" };
             self.add(&format!(
-                "<h3 class=\"quiet\">{}</h3>\n<ol class=\"steps\">\n",
+                "<details class=\"all\"{open}>\n<summary>{}</summary>\n<ol class=\"steps\">\n",
                 plural(attempt.steps.len(), "step")
             ));
             for (s, step) in attempt.steps.iter().enumerate() {
                 self.step(&format!("{id}s{}", s + 1), step, attempt);
             }
-            self.add("</ol>\n");
+            self.add("</ol>\n</details>\n");
         }
         let mut facts = vec![format!("session <code>{}</code>", text(&attempt.session))];
         facts.extend(
@@ -68,7 +74,7 @@ impl Page<'_> {
     }
 
     /// What was recorded beside what there is.
-    fn divergence(&mut self, id: &str, divergence: &Divergence) {
+    fn divergence(&mut self, id: &str, file: &str, divergence: &Divergence) {
         let place = text(&divergence.at.to_string());
         self.add(&format!(
             "<section class=\"divergence\" aria-labelledby=\"{id}-div\">\n<h3 id=\"{id}-div\">Step {} found something else</h3>\n\
@@ -90,21 +96,21 @@ impl Page<'_> {
             }
             self.add("</ul>\n");
         }
-        if let Some(resume) = &divergence.resume {
-            let command = format!(
-                "stickpin replay {} --from {} --plan-digest {}",
-                crate::script::line(&[crate::script::Template::text(&divergence.at.file)]),
-                resume.from,
-                resume.plan_digest
-            );
-            self.add(&format!(
-                "<p class=\"quiet\">Go on from here, when it is right in the app</p>\n\
-                 <div class=\"copy\"><code>{}</code><button type=\"button\" data-copy>Copy</button></div>\n",
-                text(&command)
-            ));
-        } else {
-            self.add("<p class=\"quiet\">It stands in a block or an included file: run the whole script again.</p>\n");
-        }
+        // Where the session is gone, nothing can go on in it.
+        let (what, command) = match &divergence.resume {
+            Some(resume) => {
+                ("Go on from here, when it is right in the app", resume.command(file, &resume.again()))
+            }
+            None => {
+                let file = crate::script::line(&[crate::script::Template::text(file)]);
+                ("See what it finds, and stay there", format!("replay {file}"))
+            }
+        };
+        self.add(&format!(
+            "<p class=\"quiet\">{what}</p>\n\
+             <div class=\"copy\"><code>stickpin {}</code><button type=\"button\" data-copy>Copy</button></div>\n",
+            text(&command)
+        ));
         self.add("</div>\n<div class=\"side found\">\n<h4>Found</h4>\n");
         if divergence.suggestions.is_empty() {
             self.add("<p class=\"quiet\">Nothing is like what was asked for.</p>\n");
@@ -150,6 +156,8 @@ impl Page<'_> {
                 let attempt = &id[..end];
                 self.add(&format!("<p><a href=\"#{attempt}-div\">What was found instead</a></p>\n"));
             }
+            // It is said above the steps already.
+            (Some(error), _) if attempt.error.as_ref() == Some(error) => {}
             (Some(error), _) => self.error(error, "It failed"),
             (None, _) => {}
         }

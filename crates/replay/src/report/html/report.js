@@ -55,7 +55,7 @@
   const openAll = (button) => {
     const open = button.getAttribute('aria-pressed') !== 'true';
     button.setAttribute('aria-pressed', String(open));
-    for (const step of all('details.step')) /** @type {HTMLDetailsElement} */ (step).open = open;
+    for (const e of all(open ? 'details.step, details.all' : 'details.step')) /** @type {HTMLDetailsElement} */ (e).open = open;
   };
 
   /** @param {HTMLElement} button */

@@ -85,7 +85,7 @@ fn report(text: &str) -> Report {
             r#ref: "@e7".to_owned(),
             line: text.to_owned(),
         }],
-        resume: Some(Resume { from: 2, plan_digest: text.to_owned() }),
+        resume: Some(Resume { from: 2, rounds: vec![3], behind: None, plan_digest: text.to_owned() }),
     };
     let attempt = |number, outcome| Attempt {
         number,

@@ -1,0 +1,72 @@
+//! Where the account of a run goes: checked before it begins, written when it is over.
+
+use super::whole;
+use crate::report::model::Report;
+use crate::report::{html, junit};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use stickpin_kernel::{Result, files, io_error};
+use stickpin_wire::Call;
+
+/// The files that were asked for.
+pub(super) struct Accounts {
+    junit: Option<PathBuf>,
+    html: Option<PathBuf>,
+    /// Where pictures of steps are until they are in the page.
+    pub(super) pictures: Option<PathBuf>,
+}
+
+impl Accounts {
+    /// Those of a command line. What cannot be written is said before an hour is spent.
+    ///
+    /// # Errors
+    /// `IO`, `STORAGE_FULL`.
+    pub(super) fn new(call: &Call, junit: Option<&str>, html: Option<&str>) -> Result<Self> {
+        let path = |given: Option<&str>| given.map(|path| whole(call, Path::new(path)));
+        let (junit, html) = (path(junit), path(html));
+        junit.iter().chain(&html).try_for_each(|path| writable(path))?;
+        Ok(Self { pictures: html.as_deref().map(beside), junit, html })
+    }
+
+    /// Writes them: beside first, then in their place.
+    ///
+    /// # Errors
+    /// `IO`, `STORAGE_FULL`; what was there before is untouched then.
+    pub(super) fn write(&self, report: &Report) -> Result<()> {
+        if let Some(path) = &self.junit {
+            files::write(path, junit::write(report)?.as_bytes())?;
+        }
+        if let Some(path) = &self.html {
+            let page = html::render(report, &|picture| std::fs::read(picture).ok());
+            // What was written is what counts; the pictures are of no use any more.
+            let _ = self.pictures.as_ref().map(std::fs::remove_dir_all);
+            files::write(path, page.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// The page, if one is written.
+    pub(super) fn page(&self) -> Option<PathBuf> {
+        self.html.clone()
+    }
+}
+
+/// A folder beside a file that no other run has.
+fn beside(path: &Path) -> PathBuf {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}-{}.pictures", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed)));
+    PathBuf::from(name)
+}
+
+/// Whether a file can be written where it is to go. Nothing is left behind.
+fn writable(path: &Path) -> Result<()> {
+    let failed = |e: &std::io::Error| io_error("write", path, e);
+    if path.is_dir() {
+        return Err(failed(&std::io::Error::from(std::io::ErrorKind::IsADirectory)));
+    }
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder).map_err(|e| failed(&e))?;
+    let probe = folder.join(format!(".stickpin-{}.part", std::process::id()));
+    std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe)).map_err(|e| failed(&e))
+}

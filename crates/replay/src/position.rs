@@ -1,0 +1,183 @@
+//! Points of a plan at which a run can stop and go on: a step, and in which rounds of the blocks around it.
+
+use crate::plan::{Item, Plan, Step};
+use serde::{Deserialize, Serialize};
+
+/// A point of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Position {
+    /// The number of the step, from 1.
+    pub step: usize,
+    /// In which round of each `repeat` and `retry` around it, the outermost first; from 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<u32>,
+}
+
+impl Position {
+    /// A step that stands in no block with rounds.
+    #[must_use]
+    pub const fn step(step: usize) -> Self {
+        Self { step, rounds: Vec::new() }
+    }
+
+    /// The same seen from outside of a block.
+    fn within(mut self, round: u32) -> Self {
+        self.rounds.insert(0, round);
+        self
+    }
+}
+
+/// `7`, `7@2,1`.
+impl std::fmt::Display for Position {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.step)?;
+        for (i, round) in self.rounds.iter().enumerate() {
+            write!(f, "{}{round}", if i == 0 { "@" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl Item {
+    /// The number of its last step; 0 if it has none.
+    pub(crate) fn last(&self) -> usize {
+        let of = |items: &[Self]| items.iter().rev().map(Self::last).find(|last| *last > 0);
+        match self {
+            Self::Step(step) => step.number,
+            Self::Retry { items, .. } | Self::Repeat { items, .. } => of(items).unwrap_or(0),
+            Self::If { asked, items } => of(items).unwrap_or(asked.number),
+        }
+    }
+
+    /// Where a run that arrives at it is.
+    fn begins(&self) -> Option<Position> {
+        match self {
+            Self::Step(step) => Some(Position::step(step.number)),
+            Self::If { asked, .. } => Some(Position::step(asked.number)),
+            Self::Retry { items, .. } | Self::Repeat { items, .. } => {
+                items.iter().find_map(Self::begins).map(|inside| inside.within(1))
+            }
+        }
+    }
+}
+
+impl Plan {
+    /// The step at a position; none where there is none, or not in such a round.
+    #[must_use]
+    pub fn at(&self, position: &Position) -> Option<&Step> {
+        at(&self.items, position.step, &position.rounds)
+    }
+
+    /// Where a run goes on that has done the step at a position; none at the end.
+    #[must_use]
+    pub fn behind(&self, position: &Position) -> Option<Position> {
+        behind(&self.items, position.step, &position.rounds)
+    }
+
+    /// How many blocks with rounds there are around a step; none if there is no such step.
+    #[must_use]
+    pub fn depth(&self, step: usize) -> Option<usize> {
+        depth(&self.items, step)
+    }
+}
+
+fn at<'p>(items: &'p [Item], step: usize, rounds: &[u32]) -> Option<&'p Step> {
+    match items.iter().find(|item| item.last() >= step)? {
+        Item::Step(found) => (found.number == step && rounds.is_empty()).then_some(found),
+        Item::If { asked, .. } if asked.number == step => rounds.is_empty().then_some(asked),
+        Item::If { items, .. } => at(items, step, rounds),
+        Item::Retry { times, items } | Item::Repeat { times, items } => {
+            let (round, inner) = rounds.split_first()?;
+            if (1..=*times).contains(round) { at(items, step, inner) } else { None }
+        }
+    }
+}
+
+fn depth(items: &[Item], step: usize) -> Option<usize> {
+    match items.iter().find(|item| item.last() >= step)? {
+        Item::Step(found) => (found.number == step).then_some(0),
+        Item::If { asked, .. } if asked.number == step => Some(0),
+        Item::If { items, .. } => depth(items, step),
+        Item::Retry { items, .. } | Item::Repeat { items, .. } => Some(1 + depth(items, step)?),
+    }
+}
+
+fn behind(items: &[Item], step: usize, rounds: &[u32]) -> Option<Position> {
+    let here = items.iter().position(|item| item.last() >= step)?;
+    let (round, inner) = rounds.split_first().map_or((1, rounds), |(round, inner)| (*round, inner));
+    let inside = match &items[here] {
+        Item::Step(_) => None,
+        Item::If { asked, .. } if asked.number == step => None,
+        Item::If { items, .. } => behind(items, step, rounds),
+        Item::Retry { items, .. } => behind(items, step, inner).map(|inside| inside.within(round)),
+        Item::Repeat { times, items } => match behind(items, step, inner) {
+            Some(inside) => Some(inside.within(round)),
+            // Its last step: the next round, if there is one.
+            None if round < *times => {
+                items.iter().find_map(Item::begins).map(|first| first.within(round + 1))
+            }
+            None => None,
+        },
+    };
+    inside.or_else(|| items[here + 1..].iter().find_map(Item::begins))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vars::Vars;
+    use std::path::Path;
+
+    /// 1 · 2 · repeat 2: [3 · if 4: [5] · retry 2: [6 7]] · 8
+    const NESTED: &str = "open sim:shop\nback\nrepeat 2 {\n  press a=b\n  if visible id=c {\n    press id=d\n  }\n\
+         retry 2 {\n    press id=e\n    press id=f\n  }\n}\nclose\n";
+
+    fn plan() -> Plan {
+        let text = NESTED.replace("a=b", "id=b");
+        Plan::read(Path::new("a.ad"), &Vars::default(), &|_| Ok(text.clone())).unwrap()
+    }
+
+    fn all(plan: &Plan, mut at: Position) -> Vec<String> {
+        let mut seen = Vec::new();
+        loop {
+            let step = plan.at(&at).expect("a position that a run may begin at");
+            assert_eq!(step.number, at.step);
+            assert_eq!(plan.depth(at.step), Some(at.rounds.len()));
+            seen.push(at.to_string());
+            match plan.behind(&at) {
+                Some(next) => at = next,
+                None => return seen,
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_behind_a_step_is_what_a_run_does_next() {
+        let plan = plan();
+        // Whether what `if` asks holds is not known: what is behind it is what comes when it does not.
+        assert_eq!(
+            all(&plan, Position::step(1)),
+            ["1", "2", "3@1", "4@1", "6@1,1", "7@1,1", "3@2", "4@2", "6@2,1", "7@2,1", "8"]
+        );
+        // In a round of `retry` that is not the first, and in what `if` holds.
+        let inside = |step, rounds: &[u32]| all(&plan, Position { step, rounds: rounds.to_vec() });
+        assert_eq!(inside(6, &[2, 2]), ["6@2,2", "7@2,2", "8"]);
+        assert_eq!(inside(5, &[2]), ["5@2", "6@2,1", "7@2,1", "8"]);
+    }
+
+    #[test]
+    fn there_is_no_such_step_in_no_such_round() {
+        let plan = plan();
+        for (step, rounds) in
+            [(0, &[][..]), (9, &[]), (3, &[]), (3, &[3]), (3, &[0]), (1, &[1]), (6, &[1]), (6, &[1, 3])]
+        {
+            assert_eq!(
+                plan.at(&Position { step, rounds: rounds.to_vec() }).map(|s| s.number),
+                None,
+                "{step} {rounds:?}"
+            );
+        }
+        assert_eq!(plan.depth(9), None);
+    }
+}
