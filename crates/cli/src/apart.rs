@@ -3,7 +3,7 @@
 
 use crate::env::Env;
 use crate::output::Streams;
-use crate::{daemon, own, parse, place};
+use crate::{daemon, parse, place};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use stickpin_kernel::device::CancellationToken;
@@ -50,7 +50,7 @@ fn answer(
         let cancel = CancellationToken::new();
         let call = Call {
             client: Arc::new(SocketClient::new(place, daemon::start(env))),
-            caller: own::caller(&env.cwd, env.home.as_deref(), None),
+            caller: env.caller(None),
             session: parse::session(options, env),
             render: options.render(),
             variables: env.variables.clone(),

@@ -1,8 +1,9 @@
 //! What a command line learns from its surroundings. The binary reads it; nothing here looks at a variable.
 
+use crate::own;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use stickpin_kernel::{Caller, Error, ErrorCode, Result, paths};
+use stickpin_kernel::{Caller, Error, ErrorCode, Result, Secret, paths};
 
 /// The surroundings of one call.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +24,8 @@ pub struct Env {
     pub mcp_token: Option<String>,
     /// `STICKPIN_VAR_KEY`, else `AD_VAR_KEY`, by KEY: variables of scripts.
     pub variables: BTreeMap<String, String>,
+    /// `STICKPIN_SECRET_NAME` by NAME: what `fill --secret` fills in and no answer shows.
+    pub secrets: BTreeMap<String, Secret>,
     /// Whether a person sees what is said beside the answer.
     pub terminal: bool,
     /// This program, which is started again as the daemon.
@@ -32,6 +35,12 @@ pub struct Env {
 }
 
 impl Env {
+    /// Who calls, with what its commands may use. A client that has a name has a session of its own.
+    #[must_use]
+    pub fn caller(&self, client: Option<&str>) -> Caller {
+        Caller { secrets: self.secrets.clone(), ..own::caller(&self.cwd, self.home.as_deref(), client) }
+    }
+
     /// The state dir: the option, else the variable, else a folder under the home directory.
     ///
     /// # Errors

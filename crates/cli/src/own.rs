@@ -18,6 +18,7 @@ pub fn caller(cwd: &Path, home: Option<&Path>, client: Option<&str>) -> Caller {
         key: root.display().to_string(),
         own_session: session_name(root, client),
         client: client.map(str::to_owned),
+        ..Caller::default()
     }
 }
 

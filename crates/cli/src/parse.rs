@@ -1,8 +1,8 @@
 //! From words to what should be done. Pure: no file, no socket.
 
 use crate::env::Env;
+use crate::help;
 use crate::local::{Local, Other};
-use crate::{help, own};
 use clap::ArgMatches;
 use clap::error::ErrorKind;
 use serde_json::{Map, Value};
@@ -60,7 +60,7 @@ fn call(entry: &'static Entry, args: Vec<String>, env: &Env) -> Result<Plan> {
         command: entry.spec.name.to_owned(),
         input: line.input,
         session,
-        caller: own::caller(&env.cwd, env.home.as_deref(), None),
+        caller: env.caller(None),
         render: line.options.render(),
         timeout_ms: line.options.timeout_ms,
         since: None,

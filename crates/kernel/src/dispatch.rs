@@ -8,6 +8,7 @@ use crate::mailbox;
 use crate::registry::{self, Entry, Form, Prepared, Produced};
 use crate::render::{self, Show, Text};
 use crate::request::{Detail, Format, RefsEnvelope, Render, Request, Response};
+use crate::secret::{self, Secret};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::pin::pin;
@@ -187,6 +188,9 @@ fn respond(entry: &Entry, cx: &mut Cx, result: Result<Box<dyn Produced>>) -> Res
     if response.error.is_none() {
         add_what_was_seen(&mut response, entry);
     }
+    let mut secrets: Vec<Secret> = cx.caller.secrets.values().cloned().collect();
+    secrets.extend(cx.live().map(|live| live.secrets.clone()).unwrap_or_default());
+    secret::hide(&mut response, &secrets);
     if let Ok(live) = cx.live() {
         live.lost |= response.error.as_ref().is_some_and(|e| e.code == ErrorCode::BackendLost);
     }

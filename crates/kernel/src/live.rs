@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::host::{Status, private_dir};
 use crate::picture::Pictures;
 use crate::recording::Recording;
+use crate::secret::Secret;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stickpin_session::Session;
@@ -32,6 +33,8 @@ pub(crate) struct Live {
     pub(crate) idle_timeout: Option<Duration>,
     /// What is written down, while it is recorded.
     pub(crate) recording: Option<Recording>,
+    /// What was filled in and is not to be shown, by whoever asks.
+    pub(crate) secrets: Vec<Secret>,
     /// A command found that the app is gone.
     pub(crate) lost: bool,
 }

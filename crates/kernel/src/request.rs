@@ -3,8 +3,10 @@
 use crate::device::Dialog;
 use crate::error::Error;
 use crate::recording::Expectation;
+use crate::secret::Secret;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// One command of one caller.
@@ -56,6 +58,9 @@ pub struct Caller {
     /// one of them reads renews nothing for another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
+    /// Values that its commands may use by name, and that no answer says (`fill --secret`).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub secrets: BTreeMap<String, Secret>,
 }
 
 /// How an answer should be rendered.

@@ -84,7 +84,7 @@ pub(crate) const CORE: &[Core] = &[
         command: "fill",
         key: None,
         about: "Replace the text of a field (\"\" clears it) and check that the field took it.",
-        unlisted: RARE,
+        unlisted: &["receipt", "allowChanged", "timeout", "recordAs"],
     },
     Core {
         command: "form",

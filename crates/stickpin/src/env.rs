@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::io::IsTerminal;
 use stickpin_cli::Env;
+use stickpin_kernel::Secret;
 
 /// Where the daemon keeps its state.
 const STATE_DIR: &str = "STICKPIN_STATE_DIR";
@@ -19,6 +20,8 @@ const MCP_TOKEN: &str = "STICKPIN_MCP_TOKEN";
 const VAR: &str = "STICKPIN_VAR_";
 /// The same, as other programs that run `.ad` scripts have it.
 const AD_VAR: &str = "AD_VAR_";
+/// Followed by a name: what `fill --secret NAME` fills in. No answer shows it.
+const SECRET: &str = "STICKPIN_SECRET_";
 /// How much the daemon's log says: `error`, `warn`, `info`, `debug`, `trace`.
 const LOG: &str = "STICKPIN_LOG";
 /// The browser to start and none other.
@@ -71,22 +74,23 @@ pub(crate) fn of_command_line() -> std::io::Result<Env> {
         stale_refs: text(STALE_REFS),
         mcp_profile: text(MCP_PROFILE),
         mcp_token: text(MCP_TOKEN),
-        variables: variables(),
+        variables: named(&[AD_VAR, VAR]),
+        secrets: named(&[SECRET]).into_iter().map(|(name, value)| (name, Secret::new(value))).collect(),
         terminal: std::io::stderr().is_terminal(),
         program: env::current_exe()?,
         of_daemon: OF_DAEMON,
     })
 }
 
-/// Variables of scripts. Our name for one comes before the other.
-fn variables() -> BTreeMap<String, String> {
+/// Variables whose names begin so, by the rest of their names. The last beginning counts.
+fn named(beginnings: &[&str]) -> BTreeMap<String, String> {
     let all: Vec<(String, String)> =
         env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect();
     let of = |prefix: &str| {
         let named = all.iter().filter_map(|(k, v)| Some((k.strip_prefix(prefix)?.to_owned(), v.clone())));
         named.collect::<Vec<_>>()
     };
-    of(AD_VAR).into_iter().chain(of(VAR)).collect()
+    beginnings.iter().flat_map(|beginning| of(beginning)).filter(|(name, _)| !name.is_empty()).collect()
 }
 
 /// How much the daemon's log says.

@@ -59,9 +59,7 @@ fn setup(mcp: &Mcp, env: &Env) -> Result<Setup> {
         max_chars: mcp.max_chars.unwrap_or(MAX_CHARS),
         session: given(&mcp.session).or_else(|| given(&env.session)),
         stale_refs: given(&env.stale_refs),
-        caller: Arc::new(move |client| {
-            stickpin_cli::caller(&of_caller.cwd, of_caller.home.as_deref(), Some(client))
-        }),
+        caller: Arc::new(move |client| of_caller.caller(Some(client))),
         state_dir: Arc::new(move |named| of_dir.state_dir(named.or(state_dir.as_deref()))),
         apart: stickpin_replay::COMMANDS,
         variables: env.variables.clone(),

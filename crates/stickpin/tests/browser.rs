@@ -4,7 +4,9 @@
 
 mod support;
 
-use support::{World, eventually};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use support::{Ran, World, eventually};
 
 /// Processes that were started with something in our state dir.
 fn browsers(world: &World) -> Vec<String> {
@@ -37,4 +39,96 @@ fn a_browser_and_its_profile_do_not_outlive_a_daemon_that_is_killed() {
         std::fs::read_dir(world.state_dir().join("sessions")).unwrap().next().is_none()
     });
     world.ok("open about:blank");
+}
+
+/// A display that nobody else has.
+struct Display {
+    server: Child,
+    name: String,
+}
+
+impl Display {
+    /// `None`, said on stderr, where there is no Xvfb.
+    fn start() -> Option<Self> {
+        let mut command = Command::new("Xvfb");
+        // It takes a number that is free, and says which when it is ready.
+        command.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"]);
+        let started = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let mut server = match started {
+            Ok(server) => server,
+            Err(e) => {
+                assert!(std::env::var_os("STICKPIN_REQUIRE_DESKTOP").is_none(), "Xvfb is required: {e}");
+                eprintln!("skipped: no Xvfb ({e}); `cargo xtask setup` installs it");
+                return None;
+            }
+        };
+        let mut number = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut number).unwrap();
+        assert!(!number.trim().is_empty(), "Xvfb did not start");
+        Some(Self { server, name: format!(":{}", number.trim()) })
+    }
+
+    fn end(&mut self) {
+        self.server.kill().unwrap();
+        self.server.wait().unwrap();
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+#[test]
+fn a_browser_with_a_window() {
+    let Some(mut display) = Display::start() else { return };
+    let world = World::new();
+    let run = |args: &[&str]| -> Ran {
+        world.command(args).env("DISPLAY", &display.name).output().expect("it runs").into()
+    };
+    let page = world.path().join("page.html");
+    let html = "<!doctype html><title>Seen</title><label>Name <input></label>
+        <button onclick=\"document.title = document.querySelector('input').value\">Save</button>";
+    std::fs::write(&page, html).unwrap();
+    let page = page.display().to_string();
+    let opened = run(&["open", &page, "--headed"]);
+    if opened.err.starts_with("TOOL_MISSING") {
+        eprintln!("skipped: {}", opened.err);
+        return;
+    }
+    assert_eq!(opened.code, 0, "{opened:?}");
+    for words in [
+        &["fill", "label=Name", "Ada"][..],
+        &["press", "text=Save"],
+        &["wait", "fn", "document.title === 'Ada'"],
+    ] {
+        let ran = run(words);
+        assert_eq!(ran.code, 0, "{words:?}: {ran:?}");
+    }
+    let picture = world.path().join("shot.png").display().to_string();
+    assert_eq!(run(&["screenshot", &picture]).code, 0);
+    assert!(std::fs::metadata(&picture).unwrap().len() > 500);
+    // It is on that display: the browser ends with it, and that is said.
+    display.end();
+    let mut lost = None;
+    eventually("the browser is gone", || {
+        let ran = world.run(&["get", "title"]);
+        let gone = ran.code != 0;
+        lost = Some(ran);
+        gone
+    });
+    let lost = lost.unwrap();
+    assert!(lost.err.contains("open"), "{lost:?}");
+    // No window without a display; without a window all goes on.
+    let refused = world.run(&["open", &page, "--headed"]);
+    assert!(
+        refused.err.starts_with("BACKEND_LOST") && refused.err.contains("needs a display"),
+        "{refused:?}"
+    );
+    let opened = world.run(&["open", &page]);
+    assert_eq!(opened.code, 0, "{opened:?}");
+    assert_eq!(world.ok("get title").trim(), "Seen");
 }

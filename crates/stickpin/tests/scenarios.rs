@@ -95,6 +95,7 @@ scenarios! {
     sessions
     settings
     shop
+    secrets
     signin
     stale
     tabs

@@ -3,7 +3,7 @@
 
 use crate::expect::Outcome;
 use crate::scenario::SurfaceName;
-use crate::surface::Surface;
+use crate::surface::{Surface, TOKEN};
 use rmcp::model::CallToolRequestParams;
 use rmcp::service::RunningService;
 use rmcp::{RoleClient, ServiceExt};
@@ -75,6 +75,7 @@ impl Mcp {
                 .env("HOME", &self.dir)
                 .env("STICKPIN_STATE_DIR", self.dir.join("state"))
                 .env("STICKPIN_SESSION", "scenario")
+                .env(format!("STICKPIN_SECRET_{}", TOKEN.0), TOKEN.1)
                 .env_remove("STICKPIN_STALE_REFS")
                 .env_remove("STICKPIN_MCP_PROFILE")
                 .env_remove("STICKPIN_MCP_TOKEN")

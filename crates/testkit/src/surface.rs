@@ -10,7 +10,7 @@ use stickpin_cli::Env;
 use stickpin_daemon::DiskNumbers;
 use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::{
-    Error, ErrorCode, Format, Host, HostConfig, Provider, Request, Response, receipt_is_error,
+    Error, ErrorCode, Format, Host, HostConfig, Provider, Request, Response, Secret, receipt_is_error,
 };
 use stickpin_replay::script::{Kind, Node, Script as ScriptOf, Template, write};
 use stickpin_replay::{AdScribe, Plan, RunOptions, Vars, run};
@@ -30,6 +30,9 @@ pub trait Surface {
     fn call(&mut self, words: &[String], folder: &Path) -> Outcome;
 }
 
+/// The secret that every caller of a scenario has: its name and value.
+pub(crate) const TOKEN: (&str, &str) = ("TOKEN", "tok-5f2a91c7e0b3");
+
 /// The surroundings of a test: its own state dir, home and working directory.
 fn env(dir: &Path, program: &Path) -> Env {
     Env {
@@ -41,6 +44,7 @@ fn env(dir: &Path, program: &Path) -> Env {
         mcp_profile: None,
         mcp_token: None,
         variables: Default::default(),
+        secrets: [(TOKEN.0.to_owned(), Secret::new(TOKEN.1))].into(),
         terminal: false,
         program: program.to_owned(),
         of_daemon: &[],
@@ -194,7 +198,7 @@ impl Surface for Script {
             session: env.session.clone(),
             given: self.given.clone(),
             wait: Duration::ZERO,
-            ..RunOptions::new(stickpin_cli::caller(folder, env.home.as_deref(), None))
+            ..RunOptions::new(Env { cwd: folder.to_owned(), ..env.clone() }.caller(None))
         };
         let command = plan.first().map_or("", |step| step.line.entry.spec.name);
         let heard = Heard { host, command, answer: Mutex::default() };
@@ -286,6 +290,7 @@ impl Binary {
             .env("HOME", &self.dir)
             .env("STICKPIN_STATE_DIR", self.dir.join("state"))
             .env("STICKPIN_SESSION", "scenario")
+            .env(format!("STICKPIN_SECRET_{}", TOKEN.0), TOKEN.1)
             .env_remove("STICKPIN_STALE_REFS")
             .stdin(Stdio::null());
         command

@@ -193,10 +193,16 @@ impl Launch<'_> {
     fn start_error(&self, why: &str, log: &Path) -> Error {
         let said =
             std::fs::read(log).map(|text| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default();
-        let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
-        let hint = if said.contains("sandbox") {
+        // Without a display that line is followed by others that only tell of its end.
+        let mut lines = said.lines().rev().filter(|line| !line.trim().is_empty());
+        let display = lines.clone().find(|line| self.headed && is_about_display(line));
+        let last = display.or_else(|| lines.next()).unwrap_or("nothing");
+        let hint = if display.is_some() {
+            "a window needs a display, and the daemon has the one of whoever started it: stickpin daemon stop, then open \
+             --headed where DISPLAY or WAYLAND_DISPLAY is set, or open without --headed"
+        } else if said.contains("sandbox") {
             "its sandbox cannot work here; if you trust the pages: stickpin daemon stop, then STICKPIN_NO_SANDBOX=1"
-        } else if !self.headed || said.contains("DISPLAY") || said.contains("display") {
+        } else if !self.headed {
             "stickpin doctor"
         } else {
             "if this is a wrapper (snap), let STICKPIN_CHROMIUM name the program itself"
@@ -206,6 +212,13 @@ impl Launch<'_> {
         Error::new(ErrorCode::BackendLost, format!("{program} did not start: {why}; it said: {last}"))
             .hint(hint)
     }
+}
+
+/// Whether a line of a browser's log says that there is no display for its window.
+fn is_about_display(line: &str) -> bool {
+    ["DISPLAY", "X server", "open display", "wayland", "platform failed to initialize"]
+        .iter()
+        .any(|word| line.contains(word))
 }
 
 impl Browser {

@@ -12,6 +12,9 @@ use serde_json::json;
 use std::time::Duration;
 use stickpin_tree::{escape, quote};
 
+/// Names of secrets that a message lists.
+const NAMED: usize = 10;
+
 /// Characters of what a field takes, in a message.
 const ACCEPTS: usize = 200;
 
@@ -24,8 +27,13 @@ acting! {
         #[schemars(extend("x-positional" = 0))]
         target: Target,
         /// The new content; an empty text clears the field.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(extend("x-positional" = 1, "x-text" = true))]
-        text: String,
+        text: Option<String>,
+        /// Instead of a text: what STICKPIN_SECRET_NAME holds in the environment. No answer shows it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("x-placeholder" = "NAME"))]
+        secret: Option<String>,
         /// In a recording `${NAME}` stands for the text; a replay is given it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(extend("x-placeholder" = "NAME", "x-unrecorded" = true))]
@@ -39,7 +47,11 @@ impl Command for Fill {
         idempotent: true,
         effect: Effect::Mutates,
         needs: &[Capability::Fill],
-        examples: &["stickpin fill @e2 qa@example.com", "stickpin fill 'label=\"Notes\"' ''"],
+        examples: &[
+            "stickpin fill @e2 qa@example.com",
+            "stickpin fill 'label=\"Notes\"' ''",
+            "stickpin fill label=Password --secret SHOP",
+        ],
         ..Spec::SESSION
     };
     type Output = Acted;
@@ -50,8 +62,44 @@ impl Command for Fill {
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
-        let (ready, acted) = fill(cx, &self.target, &self.text, how).await?;
+        let text = match (self.text, &self.secret) {
+            (Some(text), None) => text,
+            (None, Some(name)) => cx.secret(name)?,
+            (given, _) => {
+                let why =
+                    if given.is_some() { "a text or --secret, not both" } else { "a text, or --secret NAME" };
+                return Err(Error::new(ErrorCode::InvalidArgs, format!("`fill` takes {why}"))
+                    .hint("stickpin fill @e2 qa@example.com, or stickpin fill @e3 --secret SHOP"));
+            }
+        };
+        let (ready, acted) = fill(cx, &self.target, &text, how).await?;
         cx.after(Some(&ready), how, acted).await
+    }
+}
+
+impl Cx {
+    /// A value that this session does not show from now on.
+    ///
+    /// # Errors
+    /// `INVALID_ARGS` when the caller has none of this name.
+    fn secret(&mut self, name: &str) -> Result<String> {
+        let Some(secret) = self.caller.secrets.get(name).cloned() else {
+            let known: Vec<String> = self.caller.secrets.keys().take(NAMED).map(|n| quote(n)).collect();
+            let known = if known.is_empty() {
+                "there is none".to_owned()
+            } else {
+                format!("there are {}", known.join(", "))
+            };
+            return Err(Error::new(ErrorCode::InvalidArgs, format!("no secret is called {}", quote(name))).hint(
+                format!("{known}; a program gets one from STICKPIN_SECRET_NAME in the environment it is started with"),
+            ));
+        };
+        let value = secret.reveal().to_owned();
+        let secrets = &mut self.live()?.secrets;
+        if !secrets.contains(&secret) {
+            secrets.push(secret);
+        }
+        Ok(value)
     }
 }
 

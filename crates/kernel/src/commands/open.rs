@@ -296,6 +296,7 @@ impl Open {
             dir,
             idle_timeout,
             recording: None,
+            secrets: Vec::new(),
             lost: false,
         };
         host.forget_ending(&cx.session_name);

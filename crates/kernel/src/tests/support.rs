@@ -41,6 +41,7 @@ impl Bench {
             key: "me".into(),
             own_session: "mine".into(),
             client: None,
+            ..Caller::default()
         };
         Self { host: Host::new(config), fake, caller, _dir: Arc::new(TempDir(dir)) }
     }

@@ -1,0 +1,165 @@
+//! Values that are used and never shown: a front end knows them by name from its own environment, an act puts one into a
+//! field, and whatever is answered has dots in its place.
+
+use crate::request::Response;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+
+/// What stands for a secret.
+pub(crate) const DOTS: &str = "•••";
+
+/// Characters by which a secret is found that an answer cuts short.
+const HEAD: usize = 12;
+
+/// Shorter ones are not looked for inside of other words: they would be found everywhere.
+const SHORT: usize = 4;
+
+/// A value that is not shown, not even where requests are printed for debugging.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+impl Secret {
+    /// A value to be hidden.
+    #[must_use]
+    pub fn new(value: impl Into<String>) -> Self {
+        Self(value.into())
+    }
+
+    /// The value, to be put where it belongs.
+    #[must_use]
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(DOTS)
+    }
+}
+
+/// Puts dots in place of secrets, wherever a response says them.
+pub(crate) fn hide(response: &mut Response, secrets: &[Secret]) {
+    let forms = forms(secrets);
+    if forms.is_empty() {
+        return;
+    }
+    let hide = |text: &mut String| hide_in(text, &forms);
+    let Response { output, text, error, warning, receipt, dialog, .. } = response;
+    text.iter_mut().chain(warning).chain(receipt).for_each(hide);
+    output.iter_mut().for_each(|value| hide_in_json(value, &forms));
+    if let Some(error) = error {
+        hide(&mut error.message);
+        hide(&mut error.hint);
+        hide_in_json(&mut error.details, &forms);
+    }
+    if let Some(dialog) = dialog {
+        hide(&mut dialog.message);
+        hide(&mut dialog.default);
+    }
+}
+
+/// How each may be written, the longest first: one may be a part of another.
+fn forms(secrets: &[Secret]) -> Vec<String> {
+    let mut forms = Vec::new();
+    for secret in secrets.iter().filter(|s| !s.0.is_empty()) {
+        let escaped = stickpin_tree::escape(&secret.0, usize::MAX);
+        // As JSON and our own quotes write it.
+        let json = Value::from(secret.0.as_str()).to_string();
+        forms.extend([secret.0.clone(), escaped.to_string(), json[1..json.len() - 1].to_owned()]);
+    }
+    forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    forms.dedup();
+    forms
+}
+
+fn hide_in_json(value: &mut Value, forms: &[String]) {
+    match value {
+        Value::String(text) => hide_in(text, forms),
+        Value::Array(items) => items.iter_mut().for_each(|item| hide_in_json(item, forms)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| hide_in_json(field, forms)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn hide_in(text: &mut String, forms: &[String]) {
+    for form in forms {
+        let length = form.chars().count();
+        let head = form.char_indices().nth(HEAD.min(length)).map_or(form.as_str(), |(at, _)| &form[..at]);
+        let mut from = 0;
+        while let Some(found) = text[from..].find(head) {
+            let begin = from + found;
+            // As far as it goes on like the secret: an answer may cut it.
+            let same = text[begin..].chars().zip(form.chars()).take_while(|(a, b)| a == b);
+            let end = begin + same.map(|(c, _)| c.len_utf8()).sum::<usize>();
+            let alone = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
+            let bounded = alone(text[..begin].chars().next_back()) && alone(text[end..].chars().next());
+            if length < SHORT && !bounded {
+                from = end;
+                continue;
+            }
+            text.replace_range(begin..end, DOTS);
+            from = begin + DOTS.len();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn hidden(text: &str, secrets: &[&str]) -> String {
+        let secrets: Vec<Secret> = secrets.iter().copied().map(Secret::new).collect();
+        let mut response = Response { text: Some(text.to_owned()), ..Response::default() };
+        hide(&mut response, &secrets);
+        response.text.unwrap_or_default()
+    }
+
+    #[test]
+    fn a_secret_is_not_said_however_it_is_written() {
+        assert_eq!(hidden("a hunter2 b hunter2", &["hunter2"]), "a ••• b •••");
+        assert_eq!(
+            hidden(r#"textbox "Key" ="say \"x\"\nand" ok"#, &["say \"x\"\nand"]),
+            r#"textbox "Key" ="•••" ok"#
+        );
+        // Cut by an answer, and one inside of the other.
+        assert_eq!(hidden("=\"correct horse battery…\"", &["correct horse battery staple"]), "=\"•••…\"");
+        assert_eq!(hidden("hunter2hunter3", &["hunter2", "hunter2hunter3"]), "•••");
+        // A short one only where it stands by itself.
+        assert_eq!(hidden("pin 12, row 1234", &["12"]), "pin •••, row 1234");
+        assert_eq!(hidden("as it was", &["", "other"]), "as it was");
+    }
+
+    #[test]
+    fn every_part_of_a_response_is_looked_at() {
+        let secret = "hunter2";
+        let mut response = Response {
+            output: Some(json!({ "value": secret, "rows": [{ "text": "a hunter2" }], "n": 1 })),
+            warning: Some(secret.to_owned()),
+            receipt: vec![format!("announced {secret}")],
+            error: Some(
+                crate::Error::new(crate::ErrorCode::FillMismatch, secret)
+                    .hint(secret)
+                    .details(json!({ "value": secret })),
+            ),
+            dialog: Some(crate::device::Dialog {
+                message: secret.to_owned(),
+                default: secret.to_owned(),
+                ..crate::device::Dialog::default()
+            }),
+            ..Response::default()
+        };
+        hide(&mut response, &[Secret::new(secret)]);
+        let all = serde_json::to_string(&response).expect("it is plain");
+        assert!(!all.contains(secret), "{all}");
+        assert_eq!(all.matches(DOTS).count(), 9, "{all}");
+    }
+
+    #[test]
+    fn it_is_not_printed_for_debugging() {
+        assert_eq!(format!("{:?}", Secret::new("hunter2")), DOTS);
+    }
+}
