@@ -1,5 +1,6 @@
 //! Serving: connections, calls, and the reasons to go.
 
+use crate::lanes::Lanes;
 use crate::numbers::{self, Clock};
 use crate::{DiskNumbers, Options, leftovers};
 use serde::Serialize;
@@ -46,12 +47,18 @@ pub(crate) async fn serve(options: &Options, place: Place, listener: StdListener
 
     let daemon = Arc::new(Daemon::new(options, place));
     daemon.repair().await;
+    let lanes = Lanes::new(std::thread::available_parallelism().map_or(1, usize::from));
     let idle = daemon.idle(options.idle_exit);
     tokio::pin!(idle);
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => drop(tokio::spawn(Arc::clone(&daemon).connection(stream))),
+                Ok((stream, _)) => {
+                    // A client that has just gone is no reason to begin another thread for the next one.
+                    tokio::task::yield_now().await;
+                    let daemon = Arc::clone(&daemon);
+                    lanes.take(stream, move |stream| Arc::clone(&daemon).connection(stream));
+                }
                 // No file descriptor is free, or the peer went: the next one may be luckier.
                 Err(e) => {
                     tracing::warn!("accept: {e}");
@@ -76,6 +83,7 @@ pub(crate) async fn serve(options: &Options, place: Place, listener: StdListener
     daemon.host.shutdown().await;
     // Whoever waits for the end of its connection waits for this process.
     let _ = tokio::time::timeout(FAREWELL, daemon.answered()).await;
+    lanes.end().await;
     Ok(())
 }
 

@@ -50,7 +50,9 @@ impl Suite {
         });
         let mut running = JoinSet::new();
         for worker in 1..=workers {
-            running.spawn(work(Arc::clone(&shared), worker));
+            let attempts = &shared.suite.attempts;
+            let attempts = if workers > 1 { attempts.beside() } else { attempts.clone() };
+            running.spawn(work(Arc::clone(&shared), attempts, worker));
         }
         // A worker that panicked leaves its files without a report: they count as not run.
         while running.join_next().await.is_some() {}
@@ -90,10 +92,9 @@ impl Shared {
 }
 
 /// Takes one script after the other until none is left.
-async fn work(shared: Arc<Shared>, worker: usize) {
+async fn work(shared: Arc<Shared>, attempts: Attempts, worker: usize) {
     loop {
         let at = shared.next.fetch_add(1, Ordering::Relaxed);
-        let attempts = &shared.suite.attempts;
         let Some(file) = shared.suite.files.get(at) else { return };
         if attempts.call.cancel.is_cancelled() || shared.stops_after_failure() {
             return;

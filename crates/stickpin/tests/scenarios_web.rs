@@ -10,8 +10,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_testkit::{
-    InProcess, Mcp, McpClient, Outcome, PageServer, ProcessJson, ProcessText, Surface, SurfaceName, chromium,
-    npm, run_file, scenario_files, workspace_root,
+    InProcess, Mcp, McpClient, Outcome, PageServer, ProcessJson, ProcessText, Scenario, Script, Surface,
+    SurfaceName, chromium, npm, run_file, scenario_files, workspace_root,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
@@ -30,6 +30,10 @@ type Made = Option<Box<dyn Surface>>;
 
 fn in_process(dir: &Path) -> Made {
     Some(Box::new(InProcess::new(dir, vec![Arc::new(chromium()?)])))
+}
+
+fn script(dir: &Path) -> Made {
+    Some(Box::new(Script::new(dir, vec![Arc::new(chromium()?)])))
 }
 
 fn process_text(dir: &Path) -> Made {
@@ -112,7 +116,7 @@ fn mcp_and_line(dir: &Path) -> Made {
 /// what the device does is the same behind each.
 macro_rules! scenarios {
     ($($name:ident: $($surface:ident)*;)*) => {
-        const NAMES: &[&str] = &[$(stringify!($name),)*];
+        const SURFACES: &[(&str, &[&str])] = &[$((stringify!($name), &[$(stringify!($surface)),*]),)*];
 
         $(mod $name {
             $(#[test]
@@ -125,18 +129,18 @@ macro_rules! scenarios {
 
 scenarios! {
     web_blessing: in_process mcp process_text;
-    web_choices: in_process process_json;
-    web_files: in_process mcp;
+    web_choices: in_process script process_json;
+    web_files: in_process script mcp;
     web_lies: in_process mcp mcp_typescript process_text process_json;
-    web_moving: in_process mcp;
-    web_orders: in_process mcp_typescript process_json;
-    web_reach: in_process mcp_typescript;
-    web_read: in_process mcp;
-    web_signin: in_process mcp process_text;
-    web_tabs: in_process mcp_typescript;
-    web_traffic: in_process mcp process_text;
+    web_moving: in_process script mcp;
+    web_orders: in_process script mcp_typescript process_json;
+    web_reach: in_process script mcp_typescript;
+    web_read: in_process script mcp;
+    web_signin: in_process script mcp process_text;
+    web_tabs: in_process script mcp_typescript;
+    web_traffic: in_process script mcp process_text;
     web_two_callers: in_process process_text mcp mcp_typescript mcp_http mcp_and_line;
-    web_widgets: in_process mcp;
+    web_widgets: in_process script mcp;
 }
 
 /// What a page says as text stands between two lines that it cannot know, and everything else is ours.
@@ -230,13 +234,16 @@ fn sessions_and_state_dirs_of_one_client_are_apart() {
 }
 
 #[test]
-fn every_file_runs() {
+fn every_file_runs_and_as_a_script_too_unless_it_says_why_not() {
     let files = scenario_files("web").expect("the scenarios");
-    let there: BTreeSet<&str> = files.iter().filter_map(|path| path.file_stem()?.to_str()).collect();
-    let run: Vec<String> = NAMES.iter().map(|name| name.replace('_', "-")).collect();
-    assert_eq!(
-        there,
-        run.iter().map(String::as_str).collect(),
-        "the files of fixtures/scenarios and the tests above"
-    );
+    let name = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().replace('-', "_");
+    let there: BTreeSet<String> = files.iter().map(name).collect();
+    let run: BTreeSet<String> = SURFACES.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(there, run, "the files of fixtures/scenarios and the tests above");
+    for path in &files {
+        let without = Scenario::read(path).expect("a scenario").without;
+        let surfaces = SURFACES.iter().find(|(listed, _)| *listed == name(path)).expect("it runs").1;
+        let scripted = surfaces.contains(&"script");
+        assert_ne!(scripted, without.contains_key(&SurfaceName::Script), "{}", path.display());
+    }
 }

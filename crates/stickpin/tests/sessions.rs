@@ -132,3 +132,38 @@ fn a_cancelled_command_still_answers() {
     );
     assert_ne!(answer["result"]["error"]["code"], "INVALID_ARGS", "{answer}");
 }
+
+/// Connections that are there at the same time are served by threads of their own, and a session is the same from each.
+#[test]
+fn a_session_can_be_used_from_every_connection() {
+    let world = World::new();
+    let ask = |raw: &mut support::Raw, command: &str, input: serde_json::Value| {
+        let mut asked = request(command, input);
+        asked["session"] = json!("shared");
+        let answer = raw.ask("call", asked);
+        assert_eq!(answer["result"]["ok"], true, "{answer}");
+        answer["result"].clone()
+    };
+    world.ok("daemon start");
+    let mut connections: Vec<_> = (0..4).map(|_| world.raw().welcome()).collect();
+    let opened = &mut connections[1];
+    ask(opened, "open", json!({ "what": "sim:shop?clock=virtual" }));
+    for (n, raw) in connections.iter_mut().enumerate() {
+        ask(raw, "press", json!({ "target": "role=button label=\"Add to cart\" row=\"Oak lamp\"" }));
+        let count = ask(raw, "find", json!({ "query": "role=link text~=Cart" }));
+        assert!(count["text"].as_str().unwrap().contains(&format!("Cart ({})", n + 1)), "{count}");
+    }
+    #[cfg(target_os = "linux")]
+    {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", world.pid().unwrap())).unwrap();
+        let names = tasks.map(|task| std::fs::read_to_string(task.unwrap().path().join("comm")).unwrap());
+        let lanes = names.filter(|name| name.starts_with("lane ")).count();
+        let cores = std::thread::available_parallelism().unwrap().get();
+        // The four, and the command that asked for the process.
+        assert_eq!(lanes, cores.min(5) - 1, "beside the first thread");
+    }
+    // Whoever opened it may be gone.
+    connections.remove(1);
+    ask(&mut connections[2], "close", json!({}));
+    assert!(world.ok("daemon stop").starts_with("stopped process"));
+}

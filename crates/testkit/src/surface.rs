@@ -161,14 +161,14 @@ impl Script {
 
 /// Keeps what the one command of a script was answered. What a run asks on the side when it failed would give refs that no
 /// other surface gives.
-struct Heard<'h> {
-    host: &'h Host,
+struct Heard {
+    host: Host,
     command: &'static str,
     answer: Mutex<Option<Response>>,
 }
 
 #[async_trait::async_trait]
-impl Client for Heard<'_> {
+impl Client for Heard {
     async fn call(&self, request: Request, cancel: CancellationToken) -> Response {
         if request.command != self.command || self.answer.lock().expect("no call panicked").is_some() {
             let e = Error::new(ErrorCode::Unsupported, "this surface answers one command");
@@ -176,6 +176,10 @@ impl Client for Heard<'_> {
         }
         let response = self.host.call(request, cancel).await;
         self.answer.lock().expect("no call panicked").insert(response).clone()
+    }
+
+    fn beside(self: Arc<Self>) -> Arc<dyn Client> {
+        self
     }
 }
 
@@ -201,7 +205,7 @@ impl Surface for Script {
             ..RunOptions::new(Env { cwd: folder.to_owned(), ..env.clone() }.caller(None))
         };
         let command = plan.first().map_or("", |step| step.line.entry.spec.name);
-        let heard = Heard { host, command, answer: Mutex::default() };
+        let heard = Heard { host: host.clone(), command, answer: Mutex::default() };
         let ran = runtime.block_on(run(&plan, &heard, &options, &mut |_| {}));
         match heard.answer.into_inner().expect("no call panicked") {
             Some(answer) => {

@@ -24,12 +24,19 @@ use tokio::task::AbortHandle;
 pub trait Client: Send + Sync {
     /// Runs one command. When the token fires the command ends where nothing is half done, and still answers.
     async fn call(&self, request: Request, cancel: CancellationToken) -> Response;
+
+    /// The same sessions, for calls that run at the same time as those of this client and do not wait for them.
+    fn beside(self: Arc<Self>) -> Arc<dyn Client>;
 }
 
 #[async_trait]
 impl Client for Host {
     async fn call(&self, request: Request, cancel: CancellationToken) -> Response {
         Self::call(self, request, cancel).await
+    }
+
+    fn beside(self: Arc<Self>) -> Arc<dyn Client> {
+        self
     }
 }
 
@@ -100,6 +107,11 @@ impl Client for SocketClient {
             let (Unanswered::NotBegun(error) | Unanswered::Failed(error)) = why;
             failed(&request.command, request.session, error)
         })
+    }
+
+    /// Over a connection of its own, which the daemon serves on a thread that has none yet if there is one.
+    fn beside(self: Arc<Self>) -> Arc<dyn Client> {
+        Arc::new(Self::new(self.inner.place.clone(), self.inner.start.clone()))
     }
 }
 

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use stickpin_kernel::registry::Form;
 use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Spec, answered, io_error, paths};
@@ -127,7 +128,7 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
         fail_fast: args.fail_fast,
         attempts: Attempts {
             call,
-            plan: Box::new(move |file, built_in| plan(&planning, file, &given, built_in)),
+            plan: Arc::new(move |file, built_in| plan(&planning, file, &given, built_in)),
             limits: Limits {
                 retries: args.retries,
                 timeout: args.timeout.map(Duration::from_millis),

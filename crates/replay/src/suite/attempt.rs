@@ -7,6 +7,7 @@ use crate::run::{CLOSE, End, Ran, RunOptions, is_broken, run};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::CancellationToken;
@@ -28,9 +29,10 @@ pub(crate) struct Limits {
 pub(crate) type MakePlan = dyn Fn(&Path, BTreeMap<String, String>) -> Result<Plan> + Send + Sync;
 
 /// How attempts are made.
+#[derive(Clone)]
 pub(crate) struct Attempts {
     pub(crate) call: Call,
-    pub(crate) plan: Box<MakePlan>,
+    pub(crate) plan: Arc<MakePlan>,
     pub(crate) limits: Limits,
     /// Where files of attempts that failed go.
     pub(crate) artifacts: Option<PathBuf>,
@@ -39,6 +41,13 @@ pub(crate) struct Attempts {
 }
 
 impl Attempts {
+    /// The same for a worker that does not wait for the calls of others.
+    pub(crate) fn beside(&self) -> Self {
+        let mut attempts = self.clone();
+        attempts.call.client = attempts.call.client.beside();
+        attempts
+    }
+
     /// Runs a script until it passes, or may not be tried again.
     pub(crate) async fn file(
         &self,

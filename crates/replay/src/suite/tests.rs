@@ -18,6 +18,8 @@ struct App {
     here: AtomicUsize,
     most: AtomicUsize,
     closed: Mutex<Vec<String>>,
+    /// Clients that were made beside the first.
+    clients: AtomicUsize,
 }
 
 impl App {
@@ -28,6 +30,7 @@ impl App {
             here: AtomicUsize::new(0),
             most: AtomicUsize::new(0),
             closed: Mutex::default(),
+            clients: AtomicUsize::new(0),
         })
     }
 }
@@ -56,6 +59,11 @@ impl Client for App {
             ..Response::default()
         }
     }
+
+    fn beside(self: Arc<Self>) -> Arc<dyn Client> {
+        self.clients.fetch_add(1, Ordering::Relaxed);
+        self
+    }
 }
 
 fn run(app: &Arc<App>, files: usize, workers: usize, retries: Option<u32>, fail_fast: bool) -> Report {
@@ -77,7 +85,7 @@ fn run(app: &Arc<App>, files: usize, workers: usize, retries: Option<u32>, fail_
     };
     let limits = Limits { retries, timeout: None, wait: WAIT };
     let files = (1..=files).map(|n| PathBuf::from(format!("{n}.ad"))).collect();
-    let attempts = Attempts { call, plan: Box::new(plan), limits, artifacts: None, pictures: None };
+    let attempts = Attempts { call, plan: Arc::new(plan), limits, artifacts: None, pictures: None };
     let suite = Suite { files, workers, shard: None, fail_fast, attempts };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(suite.run())
@@ -123,6 +131,8 @@ fn so_many_at_a_time_and_all_of_them_once() {
         assert_eq!(names, (1..=7).map(|n| format!("{n}.ad")).collect::<Vec<_>>());
         assert_eq!(app.most.load(Ordering::Relaxed), workers.min(7), "{workers} workers");
         assert_eq!(report.workers, workers.min(7));
+        let clients = app.clients.load(Ordering::Relaxed);
+        assert_eq!(clients, if workers > 1 { workers.min(7) } else { 0 }, "{workers} workers");
     }
 }
 

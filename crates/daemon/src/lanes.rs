@@ -1,0 +1,206 @@
+//! Threads that serve connections: the first, which accepts them, and as many more as there are cores, each started
+//! when a connection comes while every thread before it has one.
+//!
+//! A connection stays on its thread, and so does what its calls begin: a call never changes threads, and a client that
+//! is alone finds a daemon of one thread. Clients that work at the same time each have a core.
+
+use std::os::unix::net::UnixStream as StdStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use std::{io, thread};
+use tokio::net::UnixStream;
+use tokio::sync::{mpsc, oneshot};
+
+/// How long what a thread runs may take to end when the daemon goes.
+const END: Duration = Duration::from_secs(1);
+
+/// The threads.
+pub(crate) struct Lanes {
+    most: usize,
+    lanes: Mutex<Vec<Lane>>,
+}
+
+/// One thread.
+struct Lane {
+    /// Connections that it serves.
+    serves: Arc<AtomicUsize>,
+    /// Where another one is handed over. None for the thread that accepts them.
+    thread: Option<Thread>,
+}
+
+struct Thread {
+    hand: mpsc::UnboundedSender<(StdStream, Guard)>,
+    ended: oneshot::Receiver<()>,
+}
+
+/// A connection that counts until it ends.
+pub(crate) struct Guard(Arc<AtomicUsize>);
+
+impl Guard {
+    fn of(lane: &Lane) -> Self {
+        lane.serves.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(&lane.serves))
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Lanes {
+    /// The thread that calls this, and up to `most` in all.
+    pub(crate) fn new(most: usize) -> Self {
+        let first = Lane { serves: Arc::default(), thread: None };
+        Self { most: most.max(1), lanes: Mutex::new(vec![first]) }
+    }
+
+    /// Has a connection served by the thread with the fewest. `serve` makes what serves it, on whichever thread.
+    pub(crate) fn take<F>(&self, stream: UnixStream, serve: impl Fn(UnixStream) -> F + Send + Clone + 'static)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let here = |stream, guard| {
+            let serving = serve(stream);
+            tokio::spawn(async move {
+                let _guard: Guard = guard;
+                serving.await;
+            });
+        };
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        if lanes.len() < self.most && lanes.iter().all(|lane| lane.serves.load(Ordering::Relaxed) > 0) {
+            match Lane::start(lanes.len(), serve.clone()) {
+                Ok(lane) => lanes.push(lane),
+                // Those that there are do it.
+                Err(e) => tracing::warn!("no thread for another connection: {e}"),
+            }
+        }
+        let Some(lane) = lanes.iter().min_by_key(|lane| lane.serves.load(Ordering::Relaxed)) else { return };
+        let guard = Guard::of(lane);
+        let Some(thread) = &lane.thread else { return here(stream, guard) };
+        match stream.into_std() {
+            // A thread ends only with the daemon, which takes no connection any more then.
+            Ok(stream) => drop(thread.hand.send((stream, guard))),
+            Err(e) => tracing::warn!("a connection was lost: {e}"),
+        }
+    }
+
+    /// Ends the other threads, with what still runs on them.
+    pub(crate) async fn end(&self) {
+        let lanes = std::mem::take(&mut *self.lanes.lock().unwrap_or_else(PoisonError::into_inner));
+        let threads: Vec<_> = lanes.into_iter().filter_map(|lane| lane.thread).collect();
+        let ends: Vec<_> = threads.into_iter().map(|thread| thread.ended).collect();
+        for ended in ends {
+            // An error too says that it ended; one that hangs in a device must not keep the process.
+            let _ = tokio::time::timeout(END, ended).await;
+        }
+    }
+}
+
+impl Lane {
+    /// Starts the thread with this number.
+    fn start<F>(number: usize, serve: impl Fn(UnixStream) -> F + Send + 'static) -> io::Result<Self>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (hand, mut handed) = mpsc::unbounded_channel::<(StdStream, Guard)>();
+        let (end, ended) = oneshot::channel();
+        thread::Builder::new().name(format!("lane {number}")).spawn(move || {
+            runtime.block_on(async {
+                while let Some((stream, guard)) = handed.recv().await {
+                    match UnixStream::from_std(stream) {
+                        Ok(stream) => {
+                            let serving = serve(stream);
+                            tokio::spawn(async move {
+                                let _guard = guard;
+                                serving.await;
+                            });
+                        }
+                        Err(e) => tracing::warn!("a connection was lost: {e}"),
+                    }
+                }
+            });
+            runtime.shutdown_timeout(END);
+            // Nobody waits any more when the daemon was in a hurry.
+            let _ = end.send(());
+        })?;
+        Ok(Self { serves: Arc::default(), thread: Some(Thread { hand, ended }) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread::ThreadId;
+    use tokio::io::AsyncReadExt;
+
+    /// Connections, and the threads that serve them.
+    struct Clients {
+        lanes: Lanes,
+        tell: mpsc::UnboundedSender<ThreadId>,
+        told: mpsc::UnboundedReceiver<ThreadId>,
+    }
+
+    impl Clients {
+        fn new(most: usize) -> Self {
+            let (tell, told) = mpsc::unbounded_channel();
+            Self { lanes: Lanes::new(most), tell, told }
+        }
+
+        /// One that stays until it is dropped.
+        async fn connect(&mut self) -> (UnixStream, ThreadId) {
+            let (ours, theirs) = UnixStream::pair().unwrap();
+            let tell = self.tell.clone();
+            self.lanes.take(theirs, move |mut stream| {
+                let tell = tell.clone();
+                async move {
+                    tell.send(thread::current().id()).unwrap();
+                    assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
+                    tell.send(thread::current().id()).unwrap();
+                }
+            });
+            (ours, self.told.recv().await.unwrap())
+        }
+    }
+
+    #[tokio::test]
+    async fn connections_that_are_there_together_share_the_threads_and_one_that_is_alone_has_the_first() {
+        let mut clients = Clients::new(2);
+        let here = thread::current().id();
+        let (first, one) = clients.connect().await;
+        let (_second, two) = clients.connect().await;
+        assert!(one == here && two != here);
+        let (_third, three) = clients.connect().await;
+        let (_fourth, four) = clients.connect().await;
+        assert_ne!(three, four, "each thread has two");
+        drop(first);
+        assert_eq!(clients.told.recv().await, Some(here), "it ended");
+        let (_fifth, five) = clients.connect().await;
+        assert_eq!(five, here, "the thread with the fewest");
+        clients.lanes.end().await;
+    }
+
+    #[tokio::test]
+    async fn one_after_the_other_needs_one_thread() {
+        let mut clients = Clients::new(4);
+        for _ in 0..3 {
+            let (client, on) = clients.connect().await;
+            assert_eq!(on, thread::current().id());
+            drop(client);
+            assert_eq!(clients.told.recv().await, Some(on));
+        }
+        assert_eq!(clients.lanes.lanes.lock().unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_runs_on_another_thread_ends_with_the_daemon() {
+        let mut clients = Clients::new(2);
+        let (_first, _) = clients.connect().await;
+        let (mut second, _) = clients.connect().await;
+        clients.lanes.end().await;
+        assert_eq!(second.read(&mut [0]).await.unwrap(), 0, "its connection is closed");
+    }
+}
