@@ -48,9 +48,9 @@ fn cli() -> Command {
                 .arg(
                     Arg::new("only")
                         .long("only")
-                        .value_parser(["mcp", "web", "desktop"])
+                        .value_parser(["mcp", "web", "desktop", "replay"])
                         .conflicts_with("write")
-                        .help("Only the rows of the MCP server, or of pages"),
+                        .help("Only the rows of one part"),
                 )
                 .arg(
                     Arg::new("binary")
@@ -83,6 +83,7 @@ fn main() -> ExitCode {
             only: m.get_one::<String>("only").map(|part| match part.as_str() {
                 "mcp" => bench::Part::Mcp,
                 "desktop" => bench::Part::Desktop,
+                "replay" => bench::Part::Replay,
                 _ => bench::Part::Web,
             }),
             binary: m.get_one("binary").cloned(),

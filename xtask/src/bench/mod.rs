@@ -7,6 +7,7 @@ mod mcp;
 mod measure;
 mod page;
 mod peer;
+mod replay;
 mod table;
 mod web;
 
@@ -40,6 +41,8 @@ pub enum Part {
     Web,
     /// Reading and acting on desktop apps.
     Desktop,
+    /// Scripts and suites.
+    Replay,
 }
 
 /// Builds the shipped binary and measures it.
@@ -69,6 +72,9 @@ pub fn bench(options: &Options) -> Result {
     }
     if wanted(Part::Desktop) {
         desktop::measure(&mut table, &ours, peers.as_deref(), options.runs)?;
+    }
+    if wanted(Part::Replay) {
+        replay::measure(&mut table, &ours, &server, &target.join("bench-scripts"), options.runs)?;
     }
     ours.run(&["daemon", "stop"])?;
     if let Some(peer) = &peer {

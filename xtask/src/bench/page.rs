@@ -61,6 +61,11 @@ impl Server {
         format!("http://127.0.0.1:{}/real", self.port)
     }
 
+    /// A form that says what was sent with it.
+    pub fn form(&self) -> String {
+        format!("http://127.0.0.1:{}/form", self.port)
+    }
+
     /// A form of a few elements, whose button counts its presses.
     pub fn small(&self) -> String {
         format!("http://127.0.0.1:{}/small", self.port)
@@ -81,6 +86,26 @@ const CHANGING: &str = "<script>(async () => { for (let n = 0;;) { \
 const SMALL: &str = "<!doctype html><title>Small</title><h1>Small</h1><form onsubmit='return false'>\
     <label>Name <input></label><button>Save</button></form><p>Saved <output>0</output> times</p>\
     <script>document.querySelector('button').onclick = () => document.querySelector('output').value++</script>";
+
+/// A form of the usual fields; lines can be added to it. What is sent stands in its status.
+const FORM: &str = "<!doctype html><title>Order</title><h1>Order</h1><form onsubmit='return false'>\
+    <label>First name <input name=first></label><label>Last name <input name=last></label>\
+    <label>Street <input name=street></label><label>City <input name=city></label>\
+    <label>Postcode <input name=postcode></label><label>Country <select name=country>\
+    <option value=se>Sweden</option><option value=no>Norway</option></select></label>\
+    <label>Email <input type=email name=email></label><label>Phone <input type=tel name=phone></label>\
+    <fieldset><legend>Delivery</legend><label><input type=radio name=by value=post checked>Post</label>\
+    <label><input type=radio name=by value=courier>Courier</label></fieldset>\
+    <label><input type=checkbox name=gift value=gift>Gift</label><label>Card text <input name=card></label>\
+    <div id=lines></div><button type=button id=add>Add line</button>\
+    <label>Size <select name=size><option value=m>Medium</option><option value=l>Large</option></select></label>\
+    <label><input type=checkbox name=news value=news>News</label>\
+    <label><input type=checkbox name=terms value=terms>Terms</label><button id=send>Send</button></form>\
+    <p role=status></p><script>const form = document.forms[0], lines = document.querySelector('#lines');\
+    document.querySelector('#add').onclick = () => { const n = lines.children.length + 1;\
+    lines.insertAdjacentHTML('beforeend', `<label>Line ${n} <input name=line${n}></label>`) };\
+    document.querySelector('#send').onclick = () => document.querySelector('[role=status]').textContent =\
+    [...new FormData(form).values()].join(', ')</script>";
 
 impl Changes {
     /// How often it was told, when that is another number than the page knows.
@@ -108,6 +133,7 @@ fn answer(mut stream: &TcpStream, changes: &Changes) -> std::io::Result<()> {
     let (status, body) = match (path, of("/rows/"), of("/changing/"), of("/told/")) {
         ("/real", ..) => ("200 OK", real() + CHANGING),
         ("/small", ..) => ("200 OK", SMALL.to_owned()),
+        ("/form", ..) => ("200 OK", FORM.to_owned()),
         (_, Some(n), ..) => ("200 OK", rows(n)),
         (_, _, Some(n), _) => ("200 OK", rows(n) + CHANGING),
         (.., Some(known)) => ("200 OK", changes.since(known).to_string()),

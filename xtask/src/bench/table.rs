@@ -69,7 +69,12 @@ impl Table {
 }
 
 fn figure(value: f64, unit: &str) -> String {
-    let digits = if unit == "bytes" || value >= 100.0 { 0 } else { 1 };
+    let digits = match value {
+        _ if unit == "bytes" => 0,
+        100.0.. => 0,
+        1.0.. => 1,
+        _ => 2,
+    };
     format!("{value:.digits$} {unit}")
 }
 

@@ -1,0 +1,216 @@
+//! Replaying: what a step costs by itself, a long script, suites with one worker and with two, and a form in a browser
+//! beside the same commands as processes of their own. The scripts are recorded by the binary that is measured.
+
+use super::measure::{Stickpin, alternate, median, timed};
+use super::page::Server;
+use super::table::{Row, Table};
+use crate::Result;
+use crate::run::output;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The embedded app; its clock does not have to be waited for.
+const APP: &str = "sim:settings?clock=virtual";
+
+/// What is recorded of it: ten steps, after which it is as it was.
+const STEPS: &[&[&str]] = &[
+    &["fill", "label=Name", "Ada"],
+    &["fill", "label=Phone", "5551234"],
+    &["uncheck", "label=Wi-Fi"],
+    &["check", "label=Wi-Fi"],
+    &["select", "label=Language", "Suomi"],
+    &["press", "role=tab label=Privacy"],
+    &["press", "role=tab label=General"],
+    &["select", "label=Language", "English"],
+    &["fill", "label=Phone", "5554321"],
+    &["fill", "label=Name", "Bo"],
+];
+
+/// A form, filled and sent in twenty steps.
+const FORM: &[&[&str]] = &[
+    &["fill", "label=First name", "Ada"],
+    &["fill", "label=Last name", "Berg"],
+    &["fill", "label=Street", "Main street 1"],
+    &["fill", "label=City", "Oslo"],
+    &["fill", "label=Postcode", "0150"],
+    &["select", "label=Country", "Norway"],
+    &["fill", "label=Email", "ada@example.com"],
+    &["fill", "label=Phone", "5551234"],
+    &["press", "role=radio label=Courier"],
+    &["check", "label=Gift"],
+    &["fill", "label=Card text", "For you"],
+    &["press", "role=button label=Add line"],
+    &["fill", "label=Line 1", "Lamp"],
+    &["press", "role=button label=Add line"],
+    &["fill", "label=Line 2", "Chair"],
+    &["select", "label=Size", "Large"],
+    &["check", "label=News"],
+    &["uncheck", "label=News"],
+    &["check", "label=Terms"],
+    &["press", "role=button label=Send"],
+];
+
+/// What the page says when all of it came.
+const SENT: &str = "Ada Berg, Main street 1, Oslo, 0150, no, ada@example.com, 5551234, courier, gift, For you, Lamp, Chair, l, terms";
+
+/// Steps of the long script and of the short one, whose difference is what steps cost.
+const LONG: usize = 1_000;
+const SHORT: usize = 10;
+
+/// Scripts of the suite, and steps of each.
+const SCRIPTS: usize = 100;
+const EACH: usize = 50;
+
+/// A suite takes a second or two.
+const RUNS_OF_SUITES: usize = 7;
+
+/// Adds the rows of this part. Its scripts go into `folder`.
+pub fn measure(table: &mut Table, ours: &Stickpin, server: &Server, folder: &Path, runs: usize) -> Result {
+    let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).map_err(failed)?;
+    }
+    std::fs::create_dir_all(folder.join("suite")).map_err(failed)?;
+    steps(table, ours, folder, runs)?;
+    suites(table, ours, folder, runs.min(RUNS_OF_SUITES))?;
+    form(table, ours, server, folder, runs)
+}
+
+/// A short script and a long one, in turn.
+fn steps(table: &mut Table, ours: &Stickpin, folder: &Path, runs: usize) -> Result {
+    let recorded = record(ours, APP, STEPS, &folder.join("recorded.ad"))?;
+    let script = |name: &str, steps: usize| -> Result<String> {
+        write(&folder.join(name), &repeated(&recorded, steps)?)
+    };
+    for number in 0..SCRIPTS {
+        script(&format!("suite/{number:03}.ad"), EACH)?;
+    }
+    let (short, long) = (script("short.ad", SHORT)?, script("long.ad", LONG)?);
+    let (long, short) =
+        alternate(runs, || ours.command(&["replay", &long]), Some(|| ours.command(&["replay", &short])))?;
+    #[allow(clippy::cast_precision_loss, reason = "a number of steps")]
+    let each = (long - short.unwrap_or_default()) / (LONG - SHORT) as f64;
+    table.push(Row::single("a step of a replay on the embedded device", each, "ms", "under 0.5"));
+    table.push(Row::single(
+        &format!("`replay` of {LONG} steps on it, whole process"),
+        long,
+        "ms",
+        "under 1000",
+    ));
+    Ok(())
+}
+
+/// The same scripts with one worker and with two, in turn.
+fn suites(table: &mut Table, ours: &Stickpin, folder: &Path, runs: usize) -> Result {
+    let suite = text(&folder.join("suite"))?;
+    let with = |workers: &'static str| {
+        let suite = suite.clone();
+        move || ours.command(&["test", &suite, "--workers", workers])
+    };
+    let (two, one) = alternate(runs, with("2"), Some(with("1")))?;
+    let one = one.unwrap_or(f64::NAN);
+    let what = format!("`test` of {SCRIPTS} scripts of {EACH} steps, one worker");
+    table.push(Row::single(&what, one, "ms", ""));
+    table.push(Row::single("how much faster two workers are, on two cores", one / two, "x", "at least 1.7"));
+    Ok(())
+}
+
+/// A form in a browser: as a script, and as commands one after the other.
+fn form(table: &mut Table, ours: &Stickpin, server: &Server, folder: &Path, runs: usize) -> Result {
+    let url = server.form();
+    let file = folder.join("form.ad");
+    record(ours, &url, FORM, &file)?;
+    let file = text(&file)?;
+    ours.run(&["open", &url])?;
+    let (mut replayed, mut typed) = (Vec::new(), Vec::new());
+    for i in 0..=runs {
+        let script = timed(&mut ours.command(&["replay", &file]))?;
+        sent(ours, &url)?;
+        let mut each = 0.0;
+        for step in FORM {
+            each += timed(&mut ours.command(step))?;
+        }
+        sent(ours, &url)?;
+        if i > 0 {
+            replayed.push(script);
+            typed.push(each);
+        }
+    }
+    ours.run(&["close"])?;
+    table.push(Row::against(
+        "`replay` of a form of 20 steps in Chromium; beside the same as 20 commands of ours",
+        median(replayed),
+        Some(median(typed)),
+        "ms",
+        "faster",
+    ));
+    Ok(())
+}
+
+/// The page received all of it. Leaves a fresh one.
+fn sent(ours: &Stickpin, url: &str) -> Result {
+    let said = output(&mut ours.command(&["get", "text", "role=status"]))?;
+    if said.trim() != SENT {
+        return Err(format!("the form says {:?}, not {SENT:?}", said.trim()));
+    }
+    ours.run(&["open", url])
+}
+
+/// Records commands, and returns what the recording says.
+fn record(ours: &Stickpin, what: &str, steps: &[&[&str]], file: &Path) -> Result<String> {
+    ours.run(&["open", what])?;
+    ours.run(&["record", "start"])?;
+    for step in steps {
+        ours.run(step)?;
+    }
+    ours.run(&["record", "stop", &text(file)?])?;
+    ours.run(&["close"])?;
+    std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))
+}
+
+/// So many steps: those that were recorded, again and again.
+fn repeated(recorded: &str, steps: usize) -> Result<String> {
+    let mut lines = Vec::new();
+    let mut comments = String::new();
+    for line in recorded.lines().filter(|line| !line.starts_with("context ") && !line.is_empty()) {
+        comments.push_str(line);
+        comments.push('\n');
+        if !line.starts_with('#') {
+            lines.push(std::mem::take(&mut comments));
+        }
+    }
+    if lines.len() != STEPS.len() {
+        return Err(format!("{} of {} steps were recorded:\n{recorded}", lines.len(), STEPS.len()));
+    }
+    let mut script = format!("context platform=sim\nopen {APP}\n");
+    for line in lines.iter().cycle().take(steps) {
+        script.push_str(line);
+    }
+    writeln!(script, "close").expect("writing to a string");
+    Ok(script)
+}
+
+fn write(path: &Path, script: &str) -> Result<String> {
+    std::fs::write(path, script).map_err(|e| format!("{}: {e}", path.display()))?;
+    text(path)
+}
+
+fn text(path: &Path) -> Result<String> {
+    path.to_str().map(str::to_owned).ok_or_else(|| format!("{} is not UTF-8", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{STEPS, repeated};
+
+    #[test]
+    fn a_long_script_is_the_recorded_one_again_and_again() {
+        let line = |n: usize| format!("# target button \"{n}\"\npress text={n}\n");
+        let recorded: String = (0..STEPS.len()).map(line).collect();
+        let script = repeated(&format!("context platform=sim\n{recorded}"), STEPS.len() + 2).unwrap();
+        assert_eq!(script.matches("press ").count(), STEPS.len() + 2);
+        assert!(script.starts_with("context platform=sim\nopen sim:"), "{script}");
+        assert!(script.ends_with("# target button \"1\"\npress text=1\nclose\n"), "{script}");
+        assert!(repeated("press text=1\n", 5).is_err());
+    }
+}
