@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_backend_linux::LinuxProvider;
 use stickpin_testkit::staleness::{Account, Between, Stage, Table};
-use stickpin_testkit::{InProcess, SharedDesktop, shared_desktop, workspace_root};
+use stickpin_testkit::{InProcess, SharedDesktop, desktop, shared_desktop, workspace_root};
 
 /// Debian's own: it is the one that has the bindings of GTK.
 const PYTHON: &str = "/usr/bin/python3";
@@ -32,28 +32,37 @@ const NOT_ON_A_DESKTOP: &[(&str, &str)] = &[
     ("toggle-by-name", "its new self is handed over by an act: fixtures/scenarios/toggle.toml"),
 ];
 
+/// Situations that end otherwise on a display of the session's own, each with the reason.
+const NOT_ON_A_PRIVATE_DISPLAY: &[(&str, &str)] = &[(
+    "desktop-covered-by-a-window",
+    "nobody is disturbed there: a window that merely lies in the way makes room, and the target receives the press",
+)];
+
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The app, which shows one situation after another.
 struct Windows {
-    child: Child,
-    link: BufReader<UnixStream>,
+    /// Where it runs already; on a private display the device starts it.
+    child: Option<Child>,
+    link: Option<Link>,
+    listener: UnixListener,
+    dir: PathBuf,
     log: PathBuf,
     read: u64,
     attached: bool,
     gtk: String,
 }
 
-impl Windows {
-    fn start(desktop: &SharedDesktop, gtk: &str) -> Result<Self, String> {
-        let (control, log) = (desktop.dir().join("control"), desktop.dir().join("received"));
+/// The way to the app, by which it is told what to show.
+struct Link(BufReader<UnixStream>);
+
+impl Link {
+    /// Waits until the app calls, unless `ended` says that it never will.
+    fn accept(
+        listener: &UnixListener,
+        mut ended: impl FnMut() -> Result<(), String>,
+    ) -> Result<Self, String> {
         let failed = |e: std::io::Error| format!("the app: {e}");
-        let listener = UnixListener::bind(&control).map_err(failed)?;
-        let app = workspace_root().join("fixtures").join("linux").join("staleness").join("app.py");
-        let mut command = desktop.command(PYTHON);
-        command.args(["-B".as_ref(), app.as_os_str(), gtk.as_ref()]).args([&control, &log]);
-        let mut child = command.spawn().map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
         let until = Instant::now() + PATIENCE;
         let link = loop {
             match listener.accept() {
@@ -61,22 +70,19 @@ impl Windows {
                 Err(e) if e.kind() == ErrorKind::WouldBlock && Instant::now() < until => {}
                 Err(e) => return Err(failed(e)),
             }
-            if let Some(status) = child.try_wait().map_err(failed)? {
-                return Err(format!("the app ended at once ({status}): is GTK {gtk} there for Python?"));
-            }
+            ended()?;
             std::thread::sleep(Duration::from_millis(10));
         };
         link.set_nonblocking(false).map_err(failed)?;
         link.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
-        let mut app =
-            Self { child, link: BufReader::new(link), log, read: 0, attached: false, gtk: gtk.to_owned() };
-        app.answer()?;
-        Ok(app)
+        let mut link = Self(BufReader::new(link));
+        link.answer()?;
+        Ok(link)
     }
 
     fn answer(&mut self) -> Result<String, String> {
         let mut line = String::new();
-        match self.link.read_line(&mut line) {
+        match self.0.read_line(&mut line) {
             Ok(0) => Err("the app ended".to_owned()),
             Ok(_) => Ok(line.trim().to_owned()),
             Err(e) => Err(format!("the app does not answer: {e}")),
@@ -84,8 +90,67 @@ impl Windows {
     }
 
     fn ask(&mut self, line: &str) -> Result<String, String> {
-        writeln!(self.link.get_mut(), "{line}").map_err(|e| format!("`{line}`: {e}"))?;
+        writeln!(self.0.get_mut(), "{line}").map_err(|e| format!("`{line}`: {e}"))?;
         self.answer()
+    }
+}
+
+impl Windows {
+    /// The app, not started yet; `dir` holds its socket and its log.
+    fn new(dir: PathBuf, gtk: &str) -> Result<Self, String> {
+        let failed = |e: std::io::Error| format!("the socket of the app: {e}");
+        let listener = UnixListener::bind(dir.join("control")).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let log = dir.join("received");
+        let gtk = gtk.to_owned();
+        Ok(Self { child: None, link: None, listener, dir, log, read: 0, attached: false, gtk })
+    }
+
+    /// Words of the command line that starts it.
+    fn words(&self) -> [String; 6] {
+        let app = workspace_root().join("fixtures").join("linux").join("staleness").join("app.py");
+        let path = |path: PathBuf| path.to_string_lossy().into_owned();
+        let (control, log) = (path(self.dir.join("control")), path(self.log.clone()));
+        [PYTHON.to_owned(), "-B".to_owned(), path(app), self.gtk.clone(), control, log]
+    }
+
+    /// Starts it on a desktop.
+    fn start(desktop: &SharedDesktop, gtk: &str) -> Result<Self, String> {
+        let mut app = Self::new(desktop.dir(), gtk)?;
+        let [program, words @ ..] = app.words();
+        let failed = |e: std::io::Error| format!("the app: {e}");
+        let mut child = desktop.command(&program).args(words).spawn().map_err(failed)?;
+        let link = Link::accept(&app.listener, || match child.try_wait().map_err(failed)? {
+            Some(status) => Err(format!("the app ended at once ({status}): is GTK {gtk} there for Python?")),
+            None => Ok(()),
+        });
+        app.child = Some(child);
+        app.link = Some(link?);
+        Ok(app)
+    }
+
+    /// Has the device start it on a display of its own, with the first situation: it counts as open when it shows one.
+    fn open(&mut self, surface: &mut InProcess, id: &str) -> Result<String, String> {
+        let app = format!("linux:{}", self.words().join(" "));
+        let listener = &self.listener;
+        let (response, shown) = std::thread::scope(|scope| {
+            let shown = scope.spawn(|| {
+                let mut link = Link::accept(listener, || Ok(()))?;
+                let shown = link.ask(&format!("show {id}"))?;
+                Ok::<_, String>((link, shown))
+            });
+            let response = surface.request(&["open", &app, "--private"], |_| {});
+            (response, shown.join().expect("the thread ends"))
+        });
+        response.error.map_or(Ok(()), |e| Err(format!("open: {e}")))?;
+        let (link, shown) = shown?;
+        self.link = Some(link);
+        self.attached = true;
+        Ok(shown)
+    }
+
+    fn ask(&mut self, line: &str) -> Result<String, String> {
+        self.link.as_mut().ok_or("the app was not started")?.ask(line)
     }
 
     /// What the log gained.
@@ -100,7 +165,9 @@ impl Windows {
 
 impl Drop for Windows {
     fn drop(&mut self) {
-        if let Err(error) = self.child.kill().and_then(|()| self.child.wait()) {
+        if let Some(child) = &mut self.child
+            && let Err(error) = child.kill().and_then(|()| child.wait())
+        {
             eprintln!("the app of a test: {error}");
         }
     }
@@ -108,9 +175,12 @@ impl Drop for Windows {
 
 impl Stage for Windows {
     fn show(&mut self, surface: &mut InProcess, id: &str) -> Result<usize, String> {
-        let shown = self.ask(&format!("show {id}"))?;
-        if !self.attached {
-            let app = format!("linux:{}", self.child.id());
+        let shown = match (&self.link, &self.child) {
+            (None, None) => self.open(surface, id)?,
+            _ => self.ask(&format!("show {id}"))?,
+        };
+        if let Some(child) = self.child.as_ref().filter(|_| !self.attached) {
+            let app = format!("linux:{}", child.id());
             let response = surface.request(&["open", "--attach", &app], |_| {});
             response.error.map_or(Ok(()), |e| Err(format!("open: {e}")))?;
             self.attached = true;
@@ -141,19 +211,38 @@ impl Stage for Windows {
     }
 }
 
-/// One column of the table, on a desktop of its own.
+/// One column of the table, on a desktop that the app runs on already.
 fn column(between: Between, gtk: &str) {
     let Some(desktop) = shared_desktop(&[PYTHON]) else { return };
-    let mut windows = Windows::start(&desktop, gtk).expect("the app of this test");
+    let windows = Windows::start(&desktop, gtk).expect("the app of this test");
+    judged(between, gtk, windows, LinuxProvider::new(desktop.config()), &[]);
+}
+
+/// One column of the table, on a display of the session's own.
+fn private(between: Between, gtk: &str) {
+    let Some(provider) = desktop(&[PYTHON]) else { return };
     let dir = tempfile::tempdir().expect("a folder");
-    let mut surface = InProcess::new(dir.path(), vec![Arc::new(LinuxProvider::new(desktop.config()))]);
+    let windows = Windows::new(dir.path().to_owned(), gtk).expect("the app of this test");
+    judged(between, gtk, windows, provider, NOT_ON_A_PRIVATE_DISPLAY);
+}
+
+fn judged(
+    between: Between,
+    gtk: &str,
+    mut windows: Windows,
+    provider: LinuxProvider,
+    without: &[(&str, &str)],
+) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut surface = InProcess::new(dir.path(), vec![Arc::new(provider)]);
     let table = Table::read().expect("the table");
     let mut account = Account::default();
     let name = format!("gtk{gtk}");
     for situation in &table.situations {
         let here = |suite: &String| suite == "device" || suite == "desktop";
         let here = situation.suites.as_ref().is_none_or(|s| s.iter().any(here));
-        if !here || NOT_ON_A_DESKTOP.iter().any(|(id, _)| *id == situation.id) {
+        let left_out = NOT_ON_A_DESKTOP.iter().chain(without).any(|(id, _)| *id == situation.id);
+        if !here || left_out {
             continue;
         }
         match table.run(situation, &[&name, "desktop", "while-alive"], between, &mut surface, &mut windows) {
@@ -193,9 +282,14 @@ columns! {
 }
 
 #[test]
+fn on_a_private_display() {
+    private(Between::Nothing, "3");
+}
+
+#[test]
 fn what_is_left_out_exists() {
     let table = Table::read().expect("the table");
-    for (id, reason) in NOT_ON_A_DESKTOP {
+    for (id, reason) in NOT_ON_A_DESKTOP.iter().chain(NOT_ON_A_PRIVATE_DISPLAY) {
         assert!(table.situations.iter().any(|s| s.id == *id), "{id} is no situation");
         assert!(!reason.is_empty());
     }
