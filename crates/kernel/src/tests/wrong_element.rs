@@ -239,6 +239,34 @@ async fn a_list_that_opens_with_the_name_of_its_button_is_not_taken_for_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_list_that_hides_what_opened_it_is_chosen_from() {
+    for (others, result) in [("", Ok(())), ("listbox #30\n  option \"S\" #31\n", Err("STALE_REF"))] {
+        let b = Bench::open("heading \"Order\" #2\ncombobox \"Size\" #5\n").await;
+        b.fake.world().native_lists = false;
+        let open = format!("listbox #20\n  option \"S\" #21\n  option \"M\" #22\n{others}");
+        b.fake.world().on_input.insert(5, Box::new(move |w| w.outline.clone_from(&open)));
+        b.fake.world().on_input.insert(
+            22,
+            Box::new(|w| w.outline = "heading \"Order\" #2\ncombobox \"Size\" #5 value=M\n".to_owned()),
+        );
+        let size = ref_of(&b, "combobox").await;
+        let input = json!({ "target": &size, "options": ["M"] });
+        match result {
+            Ok(()) => {
+                b.ok("select", input).await;
+                assert_eq!(b.log(), ["press 5", "press 22"]);
+            }
+            // Which of two is meant is not guessed.
+            Err(expected) => {
+                let (code, _) = b.fails("select", input).await;
+                assert_eq!(code, expected);
+                assert_eq!(b.log(), ["press 5"]);
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn of_a_menu_only_what_stays_chosen_is_an_option() {
     let b = Bench::open("heading \"Files\" #2\nbutton \"Sort\" #5 popup\n").await;
     b.fake.world().native_lists = false;

@@ -322,3 +322,19 @@ async fn an_element_of_a_frame_that_is_being_left_is_gone() {
     }
     page.close().await;
 }
+
+#[tokio::test]
+async fn the_inside_of_a_tab_is_one_with_it_and_the_inside_of_a_row_is_not() {
+    let html = "<!doctype html><div role=tablist><div role=tab tabindex=0 aria-label=Second style='padding:0'><a href='#x' id=inside style='display:block'>Second</a></div></div>
+        <div role=group aria-label=Row tabindex=0 style='padding:0'><a href='#y' style='display:block'>Open</a></div>
+        <script>log=[];addEventListener('click',e=>log.push('click '+(e.target.id||e.target.tagName)))</script>";
+    let Some(mut page) = Page::show(html).await else { return };
+    let tab = page.find(Role::Tab, "Second").await;
+    let done = page.press(tab).await;
+    assert_eq!(done.landed, Landed::Confirmed);
+    assert_eq!(page.log().await, ["click inside"]);
+    let row = page.find(Role::Group, "Row").await;
+    let hit = page.aim(row).await.hit;
+    assert!(matches!(&hit, Hit::Covered { what, .. } if what == "link \"Open\""), "{hit:?}");
+    page.close().await;
+}
