@@ -1,7 +1,7 @@
 //! Reading and acting on pages, beside the peer: pages that stand still, pages that change between two runs, so that
-//! nobody answers from memory, and what the daemon keeps.
+//! nobody answers from memory, pages that were just opened, and what the daemon keeps.
 
-use super::measure::{Stickpin, alternate, median};
+use super::measure::{Stickpin, alternate, median, timed};
 use super::mib;
 use super::page::Server;
 use super::peer::Peer;
@@ -61,6 +61,13 @@ pub fn measure(
         if large {
             memory(table, &both)?;
         }
+    }
+    for (rows, bar) in [(1_000, "at least 10 x faster"), (10_000, "at least 30 x faster")] {
+        let large = rows == 10_000;
+        let (a, b) =
+            both.first_looks(&server.rows(rows), if large { runs.min(RUNS_OF_LARGE) } else { runs })?;
+        let what = format!("`snapshot -i --all`, {rows} rows, the first look in a new browser");
+        table.push(Row::against(&what, a, b, "ms", bar));
     }
     both.open(&server.real())?;
     let (a, b) = both.changing(runs)?;
@@ -137,6 +144,20 @@ impl Both<'_> {
     /// Medians of two commands that run in turn.
     fn alternate(&self, runs: usize, ours: &[&str], theirs: &[&str]) -> Result<(f64, Option<f64>)> {
         alternate(runs, || self.ours.command(ours), self.peer.map(|p| move || p.command(theirs)))
+    }
+
+    /// Medians of the first snapshot of a page in a browser that was started just before: nobody has looked at
+    /// anything in it yet.
+    fn first_looks(&self, url: &str, runs: usize) -> Result<(f64, Option<f64>)> {
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        for _ in 0..runs {
+            self.ours.run(&["close"])?;
+            self.peer.map_or(Ok(()), |peer| peer.run(&["close"]))?;
+            self.open(url)?;
+            a.push(timed(&mut self.ours.command(&OURS))?);
+            b.extend(self.peer.map(|p| timed(&mut p.command(&THEIRS))).transpose()?);
+        }
+        Ok((median(a), (!b.is_empty()).then(|| median(b))))
     }
 
     /// Medians of snapshots of a page that changed before each of them.
