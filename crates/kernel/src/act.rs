@@ -13,9 +13,7 @@ use crate::target::{RefTarget, Target};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_session::Origin;
-use stickpin_tree::{
-    Clause, Handle, IdentityGrade, NodeId, NodeRef, Records, States, Tree, Verdict, escape, quote,
-};
+use stickpin_tree::{Clause, Handle, IdentityGrade, NodeId, NodeRef, States, Tree, Verdict, escape, quote};
 use tokio::time::Instant;
 
 /// How long a guard may hold before it is answered: an app that is just redrawing gets that much.
@@ -298,8 +296,7 @@ impl Cx {
                 found = self.look_again(target, how).await?;
                 continue;
             };
-            let judged =
-                Records::new(&place.tree, self.live()?.session.openers()).judge(&found.meaning, place.node);
+            let judged = self.live()?.session.records(&place.tree).judge(&found.meaning, place.node);
             match judged {
                 Verdict::Same { reads_now } => {
                     if let Some(name) = reads_now {
@@ -358,7 +355,7 @@ impl Cx {
         let node = match found.r#ref {
             Some(r) => self.resolve_again(r)?.node,
             None => {
-                let records = Records::new(&tree, self.live()?.session.openers());
+                let records = self.live()?.session.records(&tree);
                 let mut alike = tree.nodes().filter(|n| records.judge(&found.meaning, n.id()).is_same());
                 match (alike.next(), alike.next()) {
                     (Some(n), None) => Some(n.id()),

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorCode, Result};
 use std::sync::Arc;
 use stickpin_refs::Ref;
 use stickpin_session::{ClientId, NumberError, Origin};
-use stickpin_tree::{Meaning, NodeId, Records, Tree};
+use stickpin_tree::{Meaning, NodeId, Tree};
 
 impl Cx {
     /// Captures the whole UI and stores it.
@@ -70,7 +70,7 @@ impl Cx {
     /// # Errors
     /// `SESSION_NOT_FOUND`.
     pub(crate) fn meaning(&mut self, tree: &Tree, node: NodeId) -> Result<Meaning> {
-        Ok(Records::new(tree, self.live()?.session.openers()).meaning(node))
+        Ok(self.live()?.session.records(tree).meaning(node))
     }
 
     /// Issues nodes of the stored tree and names each with its record: `@e57 button "Delete" in row "Mail 11"`.
@@ -79,7 +79,7 @@ impl Cx {
     /// As [`Cx::issue`].
     pub(crate) fn named(&mut self, tree: &Tree, nodes: &[NodeId]) -> Result<Vec<(Ref, String)>> {
         let refs = self.issue(nodes)?;
-        let records = Records::new(tree, self.live()?.session.openers());
+        let records = self.live()?.session.records(tree);
         let name = |(r, &n): (Ref, &NodeId)| (r, format!("{r} {}", records.meaning(n)));
         Ok(refs.into_iter().zip(nodes).map(name).collect())
     }
@@ -90,7 +90,7 @@ impl Cx {
     /// As [`Cx::issue`].
     pub(crate) fn line(&mut self, tree: &Tree, node: NodeId) -> Result<String> {
         let r = self.issue(&[node])?.pop();
-        let telling = Records::new(tree, self.live()?.session.openers()).telling(node);
+        let telling = self.live()?.session.records(tree).telling(node);
         Ok(stickpin_tree::line(tree.node(node), r, telling.as_deref()))
     }
 }

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::resolve::Found;
 use std::collections::VecDeque;
 use stickpin_session::ClientId;
-use stickpin_tree::{Handle, IdentityGrade, Meaning, NodeId, NodeRef, Records, Rect, Role, States, Tree};
+use stickpin_tree::{Handle, IdentityGrade, Meaning, NodeId, NodeRef, Rect, Role, States, Tree};
 
 /// How many pictures are remembered: one for each of the last clients.
 const KEPT: usize = 16;
@@ -146,7 +146,7 @@ impl Cx {
             }
             seen.push(*b);
         }
-        let records = Records::new(tree, self.live()?.session.openers());
+        let records = self.live()?.session.records(tree);
         let mark =
             |Placed { node, handle, rect }| Mark { node, handle, rect, meaning: records.meaning(node) };
         Ok(seen.into_iter().map(mark).collect())
@@ -231,7 +231,7 @@ impl Cx {
         if let Some((id, mark)) = &shown {
             let within = located.tree.node(located.node);
             let graded = self.device()?.info().grade != IdentityGrade::None;
-            let records = Records::new(&located.tree, self.live()?.session.openers());
+            let records = self.live()?.session.records(&located.tree);
             let same = |n: &NodeRef<'_>| records.judge(&mark.meaning, n.id()).is_same();
             let mut outwards = std::iter::once(within).chain(within.ancestors());
             let it = outwards.find(|n| if graded { n.address() == Some(mark.handle) } else { same(n) });
@@ -289,7 +289,7 @@ impl Cx {
         }
         let Some(address) = tree.node(node).address() else { return Ok(false) };
         let Some(mark) = picture.marks.iter().find(|m| m.handle == address) else { return Ok(false) };
-        let same = Records::new(tree, self.live()?.session.openers()).judge(&mark.meaning, node).is_same();
+        let same = self.live()?.session.records(tree).judge(&mark.meaning, node).is_same();
         let rect = self.device()?.rects(&[address]).await?.into_iter().flatten().next();
         let (x, y) = self.now(Some(picture), (mark.rect.x, mark.rect.y)).await?;
         Ok(same && rect == Some(Rect { x, y, ..mark.rect }))

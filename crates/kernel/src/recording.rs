@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::path::PathBuf;
 use stickpin_session::Origin;
-use stickpin_tree::{Records, Selector, States};
+use stickpin_tree::{Selector, States};
 
 /// Writes recordings as scripts. The host is given one by whoever builds it.
 pub trait Scribe: Send + Sync + fmt::Debug {
@@ -209,7 +209,7 @@ impl Cx {
         }
         let tree = self.tree()?;
         let named = node.and_then(|node| {
-            let records = Records::new(&tree, self.live().ok()?.session.openers());
+            let records = self.live().ok()?.session.records(&tree);
             Some((Selector::naming(&records, node)?, tree.node(node).is(States::PROTECTED)))
         });
         let Some((selector, secret)) = named else {

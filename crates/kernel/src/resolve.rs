@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use stickpin_refs::Ref;
 use stickpin_session::{EndReason, Origin, RefFault, Resolved, Standing};
-use stickpin_tree::{Handle, Meaning, NodeId, Records, Selector, States, Tree};
+use stickpin_tree::{Handle, Meaning, NodeId, Selector, States, Tree};
 
 /// Candidates that an error names.
 pub(crate) const CANDIDATES: usize = 5;
@@ -381,7 +381,7 @@ impl Cx {
         let tree = self.tree()?;
         let because = match (&was, now, reason) {
             (Some(was), Some(node), EndReason::Changed) => {
-                Records::new(&tree, self.live()?.session.openers()).judge(was, node).clause()
+                self.live()?.session.records(&tree).judge(was, node).clause()
             }
             _ => None,
         };

@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use stickpin_refs::Generation;
 use stickpin_tree::{
-    Document, Handle, IdentityGrade, Meaning, NodeId, NodeRef, Openers, Records, Role, SurfaceId, Tree,
-    came_back_with_its_list, content_match,
+    Document, Handle, IdentityGrade, Meaning, NodeId, NodeRef, Openers, RecordBook, Records, Role, SurfaceId,
+    Tree, came_back_with_its_list, content_match,
 };
 
-/// A new tree, and everything needed to find elements in it.
+/// A new tree (in its book), and everything needed to find elements in it.
 pub(crate) struct Alignment<'a> {
-    pub(crate) tree: &'a Tree,
+    pub(crate) book: &'a RecordBook,
     pub(crate) generation: Generation,
     pub(crate) openers: &'a Openers,
     /// The tree before, if there was one.
@@ -27,12 +27,16 @@ pub(crate) struct Alignment<'a> {
 }
 
 impl Alignment<'_> {
+    fn tree(&self) -> &Tree {
+        self.book.tree()
+    }
+
     /// Gives every element its place in the new tree.
     pub(crate) fn run(&self, table: &mut Table) {
-        if self.tree.grade() == IdentityGrade::None && self.before == Some(self.tree) {
+        if self.is_same() {
             return self.carry_over(table);
         }
-        let records = Records::new(self.tree, self.openers);
+        let records = self.book.records(self.openers);
         let found = self.by_handle(&table.by_handle);
         let mut taken: HashSet<NodeId> = found.values().copied().collect();
         let mut missing = Vec::new();
@@ -45,8 +49,22 @@ impl Alignment<'_> {
         self.place_missing(table, &missing, &mut taken, &records);
     }
 
+    /// Whether every element is where it was, and means what it meant.
+    ///
     /// Without handles, two trees that are equal by value hold the same elements at the same positions: the device
-    /// reports no difference at all, and elements with equal looks keep their refs while nothing happens.
+    /// reports no difference at all, and elements with equal looks keep their refs while nothing happens. With them, the
+    /// tree that is stored already has been searched: nothing in it is new. What opened a popup may have become known
+    /// since, which is part of what is in it; and in a cut tree a second look proves what the first could not.
+    fn is_same(&self) -> bool {
+        match self.before {
+            Some(before) if self.tree().grade() == IdentityGrade::None => before == self.tree(),
+            Some(before) => {
+                std::ptr::eq(before, self.tree()) && !self.tree().truncated() && self.openers.is_empty()
+            }
+            None => false,
+        }
+    }
+
     fn carry_over(&self, table: &mut Table) {
         for element in table.elements.values_mut() {
             if let Place::Here(node) = element.place {
@@ -61,14 +79,14 @@ impl Alignment<'_> {
         if index.is_empty() {
             return HashMap::new();
         }
-        self.tree.nodes().filter_map(|n| Some((*index.get(&n.handle()?)?, n.id()))).collect()
+        self.tree().nodes().filter_map(|n| Some((*index.get(&n.handle()?)?, n.id()))).collect()
     }
 
     /// The element is this node. Which of its meanings holds, if any?
     fn settle(&self, element: &mut Element, node: NodeId, records: &Records<'_>) {
         element.place = Place::Here(node);
         element.seen = (self.generation, node);
-        element.surface = self.tree.surface();
+        element.surface = self.tree().surface();
         element.unproven = false;
         element.row_lost = false;
         let holds = |element: &Element, r| {
@@ -91,7 +109,7 @@ impl Alignment<'_> {
             return;
         }
         let fresh = self.fresh(taken);
-        let handles: HashSet<Handle> = self.tree.nodes().filter_map(|n| n.handle()).collect();
+        let handles: HashSet<Handle> = self.tree().nodes().filter_map(|n| n.handle()).collect();
         // By the tree they were last seen in, the newest first: of two elements that could claim a node, the one
         // that was there last has the better claim, and the other one was told apart from it before.
         let mut sought: BTreeMap<Generation, Vec<ElementKey>> = BTreeMap::new();
@@ -116,7 +134,7 @@ impl Alignment<'_> {
             }
         }
         for (&at, keys) in sought.iter().rev() {
-            let Some(last) = self.retained.get(at).filter(|t| t.surface() == self.tree.surface()) else {
+            let Some(last) = self.retained.get(at).filter(|t| t.surface() == self.tree().surface()) else {
                 continue;
             };
             let last = Records::new(last, self.openers);
@@ -140,8 +158,8 @@ impl Alignment<'_> {
                 let Some(element) = key.and_then(|key| table.elements.get_mut(&key)) else { continue };
                 self.settle(element, node, records);
                 element.rest_on(&records.meaning(node));
-                element.unproven = self.tree.truncated();
-                let handle = self.tree.node(node).handle();
+                element.unproven = self.tree().truncated();
+                let handle = self.tree().node(node).handle();
                 let old = std::mem::replace(&mut element.handle, handle);
                 if let Some(key) = key {
                     if let Some(old) = old.filter(|h| table.by_handle.get(h) == Some(&key)) {
@@ -156,13 +174,13 @@ impl Alignment<'_> {
 
     /// Where an element is that was not found by its handle.
     fn place_without_match(&self, element: &Element, ended: &HashSet<SurfaceId>) -> Place {
-        if element.surface != self.tree.surface() {
+        if element.surface != self.tree().surface() {
             return Table::away(ended, element);
         }
         match element.place {
             // What was known to be away before stays away; a cut capture proves nothing new.
-            place if self.tree.truncated() && !place.resolves() && place != Place::Elsewhere => place,
-            _ if self.tree.truncated() => Place::Unseen,
+            place if self.tree().truncated() && !place.resolves() && place != Place::Elsewhere => place,
+            _ if self.tree().truncated() => Place::Unseen,
             _ if self.is_hidden(element) => Place::Hidden,
             _ => Place::Gone,
         }
@@ -178,7 +196,7 @@ impl Alignment<'_> {
             // likes; everything needs a key where handles do not last, because nothing shows then what survived.
             Place::Gone => {
                 was != Place::Gone
-                    || self.tree.grade() == IdentityGrade::NeverReused
+                    || self.tree().grade() == IdentityGrade::NeverReused
                     || element.active_meaning().is_some_and(Meaning::has_record_key)
             }
         }
@@ -198,18 +216,18 @@ impl Alignment<'_> {
     }
 
     fn is_hidden(&self, element: &Element) -> bool {
-        element.handle.is_some_and(|h| self.tree.hidden().binary_search(&h).is_ok())
+        element.handle.is_some_and(|h| self.tree().hidden().binary_search(&h).is_ok())
     }
 
     /// What the nodes that were not in the tree before could be: only such a node can take the place of another one.
     fn fresh(&self, taken: &HashSet<NodeId>) -> HashSet<u64> {
         let known: HashSet<Handle> = match self.before {
-            Some(before) if before.surface() == self.tree.surface() => {
+            Some(before) if before.surface() == self.tree().surface() => {
                 before.nodes().filter_map(|n| n.handle()).collect()
             }
             _ => HashSet::new(),
         };
-        let fresh = self.tree.nodes().filter(|n| n.handle().is_none_or(|h| !known.contains(&h)));
+        let fresh = self.tree().nodes().filter(|n| n.handle().is_none_or(|h| !known.contains(&h)));
         fresh.filter(|n| !taken.contains(&n.id())).map(|n| likes(n.role(), n.name())).collect()
     }
 
@@ -217,13 +235,13 @@ impl Alignment<'_> {
     fn has_document_of(&self, node: NodeRef<'_>) -> bool {
         let then = node.document();
         let same = |d: &Document| d.scope == then.scope || (d.frame == then.frame && d.url == then.url);
-        self.tree.documents().iter().any(same)
+        self.tree().documents().iter().any(same)
     }
 
     /// Where a device may give the handle of a dead element to another one, a handle is worth nothing as soon as its
     /// element was missing.
     fn drop_unreliable_handles(&self, table: &mut Table) {
-        if self.tree.grade() == IdentityGrade::NeverReused {
+        if self.tree().grade() == IdentityGrade::NeverReused {
             return;
         }
         for (key, element) in &mut table.elements {

@@ -9,7 +9,7 @@ use crate::table::{Place, Table};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use stickpin_refs::{Generation, Ref};
-use stickpin_tree::{Handle, NodeId, Openers, Records, SurfaceId, Tree};
+use stickpin_tree::{Handle, NodeId, Openers, RecordBook, Records, SurfaceId, Tree};
 
 /// What a session starts with. Everything that is random or stored comes from outside.
 #[derive(Debug)]
@@ -59,6 +59,8 @@ pub struct Session {
     seed: Generation,
     ladder: Ladder,
     current: Option<Current>,
+    /// What was learnt about the stored tree; none where there is none.
+    book: Option<RecordBook>,
     table: Table,
     pub(crate) clients: Clients,
     pub(crate) retained: Retained,
@@ -74,6 +76,7 @@ impl Session {
             seed: config.seed,
             ladder: config.ladder,
             current: None,
+            book: None,
             table: Table::new(config.numbers),
             clients: Clients::default(),
             retained: Retained::default(),
@@ -103,6 +106,12 @@ impl Session {
     #[must_use]
     pub fn openers(&self) -> &Openers {
         &self.openers
+    }
+
+    /// The records of a tree. Of the stored one, what was learnt before is not read again.
+    #[must_use]
+    pub fn records<'s>(&'s self, tree: &'s Tree) -> Records<'s> {
+        records(self.book.as_ref(), tree, &self.openers)
     }
 
     /// How strict the session is.
@@ -165,8 +174,12 @@ impl Session {
             self.retained.insert(c.generation, Arc::clone(&c.tree));
         }
         let before_tree = before.as_ref().map(|c| &*c.tree);
+        let book = match self.book.take() {
+            Some(book) if Arc::ptr_eq(book.tree(), &tree) => book,
+            _ => RecordBook::new(Arc::clone(&tree)),
+        };
         let alignment = Alignment {
-            tree: &tree,
+            book: &book,
             generation,
             openers: &self.openers,
             before: before_tree,
@@ -176,6 +189,7 @@ impl Session {
         let ended = self.table.note_ends(generation);
         // An equal tree is kept as well: where handles mean nothing, its addresses are the ones that work now.
         self.current = Some(Current { generation, tree });
+        self.book = Some(book);
         let forgotten = self.table.forget();
         self.clients.forget(&forgotten);
         self.prune();
@@ -198,7 +212,7 @@ impl Session {
     pub fn issue(&mut self, client: &ClientId, nodes: &[NodeId]) -> Result<Vec<Ref>, NumberError> {
         let Some(Current { generation, tree }) = self.current.clone() else { return Ok(Vec::new()) };
         self.table.ensure(nodes.iter().filter(|&&n| self.table.at(n).is_none()).count())?;
-        let records = Records::new(&tree, &self.openers);
+        let records = records(self.book.as_ref(), &tree, &self.openers);
         let mut refs = Vec::with_capacity(nodes.len());
         for &node in nodes {
             refs.push(match self.table.at(node) {
@@ -231,7 +245,7 @@ impl Session {
     /// Notes an act on a node of the stored tree: popups that appear next were opened by it.
     pub fn note_act(&mut self, node: NodeId) {
         if let Some(Current { tree, .. }) = &self.current {
-            let opener = Records::new(tree, &self.openers).opener(node);
+            let opener = records(self.book.as_ref(), tree, &self.openers).opener(node);
             self.openers.note_act(opener);
         }
     }
@@ -239,5 +253,13 @@ impl Session {
     /// Ends the lifetime cleanly: numbers that were reserved and not used go back.
     pub fn close(mut self) {
         self.table.close();
+    }
+}
+
+/// Records from the book, if it is about this tree.
+fn records<'s>(book: Option<&'s RecordBook>, tree: &'s Tree, openers: &'s Openers) -> Records<'s> {
+    match book {
+        Some(book) if std::ptr::eq(&**book.tree(), tree) => book.records(openers),
+        _ => Records::new(tree, openers),
     }
 }

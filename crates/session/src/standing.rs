@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::table::{Element, Entry, Place};
 use std::str::FromStr;
 use stickpin_refs::{Generation, Ref, RefToken};
-use stickpin_tree::{Handle, Meaning, NodeId, Records};
+use stickpin_tree::{Handle, Meaning, NodeId};
 
 /// How strict the session is with refs that are alive but not certain.
 ///
@@ -225,7 +225,7 @@ impl Session {
     /// The one element of the current tree that means the same, for the message of a ref that is gone.
     fn only_one_like(&self, meaning: &Meaning) -> Option<NodeId> {
         let tree = self.tree()?;
-        let records = Records::new(tree, self.openers());
+        let records = self.records(tree);
         let like = tree.nodes().filter(|n| n.role() == meaning.role() && n.name() == meaning.name());
         let mut same = like.map(|n| n.id()).filter(|&n| records.judge(meaning, n).is_same());
         match (same.next(), same.next()) {

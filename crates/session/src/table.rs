@@ -103,7 +103,8 @@ pub(crate) struct Table {
     pub(crate) elements: BTreeMap<ElementKey, Element>,
     by_ref: HashMap<Ref, ElementKey>,
     pub(crate) by_handle: HashMap<Handle, ElementKey>,
-    pub(crate) by_node: HashMap<NodeId, ElementKey>,
+    /// The element at a node of the current tree, and the number that stands for it.
+    by_node: HashMap<NodeId, (ElementKey, Option<Ref>)>,
     /// Surfaces that are closed and that elements were on.
     ended_surfaces: HashSet<SurfaceId>,
     numbers: Numbers,
@@ -140,7 +141,7 @@ impl Table {
 
     /// The number that stands for a node of the current tree.
     pub(crate) fn at(&self, node: NodeId) -> Option<Ref> {
-        self.elements.get(self.by_node.get(&node)?)?.live()
+        self.by_node.get(&node)?.1
     }
 
     pub(crate) fn ensure(&mut self, count: usize) -> Result<(), NumberError> {
@@ -181,7 +182,7 @@ impl Table {
         let r#ref = self.numbers.mint().ok_or(NumberError::Exhausted)?;
         let entry = Entry { r#ref, meaning, given: at, ended: None };
         let key = match self.by_node.get(&node) {
-            Some(&key) => key,
+            Some(&(key, _)) => key,
             None => {
                 let key = ElementKey(self.next_key);
                 self.next_key += 1;
@@ -196,7 +197,6 @@ impl Table {
                     entries: Vec::new(),
                 };
                 self.elements.insert(key, element);
-                self.by_node.insert(node, key);
                 if let Some(handle) = handle {
                     self.by_handle.insert(handle, key);
                 }
@@ -213,6 +213,7 @@ impl Table {
             element.active = Some(r#ref);
             element.entries.push(entry);
         }
+        self.by_node.insert(node, (key, Some(r#ref)));
         self.by_ref.insert(r#ref, key);
         Ok(r#ref)
     }
@@ -233,10 +234,10 @@ impl Table {
         let mut now_ended = Vec::new();
         self.by_node.clear();
         for (&key, element) in &mut self.elements {
-            if let Place::Here(node) = element.place {
-                self.by_node.insert(node, key);
-            }
             let live = element.live();
+            if let Place::Here(node) = element.place {
+                self.by_node.insert(node, (key, live));
+            }
             for entry in &mut element.entries {
                 if live == Some(entry.r#ref) {
                     entry.ended = None;
@@ -285,6 +286,9 @@ impl Table {
         element.entries.retain(|e| e.r#ref != r#ref);
         element.active = element.active.filter(|&a| a != r#ref);
         if !element.entries.is_empty() {
+            if let (Some(node), live) = (element.place.node(), element.live()) {
+                self.by_node.insert(node, (key, live));
+            }
             return;
         }
         let (handle, node) = (element.handle, element.place.node());

@@ -82,6 +82,7 @@ impl TreeBuilder {
             id: Vec::new(),
             document: Vec::new(),
             attrs: Vec::new(),
+            attributed: Vec::new(),
             documents: Vec::new(),
             hidden: Vec::new(),
             surface: SurfaceId::default(),
@@ -89,6 +90,22 @@ impl TreeBuilder {
             truncated: false,
         };
         Self { tree, strings: Interner::new(), open: Vec::new(), scratch: String::new() }
+    }
+
+    /// Makes room for so many nodes.
+    pub fn reserve(&mut self, nodes: usize) -> &mut Self {
+        let t = &mut self.tree;
+        t.parent.reserve(nodes);
+        t.end.reserve(nodes);
+        t.role.reserve(nodes);
+        t.level.reserve(nodes);
+        t.states.reserve(nodes);
+        t.tag.reserve(nodes);
+        t.name.reserve(nodes);
+        t.value.reserve(nodes);
+        t.id.reserve(nodes);
+        t.document.reserve(nodes);
+        self
     }
 
     /// Says which surface is captured.
@@ -230,6 +247,10 @@ impl TreeBuilder {
         t.document.shrink_to_fit();
         t.attrs.shrink_to_fit();
         t.hidden.sort_unstable();
+        t.attributed = vec![0; t.parent.len().div_ceil(64)];
+        for &(node, ..) in &t.attrs {
+            t.attributed[node.index() / 64] |= 1 << (node.index() % 64);
+        }
         Ok(self.tree)
     }
 }

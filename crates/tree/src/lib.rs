@@ -30,7 +30,8 @@ pub use outline::{Cues, DEFAULT_MAX_BYTES, Outline, Plan, View, line};
 #[doc(hidden)]
 pub use record::Switches;
 pub use record::{
-    Clause, Meaning, Opener, Openers, Records, Refused, Verdict, came_back_with_its_list, content_match,
+    Clause, Meaning, Opener, Openers, RecordBook, Records, Refused, Verdict, came_back_with_its_list,
+    content_match,
 };
 pub use role::Role;
 pub use selector::{

@@ -1,7 +1,7 @@
 //! One buffer for all strings of a tree; equal strings are stored once.
 
-use hashbrown::HashTable;
-use std::hash::{BuildHasher, RandomState};
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::BuildHasher;
 
 /// A string of one tree. `StrId::EMPTY` is the empty string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,13 +37,16 @@ impl Strings {
 pub(crate) struct Interner {
     strings: Strings,
     index: HashTable<u32>,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
 }
 
 impl Interner {
     pub(crate) fn new() -> Self {
-        let mut interner =
-            Self { strings: Strings::default(), index: HashTable::new(), hasher: RandomState::new() };
+        let mut interner = Self {
+            strings: Strings::default(),
+            index: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+        };
         interner.intern("");
         interner
     }

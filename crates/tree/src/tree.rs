@@ -23,6 +23,8 @@ pub struct Tree {
     pub(crate) document: Vec<u16>,
     /// Sorted by node, then attribute.
     pub(crate) attrs: Vec<(NodeId, Attr, StrId)>,
+    /// A bit for each node that has any: most have none, and are asked for several.
+    pub(crate) attributed: Vec<u64>,
     pub(crate) documents: Vec<Document>,
     pub(crate) hidden: Vec<Handle>,
     pub(crate) surface: SurfaceId,
@@ -121,6 +123,7 @@ impl Tree {
         self.strings.heap_bytes()
             + n * (size_of::<NodeId>() + 4 + 1 + 1 + size_of::<States>() + 3 * size_of::<StrId>() + 8 + 2)
             + self.attrs.capacity() * size_of::<(NodeId, Attr, StrId)>()
+            + self.attributed.capacity() * size_of::<u64>()
     }
 }
 
@@ -227,6 +230,10 @@ impl<'t> NodeRef<'t> {
     /// A rare attribute.
     #[must_use]
     pub fn attr(self, attr: Attr) -> Option<&'t str> {
+        let (word, bit) = (self.id.index() / 64, self.id.index() % 64);
+        if self.tree.attributed.get(word).is_none_or(|bits| bits >> bit & 1 == 0) {
+            return None;
+        }
         let at = self.tree.attrs.binary_search_by_key(&(self.id, attr), |&(n, a, _)| (n, a)).ok()?;
         Some(self.tree.strings.get(self.tree.attrs[at].2))
     }

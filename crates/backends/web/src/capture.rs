@@ -41,6 +41,9 @@ pub struct Columns {
     /// What to ask the script later whether this capture still holds; 0 where that cannot be told.
     #[serde(default)]
     pub seal: u32,
+    /// How often the document had changed by then.
+    #[serde(default)]
+    pub changes: u64,
     /// Whether a limit cut the walk.
     pub truncated: bool,
     /// How long the page took, in milliseconds.
@@ -188,7 +191,8 @@ pub fn assemble(
         hidden: Vec::new(),
         truncated: false,
     };
-    assembly.builder.surface(surface);
+    let nodes = top.columns.len() + frames.values().map(|part| part.columns.len()).sum::<usize>();
+    assembly.builder.surface(surface).reserve(nodes);
     assembly.add(top, 0, 0)?;
     let Assembly { mut builder, hidden, truncated, .. } = assembly;
     builder.truncated(truncated).hidden(hidden);

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stickpin_refs::Ref;
 use stickpin_session::Origin;
-use stickpin_tree::{Cues, DEFAULT_MAX_BYTES, NodeId, Outline, Records, View};
+use stickpin_tree::{Cues, DEFAULT_MAX_BYTES, NodeId, Outline, View};
 
 /// Print the app as a tree of roles and names, with a ref for everything that can be acted on or read.
 ///
@@ -128,7 +128,7 @@ impl Snapshot {
             ..View::default()
         };
         let session = &mut cx.live()?.session;
-        let records = Records::new(&tree, session.openers());
+        let records = session.records(&tree);
         let cues = Cues { held: &|n| session.ref_of(n).is_some(), telling: &|n| records.telling(n) };
         let plan = Outline::plan(&tree, &view, &cues);
         let generation = session.generation();

@@ -161,3 +161,59 @@ fn of_two_elements_that_could_be_a_node_the_one_that_was_there_last_is_it() {
     assert_eq!(b.name(new).unwrap(), "Rename");
     assert_eq!(b.name(old), Err(EndReason::Gone));
 }
+
+/// A tree that is stored again is not searched, and an equal one is: who asks does not notice which of them it was.
+#[test]
+fn a_tree_that_is_stored_again_holds_what_it_held() {
+    let row =
+        |id: u64, text: &str| format!("listitem #{id}\n  text \"{text}\"\n  button \"Open\" #{}\n", id + 1);
+    let pages = [
+        format!(
+            "list #1\n  {}",
+            [row(10, "Anna"), row(20, "Ben"), row(30, "Cleo")].concat().replace('\n', "\n  ")
+        ),
+        // Ben is gone, Cleo's row shows Dora.
+        format!("list #1\n  {}", [row(10, "Anna"), row(30, "Dora")].concat().replace('\n', "\n  ")),
+        format!(
+            "list #1\n  {}",
+            [row(40, "Ben"), row(10, "Anna"), row(30, "Cleo")].concat().replace('\n', "\n  ")
+        ),
+    ];
+    for grade in ["never-reused", "while-alive"] {
+        let stand = |again: bool| {
+            let mut b = Bench::new(grade);
+            let mut stood = Vec::new();
+            let mut refs = Vec::new();
+            for page in &pages {
+                b.store("", page, Origin::Look);
+                refs.extend(b.issue_all(&me()));
+                let stored = b.session.tree().unwrap().clone();
+                let stored = if again { stored } else { std::sync::Arc::new((*stored).clone()) };
+                let replaced = b.session.replace_tree(stored, Origin::Snapshot);
+                assert!(replaced.stored && replaced.ended.is_empty(), "{replaced:?}");
+                stood.push(refs.iter().map(|&r| b.name(r)).collect::<Vec<_>>());
+            }
+            (refs, stood)
+        };
+        assert_eq!(stand(true), stand(false), "{grade}");
+    }
+}
+
+/// Between two looks at a tree that is the same, an act may make known what opened the popup in it.
+#[test]
+fn an_opener_that_becomes_known_is_known_in_the_tree_that_is_stored_again() {
+    let mut b = Bench::new("never-reused");
+    let body = "list #1\n  listitem #10\n    text \"Anna\"\n    button \"More\" #11\n  listitem #20\n    text \"Ben\"\n    \
+                button \"More\" #21\n";
+    b.show(&me(), body);
+    let tree = b.session.tree().unwrap().clone();
+    let node = |tree: &stickpin_tree::Tree, id| tree.find_address(Handle { scope: 1, id }).unwrap().id();
+    b.session.note_act(node(&tree, 11));
+    let refs = b.show(&me(), &format!("{body}menu #5\n  menuitem \"Delete\" #6\n"));
+    let delete = *refs.last().unwrap();
+    let tree = b.session.tree().unwrap().clone();
+    // The menu was closed and opened again by the other row, and nobody looked in between.
+    b.session.note_act(node(&tree, 21));
+    b.session.replace_tree(tree, Origin::Snapshot);
+    assert_eq!(b.name(delete), Err(EndReason::Changed));
+}

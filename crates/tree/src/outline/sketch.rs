@@ -137,7 +137,9 @@ impl<'t> Sketch<'t> {
 
     /// The lines as they are now, in order.
     pub(crate) fn lines(&self) -> Vec<Shown<'t>> {
-        let mut lines: Vec<Shown<'t>> = Vec::new();
+        // Room for all at once: lines are made for every pass, and of large pages they are megabytes.
+        let most = self.fate[self.start..self.end].iter().filter(|f| **f == Fate::Show).count();
+        let mut lines: Vec<Shown<'t>> = Vec::with_capacity(most);
         // Open lines: (first position after its subtree, its line, its last child's line).
         let mut open: Vec<(NodeId, usize, Option<usize>)> = Vec::new();
         let mut top = None;

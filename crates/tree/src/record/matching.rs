@@ -73,8 +73,9 @@ pub fn content_match(
 #[must_use]
 pub fn came_back_with_its_list(old: &Records<'_>, old_node: NodeId, new: &Records<'_>, node: NodeId) -> bool {
     let row_of =
-        |records: &Records<'_>, node| records.structure.row_of(records.tree.node(node)).map(|at| at.id);
-    let (Some(then), Some(at)) = (row_of(new, node), old.structure.row_of(old.tree.node(old_node))) else {
+        |records: &Records<'_>, node| records.known.structure.row_of(records.tree.node(node)).map(|at| at.id);
+    let (Some(then), Some(at)) = (row_of(new, node), old.known.structure.row_of(old.tree.node(old_node)))
+    else {
         return false;
     };
     let (row, row_now) = (old.tree.node(at.id), new.tree.node(then));
@@ -132,7 +133,11 @@ fn elsewhere<'n>(
         return Ok(b);
     }
     if let Basis::Text { raw_key: Some(raw), .. } = last.0.record.basis
-        && new.structure.row_of(b).is_some_and(|at| new.structure.row(at).raw_key == Some(raw))
+        && new
+            .known
+            .structure
+            .row_of(b)
+            .is_some_and(|at| new.known.structure.row(new.tree, at).raw_key == Some(raw))
     {
         return Ok(b);
     }
@@ -194,14 +199,14 @@ fn rendered_anew(
     }
     let replacement =
         std::iter::once(b).chain(b.ancestors()).find(|n| n.parent() == Some(kept)).ok_or(Refused::Moved)?;
-    if let Some(at) = old.structure.row_of(a)
+    if let Some(at) = old.known.structure.row_of(a)
         && let row = old.tree.node(at.id)
         && lives(row).is_none()
     {
         if new.keeps_a_row(old, &at.container.ids) {
             return Err(Refused::SiblingKept);
         }
-        let row_now = new.structure.row_of(b).map_or(b, |at| new.tree.node(at.id));
+        let row_now = new.known.structure.row_of(b).map_or(b, |at| new.tree.node(at.id));
         let (Some(list), Some(list_now)) = (row.parent(), row_now.parent()) else {
             return Err(Refused::Alone);
         };
@@ -253,7 +258,7 @@ impl<'t> Records<'t> {
                     with(&[place_print(*index, *count)]);
                 }
                 Basis::Heading { node, text } => {
-                    let lives = node.and_then(|n| self.node_at(n)).map(|n| self.places.heading_text(n));
+                    let lives = node.and_then(|n| self.node_at(n)).map(|n| self.known.places.heading_text(n));
                     if lives == Some(*text) { found.extend(&likes.all) } else { with(&[*text]) }
                 }
                 Basis::OwnName | Basis::Always => found.extend(&likes.all),
@@ -333,7 +338,7 @@ impl Live<'_, '_> {
         found.push(self.address());
         found.extend(self.place().map(|(index, count)| place_print(index, count)));
         if let Some(at) = self.row {
-            let row = self.records.structure.row(at);
+            let row = self.records.known.structure.row(self.records.tree, at);
             found.extend(row.key.map(|(_, print)| print));
             for traces in [&row.text, &row.names, &row.numbers, &row.values] {
                 found.extend(traces.outside(self.element));

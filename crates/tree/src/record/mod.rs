@@ -9,6 +9,7 @@
 //! `docs/records.md` explains the rule, what each clause is worth, and what it cannot know.
 
 mod basis;
+mod book;
 mod keys;
 mod matching;
 mod meaning;
@@ -37,6 +38,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+pub use book::RecordBook;
 pub(crate) use keys::is_machine_made;
 pub use matching::{came_back_with_its_list, content_match};
 pub use meaning::Meaning;
@@ -48,18 +50,19 @@ pub use verdict::{Clause, Refused, Verdict};
 pub(crate) use volatile::without_counts;
 
 use basis::{Basis, Sight};
+use book::{Known, Source};
 use meaning::{Inner, Record, Section};
 use openers::Opened;
-use place::Places;
-use popups::{Speech, Speeches};
+use popups::Speech;
 use print::{Part, Print, kept};
 use reading::Reading;
 use sight::Live;
-use structure::{RowAt, Structure};
+use structure::RowAt;
 
 use crate::{Handle, NodeId, NodeRef, Role, Tree};
 
-/// The records of one tree. Build one per capture: what it learns about a container serves all its elements.
+/// The records of one tree. Build one per capture: what it learns about a container serves all its elements. For a tree
+/// that is asked about again there is [`RecordBook`].
 ///
 /// ```
 /// use stickpin_tree::{Document, IdentityGrade, NodeSpec, Openers, Records, Role, TreeBuilder};
@@ -86,11 +89,8 @@ pub struct Records<'t> {
     tree: &'t Tree,
     openers: &'t Openers,
     on: Switches,
-    structure: Structure<'t>,
-    places: Places<'t>,
-    speeches: Speeches,
+    known: Source<'t>,
     popup_openers: RefCell<HashMap<NodeId, Option<Opener>>>,
-    handles: OnceCell<HashMap<Handle, NodeId>>,
     kept_rows: RefCell<matching::KeptRows>,
     named: OnceCell<matching::Named>,
     likes: RefCell<HashMap<(Role, Print), Rc<matching::Likes>>>,
@@ -112,15 +112,16 @@ impl<'t> Records<'t> {
     #[doc(hidden)]
     #[must_use]
     pub fn with(tree: &'t Tree, openers: &'t Openers, on: Switches) -> Self {
+        Self::knowing(tree, openers, on, Source::Own(Box::new(Known::new(tree, on))))
+    }
+
+    fn knowing(tree: &'t Tree, openers: &'t Openers, on: Switches, known: Source<'t>) -> Self {
         Self {
             tree,
             openers,
             on,
-            structure: Structure::new(tree, on),
-            places: Places::new(tree, on),
-            speeches: Speeches::default(),
+            known,
             popup_openers: RefCell::default(),
-            handles: OnceCell::new(),
             kept_rows: RefCell::default(),
             named: OnceCell::new(),
             likes: RefCell::default(),
@@ -141,7 +142,7 @@ impl<'t> Records<'t> {
     #[must_use]
     pub fn meaning(&self, node: NodeId) -> Meaning {
         let element = self.tree.node(node);
-        let row = self.structure.row_or_group_of(element);
+        let row = self.known.structure.row_or_group_of(element);
         let live = Live { records: self, element, row };
         let record = Record {
             basis: live.basis(),
@@ -183,7 +184,7 @@ impl<'t> Records<'t> {
     #[must_use]
     pub fn telling(&self, node: NodeId) -> Option<String> {
         let element = self.tree.node(node);
-        let row = self.structure.row(self.structure.row_of(element)?);
+        let row = self.known.structure.row(self.tree, self.known.structure.row_of(element)?);
         let join = self.on.contains(Switches::JOINED_TEXT);
         let texts = row.text.telling_outside(element).filter_map(|(n, _)| {
             let n = self.tree.node(n);
@@ -221,7 +222,7 @@ impl<'t> Records<'t> {
     }
 
     fn sight(&self, element: NodeRef<'t>) -> Live<'_, 't> {
-        Live { records: self, element, row: self.structure.row_or_group_of(element) }
+        Live { records: self, element, row: self.known.structure.row_or_group_of(element) }
     }
 
     fn stable_name(&self, element: NodeRef<'_>) -> Print {
@@ -259,18 +260,18 @@ impl<'t> Records<'t> {
             && issued.basis.is_row()
             && let Some(row) = issued.row
             && let Some(row) = element.ancestors().find(|n| n.handle() == Some(row))
-            && let Some(at) = self.structure.as_row(row)
+            && let Some(at) = self.known.structure.as_row(row)
         {
             return Some(at);
         }
-        self.structure.row_or_group_of(element)
+        self.known.structure.row_or_group_of(element)
     }
 
     fn section_of(&self, element: NodeRef<'t>) -> Option<Section> {
         if !self.on.contains(Switches::SECTIONS) {
             return None;
         }
-        let (node, text) = self.places.section_of(element)?;
+        let (node, text) = self.known.places.section_of(element)?;
         Some(Section { node: node.handle(), text })
     }
 
@@ -282,8 +283,8 @@ impl<'t> Records<'t> {
             return Ok(());
         }
         let now = match section.node.and_then(|n| self.node_at(n)) {
-            Some(node) => self.places.section_text(node),
-            None => match self.places.section_of(element) {
+            Some(node) => self.known.places.section_text(node),
+            None => match self.known.places.section_of(element) {
                 Some((_, text)) => text,
                 None => return Ok(()),
             },
@@ -293,11 +294,11 @@ impl<'t> Records<'t> {
     }
 
     fn speech_of(&self, element: NodeRef<'t>) -> Option<Speech> {
-        if !self.on.contains(Switches::DIALOG_TEXT) || self.structure.row_of(element).is_some() {
+        if !self.on.contains(Switches::DIALOG_TEXT) || self.known.structure.row_of(element).is_some() {
             return None;
         }
         let speaker = popups::speaker_of(element)?;
-        Some(self.speeches.of(speaker, self.on.contains(Switches::JOINED_TEXT)))
+        Some(self.known.speeches.of(speaker, self.on.contains(Switches::JOINED_TEXT)))
     }
 
     fn opener_of(&self, element: NodeRef<'t>) -> Option<Opener> {
@@ -326,7 +327,7 @@ impl<'t> Records<'t> {
         }
         match basis {
             Basis::Heading { .. } => {
-                let heading = self.places.heading_of(element)?;
+                let heading = self.known.places.heading_of(element)?;
                 (!heading.name().is_empty()).then(|| ("section", short(heading)))
             }
             _ => None,
@@ -338,7 +339,7 @@ impl<'t> Records<'t> {
     }
 
     fn node_at(&self, handle: Handle) -> Option<NodeRef<'t>> {
-        let id = *self.handles.get_or_init(|| self.tree.handle_index()).get(&handle)?;
+        let id = *self.known.handles.get_or_init(|| self.tree.handle_index()).get(&handle)?;
         Some(self.tree.node(id))
     }
 }

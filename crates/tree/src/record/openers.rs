@@ -62,6 +62,12 @@ impl Openers {
         self.popups = popups;
     }
 
+    /// Whether no popup is on screen.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.popups.is_empty()
+    }
+
     pub(super) fn of(&self, popup: Handle) -> Option<&Opener> {
         self.popups.get(&popup)?.as_ref()
     }

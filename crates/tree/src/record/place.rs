@@ -11,22 +11,20 @@ use super::print::{Part, Print};
 use super::switches::Switches;
 use super::text::{is_field, is_row_role, leaves, leaves_without};
 use super::volatile::{is_number, is_volatile, without_counts};
-use crate::{NodeId, NodeRef, Role, States, Tree};
+use crate::{NodeId, NodeRef, Role, States};
 
-/// Headings and sections of a tree; their texts are read once.
+/// Headings and sections of one tree, which the nodes that are asked about bring; their texts are read once.
 #[derive(Debug)]
-pub(super) struct Places<'t> {
-    tree: &'t Tree,
+pub(super) struct Places {
     join: bool,
     first_heading: OnceCell<Box<[Option<NodeId>]>>,
     headings: RefCell<HashMap<NodeId, Print>>,
     sections: RefCell<HashMap<NodeId, Arc<[Print]>>>,
 }
 
-impl<'t> Places<'t> {
-    pub(super) fn new(tree: &'t Tree, on: Switches) -> Self {
+impl Places {
+    pub(super) fn new(on: Switches) -> Self {
         Self {
-            tree,
             join: on.contains(Switches::JOINED_TEXT),
             first_heading: OnceCell::new(),
             headings: RefCell::default(),
@@ -35,10 +33,10 @@ impl<'t> Places<'t> {
     }
 
     /// The first heading in a subtree, frames aside.
-    fn heading_in(&self, node: NodeRef<'t>) -> Option<NodeRef<'t>> {
+    fn heading_in<'t>(&self, node: NodeRef<'t>) -> Option<NodeRef<'t>> {
         let first = self.first_heading.get_or_init(|| {
-            let mut first = vec![None; self.tree.len()].into_boxed_slice();
-            for n in self.tree.nodes().rev() {
+            let mut first = vec![None; node.tree().len()].into_boxed_slice();
+            for n in node.tree().nodes().rev() {
                 if n.role() == Role::Heading {
                     first[n.id().index()] = Some(n.id());
                 }
@@ -50,17 +48,17 @@ impl<'t> Places<'t> {
             }
             first
         });
-        first[node.id().index()].map(|id| self.tree.node(id))
+        first[node.id().index()].map(|id| node.tree().node(id))
     }
 
     /// The heading that an element stands under: the first one of the nearest ancestor that has one.
-    pub(super) fn heading_of(&self, element: NodeRef<'t>) -> Option<NodeRef<'t>> {
+    pub(super) fn heading_of<'t>(&self, element: NodeRef<'t>) -> Option<NodeRef<'t>> {
         up_to_document(element).find_map(|n| self.heading_in(n).filter(|h| *h != element))
     }
 
     /// What a heading says, compared. Counts change under a heading of the second level or deeper; the first
     /// level names the record (`Order 17`) and counts exactly.
-    pub(super) fn heading_text(&self, heading: NodeRef<'t>) -> Print {
+    pub(super) fn heading_text(&self, heading: NodeRef<'_>) -> Print {
         if let Some(&known) = self.headings.borrow().get(&heading.id()) {
             return known;
         }
@@ -69,7 +67,7 @@ impl<'t> Places<'t> {
         print
     }
 
-    fn read_heading(&self, heading: NodeRef<'t>) -> String {
+    fn read_heading(&self, heading: NodeRef<'_>) -> String {
         let leaves = leaves(heading, self.join);
         if heading.level() == 1 {
             let all: Vec<&str> = leaves.iter().map(|(_, t)| t.as_ref()).collect();
@@ -85,7 +83,7 @@ impl<'t> Places<'t> {
     }
 
     /// The section between an element and its heading, with the text that is its own.
-    pub(super) fn section_of(&self, element: NodeRef<'t>) -> Option<(NodeRef<'t>, Arc<[Print]>)> {
+    pub(super) fn section_of<'t>(&self, element: NodeRef<'t>) -> Option<(NodeRef<'t>, Arc<[Print]>)> {
         up_to_document(element)
             .take_while(|n| self.heading_in(*n).is_none_or(|h| h == element))
             .filter(|n| {
@@ -99,7 +97,7 @@ impl<'t> Places<'t> {
 
     /// The text of a section, without rows, controls, labels, live regions and what changes by itself; of a window also
     /// without lists, tables and documents, which change while it stays what it is.
-    pub(super) fn section_text(&self, section: NodeRef<'t>) -> Arc<[Print]> {
+    pub(super) fn section_text(&self, section: NodeRef<'_>) -> Arc<[Print]> {
         if let Some(known) = self.sections.borrow().get(&section.id()) {
             return known.clone();
         }
@@ -125,7 +123,7 @@ impl<'t> Places<'t> {
 
     /// Whether an element stands in a part that is the same whatever record the page shows. A banner that
     /// contains the h1 is about the record.
-    pub(super) fn in_framework(&self, element: NodeRef<'t>) -> bool {
+    pub(super) fn in_framework(&self, element: NodeRef<'_>) -> bool {
         up_to_document(element).any(|n| match n.role() {
             Role::Navigation | Role::ContentInfo | Role::MenuBar | Role::TabList => true,
             Role::Banner => self.heading_in(n).is_none_or(|h| h.level() != 1),

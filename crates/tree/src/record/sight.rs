@@ -22,14 +22,16 @@ pub(super) struct Live<'r, 't> {
 
 impl Live<'_, '_> {
     fn content(&self) -> Option<&Row> {
-        self.row.map(|at| self.records.structure.row(at))
+        self.row.map(|at| self.records.known.structure.row(self.records.tree, at))
     }
 
     /// What tells the element from its likes: the strongest evidence that there is.
     pub(super) fn basis(&self) -> Basis {
         let records = self.records;
         match self.row {
-            Some(at) if !records.is_lone_group(at) => self.row_basis(at, records.structure.row(at)),
+            Some(at) if !records.is_lone_group(at) => {
+                self.row_basis(at, records.known.structure.row(records.tree, at))
+            }
             _ => self.place_basis(),
         }
     }
@@ -83,7 +85,7 @@ impl Live<'_, '_> {
     }
 
     fn place_basis(&self) -> Basis {
-        let places = &self.records.places;
+        let places = &self.records.known.places;
         if self.records.on.contains(Switches::FRAMEWORK) && places.in_framework(self.element) {
             return Basis::Always;
         }
@@ -154,7 +156,7 @@ impl Sight for Live<'_, '_> {
             return Shift::Stayed;
         }
         let left = issued.own.iter().any(|p| now.row_with(*p).is_some_and(|row| row != at.index));
-        let row = self.records.structure.row(at);
+        let row = self.records.known.structure.row(self.records.tree, at);
         let came = row
             .values
             .telling
@@ -164,13 +166,16 @@ impl Sight for Live<'_, '_> {
     }
 
     fn heading(&self) -> Option<Print> {
-        let places = &self.records.places;
+        let places = &self.records.known.places;
         places.heading_of(self.element).map(|h| places.heading_text(h))
     }
 
     fn heading_at(&self, node: Handle) -> Option<Print> {
         let heading = self.records.node_at(node)?;
-        self.records.on.contains(Switches::HEADING_LIVES).then(|| self.records.places.heading_text(heading))
+        self.records
+            .on
+            .contains(Switches::HEADING_LIVES)
+            .then(|| self.records.known.places.heading_text(heading))
     }
 
     fn region(&self) -> Option<Print> {

@@ -10,10 +10,9 @@ use super::text::{is_plain, is_row_role, walk};
 use super::work;
 use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
 
-/// The containers of a tree, found when first asked for.
+/// The containers of one tree, found when first asked for; the nodes that are asked about bring the tree.
 #[derive(Debug)]
-pub(super) struct Structure<'t> {
-    tree: &'t Tree,
+pub(super) struct Structure {
     on: Switches,
     /// By the nearest ancestor with a role: its rows by role.
     by_role: Box<[OnceCell<RowsByRole>]>,
@@ -49,10 +48,9 @@ pub(super) struct RowAt<'r> {
     pub(super) index: usize,
 }
 
-impl<'t> Structure<'t> {
-    pub(super) fn new(tree: &'t Tree, on: Switches) -> Self {
+impl Structure {
+    pub(super) fn new(tree: &Tree, on: Switches) -> Self {
         Self {
-            tree,
             on,
             by_role: (0..tree.len()).map(|_| OnceCell::new()).collect(),
             by_tag: (0..tree.len()).map(|_| OnceCell::new()).collect(),
@@ -61,40 +59,40 @@ impl<'t> Structure<'t> {
     }
 
     /// What there is in a row.
-    pub(super) fn row<'r>(&'r self, at: RowAt<'r>) -> &'r Row {
-        &at.container.rows(self.tree, self.on)[at.index]
+    pub(super) fn row<'r>(&self, tree: &Tree, at: RowAt<'r>) -> &'r Row {
+        &at.container.rows(tree, self.on)[at.index]
     }
 
     /// The row that an element is in: the nearest one with a key or text of its own, else the nearest one.
-    pub(super) fn row_of(&self, element: NodeRef<'t>) -> Option<RowAt<'_>> {
+    pub(super) fn row_of(&self, element: NodeRef<'_>) -> Option<RowAt<'_>> {
         self.row_around(element, false)
     }
 
     /// The same, where a group without a sibling counts too. It is no row among its likes, but the part of the
     /// document that a re-render keeps.
-    pub(super) fn row_or_group_of(&self, element: NodeRef<'t>) -> Option<RowAt<'_>> {
+    pub(super) fn row_or_group_of(&self, element: NodeRef<'_>) -> Option<RowAt<'_>> {
         self.row_around(element, false).or_else(|| self.row_around(element, true))
     }
 
-    fn row_around(&self, element: NodeRef<'t>, lone_groups: bool) -> Option<RowAt<'_>> {
+    fn row_around(&self, element: NodeRef<'_>, lone_groups: bool) -> Option<RowAt<'_>> {
         let nearest = self.next_row(element, lone_groups)?;
         if !self.on.contains(Switches::OUTER_ROW) {
             return Some(nearest);
         }
         let mut at = nearest;
         loop {
-            let row = self.row(at);
+            let row = self.row(element.tree(), at);
             if row.key.is_some() || row.text.telling_outside(element).next().is_some() {
                 return Some(at);
             }
-            match self.next_row(self.tree.node(at.id), lone_groups) {
+            match self.next_row(element.tree().node(at.id), lone_groups) {
                 Some(outer) => at = outer,
                 None => return Some(nearest),
             }
         }
     }
 
-    fn next_row(&self, below: NodeRef<'t>, lone_groups: bool) -> Option<RowAt<'_>> {
+    fn next_row(&self, below: NodeRef<'_>, lone_groups: bool) -> Option<RowAt<'_>> {
         for node in below.ancestors().take_while(|n| n.role() != Role::Document) {
             if is_row_role(node.role()) {
                 let at = self.as_row(node)?;
@@ -112,7 +110,7 @@ impl<'t> Structure<'t> {
     }
 
     /// A node as a row, whatever its siblings are.
-    pub(super) fn as_row(&self, node: NodeRef<'t>) -> Option<RowAt<'_>> {
+    pub(super) fn as_row(&self, node: NodeRef<'_>) -> Option<RowAt<'_>> {
         let container = if is_row_role(node.role()) {
             let parent = node.ancestors().find(|n| !is_plain(*n))?;
             &self.rows_by_role(parent).iter().find(|(role, _)| *role == node.role())?.1
@@ -124,7 +122,7 @@ impl<'t> Structure<'t> {
         Some(RowAt { id: node.id(), container, index: container.index_of(node.id())? })
     }
 
-    fn rows_by_role(&self, parent: NodeRef<'t>) -> &RowsByRole {
+    fn rows_by_role(&self, parent: NodeRef<'_>) -> &RowsByRole {
         self.by_role[parent.id().index()].get_or_init(|| {
             let mut found: Vec<(Role, Vec<NodeId>)> = Vec::new();
             walk(parent, |n| {
@@ -141,7 +139,7 @@ impl<'t> Structure<'t> {
     }
 
     /// Whether a plain node has a sibling of its tag, class and sequence of controls.
-    fn repeats(&self, node: NodeRef<'t>) -> bool {
+    fn repeats(&self, node: NodeRef<'_>) -> bool {
         let Some(parent) = node.parent().filter(|_| is_plain(node) || self.is_card(node)) else {
             return false;
         };
@@ -150,15 +148,15 @@ impl<'t> Structure<'t> {
     }
 
     /// A button with other controls in it is no button but a card that can be pressed or dragged.
-    fn is_card(&self, node: NodeRef<'t>) -> bool {
-        node.role() == Role::Button && self.controls().within(node).len() > 1
+    fn is_card(&self, node: NodeRef<'_>) -> bool {
+        node.role() == Role::Button && self.controls(node.tree()).within(node).len() > 1
     }
 
-    fn controls(&self) -> &Controls {
-        self.controls.get_or_init(|| Controls::new(self.tree))
+    fn controls(&self, tree: &Tree) -> &Controls {
+        self.controls.get_or_init(|| Controls::new(tree))
     }
 
-    fn children_by_tag(&self, parent: NodeRef<'t>) -> &[Repeated] {
+    fn children_by_tag(&self, parent: NodeRef<'_>) -> &[Repeated] {
         self.by_tag[parent.id().index()].get_or_init(|| {
             let mut found: Vec<(StrId, Vec<NodeId>)> = Vec::new();
             let mut places: HashMap<StrId, usize> = HashMap::new();
@@ -173,20 +171,20 @@ impl<'t> Structure<'t> {
                 .into_iter()
                 .map(|(tag, ids)| Repeated {
                     tag,
-                    repeats: self.which_repeat(&ids),
+                    repeats: self.which_repeat(parent.tree(), &ids),
                     container: Container::new(ids),
                 })
                 .collect()
         })
     }
 
-    fn which_repeat(&self, ids: &[NodeId]) -> Vec<bool> {
+    fn which_repeat(&self, tree: &Tree, ids: &[NodeId]) -> Vec<bool> {
         if ids.len() < 2 {
             return vec![false; ids.len()];
         }
-        let controls = self.controls();
+        let controls = self.controls(tree);
         let likeness = |id: NodeId| {
-            let node = self.tree.node(id);
+            let node = tree.node(id);
             (node.role(), node.attr(Attr::Class).unwrap_or(""), controls.within(node))
         };
         let mut counts: HashMap<_, u32> = HashMap::new();

@@ -9,7 +9,7 @@ use crate::{NodeId, States, Tree};
 #[derive(Debug)]
 pub(crate) struct Rows<'t> {
     tree: &'t Tree,
-    structure: Structure<'t>,
+    structure: Structure,
 }
 
 impl<'t> Rows<'t> {
