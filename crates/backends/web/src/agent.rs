@@ -10,11 +10,11 @@ pub(crate) const GLOBAL: &str = "__stickpin";
 /// The function of the world that sends us a [`Signal`].
 pub(crate) const BINDING: &str = "__stickpinSignal";
 
-/// What a signal says, on the wire: `{"changed":true}`, `{"said":"text"}`, `{"press":VERDICT}`.
+/// What a signal says, on the wire: `{"changed":COUNT}`, `{"said":"text"}`, `{"press":VERDICT}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// The document changed since the last such signal.
-    Changed,
+    /// The document changed since the last such signal: so often until now.
+    Changed(u64),
     /// A text appeared in a live region or toast.
     Said(String),
     /// A guarded press arrived. This outlives the document that sent it.
@@ -26,7 +26,7 @@ impl Signal {
         #[derive(Deserialize)]
         struct Wire {
             #[serde(default)]
-            changed: bool,
+            changed: u64,
             said: Option<String>,
             press: Option<Verdict>,
         }
@@ -34,7 +34,7 @@ impl Signal {
         match wire {
             Wire { press: Some(verdict), .. } => Some(Self::Press(verdict)),
             Wire { said: Some(text), .. } => Some(Self::Said(text)),
-            Wire { changed: true, .. } => Some(Self::Changed),
+            Wire { changed: count @ 1.., .. } => Some(Self::Changed(count)),
             Wire { .. } => None,
         }
     }
@@ -181,12 +181,12 @@ mod tests {
 
     #[test]
     fn signals_are_read_and_nonsense_is_none() {
-        assert_eq!(Signal::read(r#"{"changed":true}"#), Some(Signal::Changed));
+        assert_eq!(Signal::read(r#"{"changed":7}"#), Some(Signal::Changed(7)));
         assert_eq!(Signal::read(r#"{"said":"Saved"}"#), Some(Signal::Said("Saved".into())));
         let verdict = Verdict { landed: "elsewhere".into(), what: "div".into(), stopped: true, drawn: None };
         let press = r#"{"press":{"landed":"elsewhere","what":"div","stopped":true}}"#;
         assert_eq!(Signal::read(press), Some(Signal::Press(verdict)));
-        for bad in ["", "{}", "[]", r#"{"changed":false}"#, r#"{"press":1}"#] {
+        for bad in ["", "{}", "[]", r#"{"changed":0}"#, r#"{"press":1}"#] {
             assert_eq!(Signal::read(bad), None, "{bad}");
         }
     }

@@ -218,6 +218,8 @@ pub(crate) struct World {
     /// Which element of the parent's document shows the frame, once that was asked for:
     /// (scope of the parent, id in it).
     pub(crate) owner: Option<(u64, u64)>,
+    /// How often the document had changed when its agent told of it last.
+    pub(crate) changes: u64,
 }
 
 /// How far a document is.
@@ -361,7 +363,7 @@ mod tests {
     fn a_document_leaves_with_the_frames_around_it() {
         let mut tab = tab(&[("top", None), ("a", Some("top")), ("b", Some("a")), ("c", Some("top"))]);
         for (scope, id) in [(1, "top"), (2, "a"), (3, "b"), (4, "c")] {
-            let world = World { scope, unique: id.into(), context: 0, owner: None };
+            let world = World { scope, unique: id.into(), context: 0, owner: None, changes: 0 };
             tab.frames.get_mut(id).unwrap().world = Some(world);
         }
         tab.frames.get_mut("a").unwrap().navigating = true;

@@ -11,10 +11,11 @@ use crate::capture::{Columns, Part, assemble};
 use crate::cdp::protocol as cdp;
 use crate::cdp::{CallError, Reply};
 use crate::device::{WebDevice, corrupt};
+use crate::state::{TabState, World as Known};
 use crate::tab::{Asked, Fault, World, expression};
 use crate::unseen::Purpose;
 use hashbrown::{HashMap, HashSet};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 use stickpin_kernel::Result;
@@ -29,8 +30,20 @@ struct Count {
     /// Style recalculations and layouts.
     drawn: [u64; 2],
     /// Event listeners: one more for each that is added. Collected garbage lowers it, so that two counts could be
-    /// equal by chance; `uncollected` of the script tells.
+    /// equal by chance; `uncollected` of the script tells. Then the listeners themselves are asked for.
     listeners: u64,
+}
+
+/// A document that was walked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Sealed {
+    scope: u64,
+    /// Which frame showed it.
+    place: String,
+    /// 0: nothing can be proven.
+    seal: u32,
+    /// How often it had changed.
+    changes: u64,
 }
 
 /// The last walk of a tab.
@@ -40,9 +53,13 @@ pub(crate) struct Walked {
     tab: String,
     tree: Arc<Tree>,
     index: OnceLock<HashMap<Handle, NodeId>>,
-    /// The documents that answered, in the order of the frames: scope, place, seal (0: nothing can be proven).
-    documents: Vec<(u64, String, u32)>,
+    /// The documents that answered, in the order of the frames.
+    documents: Vec<Sealed>,
+    /// What the browser counted at the last check.
     counts: Counts,
+    /// Whether what listens is still what was known of it when listeners were counted: not once garbage was collected
+    /// and nobody asked since.
+    listening: bool,
     /// Whether everything was asked that belongs to a capture; to locate an element less will do.
     whole: bool,
     /// The handles that the walk was asked about.
@@ -65,7 +82,14 @@ impl Walked {
                 .documents
                 .iter()
                 .zip(worlds)
-                .all(|((scope, place, seal), w)| *scope == w.scope && *place == w.path && *seal != 0)
+                .all(|(d, w)| d.scope == w.scope && d.place == w.path && d.seal != 0)
+    }
+
+    /// Whether some document has told of a change since.
+    fn is_outdated(&self, tab: &TabState) -> bool {
+        let mut told = tab.frames.values().filter_map(|f| f.world.as_ref());
+        let later = |w: &Known| self.documents.iter().any(|d| d.scope == w.scope && w.changes > d.changes);
+        told.any(later)
     }
 
     /// Whether the tree tells of all these what became of them.
@@ -74,7 +98,7 @@ impl Walked {
     }
 
     fn seal(&self, world: &World) -> u32 {
-        self.documents.iter().find(|(scope, ..)| *scope == world.scope).map_or(0, |d| d.2)
+        self.documents.iter().find(|d| d.scope == world.scope).map_or(0, |d| d.seal)
     }
 }
 
@@ -142,24 +166,48 @@ impl WebDevice {
             .walked
             .take()
             .filter(|w| w.tab == self.tab.session && w.shows(&worlds) && (w.whole || !whole));
+        let last = match last {
+            Some(last) if !self.tab.read(|tab| last.is_outdated(tab))? => Some(last),
+            _ => None,
+        };
         let question = |world: &World| {
             let seal = last.as_ref().map_or(0, |w| w.seal(world));
             Ok(format!("[{},{GLOBAL}.uncollected()]", expression("unchanged", (seal,))?))
         };
         let asked = self.ask_all(&worlds, question)?;
-        let answers = self.answers::<(bool, bool)>(&worlds, asked).await?;
-        let same = answers.iter().all(|a| a.is_some_and(|(same, kept)| same && (kept || !whole)));
-        let counts = self.ask_counts(&worlds);
-        if let Some(last) = last.filter(|_| same) {
+        if last.is_none() {
+            // It will be walked whatever the answers are, so all is asked at once. Counts that the browser gives too
+            // early make the next check fail, never pass.
+            let counts = self.ask_counts(&worlds);
+            let walk = self.ask_all(&worlds, |world| wanted.question(world))?;
+            self.answers::<IgnoredAny>(&worlds, asked).await?;
             let counts = self.read_counts(counts).await?;
-            let same = equal(&last.counts, &counts, whole) && last.answers(wanted.watch);
-            if same && (!whole || self.unseen.still_listens(&self.tab, &worlds).await?) {
+            return self.read_walk(walk, &worlds, counts, wanted).await;
+        }
+        let answers = self.answers::<(bool, bool)>(&worlds, asked).await?;
+        let same = answers.iter().all(|a| a.is_some_and(|(same, _)| same));
+        let kept = answers.iter().all(|a| a.is_some_and(|(_, kept)| kept));
+        let counts = self.ask_counts(&worlds);
+        if let Some(mut last) = last.filter(|_| same) {
+            let counts = self.read_counts(counts).await?;
+            let mut same = equal(&last.counts, &counts) && last.answers(wanted.watch);
+            if same {
+                last.listening &= kept && listeners(&last.counts).eq(listeners(&counts));
+                if whole {
+                    same = self.unseen.still_listens(&self.tab, &worlds, last.listening).await?;
+                    last.listening = same;
+                }
+                last.counts.clone_from(&counts);
+            }
+            if same {
                 let last = self.verify(last, &worlds, wanted).await?;
                 return Ok(Some(self.walked.insert(last)));
             }
+            tracing::debug!("walked: style, layout, listeners, or what is asked about");
             let walk = self.ask_all(&worlds, |world| wanted.question(world))?;
             return self.read_walk(walk, &worlds, counts, wanted).await;
         }
+        tracing::debug!(?answers, "walked: a document changed, or nothing can be proven");
         // The walk is sent behind the question for the counts, which it cannot overtake.
         let walk = self.ask_all(&worlds, |world| wanted.question(world))?;
         let counts = self.read_counts(counts).await?;
@@ -212,7 +260,12 @@ impl WebDevice {
         for (world, mut columns) in read {
             self.unseen.mark(world, &mut columns);
             let seal = if self.unseen.wants_more(world) { 0 } else { columns.seal };
-            documents.push((world.scope, world.path.clone(), seal));
+            documents.push(Sealed {
+                scope: world.scope,
+                place: world.path.clone(),
+                seal,
+                changes: columns.changes,
+            });
             let part = Part { columns, scope: world.scope, frame: world.path.clone() };
             if world.parent.is_none() {
                 top = Some(part);
@@ -234,6 +287,7 @@ impl WebDevice {
             index: OnceLock::new(),
             documents,
             counts,
+            listening: true,
             whole: wanted.only.is_none(),
             asked: wanted.watch.iter().chain(&wanted.only).copied().collect(),
         }))
@@ -301,7 +355,7 @@ impl WebDevice {
         let counts = self.read_counts(asked).await?;
         // Captures between which nothing changed have one seal.
         match now {
-            Some(now) if now.documents == last.documents && equal(&last.counts, &counts, last.whole) => {
+            Some(now) if now.documents == last.documents && equal(&last.counts, &counts) => {
                 if let Some(difference) = difference(&last, &now, wanted.watch) {
                     return Err(
                         corrupt(format!("nothing changed, and a walk says otherwise: {difference}")).into()
@@ -323,13 +377,18 @@ fn count(answer: &cdp::Metrics) -> Option<Count> {
     Some(Count { drawn: [of("RecalcStyleCount")?, of("LayoutCount")?], listeners: of("JSEventListeners")? })
 }
 
-/// Whether counts are known and the same.
-fn equal(then: &Counts, now: &Counts, listeners: bool) -> bool {
+/// Whether the counts of style and layout are known and the same.
+fn equal(then: &Counts, now: &Counts) -> bool {
     let same = |(a, b): (&Option<Count>, &Option<Count>)| match (a, b) {
-        (Some(a), Some(b)) => a.drawn == b.drawn && (!listeners || a.listeners == b.listeners),
+        (Some(a), Some(b)) => a.drawn == b.drawn,
         _ => false,
     };
     then.keys().eq(now.keys()) && then.values().zip(now.values()).all(same)
+}
+
+/// How many listeners there are in each session.
+fn listeners(counts: &Counts) -> impl Iterator<Item = Option<u64>> {
+    counts.values().map(|count| count.map(|c| c.listeners))
 }
 
 /// What differs between two walks, in words.

@@ -6,6 +6,8 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_backend_web::Verified;
+use stickpin_backend_web::cdp::Method;
+use stickpin_backend_web::cdp::protocol::Done;
 use stickpin_kernel::device::{CaptureRequest, Captured, Device};
 use stickpin_tree::Tree;
 use support::Page;
@@ -20,6 +22,20 @@ async fn look(page: &mut Page, stored: &mut Option<Arc<Tree>>) -> bool {
             false
         }
     }
+}
+
+#[derive(serde::Serialize)]
+struct CollectGarbage {}
+
+impl Method for CollectGarbage {
+    const NAME: &'static str = "HeapProfiler.collectGarbage";
+    type Output = Done;
+}
+
+/// The page's garbage is collected: listeners that were taken away are not counted any more.
+async fn collect(page: &Page) {
+    let (client, session) = page.device.devtools();
+    client.call(Some(session), &CollectGarbage {}).await.unwrap();
 }
 
 async fn verifying(pages: &[(&str, &str)]) -> Option<Page> {
@@ -121,6 +137,52 @@ async fn what_leaves_no_record_is_noticed_all_the_same() {
     page.close().await;
 }
 
+/// Waits until nothing changes any more: loading, and what was done last, may still be under way.
+async fn quiet(page: &mut Page, stored: &mut Option<Arc<Tree>>) {
+    let until = Instant::now() + Duration::from_secs(10);
+    while !(look(page, stored).await && look(page, stored).await) {
+        assert!(Instant::now() < until, "not quiet");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// Garbage makes the browser's count of listeners worthless. Then what listens is asked for, and the page is not walked.
+#[tokio::test]
+async fn garbage_is_no_change() {
+    let Some(mut page) = verifying(&[("/", CONTROLS)]).await else { return };
+    let mut stored = None;
+    quiet(&mut page, &mut stored).await;
+    for _ in 0..3 {
+        collect(&page).await;
+        assert!(look(&mut page, &mut stored).await);
+        assert!(look(&mut page, &mut stored).await);
+    }
+    // One listener for another, so that there are as many as before once garbage is collected.
+    page.truth::<serde_json::Value>("void(plain.addEventListener('click', f))").await;
+    quiet(&mut page, &mut stored).await;
+    let before = stored.clone().unwrap();
+    page.truth::<serde_json::Value>(
+        "void(plain.removeEventListener('click', f), edit.addEventListener('click', f))",
+    )
+    .await;
+    collect(&page).await;
+    assert!(!look(&mut page, &mut stored).await);
+    assert_ne!(*before, *stored.clone().unwrap());
+    // Locating an element looks without asking who listens; the next capture asks.
+    quiet(&mut page, &mut stored).await;
+    let link = stored.as_ref().unwrap().nodes().find(|n| n.name() == "link").unwrap().handle().unwrap();
+    collect(&page).await;
+    assert!(page.device.locate(link, &[]).await.unwrap().is_some());
+    page.truth::<serde_json::Value>(
+        "void(late.addEventListener('click', f), plain.addEventListener('click', f))",
+    )
+    .await;
+    collect(&page).await;
+    assert!(page.device.locate(link, &[]).await.unwrap().is_some());
+    assert!(!look(&mut page, &mut stored).await);
+    page.close().await;
+}
+
 /// How long the random part runs; `STICKPIN_FUZZ_SECONDS` for longer ones.
 const SECONDS: u64 = 8;
 
@@ -168,6 +230,9 @@ async fn unchanged_is_true_at_random() {
         for n in 0..STEPS {
             let change: String = page.truth(&format!("step({})", of * 1000 + n)).await;
             done.push(change);
+            if n % 6 == 0 {
+                collect(&page).await;
+            }
             for _ in 0..2 {
                 let request = CaptureRequest { watch: &[], stored: stored.as_ref() };
                 match page.device.capture(request).await {

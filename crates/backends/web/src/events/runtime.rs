@@ -16,6 +16,7 @@ pub(super) fn event(tab: &mut TabState, session: &str, name: &str, params: &RawV
                     unique: context.unique_id,
                     context: context.id,
                     owner: None,
+                    changes: 0,
                 });
                 tab.active();
             }
@@ -36,11 +37,18 @@ pub(super) fn event(tab: &mut TabState, session: &str, name: &str, params: &RawV
             tab.active();
         }
         "bindingCalled" => {
-            if let Some(cdp::BindingCalled { name, payload, .. }) = read(name, params)
+            if let Some(cdp::BindingCalled { name, payload, execution_context_id }) = read(name, params)
                 && name == agent::BINDING
             {
                 match agent::Signal::read(&payload) {
-                    Some(agent::Signal::Changed) => tab.active(),
+                    Some(agent::Signal::Changed(count)) => {
+                        let frames = tab.frames.values_mut().filter(|f| f.session == session);
+                        let mut worlds = frames.filter_map(|f| f.world.as_mut());
+                        if let Some(world) = worlds.find(|w| w.context == execution_context_id) {
+                            world.changes = world.changes.max(count);
+                        }
+                        tab.active();
+                    }
                     Some(agent::Signal::Said(text)) => {
                         tab.notice(Notice::Announced { text: clip(&text) });
                         tab.active();

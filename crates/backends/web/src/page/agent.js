@@ -7,7 +7,7 @@
 //   locate(id, [id])            -> the same, or null
 //   unchanged(seal)             -> whether a capture would read like the one with this seal, if the browser's counts of
 //                                  style and layout are equal, too (unchanged.js)
-//   uncollected()               -> whether no garbage was collected since the check before the last capture
+//   uncollected()               -> whether no garbage was collected between the last two calls of `unchanged`
 //   css(selector)               -> {ids: [id]} | {bad: true}
 //   adoptRoot(root)             -> whether a closed shadow root, resolved into this world, was new
 //   rootsAsked([id])            the debugger was asked whether these have one
@@ -41,7 +41,7 @@
 //   fileInput(id)               -> {id, multiple, directory, accept, holds: [{name, size, modified}]} | {} | null: gone
 //   expectDrop(id), dropVerdict() -> {landed, taken, what}: what the last dragover of files reached
 //
-// Noticing (changes.js); signals go to the binding `__stickpinSignal`: {changed: true}, {said: text}, {press: verdict}
+// Noticing (changes.js); signals go to the binding `__stickpinSignal`: {changed: count}, {said: text}, {press: verdict}
 //   changes()                   -> {count, quiet_for (ms), animations: [words], mutated: words}
 //   changed(since, ms)          -> Promise of the counter, as soon as it differs from `since` or after `ms`
 //   settled(quiet, cap)         -> Promise of {settled, still: [words]}

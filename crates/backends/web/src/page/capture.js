@@ -68,7 +68,7 @@ function capture(options) {
       if (node && $isConnected.call(node)) hidden.push(id);
     }
   }
-  const result = { v: 1, url: $url.call(document), title: $title.call(document), ...out, hidden, strings, seal: seal(), ms: 0 };
+  const result = { v: 1, url: $url.call(document), title: $title.call(document), ...out, hidden, strings, seal: seal(), changes: changeCount, ms: 0 };
   result.ms = Math.round((performance.now() - started) * 10) / 10;
   out = strings = stringIndex = scope = null;
   return JSON.stringify(result);

@@ -55,7 +55,7 @@ function note(target) {
 function signalChange() {
   signalTimer = 0;
   signalledAt = performance.now();
-  signal({ changed: true });
+  signal({ changed: changeCount });
 }
 
 /** Tells the Rust side, if it gave us a way: a function that is bound into this world. */

@@ -14,6 +14,8 @@ let lastSeal = 0;
 
 /** Lives until the browser collects garbage: only then can listeners vanish from its count of them. One per check. */
 let canary = new WeakRef({});
+/** Whether the canary of the check before the last one still lived at the last one. */
+let kept = false;
 
 /** Controls whose state is no part of the document. (`progress`, `meter`, `details` and `dialog` reflect attributes.) */
 const HOLDING = 'input,textarea,select';
@@ -73,7 +75,7 @@ function seal() {
   const controls = [];
   const { unrendered } = scope;
   for (const root of rootsNow()) for (const e of queryIn(root, HOLDING)) if (e instanceof HTMLElement) controls.push(e);
-  sealed = { number: 0, canary, count: changeCount, controls, state: liveState(controls, unrendered), unrendered, undefined: scope.undefined };
+  sealed = { number: 0, count: changeCount, controls, state: liveState(controls, unrendered), unrendered, undefined: scope.undefined };
   // Two captures between which nothing changed have one number.
   sealed.number = before !== null && before.count === changeCount && same(before.state, sealed.state) ? before.number : ++lastSeal;
   return sealed.number;
@@ -84,6 +86,7 @@ function seal() {
  * up to date in any case, so that the browser's counts stand for what a walk would see.
  */
 function unchanged(number) {
+  kept = canary.deref() !== undefined;
   canary = new WeakRef({});
   const root = $documentElement.call(document);
   if (root) $scrollHeight.call(root);
@@ -99,8 +102,8 @@ function unchanged(number) {
 
 const same = (a, b) => a.length === b.length && a.every((x, i) => x === b[i]);
 
-/** Whether no garbage was collected since the check before the last capture. */
-const uncollected = () => sealed !== null && sealed.canary.deref() !== undefined;
+/** Whether no garbage was collected between the last two checks. */
+const uncollected = () => kept;
 
 /** Notes in a scope that an element names another although it is not rendered: style in there is not counted. */
 function noteUnrendered(target) {

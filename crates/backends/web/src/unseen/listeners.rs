@@ -83,13 +83,18 @@ impl Unseen {
         Ok(())
     }
 
-    /// Whether everything that listened still does. What came new is not asked here: the browser counts listeners,
-    /// but one that is taken away is counted until garbage is collected.
+    /// Whether what listens is what listened. Where none was added since, as the browser counts them, only those that
+    /// there were are asked for: one that is taken away is counted until garbage is collected.
     ///
     /// # Errors
     /// See [`Fault`].
-    pub(crate) async fn still_listens(&mut self, tab: &Tab, worlds: &[World]) -> Result<bool, Fault> {
-        if self.documents.values().all(|known| known.heard.is_empty()) {
+    pub(crate) async fn still_listens(
+        &mut self,
+        tab: &Tab,
+        worlds: &[World],
+        none_added: bool,
+    ) -> Result<bool, Fault> {
+        if none_added && self.documents.values().all(|known| known.heard.is_empty()) {
             return Ok(true);
         }
         let listening = self.listen(tab, worlds);
