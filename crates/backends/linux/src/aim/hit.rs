@@ -184,6 +184,7 @@ mod tests {
     use super::*;
     use crate::bus::Toolkit;
     use crate::display::Extents;
+    use stickpin_tree::Rect;
 
     fn window(title: &str, modal: bool) -> Window {
         Window {
