@@ -100,6 +100,7 @@ fn an_exported_flow_drives_the_same_app() {
     assert_eq!(received.last().map(String::as_str), Some("press button Continue"));
 }
 
+/// What it received is told in order and before anything else happens: the request is waited for.
 const SHOP: &str = r#"<!doctype html><meta charset=utf-8><title>Shop</title>
 <h1>Sign in</h1>
 <form onsubmit="event.preventDefault(); say('signed in ' + user.value + ' ' + pass.value + ' ' + news.checked + ' ' + city.value); welcome.textContent = 'Welcome, ' + user.value">
@@ -118,10 +119,11 @@ const SHOP: &str = r#"<!doctype html><meta charset=utf-8><title>Shop</title>
 <button onclick="box.show()">Ask</button>
 <dialog id="box"><button onclick="say('ok in dialog'); box.close()">OK</button></dialog>
 <button>OK</button>
+<iframe title="Payment" srcdoc='<button onclick="parent.say(`paid`)">Pay</button>'></iframe>
 <a href="/orders.html">Orders</a>
 <div style="height: 3000px"></div>
 <p id="end" onclick="say('end')">The end</p>
-<script>const say = (text) => fetch('/__log', { method: 'POST', body: text });</script>"#;
+<script>function say(text) { const told = new XMLHttpRequest(); told.open('POST', '/__log', false); told.send(text); }</script>"#;
 
 /// A script as agent-device has them, for the shop.
 const THEIRS: &str = r#"context platform=sim timeout=60000 device="any"
@@ -229,6 +231,7 @@ if hidden id=box {
   press id=nothing
 }
 press "role=button label=OK in(role=dialog)"
+press "role=button label=Pay in(role=iframe label=Payment)"
 press id=user
 key Control+a
 type -- --new
@@ -293,6 +296,7 @@ fn an_exported_test_is_type_checked_and_drives_a_browser() {
             "more",
             "more",
             "ok in dialog",
+            "paid",
             "end"
         ],
         "{}",

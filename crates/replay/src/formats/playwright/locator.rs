@@ -4,12 +4,11 @@ use super::{Playwright, string};
 use stickpin_tree::{Condition, Role, Selector};
 
 /// Roles of ours that `getByRole` does not know.
-const NO_ROLE: [Role; 13] = [
+const NO_ROLE: [Role; 12] = [
     Role::Document,
     Role::Text,
     Role::Generic,
     Role::Clickable,
-    Role::Iframe,
     Role::Window,
     Role::Video,
     Role::Audio,
@@ -33,6 +32,8 @@ struct Said<'s> {
     /// Where it stands.
     inside: Vec<String>,
     visible: bool,
+    /// Whether it is a frame, which has no role there.
+    frame: bool,
 }
 
 impl Playwright<'_> {
@@ -58,7 +59,8 @@ impl Playwright<'_> {
             Condition::Role(role) => Some(*role),
             _ => None,
         });
-        said.role = role.filter(|role| !NO_ROLE.contains(role));
+        said.frame = role == Some(Role::Iframe);
+        said.role = role.filter(|role| !NO_ROLE.contains(role) && !said.frame);
         if let Some(role) = role.filter(|role| NO_ROLE.contains(role) && *role != Role::Text) {
             return Err(format!("it knows no role {role}"));
         }
@@ -91,7 +93,10 @@ impl Playwright<'_> {
                 said.visible = true;
             }
             Condition::Is { flag, wanted } => state(flag, wanted, said)?,
-            Condition::In(outer) => said.inside.push(self.locator(outer)?),
+            Condition::In(outer) => {
+                let frame = if is_frame(outer) { ".contentFrame()" } else { "" };
+                said.inside.push(format!("{}{frame}", self.locator(outer)?));
+            }
             Condition::Css(css) => said.and.push(format!("page.locator({})", self.text(css))),
         }
         Ok(())
@@ -101,6 +106,14 @@ impl Playwright<'_> {
         let exact = |part: bool| if part { "" } else { ", { exact: true }" };
         let mut parts = Vec::new();
         match (said.role, said.name) {
+            // Its name is its title there, or what it is labelled with.
+            (None, name) if said.frame => {
+                parts.push("page.locator('iframe')".to_owned());
+                parts.extend(name.map(|(_, value, part)| {
+                    let (text, exact) = (self.text(value), exact(part));
+                    format!("page.getByTitle({text}{exact}).or(page.getByLabel({text}{exact}))")
+                }));
+            }
             (Some(role), name) => {
                 let name = name.map(|(_, value, part)| {
                     let exact = if part { "" } else { ", exact: true" };
@@ -142,6 +155,11 @@ impl Playwright<'_> {
         }
         Ok(locator)
     }
+}
+
+/// Whether what it finds is a frame: what stands in it is found from its document.
+fn is_frame(selector: &Selector) -> bool {
+    selector.alternatives().all(|(conditions, _)| conditions.contains(&Condition::Role(Role::Iframe)))
 }
 
 fn state(flag: &str, wanted: bool, said: &mut Said<'_>) -> Result<(), String> {
