@@ -173,6 +173,10 @@ fn input(command: &str, field: &str, target: &str) -> Map<String, Value> {
         };
         input.insert(f.name.clone(), value);
     }
+    // One of two, and so neither is required by itself.
+    if command == "fill" {
+        input.insert("text".to_owned(), json!("x"));
+    }
     input.insert(field.to_owned(), json!(target));
     input
 }

@@ -99,6 +99,15 @@ fn a_flow_of_a_page_is_recorded_replayed_mended_and_replayed() {
     reports(&pages, &["add Bean stew true", "order Ada Friday", "done"]);
 }
 
+/// A process that one of the threads of another started.
+fn child_of(parent: u32) -> Option<u32> {
+    let threads = std::fs::read_dir(format!("/proc/{parent}/task")).ok()?;
+    threads.flatten().find_map(|thread| {
+        let children = std::fs::read_to_string(thread.path().join("children")).ok()?;
+        children.split_whitespace().next()?.parse().ok()
+    })
+}
+
 #[test]
 fn a_browser_that_dies_in_the_middle_is_no_failure_of_the_app() {
     if chromium().is_none() {
@@ -118,8 +127,7 @@ fn a_browser_that_dies_in_the_middle_is_no_failure_of_the_app() {
     let mut browser = None;
     super::support::eventually("the browser runs", || {
         let daemon = desk.world.pid().unwrap_or_default();
-        let children = std::fs::read_to_string(format!("/proc/{daemon}/task/{daemon}/children"));
-        browser = children.ok().and_then(|c| c.split_whitespace().next().and_then(|pid| pid.parse().ok()));
+        browser = child_of(daemon);
         let list = desk.run("session list --json").json();
         browser.is_some() && list["output"]["sessions"][0]["running"].to_string().contains("wait")
     });
