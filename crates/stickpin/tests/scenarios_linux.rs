@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use stickpin_testkit::{
-    InProcess, Mcp, McpClient, ProcessText, Surface, desktop, heavy_desktop, run_file, scenario_files,
-    workspace_root,
+    InProcess, Mcp, McpClient, ProcessText, Script, Surface, desktop, heavy_desktop, run_file,
+    scenario_files, workspace_root,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
@@ -41,6 +41,10 @@ fn in_process(dir: &Path, needs: &Needs) -> Made {
     Some(Box::new(InProcess::new(dir, vec![Arc::new(needs.provider()?)])))
 }
 
+fn script(dir: &Path, needs: &Needs) -> Made {
+    Some(Box::new(Script::new(dir, vec![Arc::new(needs.provider()?)])))
+}
+
 fn process_text(dir: &Path, needs: &Needs) -> Made {
     needs.provider()?;
     Some(Box::new(ProcessText::new(dir, Path::new(PROGRAM))))
@@ -66,14 +70,14 @@ macro_rules! scenarios {
 }
 
 scenarios! {
-    linux_calculator("gnome-calculator", false): in_process process_text mcp;
-    linux_gedit("gedit", false): in_process process_text;
-    linux_zenity("zenity", false): in_process mcp;
-    linux_qt("featherpad", false): in_process process_text;
-    linux_widgets_gtk3("/usr/bin/python3", false): in_process;
-    linux_widgets_gtk4("/usr/bin/python3", false): in_process;
-    linux_firefox("firefox-esr", true): in_process;
-    linux_calc("soffice", true): in_process;
+    linux_calculator("gnome-calculator", false): in_process script process_text mcp;
+    linux_gedit("gedit", false): in_process script process_text;
+    linux_zenity("zenity", false): in_process script mcp;
+    linux_qt("featherpad", false): in_process script process_text;
+    linux_widgets_gtk3("/usr/bin/python3", false): in_process script;
+    linux_widgets_gtk4("/usr/bin/python3", false): in_process script;
+    linux_firefox("firefox-esr", true): in_process script;
+    linux_calc("soffice", true): in_process script;
 }
 
 #[test]

@@ -62,6 +62,8 @@ pub fn measure(
             memory(table, &both)?;
         }
     }
+    both.open(&server.rows(100))?;
+    both.close()?;
     for (rows, bar) in [(1_000, "at least 10 x faster"), (10_000, "at least 30 x faster")] {
         let large = rows == 10_000;
         let (a, b) =
@@ -141,6 +143,11 @@ impl Both<'_> {
         self.peer.map_or(Ok(()), |peer| peer.run(&["open", url]))
     }
 
+    fn close(&self) -> Result {
+        self.ours.run(&["close"])?;
+        self.peer.map_or(Ok(()), |peer| peer.run(&["close"]))
+    }
+
     /// Medians of two commands that run in turn.
     fn alternate(&self, runs: usize, ours: &[&str], theirs: &[&str]) -> Result<(f64, Option<f64>)> {
         alternate(runs, || self.ours.command(ours), self.peer.map(|p| move || p.command(theirs)))
@@ -151,11 +158,10 @@ impl Both<'_> {
     fn first_looks(&self, url: &str, runs: usize) -> Result<(f64, Option<f64>)> {
         let (mut a, mut b) = (Vec::new(), Vec::new());
         for _ in 0..runs {
-            self.ours.run(&["close"])?;
-            self.peer.map_or(Ok(()), |peer| peer.run(&["close"]))?;
             self.open(url)?;
             a.push(timed(&mut self.ours.command(&OURS))?);
             b.extend(self.peer.map(|p| timed(&mut p.command(&THEIRS))).transpose()?);
+            self.close()?;
         }
         Ok((median(a), (!b.is_empty()).then(|| median(b))))
     }
