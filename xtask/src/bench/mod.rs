@@ -92,7 +92,7 @@ pub fn bench(options: &Options) -> Result {
 /// What the binary and its daemon cost by themselves.
 fn own(table: &mut Table, ours: &Stickpin, binary: &Path, runs: usize) -> Result {
     let size = std::fs::metadata(binary).map_err(|e| format!("{}: {e}", binary.display()))?.len();
-    table.push(Row::single("binary (sim + web), stripped", mib(size), "MiB", "under 15"));
+    table.push(Row::single("binary (sim, web, linux), stripped", mib(size), "MiB", "under 15"));
 
     let start = median(
         (0..runs)
