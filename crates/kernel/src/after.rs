@@ -137,6 +137,7 @@ impl Cx {
             return Ok(acted);
         }
         let cancel = self.cancel.clone();
+        let before = self.stored()?;
         if let Some(cap) = how.settle {
             let request = SettleRequest { quiet: QUIET, cap };
             let mut settled = self.device()?.settle(request, &cancel).await;
@@ -163,7 +164,7 @@ impl Cx {
             self.envelope.receipt = crate::receipt::lines(&notices, acted.now.is_some());
         }
         if how.settle.is_some() {
-            acted.changes = Some(self.changes(Origin::Look, true).await?);
+            acted.changes = Some(self.changes_since(before, Origin::Look, true).await?);
         }
         Ok(acted)
     }

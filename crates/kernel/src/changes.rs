@@ -43,8 +43,28 @@ impl Cx {
     /// # Errors
     /// What the device says.
     pub(crate) async fn changes(&mut self, origin: Origin, interactive: bool) -> Result<Changes> {
+        let before = self.stored()?;
+        self.changes_since(before, origin, interactive).await
+    }
+
+    /// The tree as it is known by now, as a base.
+    pub(crate) fn stored(&mut self) -> Result<Option<BaseTree>> {
         let session = &self.live()?.session;
-        let before = session.generation().zip(session.tree().cloned());
+        let stored = session.generation().zip(session.tree().cloned());
+        Ok(stored.map(|(generation, tree)| BaseTree { generation, tree }))
+    }
+
+    /// The same for who acted: `before` is the tree that the act found, for a client without a base. Looks at what
+    /// became of the act have replaced it in the session.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub(crate) async fn changes_since(
+        &mut self,
+        before: Option<BaseTree>,
+        origin: Origin,
+        interactive: bool,
+    ) -> Result<Changes> {
         let tree = self.look(origin).await?;
         let (client, since) = (self.client(), self.since.map(stickpin_refs::Generation::new));
         let max_bytes = self.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES);
@@ -53,7 +73,7 @@ impl Cx {
         let kept = session.base(&client, since);
         let renews = kept.is_some();
         // Who never read in full is shown what changed since anybody looked; that renews nothing.
-        let Some(base) = kept.or(before.map(|(generation, tree)| BaseTree { generation, tree })) else {
+        let Some(base) = kept.or(before) else {
             return Ok(Changes { header: NOTHING.to_owned(), plain_header: NOTHING, ..Changes::default() });
         };
 

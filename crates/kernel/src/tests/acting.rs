@@ -418,6 +418,21 @@ async fn a_settled_diff_renews_what_it_does_not_list() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_never_read_in_full_is_shown_what_the_act_changed_beside_its_target() {
+    let b = Bench::new(FORM);
+    b.ok("open", json!({ "what": "fake:/" })).await;
+    b.fake.world().on_input.insert(
+        4,
+        Box::new(|w| {
+            w.replace("\"Continue\" #4", "\"Continue\" #4 pressed");
+            w.replace("heading", "button \"More\" #6\nheading");
+        }),
+    );
+    let r = b.ok("press", json!({ "target": "role=button label=Continue", "settle": true })).await;
+    assert!(text(&r).contains("button \"More\""), "the target was read again before: {}", text(&r));
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_act_without_settle_renews_nothing() {
     let b = Bench::open(MAILS).await;
     let two = refs_of(&b, "Mail 2").await;
