@@ -106,6 +106,9 @@ pub(crate) struct Focused {
     /// What it holds.
     #[serde(default)]
     pub(crate) value: String,
+    /// Whether it is an editing host, whose content a script may hold.
+    #[serde(default)]
+    pub(crate) editor: bool,
     /// Why it cannot be filled.
     pub(crate) why: Option<String>,
     /// What it takes, in words; empty for any text.

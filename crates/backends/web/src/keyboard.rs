@@ -171,6 +171,10 @@ impl WebDevice {
         if !field.focused {
             return Err(unknown(no_focus()));
         }
+        if field.editor && !field.value.is_empty() {
+            // Editors learn from an event what is selected, and it comes later than the selection.
+            self.tab.frame(&world).await.map_err(unknown)?;
+        }
         if text.is_empty() {
             if !field.value.is_empty() {
                 self.stroke(Modifiers::default(), &keys::key("Delete")?).await?;

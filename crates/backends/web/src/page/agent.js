@@ -27,7 +27,7 @@
 //   expectClick(id)             -> true: watching the next press; -1: stop any, 0: stop none; false: gone
 //   clickVerdict()              -> {landed: 'target' | 'elsewhere' | 'none', what, stopped, drawn?: 'canvas'}
 //   pointerAt(forget)           -> [x, y] where the pointer was seen last, or null; `forget`: from now on
-//   focusField(id)              -> {focused, fill: 'text' | 'set' | 'none', id, value, accepts, why}; selects all
+//   focusField(id)              -> {focused, fill: 'text' | 'set' | 'none', id, value, editor, accepts, why}; selects all
 //   focus(id)                   -> {focused, fill, id}; caret at the end
 //   setValue(id, text)          -> {value} | {refused: true, value, accepts}; for fill 'set'
 //   readValue(id)               -> text

@@ -164,7 +164,7 @@ function focusField(id) {
   if (kind === 'type') field.select();
   else if (kind === 'edit') $getSelection.call(document).selectAllChildren(field);
   awaited = kind === 'set' ? null : { field, until: performance.now() + AWAITED_MS };
-  return { focused: deepActive(document) === field, fill: kind === 'set' ? 'set' : 'text', id: idOf(field), value: fieldValue(field), accepts: accepts(field) };
+  return { focused: deepActive(document) === field, fill: kind === 'set' ? 'set' : 'text', id: idOf(field), value: fieldValue(field), editor: kind === 'edit', accepts: accepts(field) };
 }
 
 /** Focuses an element; in a field the caret goes to the end. null: gone; else {focused, fill} as focusField. */
