@@ -28,6 +28,10 @@ const COMMIT: Duration = Duration::from_secs(5);
 /// How long a document that was committed is given until a capture takes what is there of it.
 const ARRIVAL: Duration = Duration::from_millis(500);
 
+/// How long a page that is not left may take to go on. A browser that is sent elsewhere before it heard from the page
+/// that it stays takes the word for the answer to the new question, and goes nowhere.
+const STAYS: Duration = Duration::from_secs(1);
+
 /// How often a capture is tried again because its document was replaced meanwhile.
 const ATTEMPTS: usize = 5;
 
@@ -398,13 +402,19 @@ impl Device for WebDevice {
             Some(id) => Tab { session: self.session_of(id)?, ..self.tab.clone() },
             None => self.tab.clone(),
         };
+        let stays = dialog.kind == "beforeunload" && answer == DialogAnswer::Dismiss;
         let method = match answer {
             DialogAnswer::Accept(prompt_text) => cdp::HandleDialog { accept: true, prompt_text },
             DialogAnswer::Dismiss => cdp::HandleDialog { accept: false, prompt_text: None },
         };
         let done = async {
             tab.command(&method).await?;
-            tab.until(|tab| (tab.dialog.as_ref() != Some(&dialog)).then_some(())).await
+            tab.until(|tab| (tab.dialog.as_ref() != Some(&dialog)).then_some(())).await?;
+            if stays {
+                // What stays undone here is the wait alone: a dialog or an end that came up is told by what comes next.
+                drop(timeout(STAYS, tab.turn()).await);
+            }
+            Ok(())
         };
         let done = done.await;
         self.acted = Some(Instant::now());

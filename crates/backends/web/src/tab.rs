@@ -334,6 +334,24 @@ impl Tab {
         self.call::<IgnoredAny>(world, "frame", NONE).await.map(drop)
     }
 
+    /// Waits until every document did what its timers owed by now. What it told meanwhile is known then.
+    ///
+    /// # Errors
+    /// See [`Fault`]: a dialog, or a tab that is gone. A document that went away has nothing left to do.
+    pub(crate) async fn turn(&self) -> Result<(), Fault> {
+        let mut asked = Vec::new();
+        for world in self.worlds().await? {
+            asked.push(self.begin(&world, expression("turn", NONE)?)?);
+        }
+        for asked in asked {
+            match self.finish::<IgnoredAny>(asked).await {
+                Ok(_) | Err(Fault::WorldGone) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(())
+    }
+
     /// Evaluates an expression in a document, and what it promises.
     ///
     /// # Errors

@@ -5,10 +5,8 @@ use crate::cdp::Reply;
 use crate::cdp::protocol as cdp;
 use crate::device::WebDevice;
 use crate::events::clip;
-use crate::mouse::NONE;
 use crate::state::TabState;
-use crate::tab::{Fault, dialog_open, expression};
-use serde::de::IgnoredAny;
+use crate::tab::{Fault, dialog_open};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
@@ -255,7 +253,7 @@ impl WebDevice {
             // The time is over by our clock. A page that had no time of its own yet did nothing yet, either.
             tokio::select! {
                 stirred = self.tab.until(stirred) => stirred?,
-                _ = timeout(BUSY, self.turn()) => {}
+                _ = timeout(BUSY, self.tab.turn()) => {}
                 () = cancel.cancelled() => return Ok(()),
             }
         }
@@ -276,24 +274,6 @@ impl WebDevice {
         // What the script says about it: an error on the console, a toast.
         let reaction = self.tab.until(|tab| (tab.notices.len() > noticed).then_some(()));
         timeout(REACTION, reaction).await.unwrap_or(Ok(()))
-    }
-
-    /// Waits until every document did what its timers owed by now. What it told meanwhile is known then.
-    async fn turn(&self) {
-        let Ok(worlds) = self.tab.worlds().await else { return };
-        let mut asked = Vec::with_capacity(worlds.len());
-        for world in &worlds {
-            let Ok(asking) =
-                expression("turn", NONE).map_err(Fault::from).and_then(|e| self.tab.begin(world, e))
-            else {
-                return;
-            };
-            asked.push(asking);
-        }
-        for asking in asked {
-            // A document that went away, or a dialog: both are seen by whoever asked for this.
-            drop(self.tab.finish::<IgnoredAny>(asking).await);
-        }
     }
 
     pub(crate) async fn wait_for_news(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {

@@ -171,3 +171,23 @@ async fn leaving_a_draft_is_asked_for_history_and_accepted_for_open() {
     assert_eq!((arrived.title.as_str(), arrived.settled), ("Next", true));
     page.close().await;
 }
+
+/// The browser hears from the page that it stays some time after the dialog is gone.
+#[tokio::test]
+async fn who_decides_to_stay_can_be_asked_again_at_once() {
+    let draft = "<!doctype html><title>Draft</title><label>Name <input></label>\
+        <script>addEventListener('beforeunload',e=>{e.preventDefault()})</script>";
+    let Some(mut page) = Page::site(&[("/", draft)]).await else { return };
+    let none = CancellationToken::new();
+    page.go(&page.site.url("/")).await;
+    let name = page.find(Role::TextBox, "Name").await;
+    page.press(name).await;
+    page.fill(name, "half written").await;
+    for _ in 0..40 {
+        let reload = page.device.navigate(&Navigation::Reload, Leave::Ask, Duration::from_secs(10), &none);
+        assert_eq!(reload.await.unwrap_err().code, ErrorCode::DialogOpen);
+        page.device.answer_dialog(DialogAnswer::Dismiss).await.unwrap();
+    }
+    assert_eq!(page.truth::<String>("document.querySelector('input').value").await, "half written");
+    page.close().await;
+}

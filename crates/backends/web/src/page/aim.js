@@ -168,14 +168,12 @@ function aim(id) {
  * `at` is from `aim`.
  */
 async function arrived(id, x, y, at) {
-  await later();
-  await later();
+  await turn();
+  await turn();
   takePending();
   if (at !== changeCount) await frame();
   return [hit(id, x, y), rects([id])[0]];
 }
-
-const later = () => new Promise(done => setTimeout(done));
 
 /** A frame was made, or is not going to be. */
 const frame = () => new Promise(done => {
