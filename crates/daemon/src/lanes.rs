@@ -50,6 +50,14 @@ impl Drop for Guard {
     }
 }
 
+/// Serves a connection on the thread that calls this.
+fn here(serving: impl Future<Output = ()> + Send + 'static, guard: Guard) {
+    tokio::spawn(async move {
+        let _guard = guard;
+        serving.await;
+    });
+}
+
 impl Lanes {
     /// The thread that calls this, and up to `most` in all.
     pub(crate) fn new(most: usize) -> Self {
@@ -62,13 +70,6 @@ impl Lanes {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let here = |stream, guard| {
-            let serving = serve(stream);
-            tokio::spawn(async move {
-                let _guard: Guard = guard;
-                serving.await;
-            });
-        };
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         if lanes.len() < self.most && lanes.iter().all(|lane| lane.serves.load(Ordering::Relaxed) > 0) {
             match Lane::start(lanes.len(), serve.clone()) {
@@ -79,7 +80,7 @@ impl Lanes {
         }
         let Some(lane) = lanes.iter().min_by_key(|lane| lane.serves.load(Ordering::Relaxed)) else { return };
         let guard = Guard::of(lane);
-        let Some(thread) = &lane.thread else { return here(stream, guard) };
+        let Some(thread) = &lane.thread else { return here(serve(stream), guard) };
         match stream.into_std() {
             // A thread ends only with the daemon, which takes no connection any more then.
             Ok(stream) => drop(thread.hand.send((stream, guard))),
@@ -112,13 +113,7 @@ impl Lane {
             runtime.block_on(async {
                 while let Some((stream, guard)) = handed.recv().await {
                     match UnixStream::from_std(stream) {
-                        Ok(stream) => {
-                            let serving = serve(stream);
-                            tokio::spawn(async move {
-                                let _guard = guard;
-                                serving.await;
-                            });
-                        }
+                        Ok(stream) => here(serve(stream), guard),
                         Err(e) => tracing::warn!("a connection was lost: {e}"),
                     }
                 }
