@@ -157,18 +157,19 @@ pub(crate) fn begin(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Res
 /// # Errors
 /// `INVALID_ARGS` when something else is recorded, or the script has no such line; `IO`.
 fn mend(cx: &mut Cx, path: Option<PathBuf>, script: PathBuf, new: Gap) -> Result<()> {
-    let text = std::fs::read_to_string(&script).map_err(|e| io_error("read", &script, &e))?;
     if cx.live()?.recording.as_ref().is_none_or(|r| r.mendings.is_empty()) {
         begin(cx, None, false)?;
     }
     let Some(recording) = cx.live()?.recording.as_mut() else { return Ok(()) };
-    if !recording.mendings.iter().any(|mending| mending.file == script) {
-        let to = path.unwrap_or_else(|| script.with_extension("healed.ad"));
-        let mending = Mending { file: script.clone(), text, gaps: Vec::new(), to, open: false };
-        recording.mendings.push(mending);
-    }
-    let Some(at) = recording.mendings.iter().position(|mending| mending.file == script) else {
-        return Ok(());
+    let at = match recording.mendings.iter().position(|mending| mending.file == script) {
+        Some(at) => at,
+        None => {
+            let text = std::fs::read_to_string(&script).map_err(|e| io_error("read", &script, &e))?;
+            let to = path.unwrap_or_else(|| script.with_extension("healed.ad"));
+            let mending = Mending { file: script.clone(), text, gaps: Vec::new(), to, open: false };
+            recording.mendings.push(mending);
+            recording.mendings.len() - 1
+        }
     };
     let mending = &recording.mendings[at];
     let lines = mending.text.lines().count();
