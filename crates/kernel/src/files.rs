@@ -12,11 +12,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// # Errors
 /// `IO`, `STORAGE_FULL`; the old file is then untouched, and nothing is left beside it.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_through(&beside(path, "part"), path, bytes)
+}
+
+/// A name beside a path that nobody else uses, in this process or another one. `what` says what it is for.
+#[must_use]
+pub fn beside(path: &Path, what: &str) -> PathBuf {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let number = LAST.fetch_add(1, Ordering::Relaxed);
     let mut fresh = path.as_os_str().to_owned();
-    fresh.push(format!(".{}-{number}.part", std::process::id()));
-    write_through(&PathBuf::from(fresh), path, bytes)
+    fresh.push(format!(".{}-{number}.{what}", std::process::id()));
+    PathBuf::from(fresh)
 }
 
 /// The same for whoever is the only writer of a file: what lies beside it meanwhile always has the same name, so that a

@@ -4,7 +4,6 @@ use super::whole;
 use crate::report::model::Report;
 use crate::report::{html, junit};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use stickpin_kernel::{Result, files, io_error};
 use stickpin_wire::Call;
 
@@ -25,7 +24,7 @@ impl Accounts {
         let path = |given: Option<&str>| given.map(|path| whole(call, Path::new(path)));
         let (junit, html) = (path(junit), path(html));
         junit.iter().chain(&html).try_for_each(|path| writable(path))?;
-        Ok(Self { pictures: html.as_deref().map(beside), junit, html })
+        Ok(Self { pictures: html.as_deref().map(|page| files::beside(page, "pictures")), junit, html })
     }
 
     /// Writes them: beside first, then in their place.
@@ -51,22 +50,13 @@ impl Accounts {
     }
 }
 
-/// A folder beside a file that no other run has.
-fn beside(path: &Path) -> PathBuf {
-    static LAST: AtomicU64 = AtomicU64::new(0);
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}-{}.pictures", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed)));
-    PathBuf::from(name)
-}
-
 /// Whether a file can be written where it is to go. Nothing is left behind.
 fn writable(path: &Path) -> Result<()> {
     let failed = |e: &std::io::Error| io_error("write", path, e);
     if path.is_dir() {
         return Err(failed(&std::io::Error::from(std::io::ErrorKind::IsADirectory)));
     }
-    let folder = path.parent().unwrap_or(path);
-    std::fs::create_dir_all(folder).map_err(|e| failed(&e))?;
-    let probe = folder.join(format!(".stickpin-{}.part", std::process::id()));
+    std::fs::create_dir_all(path.parent().unwrap_or(path)).map_err(|e| failed(&e))?;
+    let probe = files::beside(path, "part");
     std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe)).map_err(|e| failed(&e))
 }
