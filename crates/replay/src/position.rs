@@ -66,7 +66,10 @@ impl Plan {
     /// The step at a position; none where there is none, or not in such a round.
     #[must_use]
     pub fn at(&self, position: &Position) -> Option<&Step> {
-        at(&self.items, position.step, &position.rounds)
+        let (step, most) = find(&self.items, position.step)?;
+        let there = most.len() == position.rounds.len();
+        let rounds = most.iter().zip(&position.rounds);
+        (there && rounds.into_iter().all(|(most, round)| (1..=*most).contains(round))).then_some(step)
     }
 
     /// Where a run goes on that has done the step at a position; none at the end.
@@ -78,28 +81,21 @@ impl Plan {
     /// How many blocks with rounds there are around a step; none if there is no such step.
     #[must_use]
     pub fn depth(&self, step: usize) -> Option<usize> {
-        depth(&self.items, step)
+        find(&self.items, step).map(|(_, most)| most.len())
     }
 }
 
-fn at<'p>(items: &'p [Item], step: usize, rounds: &[u32]) -> Option<&'p Step> {
+/// A step, and how many rounds each block around it has at most, the outermost first.
+fn find(items: &[Item], step: usize) -> Option<(&Step, Vec<u32>)> {
     match items.iter().find(|item| item.last() >= step)? {
-        Item::Step(found) => (found.number == step && rounds.is_empty()).then_some(found),
-        Item::If { asked, .. } if asked.number == step => rounds.is_empty().then_some(asked),
-        Item::If { items, .. } => at(items, step, rounds),
+        Item::Step(found) => (found.number == step).then(|| (found, Vec::new())),
+        Item::If { asked, .. } if asked.number == step => Some((asked, Vec::new())),
+        Item::If { items, .. } => find(items, step),
         Item::Retry { times, items } | Item::Repeat { times, items } => {
-            let (round, inner) = rounds.split_first()?;
-            if (1..=*times).contains(round) { at(items, step, inner) } else { None }
+            let (found, mut most) = find(items, step)?;
+            most.insert(0, *times);
+            Some((found, most))
         }
-    }
-}
-
-fn depth(items: &[Item], step: usize) -> Option<usize> {
-    match items.iter().find(|item| item.last() >= step)? {
-        Item::Step(found) => (found.number == step).then_some(0),
-        Item::If { asked, .. } if asked.number == step => Some(0),
-        Item::If { items, .. } => depth(items, step),
-        Item::Retry { items, .. } | Item::Repeat { items, .. } => Some(1 + depth(items, step)?),
     }
 }
 
