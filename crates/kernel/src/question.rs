@@ -149,17 +149,12 @@ fn judge(node: NodeRef<'_>, predicate: Predicate, value: &str) -> (bool, String)
 pub(crate) fn text_of(node: NodeRef<'_>) -> String {
     let leaves: Vec<&str> =
         node.subtree().filter(|n| n.is_text() && !n.is(States::HIDDEN)).map(NodeRef::name).collect();
-    match leaves.is_empty() {
-        false => leaves.join(" "),
-        // What a person reads in a field is what was typed; a secret is not read.
-        true if !node.value().is_empty()
-            && node.states().intersects(States::EDITABLE | States::MULTILINE)
-            && !node.is(States::PROTECTED) =>
-        {
-            node.value().to_owned()
-        }
-        true => node.name().to_owned(),
+    if !leaves.is_empty() {
+        return leaves.join(" ");
     }
+    // What a person reads in a field is what was typed; a secret is not read.
+    let typed = node.states().intersects(States::EDITABLE | States::MULTILINE) && !node.is(States::PROTECTED);
+    if typed && !node.value().is_empty() { node.value() } else { node.name() }.to_owned()
 }
 
 /// The states of an element that hold, in the words of snapshots.
