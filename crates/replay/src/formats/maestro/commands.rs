@@ -436,7 +436,17 @@ fn swipe(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
     let mut fields = command.fields()?;
     // How long the finger takes changes nothing of where it ends.
     fields.ignore(&["duration"]);
-    if let (Some(start), Some(end)) = (fields.take("start"), fields.take("end")) {
+    let points = match (fields.take("start"), fields.take("end")) {
+        (Some(start), Some(end)) => Some((start, end)),
+        (None, None) => None,
+        (Some(lone), None) | (None, Some(lone)) => {
+            return Err(lone.at.fault(
+                "`swipe` goes from `start` to `end`; one of them is missing",
+                "start: \"50%, 80%\", end: \"50%, 20%\"",
+            ));
+        }
+    };
+    if let Some((start, end)) = points {
         let mut nodes = label(&mut fields)?;
         fields.end()?;
         let (way, far) = swiped(pair(start)?, pair(end)?).ok_or_else(|| {
