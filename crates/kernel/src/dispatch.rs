@@ -34,10 +34,8 @@ impl Host {
         let stop_when_dropped = token.clone().drop_guard();
         let host = self.clone();
         let task = tokio::spawn(async move {
-            host.inner.running.fetch_add(1, Ordering::Relaxed);
-            let response = host.serve(request, token).await;
-            host.inner.running.fetch_sub(1, Ordering::Relaxed);
-            response
+            let _running = Running::begin(&host);
+            host.serve(request, token).await
         });
         let response = match task.await {
             Ok(response) => response,
@@ -84,6 +82,22 @@ impl Host {
         let deadline = request.timeout_ms.map_or_else(|| prepared.deadline(), Duration::from_millis);
         let result = run(entry, prepared, deadline, &mut cx).await;
         respond(entry, &mut cx, result)
+    }
+}
+
+/// A command counts as running until this is dropped, also by a panic.
+struct Running<'h>(&'h Host);
+
+impl<'h> Running<'h> {
+    fn begin(host: &'h Host) -> Self {
+        host.inner.running.fetch_add(1, Ordering::Relaxed);
+        Self(host)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.inner.running.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

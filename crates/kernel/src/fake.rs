@@ -47,6 +47,8 @@ pub(crate) struct World {
     pub(crate) slow_input: Option<Duration>,
     /// The call that never returns.
     pub(crate) hangs_in: Option<&'static str>,
+    /// The call that has a bug.
+    pub(crate) panics_in: Option<&'static str>,
     /// Every call answers that the app is gone.
     pub(crate) dead: bool,
     /// How it ended, where that was in good order.
@@ -145,6 +147,7 @@ impl Fake {
             format: None,
             slow_input: None,
             hangs_in: None,
+            panics_in: None,
             dead: false,
             ended: None,
             truncated: false,
@@ -175,10 +178,11 @@ impl Fake {
     }
 
     async fn call(&self, name: &'static str) -> Result<()> {
-        let (hangs, dead) = {
+        let (hangs, panics, dead) = {
             let world = self.world();
-            (world.hangs_in == Some(name), world.dead)
+            (world.hangs_in == Some(name), world.panics_in == Some(name), world.dead)
         };
+        assert!(!panics, "the fake has a bug in {name}");
         if hangs {
             std::future::pending::<()>().await;
         }

@@ -86,6 +86,22 @@ async fn a_hung_device_loses_its_own_session_only() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_bug_in_a_command_loses_its_own_session_only() {
+    let b = Bench::open(PAGE).await;
+    let mut other = b.clone();
+    other.caller.own_session = "other".into();
+    other.ok("open", json!({ "what": "fake:/" })).await;
+    b.fake.world().panics_in = Some("perform");
+    let (code, r) = b.fails("press", json!({ "target": "role=button" })).await;
+    assert_eq!((code, r.error.unwrap().dispatched), ("INTERNAL", crate::Dispatched::Unknown));
+    assert_eq!(b.host.running(), 0, "a daemon that thinks it is busy never ends");
+    b.fake.world().panics_in = None;
+    assert_eq!(b.fails("snapshot", json!({})).await.0, "BACKEND_LOST");
+    other.ok("snapshot", json!({})).await;
+    b.ok("open", json!({ "what": "fake:/" })).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_device_that_dies_is_lost_and_the_next_open_works() {
     let b = Bench::open(PAGE).await;
     b.fake.world().dead = true;
