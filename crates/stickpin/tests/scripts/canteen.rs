@@ -29,7 +29,7 @@ document.forms[0].onsubmit = (e) => {
 };
 </script>"#;
 
-fn page(desk: &Desk, stew: &str, order: &str) {
+pub(super) fn page(desk: &Desk, stew: &str, order: &str) {
     desk.write("index.html", &PAGE.replace("{stew}", stew).replace("{order}", order));
 }
 

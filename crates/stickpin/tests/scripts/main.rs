@@ -11,6 +11,8 @@ mod bad;
 mod canteen;
 mod mend;
 mod reports;
+#[cfg(all(feature = "web", target_os = "linux"))]
+mod secrets;
 mod suites;
 mod tools;
 
