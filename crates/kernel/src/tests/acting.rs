@@ -113,6 +113,7 @@ async fn a_recycled_row_is_refused_twice_and_gives_its_new_number() {
         assert_eq!(refs.issued.len(), 1, "{refs:?}");
         let error = r.error.unwrap();
         assert_eq!(error.details["reason"], "changed");
+        assert_eq!(error.details["because"], "the text of its row changed");
         assert_eq!(error.dispatched, Dispatched::No);
         assert!(error.message.contains("button \"Delete\" in"), "{error:?}");
         assert!(error.message.contains("Mail 11"), "{error:?}");
