@@ -22,6 +22,7 @@ const PACKAGES: &[(&str, &[&str])] = &[
     ("gtk-3-examples", &["gtk3-widget-factory"]),
     ("python3-gi", &["/usr/lib/python3/dist-packages/gi/__init__.py"]),
     ("gir1.2-gtk-3.0", &["/usr/lib/*/girepository-1.0/Gtk-3.0.typelib"]),
+    ("python3-pyqt5", &["/usr/lib/python3/dist-packages/PyQt5/__init__.py"]),
     // What the bench's peer reads desktop apps with.
     ("gir1.2-atspi-2.0", &["/usr/lib/*/girepository-1.0/Atspi-2.0.typelib"]),
     ("gir1.2-gtk-4.0", &["/usr/lib/*/girepository-1.0/Gtk-4.0.typelib"]),

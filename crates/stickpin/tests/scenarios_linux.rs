@@ -76,6 +76,7 @@ scenarios! {
     linux_qt("featherpad", false): in_process script process_text;
     linux_widgets_gtk3("/usr/bin/python3", false): in_process script;
     linux_widgets_gtk4("/usr/bin/python3", false): in_process script;
+    linux_widgets_qt("/usr/bin/python3", false): in_process script;
     linux_firefox("firefox-esr", true): in_process script;
     linux_calc("soffice", true): in_process script;
 }

@@ -8,7 +8,7 @@ use crate::model::{Interfaces, Object};
 use crate::roles::{self, number as n};
 use crate::states as s;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{Action, Button, CancellationToken, Landed, Modifiers, Performed, unsupported};
+use stickpin_kernel::device::{Action, Button, CancellationToken, Landed, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
 
@@ -54,9 +54,10 @@ impl LinuxDevice {
             Action::Type { target, text } => self.type_text(*target, text, cancel).await,
             Action::Key { modifiers, key } => self.chord(*modifiers, key).await,
             Action::Scroll { target, dx, dy } => self.scroll(*target, *dx, *dy).await,
-            Action::Choose { .. } | Action::Upload { .. } | Action::Drop { .. } => {
-                Err(unsupported("linux", "take files"))
-            }
+            Action::Choose { point, target } => self.choose(*point, *target, cancel).await,
+            Action::Upload { target, files } => self.give_files(*target, files, cancel).await,
+            // What takes a drop does not say so.
+            Action::Drop { .. } => Ok(Performed::default()),
         }
     }
 
@@ -91,18 +92,7 @@ impl LinuxDevice {
         if !object.has(Interfaces::ACTION) || !self.acts_itself(object.role) {
             return Ok(None);
         }
-        let answer = match self.link.call(&object.path, ACTION, "GetActions", Args::new()).await {
-            Ok(answer) => answer,
-            Err(fault) => return self.refused(&object.path, fault).await.map(|()| None),
-        };
-        let actions = answer.body().items(8, |c| {
-            c.fields()?;
-            let name = c.text()?.to_owned();
-            c.text()?;
-            c.text()?;
-            Ok(name)
-        });
-        let Some(index) = own_action(&actions.unwrap_or_default()) else { return Ok(None) };
+        let Some(index) = own_action(&self.actions_of(&object.path).await?) else { return Ok(None) };
         if let Some((path, at)) = &self.activated
             && *path == object.path
         {
@@ -123,8 +113,24 @@ impl LinuxDevice {
         }
     }
 
+    /// The names of the actions that an object has.
+    pub(crate) async fn actions_of(&mut self, path: &str) -> Result<Vec<String>> {
+        let answer = match self.link.call(path, ACTION, "GetActions", Args::new()).await {
+            Ok(answer) => answer,
+            Err(fault) => return self.refused(path, fault).await.map(|()| Vec::new()),
+        };
+        let actions = answer.body().items(8, |c| {
+            c.fields()?;
+            let name = c.text()?.to_owned();
+            c.text()?;
+            c.text()?;
+            Ok(name)
+        });
+        Ok(actions.unwrap_or_default())
+    }
+
     /// What a fault of one act means: an object that is gone is an error, one that will not is another way's turn.
-    async fn refused(&mut self, path: &str, fault: Fault) -> Result<()> {
+    pub(crate) async fn refused(&mut self, path: &str, fault: Fault) -> Result<()> {
         match fault {
             // Qt says that there is no object where there is no such method.
             Fault::Vanished => match self.link.call(path, ACCESSIBLE, "GetState", Args::new()).await {

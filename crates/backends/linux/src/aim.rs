@@ -1,7 +1,8 @@
 //! Aiming: an element is brought into view, and what an input there would reach is said.
 //!
 //! Two judges: the X server says which window an input goes to, the app says which of its elements. What is pressed by
-//! its own action needs only the first, because nothing else of the app can receive that.
+//! its own action is not asked of the app, because nothing else of it can receive that; what lies over it in the same
+//! window counts all the same, as a person could not press it either.
 
 mod hit;
 mod place;
@@ -91,16 +92,22 @@ impl LinuxDevice {
         if hit == Hit::Target && inside {
             hit = self.inner_hit(at, point, offset).await?;
         }
+        if hit == Hit::Target {
+            hit = self.beside_hit(at, point, offset).await?;
+        }
         if hit == Hit::Target && options.pointer && !by_action {
             self.move_pointer(&look.x11, window.id, point).await?;
             // Its arrival may have shown or moved something.
             hit = match self.placed(at, Some(&look)).await? {
                 Some(now) if has(now.rect, point) => {
                     let again = self.window_hit(&window, point, &look).await?;
-                    if again == Hit::Target && inside {
-                        self.inner_hit(at, point, now.offset).await?
-                    } else {
-                        again
+                    let again = match again {
+                        Hit::Target if inside => self.inner_hit(at, point, now.offset).await?,
+                        again => again,
+                    };
+                    match again {
+                        Hit::Target => self.beside_hit(at, point, now.offset).await?,
+                        again => again,
                     }
                 }
                 now => {

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use stickpin_kernel::device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
-    Dialog, DialogAnswer, Leave, Located, Navigation, Notice, Page, Performed, Query, SettleRequest, Settled,
-    Shot, ShotRequest, unsupported,
+    Dialog, DialogAnswer, FileInput, Leave, Located, Navigation, Notice, Page, Performed, Query,
+    SettleRequest, Settled, Shot, ShotRequest, unsupported,
 };
 use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::{Handle, IdentityGrade, Rect, Tree};
@@ -251,6 +251,10 @@ impl Device for LinuxDevice {
             format!("the window of {} keeps its own size", self.info.label),
         )
         .hint("stickpin screenshot shows how large it is"))
+    }
+
+    async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
+        Ok(self.chooser_of(handle))
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {

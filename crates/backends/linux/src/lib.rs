@@ -29,6 +29,7 @@ mod screenshot;
 mod settle;
 mod states;
 mod tables;
+mod upload;
 mod verify;
 
 pub use provider::{LinuxConfig, LinuxProvider};

@@ -18,6 +18,12 @@ pub(crate) fn cleaned<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, conten
     if is_class(name, wrapper) && name != content {
         return "";
     }
+    // `_Open Open`: the label with the mark of its key, and what it reads.
+    if !content.is_empty()
+        && name.strip_suffix(content).is_some_and(|rest| rest.trim_end().replace('_', "") == content)
+    {
+        return &name[name.len() - content.len()..];
+    }
     match name.len().checked_sub(1).map(|rest| name.split_at_checked(rest / 2)) {
         Some(Some((half, rest)))
             if !half.is_empty()
@@ -98,6 +104,9 @@ mod tests {
         assert_eq!(clean("÷ ÷", "÷"), "÷");
         assert_eq!(clean("Save as Save as", ""), "Save as");
         assert_eq!(clean("7 8", "7"), "7 8");
+        assert_eq!(clean("_Open Open", "Open"), "Open");
+        assert_eq!(clean("Save _as Save as", "Save as"), "Save as");
+        assert_eq!(clean("Re Open", "Open"), "Re Open");
         // The label reads so.
         assert_eq!(clean("bye bye", "bye bye"), "bye bye");
         assert_eq!(clean("", ""), "");

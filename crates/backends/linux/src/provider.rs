@@ -65,7 +65,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Key, Support::Yes),
     (Capability::Select, Support::Yes),
     (Capability::Scroll, Support::Yes),
-    (Capability::Upload, Support::No),
+    (Capability::Upload, Support::Yes),
     (Capability::Clipboard, Support::Yes),
     (Capability::History, Support::No),
     (Capability::Reload, Support::No),

@@ -1,17 +1,18 @@
 //! What an input at a point reaches: the X server says which window, the app which of its elements.
 
-use super::place::{DEEP, Sight, chain};
+use super::place::{DEEP, POPOVER, Sight, chain, popup_in, shifted};
+use crate::bus::Toolkit;
 use crate::bus::{Args, COMPONENT, Fault};
 use crate::capture::ask::{SCREEN, reference};
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window};
 use crate::extents::{self, has};
 use crate::model::{Object, Picture};
-use crate::roles;
+use crate::roles::{self, number as role};
 use crate::states;
 use stickpin_kernel::Result;
 use stickpin_kernel::device::Hit;
-use stickpin_tree::{Handle, quote};
+use stickpin_tree::{Handle, Rect, quote};
 
 impl LinuxDevice {
     /// The X window that shows an object: its pop-up, or its top-level window.
@@ -103,6 +104,30 @@ impl LinuxDevice {
         Ok(Hit::Covered { by, what })
     }
 
+    /// Whether something lies over an element in its own window: a later child of what holds both. GTK draws children in
+    /// their order, and answers `GetAccessibleAtPoint` with the first that has the point, which is the one below.
+    pub(super) async fn beside_hit(
+        &mut self,
+        at: usize,
+        point: (f64, f64),
+        offset: (f64, f64),
+    ) -> Result<Hit> {
+        let Some(last) = &self.last else { return Ok(Hit::Target) };
+        let over = above_it(&last.picture, at);
+        if over.is_empty() {
+            return Ok(Hit::Target);
+        }
+        let paths: Vec<String> = over.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
+        let said = self.said(&paths).await?;
+        let here = |rect: &Option<Rect>| rect.is_some_and(|rect| has(shifted(rect, offset), point));
+        let Some(covers) = said.iter().position(here).map(|i| over[i]) else { return Ok(Hit::Target) };
+        let Some(last) = &self.last else { return Ok(Hit::Target) };
+        let what = words(&last.picture, covers);
+        let path = last.picture.objects[covers].path.clone();
+        let by = Some(Handle { scope: crate::capture::tree::APP, id: self.ids.id(&path) });
+        Ok(Hit::Covered { by, what })
+    }
+
     /// The innermost object at a point of the screen, from this one down; none when it answers nothing.
     async fn deepest(&mut self, from: &str, point: (f64, f64), offset: (f64, f64)) -> Result<Option<String>> {
         #[expect(clippy::cast_possible_truncation, reason = "a point of a screen")]
@@ -167,6 +192,69 @@ impl LinuxDevice {
     }
 }
 
+/// What may lie over an object in the same window: the later siblings of it and of what holds it, where GTK lets children
+/// overlap. Its boxes lay them out side by side; its panels may be anything. What has its place only in pop-ups, and
+/// what scrolls, is not over it.
+fn above_it(picture: &Picture, at: usize) -> Vec<usize> {
+    let objects = &picture.objects;
+    let gtk4 = picture.toolkit == Toolkit::Gtk4;
+    if !gtk4 && picture.toolkit != Toolkit::Gtk3 {
+        return Vec::new();
+    }
+    let mut out = Vec::new();
+    let chain = chain(picture, at);
+    // A pop-up lies above the window, whatever that has there.
+    let end = popup_in(picture, &chain).map_or(chain.len(), |popup| popup + 1);
+    for pair in chain[..end].windows(2) {
+        let (child, parent) = (pair[0], &objects[pair[1]]);
+        if !gtk4 && parent.role != role::PANEL {
+            continue;
+        }
+        let later = parent.children.iter().skip_while(|&&c| c != child).skip(1);
+        let beside = later.copied().filter(|&other| {
+            let object = &objects[other];
+            let floats = object.role == role::SCROLL_BAR || is_popup(picture, other);
+            // GTK 4 was asked where everything is: what was elsewhere in its window needs no question.
+            let near = !gtk4 || overlap(object.extents, objects[at].extents);
+            object.shown && !floats && near
+        });
+        out.extend(beside);
+    }
+    out
+}
+
+/// Whether an object is shown in a pop-up of its own, or is there for one.
+fn is_popup(picture: &Picture, at: usize) -> bool {
+    let object = &picture.objects[at];
+    let holds_popup = || object.children.iter().any(|&child| picture.objects[child].name == POPOVER);
+    matches!(object.role, role::MENU | role::POPUP_MENU | role::WINDOW | role::DIALOG | role::TOOL_TIP)
+        || object.name == POPOVER
+        || holds_popup()
+}
+
+fn overlap(a: Option<[i32; 4]>, b: Option<[i32; 4]>) -> bool {
+    let rect = |[x, y, width, height]: [i32; 4]| Rect {
+        x: f64::from(x),
+        y: f64::from(y),
+        width: f64::from(width),
+        height: f64::from(height),
+    };
+    a.zip(b).is_none_or(|(a, b)| extents::common(rect(a), rect(b)).is_some())
+}
+
+/// An object as it is named in a message: by the first name in it where it has none itself.
+fn words(picture: &Picture, at: usize) -> String {
+    let mut next = vec![at];
+    while let Some(i) = next.pop() {
+        let object = &picture.objects[i];
+        if !object.name.trim().is_empty() && object.shown {
+            return format!("{} {}", roles::tag(object.role), quote(&object.name));
+        }
+        next.extend(object.children.iter().rev());
+    }
+    format!("{} without a name", roles::tag(picture.objects[at].role))
+}
+
 /// The name of a modal window of the app, other than the one that holds an object, that is none of these.
 fn coming<'p>(picture: &'p Picture, at: usize, shown: &[&Window]) -> Option<&'p str> {
     let top = *chain(picture, at).last()?;
@@ -182,9 +270,7 @@ fn coming<'p>(picture: &'p Picture, at: usize, shown: &[&Window]) -> Option<&'p 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::Toolkit;
     use crate::display::Extents;
-    use stickpin_tree::Rect;
 
     fn window(title: &str, modal: bool) -> Window {
         Window {
@@ -201,6 +287,41 @@ mod tests {
             transient_for: None,
             active: false,
         }
+    }
+
+    #[test]
+    fn what_lies_over_an_element_comes_later_in_a_panel() {
+        let object = |role, children: &[usize], extents| Object {
+            role,
+            children: children.to_vec(),
+            extents,
+            shown: true,
+            ..Object::default()
+        };
+        let at = |x| Some([x, 0, 100, 40]);
+        let objects = vec![
+            object(75, &[1], None),
+            object(role::FRAME, &[2], at(0)),
+            object(role::PANEL, &[3, 6], at(0)),
+            object(role::FILLER, &[4, 5], at(0)),
+            object(role::PUSH_BUTTON, &[], at(0)),
+            object(role::PUSH_BUTTON, &[], at(200)),
+            object(role::PUSH_BUTTON, &[], at(50)),
+        ];
+        let mut picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        assert_eq!(above_it(&picture, 4), [6], "a box lays its children out side by side");
+        assert!(above_it(&picture, 6).is_empty(), "what comes first lies below");
+        picture.toolkit = Toolkit::Gtk4;
+        assert_eq!(above_it(&picture, 4), [6]);
+        assert!(above_it(&picture, 5).is_empty(), "it is elsewhere");
+        picture.objects[6].role = role::SCROLL_BAR;
+        assert!(above_it(&picture, 4).is_empty());
+        picture.toolkit = Toolkit::Qt;
+        picture.objects[6].role = role::PUSH_BUTTON;
+        assert!(above_it(&picture, 4).is_empty(), "it is asked what has the point");
+        assert_eq!(words(&picture, 6), "push button without a name");
+        picture.objects[3].name = "Group".to_owned();
+        assert_eq!(words(&picture, 2), "filler \"Group\"");
     }
 
     #[test]

@@ -52,14 +52,14 @@ pub(crate) fn chain(picture: &Picture, at: usize) -> Vec<usize> {
 }
 
 /// What GTK 4 calls the content of a popover, until 4.10.
-const POPOVER: &str = "GtkPopoverContent";
+pub(super) const POPOVER: &str = "GtkPopoverContent";
 
 fn is_entry(role: Option<u32>) -> bool {
     matches!(role, Some(n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM))
 }
 
 /// Where in a way up the pop-up begins that shows the object, if one does: the place of what that pop-up holds.
-fn popup_in(picture: &Picture, chain: &[usize]) -> Option<usize> {
+pub(super) fn popup_in(picture: &Picture, chain: &[usize]) -> Option<usize> {
     let role = |i: usize| chain.get(i).map(|&at| picture.objects[at].role);
     (1..chain.len()).find(|&i| match picture.toolkit {
         Toolkit::Gtk4 => picture.objects[chain[i]].name == POPOVER,

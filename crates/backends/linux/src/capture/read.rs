@@ -222,7 +222,7 @@ impl Reading {
                 });
             }
         }
-        for at in beside_labels(&self.picture) {
+        for at in beside_labels(&self.picture).into_iter().chain(folded_lists(&self.picture)) {
             questions.add(at, Ask::Extents);
         }
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
@@ -257,6 +257,16 @@ fn beside_labels(picture: &Picture) -> Vec<usize> {
         }
     }
     out
+}
+
+/// The lists of Qt's combo boxes, which say that they are shown: while they are folded away they have no place.
+fn folded_lists(picture: &Picture) -> Vec<usize> {
+    if picture.toolkit != Toolkit::Qt {
+        return Vec::new();
+    }
+    let boxes = picture.objects.iter().filter(|object| object.shown && object.role == role::COMBO_BOX);
+    let lists = boxes.flat_map(|object| object.children.iter().copied());
+    lists.filter(|&child| picture.objects[child].role == role::LIST).collect()
 }
 
 /// Whether an object may have more children than can be asked for: it manages them itself, and makes them while it is

@@ -131,7 +131,10 @@ impl<'a> Building<'a> {
             return self.inside(object, depth, below);
         }
         let named = self.name(object, lent, above);
-        let mut role = roles::mapped(object.role, above, object.states, !named.name.is_empty());
+        // Of its dialogs GTK 4 says only that they are windows of the app.
+        let dialog = above.top && object.role == n::FILLER && picture.toolkit == Toolkit::Gtk4;
+        let number = if dialog { n::DIALOG } else { object.role };
+        let mut role = roles::mapped(number, above, object.states, !named.name.is_empty());
         if object.role == n::LANDMARK {
             role = object.attribute("xml-roles").and_then(roles::landmark).unwrap_or(role);
         }
