@@ -125,6 +125,8 @@ impl Cx {
                 }
                 None => Err(e),
             },
+            // It opened while we looked. The act is done, and the response names the dialog.
+            Err(e) if e.code == ErrorCode::DialogOpen => Ok(brief),
             acted => acted,
         }
     }

@@ -240,12 +240,14 @@ struct FakeDevice {
 }
 
 impl FakeDevice {
-    fn look(&self) {
+    fn look(&self) -> Result<()> {
         let mut world = self.fake.world();
         if let Some(mut hook) = world.on_look.take() {
             hook(&mut world);
             world.on_look = Some(hook);
         }
+        // As a page, which answers nothing behind a dialog.
+        world.dialog.as_ref().map_or(Ok(()), |dialog| Err(crate::step::blocked(dialog)))
     }
 }
 
@@ -267,13 +269,13 @@ impl Device for FakeDevice {
 
     async fn capture(&mut self, _request: CaptureRequest<'_>) -> Result<Captured> {
         self.fake.call("capture").await?;
-        self.look();
+        self.look()?;
         Ok(Captured::Tree(Arc::new(self.fake.world().tree())))
     }
 
     async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<Located>> {
         self.fake.call("locate").await?;
-        self.look();
+        self.look()?;
         let world = self.fake.world();
         let tree = world.tree();
         let node = tree.find_handle(handle).map(|n| n.id());

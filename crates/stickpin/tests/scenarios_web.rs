@@ -130,6 +130,7 @@ macro_rules! scenarios {
 scenarios! {
     web_blessing: in_process mcp process_text;
     web_choices: in_process script process_json;
+    web_errands: in_process script mcp process_text;
     web_files: in_process script mcp;
     web_lies: in_process mcp mcp_typescript process_text process_json;
     web_moving: in_process script mcp;

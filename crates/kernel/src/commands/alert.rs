@@ -5,8 +5,10 @@ use crate::cx::Cx;
 use crate::device::{Capability, Dialog, DialogAnswer};
 use crate::error::{Error, ErrorCode, Result};
 use crate::render::{Show, Text};
+use crate::waiting::Patience;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// Say whether a dialog of the app (confirm, prompt, beforeunload) waits for an answer.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -20,12 +22,21 @@ pub(crate) struct AlertAccept {
     /// What to answer a prompt with; without it, what the prompt proposes.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     text: Option<String>,
+    /// Wait so many milliseconds for a dialog to open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-placeholder" = "MS"))]
+    timeout: Option<u64>,
 }
 
 /// Answer the waiting dialog with Cancel.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct AlertDismiss {}
+pub(crate) struct AlertDismiss {
+    /// Wait so many milliseconds for a dialog to open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-placeholder" = "MS"))]
+    timeout: Option<u64>,
+}
 
 /// The dialog that waits, if one does.
 #[derive(Debug, Serialize)]
@@ -59,13 +70,21 @@ impl Command for AlertAccept {
     const SPEC: Spec = Spec {
         name: "alert accept",
         effect: Effect::Mutates,
-        examples: &["stickpin alert accept", "stickpin alert accept \"Ada\""],
+        examples: &[
+            "stickpin alert accept",
+            "stickpin alert accept \"Ada\"",
+            "stickpin alert accept --timeout 5000",
+        ],
         ..ALERT
     };
     type Output = Answered;
 
+    fn deadline(&self) -> Duration {
+        ALERT.deadline + patience(self.timeout)
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Answered> {
-        answer(cx, DialogAnswer::Accept(self.text)).await
+        answer(cx, DialogAnswer::Accept(self.text), patience(self.timeout)).await
     }
 }
 
@@ -78,17 +97,32 @@ impl Command for AlertDismiss {
     };
     type Output = Answered;
 
+    fn deadline(&self) -> Duration {
+        ALERT.deadline + patience(self.timeout)
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Answered> {
-        answer(cx, DialogAnswer::Dismiss).await
+        answer(cx, DialogAnswer::Dismiss, patience(self.timeout)).await
     }
 }
 
-async fn answer(cx: &mut Cx, answer: DialogAnswer) -> Result<Answered> {
+fn patience(timeout: Option<u64>) -> Duration {
+    Duration::from_millis(timeout.unwrap_or(0))
+}
+
+async fn answer(cx: &mut Cx, answer: DialogAnswer, patience: Duration) -> Result<Answered> {
     let accepted = matches!(answer, DialogAnswer::Accept(_));
-    let dialog = cx.device()?.dialog().ok_or_else(|| {
-        Error::new(ErrorCode::ElementNotFound, "no dialog of the app waits for an answer")
-            .hint("stickpin snapshot -i")
-    })?;
+    let patience = Patience::new(patience);
+    let dialog = loop {
+        if let Some(dialog) = cx.device()?.dialog() {
+            break dialog;
+        }
+        if patience.left().is_zero() {
+            return Err(Error::new(ErrorCode::ElementNotFound, "no dialog of the app waits for an answer")
+                .hint("stickpin snapshot -i; --timeout MS waits for one"));
+        }
+        patience.for_news(cx, "a dialog", "none is open", Duration::MAX).await?;
+    };
     cx.dispatching();
     cx.device()?.answer_dialog(answer).await?;
     Ok(Answered { dialog, accepted })

@@ -3,6 +3,7 @@
 use super::support::{Bench, text};
 use crate::Dispatched;
 use crate::device::Notice;
+use crate::fake::World;
 use serde_json::json;
 use stickpin_tree::IdentityGrade;
 
@@ -297,20 +298,42 @@ async fn refs_named(b: &Bench, name: &str) -> String {
     line.split(' ').next().unwrap().to_owned()
 }
 
+fn sure() -> Option<crate::device::Dialog> {
+    let (kind, message) = ("confirm".into(), "Sure?".into());
+    Some(crate::device::Dialog { kind, message, default: String::new(), tab: None })
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_act_whose_dialog_opens_while_its_effect_is_looked_at_is_done() {
+    let b = Bench::open(FORM).await;
+    let opens = |w: &mut World| w.on_look = Some(Box::new(|w| w.dialog = sure()));
+    b.fake.world().on_input.insert(4, Box::new(opens));
+    let r = b.ok("press", json!({ "target": "@e3" })).await;
+    assert_eq!(b.log(), ["press 4"]);
+    assert_eq!(r.dialog.unwrap().message, "Sure?");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dialog_that_opens_later_can_be_waited_for() {
+    let b = Bench::open(FORM).await;
+    let began = tokio::time::Instant::now();
+    let (code, _) = b.fails("alert dismiss", json!({ "timeout": 300 })).await;
+    assert_eq!((code, began.elapsed().as_millis()), ("ELEMENT_NOT_FOUND", 300));
+    let fake = b.fake.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        fake.change(|w| w.dialog = sure());
+    });
+    b.ok("alert accept", json!({ "timeout": 5000 })).await;
+    // The net of the wait, where a device says nothing of a dialog: 250 ms.
+    assert!(began.elapsed().as_millis() < 1100, "{:?}", began.elapsed());
+    assert!(b.fake.world().dialog.is_none());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_dialog_ends_the_act_and_blocks_what_follows() {
     let b = Bench::open(FORM).await;
-    b.fake.world().on_input.insert(
-        4,
-        Box::new(|w| {
-            w.dialog = Some(crate::device::Dialog {
-                kind: "confirm".into(),
-                message: "Sure?".into(),
-                default: String::new(),
-                tab: None,
-            });
-        }),
-    );
+    b.fake.world().on_input.insert(4, Box::new(|w| w.dialog = sure()));
     let r = b.ok("press", json!({ "target": "@e3", "settle": true })).await;
     assert_eq!(r.dialog.unwrap().message, "Sure?");
     let (code, r) = b.fails("snapshot", json!({})).await;

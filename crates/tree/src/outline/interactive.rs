@@ -1,7 +1,7 @@
 //! `-i`: what is needed to choose an action.
 //!
 //! Kept: what can be acted on (also while it is disabled); headings for orientation; what has just been said
-//! (alert, status) and dialogs, with their words when these are few; named groups of fields, because radio buttons
+//! (alert, status, tooltip) and dialogs, with their words when these are few; named groups of fields, because radio buttons
 //! are called "Yes" and "No"; frames; drawing surfaces and media, which are acted on by points.
 
 use super::sketch::{Shown, Sketch};
@@ -44,16 +44,16 @@ fn is_needed(sketch: &Sketch<'_>, node: NodeRef<'_>) -> bool {
         || node.role().is_control()
         || match node.role() {
             Role::Heading | Role::Group | Role::RadioGroup => named,
-            Role::Alert
-            | Role::Status
-            | Role::Dialog
-            | Role::AlertDialog
-            | Role::Iframe
-            | Role::Canvas
-            | Role::Video
-            | Role::Audio => true,
-            _ => false,
+            Role::Dialog | Role::AlertDialog | Role::Iframe | Role::Canvas | Role::Video | Role::Audio => {
+                true
+            }
+            role => is_message(role),
         }
+}
+
+/// What appears to say something about what was just done.
+fn is_message(role: Role) -> bool {
+    matches!(role, Role::Alert | Role::Status | Role::Tooltip)
 }
 
 /// A heading that is nothing but a link: the link says it all.
@@ -74,17 +74,18 @@ fn speaking(lines: &[Shown<'_>]) -> Vec<bool> {
             texts[parent] += 1;
         }
     }
-    let says = |role| matches!(role, Role::Alert | Role::Status | Role::Dialog | Role::AlertDialog);
+    let says = |role| is_message(role) || matches!(role, Role::Dialog | Role::AlertDialog);
     lines.iter().zip(texts).map(|(l, texts)| says(l.node.role()) && texts <= FEW_TEXTS).collect()
 }
 
 /// Messages, groups and dialogs without any words or lines of their own.
 fn fold_empty(sketch: &mut Sketch<'_>) {
     for line in sketch.lines() {
-        let quiet = matches!(line.node.role(), Role::Alert | Role::Status | Role::Group | Role::RadioGroup);
-        let named_group = matches!(line.node.role(), Role::Group | Role::RadioGroup) && line.children == 0;
+        let group = matches!(line.node.role(), Role::Group | Role::RadioGroup);
         let empty = line.children == 0 && sketch.label(line.node).is_empty();
-        if quiet && (empty || named_group) && !line.node.is(States::ACTIONABLE) {
+        if (empty && (group || is_message(line.node.role())) || group && line.children == 0)
+            && !line.node.is(States::ACTIONABLE)
+        {
             sketch.fold(line.node);
         }
     }
