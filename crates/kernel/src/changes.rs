@@ -7,6 +7,7 @@ use crate::request::Detail;
 use serde::Serialize;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use stickpin_refs::Ref;
 use stickpin_session::{BaseTree, Origin};
 use stickpin_tree::{DEFAULT_MAX_BYTES, Diff, DiffCues, NodeId, View};
@@ -80,9 +81,16 @@ impl Cx {
         let then = session.refs_in(&base);
         let ref_then = |n: NodeId| then.binary_search_by_key(&n, |&(n, _)| n).ok().map(|at| then[at].1);
         let pairs = session.pairs(&base);
-        let view = View { interactive, max_bytes, ..View::default() };
         let cues = DiffCues { issued: &|n| ref_then(n).is_some() };
-        let diff = Diff::between(&base.tree, &tree, &pairs, &view, &cues);
+        let between = |interactive| {
+            let view = View { interactive, max_bytes, ..View::default() };
+            Diff::between(&base.tree, &tree, &pairs, &view, &cues)
+        };
+        let mut diff = between(interactive);
+        // All that an act did may be a text that says so.
+        if interactive && diff.is_empty() && !Arc::ptr_eq(&base.tree, &tree) {
+            diff = between(false);
+        }
         let ended = session.ended_since(&base);
         let complete = diff.complete() && ended.is_some();
 

@@ -467,6 +467,24 @@ async fn an_act_without_settle_renews_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_text_is_shown_where_it_is_all_that_an_act_changed() {
+    let b = Bench::open(&format!("{FORM}paragraph \"Nobody is signed in\" #6\n")).await;
+    b.fake.world().on_input.insert(4, Box::new(|w| w.replace("Nobody is signed in", "A mail is sent")));
+    let r = b.ok("press", json!({ "target": "@e3", "settle": true })).await;
+    assert!(text(&r).contains("paragraph \"A mail is sent\""), "{}", text(&r));
+    // What can be acted on is enough where some of it changed.
+    b.fake.world().on_input.insert(
+        4,
+        Box::new(|w| {
+            w.replace("A mail is sent", "Check your mail");
+            w.replace(" disabled", "");
+        }),
+    );
+    let r = b.ok("press", json!({ "target": "@e3", "settle": true })).await;
+    assert!(text(&r).contains("button \"Delete\"") && !text(&r).contains("Check"), "{}", text(&r));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_diff_without_changes_says_so() {
     let b = Bench::open(MAILS).await;
     let r = b.ok("snapshot", json!({ "diff": true })).await;
