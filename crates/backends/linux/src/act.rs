@@ -305,8 +305,12 @@ impl LinuxDevice {
         let mut path = object.path.clone();
         for _ in 0..3 {
             let answer = self.link.call(&path, ACCESSIBLE, "GetChildren", Args::new()).await?;
-            let children: Vec<String> =
-                answer.body().items(8, |c| reference(c))?.into_iter().map(|(_, path)| path).collect();
+            let children: Vec<String> = answer
+                .body()
+                .items(8, |c| reference(c))?
+                .into_iter()
+                .map(|child| self.link.named(&path, child))
+                .collect();
             if let [only] = &children[..]
                 && object.role == n::COMBO_BOX
             {

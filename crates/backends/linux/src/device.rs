@@ -1,6 +1,6 @@
 //! An open app: what the device trait promises, each part in a file of its own.
 
-use crate::bus::{Desktop, Fault, Link};
+use crate::bus::{Desktop, Fault, Link, guest};
 use crate::capture::read;
 use crate::capture::tree::{self, Where};
 use crate::events::Heard;
@@ -102,6 +102,7 @@ impl LinuxDevice {
             Ok(Err(fault)) => return Err(self.failed(fault).await),
             Err(_) => return Err(self.failed(Fault::Silent(READING.as_millis())).await),
         };
+        self.listen_to_guests(&picture).await;
         let tree = tree::build(&picture, &mut self.ids, &self.at, watch)
             .map_err(|e| Error::new(ErrorCode::Internal, format!("{} made no tree: {e}", self.at.url)))?;
         self.seen = changes;
@@ -111,6 +112,21 @@ impl LinuxDevice {
         };
         self.last = Some(Last { picture, tree: Arc::clone(&tree) });
         Ok(tree)
+    }
+
+    /// Asks for the events of processes that have come into the windows. What they signalled before that counts as one.
+    async fn listen_to_guests(&self, picture: &Picture) {
+        for (bus, _) in picture.objects.iter().filter_map(|object| guest(&object.path)) {
+            if self.heard.state().guests.iter().any(|known| known == bus) {
+                continue;
+            }
+            self.heard.state().guests.push(bus.to_owned());
+            if let Err(e) = self.desktop.listen(bus).await {
+                // It may just have left; then it is not read again.
+                tracing::debug!("{bus}, a guest of {}: {e}", self.info.label);
+            }
+            self.heard.state().change("a process came into the window".to_owned());
+        }
     }
 
     /// The path of a handle.

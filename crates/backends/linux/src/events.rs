@@ -23,6 +23,8 @@ pub(crate) struct Heard {
 pub(crate) struct State {
     /// The name of the app on the bus; events of others are not its own.
     pub(crate) app: String,
+    /// Names on the bus of the processes whose objects stand in its windows.
+    pub(crate) guests: Vec<String>,
     /// Counts everything that may have changed what the app shows.
     pub(crate) changes: u64,
     /// When that was last counted up.
@@ -74,11 +76,16 @@ impl State {
         if message.member() == "NameOwnerChanged" {
             let mut c = message.body();
             let (name, _old, new) = (c.text(), c.text(), c.text());
-            let left = name.is_ok_and(|name| name == self.app) && new.is_ok_and(str::is_empty);
+            let left = name.as_ref().is_ok_and(|name| *name == self.app) && new.is_ok_and(str::is_empty);
             self.gone |= left;
-            return left;
+            let guest = name.is_ok_and(|name| self.guests.iter().any(|guest| guest == name));
+            if guest {
+                self.change("a process in the window has left".to_owned());
+            }
+            return left || guest;
         }
-        if message.sender() != self.app {
+        let sender = message.sender();
+        if sender != self.app && !self.guests.contains(&sender) {
             return false;
         }
         let (interface, member) = (message.interface(), message.member());
@@ -94,11 +101,16 @@ impl State {
             ("Event.Object", "Announcement") => self.notice(|| Notice::Announced { text: any_text(message) }),
             _ => {}
         }
+        let of = event.strip_prefix("Event.").unwrap_or(event);
+        self.change(format!("{of} {member} {detail}").trim_end().to_owned());
+        true
+    }
+
+    /// Something may have changed; `what`, in words.
+    pub(crate) fn change(&mut self, what: String) {
         self.changes += 1;
         self.changed_at = Some(Instant::now());
-        let of = event.strip_prefix("Event.").unwrap_or(event);
-        self.last = format!("{of} {member} {detail}").trim_end().to_owned();
-        true
+        self.last = what;
     }
 
     fn notice(&mut self, notice: impl FnOnce() -> Notice) {

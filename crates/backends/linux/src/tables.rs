@@ -136,7 +136,7 @@ async fn corner(
     for (x, y) in points {
         let args = Args::new().int(x).int(y).unsigned(SCREEN);
         let Ok(answer) = link.call(path, COMPONENT, "GetAccessibleAtPoint", args).await else { continue };
-        let (_, cell) = reference(&mut answer.body())?;
+        let cell = link.named(path, reference(&mut answer.body())?);
         if cell.is_empty() || cell.ends_with("/null") || cell == path {
             continue;
         }
@@ -195,7 +195,7 @@ async fn cells_of(
     for (place, answer) in places.iter().zip(link.calls(&calls).await) {
         match answer {
             Ok(answer) => {
-                let (_, cell) = reference(&mut answer.body())?;
+                let cell = link.named(path, reference(&mut answer.body())?);
                 if !cell.is_empty() && !cell.ends_with("/null") {
                     cells.push((*place, cell));
                 }

@@ -4,7 +4,9 @@
 //! Silence alone proves nothing, because toolkits do not signal everything. So the element, all that is above it, its row,
 //! and what its record is told by are asked again; any difference means that the app is read anew.
 
+use crate::bus::{Link, guest};
 use crate::capture::ask::{Ask, Questions};
+use crate::capture::read::may_be_socket;
 use crate::device::LinuxDevice;
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
@@ -162,11 +164,7 @@ impl Again {
     }
 
     /// Asks again, and compares.
-    async fn same(
-        &self,
-        link: &crate::bus::Link,
-        picture: &Picture,
-    ) -> std::result::Result<bool, crate::bus::Fault> {
+    async fn same(&self, link: &Link, picture: &Picture) -> std::result::Result<bool, crate::bus::Fault> {
         let old: Vec<&Object> = self.objects.iter().map(|&at| &picture.objects[at]).collect();
         let objects = old.iter().map(|&object| object.clone()).collect();
         let mut now = Picture { toolkit: picture.toolkit, objects, truncated: false };
@@ -190,18 +188,31 @@ impl Again {
             let parent = self.above.contains(&place) && object.children.len() <= CHILDREN;
             if parent && !object.is(states::MANAGES_DESCENDANTS) {
                 questions.add(at, Ask::Children);
+                if may_be_socket(picture, place) {
+                    questions.add(at, Ask::Plugged);
+                }
             }
         }
         let answers = questions.ask(link, &mut now).await?;
         if !answers.vanished.is_empty() || now.objects.iter().zip(&old).any(|(now, &old)| now != old) {
             return Ok(false);
         }
+        let path = |at: &usize| picture.objects[*at].path.as_str();
         let same_children = |(at, named): &(usize, Vec<(String, String)>)| {
-            let known = old[*at].children.iter().map(|&child| picture.objects[child].path.as_str());
-            let named = named.iter().filter(|(bus, _)| *bus == link.name).map(|(_, path)| path.as_str());
-            known.eq(named)
+            let host = &old[*at].path;
+            let own = |path: &str| Link::same_process(host, path);
+            let named = named.iter().map(|child| link.named(host, child.clone()));
+            let known = old[*at].children.iter().map(path).filter(|path| own(path)).map(str::to_owned);
+            known.eq(named.filter(|path| own(path)))
         };
-        Ok(answers.children.iter().all(same_children))
+        // What is plugged in may name its process otherwise than the process names itself.
+        let same_plugged = |(at, child): &(usize, (String, String))| {
+            let host = &old[*at].path;
+            let named = link.named(host, child.clone());
+            let known = old[*at].children.iter().map(path).find_map(guest).map(|(_, path)| path);
+            Link::same_process(host, &named) || known == guest(&named).map(|(_, path)| path)
+        };
+        Ok(answers.children.iter().all(same_children) && answers.plugged.iter().all(same_plugged))
     }
 }
 

@@ -137,7 +137,7 @@ impl LinuxDevice {
         for _ in 0..DEEP {
             let args = Args::new().int(x).int(y).unsigned(SCREEN);
             let next = match self.link.call(&path, COMPONENT, "GetAccessibleAtPoint", args).await {
-                Ok(answer) => reference(&mut answer.body()).ok().map(|(_, path)| path),
+                Ok(answer) => reference(&mut answer.body()).ok().map(|there| self.link.named(&path, there)),
                 Err(Fault::Vanished | Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => None,
                 Err(fault) => return Err(self.failed(fault).await),
             };

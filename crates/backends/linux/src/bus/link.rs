@@ -1,6 +1,6 @@
 //! The way to one app: over its own socket where it offers one, else over the accessibility bus.
 
-use super::{ACCESSIBLE, APPLICATION, Args, Call, Desktop, Fault, Message, PROPERTIES, ROOT, Wire};
+use super::{ACCESSIBLE, APPLICATION, Args, Call, Desktop, Fault, Message, PROPERTIES, ROOT, Wire, guest};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ impl Toolkit {
 #[derive(Debug, Clone)]
 pub(crate) struct Link {
     /// The accessibility bus.
-    bus: Arc<Wire>,
+    pub(super) bus: Arc<Wire>,
     /// The app's own socket.
     direct: Option<Arc<Wire>>,
     /// Its name on the bus: `:1.7`.
@@ -108,8 +108,17 @@ impl Link {
         Ok(link)
     }
 
-    /// Calls over the fastest way. Faults of a broken own socket are tried again over the bus.
+    /// Calls over the fastest way, those of guests to their own processes.
     pub(crate) async fn calls(&self, calls: &[Call<'_>]) -> Vec<Result<Message, Fault>> {
+        if calls.iter().any(|call| guest(call.path).is_some()) {
+            self.mixed(calls).await
+        } else {
+            self.own(calls).await
+        }
+    }
+
+    /// Calls to the app over the fastest way. Faults of a broken own socket are tried again over the bus.
+    pub(super) async fn own(&self, calls: &[Call<'_>]) -> Vec<Result<Message, Fault>> {
         let mut answers = Vec::with_capacity(calls.len());
         for part in calls.chunks(AT_ONCE) {
             let direct = self.direct.as_ref().filter(|wire| !wire.closed());

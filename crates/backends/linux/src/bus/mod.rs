@@ -3,11 +3,13 @@
 
 mod body;
 mod desk;
+mod guest;
 mod link;
 mod wire;
 
 pub(crate) use body::{Args, Call, Cursor, Message};
 pub(crate) use desk::{Addresses, Desktop, Running};
+pub(crate) use guest::guest;
 pub(crate) use link::{Link, Toolkit, property};
 pub(crate) use wire::{Listener, Wire};
 

@@ -18,6 +18,8 @@ pub(crate) enum Ask {
     Interfaces,
     Count,
     Children,
+    /// The only child of a socket, which it does not list.
+    Plugged,
     Extents,
     Length,
     Text,
@@ -53,6 +55,9 @@ impl Ask {
             Self::Interfaces => plain(ACCESSIBLE, "GetInterfaces"),
             Self::Count => bus::property(path, ACCESSIBLE, "ChildCount"),
             Self::Children => plain(ACCESSIBLE, "GetChildren"),
+            Self::Plugged => {
+                Call { path, interface: ACCESSIBLE, member: "GetChildAtIndex", args: Args::new().int(0) }
+            }
             Self::Extents => {
                 Call { path, interface: COMPONENT, member: "GetExtents", args: Args::new().unsigned(SCREEN) }
             }
@@ -81,7 +86,7 @@ impl Ask {
     }
 
     /// Writes an answer down. Children are not: they are objects of their own.
-    fn keep(self, object: &mut Object, answer: &Message) -> Result<(), Fault> {
+    fn keep(self, link: &Link, object: &mut Object, answer: &Message) -> Result<(), Fault> {
         let mut c = answer.body();
         match self {
             Self::States => object.states = states::joined(&c.items(4, Cursor::unsigned)?),
@@ -95,7 +100,7 @@ impl Ask {
                 }
             }
             Self::Count => object.count = whole(c.variant_number()?),
-            Self::Children => {}
+            Self::Children | Self::Plugged => {}
             Self::Extents => {
                 c.fields()?;
                 object.extents = Some([c.int()?, c.int()?, c.int()?, c.int()?]);
@@ -117,7 +122,8 @@ impl Ask {
                     Ok((c.unsigned()?, c.items(8, |c| reference(c))?))
                 };
                 let labels = c.items(8, relation)?.into_iter().filter(|(kind, _)| *kind == LABELLED_BY);
-                object.labelled_by = labels.flat_map(|(_, of)| of).map(|(_, path)| path).take(KEPT).collect();
+                let labels = labels.flat_map(|(_, of)| of).take(KEPT);
+                object.labelled_by = labels.map(|label| link.named(&object.path, label)).collect();
             }
             Self::Actions => {
                 let action = |c: &mut Cursor<'_>| {
@@ -181,8 +187,13 @@ impl Questions {
                     let children = answer.body().items(8, |c| reference(c));
                     out.children.push((at, children.unwrap_or_default()));
                 }
+                Ok(answer) if ask == Ask::Plugged => {
+                    let child =
+                        reference(&mut answer.body()).ok().filter(|(_, path)| !path.ends_with("/null"));
+                    out.plugged.extend(child.map(|child| (at, child)));
+                }
                 Ok(answer) => {
-                    if let Err(e) = ask.keep(&mut picture.objects[at], &answer) {
+                    if let Err(e) = ask.keep(link, &mut picture.objects[at], &answer) {
                         tracing::debug!("{ask:?} of {}: {e}", picture.objects[at].path);
                     }
                 }
@@ -201,6 +212,8 @@ impl Questions {
 pub(crate) struct Answers {
     /// Children as they were named: bus name and path.
     pub(crate) children: Vec<(usize, Vec<(String, String)>)>,
+    /// What stands in what may be a socket; in others the first child.
+    pub(crate) plugged: Vec<(usize, (String, String))>,
     pub(crate) vanished: Vec<usize>,
 }
 

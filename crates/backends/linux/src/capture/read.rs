@@ -5,7 +5,7 @@
 
 use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached};
 use super::{CHILDREN, DEPTH, OBJECTS};
-use crate::bus::{Fault, Link, ROOT, Toolkit};
+use crate::bus::{Fault, Link, ROOT, Toolkit, guest};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
 use crate::states;
@@ -131,6 +131,9 @@ impl Reading {
                 if !object.complete && !is_vast(object) && object.count != 0 {
                     questions.add(at, Ask::Children);
                 }
+                if may_be_socket(&self.picture, at) {
+                    questions.add(at, Ask::Plugged);
+                }
             }
             if !questions.is_empty() {
                 let answers = questions.ask(link, &mut self.picture).await?;
@@ -148,9 +151,23 @@ impl Reading {
     /// Takes over the children that objects named, and reads those that are new.
     async fn adopt(&mut self, link: &Link, answers: Answers) -> Result<(), Fault> {
         let mut fresh = Vec::new();
-        for (at, named) in answers.children {
+        let elsewhere = |(at, child): &(usize, (String, String))| {
+            let host = &self.picture.objects[*at].path;
+            !Link::same_process(host, &link.named(host, child.clone()))
+        };
+        let plugged: Vec<_> = answers.plugged.into_iter().filter(elsewhere).collect();
+        let plugged = plugged.into_iter().map(|(at, child)| (at, vec![child]));
+        for (at, named) in answers.children.into_iter().chain(plugged) {
             let mut children = Vec::with_capacity(named.len());
-            for (_, path) in named.into_iter().filter(|(bus, _)| *bus == link.name) {
+            for child in named {
+                let host = self.picture.objects[at].path.as_str();
+                let mut path = link.named(host, child);
+                if !Link::same_process(host, &path) {
+                    match link.admitted(host, &path).await {
+                        Some(admitted) => path = admitted,
+                        None => continue,
+                    }
+                }
                 let enough = children.len() >= CHILDREN || self.picture.objects.len() >= OBJECTS;
                 match self.by_path.get(&path) {
                     // An object that stands inside itself would never end.
@@ -176,7 +193,9 @@ impl Reading {
         let mut rest = Questions::default();
         for &at in &fresh {
             // In a scrolled pane also what is out of sight: VISIBLE is enough to be read.
-            let visible = self.picture.objects[at].is(states::VISIBLE | states::SHOWING);
+            let object = &self.picture.objects[at];
+            let mute = object.states == 0 || guest(&object.path).is_some();
+            let visible = object.is(states::VISIBLE | states::SHOWING) || mute;
             if visible {
                 WHOLE.iter().filter(|&&ask| ask != Ask::States).for_each(|&ask| rest.add(at, ask));
             }
@@ -198,7 +217,10 @@ impl Reading {
                     continue;
                 }
                 let scrolled = inherited.scrolls && object.is(states::VISIBLE) && !object.is(states::DEFUNCT);
-                object.shown = states::seen(object.states, toolkit) || scrolled;
+                object.shown = states::seen(object.states, toolkit)
+                    || scrolled
+                    || is_mute(object, toolkit)
+                    || frames_page(object);
                 if object.shown {
                     next.push((child, inherited));
                 }
@@ -269,6 +291,23 @@ fn folded_lists(picture: &Picture) -> Vec<usize> {
     lists.filter(|&child| picture.objects[child].role == role::LIST).collect()
 }
 
+/// Whether an object may be a place for another process (`AtkSocket`): it has no other children, and lists not even that.
+pub(crate) fn may_be_socket(picture: &Picture, at: usize) -> bool {
+    let object = &picture.objects[at];
+    let elsewhere = |&child: &usize| !Link::same_process(&object.path, &picture.objects[child].path);
+    picture.toolkit == Toolkit::Gtk3 && object.role == role::FILLER && object.children.iter().all(elsewhere)
+}
+
+/// Whether an object says nothing of itself, not even whether it is shown, as a socket and what is plugged into it may.
+fn is_mute(object: &Object, toolkit: Toolkit) -> bool {
+    toolkit == Toolkit::Gtk3 && object.states == 0 && object.role == role::FILLER
+}
+
+/// Whether an object is the pane of WebKit that a page scrolls in, which says everything but that it is shown.
+fn frames_page(object: &Object) -> bool {
+    object.role == role::SCROLL_PANE && guest(&object.path).is_some() && !object.is(states::DEFUNCT)
+}
+
 /// Whether an object may have more children than can be asked for: it manages them itself, and makes them while it is
 /// asked. A list box of GTK 3 says so, too, and has no more than its rows.
 fn is_vast(object: &Object) -> bool {
@@ -293,7 +332,7 @@ fn scrolls(own: u32, above: bool) -> bool {
 /// What is asked about an object that is shown.
 fn details_of(object: &Object, toolkit: Toolkit, mut ask: impl FnMut(Ask)) {
     let has = |interface| object.has(interface);
-    let scrolled_away = toolkit != Toolkit::Gtk4 && !object.is(states::SHOWING);
+    let scrolled_away = toolkit != Toolkit::Gtk4 && !object.is(states::SHOWING) && !is_mute(object, toolkit);
     if has(Interfaces::COMPONENT) && (toolkit == Toolkit::Gtk4 || scrolled_away) {
         ask(Ask::Extents);
     }
@@ -305,7 +344,7 @@ fn details_of(object: &Object, toolkit: Toolkit, mut ask: impl FnMut(Ask)) {
     if has(Interfaces::VALUE) && has_number(object.role) {
         ask(Ask::Number);
     }
-    let web = matches!(toolkit, Toolkit::Gecko | Toolkit::Chromium);
+    let web = matches!(toolkit, Toolkit::Gecko | Toolkit::Chromium) || guest(&object.path).is_some();
     if field || object.role == role::HEADING || object.role == role::LANDMARK || (web && keyed(object.role)) {
         ask(Ask::Attributes);
     }
