@@ -3,58 +3,13 @@
 //! The script answers with columns and a table of strings, one answer per document; frames are put in below the
 //! element that shows them. What comes from a page is data of a stranger: every index is checked.
 
-use crate::unseen::{Said, TOLD};
+mod columns;
+
+pub use columns::Columns;
 use hashbrown::HashMap;
-use serde::Deserialize;
 use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder, TreeError,
 };
-
-/// What one call of `capture` or `locate` in the page returned.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Columns {
-    /// Version of the format.
-    v: u32,
-    /// The address of the document.
-    pub url: String,
-    /// Its title.
-    pub title: String,
-    depth: Vec<u32>,
-    role: Vec<u32>,
-    tag: Vec<u32>,
-    name: Vec<u32>,
-    states: Vec<u32>,
-    id: Vec<u64>,
-    /// (row, level) in turns.
-    level: Vec<u32>,
-    /// (row, string) in turns.
-    value: Vec<u32>,
-    /// (row, string of the key, string) in turns.
-    attrs: Vec<u32>,
-    /// Rows of defined custom elements: their internals may say what they are.
-    custom: Vec<u32>,
-    /// Numbers of elements that may have a closed shadow root.
-    hosts: Vec<u64>,
-    /// Those of the watched elements that are connected, but not in the tree.
-    hidden: Vec<u64>,
-    strings: Vec<String>,
-    /// What to ask the script later whether this capture still holds; 0 where that cannot be told.
-    #[serde(default)]
-    pub seal: u32,
-    /// How often the document had changed by then.
-    #[serde(default)]
-    pub changes: u64,
-    /// Whether a limit cut the walk.
-    pub truncated: bool,
-    /// How long the page took, in milliseconds.
-    pub ms: f64,
-    /// What the browser says of some rows instead.
-    #[serde(skip)]
-    amended: HashMap<u32, Said>,
-}
-
-/// The version of the columns that this side reads.
-const FORMAT: u32 = 1;
 
 /// Why an answer of the page script could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -80,99 +35,6 @@ pub struct Part {
     pub scope: u64,
     /// Which frame shows it, as in [`Document::frame`].
     pub frame: String,
-}
-
-impl Columns {
-    /// Reads the script's answer.
-    ///
-    /// # Errors
-    /// If it is no capture, or columns differ in length.
-    pub fn parse(json: &str) -> Result<Self, CaptureError> {
-        let columns: Self = serde_json::from_str(json)?;
-        if columns.v != FORMAT {
-            return Err(CaptureError::Corrupt("version"));
-        }
-        let n = columns.id.len();
-        let equal = [&columns.depth, &columns.role, &columns.tag, &columns.name, &columns.states];
-        if equal.iter().any(|c| c.len() != n) {
-            return Err(CaptureError::Corrupt("columns"));
-        }
-        Ok(columns)
-    }
-
-    /// How many rows it has.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.id.len()
-    }
-
-    /// Whether it has no rows.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.id.is_empty()
-    }
-
-    /// Rows and numbers of custom elements that may have a role of their own by `ElementInternals`.
-    pub(crate) fn custom_elements(&self) -> impl Iterator<Item = (u32, u64)> {
-        self.custom.iter().filter_map(|&row| Some((row, *self.id.get(row as usize)?)))
-    }
-
-    /// The numbers of elements that may have a closed shadow root.
-    pub(crate) fn hosts(&self) -> impl Iterator<Item = u64> {
-        self.hosts.iter().copied()
-    }
-
-    /// What the browser says of a row counts instead of what the script said.
-    pub(crate) fn amend(&mut self, row: u32, said: Said) {
-        let Some(states) = self.states.get_mut(row as usize) else { return };
-        let mut known = States::from_bits_truncate(*states).difference(TOLD).union(said.states);
-        if said.role.is_some_and(Role::is_control) {
-            known |= States::ACTIONABLE;
-        }
-        *states = known.bits();
-        self.amended.insert(row, said);
-    }
-
-    /// Makes a row actionable, and one without a role `clickable`.
-    pub(crate) fn press(&mut self, row: usize, clickable: bool) {
-        self.states[row] |= States::ACTIONABLE.bits();
-        if clickable {
-            let name = Role::Clickable.name();
-            let at = self.strings.iter().position(|s| s == name).unwrap_or_else(|| {
-                self.strings.push(name.to_owned());
-                self.strings.len() - 1
-            });
-            // The table has as many entries as fit into the numbers that point into it.
-            self.role[row] = u32::try_from(at).unwrap_or(self.role[row]);
-        }
-    }
-
-    pub(crate) fn depth_of(&self, row: usize) -> usize {
-        self.depth[row] as usize
-    }
-
-    pub(crate) fn id_of(&self, row: usize) -> u64 {
-        self.id[row]
-    }
-
-    pub(crate) fn is_actionable(&self, row: usize) -> bool {
-        States::from_bits_truncate(self.states[row]).contains(States::ACTIONABLE)
-    }
-
-    pub(crate) fn is_body(&self, row: usize) -> bool {
-        matches!(self.string(self.tag[row]), Ok("body" | "html"))
-    }
-
-    pub(crate) fn role_of(&self, row: usize) -> Option<Role> {
-        match self.amended.get(&u32::try_from(row).ok()?) {
-            Some(Said { role: Some(role), .. }) => Some(*role),
-            _ => self.string(self.role[row]).ok()?.parse().ok(),
-        }
-    }
-
-    fn string(&self, at: u32) -> Result<&str, CaptureError> {
-        self.strings.get(at as usize).map(String::as_str).ok_or(CaptureError::Corrupt("strings"))
-    }
 }
 
 /// Puts the captures of a tab together: the top document, and those of frames by the handle of the element that
@@ -244,7 +106,7 @@ impl Assembly<'_> {
             };
             let mut spec = NodeSpec {
                 role: Some(roles.get(c.role[i])?),
-                name: c.string(c.name[i])?,
+                name: c.name_of(i),
                 value,
                 tag: c.string(c.tag[i])?,
                 states: States::from_bits_truncate(c.states[i]),

@@ -13,7 +13,7 @@ use crate::cdp::{CallError, Reply};
 use crate::device::{WebDevice, corrupt};
 use crate::state::{TabState, World as Known};
 use crate::tab::{Asked, Fault, World, expression};
-use crate::unseen::Purpose;
+use crate::unseen::{Listening, Purpose};
 use hashbrown::{HashMap, HashSet};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,20 +118,42 @@ impl Wanted<'_> {
         self.only.map_or(Purpose::Capture, |h| Purpose::Locate(h.scope, h.id))
     }
 
-    /// The numbers in a document of the handles that belong to it.
-    fn numbers(&self, world: &World) -> Vec<u64> {
-        self.watch.iter().filter(|h| h.scope == world.scope).map(|h| h.id).collect()
+    /// The numbers in a document of the handles that belong to it, as ranges: first and last in turns. A few numbers
+    /// that nobody asked for lie between them, so that thousands of elements are asked about in a few words.
+    fn ranges(&self, world: &World) -> Vec<u64> {
+        let asked = self.watch.iter().chain(&self.only).filter(|h| h.scope == world.scope);
+        let mut numbers: Vec<u64> = asked.map(|h| h.id).collect();
+        numbers.sort_unstable();
+        let mut ranges: Vec<u64> = Vec::new();
+        for number in numbers {
+            match ranges.last_mut() {
+                Some(last) if number - *last <= BETWEEN => *last = number,
+                _ => ranges.extend([number, number]),
+            }
+        }
+        ranges
     }
 
     fn question(&self, world: &World) -> Result<String> {
         if let Some(only) = self.only.filter(|h| h.scope == world.scope) {
-            return expression("locate", (only.id, self.numbers(world)));
+            return expression("locate", (only.id, self.ranges(world)));
         }
         // A record may be read across documents (the opener of a popup), and the tree needs its root.
-        let watch = serde_json::to_string(&self.numbers(world)).map_err(corrupt)?;
+        let watch = serde_json::to_string(&self.ranges(world)).map_err(corrupt)?;
         Ok(format!("{GLOBAL}.capture({{watch:{watch}}})"))
     }
 }
+
+/// A walk that was asked for.
+#[derive(Debug)]
+struct AskedWalk {
+    /// Of each document.
+    columns: Vec<Asked>,
+    listening: Option<Listening>,
+}
+
+/// How far apart two numbers may be in one range of what is watched.
+const BETWEEN: u64 = 16;
 
 /// What a device found that [verifies](WebDevice::verifying) itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -179,7 +201,7 @@ impl WebDevice {
             // It will be walked whatever the answers are, so all is asked at once. Counts that the browser gives too
             // early make the next check fail, never pass.
             let counts = self.ask_counts(&worlds);
-            let walk = self.ask_all(&worlds, |world| wanted.question(world))?;
+            let walk = self.ask_walk(&worlds, wanted)?;
             self.answers::<IgnoredAny>(&worlds, asked).await?;
             let counts = self.read_counts(counts).await?;
             return self.read_walk(walk, &worlds, counts, wanted).await;
@@ -204,19 +226,19 @@ impl WebDevice {
                 return Ok(Some(self.walked.insert(last)));
             }
             tracing::debug!("walked: style, layout, listeners, or what is asked about");
-            let walk = self.ask_all(&worlds, |world| wanted.question(world))?;
+            let walk = self.ask_walk(&worlds, wanted)?;
             return self.read_walk(walk, &worlds, counts, wanted).await;
         }
         tracing::debug!(?answers, "walked: a document changed, or nothing can be proven");
         // The walk is sent behind the question for the counts, which it cannot overtake.
-        let walk = self.ask_all(&worlds, |world| wanted.question(world))?;
+        let walk = self.ask_walk(&worlds, wanted)?;
         let counts = self.read_counts(counts).await?;
         self.read_walk(walk, &worlds, counts, wanted).await
     }
 
     async fn read_walk(
         &mut self,
-        asked: Vec<Asked>,
+        asked: AskedWalk,
         worlds: &[World],
         counts: Counts,
         wanted: Wanted<'_>,
@@ -225,16 +247,23 @@ impl WebDevice {
         Ok(self.walked.as_ref())
     }
 
+    /// Asks for a walk of every document, and for what listens: the browser answers that while the columns are read.
+    fn ask_walk(&self, worlds: &[World], wanted: Wanted<'_>) -> Result<AskedWalk, Fault> {
+        let columns = self.ask_all(worlds, |world| wanted.question(world))?;
+        let whole = wanted.purpose() == Purpose::Capture;
+        Ok(AskedWalk { columns, listening: whole.then(|| self.unseen.listen(&self.tab, worlds)) })
+    }
+
     /// Reads the answers to a walk, completes them with what the scripts cannot see, and puts them together.
     async fn walk(
         &mut self,
-        asked: Vec<Asked>,
+        walk: AskedWalk,
         worlds: &[World],
         counts: Counts,
         wanted: Wanted<'_>,
     ) -> Result<Option<Walked>, Fault> {
         let purpose = wanted.purpose();
-        let listening = (purpose == Purpose::Capture).then(|| self.unseen.listen(&self.tab, worlds));
+        let AskedWalk { columns: asked, listening } = walk;
         let mut read = Vec::with_capacity(worlds.len());
         for (world, asking) in worlds.iter().zip(asked) {
             let completed = async {
@@ -256,9 +285,11 @@ impl WebDevice {
         if let Some(listening) = listening {
             self.unseen.heard(&self.tab, listening).await?;
         }
+        let asked: HashSet<Handle> = wanted.watch.iter().chain(&wanted.only).copied().collect();
         let (mut top, mut frames, mut documents) = (None, HashMap::new(), Vec::new());
         for (world, mut columns) in read {
             self.unseen.mark(world, &mut columns);
+            columns.answer_for(|id| asked.contains(&Handle { scope: world.scope, id }));
             let seal = if self.unseen.wants_more(world) { 0 } else { columns.seal };
             documents.push(Sealed {
                 scope: world.scope,
@@ -289,7 +320,7 @@ impl WebDevice {
             counts,
             listening: true,
             whole: wanted.only.is_none(),
-            asked: wanted.watch.iter().chain(&wanted.only).copied().collect(),
+            asked,
         }))
     }
 
@@ -349,7 +380,7 @@ impl WebDevice {
     ) -> Result<Walked, Fault> {
         let Some(mut verified) = self.verified else { return Ok(last) };
         verified.unchanged += 1;
-        let asked = self.ask_all(worlds, |world| wanted.question(world))?;
+        let asked = self.ask_walk(worlds, wanted)?;
         let now = self.walk(asked, worlds, last.counts.clone(), wanted).await?;
         let asked = self.ask_counts(worlds);
         let counts = self.read_counts(asked).await?;

@@ -15,6 +15,7 @@ use crate::cdp::protocol as cdp;
 use crate::tab::{Fault, Tab, World};
 use hashbrown::{HashMap, HashSet};
 pub(crate) use internals::{Said, TOLD};
+pub(crate) use listeners::Listening;
 
 /// The objects of one question; released with its answer.
 const GROUP: &str = "stickpin-question";

@@ -3,9 +3,9 @@ use serde_json::json;
 
 fn page() -> serde_json::Value {
     json!({
-        "v": 1, "url": "http://shop/", "title": "Shop", "truncated": false, "ms": 1.5,
-        "depth": [0, 1, 2, 1], "role": [1, 2, 3, 4], "tag": [0, 5, 0, 6], "name": [0, 7, 7, 0],
-        "states": [0, 1 << 24, 0, 0], "id": [1, 2, 0, 3],
+        "v": 2, "url": "http://shop/", "title": "Shop", "truncated": false, "ms": 1.5,
+        "depth": [0, 1, 2, 1], "kind": [0, 1, 2, 3], "name": [0, 1, 2, 0], "names": ["Buy"], "ids": [1, 3],
+        "kinds": [1, 0, 0, 2, 5, 1 << 24, 3, 0, 0, 4, 6, 0],
         "level": [], "value": [1, 8], "attrs": [1, 9, 10, 1, 11, 10],
         "custom": [], "hosts": [], "hidden": [9],
         "strings": ["", "document", "button", "text", "iframe", "button", "iframe", "Buy", "v", "testId", "buy-1", "newer"],
@@ -58,13 +58,27 @@ fn a_frame_hangs_below_its_element() {
 #[test]
 fn what_contradicts_itself_is_refused() {
     for (key, value) in [
-        ("v", json!(2)),
+        ("v", json!(1)),
         ("depth", json!([0, 1, 2])),
         ("depth", json!([0, 3, 2, 1])),
         ("depth", json!([0, 0, 1, 1])),
-        ("id", json!([])),
-        ("name", json!([0, 99, 7, 0])),
-        ("role", json!([1, 7, 3, 4])),
+        ("kind", json!([0, 1, 2])),
+        ("kind", json!([0, 1, 2, 4])),
+        ("kinds", json!([1, 0, 0, 2, 5, 1 << 24, 3, 0, 0, 4, 6])),
+        ("kinds", json!([1, 0, 0, 7, 5, 1 << 24, 3, 0, 0, 4, 6, 0])),
+        ("kinds", json!([1, 0, 0, 2, 99, 1 << 24, 3, 0, 0, 4, 6, 0])),
+        ("ids", json!([])),
+        ("ids", json!([1])),
+        ("ids", json!([1, 2])),
+        ("ids", json!([1, 4])),
+        ("ids", json!([1, 0, 2, 3])),
+        ("ids", json!([u64::MAX, 3])),
+        ("name", json!([0, 1, 2])),
+        ("name", json!([0, 1, 3, 0])),
+        ("name", json!([0, 1, 1, 0])),
+        ("name", json!([0, 2, 1, 0])),
+        ("names", json!([])),
+        ("names", json!(["Buy", "More"])),
         ("strings", json!([])),
         ("value", json!([1, 99])),
     ] {
@@ -75,5 +89,46 @@ fn what_contradicts_itself_is_refused() {
             assemble(&part, &HashMap::new(), SurfaceId(0))
         });
         assert!(read.is_err(), "{key}: {broken}");
+    }
+}
+
+proptest::proptest! {
+    /// Whatever rows there are, they are read as they were written: here as the script writes them.
+    #[test]
+    fn columns_are_read_as_they_are_written(rows in proptest::collection::vec((0..3_u32, 0..6_u32, 0..40_u64), 0..60)) {
+        let (mut kind, mut name, mut names, mut ids) = (vec![0], vec![0], Vec::<String>::new(), vec![7, 1]);
+        let (mut next, mut expected) = (8, vec![(0, String::new(), 7)]);
+        for (k, text, number) in rows {
+            let text = if text == 0 { String::new() } else { format!("name {text}") };
+            name.push(match names.iter().rposition(|n| *n == text) {
+                _ if text.is_empty() => 0,
+                Some(at) => names.len() - at + 1,
+                None => {
+                    names.push(text.clone());
+                    1
+                }
+            });
+            kind.push(k + 1);
+            let number = if k == 2 { 0 } else { number + 1 };
+            if number == next {
+                *ids.last_mut().unwrap() += 1;
+            } else if number != 0 {
+                ids.extend([number, 1]);
+            }
+            next = if number == 0 { next } else { number + 1 };
+            expected.push((k + 1, text, number));
+        }
+        let depth: Vec<u32> = (0..).take(kind.len()).map(|i| u32::from(i > 0)).collect();
+        let mut page = page();
+        for (key, column) in [("depth", json!(depth)), ("kind", json!(kind)), ("name", json!(name)), ("names", json!(names)),
+            ("ids", json!(ids)), ("kinds", json!([1, 0, 0, 2, 5, 8, 4, 6, 0, 3, 0, 1])), ("value", json!([])), ("attrs", json!([]))] {
+            page[key] = column;
+        }
+        let columns = Columns::parse(&page.to_string()).unwrap();
+        let roles = ["document", "button", "iframe", "text"];
+        for (row, (kind, text, number)) in expected.iter().enumerate() {
+            let role = columns.role_of(row).unwrap();
+            proptest::prop_assert_eq!((role.name(), columns.name_of(row), columns.id_of(row)), (roles[*kind as usize], text.as_str(), *number));
+        }
     }
 }

@@ -3,8 +3,8 @@
 // is gone (not connected) answers null. Points and rectangles are CSS pixels of the document's own viewport.
 //
 // Reading (capture.js, locate.js)
-//   capture({watch: [id]})      -> JSON text for Columns::parse
-//   locate(id, [id])            -> the same, or null
+//   capture({watch: [id, id]})  -> JSON text for Columns::parse; what is watched are ranges, first and last in turns
+//   locate(id, [id, id])        -> the same, or null; `id` is among what is watched
 //   unchanged(seal)             -> whether a capture would read like the one with this seal, if the browser's counts of
 //                                  style and layout are equal, too (unchanged.js)
 //   uncollected()               -> whether no garbage was collected between the last two calls of `unchanged`

@@ -1,48 +1,99 @@
-// The capture: one walk of the flat tree into columns and a string table (crates/backends/web/src/capture.rs reads them).
-// Columns per row: depth, role, tag, name (indices of strings), states, id. Rare things (level, value, attributes)
-// are lists of (row, ...) beside them.
+// The capture: one walk of the flat tree into columns and tables (crates/backends/web/src/capture/columns.rs reads them).
+// A column has one number per row: its depth; its kind, which is a place in the table of (role, tag, states); its name,
+// counted back from the last one that was new. The numbers of elements are runs: (first, how many) in turns. Rare
+// things (level, value, attributes) are lists of (row, ...) beside them.
 
 const NODE_LIMIT = 250000;
 /** The parser nests 512 deep at most (its own limit); the stack of a page's script is full at about 1,300 levels. */
 const DEPTH_LIMIT = 700;
 /** Characters of an attribute. */
 const ATTR_LIMIT = 2000;
+/** Texts that are looked for when one comes again: of a list of thousands most are new, and a larger map is slow. */
+const KNOWN_TEXTS = 4096;
 
 // The columns of the walk that is going on.
 let out = null;
 let strings = null;
 let stringIndex = null;
+let nameIndex = null;
+/** tag -> [{role, states, kind}]. */
+let kindsOf = null;
+/** The number of this walk, and of the last walk in which each numbered node had a row. */
+let walkNumber = 0;
+let walkOf = new Uint32Array(4096);
+/** The number that continues the last run. */
+let inRun = 0;
+
 function str(s) {
   let i = stringIndex.get(s);
   if (i === undefined) {
     i = strings.length;
     strings.push(s);
+    if (stringIndex.size >= KNOWN_TEXTS) stringIndex.clear();
     stringIndex.set(s, i);
   }
   return i;
 }
 
+function kindOf(role, tag, states) {
+  let known = kindsOf.get(tag);
+  if (known === undefined) kindsOf.set(tag, known = []);
+  for (const k of known) if (k.states === states && k.role === role) return k.kind;
+  const kind = out.kinds.length / 3;
+  out.kinds.push(str(role), str(tag), states);
+  known.push({ role, states, kind });
+  return kind;
+}
+
+/** 0: none; 1: the next name of the table; n: the one n - 1 names before that. */
+function nameBack(name) {
+  if (name === '') return 0;
+  const { names } = out;
+  const n = names.length;
+  // A link, and the text in it.
+  if (n > 0 && names[n - 1] === name) return 2;
+  const at = nameIndex.get(name);
+  if (at !== undefined) return n - at + 1;
+  if (nameIndex.size >= KNOWN_TEXTS) nameIndex.clear();
+  nameIndex.set(name, n);
+  names.push(name);
+  return 1;
+}
+
 function begin() {
   strings = [''];
   stringIndex = new Map([['', 0]]);
-  out = { depth: [], role: [], tag: [], name: [], states: [], id: [], level: [], value: [], attrs: [], custom: [], hosts: [], truncated: false };
+  nameIndex = new Map();
+  kindsOf = new Map();
+  walkNumber++;
+  inRun = 0;
+  out = { depth: [], kind: [], kinds: [], name: [], names: [], ids: [], level: [], value: [], attrs: [], custom: [], hosts: [], truncated: false };
 }
 
+/** Adds a row. Only text has no number: `id` is 0. */
 function row(depth, role, tag, name, states, id) {
   const limit = role === 'text' ? SQUEEZE_LIMIT : NAME_LIMIT;
   if (name.length > limit) name = name.slice(0, limit);
-  out.depth.push(depth);
-  out.role.push(str(role));
-  out.tag.push(str(tag));
-  out.name.push(str(name));
-  out.states.push(states);
-  out.id.push(id);
-  return out.id.length - 1;
+  out.kind.push(kindOf(role, tag, states));
+  out.name.push(nameBack(name));
+  if (id !== 0) {
+    const { ids } = out;
+    if (id === inRun) ids[ids.length - 1]++;
+    else ids.push(id, 1);
+    inRun = id + 1;
+    if (id >= walkOf.length) {
+      const longer = new Uint32Array(id * 2);
+      longer.set(walkOf);
+      walkOf = longer;
+    }
+    walkOf[id] = walkNumber;
+  }
+  return out.depth.push(depth) - 1;
 }
 
 const putAttr = (at, key, text) => { if (text) out.attrs.push(at, str(key), str(text.length > ATTR_LIMIT ? text.slice(0, ATTR_LIMIT) : text)); };
 
-/** Captures the document. `options.watch`: ids that are asked about. Frames are elements without content here. */
+/** Captures the document. `options.watch`: ids that are asked about, (first, last) in turns. Frames are elements without content here. */
 function capture(options) {
   const started = performance.now();
   sweepIds();
@@ -52,7 +103,7 @@ function capture(options) {
   borders = [];
   scope = newScope(document);
   row(0, 'document', '', '', 0, idOf(document));
-  const at = { depth: 1, pointer: false, inside: false, lean: false, disabled: false, block: true };
+  const at = { depth: 1, pointer: false, inside: false, lean: false, disabled: false, block: true, label: null };
   const root = $documentElement.call(document);
   const body = scope.body;
   if (body) walk(body, at, false);
@@ -60,17 +111,19 @@ function capture(options) {
   // What hangs beside the body is on the page, too: popups of careless libraries.
   if (body) for (let c = $firstElementChild.call(root); c; c = $nextElementSibling.call(c)) if (c !== body) walk(c, at, false);
   const hidden = [];
-  if (options && options.watch && options.watch.length) {
-    const seen = new Set(out.id);
-    for (const id of options.watch) {
+  const watch = (options && options.watch) || [];
+  for (let i = 0; i < watch.length; i += 2) {
+    const end = Math.min(watch[i + 1], nextId - 1);
+    for (let id = watch[i]; id <= end; id++) {
+      if (walkOf[id] === walkNumber) continue;
       // Connected but not in the tree: hidden is not gone.
-      const node = seen.has(id) ? null : nodeOf(id);
+      const node = nodeOf(id);
       if (node && $isConnected.call(node)) hidden.push(id);
     }
   }
-  const result = { v: 1, url: $url.call(document), title: $title.call(document), ...out, hidden, strings, seal: seal(), changes: changeCount, ms: 0 };
+  const result = { v: 2, url: $url.call(document), title: $title.call(document), ...out, hidden, strings, seal: seal(), changes: changeCount, ms: 0 };
   result.ms = Math.round((performance.now() - started) * 10) / 10;
-  out = strings = stringIndex = scope = null;
+  out = strings = stringIndex = nameIndex = kindsOf = scope = soleOf = null;
   return JSON.stringify(result);
 }
 
@@ -82,13 +135,13 @@ const INLINE = new Set('a abbr b bdi bdo cite code data del dfn em font i ins kb
 /**
  * Walks one element. `at.depth`: its depth; `at.pointer`: the parent has a hand cursor; `at.inside`: inside something
  * actionable; `at.lean`: wrappers are not reported here; `at.disabled`: disabled from above;
- * `at.block`: text here stands in a block.
+ * `at.block`: text here stands in a block; `at.label`: the label that it is inside of.
  */
 function walk(e, at, fromOwner) {
   const tag = tagOf(e);
   if (SKIP.has(tag)) return;
   if (scope.ownerOf !== null && !fromOwner && scope.ownerOf.has(e)) return;
-  if (out.id.length >= NODE_LIMIT || at.depth > DEPTH_LIMIT) {
+  if (out.depth.length >= NODE_LIMIT || at.depth > DEPTH_LIMIT) {
     out.truncated = true;
     return;
   }
@@ -149,6 +202,7 @@ function report(e, tag, v, at, style) {
   if (tag.includes('-')) noteCustom(e);
   let name = '';
   if (!NAME_PROHIBITED.has(role) || (v !== null && (v[A_LABEL] !== null || v[A_LABELLEDBY] !== null))) {
+    withinLabel = at.label;
     name = nameOf(e, tag, role, v);
     if (name !== '' && fromContent) states |= S.NAME_FROM_CONTENT;
   }
@@ -176,6 +230,7 @@ function report(e, tag, v, at, style) {
     lean: at.lean || (LEAF_CONTROLS.has(role) && name !== '' && (states & S.NAME_FROM_CONTENT) !== 0),
     disabled,
     block: INLINE.has(tag) ? at.block && tag === 'slot' : true,
+    label: tag === 'label' ? e : at.label,
   };
   switch (tag) {
     case 'select': walkOptions(e, depth, e.multiple || e.size > 1); return;
@@ -226,6 +281,14 @@ function walkChildren(e, tag, at, invisible) {
   const shadow = shadowOf(e);
   if (shadow !== null) readRoot(shadow);
   else if (mayHideRoot(e, tag)) out.hosts.push(idOf(e));
+  if (shadow === null) {
+    const only = textOf(e);
+    if (only !== null) {
+      if (only !== '' && !invisible) textLeaf(e, only, at);
+      walkOwned(e, at);
+      return;
+    }
+  }
   let text = '';
   for (let c = $firstChild.call(shadow || e); c; c = $nextSibling.call(c)) {
     const type = $nodeType.call(c);
@@ -240,6 +303,11 @@ function walkChildren(e, tag, at, invisible) {
     }
   }
   if (text !== '') textLeaf(e, text, at);
+  walkOwned(e, at);
+}
+
+/** What an element owns by aria-owns comes behind its children. */
+function walkOwned(e, at) {
   const owned = scope.owned === null ? undefined : scope.owned.get(e);
   if (owned) for (const c of owned) walk(c, at, true);
 }
@@ -254,7 +322,7 @@ function suspect(e) {
 function textLeaf(parent, text, at) {
   const shown = squeeze(scope.transform ? transformed(parent, text) : text);
   if (shown === '' || shown === ' ') return;
-  if (out.id.length >= NODE_LIMIT) {
+  if (out.depth.length >= NODE_LIMIT) {
     out.truncated = true;
     return;
   }
@@ -267,7 +335,7 @@ function walkOptions(select, depth, open) {
     for (let c = $firstElementChild.call(parent); c; c = $nextElementSibling.call(c)) {
       const tag = tagOf(c);
       if (tag === 'option' || tag === 'optgroup') {
-        if (out.id.length >= NODE_LIMIT) {
+        if (out.depth.length >= NODE_LIMIT) {
           out.truncated = true;
           return;
         }

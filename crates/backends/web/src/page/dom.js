@@ -159,6 +159,22 @@ const squeeze = text => {
   return (/[\t\n\f\r]|^ | $|  /.test(s) ? s.replace(/[\t\n\f\r ]+/g, ' ').replace(/^ | $/g, '') : s);
 };
 
+// The element whose text was asked for last, and that text.
+let soleOf = null;
+let soleText = null;
+
+/**
+ * The text of an element that holds no elements, else null. Asked for twice: by its name, and by the leaf below it.
+ * Two reads, where its nodes one by one are four, and each text node gets an object of its own.
+ */
+function textOf(e) {
+  if (soleOf !== e) {
+    soleOf = e;
+    soleText = $firstElementChild.call(e) === null ? $textContent.call(e) : null;
+  }
+  return soleText;
+}
+
 /** The parent in the flat tree: slots and shadow hosts included. */
 function flatParent(node) {
   if ($nodeType.call(node) === ELEMENT) {
@@ -196,19 +212,43 @@ let nextId = 1;
 /** id -> WeakRef; entries of collected elements are swept when half of the map may be dead. */
 const byId = new Map();
 let sweepAt = 4096;
+/**
+ * Nodes that were numbered a moment ago, the first with the number `newFrom`. A WeakRef costs more than all else about
+ * a number, so that they are made when nobody waits for a walk; until then the nodes are held.
+ */
+const newNodes = [];
+let newFrom = 1;
+let weakening = false;
+/** WeakRefs that are made in one go: about a millisecond. */
+const WEAKEN = 1000;
 
 function idOf(node) {
   let id = ids.get(node);
   if (id === undefined) {
     id = nextId++;
     ids.set(node, id);
-    byId.set(id, new WeakRef(node));
+    newNodes.push(node);
+    if (!weakening) {
+      weakening = true;
+      setTimeout(weaken);
+    }
   }
   return id;
 }
 
+/** Lets go of nodes that were numbered, some at a time. */
+function weaken() {
+  const end = Math.min(newNodes.length, WEAKEN);
+  for (let i = 0; i < end; i++) byId.set(newFrom + i, new WeakRef(newNodes[i]));
+  newNodes.splice(0, end);
+  newFrom += end;
+  weakening = newNodes.length > 0;
+  if (weakening) setTimeout(weaken);
+}
+
 /** The node with a number, also a detached one; undefined when it was collected or never numbered. */
 function nodeOf(id) {
+  if (id >= newFrom) return newNodes[id - newFrom];
   const ref = byId.get(id);
   return ref && ref.deref();
 }

@@ -96,12 +96,13 @@ const HAS_PLACEHOLDER = new Set(['text', 'search', 'url', 'tel', 'email', 'passw
 const EMBEDDED = new Set(['input', 'select', 'textarea']);
 
 function contentName(e, tag) {
-  const first = $firstChild.call(e);
   // The usual case, a single text: nothing to put together.
-  if (first !== null && $nodeType.call(first) === TEXT && $nextSibling.call(first) === null && !scope.transform
-    && !(scope.pseudo.on && mayHavePseudo(e, tag)) && tag !== 'slot' && shadowOf(e) === null && scope.owned === null) return squeeze($data.call(first));
-  return collect(() => addContent(e, tag, new Set([e]), { byRef: false, hidden: false }, false));
+  const text = isPlain(e, tag) ? textOf(e) : null;
+  return text === null ? collect(() => addContent(e, tag, new Set([e]), { byRef: false, hidden: false }, false)) : squeeze(text);
 }
+
+/** Whether what an element contributes to a name is the text in its document: nothing styled, slotted or owned. */
+const isPlain = (e, tag) => !scope.transform && !(scope.pseudo.on && mayHavePseudo(e, tag)) && tag !== 'slot' && scope.owned === null && shadowOf(e) === null;
 
 /** 2B: the texts of the elements that aria-labelledby names, in its order, each once. */
 function referenced(e, list) {
@@ -136,6 +137,9 @@ function isRendered(e) {
   return true;
 }
 
+/** The label that the walk is inside of: it is rendered. */
+let withinLabel = null;
+
 /** The labels of a control (HTML-AAM 5.1), null without one. */
 function labelText(e, seen) {
   const labels = scope.labels.get(e);
@@ -143,11 +147,24 @@ function labelText(e, seen) {
   const out = [];
   for (const label of labels) {
     if (seen !== null && seen.has(label)) continue;
-    if (!isRendered(label)) continue;
-    const text = collect(() => addNode(label, new Set(seen === null ? [e, label] : [...seen, e, label]), { byRef: true, hidden: false }, true));
-    if (text) out.push(text);
+    if (label !== withinLabel && !isRendered(label)) continue;
+    const text = seen === null ? plainLabel(label, e) : null;
+    const full = text === null ? collect(() => addNode(label, new Set(seen === null ? [e, label] : [...seen, e, label]), { byRef: true, hidden: false }, true)) : text;
+    if (full) out.push(full);
   }
   return out.length ? out.join(' ') : null;
+}
+
+/** The text of a label that holds nothing but text and the control, the usual case; null for any other. */
+function plainLabel(label, control) {
+  if ($hasAttributes.call(label) || !isPlain(label, 'label')) return null;
+  let text = '';
+  for (let c = $firstChild.call(label); c; c = $nextSibling.call(c)) {
+    const type = $nodeType.call(c);
+    if (type === TEXT) text += $data.call(c);
+    else if (type === ELEMENT && c !== control) return null;
+  }
+  return squeeze(text);
 }
 
 /** 2E by HTML-AAM 5.1-5.13: what the language itself says names an element; null where it says nothing. */

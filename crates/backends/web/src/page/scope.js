@@ -40,6 +40,7 @@ function newScope(doc) {
   };
   const before = scope;
   scope = s;
+  soleOf = withinLabel = null;
   readRoot(doc);
   s.modal = topModal(doc, s.active);
   if (s.modal) {
@@ -78,11 +79,14 @@ function readRoot(root) {
   }
   scope.tableRoles ||= query('table[role]').length > 0;
   const facts = factsOf(root);
-  scope.transform ||= facts.transform || query('[style*="text-transform"]').length > 0;
-  scope.pointer ||= facts.pointer || query('[style*="pointer"]').length > 0;
-  scope.scrolls ||= facts.scrolls || query('[style*="overflow"]').length > 0;
+  // Each question reads the whole document: four of them are not asked where no element has a style of its own.
+  const styled = query('[style]').length > 0;
+  const own = part => styled && query(`[style*="${part}"]`).length > 0;
+  scope.transform ||= facts.transform || own('text-transform');
+  scope.pointer ||= facts.pointer || own('pointer');
+  scope.scrolls ||= facts.scrolls || own('overflow');
   // Style below a skipped `content-visibility: auto` is worked out only when it is asked for.
-  if (facts.skips || query('[style*="content-visibility"]').length) scope.provable = false;
+  if (facts.skips || own('content-visibility')) scope.provable = false;
   const p = scope.pseudo;
   p.on ||= facts.on;
   p.any ||= facts.any;

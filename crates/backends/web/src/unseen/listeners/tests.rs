@@ -7,20 +7,21 @@ use stickpin_tree::States;
 /// Columns of rows `(depth, role, actionable)`; the number of a row is its place.
 fn columns(rows: &[(u32, &str, bool)]) -> Columns {
     let mut strings = vec![String::new(), "document".to_owned()];
-    let mut add = |text: &str| {
-        strings.push(text.to_owned());
-        strings.len() - 1
-    };
-    let role: Vec<usize> = std::iter::once(1).chain(rows.iter().map(|(_, role, _)| add(role))).collect();
+    let (mut kinds, mut ids) = (vec![1, 0, 0], vec![1, 1]);
+    for (row, (_, role, actionable)) in rows.iter().enumerate() {
+        let states = if *actionable { States::ACTIONABLE.bits() } else { 0 };
+        kinds.extend([u32::try_from(strings.len()).unwrap(), 0, states]);
+        strings.push((*role).to_owned());
+        if *role != "text" {
+            ids.extend([row + 2, 1]);
+        }
+    }
     let n = rows.len() + 1;
     let json = json!({
-        "v": 1, "url": "", "title": "", "hidden": [], "custom": [], "hosts": [], "level": [], "value": [],
-        "attrs": [], "truncated": false, "ms": 0, "role": role, "tag": vec![0; n], "name": vec![0; n],
+        "v": 2, "url": "", "title": "", "hidden": [], "custom": [], "hosts": [], "level": [], "value": [],
+        "attrs": [], "truncated": false, "ms": 0, "kinds": kinds, "kind": (0..n).collect::<Vec<_>>(),
         "depth": std::iter::once(0).chain(rows.iter().map(|r| r.0)).collect::<Vec<_>>(),
-        "states": std::iter::once(0)
-            .chain(rows.iter().map(|r| if r.2 { States::ACTIONABLE.bits() } else { 0 }))
-            .collect::<Vec<_>>(),
-        "id": (1..=n).collect::<Vec<_>>(), "strings": strings,
+        "name": vec![0; n], "names": [], "ids": ids, "strings": strings,
     });
     Columns::parse(&json.to_string()).unwrap()
 }
