@@ -32,7 +32,7 @@ pub(super) struct Side<'t> {
 impl<'t> Side<'t> {
     fn new(tree: &'t Tree, view: &View) -> Self {
         let view = View { interactive: view.interactive, ..View::default() };
-        let sketch = Sketch::distilled(tree, &view);
+        let mut sketch = Sketch::distilled(tree, &view);
         let lines = sketch.lines();
         let at = lines.iter().enumerate().map(|(at, l)| (l.node.id(), at)).collect();
         Self { sketch, lines, at }

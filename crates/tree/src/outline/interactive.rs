@@ -30,6 +30,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
             sketch.set_label(node, node.name().to_owned());
         }
     }
+    sketch.give_back(lines);
     fold_empty(sketch);
 }
 
@@ -80,7 +81,8 @@ fn speaking(lines: &[Shown<'_>]) -> Vec<bool> {
 
 /// Messages, groups and dialogs without any words or lines of their own.
 fn fold_empty(sketch: &mut Sketch<'_>) {
-    for line in sketch.lines() {
+    let lines = sketch.lines();
+    for line in &lines {
         let group = matches!(line.node.role(), Role::Group | Role::RadioGroup);
         let empty = line.children == 0 && sketch.label(line.node).is_empty();
         if (empty && (group || is_message(line.node.role())) || group && line.children == 0)
@@ -89,4 +91,5 @@ fn fold_empty(sketch: &mut Sketch<'_>) {
             sketch.fold(line.node);
         }
     }
+    sketch.give_back(lines);
 }

@@ -45,6 +45,10 @@ enum Line {
 /// An address is cut after so many characters in the header.
 pub(crate) const MAX_URL: usize = 300;
 
+/// What a ref takes in a line, with what surrounds it, and a line about what was left out: more than most.
+const REF_ROOM: usize = 12;
+const MORE_ROOM: usize = 80;
+
 /// Kept free for the lines that say what was left out.
 const LAST_WORDS: usize = 200;
 
@@ -78,7 +82,8 @@ impl Outline {
         // nodes costs no more text than is printed.
         let ref_width = 3 + view.ref_digits;
         let deepest = view.depth.unwrap_or(usize::MAX);
-        let (mut chosen, mut texts, mut used) = (Vec::new(), Vec::new(), 0);
+        let room = if view.all { all_lines.len() } else { 0 };
+        let (mut chosen, mut texts, mut used) = (Vec::with_capacity(room), Vec::with_capacity(room), 0);
         let inside = inside_counts(&all_lines, deepest);
         for (at, shown) in all_lines.iter().enumerate() {
             if shown.depth >= deepest {
@@ -104,6 +109,7 @@ impl Outline {
         }
 
         let mut used = 0;
+        plan.lines.reserve(chosen.len());
         for (shown, text) in chosen.iter().zip(texts) {
             plan.push_gaps(&mut gaps, shown.node.id(), &sketch, &mut used);
             used += 2 * shown.depth + ref_width + text.len() + 1;
@@ -222,7 +228,12 @@ impl Plan<'_> {
     /// The lines with the refs in them, without the header; every line ends with a newline.
     #[must_use]
     pub fn render(&self, ref_of: &dyn Fn(NodeId) -> Option<Ref>) -> String {
-        let mut out = String::new();
+        // Room for all at once: the text of a large page would be copied at each doubling.
+        let room = |line: &Line| match line {
+            Line::Node { depth, text, .. } => 2 * depth + REF_ROOM + text.len(),
+            Line::More { depth, .. } => 2 * depth + MORE_ROOM,
+        };
+        let mut out = String::with_capacity(self.lines.iter().map(room).sum());
         for line in &self.lines {
             let depth = match line {
                 Line::Node { depth, .. } | Line::More { depth, .. } => *depth,

@@ -37,6 +37,8 @@ pub(crate) struct Sketch<'t> {
     pub(super) fate: Vec<Fate>,
     /// What is printed in the place of the name.
     label: HashMap<NodeId, String>,
+    /// The room of lines that were read. They are made for every pass, and of large pages they are megabytes.
+    room: Vec<Shown<'t>>,
     start: usize,
     end: usize,
 }
@@ -48,7 +50,7 @@ impl<'t> Sketch<'t> {
         let mut fate = vec![Fate::Show; tree.len()];
         fate[NodeId::ROOT.index()] = Fate::Fold;
         let (start, end) = (root.id().index(), root.subtree_end().index());
-        Self { tree, fate, label: HashMap::new(), start, end }
+        Self { tree, fate, label: HashMap::new(), room: Vec::new(), start, end }
     }
 
     /// The view, runs not yet cut.
@@ -135,11 +137,12 @@ impl<'t> Sketch<'t> {
         self.label.insert(node.id(), label);
     }
 
-    /// The lines as they are now, in order.
-    pub(crate) fn lines(&self) -> Vec<Shown<'t>> {
-        // Room for all at once: lines are made for every pass, and of large pages they are megabytes.
+    /// The lines as they are now, in order. Whoever has read them [gives their room back](Sketch::give_back).
+    pub(crate) fn lines(&mut self) -> Vec<Shown<'t>> {
         let most = self.fate[self.start..self.end].iter().filter(|f| **f == Fate::Show).count();
-        let mut lines: Vec<Shown<'t>> = Vec::with_capacity(most);
+        let mut lines = std::mem::take(&mut self.room);
+        lines.clear();
+        lines.reserve(most);
         // Open lines: (first position after its subtree, its line, its last child's line).
         let mut open: Vec<(NodeId, usize, Option<usize>)> = Vec::new();
         let mut top = None;
@@ -160,5 +163,10 @@ impl<'t> Sketch<'t> {
             open.push((node.subtree_end(), at, None));
         }
         lines
+    }
+
+    /// The room of lines that were read serves the next ones.
+    pub(super) fn give_back(&mut self, lines: Vec<Shown<'t>>) {
+        self.room = lines;
     }
 }

@@ -23,6 +23,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
             sketch.set_label(node, text);
         }
     }
+    sketch.give_back(lines);
 }
 
 fn is_item(role: Role) -> bool {

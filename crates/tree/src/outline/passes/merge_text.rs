@@ -27,6 +27,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
             sketch.set_label(line.node, text);
         }
     }
+    sketch.give_back(lines);
 }
 
 fn is_text(line: &Shown<'_>) -> bool {

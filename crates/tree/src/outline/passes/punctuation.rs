@@ -12,6 +12,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
             sketch.drop(line.node);
         }
     }
+    sketch.give_back(lines);
 }
 
 fn separates(c: char) -> bool {

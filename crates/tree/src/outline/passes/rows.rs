@@ -21,6 +21,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
             sketch.fold(node);
         }
     }
+    sketch.give_back(lines);
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
             }
         }
     }
+    sketch.give_back(lines);
 }
 
 fn is_named(line: &Shown<'_>) -> bool {

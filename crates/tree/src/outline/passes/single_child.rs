@@ -5,7 +5,7 @@ use crate::{Role, States};
 
 pub(super) fn apply(sketch: &mut Sketch<'_>) {
     let lines = sketch.lines();
-    for line in lines {
+    for line in &lines {
         let node = line.node;
         let plain =
             sketch.label(node).is_empty() && !node.is(States::ACTIONABLE) && !node.is(States::SELECTED);
@@ -43,6 +43,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
             sketch.drop(node);
         }
     }
+    sketch.give_back(lines);
 }
 
 #[cfg(test)]
