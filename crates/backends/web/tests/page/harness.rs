@@ -34,6 +34,7 @@ command!(Evaluate = "Runtime.evaluate");
 command!(CallOn = "Runtime.callFunctionOn");
 command!(Document = "DOM.getDocument");
 command!(Resolve = "DOM.resolveNode");
+command!(CollectGarbage = "HeapProfiler.collectGarbage");
 command!(AxTree = "Accessibility.getFullAXTree");
 command!(Mouse = "Input.dispatchMouseEvent");
 command!(InsertText = "Input.insertText");

@@ -4,6 +4,7 @@
 mod acts;
 mod cases;
 mod harness;
+mod numbers;
 mod speed;
 #[path = "../support/mod.rs"]
 mod support;
