@@ -11,7 +11,7 @@ mod reveal;
 pub(crate) use place::{Sight, chain};
 
 use crate::device::LinuxDevice;
-use crate::display::X11;
+use crate::display::{Window, X11};
 use crate::extents::{common, has};
 use place::Placed;
 use std::time::{Duration, Instant};
@@ -87,6 +87,9 @@ impl LinuxDevice {
             Some(what) => Hit::Covered { by: None, what },
             None => self.window_hit(&window, point, &look).await?,
         };
+        if matches!(hit, Hit::Covered { .. }) && self.has_come_elsewhere(at, &window, &look.x11).await? {
+            return Ok(off_screen(rect));
+        }
         // A pop-up is a window of its own: the app's window is asked about what lies under it.
         let inside = !by_action && !window.popup;
         if hit == Hit::Target && inside {
@@ -117,6 +120,13 @@ impl LinuxDevice {
             };
         }
         Ok((Aim { rect, point, hit }, false))
+    }
+
+    /// Whether the window of an element came only after the windows were looked at: then it was taken for another one,
+    /// which its own covers.
+    async fn has_come_elsewhere(&mut self, at: usize, taken: &Window, x11: &X11) -> Result<bool> {
+        let windows = x11.run(|d| d.windows()).await?;
+        Ok(self.window_of(at, &windows).await?.is_some_and(|window| window.id != taken.id))
     }
 
     /// Moves the pointer; the app has seen it when this returns.
