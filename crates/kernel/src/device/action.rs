@@ -132,8 +132,8 @@ pub enum Action {
         /// Down in CSS pixels.
         dy: f64,
     },
-    /// Press at a point that was aimed at, and wait for the file chooser that this opens. It shows no window; its
-    /// input is `Performed::chooser`.
+    /// Press at a point that was aimed at, and wait for the file chooser that this opens. In a browser it shows no
+    /// window; its input is `Performed::chooser`.
     Choose {
         /// Where.
         point: (f64, f64),
