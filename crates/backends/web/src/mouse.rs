@@ -94,11 +94,14 @@ impl WebDevice {
         }
         // One may come to a word while the others answer.
         verdicts.extend(self.tab.write(|tab| tab.verdict.take()).map_err(unknown)?);
-        if verdicts.iter().any(|v| v.landed == "target") {
-            return Ok(Landed::Confirmed);
-        }
+        let reached = verdicts.iter().any(|v| v.landed == "target");
         let elsewhere = verdicts.into_iter().find(|v| v.landed == "elsewhere");
-        Ok(elsewhere.map_or(Landed::Unknown, |v| Landed::Elsewhere { what: v.what, stopped: v.stopped }))
+        Ok(match elsewhere {
+            // Of several presses one landed as meant, and a later one did not.
+            Some(v) if presses > 1 || !reached => Landed::Elsewhere { what: v.what, stopped: v.stopped },
+            _ if reached => Landed::Confirmed,
+            _ => Landed::Unknown,
+        })
     }
 
     pub(crate) async fn press(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {

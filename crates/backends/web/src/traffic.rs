@@ -5,8 +5,9 @@ use crate::cdp::Reply;
 use crate::cdp::protocol as cdp;
 use crate::device::WebDevice;
 use crate::events::clip;
+use crate::mouse::NONE;
 use crate::state::TabState;
-use crate::tab::{Fault, dialog_open};
+use crate::tab::{Fault, dialog_open, expression};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
@@ -242,6 +243,7 @@ impl WebDevice {
             let seen = tab.changes != told || !tab.notices.is_empty() || tab.dialog.is_some();
             (seen || tab.under_way(begun)).then_some(())
         };
+        self.listen_closely(stirred).await?;
         let quiet = tokio::select! {
             stirred = timeout(at_most, self.tab.until(stirred)) => match stirred {
                 Ok(stirred) => { stirred?; false }
@@ -274,6 +276,27 @@ impl WebDevice {
         // What the script says about it: an error on the console, a toast.
         let reaction = self.tab.until(|tab| (tab.notices.len() > noticed).then_some(()));
         timeout(REACTION, reaction).await.unwrap_or(Ok(()))
+    }
+
+    /// Unless something is seen already, lets every document tell at once of what changes: otherwise what comes soon
+    /// after another change is held back for a moment.
+    async fn listen_closely(&self, stirred: impl Fn(&TabState) -> Option<()>) -> Result<()> {
+        if self.tab.read(stirred)?.is_some() {
+            return Ok(());
+        }
+        let worlds = match self.tab.worlds().await {
+            Err(Fault::Dialog(_) | Fault::WorldGone) => return Ok(()),
+            worlds => worlds?,
+        };
+        for world in &worlds {
+            match self.tab.begin(world, expression("tell", NONE)?) {
+                // What it is asked for comes as a signal; the answer says nothing more.
+                Ok(asked) => drop(asked),
+                Err(Fault::Dialog(_) | Fault::WorldGone) => {}
+                Err(fault) => return Err(fault.into()),
+            }
+        }
+        Ok(())
     }
 
     pub(crate) async fn wait_for_news(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {

@@ -67,6 +67,9 @@ impl CallError {
     }
 }
 
+/// Bytes of frames that are written at once: what a pipe takes without waiting for its reader.
+const TOGETHER: usize = 64 << 10;
+
 type Answer = Result<Box<RawValue>, Failure>;
 
 /// An error as the browser reports it.
@@ -247,7 +250,13 @@ impl<M: Method> Drop for Reply<M> {
 }
 
 async fn write(mut pipe: pipe::Sender, mut queue: mpsc::UnboundedReceiver<Vec<u8>>, pending: Arc<Pending>) {
-    while let Some(frame) = queue.recv().await {
+    while let Some(mut frame) = queue.recv().await {
+        // What was sent together arrives together: the browser wakes up once.
+        while frame.len() < TOGETHER
+            && let Ok(next) = queue.try_recv()
+        {
+            frame.extend_from_slice(&next);
+        }
         if let Err(e) = pipe.write_all(&frame).await {
             pending.lose(&format!("the browser is gone ({e})"));
             return;

@@ -46,6 +46,7 @@
 //   changed(since, ms)          -> Promise of the counter, as soon as it differs from `since` or after `ms`
 //   settled(quiet, cap)         -> Promise of {settled, still: [words]}
 //   turn()                      -> Promise: what the page's timers owed by now is done
+//   tell()                      tells of what changed by now, and of the next change as soon as it comes
 //   announcements()             -> [text] since the last call
 
 const wordsOf = id => {
@@ -57,5 +58,5 @@ globalThis.__stickpin = Object.freeze({
   capture, locate, css, idOf, nodeOf, adoptRoot, rootsAsked, aim, arrived, frame, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
   clickVerdict, pointerAt, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, scrolled, attrs, html, text,
   fileInput, expectDrop, dropVerdict, changes,
-  unchanged, uncollected, changed, settled, turn, announcements,
+  unchanged, uncollected, changed, settled, turn, tell, announcements,
 });

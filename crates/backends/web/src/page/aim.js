@@ -158,7 +158,7 @@ function aim(id) {
   }
   const rect = rectOf(e) || rectOf(aimed);
   if (!point) return { rect, point: null };
-  takePending();
+  tell();
   return { rect, point, hit: hit(id, point[0], point[1]), at: scrolled ? -1 : changeCount };
 }
 
@@ -170,7 +170,7 @@ function aim(id) {
 async function arrived(id, x, y, at) {
   await turn();
   await turn();
-  takePending();
+  tell();
   if (at !== changeCount) await frame();
   return [hit(id, x, y), rects([id])[0]];
 }

@@ -58,6 +58,16 @@ function signalChange() {
   signal({ changed: changeCount });
 }
 
+/** Tells of what changed by now, and of the next change as soon as it comes: somebody who acts waits for it. */
+function tell() {
+  takePending();
+  if (signalTimer) {
+    clearTimeout(signalTimer);
+    signalChange();
+  }
+  signalledAt = -Infinity;
+}
+
 /** Tells the Rust side, if it gave us a way: a function that is bound into this world. */
 function signal(message) {
   if (typeof globalThis.__stickpinSignal === 'function') globalThis.__stickpinSignal(JSON.stringify(message));

@@ -360,3 +360,26 @@ async fn what_is_too_long_or_too_deep_is_cut_and_the_rest_is_read() {
     assert!((4_000..=100_000).contains(&longest), "{longest}");
     assert_eq!(tree.nodes().filter(|n| n.role() == Role::TreeItem).count(), 300);
 }
+
+#[tokio::test]
+async fn who_acts_is_told_of_changes_at_once_however_soon_they_follow() {
+    let Some(mut page) = Page::start().await else { return };
+    show(&mut page, "<p id=p></p>").await;
+    let told: Value = page
+        .eval(
+            "(async () => {
+                const told = [], p = document.getElementById('p');
+                globalThis.__stickpinSignal = message => told.push(JSON.parse(message).changed);
+                const change = async () => { p.append('x'); await null; return __stickpin.changes().count };
+                await change();
+                const second = await change();
+                __stickpin.tell();
+                const after = told.at(-1);
+                return [after, second, await change(), told.at(-1)];
+            })()",
+        )
+        .await
+        .unwrap();
+    assert!(told[0] == told[1] && told[2] == told[3], "{told}");
+    assert_ne!(told[1], told[2]);
+}
