@@ -251,6 +251,10 @@ impl FakeDevice {
     }
 }
 
+fn gone(id: u64) -> Error {
+    Error::new(ErrorCode::ElementNotFound, format!("{id} is gone")).dispatched(Dispatched::No)
+}
+
 fn file_names(files: &[std::path::PathBuf]) -> String {
     let names = files.iter().filter_map(|f| f.file_name()).map(|n| n.to_string_lossy());
     names.collect::<Vec<_>>().join(", ")
@@ -357,13 +361,13 @@ impl Device for FakeDevice {
             Action::Press { target, count, .. } => {
                 let id = target.map(|h| h.id);
                 if let Some(id) = id.filter(|&id| !world.has(id)) {
-                    return Err(Error::new(ErrorCode::ElementNotFound, format!("{id} is gone"))
-                        .dispatched(Dispatched::No));
+                    return Err(gone(id));
                 }
                 let times = if *count == 1 { String::new() } else { format!(" x{count}") };
                 let id_text = id.map_or("-".to_owned(), |id| id.to_string());
                 world.input(id, format!("press {id_text}{times}"));
             }
+            Action::Fill { target, .. } if !world.has(target.id) => return Err(gone(target.id)),
             Action::Fill { target, text } => {
                 let value = world.format.map_or_else(|| text.clone(), |format| format(text));
                 world.values.insert(target.id, value.clone());

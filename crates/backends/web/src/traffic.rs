@@ -243,7 +243,7 @@ impl WebDevice {
             let seen = tab.changes != told || !tab.notices.is_empty() || tab.dialog.is_some();
             (seen || tab.under_way(begun)).then_some(())
         };
-        self.listen_closely(stirred).await?;
+        self.listen_closely(at_most, stirred).await?;
         let quiet = tokio::select! {
             stirred = timeout(at_most, self.tab.until(stirred)) => match stirred {
                 Ok(stirred) => { stirred?; false }
@@ -280,13 +280,18 @@ impl WebDevice {
 
     /// Unless something is seen already, lets every document tell at once of what changes: otherwise what comes soon
     /// after another change is held back for a moment.
-    async fn listen_closely(&self, stirred: impl Fn(&TabState) -> Option<()>) -> Result<()> {
+    async fn listen_closely(
+        &self,
+        at_most: Duration,
+        stirred: impl Fn(&TabState) -> Option<()>,
+    ) -> Result<()> {
         if self.tab.read(stirred)?.is_some() {
             return Ok(());
         }
-        let worlds = match self.tab.worlds().await {
-            Err(Fault::Dialog(_) | Fault::WorldGone) => return Ok(()),
-            worlds => worlds?,
+        let worlds = match timeout(at_most, self.tab.worlds()).await {
+            // It shows something else, or nothing yet: that is a sign by itself.
+            Err(_) | Ok(Err(Fault::Dialog(_) | Fault::WorldGone)) => return Ok(()),
+            Ok(worlds) => worlds?,
         };
         for world in &worlds {
             match self.tab.begin(world, expression("tell", NONE)?) {

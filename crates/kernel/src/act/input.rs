@@ -1,6 +1,6 @@
 //! The last steps of an act: whether the target takes this input, sending it, and where it landed.
 
-use super::{How, REST, Reach, Ready, WHAT};
+use super::{How, REST, Reach, Ready, TRIES, WHAT};
 use crate::cx::Cx;
 use crate::device::{Action, Landed, Performed};
 use crate::error::{Dispatched, Error, ErrorCode, Result};
@@ -58,29 +58,54 @@ impl Cx {
         }
     }
 
-    /// Brings a target to where it can be pressed, and presses it: once more from the beginning when the device stopped
-    /// the press on its way to something else. Nothing saw that one, and what lay in the way may just have moved, as a
-    /// frame does that is scrolled into view.
+    /// Brings a target to where it can be pressed, and presses it.
     ///
     /// # Errors
-    /// As [`Cx::ready`] and [`Cx::perform_on`].
+    /// As [`Cx::act_on`].
     pub(crate) async fn press(
         &mut self,
         target: &Target,
         how: How,
         action: impl Fn(&Ready) -> Action + Send,
     ) -> Result<Ready> {
-        let mut again = true;
+        let (ready, _) = self.act_on(target, Reach::Press, how, move |_, ready| Ok(action(ready))).await?;
+        Ok(ready)
+    }
+
+    /// Brings a target to where it can be acted on, and sends it one input. From the beginning where nothing of the input
+    /// was seen: once more when the device stopped it on its way to something else, because what lay in the way may just
+    /// have moved, as a frame does that is scrolled into view; and a few times when the target was drawn anew after it was
+    /// judged last.
+    ///
+    /// # Errors
+    /// As [`Cx::ready`], [`Cx::perform_on`] and `action`.
+    pub(crate) async fn act_on(
+        &mut self,
+        target: &Target,
+        reach: Reach,
+        how: How,
+        action: impl Fn(&Self, &Ready) -> Result<Action> + Send,
+    ) -> Result<(Ready, Performed)> {
+        let (mut stopped, mut lost) = (0, 0);
         loop {
-            let ready = self.ready(target, Reach::Press, how).await?;
+            let ready = self.ready(target, reach, how).await?;
+            let action = action(self, &ready)?;
             self.before(&ready).await?;
-            match self.perform_on(&action(&ready), &ready).await {
-                Err(e) if again && e.details["stopped"] == true => {
-                    again = false;
+            match self.perform_on(&action, &ready).await {
+                Err(e) if stopped == 0 && e.details["stopped"] == true => {
+                    stopped += 1;
                     let cancel = self.cancel.clone();
                     self.device()?.settle(REST, &cancel).await?;
                 }
-                performed => return performed.map(|_| ready),
+                Err(e)
+                    if lost < TRIES
+                        && e.code == ErrorCode::ElementNotFound
+                        && self.dispatched() == Dispatched::No =>
+                {
+                    tracing::debug!(%target, "went away before the input");
+                    lost += 1;
+                }
+                performed => return performed.map(|performed| (ready, performed)),
             }
         }
     }

@@ -108,11 +108,11 @@ impl Cx {
 /// # Errors
 /// Of resolving and the guards; `FILL_MISMATCH` when it reads something else.
 pub(crate) async fn fill(cx: &mut Cx, target: &Target, text: &str, how: How) -> Result<(Ready, Acted)> {
-    let ready = cx.ready(target, Reach::View, how).await?;
-    let handle = ready.element()?;
-    cx.fillable(&ready)?;
-    cx.before(&ready).await?;
-    let performed = cx.perform_on(&Action::Fill { target: handle, text: text.to_owned() }, &ready).await?;
+    let action = |cx: &Cx, ready: &Ready| {
+        cx.fillable(ready)?;
+        Ok(Action::Fill { target: ready.element()?, text: text.to_owned() })
+    };
+    let (ready, performed) = cx.act_on(target, Reach::View, how, action).await?;
     let mut acted = Acted::new("filled", &ready.words);
     if let Some(value) = performed.value
         && value != text

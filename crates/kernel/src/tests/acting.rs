@@ -178,6 +178,30 @@ async fn a_target_that_vanishes_just_before_the_input_is_stale() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_target_that_is_drawn_anew_just_before_the_input_is_judged_and_acted_on_anew() {
+    let press = json!({ "target": "role=button text=Continue" });
+    let fill = json!({ "target": "label=Email", "text": "x" });
+    for (command, input, line) in [("press", &press, "press 9"), ("fill", &fill, "fill 8 \"x\"")] {
+        let b = Bench::open(FORM).await;
+        b.fake.world().on_perform = Some(Box::new(|w| {
+            w.replace("\"Continue\" #4", "\"Continue\" #9");
+            w.replace("\"Email\" #3", "\"Email\" #8");
+        }));
+        b.ok(command, input.clone()).await;
+        assert_eq!(b.log(), [line]);
+        // What means something else by then is not acted on.
+        let b = Bench::open(FORM).await;
+        b.fake.world().on_perform = Some(Box::new(|w| {
+            w.replace("\"Continue\" #4", "\"Cancel\" #9");
+            w.replace("\"Email\" #3", "\"Phone\" #8");
+        }));
+        let (code, r) = b.fails(command, input.clone()).await;
+        assert_eq!((code, r.error.map(|e| e.dispatched)), ("ELEMENT_NOT_FOUND", Some(Dispatched::No)));
+        assert!(b.log().is_empty(), "{:?}", b.log());
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_question_warns_only_of_what_moved_on_before_it() {
     let b = Bench::open(FORM).await;
     for (command, input) in [

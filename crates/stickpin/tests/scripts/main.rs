@@ -9,6 +9,10 @@ mod support;
 mod bad;
 #[cfg(all(feature = "web", target_os = "linux"))]
 mod canteen;
+#[cfg(all(feature = "web", target_os = "linux"))]
+mod late;
+#[cfg(all(feature = "web", target_os = "linux"))]
+mod maestro;
 mod mend;
 mod reports;
 #[cfg(all(feature = "web", target_os = "linux"))]

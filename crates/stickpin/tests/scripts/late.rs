@@ -1,0 +1,62 @@
+//! What a press sets off comes late: a step follows while the old list still stands there. The page says what received it.
+
+use super::Desk;
+use std::time::Duration;
+use stickpin_testkit::{PageServer, chromium};
+
+/// How long a page may take to report what it received.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A list that is drawn anew in another order, so many milliseconds after the press that asks for it. Its buttons read the
+/// same; the row says which is meant, and what is pressed of the old list counts, as long as it is of that row.
+const PAGE: &str = r#"<!doctype html><meta charset="utf-8"><title>Late</title>
+<h1>Late</h1><button id="sort">Sort</button><ul id="list"></ul>
+<script>
+const late = Number(location.search.slice(1));
+const log = (line) => fetch("/__log", { method: "POST", body: line, keepalive: true });
+const draw = (names) => list.replaceChildren(...names.map((name) => {
+  const row = document.createElement("li");
+  row.innerHTML = `<b>${name}</b> <button>Remove</button>`;
+  row.querySelector("button").onclick = () => log(`removed ${name} after ${late}`);
+  return row;
+}));
+draw(["One", "Two", "Three"]);
+sort.onclick = () => setTimeout(draw, late, ["Three", "New", "One", "Two"]);
+</script>"#;
+
+const DELAYS: [u32; 6] = [0, 5, 15, 30, 50, 90];
+
+#[test]
+fn a_step_after_a_press_whose_effect_is_late_reaches_the_row_that_it_names() {
+    if chromium().is_none() {
+        return;
+    }
+    let desk = Desk::new();
+    desk.write("index.html", PAGE);
+    let pages = PageServer::start(&desk.path("")).expect("a server");
+    let mut script = "context platform=web\n".to_owned();
+    let mut meant = Vec::new();
+    for late in DELAYS {
+        script += &format!("open {}/index.html?{late}\npress \"role=button label=Sort\"\n", pages.origin());
+        // What is in both lists, and then what is only in the new one: that is waited for.
+        for row in ["Two", "New"] {
+            script += &format!("# target button \"Remove\" in row \"{row}\"\n");
+            script += &format!("press \"role=button label=Remove row={row}\"\n");
+            meant.push(format!("removed {row} after {late}"));
+        }
+    }
+    desk.write("late.ad", &script);
+    for round in 0..3 {
+        let ran = desk.run("replay late.ad");
+        assert!(ran.code == 0 && ran.err.is_empty(), "round {round}: {ran:?}");
+        for line in &meant {
+            assert!(
+                pages.wait_for(line, PATIENCE),
+                "round {round}: no {line:?}; else {:?}",
+                pages.received()
+            );
+        }
+        assert!(pages.received().is_empty(), "round {round}: more than {meant:?}");
+    }
+    desk.ok("close");
+}
