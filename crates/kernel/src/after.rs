@@ -7,9 +7,10 @@ use crate::device::{Located, Notice, SettleRequest};
 use crate::error::{ErrorCode, Result};
 use crate::render::{Show, Text};
 use serde::Serialize;
+use std::sync::Arc;
 use std::time::Duration;
 use stickpin_session::Origin;
-use stickpin_tree::{IdentityGrade, NodeId, States};
+use stickpin_tree::{IdentityGrade, NodeId, States, Tree, Verdict};
 
 /// How long an act that shows nothing yet is given to show something.
 const EFFECT: Duration = Duration::from_millis(100);
@@ -192,11 +193,15 @@ impl Cx {
     async fn changed_target(&mut self, ready: &Ready) -> Result<Option<String>> {
         let (Some(before), Some(handle)) = (&ready.before, ready.handle) else { return Ok(None) };
         let graded = self.device()?.info().grade != IdentityGrade::None;
-        if graded
-            && let Some(Located { tree, node }) = self.device()?.glance(handle).await?
-            && Reading::of(tree.node(node)) == *before
-        {
-            return Ok(None);
+        if graded && let Some(Located { tree, node }) = self.device()?.glance(handle).await? {
+            if Reading::of(tree.node(node)) == *before {
+                return Ok(None);
+            }
+            if self.device()?.glances()
+                && let Some(line) = self.same_ref(ready, &tree, node)?
+            {
+                return Ok(Some(line));
+            }
         }
         let tree = self.look(Origin::Look).await?;
         let same = tree.find_address(handle).filter(|_| graded).map(|node| node.id());
@@ -206,6 +211,25 @@ impl Cx {
             Some(node) => self.line(&tree, node).map(Some),
             None => Ok(None),
         }
+    }
+
+    /// The line of the target in a tree that need not be captured for it: under the ref that it was named by, where it
+    /// still is what that ref was issued for, by name and all. A capture would give it that ref, too.
+    fn same_ref(&mut self, ready: &Ready, tree: &Arc<Tree>, node: NodeId) -> Result<Option<String>> {
+        let Some((found, r)) = ready.found.as_ref().and_then(|found| Some((found, found.r#ref?))) else {
+            return Ok(None);
+        };
+        let session = &mut self.live()?.session;
+        let same = session.records(tree).judge(&found.meaning, node) == Verdict::Same { reads_now: None };
+        // What tells it from its likes was told of the tree that it was found in.
+        let Some((stored, at)) = session.tree().cloned().zip(found.node).filter(|_| same) else {
+            return Ok(None);
+        };
+        let now = tree.node(node);
+        let telling = session.records(&stored).telling(at);
+        let issued = self.issue(&[at])?.pop();
+        let line = stickpin_tree::line(now, issued, telling.as_deref());
+        Ok(Some(line).filter(|_| issued == Some(r.plain())))
     }
 
     /// What a re-render put in the place of the target, in the stored tree.

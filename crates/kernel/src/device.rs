@@ -156,13 +156,19 @@ pub trait Device: Send + fmt::Debug {
     /// As `capture`.
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>>;
 
-    /// An element after an act, where the device can tell without reading the app anew: as [`Device::locate`], but none
-    /// also when it does not read as it did, or nothing but a capture can say. A parent that vanished need not show.
+    /// An element after an act, where the device can tell without reading the app anew: as [`Device::locate`], but the
+    /// rest of the tree may be older, and none also when nothing but a capture can say. A parent that vanished need not
+    /// show.
     ///
     /// # Errors
     /// As `capture`.
     async fn glance(&mut self, handle: Handle) -> Result<Option<Located>> {
         self.locate(handle, &[]).await
+    }
+
+    /// Whether a glance costs so much less than a capture that what became of a target is told by it alone.
+    fn glances(&self) -> bool {
+        false
     }
 
     /// Where elements are, in pixels of the viewport; `None` for those without a box. For overlays and `get box`.

@@ -70,6 +70,10 @@ pub(crate) struct World {
     pub(crate) still: Vec<String>,
     /// How many pictures were taken.
     pub(crate) shots: usize,
+    /// Whether its glances are cheap.
+    pub(crate) glances: bool,
+    /// How often it was captured.
+    pub(crate) captures: usize,
     pub(crate) closed: usize,
     pub(crate) opened: usize,
     values: HashMap<u64, String>,
@@ -159,6 +163,8 @@ impl Fake {
             reached: Vec::new(),
             still: Vec::new(),
             shots: 0,
+            glances: false,
+            captures: 0,
             closed: 0,
             opened: 0,
             values: HashMap::new(),
@@ -273,6 +279,7 @@ impl Device for FakeDevice {
 
     async fn capture(&mut self, _request: CaptureRequest<'_>) -> Result<Captured> {
         self.fake.call("capture").await?;
+        self.fake.world().captures += 1;
         self.look()?;
         Ok(Captured::Tree(Arc::new(self.fake.world().tree())))
     }
@@ -284,6 +291,10 @@ impl Device for FakeDevice {
         let tree = world.tree();
         let node = tree.find_handle(handle).map(|n| n.id());
         Ok(node.map(|node| Located { tree: Arc::new(tree), node }))
+    }
+
+    fn glances(&self) -> bool {
+        self.fake.world().glances
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {

@@ -25,8 +25,9 @@ const SNAPSHOTS: usize = 100;
 const REST: usize = 5;
 const READINGS: usize = 60;
 
-/// Pause between presses: GTK 4 drops a press of a button that it still shows pressed.
-const PAUSE: Duration = Duration::from_millis(300);
+/// Pause between presses: GTK 4 drops a press of a button that it still shows pressed, and an agent that thinks leaves an
+/// app the time to come to rest, in which it is read ahead.
+const PAUSE: Duration = Duration::from_millis(700);
 
 /// A program, what is opened, its toolkit, what is pressed in turn by its own action, and what is said of the wait for
 /// an effect.

@@ -2,7 +2,7 @@
 //! pointer moves, no key is sent.
 
 use crate::bus::{ACCESSIBLE, ACTION, Args, EDITABLE, Fault, PROPERTIES, SELECTION, Toolkit, VALUE};
-use crate::capture::ask::reference;
+use crate::capture::ask::{listed, reference};
 use crate::device::{LinuxDevice, gone};
 use crate::model::{Interfaces, Object};
 use crate::roles::{self, number as n};
@@ -92,13 +92,20 @@ impl LinuxDevice {
         if !object.has(Interfaces::ACTION) || !self.acts_itself(object.role) {
             return Ok(None);
         }
-        let Some(index) = own_action(&self.actions_of(&object.path).await?) else { return Ok(None) };
         if let Some((path, at)) = &self.activated
             && *path == object.path
+            && at.elapsed() < ACTIVATION
         {
             // GTK 4 shows a button pressed for a moment first, and drops a second press in it.
             tokio::time::sleep(ACTIVATION.saturating_sub(at.elapsed())).await;
+            self.listed = None;
         }
+        // Where it was looked at just now it was asked in the same go.
+        let actions = match self.listed.take().filter(|(path, _)| *path == object.path) {
+            Some((_, actions)) => actions,
+            None => self.actions_of(&object.path).await?,
+        };
+        let Some(index) = own_action(&actions) else { return Ok(None) };
         if self.link.toolkit == Toolkit::Gtk4 {
             self.activated = Some((object.path.clone(), Instant::now()));
         }
@@ -115,18 +122,10 @@ impl LinuxDevice {
 
     /// The names of the actions that an object has.
     pub(crate) async fn actions_of(&mut self, path: &str) -> Result<Vec<String>> {
-        let answer = match self.link.call(path, ACTION, "GetActions", Args::new()).await {
-            Ok(answer) => answer,
-            Err(fault) => return self.refused(path, fault).await.map(|()| Vec::new()),
-        };
-        let actions = answer.body().items(8, |c| {
-            c.fields()?;
-            let name = c.text()?.to_owned();
-            c.text()?;
-            c.text()?;
-            Ok(name)
-        });
-        Ok(actions.unwrap_or_default())
+        match listed(&self.link, path).await {
+            Ok(actions) => Ok(actions),
+            Err(fault) => self.refused(path, fault).await.map(|()| Vec::new()),
+        }
     }
 
     /// What a fault of one act means: an object that is gone is an error, one that will not is another way's turn.

@@ -54,19 +54,20 @@ impl LinuxDevice {
     async fn aim_once(&mut self, handle: Handle, options: AimOptions) -> Result<(Aim, bool)> {
         let Some(at) = self.index(handle) else { return Err(crate::device::gone()) };
         let off_screen = |rect: Rect| (Aim { rect, point: rect.center(), hit: Hit::OffScreen }, false);
-        let mut sight = self.sight().await?;
-        let mut placed = self.placed(at, sight.as_ref()).await?;
+        let (mut sight, mut placed) = self.placed_in_sight(at).await?;
         if placed.as_ref().is_none_or(|p| p.seen != Some(p.rect)) {
             placed = self.scroll_into_view(at, sight.as_ref(), placed).await?;
         }
-        let Some(Placed { rect, seen, offset }) = placed else { return Ok(off_screen(Rect::default())) };
+        let Some(Placed { rect, seen, offset, frame }) = placed else {
+            return Ok(off_screen(Rect::default()));
+        };
         let Some(seen) = seen else { return Ok(off_screen(rect)) };
         let by_action = options.press && self.presses_by_action(at);
         let Some(look) = sight.take() else {
             // Nobody knows the windows: an action of its own reaches it all the same.
             return Ok((Aim { rect, point: seen.center(), hit: Hit::Target }, false));
         };
-        let Some(window) = self.window_of(at, &look.windows).await? else {
+        let Some(window) = self.window_with(at, frame, &look.windows).await? else {
             if look.windows.iter().any(|w| w.pid == self.info.pid) || by_action {
                 return Ok((Aim { rect, point: seen.center(), hit: Hit::Target }, false));
             }
@@ -79,9 +80,7 @@ impl LinuxDevice {
         }
         let window = look.windows.iter().find(|w| w.id == window.id).cloned().unwrap_or(window);
         let Some(visible) = common(seen, window.area) else { return Ok(off_screen(rect)) };
-        let screen = look.x11.run(|d| Ok(d.size)).await?;
-        let screen = Rect { x: 0.0, y: 0.0, width: f64::from(screen.0), height: f64::from(screen.1) };
-        let Some(visible) = common(visible, screen) else { return Ok(off_screen(rect)) };
+        let Some(visible) = common(visible, look.screen) else { return Ok(off_screen(rect)) };
         let point = visible.center();
         let mut hit = match self.coming_dialog(at, &look.windows) {
             Some(what) => Hit::Covered { by: None, what },

@@ -1,6 +1,7 @@
 //! An open app: what the device trait promises, each part in a file of its own.
 
-use crate::bus::{Desktop, Fault, Link, guest};
+use crate::ahead::Ahead;
+use crate::bus::{Desktop, Fault, Link, Toolkit, guest};
 use crate::capture::read;
 use crate::capture::tree::{self, Where};
 use crate::events::Heard;
@@ -11,7 +12,7 @@ use crate::tables::Cells;
 use async_trait::async_trait;
 use std::process::ExitStatus;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use stickpin_kernel::device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
     Dialog, DialogAnswer, FileInput, Leave, Located, Navigation, Notice, Page, Performed, Query,
@@ -27,6 +28,9 @@ const READING: Duration = Duration::from_secs(10);
 
 /// How long an app that was asked to leave may take.
 const LEAVE: Duration = Duration::from_secs(2);
+
+/// How long the app's last reading may have taken for it to be read ahead.
+const LITTLE: Duration = Duration::from_millis(60);
 
 /// How long the exit code of an app that left the bus is waited for.
 const EXIT: Duration = Duration::from_millis(500);
@@ -53,7 +57,13 @@ pub(crate) struct LinuxDevice {
     /// How often it had changed when notices were last asked for.
     pub(crate) told: u64,
     /// What GTK 4 was last told to activate, and when: it does so a moment later.
-    pub(crate) activated: Option<(String, std::time::Instant)>,
+    pub(crate) activated: Option<(String, Instant)>,
+    /// The actions that an element listed when it was asked for last: its path and their names. A press takes them.
+    pub(crate) listed: Option<(String, Vec<String>)>,
+    /// How long the last reading took.
+    took: Duration,
+    /// A reading after an act, for what comes next.
+    ahead: Option<Ahead>,
 }
 
 /// The last reading of the app.
@@ -87,6 +97,9 @@ impl LinuxDevice {
             seen: 0,
             told: 0,
             activated: None,
+            listed: None,
+            took: Duration::ZERO,
+            ahead: None,
         }
     }
 
@@ -95,16 +108,23 @@ impl LinuxDevice {
     /// # Errors
     /// `BACKEND_LOST`, `TIMEOUT`.
     pub(crate) async fn look(&mut self, watch: &[Handle]) -> Result<Arc<Tree>> {
+        self.ahead = None;
         // The counter first: what changes during the reading shows as a change since.
         let changes = self.heard.state().changes;
+        let start = Instant::now();
         let picture = match timeout(READING, read::read(&self.link, &mut self.cells)).await {
             Ok(Ok(picture)) => picture,
             Ok(Err(fault)) => return Err(self.failed(fault).await),
             Err(_) => return Err(self.failed(Fault::Silent(READING.as_millis())).await),
         };
         self.listen_to_guests(&picture).await;
-        let tree = tree::build(&picture, &mut self.ids, &self.at, watch)
-            .map_err(|e| Error::new(ErrorCode::Internal, format!("{} made no tree: {e}", self.at.url)))?;
+        self.took = start.elapsed();
+        self.keep(picture, changes, watch)
+    }
+
+    /// Keeps a reading, and makes a tree of it. `changes` is how often the app had changed when it began.
+    fn keep(&mut self, picture: Picture, changes: u64, watch: &[Handle]) -> Result<Arc<Tree>> {
+        let tree = tree::build(&picture, &mut self.ids, &self.at, watch).map_err(|e| self.treeless(&e))?;
         self.seen = changes;
         let tree = match &self.last {
             Some(last) if *last.tree == tree && last.tree.hidden() == tree.hidden() => Arc::clone(&last.tree),
@@ -126,6 +146,31 @@ impl LinuxDevice {
                 tracing::debug!("{bus}, a guest of {}: {e}", self.info.label);
             }
             self.heard.state().change("a process came into the window".to_owned());
+        }
+    }
+
+    /// The error of a picture that is no tree.
+    pub(crate) fn treeless(&self, e: &dyn std::error::Error) -> Error {
+        Error::new(ErrorCode::Internal, format!("{} made no tree: {e}", self.at.url))
+    }
+
+    /// Reads the app once it has come to rest after an act, where that is little work for it.
+    fn look_ahead(&mut self) {
+        let little = self.took < LITTLE && self.cells.is_empty() && self.link.toolkit != Toolkit::Office;
+        let guests = !self.heard.state().guests.is_empty();
+        self.ahead = (little && !guests).then(|| Ahead::start(&self.link, &self.heard, self.pending()));
+    }
+
+    /// Takes what was read ahead for the last reading, if nothing was signalled since.
+    async fn take_ahead(&mut self) -> Result<()> {
+        let Some(ahead) = self.ahead.take() else { return Ok(()) };
+        match ahead.take().await {
+            // The signals of a process that has come into a window are not heard yet.
+            Some((picture, _)) if picture.objects.iter().any(|o| guest(&o.path).is_some()) => Ok(()),
+            Some((picture, changes)) if self.heard.state().changes == changes => {
+                self.keep(picture, changes, &[]).map(drop)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -212,6 +257,7 @@ impl Device for LinuxDevice {
         if self.ids.path(handle.id).is_none() {
             return Ok(None);
         }
+        self.take_ahead().await?;
         let tree = match self.still(handle, context).await? {
             Some(tree) => tree,
             None => self.look(&[]).await?,
@@ -222,10 +268,14 @@ impl Device for LinuxDevice {
 
     async fn glance(&mut self, handle: Handle) -> Result<Option<Located>> {
         self.alive().await?;
-        let tree = self.still_itself(handle).await?;
+        let tree = self.itself_now(handle).await?;
         let located =
             tree.and_then(|tree| tree.find_handle(handle).map(|node| node.id()).map(|node| (tree, node)));
         Ok(located.map(|(tree, node)| Located { tree, node }))
+    }
+
+    fn glances(&self) -> bool {
+        true
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
@@ -275,7 +325,11 @@ impl Device for LinuxDevice {
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         self.alive().await?;
-        self.act(action, cancel).await
+        // What is read while it acts is neither what was nor what comes of it.
+        self.ahead = None;
+        let performed = self.act(action, cancel).await;
+        self.look_ahead();
+        performed
     }
 
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {

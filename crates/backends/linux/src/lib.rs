@@ -6,6 +6,7 @@
 //! `display` an X server with its pointer and keys, `private` one of the session's own, `extents` where things are on it.
 
 mod act;
+mod ahead;
 mod aim;
 mod apps;
 mod bus;

@@ -12,6 +12,12 @@ use tokio::time::timeout;
 const NET: Duration = Duration::from_millis(500);
 
 impl LinuxDevice {
+    /// How long it takes until GTK 4 does what it was told to activate.
+    pub(crate) fn pending(&self) -> Duration {
+        let activated = self.activated.as_ref();
+        activated.map_or(Duration::ZERO, |(_, at)| ACTIVATION.saturating_sub(at.elapsed()))
+    }
+
     /// Waits until nothing was signalled for `request.quiet`, at most `request.cap`.
     pub(crate) async fn until_quiet(
         &mut self,
@@ -19,8 +25,7 @@ impl LinuxDevice {
         cancel: &CancellationToken,
     ) -> Result<Settled> {
         // What is about to happen has not been signalled yet.
-        let pending =
-            self.activated.as_ref().map_or(Duration::ZERO, |(_, at)| ACTIVATION.saturating_sub(at.elapsed()));
+        let pending = self.pending();
         let start = Instant::now() + pending;
         let end = start + request.cap;
         loop {
@@ -70,8 +75,7 @@ impl LinuxDevice {
 
     /// Waits until an act shows an effect. What GTK 4 was told to activate it only does a moment later.
     pub(crate) async fn until_effect(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
-        let pending =
-            self.activated.as_ref().map_or(Duration::ZERO, |(_, at)| ACTIVATION.saturating_sub(at.elapsed()));
+        let pending = self.pending();
         let told = self.told;
         let effect = self.heard.until(|heard| (heard.changes != told || heard.gone).then_some(()));
         tokio::select! {

@@ -40,6 +40,13 @@ type Place = (i32, i32);
 #[derive(Debug, Default)]
 pub(crate) struct Cells(HashMap<String, HashMap<Place, String>>);
 
+impl Cells {
+    /// Whether the app shows no spreadsheet, as far as was read.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// Reads the visible cells of every table that manages its descendants.
 ///
 /// # Errors

@@ -4,9 +4,10 @@
 //! Silence alone proves nothing, because toolkits do not signal everything. So the element, all that is above it, its row,
 //! and what its record is told by are asked again; any difference means that the app is read anew.
 
-use crate::bus::{Link, guest};
+use crate::bus::{Fault, Link, guest};
 use crate::capture::ask::{Ask, Questions};
 use crate::capture::read::may_be_socket;
+use crate::capture::tree;
 use crate::device::LinuxDevice;
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
@@ -32,21 +33,25 @@ impl LinuxDevice {
     /// # Errors
     /// `BACKEND_LOST`, `TIMEOUT`.
     pub(crate) async fn still(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Arc<Tree>>> {
-        self.hear().await?;
-        let Some(last) = &self.last else { return Ok(None) };
-        if self.heard.state().changes != self.seen {
-            return Ok(None);
+        self.listed = None;
+        let seen = self.seen;
+        let again = self.last.as_ref().filter(|_| self.heard.state().changes == seen).and_then(|last| {
+            let path = |h: Handle| self.ids.path(h.id).map(|p| &**p);
+            Some((Again::of(&last.picture, path, handle, context)?, last))
+        });
+        if let Some((again, last)) = again {
+            let by_action = self.presses_by_action(again.target());
+            match again.ask(&self.link, &last.picture, by_action).await {
+                Ok(now) if self.heard.state().changes == seen && now.same => {
+                    self.listed = now.actions.map(|actions| (now.objects[0].path.clone(), actions));
+                    return Ok(Some(Arc::clone(&last.tree)));
+                }
+                Ok(_) => {}
+                Err(fault) => return Err(self.failed(fault).await),
+            }
         }
-        let Some(again) = Again::of(&last.picture, |h| self.ids.path(h.id).map(|p| &**p), handle, context)
-        else {
-            return Ok(None);
-        };
-        let tree = Arc::clone(&last.tree);
-        match again.same(&self.link, &last.picture).await {
-            Ok(true) if self.heard.state().changes == self.seen => Ok(Some(tree)),
-            Ok(_) => Ok(None),
-            Err(fault) => Err(self.failed(fault).await),
-        }
+        // What was signalled until now belongs to what is read next.
+        self.hear().await.map(|()| None)
     }
 
     /// What was signalled until now has been heard when this comes back.
@@ -57,34 +62,56 @@ impl LinuxDevice {
         }
     }
 
-    /// The last tree, if the element itself answers as it did there, whatever else has changed since.
+    /// The last tree with the element as it answers now, whatever else has changed since; none where nothing but a new
+    /// reading can tell.
     ///
     /// # Errors
     /// `BACKEND_LOST`, `TIMEOUT`.
-    pub(crate) async fn still_itself(&mut self, handle: Handle) -> Result<Option<Arc<Tree>>> {
-        // What an act did is told in the notices that are taken after this.
-        self.hear().await?;
-        let Some(last) = &self.last else { return Ok(None) };
-        let Some(again) = Again::itself(&last.picture, |h| self.ids.path(h.id).map(|p| &**p), handle) else {
-            return Ok(None);
+    pub(crate) async fn itself_now(&mut self, handle: Handle) -> Result<Option<Arc<Tree>>> {
+        let path = |h: Handle| self.ids.path(h.id).map(|p| &**p);
+        let again =
+            self.last.as_ref().and_then(|last| Some((Again::itself(&last.picture, path, handle)?, last)));
+        let Some((again, last)) = again else { return self.hear().await.map(|()| None) };
+        let now = match again.ask(&self.link, &last.picture, false).await {
+            Ok(now) if now.same => return Ok(Some(Arc::clone(&last.tree))),
+            Ok(now) => now,
+            Err(fault) => return Err(self.failed(fault).await),
         };
-        let tree = Arc::clone(&last.tree);
-        match again.same(&self.link, &last.picture).await {
-            Ok(same) => Ok(same.then_some(tree)),
-            Err(fault) => Err(self.failed(fault).await),
-        }
+        let Some(picture) = again.put(now, &last.picture) else { return Ok(None) };
+        tree::build(&picture, &mut self.ids, &self.at, &[])
+            .map(|tree| Some(Arc::new(tree)))
+            .map_err(|e| self.treeless(&e))
     }
 }
 
 /// The objects that are asked again.
 #[derive(Debug, PartialEq, Eq)]
 struct Again {
+    /// The element is the first.
     objects: Vec<usize>,
     /// Those whose children are compared, too.
     above: HashSet<usize>,
 }
 
+/// What was asked again, as it is now.
+#[derive(Debug)]
+struct Now {
+    /// In the order in which they were asked for.
+    objects: Vec<Object>,
+    /// Whether all of them are still there, with the same children.
+    there: bool,
+    /// Whether nothing at all differs.
+    same: bool,
+    /// The names of the element's actions, where they were asked for.
+    actions: Option<Vec<String>>,
+}
+
 impl Again {
+    /// The place of the element in the picture.
+    fn target(&self) -> usize {
+        self.objects.first().copied().unwrap_or_default()
+    }
+
     /// What counts for an element; none where it is not in the picture, or it would be too much.
     fn of<'a>(
         picture: &Picture,
@@ -163,8 +190,9 @@ impl Again {
             .try_for_each(|&c| self.whole(picture, c, seen))
     }
 
-    /// Asks again, and compares.
-    async fn same(&self, link: &Link, picture: &Picture) -> std::result::Result<bool, crate::bus::Fault> {
+    /// Asks again, and compares. What the app signalled until then has been heard: also what an act did, which is told in
+    /// the notices that are taken next. `actions`: which ones the element has is asked, too, last of all.
+    async fn ask(&self, link: &Link, picture: &Picture, actions: bool) -> std::result::Result<Now, Fault> {
         let old: Vec<&Object> = self.objects.iter().map(|&at| &picture.objects[at]).collect();
         let objects = old.iter().map(|&object| object.clone()).collect();
         let mut now = Picture { toolkit: picture.toolkit, objects, truncated: false };
@@ -193,10 +221,18 @@ impl Again {
                 }
             }
         }
-        let answers = questions.ask(link, &mut now).await?;
-        if !answers.vanished.is_empty() || now.objects.iter().zip(&old).any(|(now, &old)| now != old) {
-            return Ok(false);
+        if actions {
+            // What it had before is no answer.
+            now.objects[0].actions.clear();
+            questions.add(0, Ask::Actions);
         }
+        let answers = questions.ask_in_order(link, &mut now).await?;
+        let mut objects = now.objects;
+        // A reading does not ask for them of everything.
+        let actions = match objects.first_mut().filter(|_| actions) {
+            Some(first) => Some(std::mem::replace(&mut first.actions, old[0].actions.clone())),
+            None => None,
+        };
         let path = |at: &usize| picture.objects[*at].path.as_str();
         let same_children = |(at, named): &(usize, Vec<(String, String)>)| {
             let host = &old[*at].path;
@@ -212,7 +248,25 @@ impl Again {
             let known = old[*at].children.iter().map(path).find_map(guest).map(|(_, path)| path);
             Link::same_process(host, &named) || known == guest(&named).map(|(_, path)| path)
         };
-        Ok(answers.children.iter().all(same_children) && answers.plugged.iter().all(same_plugged))
+        let there = answers.vanished.is_empty()
+            && answers.children.iter().all(same_children)
+            && answers.plugged.iter().all(same_plugged);
+        let same = there && objects.iter().eq(old.iter().copied());
+        Ok(Now { objects, there, same, actions })
+    }
+
+    /// The picture with what was answered in its place; none where something came or went.
+    fn put(&self, now: Now, picture: &Picture) -> Option<Picture> {
+        let seen = |object: &Object| states::seen(object.states, picture.toolkit);
+        let kept = |(object, &at): (&Object, &usize)| seen(object) == seen(&picture.objects[at]);
+        if !now.there || !now.objects.iter().zip(&self.objects).all(kept) {
+            return None;
+        }
+        let mut picture = picture.clone();
+        for (object, &at) in now.objects.into_iter().zip(&self.objects) {
+            picture.objects[at] = object;
+        }
+        Some(picture)
     }
 }
 
@@ -284,6 +338,24 @@ mod tests {
     #[test]
     fn what_is_not_in_the_picture_proves_nothing() {
         assert_eq!(again(77, &[]), None);
+    }
+
+    #[test]
+    fn what_an_element_answers_takes_its_place_unless_something_came_or_went() {
+        let mut picture = picture();
+        picture.objects.iter_mut().for_each(|object| object.states = states::SHOWING | states::VISIBLE);
+        let again = Again { objects: vec![9, 7], above: HashSet::new() };
+        let now = |there, states| {
+            let mut objects = vec![picture.objects[9].clone(), picture.objects[7].clone()];
+            objects[0].states = states;
+            Now { objects, there, same: false, actions: None }
+        };
+        let checked = states::SHOWING | states::VISIBLE | states::CHECKED;
+        let put = again.put(now(true, checked), &picture).expect("it is where it was");
+        assert_eq!(put.objects[9].states, checked);
+        assert_eq!((&put.objects[..9], put.objects[9].path.as_str()), (&picture.objects[..9], "/9"));
+        assert_eq!(again.put(now(false, checked), &picture), None, "its children are others");
+        assert_eq!(again.put(now(true, states::CHECKED), &picture), None, "it is hidden now");
     }
 
     #[test]

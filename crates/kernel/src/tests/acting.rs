@@ -655,3 +655,24 @@ async fn a_secret_that_did_not_take_is_not_repeated() {
     let whole = serde_json::to_string(&r).unwrap();
     assert!(!whole.contains("lan"), "{whole}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_became_of_the_target_is_told_without_a_capture_while_it_reads_the_same() {
+    let b = Bench::open("heading \"Terms\" #2\ncheckbox \"Accept\" #5\nbutton \"Play\" #6\n").await;
+    b.fake.world().on_input.insert(5, Box::new(|w| w.replace("#5", "#5 checked")));
+    b.fake.world().on_input.insert(6, Box::new(|w| w.replace("Play", "Pause")));
+    b.fake.world().glances = true;
+    let captures = b.fake.world().captures;
+    let r = b.ok("press", json!({ "target": "@e2" })).await;
+    assert!(text(&r).contains("now @e2 checkbox \"Accept\" checked"), "{}", text(&r));
+    assert_eq!(b.fake.world().captures, captures);
+    // It is the same element all the same.
+    b.fake.world().on_input.insert(5, Box::new(|w| w.replace("#5 checked", "#5")));
+    let r = b.ok("press", json!({ "target": "@e2" })).await;
+    assert!(text(&r).contains("now @e2 checkbox \"Accept\"\n"), "{}", text(&r));
+    assert_eq!((r.warning, b.fake.world().captures), (None, captures));
+    // Which ref something has that is called otherwise now, only a capture can say.
+    let r = b.ok("press", json!({ "target": "@e3" })).await;
+    assert!(text(&r).contains("button \"Pause\"") && !text(&r).contains("now @e3"), "{}", text(&r));
+    assert_eq!(b.fake.world().captures, captures + 1);
+}

@@ -18,17 +18,27 @@ impl LinuxDevice {
     /// The X window that shows an object: its pop-up, or its top-level window.
     pub(crate) async fn window_of(&mut self, at: usize, windows: &[Window]) -> Result<Option<Window>> {
         let Some(last) = &self.last else { return Ok(None) };
-        let chain: Vec<&Object> =
-            chain(&last.picture, at).into_iter().map(|i| &last.picture.objects[i]).collect();
-        let Some(top) = chain.last() else { return Ok(None) };
-        let title = top.name.clone();
-        let path = top.path.clone();
+        let top = chain(&last.picture, at).last().map(|&top| last.picture.objects[top].path.clone());
+        let frame = self.said(top.as_slice()).await?.pop().flatten();
+        self.window_with(at, frame, windows).await
+    }
+
+    /// The same, where the toolkit has said where the top-level window is.
+    pub(super) async fn window_with(
+        &mut self,
+        at: usize,
+        frame: Option<Rect>,
+        windows: &[Window],
+    ) -> Result<Option<Window>> {
         if let Some((popup, _)) = self.popup(at, windows).await? {
             return Ok(Some(popup));
         }
-        let size = self.said(&[path]).await?.pop().flatten().map(|r| (r.width, r.height));
-        let pid = self.info.pid;
-        Ok(extents::window_of(windows, pid, &title, size).cloned())
+        let Some(last) = &self.last else { return Ok(None) };
+        let chain = chain(&last.picture, at);
+        let Some(&top) = chain.last() else { return Ok(None) };
+        let title = &last.picture.objects[top].name;
+        let size = frame.map(|r| (r.width, r.height));
+        Ok(extents::window_of(windows, self.info.pid, title, size).cloned())
     }
 
     /// A modal dialog that the app says it has and the display does not show yet: what it will cover counts as covered.

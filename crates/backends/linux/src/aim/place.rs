@@ -1,12 +1,13 @@
 //! Where things are: what the toolkit says of its elements, put where the X server shows their windows.
 
-use crate::bus::{Args, COMPONENT, Call, Cursor, Fault, Toolkit};
+use crate::bus::{Args, COMPONENT, Call, Cursor, Fault, Link, Toolkit};
 use crate::capture::ask::SCREEN;
 use crate::device::LinuxDevice;
 use crate::display::{Window, X11};
 use crate::extents::{self, common};
 use crate::model::{Object, Picture};
 use crate::roles::number as n;
+use crate::screen::Screen;
 use hashbrown::HashMap;
 use stickpin_kernel::Result;
 use stickpin_tree::{Handle, Rect};
@@ -20,6 +21,18 @@ pub(crate) struct Sight {
     pub(crate) x11: X11,
     /// The lowest first.
     pub(crate) windows: Vec<Window>,
+    /// The whole screen.
+    pub(crate) screen: Rect,
+}
+
+impl Sight {
+    /// What the display of a session shows, where there is one.
+    async fn of(screen: &mut Screen) -> Result<Option<Self>> {
+        let Some(x11) = screen.x11_if_any().await? else { return Ok(None) };
+        let (windows, (width, height)) = x11.run(|d| Ok((d.windows()?, d.size))).await?;
+        let screen = Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) };
+        Ok(Some(Self { x11, windows, screen }))
+    }
 }
 
 /// A place of an element on the screen.
@@ -30,6 +43,8 @@ pub(super) struct Placed {
     pub(super) seen: Option<Rect>,
     /// What has to be added to positions of this toolkit there.
     pub(super) offset: (f64, f64),
+    /// Where the toolkit says that its window is.
+    pub(super) frame: Option<Rect>,
 }
 
 /// Indices from an object up to its window, itself first.
@@ -101,6 +116,34 @@ pub(super) fn shifted(rect: Rect, (x, y): (f64, f64)) -> Rect {
     Rect { x: rect.x + x, y: rect.y + y, ..rect }
 }
 
+/// What a toolkit says of where these are; none for what has no place or is gone.
+async fn said(link: &Link, paths: &[String]) -> std::result::Result<Vec<Option<Rect>>, Fault> {
+    let call =
+        |path| Call { path, interface: COMPONENT, member: "GetExtents", args: Args::new().unsigned(SCREEN) };
+    // What we made up, the app cannot be asked about.
+    let real = |path: &&String| !path.is_empty() && !path.ends_with(crate::tables::ROW);
+    let calls: Vec<Call<'_>> = paths.iter().filter(real).map(|path| call(path.as_str())).collect();
+    let mut answers = link.calls(&calls).await.into_iter();
+    let mut out = Vec::with_capacity(paths.len());
+    for path in paths {
+        out.push(match real(&path).then(|| answers.next()).flatten() {
+            Some(Ok(answer)) => rect(&mut answer.body()).ok().flatten(),
+            Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => return Err(fault),
+            Some(Err(_)) | None => None,
+        });
+    }
+    Ok(out)
+}
+
+/// What tells where an object is: itself, the containers that it scrolls in, the innermost first, and its window.
+fn whereabouts(picture: &Picture, at: usize) -> Vec<String> {
+    let path = |i: usize| picture.objects[i].path.clone();
+    let mut paths = vec![path(at)];
+    paths.extend(panes(picture, at).into_iter().map(path));
+    paths.push(path(chain(picture, at).last().copied().unwrap_or(at)));
+    paths
+}
+
 impl LinuxDevice {
     /// What was read last of the object behind a handle, by its index.
     pub(crate) fn index(&self, handle: Handle) -> Option<usize> {
@@ -110,34 +153,15 @@ impl LinuxDevice {
 
     /// The windows of the display, where there is one.
     pub(crate) async fn sight(&mut self) -> Result<Option<Sight>> {
-        let Some(x11) = self.screen.x11_if_any().await? else { return Ok(None) };
-        let windows = x11.run(|d| d.windows()).await?;
-        Ok(Some(Sight { x11, windows }))
+        Sight::of(&mut self.screen).await
     }
 
     /// What the toolkit says of where these are; none for what has no place or is gone.
     pub(super) async fn said(&mut self, paths: &[String]) -> Result<Vec<Option<Rect>>> {
-        let call = |path| Call {
-            path,
-            interface: COMPONENT,
-            member: "GetExtents",
-            args: Args::new().unsigned(SCREEN),
-        };
-        // What we made up, the app cannot be asked about.
-        let real = |path: &&String| !path.is_empty() && !path.ends_with(crate::tables::ROW);
-        let calls: Vec<Call<'_>> = paths.iter().filter(real).map(|path| call(path.as_str())).collect();
-        let mut answers = self.link.calls(&calls).await.into_iter();
-        let mut out = Vec::with_capacity(paths.len());
-        for path in paths {
-            out.push(match real(&path).then(|| answers.next()).flatten() {
-                Some(Ok(answer)) => rect(&mut answer.body()).ok().flatten(),
-                Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => {
-                    return Err(self.failed(fault).await);
-                }
-                Some(Err(_)) | None => None,
-            });
+        match said(&self.link, paths).await {
+            Ok(said) => Ok(said),
+            Err(fault) => Err(self.failed(fault).await),
         }
-        Ok(out)
     }
 
     /// Where elements are on the screen.
@@ -171,9 +195,7 @@ impl LinuxDevice {
         let Some(last) = &self.last else { return Ok((0.0, 0.0)) };
         let chain = chain(&last.picture, at);
         let top = *chain.last().unwrap_or(&at);
-        let title = last.picture.objects[top].name.clone();
         let path = last.picture.objects[top].path.clone();
-        let pid = self.info.pid;
         if let Some((window, shown)) = self.popup(at, &sight.windows).await? {
             let (x, y) = extents::origin(&window, (shown.width, shown.height));
             return Ok((x - shown.x, y - shown.y));
@@ -181,16 +203,22 @@ impl LinuxDevice {
         if let Some(&offset) = known.get(&top) {
             return Ok(offset);
         }
-        let said = self.said(&[path]).await?;
-        let Some(frame) = said.first().copied().flatten() else { return Ok((0.0, 0.0)) };
-        let size = (frame.width, frame.height);
-        let offset =
-            extents::window_of(&sight.windows, pid, &title, Some(size)).map_or((0.0, 0.0), |window| {
-                let (x, y) = extents::origin(window, size);
-                (x - frame.x, y - frame.y)
-            });
+        let frame = self.said(&[path]).await?.pop().flatten();
+        let offset = self.offset_of(top, frame, sight);
         known.insert(top, offset);
         Ok(offset)
+    }
+
+    /// What has to be added to what the toolkit says of what stands in one of its windows, which it says is there.
+    fn offset_of(&self, top: usize, frame: Option<Rect>, sight: &Sight) -> (f64, f64) {
+        let (Some(last), Some(frame)) = (&self.last, frame) else { return (0.0, 0.0) };
+        let title = &last.picture.objects[top].name;
+        let size = (frame.width, frame.height);
+        let window = extents::window_of(&sight.windows, self.info.pid, title, Some(size));
+        window.map_or((0.0, 0.0), |window| {
+            let (x, y) = extents::origin(window, size);
+            (x - frame.x, y - frame.y)
+        })
     }
 
     /// The pop-up window that shows an object, and where the app says that what it shows is; none where the object is in
@@ -246,23 +274,49 @@ impl LinuxDevice {
     /// Where an element is, and what of it can be seen between the containers that it scrolls in.
     pub(super) async fn placed(&mut self, at: usize, sight: Option<&Sight>) -> Result<Option<Placed>> {
         let Some(last) = &self.last else { return Ok(None) };
-        let objects = &last.picture.objects;
-        let path = objects[at].path.clone();
-        let mut paths = vec![path];
-        paths.extend(panes(&last.picture, at).into_iter().map(|i| objects[i].path.clone()));
-        let said = self.said(&paths).await?;
-        let Some(rect) = said.first().copied().flatten().filter(|rect| !nowhere(*rect)) else {
-            return Ok(None);
+        let said = self.said(&whereabouts(&last.picture, at)).await?;
+        self.place(at, &said, sight).await
+    }
+
+    /// The same with the windows of the display, which are asked for at the same time.
+    pub(super) async fn placed_in_sight(&mut self, at: usize) -> Result<(Option<Sight>, Option<Placed>)> {
+        let Some(last) = &self.last else { return Ok((self.sight().await?, None)) };
+        let paths = whereabouts(&last.picture, at);
+        let (sight, said) = tokio::join!(Sight::of(&mut self.screen), said(&self.link, &paths));
+        let said = match said {
+            Ok(said) => said,
+            Err(fault) => return Err(self.failed(fault).await),
         };
-        let offset = match sight {
-            Some(sight) if extents::is_relative(self.link.toolkit) => {
-                self.offset(at, sight, &mut HashMap::new()).await?
+        let sight = sight?;
+        let placed = self.place(at, &said, sight.as_ref()).await?;
+        Ok((sight, placed))
+    }
+
+    /// Where an element is by what was said of its [`whereabouts`].
+    async fn place(
+        &mut self,
+        at: usize,
+        said: &[Option<Rect>],
+        sight: Option<&Sight>,
+    ) -> Result<Option<Placed>> {
+        let [own, panes @ .., frame] = said else { return Ok(None) };
+        let Some(rect) = own.filter(|rect| !nowhere(*rect)) else { return Ok(None) };
+        let offset = match (sight, &self.last) {
+            (Some(sight), Some(last)) if extents::is_relative(self.link.toolkit) => {
+                let top = chain(&last.picture, at).last().copied().unwrap_or(at);
+                let mut known = HashMap::from_iter([(top, self.offset_of(top, *frame, sight))]);
+                self.offset(at, sight, &mut known).await?
             }
             _ => (0.0, 0.0),
         };
-        tracing::debug!(?paths, ?said, ?offset, "where it is, and the containers that it scrolls in");
-        let seen = said[1..].iter().flatten().try_fold(rect, |seen, pane| common(seen, *pane));
-        Ok(Some(Placed { rect: shifted(rect, offset), seen: seen.map(|seen| shifted(seen, offset)), offset }))
+        tracing::debug!(at, ?said, ?offset, "where it is, the containers that it scrolls in, and its window");
+        let seen = panes.iter().flatten().try_fold(rect, |seen, pane| common(seen, *pane));
+        Ok(Some(Placed {
+            rect: shifted(rect, offset),
+            seen: seen.map(|seen| shifted(seen, offset)),
+            offset,
+            frame: *frame,
+        }))
     }
 }
 

@@ -154,6 +154,23 @@ impl Link {
         self.calls(std::slice::from_ref(&call)).await.pop().unwrap_or(Err(Fault::Vanished))
     }
 
+    /// Calls, and all that the app signalled before it answered has been heard when this comes back: its own socket is
+    /// asked at the same time as the bus, and over the bus the answers themselves come behind the signals.
+    ///
+    /// # Errors
+    /// When the app is gone or silent.
+    pub(crate) async fn calls_in_order(
+        &self,
+        calls: &[Call<'_>],
+    ) -> Result<Vec<Result<Message, Fault>>, Fault> {
+        let (answers, heard) = tokio::join!(self.calls(calls), async {
+            let over_the_bus = self.direct.as_ref().is_none_or(|wire| wire.closed());
+            let asked = calls.iter().any(|call| guest(call.path).is_none());
+            if over_the_bus && asked { Ok(()) } else { self.barrier().await }
+        });
+        heard.map(|()| answers)
+    }
+
     /// Goes to the app and back on the way that its events take: all that it signalled before has been heard then.
     ///
     /// # Errors

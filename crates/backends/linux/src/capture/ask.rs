@@ -41,8 +41,11 @@ const LABELLED_BY: u32 = 2;
 /// Coordinates relative to the screen (`AtspiCoordType`).
 pub(crate) const SCREEN: u32 = 0;
 
-/// Attributes and actions of one object that are kept.
+/// Attributes and labels of one object that are kept.
 const KEPT: usize = 64;
+
+/// Actions of one object that are kept: GTK 4 lists those of the window before its own.
+const ACTIONS: usize = 1_000;
 
 impl Ask {
     fn call<'a>(self, path: &'a str, object: &Object, toolkit: Toolkit) -> Call<'a> {
@@ -126,15 +129,7 @@ impl Ask {
                 object.labelled_by = labels.map(|label| link.named(&object.path, label)).collect();
             }
             Self::Actions => {
-                let action = |c: &mut Cursor<'_>| {
-                    c.fields()?;
-                    let name = c.text()?.to_owned();
-                    c.text()?;
-                    c.text()?;
-                    Ok(name)
-                };
-                object.actions = c.items(8, action)?;
-                object.actions.truncate(KEPT);
+                object.actions = actions(answer)?;
             }
             Self::Link | Self::Address => object.address = c.text()?.to_owned(),
         }
@@ -145,6 +140,27 @@ impl Ask {
 #[expect(clippy::cast_possible_truncation, reason = "counts are whole numbers of 32 bits on the wire")]
 fn whole(number: Option<f64>) -> i32 {
     number.map_or(-1, |n| n as i32)
+}
+
+/// The names of actions, in their order.
+fn actions(answer: &Message) -> Result<Vec<String>, Fault> {
+    let mut names = answer.body().items(8, |c| {
+        c.fields()?;
+        let name = c.text()?.to_owned();
+        c.text()?;
+        c.text()?;
+        Ok(name)
+    })?;
+    names.truncate(ACTIONS);
+    Ok(names)
+}
+
+/// Asks which actions an object has.
+///
+/// # Errors
+/// Why there is no answer.
+pub(crate) async fn listed(link: &Link, path: &str) -> Result<Vec<String>, Fault> {
+    actions(&link.call(path, ACTION, "GetActions", Args::new()).await?)
 }
 
 /// A reference to an object: bus name and path.
@@ -172,14 +188,33 @@ impl Questions {
     /// # Errors
     /// When the app is gone or silent. What one object does not answer is left out.
     pub(crate) async fn ask(self, link: &Link, picture: &mut Picture) -> Result<Answers, Fault> {
-        let toolkit = picture.toolkit;
+        let answers = link.calls(&self.calls(picture)).await;
+        self.keep(link, answers, picture)
+    }
+
+    /// The same; what the app signalled before it answered has been heard then.
+    ///
+    /// # Errors
+    /// As [`Questions::ask`].
+    pub(crate) async fn ask_in_order(self, link: &Link, picture: &mut Picture) -> Result<Answers, Fault> {
+        let answers = link.calls_in_order(&self.calls(picture)).await?;
+        self.keep(link, answers, picture)
+    }
+
+    fn calls<'p>(&self, picture: &'p Picture) -> Vec<Call<'p>> {
         let of = |&(at, ask): &(usize, Ask)| {
             let object = &picture.objects[at];
-            ask.call(&object.path, object, toolkit)
+            ask.call(&object.path, object, picture.toolkit)
         };
-        let calls: Vec<Call<'_>> = self.0.iter().map(of).collect();
-        let answers = link.calls(&calls).await;
-        drop(calls);
+        self.0.iter().map(of).collect()
+    }
+
+    fn keep(
+        self,
+        link: &Link,
+        answers: Vec<Result<Message, Fault>>,
+        picture: &mut Picture,
+    ) -> Result<Answers, Fault> {
         let mut out = Answers::default();
         for ((at, ask), answer) in self.0.into_iter().zip(answers) {
             match answer {

@@ -7,7 +7,8 @@ use hashbrown::HashMap;
 use std::time::{Duration, Instant};
 use stickpin_tree::Rect;
 use x11rb::connection::Connection;
-use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _};
+use x11rb::cookie::Cookie;
+use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _, QueryClientIdsReply};
 use x11rb::protocol::xproto::{
     AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConfigureWindowAux, ConnectionExt, EventMask,
     GetPropertyReply, MapState, StackMode, Window as WindowId, WindowClass,
@@ -192,16 +193,17 @@ impl Display {
         let active = ask_root(atoms._NET_ACTIVE_WINDOW)?;
         let desktop = ask_root(atoms._NET_CURRENT_DESKTOP)?;
         let tops = tree.reply()?.children;
-        let managed = numbers(managed.reply());
-        let active = numbers(active.reply()).first().copied();
-        let desktop = numbers(desktop.reply()).first().copied();
-
-        let mut frames = self.frames(&managed)?;
-        let mut popups = Vec::new();
+        // Asked before the answers that come first are read: the server does it all in one go.
         let asked = tops
             .iter()
             .map(|&top| Ok((self.conn.get_window_attributes(top)?, self.conn.get_geometry(top)?)))
             .collect::<Result<Vec<_>, Fault>>()?;
+        let managed = numbers(managed.reply());
+        let active = numbers(active.reply()).first().copied();
+        let desktop = numbers(desktop.reply()).first().copied();
+
+        let mut frames = self.frames(&managed, &tops)?;
+        let mut popups = Vec::new();
         for (&top, (attributes, geometry)) in tops.iter().zip(asked) {
             // Gone meanwhile.
             let (Ok(attributes), Ok(geometry)) = (attributes.reply(), geometry.reply()) else { continue };
@@ -213,28 +215,24 @@ impl Display {
                 frames.push((top, top));
             }
         }
-        let mut windows = self.describe(&frames)?;
+        let mut windows = self.describe(&frames, desktop)?;
         for window in &mut windows {
             window.popup = popups.iter().any(|&(id, popup)| id == window.id && popup);
             window.active = Some(window.id) == active;
-        }
-        let elsewhere = self.elsewhere(&windows, desktop)?;
-        for (window, elsewhere) in windows.iter_mut().zip(elsewhere) {
-            // Window managers take what is on another workspace from the screen as they do what is minimised.
-            if elsewhere {
-                window.presence = Presence::Elsewhere;
-            }
         }
         let place = |window: &Window| tops.iter().position(|&top| top == window.frame);
         windows.sort_by_key(place);
         Ok(windows)
     }
 
-    /// Windows with the child of the root that holds each.
-    fn frames(&self, managed: &[WindowId]) -> Result<Vec<(WindowId, WindowId)>, Fault> {
+    /// Windows with the child of the root that holds each. `tops` are the children of the root.
+    fn frames(&self, managed: &[WindowId], tops: &[WindowId]) -> Result<Vec<(WindowId, WindowId)>, Fault> {
         let mut out: Vec<(WindowId, WindowId)> = managed.iter().map(|&id| (id, id)).collect();
-        let mut open: Vec<usize> = (0..out.len()).collect();
+        let mut open: Vec<usize> = (0..out.len()).filter(|&i| !tops.contains(&managed[i])).collect();
         for _ in 0..NESTED {
+            if open.is_empty() {
+                break;
+            }
             let asked =
                 open.iter().map(|&i| self.conn.query_tree(out[i].1)).collect::<Result<Vec<_>, _>>()?;
             let mut next = Vec::new();
@@ -242,7 +240,9 @@ impl Display {
                 match tree.reply() {
                     Ok(tree) if tree.parent != self.root && tree.parent != 0 => {
                         out[i].1 = tree.parent;
-                        next.push(i);
+                        if !tops.contains(&tree.parent) {
+                            next.push(i);
+                        }
                     }
                     Ok(_) => {}
                     // Gone meanwhile.
@@ -255,8 +255,8 @@ impl Display {
         Ok(out)
     }
 
-    /// What there is to say of each.
-    fn describe(&self, frames: &[(WindowId, WindowId)]) -> Result<Vec<Window>, Fault> {
+    /// What there is to say of each, while the workspace `current` is shown.
+    fn describe(&self, frames: &[(WindowId, WindowId)], current: Option<u32>) -> Result<Vec<Window>, Fault> {
         let a = self.atoms;
         let properties = [
             a._NET_WM_NAME,
@@ -267,8 +267,9 @@ impl Display {
             a.WM_STATE,
             a._NET_WM_STATE,
             AtomEnum::WM_TRANSIENT_FOR.into(),
+            a._NET_WM_DESKTOP,
         ];
-        let pids = self.pids(frames.iter().map(|&(id, _)| id))?;
+        let pids = self.ask_pids(frames.iter().map(|&(id, _)| id));
         let ask = |&(id, _): &(WindowId, WindowId)| {
             let origin = self.conn.translate_coordinates(id, self.root, 0, 0)?;
             let size = self.conn.get_geometry(id)?;
@@ -276,6 +277,7 @@ impl Display {
             Ok((origin, size, asked))
         };
         let asked = frames.iter().map(ask).collect::<Result<Vec<_>, Fault>>()?;
+        let pids = self.pids(pids);
         let mut windows = Vec::with_capacity(frames.len());
         for (&(id, frame), (origin, size, asked)) in frames.iter().zip(asked) {
             let mut said = Vec::with_capacity(properties.len());
@@ -297,6 +299,8 @@ impl Display {
             let state = numbers(next());
             let transient_for = numbers(next()).first().copied().filter(|&w| w != 0 && w != self.root);
             let minimised = wm_state == Some(ICONIC) || state.contains(&a._NET_WM_STATE_HIDDEN);
+            // Window managers take what is on another workspace from the screen as they do what is minimised.
+            let elsewhere = !on(numbers(next()).first().copied(), current);
             windows.push(Window {
                 id,
                 frame,
@@ -310,7 +314,11 @@ impl Display {
                 },
                 shadow,
                 decoration,
-                presence: if minimised { Presence::Minimised } else { Presence::Shown },
+                presence: match (elsewhere, minimised) {
+                    (true, _) => Presence::Elsewhere,
+                    (false, true) => Presence::Minimised,
+                    (false, false) => Presence::Shown,
+                },
                 popup: false,
                 modal: state.contains(&a._NET_WM_STATE_MODAL),
                 transient_for,
@@ -320,29 +328,23 @@ impl Display {
         Ok(windows)
     }
 
-    /// Which of them are on another workspace than the one that is shown.
-    fn elsewhere(&self, windows: &[Window], current: Option<u32>) -> Result<Vec<bool>, Fault> {
-        let property = self.atoms._NET_WM_DESKTOP;
-        let ask = |w: &Window| self.conn.get_property(false, w.id, property, AtomEnum::ANY, 0, 1);
-        let asked = windows.iter().map(ask).collect::<Result<Vec<_>, _>>()?;
-        Ok(asked.into_iter().map(|a| !on(numbers(a.reply()).first().copied(), current)).collect())
+    /// Asks for the processes of windows; none of a server without the extension.
+    fn ask_pids(
+        &self,
+        windows: impl Iterator<Item = WindowId>,
+    ) -> Option<Cookie<'_, RustConnection, QueryClientIdsReply>> {
+        let spec = |client| ClientIdSpec { client, mask: ClientIdMask::LOCAL_CLIENT_PID };
+        let specs: Vec<ClientIdSpec> = windows.map(spec).collect();
+        if specs.is_empty() { None } else { self.conn.res_query_client_ids(&specs).ok() }
     }
 
     /// The processes of windows, by the part of their ids that is their client's.
-    fn pids(&self, windows: impl Iterator<Item = WindowId>) -> Result<HashMap<u32, u32>, Fault> {
-        let spec = |client| ClientIdSpec { client, mask: ClientIdMask::LOCAL_CLIENT_PID };
-        let specs: Vec<ClientIdSpec> = windows.map(spec).collect();
-        if specs.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let Ok(asked) = self.conn.res_query_client_ids(&specs) else {
-            // A server without the extension: the windows' own word for it has to do.
-            return Ok(HashMap::new());
-        };
+    fn pids(&self, asked: Option<Cookie<'_, RustConnection, QueryClientIdsReply>>) -> HashMap<u32, u32> {
         let mask = self.conn.setup().resource_id_mask;
-        // One window that is gone makes the whole question fail; what is asked next knows it no more.
-        let ids = asked.reply().map(|r| r.ids).unwrap_or_default();
-        Ok(ids.iter().filter_map(|id| Some((id.spec.client & !mask, *id.value.first()?))).collect())
+        // One window that is gone makes the whole question fail; what is asked next knows it no more. The windows' own
+        // word has to do then.
+        let ids = asked.and_then(|asked| asked.reply().ok()).map(|r| r.ids).unwrap_or_default();
+        ids.iter().filter_map(|id| Some((id.spec.client & !mask, *id.value.first()?))).collect()
     }
 
     /// The child of the root that an input at this point goes to; none where only the root is.
