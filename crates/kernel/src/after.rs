@@ -3,7 +3,7 @@
 use crate::act::{How, Reading, Ready};
 use crate::changes::Changes;
 use crate::cx::Cx;
-use crate::device::{Located, Notice, SettleRequest};
+use crate::device::{Located, SettleRequest};
 use crate::error::{ErrorCode, Result};
 use crate::render::{Show, Text};
 use serde::Serialize;
@@ -159,18 +159,11 @@ impl Cx {
         if self.device()?.dialog().is_some() {
             return Ok(acted);
         }
-        let mut notices = Vec::new();
-        if how.receipt && self.replayed {
-            notices = self.device()?.notices().await?;
-        }
-        // Nobody reads what a step of a script answers of its target. It is looked at where nothing else was seen, so that
-        // an effect on it alone counts as one.
-        let seen = notices.iter().any(|notice| !matches!(notice, Notice::Unwatched { .. }));
-        if let Some(ready) = ready.filter(|_| !seen) {
+        if let Some(ready) = ready {
             acted.now = self.changed_target(ready).await?;
         }
         if how.receipt {
-            notices.extend(self.device()?.notices().await?);
+            let notices = self.device()?.notices().await?;
             self.envelope.receipt = crate::receipt::lines(&notices, acted.now.is_some());
         }
         if how.settle.is_some() {

@@ -8,10 +8,13 @@ use crate::surface::Surface;
 use crate::workspace_root;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How long a page may take to report what it received.
+/// How long an app may take to report what it received.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often its log is looked at meanwhile.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// The folder of the pages.
 fn web() -> PathBuf {
@@ -72,7 +75,8 @@ impl Run {
         // Takes them out of the log: what is left was not expected.
         let late = step.waits.iter().filter(|line| !self.pages.wait_for(line, PATIENCE));
         let late: Vec<String> = late.map(|line| format!("the page never reported {line:?}")).collect();
-        outcome.received = self.received().map_err(|e| format!("{}: {e}", self.log.display()))?;
+        let expected = step.received.as_ref().map_or(0, Vec::len);
+        outcome.received = self.received(expected).map_err(|e| format!("{}: {e}", self.log.display()))?;
         let pinning = surface.pins().then(|| step.for_a_client_that_pins());
         let step = pinning.as_ref().unwrap_or(step);
         let mut found = differences(step, &outcome, &mut self.normaliser);
@@ -80,18 +84,34 @@ impl Run {
         Ok(found)
     }
 
-    /// What the app's log gained: of a page its reports, of a simulated app the lines of its file.
-    fn received(&mut self) -> std::io::Result<Vec<String>> {
+    /// What the app's log gained: of a page its reports, of other apps the lines of their file. So many lines are waited
+    /// for: an app writes in its own time, which may be after a command saw that something happened.
+    fn received(&mut self, expected: usize) -> std::io::Result<Vec<String>> {
+        let until = Instant::now() + PATIENCE;
         let mut lines = self.pages.received();
+        loop {
+            self.read_log(&mut lines)?;
+            if lines.len() >= expected || Instant::now() >= until {
+                return Ok(lines);
+            }
+            std::thread::sleep(LOOK);
+            lines.extend(self.pages.received());
+        }
+    }
+
+    /// The whole lines that came to the file since it was read last.
+    fn read_log(&mut self, lines: &mut Vec<String>) -> std::io::Result<()> {
         let mut file = match std::fs::File::open(&self.log) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(lines),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             file => file?,
         };
         file.seek(SeekFrom::Start(self.read))?;
-        let mut text = String::new();
-        self.read += file.read_to_string(&mut text)? as u64;
-        lines.extend(text.lines().map(sim_line));
-        Ok(lines)
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+        self.read += whole as u64;
+        lines.extend(String::from_utf8_lossy(&bytes[..whole]).lines().map(sim_line));
+        Ok(())
     }
 }
 

@@ -404,43 +404,6 @@ async fn the_receipt_says_what_was_seen() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_step_of_a_script_looks_at_its_target_again_only_where_nothing_else_tells_of_an_effect() {
-    let b = Bench::open(FORM).await;
-    b.fake.world().on_look = Some(Box::new(|w| w.log.push("look".into())));
-    let replayed = async |seen: Option<Notice>, name: Option<(&'static str, &'static str)>| {
-        let mut request = b.request("press", json!({ "target": "@e3" }));
-        request.replayed = true;
-        b.fake.world().on_input.insert(
-            4,
-            Box::new(move |w| {
-                w.notices.extend(seen.clone());
-                if let Some((from, to)) = name {
-                    w.replace(from, to);
-                }
-            }),
-        );
-        b.fake.world().log.clear();
-        let response = b.host.call(request, tokio_util::sync::CancellationToken::new()).await;
-        assert!(response.ok, "{response:#?}");
-        let looks = b.log().into_iter().skip_while(|line| line != "press 4").skip(1).count();
-        (response.receipt, looks)
-    };
-    assert_eq!(replayed(Some(Notice::Changed), None).await, (vec!["changed".to_owned()], 0));
-    let canvas = Notice::Unwatched { what: "canvas".into() };
-    let (receipt, looks) = replayed(Some(canvas), None).await;
-    assert!(receipt[0].starts_with("no effect seen besides") && looks > 0, "{receipt:?} {looks}");
-    let (receipt, looks) = replayed(None, None).await;
-    assert!(receipt == ["no effect seen"] && looks > 0, "{receipt:?} {looks}");
-    let (receipt, looks) = replayed(None, Some(("\"Continue\" #4", "\"Continue\" #4 checked"))).await;
-    assert!(receipt == ["changed"] && looks > 0, "{receipt:?} {looks}");
-    // Who types a command is told what became of the target.
-    b.fake.world().on_input.insert(4, Box::new(|w| w.notices.push(Notice::Changed)));
-    b.fake.world().log.clear();
-    b.ok("press", json!({ "target": "@e3" })).await;
-    assert_eq!(b.log().last().map(String::as_str), Some("look"), "{:?}", b.log());
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_device_without_identity_acts_by_likeness() {
     let b = Bench::new(MAILS);
     b.fake.world().grade = IdentityGrade::None;
