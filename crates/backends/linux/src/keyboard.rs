@@ -5,12 +5,20 @@ use crate::device::{LinuxDevice, gone};
 use crate::display::X11;
 use crate::mouse::NONE;
 use crate::states as s;
+use std::time::Duration;
 use stickpin_kernel::device::{CancellationToken, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
+use tokio::time::timeout;
 
 /// Characters that are sent before it is waited until the app has read them.
 const AHEAD: usize = 64;
+
+/// How long an app may take to handle the keys that it has read.
+const HANDLED: Duration = Duration::from_millis(500);
+
+/// How often in a row it has to say nothing of a change between a question and its answer.
+const SILENT: u32 = 2;
 
 fn unknown(e: Error) -> Error {
     e.dispatched(Dispatched::Unknown)
@@ -117,7 +125,24 @@ impl LinuxDevice {
             let typed = typed.await.map_err(unknown)?;
             left.drain(..typed);
         }
+        self.keys_handled().await;
         Ok(Performed { handled: true, ..Performed::default() })
+    }
+
+    /// Waits until the app has handled the keys that it has read. A toolkit reads many at once, and handles them one by
+    /// one in turn with what it is asked: as long as some are left, something changes between a question and its answer.
+    async fn keys_handled(&self) {
+        let handled = async {
+            let mut silent = 0;
+            while silent < SILENT {
+                let changes = self.heard.state().changes;
+                // An app that the keys ended, or that hangs, is told of by what comes next.
+                let Ok(()) = self.link.barrier().await else { return };
+                silent = if self.heard.state().changes == changes { silent + 1 } else { 0 };
+            }
+        };
+        // One that never rests has handled them by then.
+        drop(timeout(HANDLED, handled).await);
     }
 
     /// Sends one chord.
@@ -133,6 +158,7 @@ impl LinuxDevice {
             return Err(Error::new(ErrorCode::InvalidArgs, format!("there is no key {}", quote(key)))
                 .hint("keys have the names of KeyboardEvent.key: Enter, Tab, F5, a"));
         }
+        self.keys_handled().await;
         Ok(Performed { handled: true, ..Performed::default() })
     }
 
