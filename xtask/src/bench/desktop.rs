@@ -29,6 +29,10 @@ const READINGS: usize = 60;
 /// app the time to come to rest, in which it is read ahead.
 const PAUSE: Duration = Duration::from_millis(700);
 
+/// How long an app is left alone before it is pressed: what some say in their first seconds ("Root Instance" in FeatherPad)
+/// goes by itself, and with it the section is another one.
+const GREETING: Duration = Duration::from_secs(11);
+
 /// A program, what is opened, its toolkit, what is pressed in turn by its own action, and what is said of the wait for
 /// an effect.
 const PRESSES: &[(&str, &str, &str, &[&str], &str)] = &[
@@ -102,6 +106,7 @@ fn presses(table: &mut Table, ours: &Stickpin, runs: usize) -> Result {
             continue;
         }
         ours.run(&["open", what, "--private", "--relaunch"])?;
+        sleep(GREETING);
         let snapshot = output(&mut ours.command(&["snapshot", "-i"]))?;
         let refs = pressed.iter().map(|line| reference(&snapshot, line)).collect::<Result<Vec<_>>>()?;
         let words = format!("`press @ref` through an action ({program}, {toolkit}), whole process");
