@@ -11,8 +11,12 @@ use crate::{NodeRef, Role, States};
 const FEW_TEXTS: usize = 3;
 
 pub(super) fn apply(sketch: &mut Sketch<'_>) {
-    let lines = sketch.lines();
-    let speaks = speaking(&lines);
+    sketch.with_lines(choose);
+    sketch.with_lines(fold_empty);
+}
+
+fn choose(sketch: &mut Sketch<'_>, lines: &[Shown<'_>]) {
+    let speaks = speaking(lines);
     for (at, line) in lines.iter().enumerate() {
         let node = line.node;
         if node.is_text() {
@@ -23,15 +27,13 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
         } else if node.role() == Role::Option && (!node.is(States::ACTIONABLE) || in_closed_list(node)) {
             // Options of a closed list: nobody can press them; the list shows which one is chosen.
             sketch.drop(node);
-        } else if !is_needed(sketch, node) || repeats_in_child(sketch, &lines, at) {
+        } else if !is_needed(sketch, node) || repeats_in_child(sketch, lines, at) {
             sketch.fold(node);
         } else if sketch.label(node).is_empty() && !node.name().is_empty() {
             // The cells that said it are not shown here.
             sketch.set_label(node, node.name().to_owned());
         }
     }
-    sketch.give_back(lines);
-    fold_empty(sketch);
 }
 
 fn in_closed_list(option: NodeRef<'_>) -> bool {
@@ -80,16 +82,14 @@ fn speaking(lines: &[Shown<'_>]) -> Vec<bool> {
 }
 
 /// Messages, groups and dialogs without any words or lines of their own.
-fn fold_empty(sketch: &mut Sketch<'_>) {
-    let lines = sketch.lines();
-    for line in &lines {
-        let group = matches!(line.node.role(), Role::Group | Role::RadioGroup);
-        let empty = line.children == 0 && sketch.label(line.node).is_empty();
-        if (empty && (group || is_message(line.node.role())) || group && line.children == 0)
-            && !line.node.is(States::ACTIONABLE)
-        {
+fn fold_empty(sketch: &mut Sketch<'_>, lines: &[Shown<'_>]) {
+    for line in lines.iter().filter(|line| line.children == 0 && !line.node.is(States::ACTIONABLE)) {
+        let quiet = match line.node.role() {
+            Role::Group | Role::RadioGroup => true,
+            role => is_message(role) && sketch.label(line.node).is_empty(),
+        };
+        if quiet {
             sketch.fold(line.node);
         }
     }
-    sketch.give_back(lines);
 }

@@ -137,7 +137,14 @@ impl<'t> Sketch<'t> {
         self.label.insert(node.id(), label);
     }
 
-    /// The lines as they are now, in order. Whoever has read them [gives their room back](Sketch::give_back).
+    /// Lends a pass the lines as they are now, in order; what it changes shows in the next ones.
+    pub(super) fn with_lines(&mut self, pass: impl FnOnce(&mut Self, &[Shown<'t>])) {
+        let lines = self.lines();
+        pass(self, &lines);
+        self.room = lines;
+    }
+
+    /// The lines as they are now, in order, for whoever keeps them.
     pub(crate) fn lines(&mut self) -> Vec<Shown<'t>> {
         let most = self.fate[self.start..self.end].iter().filter(|f| **f == Fate::Show).count();
         let mut lines = std::mem::take(&mut self.room);
@@ -163,10 +170,5 @@ impl<'t> Sketch<'t> {
             open.push((node.subtree_end(), at, None));
         }
         lines
-    }
-
-    /// The room of lines that were read serves the next ones.
-    pub(super) fn give_back(&mut self, lines: Vec<Shown<'t>>) {
-        self.room = lines;
     }
 }

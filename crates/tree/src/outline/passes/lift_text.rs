@@ -5,25 +5,25 @@ use super::super::sketch::Sketch;
 use crate::{Role, States};
 
 pub(super) fn apply(sketch: &mut Sketch<'_>) {
-    let lines = sketch.lines();
-    let mut texts = vec![0_usize; lines.len()];
-    for parent in lines.iter().filter(|l| l.node.is_text()).filter_map(|l| l.parent) {
-        texts[parent] += 1;
-    }
-    for (at, line) in lines.iter().enumerate() {
-        let node = line.node;
-        let begins = line.children > 0 && lines[at + 1].node.is_text();
-        let only_text = begins && (line.children == 1 || (is_item(node.role()) && texts[at] == 1));
-        // What stands in a field was typed, and is no name.
-        let field = node.is(States::EDITABLE) || node.is(States::EDIT_HOST);
-        let frame = matches!(node.role(), Role::Iframe | Role::Document);
-        if only_text && !field && !frame && sketch.label(node).is_empty() {
-            let text = sketch.label(lines[at + 1].node).to_owned();
-            sketch.drop(lines[at + 1].node);
-            sketch.set_label(node, text);
+    sketch.with_lines(|sketch, lines| {
+        let mut texts = vec![0_usize; lines.len()];
+        for parent in lines.iter().filter(|l| l.node.is_text()).filter_map(|l| l.parent) {
+            texts[parent] += 1;
         }
-    }
-    sketch.give_back(lines);
+        for (at, line) in lines.iter().enumerate() {
+            let node = line.node;
+            let begins = line.children > 0 && lines[at + 1].node.is_text();
+            let only_text = begins && (line.children == 1 || (is_item(node.role()) && texts[at] == 1));
+            // What stands in a field was typed, and is no name.
+            let field = node.is(States::EDITABLE) || node.is(States::EDIT_HOST);
+            let frame = matches!(node.role(), Role::Iframe | Role::Document);
+            if only_text && !field && !frame && sketch.label(node).is_empty() {
+                let text = sketch.label(lines[at + 1].node).to_owned();
+                sketch.drop(lines[at + 1].node);
+                sketch.set_label(node, text);
+            }
+        }
+    });
 }
 
 fn is_item(role: Role) -> bool {

@@ -5,29 +5,29 @@ use super::join;
 use crate::{NodeRef, States};
 
 pub(super) fn apply(sketch: &mut Sketch<'_>) {
-    let lines = sketch.lines();
-    // The line that a text was joined to, by the text's own line.
-    let mut joined: Vec<usize> = (0..lines.len()).collect();
-    let mut texts: Vec<String> = vec![String::new(); lines.len()];
-    for (at, line) in lines.iter().enumerate() {
-        let Some(before) = line.before.filter(|&b| is_text(&lines[b]) && is_text(line)) else { continue };
-        if crosses_block(lines[before].node, line.node) {
-            continue;
+    sketch.with_lines(|sketch, lines| {
+        // The line that a text was joined to, by the text's own line.
+        let mut joined: Vec<usize> = (0..lines.len()).collect();
+        let mut texts: Vec<String> = vec![String::new(); lines.len()];
+        for (at, line) in lines.iter().enumerate() {
+            let Some(before) = line.before.filter(|&b| is_text(&lines[b]) && is_text(line)) else { continue };
+            if crosses_block(lines[before].node, line.node) {
+                continue;
+            }
+            let first = joined[before];
+            joined[at] = first;
+            if texts[first].is_empty() {
+                texts[first].push_str(lines[first].node.name());
+            }
+            join(&mut texts[first], line.node.name());
+            sketch.drop(line.node);
         }
-        let first = joined[before];
-        joined[at] = first;
-        if texts[first].is_empty() {
-            texts[first].push_str(lines[first].node.name());
+        for (line, text) in lines.iter().zip(texts) {
+            if !text.is_empty() {
+                sketch.set_label(line.node, text);
+            }
         }
-        join(&mut texts[first], line.node.name());
-        sketch.drop(line.node);
-    }
-    for (line, text) in lines.iter().zip(texts) {
-        if !text.is_empty() {
-            sketch.set_label(line.node, text);
-        }
-    }
-    sketch.give_back(lines);
+    });
 }
 
 fn is_text(line: &Shown<'_>) -> bool {

@@ -3,16 +3,16 @@
 use super::super::sketch::Sketch;
 
 pub(super) fn apply(sketch: &mut Sketch<'_>) {
-    let lines = sketch.lines();
-    let top = lines.iter().filter(|l| l.parent.is_none()).count();
-    for line in &lines {
-        // Alone in a cell a dash is what the cell says.
-        let siblings = line.parent.map_or(top, |p| lines[p].children);
-        if line.node.is_text() && siblings > 1 && sketch.label(line.node).chars().all(separates) {
-            sketch.drop(line.node);
+    sketch.with_lines(|sketch, lines| {
+        let top = lines.iter().filter(|l| l.parent.is_none()).count();
+        for line in lines {
+            // Alone in a cell a dash is what the cell says.
+            let siblings = line.parent.map_or(top, |p| lines[p].children);
+            if line.node.is_text() && siblings > 1 && sketch.label(line.node).chars().all(separates) {
+                sketch.drop(line.node);
+            }
         }
-    }
-    sketch.give_back(lines);
+    });
 }
 
 fn separates(c: char) -> bool {

@@ -4,24 +4,24 @@ use super::super::sketch::Sketch;
 use crate::{Role, States};
 
 pub(super) fn apply(sketch: &mut Sketch<'_>) {
-    let lines = sketch.lines();
-    let mut only_controls = vec![true; lines.len()];
-    for line in &lines {
-        let named = line.node.role().is_control() && !sketch.label(line.node).is_empty();
-        if let (Some(parent), false) = (line.parent, named && line.children == 0) {
-            only_controls[parent] = false;
+    sketch.with_lines(|sketch, lines| {
+        let mut only_controls = vec![true; lines.len()];
+        for line in lines {
+            let named = line.node.role().is_control() && !sketch.label(line.node).is_empty();
+            if let (Some(parent), false) = (line.parent, named && line.children == 0) {
+                only_controls[parent] = false;
+            }
         }
-    }
-    for (line, only_controls) in lines.iter().zip(only_controls) {
-        let node = line.node;
-        let row = matches!(node.role(), Role::ListItem | Role::Cell | Role::GridCell | Role::Group);
-        let plain =
-            sketch.label(node).is_empty() && !node.is(States::ACTIONABLE) && !node.is(States::SELECTED);
-        if row && plain && only_controls && line.children > 0 {
-            sketch.fold(node);
+        for (line, only_controls) in lines.iter().zip(only_controls) {
+            let node = line.node;
+            let row = matches!(node.role(), Role::ListItem | Role::Cell | Role::GridCell | Role::Group);
+            let plain =
+                sketch.label(node).is_empty() && !node.is(States::ACTIONABLE) && !node.is(States::SELECTED);
+            if row && plain && only_controls && line.children > 0 {
+                sketch.fold(node);
+            }
         }
-    }
-    sketch.give_back(lines);
+    });
 }
 
 #[cfg(test)]

@@ -5,19 +5,19 @@ use super::says_the_same;
 use crate::Role;
 
 pub(super) fn apply(sketch: &mut Sketch<'_>) {
-    let lines = sketch.lines();
-    for line in &lines {
-        let Some(before) = line.before.map(|b| &lines[b]) else { continue };
-        for (text, other) in [(before, line), (line, before)] {
-            if text.node.is_text()
-                && is_named(other)
-                && says_the_same(sketch.label(text.node), other.node.name())
-            {
-                sketch.drop(text.node);
+    sketch.with_lines(|sketch, lines| {
+        for line in lines {
+            let Some(before) = line.before.map(|b| &lines[b]) else { continue };
+            for (text, other) in [(before, line), (line, before)] {
+                if text.node.is_text()
+                    && is_named(other)
+                    && says_the_same(sketch.label(text.node), other.node.name())
+                {
+                    sketch.drop(text.node);
+                }
             }
         }
-    }
-    sketch.give_back(lines);
+    });
 }
 
 fn is_named(line: &Shown<'_>) -> bool {
