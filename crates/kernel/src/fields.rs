@@ -4,7 +4,7 @@ use crate::act::{How, Reach, Ready};
 use crate::after::Acted;
 use crate::commands::fill;
 use crate::cx::Cx;
-use crate::device::{Action, Button, Modifiers};
+use crate::device::Action;
 use crate::error::{Error, ErrorCode, Result};
 use crate::target::Target;
 use std::time::Duration;
@@ -194,12 +194,5 @@ fn already(ready: Ready, on: bool) -> (Ready, Acted) {
 
 /// A press where something was aimed at.
 pub(crate) fn press(ready: &Ready) -> Action {
-    Action::Press {
-        point: ready.point,
-        target: ready.handle,
-        button: Button::Left,
-        count: 1,
-        modifiers: Modifiers::default(),
-        hold: Duration::ZERO,
-    }
+    Action::press(ready.point, ready.handle)
 }

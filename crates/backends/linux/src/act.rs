@@ -92,12 +92,10 @@ impl LinuxDevice {
         if !object.has(Interfaces::ACTION) || !self.acts_itself(object.role) {
             return Ok(None);
         }
-        if let Some((path, at)) = &self.activated
-            && *path == object.path
-            && at.elapsed() < ACTIVATION
-        {
+        let pending = self.pending();
+        if !pending.is_zero() && self.activated.as_ref().is_some_and(|(path, _)| *path == object.path) {
             // GTK 4 shows a button pressed for a moment first, and drops a second press in it.
-            tokio::time::sleep(ACTIVATION.saturating_sub(at.elapsed())).await;
+            tokio::time::sleep(pending).await;
             self.listed = None;
         }
         // Where it was looked at just now it was asked in the same go.
@@ -321,7 +319,7 @@ impl LinuxDevice {
             let mut all = Vec::with_capacity(children.len());
             for (path, answer) in children.iter().zip(self.link.calls(&asked).await) {
                 let own = answer?.body().variant_text()?.trim().to_owned();
-                let handle = Handle { scope: crate::capture::tree::APP, id: self.ids.id(path) };
+                let handle = self.ids.handle(path);
                 let node = self.last.as_ref().and_then(|last| last.tree.find_handle(handle));
                 let inside = node.into_iter().flat_map(|node| {
                     let texts = node.subtree().filter(|n| n.is_text());

@@ -91,27 +91,17 @@ impl LinuxDevice {
         }
         // A pop-up is a window of its own: the app's window is asked about what lies under it.
         let inside = !by_action && !window.popup;
-        if hit == Hit::Target && inside {
-            hit = self.inner_hit(at, point, offset).await?;
-        }
         if hit == Hit::Target {
-            hit = self.beside_hit(at, point, offset).await?;
+            hit = self.within_hit(at, point, offset, inside).await?;
         }
         if hit == Hit::Target && options.pointer && !by_action {
             self.move_pointer(&look.x11, window.id, point).await?;
             // Its arrival may have shown or moved something.
             hit = match self.placed(at, Some(&look)).await? {
-                Some(now) if has(now.rect, point) => {
-                    let again = self.window_hit(&window, point, &look).await?;
-                    let again = match again {
-                        Hit::Target if inside => self.inner_hit(at, point, now.offset).await?,
-                        again => again,
-                    };
-                    match again {
-                        Hit::Target => self.beside_hit(at, point, now.offset).await?,
-                        again => again,
-                    }
-                }
+                Some(now) if has(now.rect, point) => match self.window_hit(&window, point, &look).await? {
+                    Hit::Target => self.within_hit(at, point, now.offset, inside).await?,
+                    again => again,
+                },
                 now => {
                     let rect = now.map(|now| now.rect).unwrap_or_default();
                     return Ok((Aim { rect, point, hit: Hit::OffScreen }, true));

@@ -1,8 +1,10 @@
 //! Numbers for object paths. A number is given to one path for ever; the same path may come back for another object, which
 //! is why the device promises `WhileAlive` only.
 
+use crate::capture::tree::APP;
 use hashbrown::HashMap;
 use std::sync::Arc;
+use stickpin_tree::Handle;
 
 /// The numbers of one app.
 #[derive(Debug, Default)]
@@ -25,6 +27,11 @@ impl Ids {
         let number = self.paths.len() as u64;
         self.numbers.insert(path, number);
         number
+    }
+
+    /// The handle of the object with a path.
+    pub(crate) fn handle(&mut self, path: &str) -> Handle {
+        Handle { scope: APP, id: self.id(path) }
     }
 
     /// The path of a number.

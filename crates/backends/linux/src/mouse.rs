@@ -191,8 +191,8 @@ impl LinuxDevice {
     }
 
     async fn boxes_of(&mut self, path: &str) -> Result<Option<Rect>> {
-        let id = self.ids.id(path);
-        Ok(self.boxes(&[Handle { scope: crate::capture::tree::APP, id }]).await?.pop().flatten())
+        let handle = self.ids.handle(path);
+        Ok(self.boxes(&[handle]).await?.pop().flatten())
     }
 
     /// The window of the app that has the focus, else its topmost; with the display.

@@ -10,7 +10,7 @@ use crate::mouse::NONE;
 use crate::roles::number as n;
 use std::path::PathBuf;
 use std::time::Duration;
-use stickpin_kernel::device::{Action, Button, CancellationToken, FileInput, Modifiers, Performed};
+use stickpin_kernel::device::{Action, CancellationToken, FileInput, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
 use tokio::time::{Instant, timeout};
@@ -38,7 +38,7 @@ impl LinuxDevice {
         }
         let multiple = picture.toolkit == Toolkit::Qt;
         let path = picture.objects[top].path.clone();
-        let input = self.handle(&path);
+        let input = self.ids.handle(&path);
         Some(FileInput { input, multiple, directory: false, accept: String::new(), holds: Vec::new() })
     }
 
@@ -50,14 +50,7 @@ impl LinuxDevice {
         cancel: &CancellationToken,
     ) -> Result<Performed> {
         let before: Vec<String> = self.choosers();
-        let press = Action::Press {
-            point,
-            target: Some(target),
-            button: Button::Left,
-            count: 1,
-            modifiers: NONE,
-            hold: Duration::ZERO,
-        };
+        let press = Action::press(point, Some(target));
         let mut performed = match self.press(target).await? {
             Some(performed) => performed,
             None => self.press_at(&press, cancel).await?,
@@ -65,7 +58,7 @@ impl LinuxDevice {
         let opened =
             self.until_shown(cancel, |d| d.choosers().into_iter().find(|path| !before.contains(path)));
         let opened = opened.await.map_err(|e| e.dispatched(Dispatched::Unknown))?;
-        performed.chooser = opened.map(|path| self.handle(&path));
+        performed.chooser = opened.map(|path| self.ids.handle(&path));
         Ok(performed)
     }
 
@@ -128,7 +121,7 @@ impl LinuxDevice {
 
     /// Puts a path into a field and takes it.
     async fn type_path(&mut self, field: &Object, text: &str, cancel: &CancellationToken) -> Result<()> {
-        let handle = self.handle(&field.path);
+        let handle = self.ids.handle(&field.path);
         if !self.set_text(field, text).await? {
             self.fill_by_keys(handle, text, cancel).await?;
         }
@@ -178,10 +171,6 @@ impl LinuxDevice {
         path_field(picture, at).map(|field| picture.objects[field].clone())
     }
 
-    fn handle(&mut self, path: &str) -> Handle {
-        Handle { scope: crate::capture::tree::APP, id: self.ids.id(path) }
-    }
-
     /// Reads the app again and again until it shows what is looked for; none when it has been silent before.
     async fn until_shown<T>(
         &mut self,
@@ -216,8 +205,7 @@ fn is_chooser(picture: &Picture, window: usize) -> bool {
     if !object.shown {
         return false;
     }
-    let has =
-        |is: &dyn Fn(&Object) -> bool| any_below(picture, window, 0, &mut |o| is(o).then_some(())).is_some();
+    let has = |is: &dyn Fn(&Object) -> bool| any_below(picture, window, 0, is);
     match picture.toolkit {
         Toolkit::Gtk4 => has(&|o| o.name == GTK4_CHOOSER),
         // That of Qt has no role of its own: it says in a list which folder it shows, and has a field beside.
@@ -248,20 +236,15 @@ fn path_field(picture: &Picture, window: usize) -> Option<usize> {
     None
 }
 
-/// What `find` says of the first object below another of which it says something.
-fn any_below<T>(
-    picture: &Picture,
-    at: usize,
-    depth: usize,
-    find: &mut impl FnMut(&Object) -> Option<T>,
-) -> Option<T> {
-    if depth > crate::capture::DEPTH {
-        return None;
-    }
-    let children = picture.objects[at].children.iter().filter(|&&child| picture.objects[child].shown);
-    children.copied().find_map(|child| {
-        find(&picture.objects[child]).or_else(|| any_below(picture, child, depth + 1, find))
-    })
+/// Whether an object below another one is such.
+fn any_below(picture: &Picture, at: usize, depth: usize, is: &dyn Fn(&Object) -> bool) -> bool {
+    let shown = |child: &&usize| picture.objects[**child].shown;
+    depth <= crate::capture::DEPTH
+        && picture.objects[at]
+            .children
+            .iter()
+            .filter(shown)
+            .any(|&child| is(&picture.objects[child]) || any_below(picture, child, depth + 1, is))
 }
 
 /// Paths as a chooser reads them: one as it is, several in quotes.

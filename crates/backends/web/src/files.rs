@@ -9,9 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::Duration;
-use stickpin_kernel::device::{
-    Action, Button, CancellationToken, FileInput, HeldFile, Landed, Modifiers, Performed,
-};
+use stickpin_kernel::device::{Action, CancellationToken, FileInput, HeldFile, Landed, Performed};
 use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::Handle;
 use tokio::time::timeout;
@@ -111,14 +109,7 @@ impl WebDevice {
     ) -> Result<Performed> {
         // The page must not be told that nothing was chosen: something will be.
         self.intercept(false).await?;
-        let press = Action::Press {
-            point,
-            target: Some(target),
-            button: Button::Left,
-            count: 1,
-            modifiers: Modifiers::default(),
-            hold: Duration::ZERO,
-        };
+        let press = Action::press(point, Some(target));
         let performed = self.press(&press, cancel).await?;
         if matches!(performed.landed, Landed::Elsewhere { .. }) {
             return Ok(performed);

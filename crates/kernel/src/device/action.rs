@@ -159,6 +159,15 @@ pub enum Action {
     },
 }
 
+impl Action {
+    /// One press of the left button at a point, with nothing held. `target`: what must receive it.
+    #[must_use]
+    pub fn press(point: (f64, f64), target: Option<Handle>) -> Self {
+        let (button, modifiers) = (Button::Left, Modifiers::default());
+        Self::Press { point, target, button, count: 1, modifiers, hold: Duration::ZERO }
+    }
+}
+
 /// An input that takes files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileInput {

@@ -85,14 +85,21 @@ impl LinuxDevice {
         }
     }
 
-    /// Whether an input at a point of the app reaches the object: the app is asked what it has there, from the window
-    /// down.
-    pub(super) async fn inner_hit(
+    /// Whether an input at a point of its window reaches an object. `asked`: the app is asked, too.
+    pub(super) async fn within_hit(
         &mut self,
         at: usize,
         point: (f64, f64),
         offset: (f64, f64),
+        asked: bool,
     ) -> Result<Hit> {
+        let inner = if asked { self.inner_hit(at, point, offset).await? } else { Hit::Target };
+        if inner == Hit::Target { self.beside_hit(at, point, offset).await } else { Ok(inner) }
+    }
+
+    /// Whether an input at a point of the app reaches the object: the app is asked what it has there, from the window
+    /// down.
+    async fn inner_hit(&mut self, at: usize, point: (f64, f64), offset: (f64, f64)) -> Result<Hit> {
         let Some(last) = &self.last else { return Ok(Hit::Target) };
         let above = chain(&last.picture, at);
         let Some(&top) = above.last() else { return Ok(Hit::Target) };
@@ -110,18 +117,13 @@ impl LinuxDevice {
         }
         let object = &objects[there];
         let what = format!("{} {}", roles::tag(object.role), quote(&object.name));
-        let by = Some(Handle { scope: crate::capture::tree::APP, id: self.ids.id(&path) });
+        let by = Some(self.ids.handle(&path));
         Ok(Hit::Covered { by, what })
     }
 
     /// Whether something lies over an element in its own window: a later child of what holds both. GTK draws children in
     /// their order, and answers `GetAccessibleAtPoint` with the first that has the point, which is the one below.
-    pub(super) async fn beside_hit(
-        &mut self,
-        at: usize,
-        point: (f64, f64),
-        offset: (f64, f64),
-    ) -> Result<Hit> {
+    async fn beside_hit(&mut self, at: usize, point: (f64, f64), offset: (f64, f64)) -> Result<Hit> {
         let Some(last) = &self.last else { return Ok(Hit::Target) };
         let over = above_it(&last.picture, at);
         if over.is_empty() {
@@ -134,7 +136,7 @@ impl LinuxDevice {
         let Some(last) = &self.last else { return Ok(Hit::Target) };
         let what = words(&last.picture, covers);
         let path = last.picture.objects[covers].path.clone();
-        let by = Some(Handle { scope: crate::capture::tree::APP, id: self.ids.id(&path) });
+        let by = Some(self.ids.handle(&path));
         Ok(Hit::Covered { by, what })
     }
 
@@ -193,9 +195,7 @@ impl LinuxDevice {
                 if known(self).is_none() {
                     self.look(&[]).await?;
                 }
-                return Ok(
-                    known(self).map(|_| Handle { scope: crate::capture::tree::APP, id: self.ids.id(&found) })
-                );
+                return Ok(known(self).map(|_| self.ids.handle(&found)));
             }
         }
         Ok(None)

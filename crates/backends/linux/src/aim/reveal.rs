@@ -142,7 +142,7 @@ impl LinuxDevice {
             (common(view, rect) != Some(rect)).then(|| (path, beyond(away(view), view)))
         });
         let found = found.next().map(|(path, by)| (path.clone(), by));
-        Ok(found.map(|(path, by)| (Handle { scope: crate::capture::tree::APP, id: self.ids.id(&path) }, by)))
+        Ok(found.map(|(path, by)| (self.ids.handle(&path), by)))
     }
 
     /// Moves the scroll bars around an element so that it comes to the middle; false when none moves.

@@ -5,8 +5,8 @@ use std::time::Duration;
 use stickpin_backend_sim::{Probe, SimProvider};
 use stickpin_kernel::Result;
 use stickpin_kernel::device::{
-    Action, AimOptions, Button, CancellationToken, CaptureRequest, Captured, Device, Hit, Modifiers,
-    OpenRequest, Performed, Provider, SettleRequest, Settled,
+    Action, AimOptions, CancellationToken, CaptureRequest, Captured, Device, Hit, Modifiers, OpenRequest,
+    Performed, Provider, SettleRequest, Settled,
 };
 use stickpin_tree::{Handle, Role, Tree};
 
@@ -84,15 +84,7 @@ impl Bench {
     }
 
     pub(crate) async fn press_at(&mut self, point: (f64, f64), target: Option<Handle>) -> Result<Performed> {
-        let action = Action::Press {
-            point,
-            target,
-            button: Button::Left,
-            count: 1,
-            modifiers: Modifiers::default(),
-            hold: Duration::ZERO,
-        };
-        self.device.perform(&action, &CancellationToken::new()).await
+        self.device.perform(&Action::press(point, target), &CancellationToken::new()).await
     }
 
     pub(crate) async fn press_named(&mut self, role: Role, name: &str) -> Performed {

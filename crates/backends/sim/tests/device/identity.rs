@@ -161,14 +161,7 @@ async fn faults_come_between_the_look_and_the_act_and_only_once() {
 
 #[tokio::test]
 async fn a_hung_app_answers_when_it_is_given_up_and_a_lost_one_never_again() {
-    let press = |point, target| Action::Press {
-        point,
-        target: Some(target),
-        button: Default::default(),
-        count: 1,
-        modifiers: Default::default(),
-        hold: Duration::ZERO,
-    };
+    let press = |point, target| Action::press(point, Some(target));
     let mut b = Bench::open("sim:signin?fault=hang").await;
     let target = b.find(Role::Button, "Continue").await;
     let point = b.device.aim(target, POINTER).await.unwrap().point;

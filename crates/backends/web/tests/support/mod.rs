@@ -9,8 +9,8 @@ use stickpin_backend_web::cdp::protocol::{Evaluate, Navigate};
 use stickpin_backend_web::{WebConfig, WebDevice, WebProvider};
 use stickpin_kernel::ErrorCode;
 use stickpin_kernel::device::{
-    Action, Aim, AimOptions, Arrived, Button, CancellationToken, CaptureRequest, Captured, Device, Hit,
-    Leave, Modifiers, Navigation, OpenRequest, Performed,
+    Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, Hit, Leave,
+    Modifiers, Navigation, OpenRequest, Performed,
 };
 use stickpin_tree::{Handle, Role, Tree};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -200,14 +200,7 @@ impl Page {
 }
 
 pub fn press(point: (f64, f64), target: Option<Handle>) -> Action {
-    Action::Press {
-        point,
-        target,
-        button: Button::Left,
-        count: 1,
-        modifiers: Modifiers::default(),
-        hold: Duration::ZERO,
-    }
+    Action::press(point, target)
 }
 
 pub fn names(tree: &Tree) -> Vec<String> {
