@@ -339,11 +339,8 @@ impl Tab {
     /// # Errors
     /// See [`Fault`]: a dialog, or a tab that is gone. A document that went away has nothing left to do.
     pub(crate) async fn turn(&self) -> Result<(), Fault> {
-        let mut asked = Vec::new();
-        for world in self.worlds().await? {
-            asked.push(self.begin(&world, expression("turn", NONE)?)?);
-        }
-        for asked in asked {
+        let worlds = self.worlds().await?;
+        for asked in self.ask_all(&worlds, |_| expression("turn", NONE))? {
             match self.finish::<IgnoredAny>(asked).await {
                 Ok(_) | Err(Fault::WorldGone) => {}
                 Err(fault) => return Err(fault),
@@ -381,6 +378,18 @@ impl Tab {
         };
         let reply = self.client.send(Some(&world.session), &method);
         Ok(Asked { reply, context: world.context.clone() })
+    }
+
+    /// Asks documents at once, each its own question: frames of other processes work at the same time.
+    ///
+    /// # Errors
+    /// As [`Tab::begin`].
+    pub(crate) fn ask_all(
+        &self,
+        worlds: &[World],
+        question: impl Fn(&World) -> Result<String, Error>,
+    ) -> Result<Vec<Asked>, Fault> {
+        worlds.iter().map(|world| self.begin(world, question(world)?)).collect()
     }
 
     /// The answer to what was asked.

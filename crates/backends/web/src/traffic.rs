@@ -293,15 +293,11 @@ impl WebDevice {
             Err(_) | Ok(Err(Fault::Dialog(_) | Fault::WorldGone)) => return Ok(()),
             Ok(worlds) => worlds?,
         };
-        for world in &worlds {
-            match self.tab.begin(world, expression("tell", NONE)?) {
-                // What it is asked for comes as a signal; the answer says nothing more.
-                Ok(asked) => drop(asked),
-                Err(Fault::Dialog(_) | Fault::WorldGone) => {}
-                Err(fault) => return Err(fault.into()),
-            }
+        match self.tab.ask_all(&worlds, |_| expression("tell", NONE)) {
+            // What they are asked for comes as signals; the answers say nothing more. A dialog holds them all up.
+            Ok(_) | Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(()),
+            Err(fault) => Err(fault.into()),
         }
-        Ok(())
     }
 
     pub(crate) async fn wait_for_news(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {

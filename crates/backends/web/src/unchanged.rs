@@ -196,7 +196,7 @@ impl WebDevice {
             let seal = last.as_ref().map_or(0, |w| w.seal(world));
             Ok(format!("[{},{GLOBAL}.uncollected()]", expression("unchanged", (seal,))?))
         };
-        let asked = self.ask_all(&worlds, question)?;
+        let asked = self.tab.ask_all(&worlds, question)?;
         if last.is_none() {
             // It will be walked whatever the answers are, so all is asked at once. Counts that the browser gives too
             // early make the next check fail, never pass.
@@ -249,7 +249,7 @@ impl WebDevice {
 
     /// Asks for a walk of every document, and for what listens: the browser answers that while the columns are read.
     fn ask_walk(&self, worlds: &[World], wanted: Wanted<'_>) -> Result<AskedWalk, Fault> {
-        let columns = self.ask_all(worlds, |world| wanted.question(world))?;
+        let columns = self.tab.ask_all(worlds, |world| wanted.question(world))?;
         let whole = wanted.purpose() == Purpose::Capture;
         Ok(AskedWalk { columns, listening: whole.then(|| self.unseen.listen(&self.tab, worlds)) })
     }
@@ -322,15 +322,6 @@ impl WebDevice {
             whole: wanted.only.is_none(),
             asked,
         }))
-    }
-
-    /// Asks every document at once: frames of other processes work at the same time.
-    fn ask_all(
-        &self,
-        worlds: &[World],
-        question: impl Fn(&World) -> Result<String>,
-    ) -> Result<Vec<Asked>, Fault> {
-        worlds.iter().map(|world| self.tab.begin(world, question(world)?)).collect()
     }
 
     /// The answers; `None` of a frame that is being replaced, which is empty for a moment.
