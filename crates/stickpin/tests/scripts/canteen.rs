@@ -33,9 +33,9 @@ pub(super) fn page(desk: &Desk, stew: &str, order: &str) {
     desk.write("index.html", &PAGE.replace("{stew}", stew).replace("{order}", order));
 }
 
-/// Waits for what the page reports, in its order, and that it is all.
-fn reports(pages: &PageServer, lines: &[&str]) {
-    for line in lines {
+/// Waits for what the page reports, and that it is all.
+pub(super) fn reports<L: AsRef<str> + std::fmt::Debug>(pages: &PageServer, lines: &[L]) {
+    for line in lines.iter().map(AsRef::as_ref) {
         assert!(
             pages.wait_for(line, PATIENCE),
             "the page never reported {line:?}; else {:?}",
@@ -76,7 +76,7 @@ fn a_flow_of_a_page_is_recorded_replayed_mended_and_replayed() {
     let ran = desk.run("replay flow.ad --repair --wait 1000");
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.out.contains("recorded: button \"Add\" in row \"Stew\""), "{}", ran.out);
-    reports(&pages, &[]);
+    reports::<&str>(&pages, &[]);
     let pressed = desk
         .run(&format!("press {}", ref_of(&ran.out, "button \"Add\" in \"Bean stew\" (same role and label)")));
     assert!(pressed.code == 0 && pressed.err.is_empty(), "{pressed:?}");

@@ -1,11 +1,8 @@
 //! What a press sets off comes late: a step follows while the old list still stands there. The page says what received it.
 
 use super::Desk;
-use std::time::Duration;
+use super::canteen::reports;
 use stickpin_testkit::{PageServer, chromium};
-
-/// How long a page may take to report what it received.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A list that is drawn anew in another order, so many milliseconds after the press that asks for it. Its buttons read the
 /// same; the row says which is meant, and what is pressed of the old list counts, as long as it is of that row.
@@ -49,14 +46,7 @@ fn a_step_after_a_press_whose_effect_is_late_reaches_the_row_that_it_names() {
     for round in 0..3 {
         let ran = desk.run("replay late.ad");
         assert!(ran.code == 0 && ran.err.is_empty(), "round {round}: {ran:?}");
-        for line in &meant {
-            assert!(
-                pages.wait_for(line, PATIENCE),
-                "round {round}: no {line:?}; else {:?}",
-                pages.received()
-            );
-        }
-        assert!(pages.received().is_empty(), "round {round}: more than {meant:?}");
+        reports(&pages, &meant);
     }
     desk.ok("close");
 }
