@@ -56,6 +56,9 @@ pub(crate) struct Object {
     /// Those that are known, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) children: Vec<usize>,
+    /// Those that it lists, too, and that are shown elsewhere (`capture/once.rs`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) aside: Vec<usize>,
     /// Whether `children` are all that it has, in its own order.
     pub(crate) complete: bool,
     /// Whether it belongs to what a person can see or scroll to, as far as is known without its ancestors.

@@ -239,7 +239,16 @@ impl Again {
             let own = |path: &str| Link::same_process(host, path);
             let named = named.iter().map(|child| link.named(host, child.clone()));
             let known = old[*at].children.iter().map(path).filter(|path| own(path)).map(str::to_owned);
-            known.eq(named.filter(|path| own(path)))
+            // What it lists and another shows: still there, and no more of it.
+            let mut aside: Vec<&str> = old[*at].aside.iter().map(path).collect();
+            let mut here = Vec::new();
+            for named in named.filter(|path| own(path)) {
+                match aside.iter().position(|path| *path == named) {
+                    Some(at) => drop(aside.swap_remove(at)),
+                    None => here.push(named),
+                }
+            }
+            aside.is_empty() && known.eq(here)
         };
         // What is plugged in may name its process otherwise than the process names itself.
         let same_plugged = |(at, child): &(usize, (String, String))| {

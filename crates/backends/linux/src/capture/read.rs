@@ -4,6 +4,7 @@
 //! is never asked for its children: a spreadsheet has a thousand million of them.
 
 use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached};
+use super::once::once;
 use super::{CHILDREN, DEPTH, OBJECTS};
 use crate::bus::{Fault, Link, ROOT, Toolkit, guest};
 use crate::model::{Interfaces, Object, Picture};
@@ -19,6 +20,7 @@ use hashbrown::HashMap;
 pub(crate) async fn read(link: &Link, cells: &mut Cells) -> Result<Picture, Fault> {
     let mut reading = Reading::begin(link).await?;
     reading.descend(link).await?;
+    once(&mut reading.picture, &reading.named);
     crate::tables::read(link, &mut reading.picture, cells).await?;
     reading.details(link).await?;
     Ok(reading.picture)
@@ -28,6 +30,8 @@ pub(crate) async fn read(link: &Link, cells: &mut Cells) -> Result<Picture, Faul
 struct Reading {
     picture: Picture,
     by_path: HashMap<String, usize>,
+    /// What objects say that they stand in, where the cache has that.
+    named: HashMap<usize, usize>,
 }
 
 /// What an object inherits from those above it.
@@ -42,7 +46,7 @@ impl Reading {
     async fn begin(link: &Link) -> Result<Self, Fault> {
         let root = Object { path: ROOT.to_owned(), count: -1, role: 75, ..Object::default() };
         let picture = Picture { toolkit: link.toolkit, objects: vec![root], truncated: false };
-        let mut reading = Self { picture, by_path: HashMap::new() };
+        let mut reading = Self { picture, by_path: HashMap::new(), named: HashMap::new() };
         reading.by_path.insert(ROOT.to_owned(), 0);
         // The cache of Qt is empty.
         let items = if link.toolkit == Toolkit::Qt { Ok(Vec::new()) } else { cached(link).await };
@@ -105,6 +109,7 @@ impl Reading {
                 doubtful.push(parent);
             }
             self.picture.objects[parent].children.push(at);
+            self.named.insert(at, parent);
         }
         for (at, children) in listed {
             let known: Vec<usize> =
