@@ -6,14 +6,14 @@
 mod input;
 
 use crate::cx::Cx;
-use crate::device::{Aim, AimOptions, Hit, Located, SettleRequest};
+use crate::device::{Aim, AimOptions, Located, SettleRequest};
 use crate::error::{Error, ErrorCode, Result};
 use crate::resolve::Found;
 use crate::target::{RefTarget, Target};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_session::Origin;
-use stickpin_tree::{Clause, Handle, IdentityGrade, NodeId, NodeRef, States, Tree, Verdict, escape, quote};
+use stickpin_tree::{Clause, Handle, IdentityGrade, NodeId, NodeRef, States, Tree, Verdict, quote};
 use tokio::time::Instant;
 
 /// How long a guard may hold before it is answered: an app that is just redrawing gets that much.
@@ -28,9 +28,6 @@ const REST: SettleRequest =
 
 /// How often the app may be captured anew because the element went away between two questions.
 const TRIES: usize = 3;
-
-/// Characters of what a device says is in the way.
-const WHAT: usize = 200;
 
 /// What an action needs of its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -381,20 +378,13 @@ impl Cx {
     pub(crate) async fn aim(&mut self, handle: Handle, reach: Reach, words: &str) -> Result<Aim> {
         let press = reach == Reach::Press;
         let pointer = press || reach == Reach::Pointer;
-        self.envelope.pointed |= pointer;
-        let aim = self.device()?.aim(handle, AimOptions { pointer, press }).await?;
-        match &aim.hit {
-            Hit::Target => Ok(aim),
-            Hit::Covered { what, .. } => Err(Error::new(
-                ErrorCode::ElementCovered,
-                format!("{words} is covered by {}, which would receive the input", escape(what, WHAT)),
-            )
-            .hint("close or move what covers it; --timeout MS waits until it is gone")),
-            Hit::OffScreen => Err(Error::new(
-                ErrorCode::ElementOffscreen,
-                format!("{words} has no place on the screen and cannot be scrolled into view"),
-            )
-            .hint("stickpin scroll, or open what it is in")),
+        let aim = self.device()?.aim(handle, AimOptions { pointer, press }).await;
+        // Where it failed nobody knows how far it came.
+        self.envelope.pointed |= aim.as_ref().map_or(pointer, |aim| aim.pointed);
+        let aim = aim?;
+        match aim.hit.refusal(words) {
+            Some(refusal) => Err(refusal),
+            None => Ok(aim),
         }
     }
 }

@@ -8,6 +8,7 @@ mod question;
 mod tab;
 mod traffic;
 
+pub(crate) use action::WHAT;
 pub use action::{Action, Aim, AimOptions, Button, FileInput, HeldFile, Hit, Landed, Modifiers, Performed};
 pub use capability::{Capability, Support};
 pub use notice::{Dialog, DialogAnswer, Notice};

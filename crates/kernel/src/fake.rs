@@ -26,6 +26,8 @@ pub(crate) struct World {
     pub(crate) notices: Vec<Notice>,
     /// What covers an element.
     pub(crate) covered: HashMap<u64, String>,
+    /// A pop-up that takes all input.
+    pub(crate) held: Option<String>,
     pub(crate) offscreen: Vec<u64>,
     /// Elements that lie on the place of another one.
     pub(crate) over: HashMap<u64, u64>,
@@ -106,6 +108,16 @@ impl World {
         Rect { y: at.y - self.scrolled, ..at }
     }
 
+    /// What an input for an element would reach.
+    fn hit(&self, id: u64) -> Hit {
+        match (self.covered.get(&id), &self.held) {
+            (Some(what), _) => Hit::Covered { by: None, what: what.clone() },
+            (None, Some(what)) => Hit::Held { by: None, what: what.clone() },
+            (None, None) if self.offscreen.contains(&id) => Hit::OffScreen,
+            (None, None) => Hit::Target,
+        }
+    }
+
     /// What is on top at a point.
     fn top(&self, x: f64, y: f64) -> Option<u64> {
         let at = |id: &u64| self.has(*id) && self.rect(*id).contains(x, y);
@@ -140,6 +152,7 @@ impl Fake {
             dialog: None,
             notices: Vec::new(),
             covered: HashMap::new(),
+            held: None,
             offscreen: Vec::new(),
             over: HashMap::new(),
             on_pointer: None,
@@ -308,21 +321,16 @@ impl Device for FakeDevice {
         if let Some(mut hook) = world.on_aim.take() {
             hook(&mut world);
         }
-        if options.pointer
-            && let Some(mut hook) = world.on_pointer.take()
-        {
+        // What lies over it must not even feel the pointer.
+        let pointed = options.pointer && world.hit(handle.id) == Hit::Target;
+        if pointed && let Some(mut hook) = world.on_pointer.take() {
             hook(&mut world);
         }
         if !world.has(handle.id) {
             return Err(Error::new(ErrorCode::ElementNotFound, format!("{} is gone", handle.id)));
         }
-        let hit = match world.covered.get(&handle.id) {
-            Some(what) => Hit::Covered { by: None, what: what.clone() },
-            None if world.offscreen.contains(&handle.id) => Hit::OffScreen,
-            None => Hit::Target,
-        };
-        let rect = world.rect(handle.id);
-        Ok(Aim { rect, point: rect.center(), hit })
+        let (rect, hit) = (world.rect(handle.id), world.hit(handle.id));
+        Ok(Aim { rect, point: rect.center(), hit, pointed })
     }
 
     async fn point_at(&mut self, _x: f64, _y: f64) -> Result<()> {

@@ -50,7 +50,7 @@ impl LinuxDevice {
                 _ => self.fill_by_keys(*target, text, cancel).await,
             },
             Action::Select { target, options } => self.select(*target, options).await,
-            Action::Drag { from, to, target, .. } => self.drag(*from, *to, *target).await,
+            Action::Drag { from, source, to, target } => self.drag((*source, *from), (*target, *to)).await,
             Action::Type { target, text } => self.type_text(*target, text, cancel).await,
             Action::Key { modifiers, key } => self.chord(*modifiers, key).await,
             Action::Scroll { target, dx, dy } => self.scroll(*target, *dx, *dy).await,

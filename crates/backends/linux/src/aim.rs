@@ -4,6 +4,7 @@
 //! its own action is not asked of the app, because nothing else of it can receive that; what lies over it in the same
 //! window counts all the same, as a person could not press it either.
 
+mod held;
 mod hit;
 mod place;
 mod reveal;
@@ -32,9 +33,11 @@ const LATE: Duration = Duration::from_millis(60);
 impl LinuxDevice {
     /// Brings an element into view, moves the pointer there if asked, and says what an input there would reach.
     pub(crate) async fn aim_at(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
-        let (mut round, start) = (1, Instant::now());
+        let (mut round, mut pointed, start) = (1, false, Instant::now());
         loop {
-            let (aim, moved) = self.aim_once(handle, options).await?;
+            let (mut aim, moved) = self.aim_once(handle, options).await?;
+            pointed |= aim.pointed;
+            aim.pointed = pointed;
             let late = aim.hit == Hit::OffScreen;
             // A window that is just opening, on a machine that is busy.
             let changed = self.heard.state().changed_at;
@@ -53,7 +56,8 @@ impl LinuxDevice {
     /// As [`Self::aim_at`], once; and whether the element has moved away from the pointer when that arrived.
     async fn aim_once(&mut self, handle: Handle, options: AimOptions) -> Result<(Aim, bool)> {
         let Some(at) = self.index(handle) else { return Err(crate::device::gone()) };
-        let off_screen = |rect: Rect| (Aim { rect, point: rect.center(), hit: Hit::OffScreen }, false);
+        let aim = |rect: Rect, point, hit| Aim { rect, point, hit, pointed: false };
+        let off_screen = |rect: Rect| (aim(rect, rect.center(), Hit::OffScreen), false);
         let (mut sight, mut placed) = self.placed_in_sight(at).await?;
         if placed.as_ref().is_none_or(|p| p.seen != Some(p.rect)) {
             placed = self.scroll_into_view(at, sight.as_ref(), placed).await?;
@@ -65,11 +69,11 @@ impl LinuxDevice {
         let by_action = options.press && self.presses_by_action(at);
         let Some(look) = sight.take() else {
             // Nobody knows the windows: an action of its own reaches it all the same.
-            return Ok((Aim { rect, point: seen.center(), hit: Hit::Target }, false));
+            return Ok((aim(rect, seen.center(), Hit::Target), false));
         };
         let Some(window) = self.window_with(at, frame, &look.windows).await? else {
             if look.windows.iter().any(|w| w.pid == self.info.pid) || by_action {
-                return Ok((Aim { rect, point: seen.center(), hit: Hit::Target }, false));
+                return Ok((aim(rect, seen.center(), Hit::Target), false));
             }
             return Err(self.screen.unseen("find the window of the element"));
         };
@@ -94,7 +98,12 @@ impl LinuxDevice {
         if hit == Hit::Target {
             hit = self.within_hit(at, point, offset, inside).await?;
         }
-        if hit == Hit::Target && options.pointer && !by_action {
+        let by_pointer = options.pointer && !by_action;
+        if hit == Hit::Target && by_pointer {
+            hit = self.held(Some(at), &window, &look).await?;
+        }
+        let pointed = hit == Hit::Target && by_pointer;
+        if pointed {
             self.move_pointer(&look.x11, window.id, point).await?;
             // Its arrival may have shown or moved something.
             hit = match self.placed(at, Some(&look)).await? {
@@ -104,11 +113,11 @@ impl LinuxDevice {
                 },
                 now => {
                     let rect = now.map(|now| now.rect).unwrap_or_default();
-                    return Ok((Aim { rect, point, hit: Hit::OffScreen }, true));
+                    return Ok((Aim { pointed, ..aim(rect, point, Hit::OffScreen) }, true));
                 }
             };
         }
-        Ok((Aim { rect, point, hit }, false))
+        Ok((Aim { pointed, ..aim(rect, point, hit) }, false))
     }
 
     /// Whether the window of an element came only after the windows were looked at: then it was taken for another one,

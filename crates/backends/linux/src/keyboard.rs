@@ -6,7 +6,7 @@ use crate::display::X11;
 use crate::mouse::NONE;
 use crate::states as s;
 use std::time::Duration;
-use stickpin_kernel::device::{CancellationToken, Modifiers, Performed};
+use stickpin_kernel::device::{CancellationToken, Hit, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
 use tokio::time::timeout;
@@ -25,13 +25,23 @@ fn unknown(e: Error) -> Error {
 }
 
 impl LinuxDevice {
-    /// The window that gets what is typed, with the keyboard's focus.
+    /// The window that gets what is typed, with the keyboard's focus. An open pop-up takes the keys before any element
+    /// beside it gets them.
     async fn typing(&mut self, target: Option<Handle>) -> Result<(X11, u32)> {
         self.screen.x11("type keys").await?;
         let window = match target.and_then(|t| self.index(t)) {
             Some(at) => match self.sight().await? {
                 Some(sight) => {
                     let window = self.window_of(at, &sight.windows).await?;
+                    if let Some(window) = &window {
+                        let held = self.held(Some(at), window, &sight).await?;
+                        // One that the app does not name may belong to the field, as what completes it does.
+                        let named = matches!(held, Hit::Held { by: Some(_), .. });
+                        let words = target.and_then(|t| self.words(t)).unwrap_or_default();
+                        if let Some(refusal) = held.refusal(&words).filter(|_| named) {
+                            return Err(refusal);
+                        }
+                    }
                     window.filter(|w| !w.popup).map(|w| (sight.x11, w))
                 }
                 None => None,
@@ -70,7 +80,7 @@ impl LinuxDevice {
         }
         // Not every toolkit takes the word of a stranger: then as a person would.
         let aim = self.aim_at(target, stickpin_kernel::device::AimOptions::default()).await?;
-        if aim.hit == stickpin_kernel::device::Hit::Target {
+        if aim.hit == Hit::Target {
             let press = stickpin_kernel::device::Action::Press {
                 point: aim.point,
                 target: Some(target),

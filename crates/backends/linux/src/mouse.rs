@@ -43,14 +43,25 @@ fn notches(pixels: f64) -> i32 {
 }
 
 impl LinuxDevice {
-    /// The window that an input at a point of the screen goes to; an error when that is no window of the app.
-    async fn own_window_at(&mut self, to: &str, (x, y): (f64, f64)) -> Result<(Sight, Window)> {
+    /// The window that an input at a point of the screen goes to; an error when that is no window of the app, or an open
+    /// pop-up takes what is sent to an element there.
+    async fn own_window_at(
+        &mut self,
+        to: &str,
+        (x, y): (f64, f64),
+        target: Option<Handle>,
+    ) -> Result<(Sight, Window)> {
         self.screen.x11(to).await?;
         let Some(sight) = self.sight().await? else { return Err(self.screen.unseen(to)) };
         let top = sight.x11.run(move |d| d.top_at(x, y)).await?;
         let there = sight.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id)).cloned();
         match there {
-            Some(window) if window.pid == self.info.pid || self.info.pid.is_none() => Ok((sight, window)),
+            Some(window) if window.pid == self.info.pid || self.info.pid.is_none() => {
+                let at = target.and_then(|target| self.index(target));
+                let held = self.held(at, &window, &sight).await?;
+                let words = target.and_then(|t| self.words(t)).unwrap_or_else(|| format!("{x:.0},{y:.0}"));
+                held.refusal(&words).map_or(Ok((sight, window)), Err)
+            }
             Some(other) => Err(Error::new(
                 ErrorCode::ElementCovered,
                 format!("at {x:.0},{y:.0} is {} of another program", other.words()),
@@ -67,10 +78,10 @@ impl LinuxDevice {
         action: &Action,
         cancel: &CancellationToken,
     ) -> Result<Performed> {
-        let Action::Press { point: (x, y), button, count, modifiers, hold, .. } = *action else {
+        let Action::Press { point: (x, y), target, button, count, modifiers, hold } = *action else {
             return Ok(Performed::default());
         };
-        let (sight, window) = self.own_window_at("press with the pointer", (x, y)).await?;
+        let (sight, window) = self.own_window_at("press with the pointer", (x, y), target).await?;
         let (x11, id) = (sight.x11, window.id);
         self.move_pointer(&x11, id, (x, y)).await.map_err(unknown)?;
         let number = button_number(button);
@@ -101,23 +112,22 @@ impl LinuxDevice {
     /// Presses at one point, moves, releases at another.
     pub(crate) async fn drag(
         &mut self,
-        from: (f64, f64),
-        to: (f64, f64),
-        target: Option<Handle>,
+        (source, from): (Option<Handle>, (f64, f64)),
+        (target, to): (Option<Handle>, (f64, f64)),
     ) -> Result<Performed> {
         // What lies at the end is judged before anything is picked up: afterwards the thing itself is in the way.
         if let Some(target) = target {
             let aim = self.aim_at(target, stickpin_kernel::device::AimOptions::default()).await?;
             match aim.hit {
                 Hit::Target => {}
-                Hit::Covered { what, .. } => {
+                Hit::Covered { what, .. } | Hit::Held { what, .. } => {
                     let landed = Landed::Elsewhere { what, stopped: true };
                     return Ok(Performed { handled: true, landed, ..Performed::default() });
                 }
                 Hit::OffScreen => return Ok(Performed::default()),
             }
         }
-        let (sight, window) = self.own_window_at("drag", from).await?;
+        let (sight, window) = self.own_window_at("drag", from, source).await?;
         let (x11, id) = (sight.x11, window.id);
         self.move_pointer(&x11, id, from).await.map_err(unknown)?;
         let mut done = x11.run(|d| d.button(1, true)).await;
@@ -161,7 +171,7 @@ impl LinuxDevice {
         };
         let Some(area) = area else { return Err(self.screen.unseen("scroll")) };
         let point = area.center();
-        let (sight, window) = self.own_window_at("scroll", point).await?;
+        let (sight, window) = self.own_window_at("scroll", point, target).await?;
         let (x11, id) = (sight.x11, window.id);
         let before = x11.run(move |d| d.picture(area)).await?;
         let (right, down) = (notches(dx), notches(dy));

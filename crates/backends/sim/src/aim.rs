@@ -56,7 +56,7 @@ pub(crate) fn reaches(sim: &Sim, hit: usize, target: usize) -> bool {
 pub(crate) fn aim(sim: &mut Sim, addresses: &mut Addresses, at: usize, options: AimOptions) -> Result<Aim> {
     let id = sim.dom().nodes[at].id;
     bring_into_view(sim, id);
-    let nowhere = |rect: Rect| Aim { rect, point: rect.center(), hit: Hit::OffScreen };
+    let nowhere = |rect: Rect| Aim { rect, point: rect.center(), hit: Hit::OffScreen, pointed: false };
     let Some(at) = sim.dom().find(id) else { return Ok(nowhere(Rect::default())) };
     let layout = sim.layout();
     let rect = layout.rects[at].unwrap_or_default();
@@ -66,16 +66,18 @@ pub(crate) fn aim(sim: &mut Sim, addresses: &mut Addresses, at: usize, options: 
     let reached = hit(sim, addresses, at, point);
     // What lies over it must not even feel the pointer.
     if !options.pointer || reached != Hit::Target {
-        return Ok(Aim { rect, point, hit: reached });
+        return Ok(Aim { rect, point, hit: reached, pointed: false });
     }
     if sim.patches.shift_on_arrival() {
         sim.hover = None;
         sim.refresh();
     }
     sim.point_at(point.0, point.1);
-    let Some(at) = sim.dom().find(id) else { return Ok(nowhere(Rect::default())) };
+    let Some(at) = sim.dom().find(id) else {
+        return Ok(Aim { pointed: true, ..nowhere(Rect::default()) });
+    };
     let rect = sim.layout().rects[at].unwrap_or_default();
-    Ok(Aim { rect, point, hit: hit(sim, addresses, at, point) })
+    Ok(Aim { rect, point, hit: hit(sim, addresses, at, point), pointed: true })
 }
 
 /// What an input at a point would reach, seen from its target.

@@ -23,7 +23,7 @@ impl WebDevice {
     /// Scroll into view, take the point, hit-test, move the pointer there, let the page react, hit-test again.
     pub(crate) async fn aim_at(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
         let Place { world, id } = self.placed(handle)?;
-        let mut round = 1;
+        let (mut round, mut pointed) = (1, false);
         loop {
             let steps = self.steps(&world).await?;
             let aimed: Option<Aimed> = self.tab.call(&world, "aim", (id,)).await?;
@@ -31,9 +31,9 @@ impl WebDevice {
             let bounds = bounds.map(|bounds| outward(rect(bounds), &steps));
             let (Some(bounds), Some(inside)) = (bounds, point) else {
                 let rect = bounds.unwrap_or_default();
-                return Ok(Aim { rect, point: rect.center(), hit: Hit::OffScreen });
+                return Ok(Aim { rect, point: rect.center(), hit: Hit::OffScreen, pointed });
             };
-            let mut aim = Aim { rect: bounds, point: to_tab(inside, &steps), hit: Hit::Target };
+            let mut aim = Aim { rect: bounds, point: to_tab(inside, &steps), hit: Hit::Target, pointed };
             aim.hit = match hit {
                 Some(hit) if steps.is_empty() => hit.in_scope(world.scope),
                 _ => self.hit_test(&world, id, inside, &steps).await?,
@@ -48,6 +48,7 @@ impl WebDevice {
                 return Ok(aim);
             }
             self.bring_pointer(&world, inside, aim.point, &steps).await?;
+            (pointed, aim.pointed) = (true, true);
             // The pointer's arrival may have moved everything: what is there *now*?
             (aim.hit, aim.rect) = match steps.is_empty() {
                 true => {

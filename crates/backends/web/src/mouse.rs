@@ -157,7 +157,7 @@ impl WebDevice {
         if let Some(target) = target {
             match self.hit_from_tab(target, to).await? {
                 Hit::Target => {}
-                Hit::Covered { what, .. } => {
+                Hit::Covered { what, .. } | Hit::Held { what, .. } => {
                     let landed = Landed::Elsewhere { what, stopped: true };
                     return Ok(Performed { handled: true, landed, ..Performed::default() });
                 }

@@ -1,8 +1,8 @@
 //! The last steps of an act: whether the target takes this input, sending it, and where it landed.
 
-use super::{How, REST, Reach, Ready, TRIES, WHAT};
+use super::{How, REST, Reach, Ready, TRIES};
 use crate::cx::Cx;
-use crate::device::{Action, Landed, Performed};
+use crate::device::{Action, Landed, Performed, WHAT};
 use crate::error::{Dispatched, Error, ErrorCode, Result};
 use crate::target::Target;
 use std::sync::atomic::Ordering;

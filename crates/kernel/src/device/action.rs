@@ -1,9 +1,13 @@
 //! Aiming, acting, and what became of it.
 
+use crate::error::{Error, ErrorCode};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
-use stickpin_tree::{Handle, Rect};
+use stickpin_tree::{Handle, Rect, escape};
+
+/// Characters of what a device says is in the way.
+pub(crate) const WHAT: usize = 200;
 
 /// How to aim.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,6 +27,8 @@ pub struct Aim {
     pub point: (f64, f64),
     /// What is at that point.
     pub hit: Hit,
+    /// Whether the pointer was moved: the app may have felt that, whatever it would hit.
+    pub pointed: bool,
 }
 
 /// What a press at a point would reach.
@@ -37,8 +43,40 @@ pub enum Hit {
         /// It in words: `dialog "Cookies"`.
         what: String,
     },
+    /// A menu, a list or another pop-up is open and takes every input beside it, which only closes it.
+    Held {
+        /// Its handle, if it has one.
+        by: Option<Handle>,
+        /// It in words: `the pop-up of button "More"`.
+        what: String,
+    },
     /// The element has no box, or could not be brought into view.
     OffScreen,
+}
+
+impl Hit {
+    /// Why an input for the target, `words`, is not sent; none when it would reach it.
+    #[must_use]
+    pub fn refusal(&self, words: &str) -> Option<Error> {
+        Some(match self {
+            Self::Target => return None,
+            Self::Covered { what, .. } => Error::new(
+                ErrorCode::ElementCovered,
+                format!("{words} is covered by {}, which would receive the input", escape(what, WHAT)),
+            )
+            .hint("close or move what covers it; --timeout MS waits until it is gone"),
+            Self::Held { what, .. } => Error::new(
+                ErrorCode::ElementCovered,
+                format!("{} is open, and takes the input before {words} gets it", escape(what, WHAT)),
+            )
+            .hint("stickpin key Escape closes it; --timeout MS waits until it is gone"),
+            Self::OffScreen => Error::new(
+                ErrorCode::ElementOffscreen,
+                format!("{words} has no place on the screen and cannot be scrolled into view"),
+            )
+            .hint("stickpin scroll, or open what it is in"),
+        })
+    }
 }
 
 /// Mouse buttons.

@@ -243,8 +243,14 @@ async fn guards_answer_with_what_is_in_the_way() {
     let (code, r) = b.fails("press", json!({ "target": "@e3" })).await;
     assert_eq!(code, "ELEMENT_COVERED");
     assert!(text(&r).contains("covered by dialog \"Cookies\""), "{}", text(&r));
-    b.fake.world().offscreen.push(4);
     b.fake.world().covered.clear();
+    b.fake.world().held = Some("the pop-up of button \"More\"".to_owned());
+    let (code, r) = b.fails("press", json!({ "target": "@e3" })).await;
+    assert_eq!(code, "ELEMENT_COVERED");
+    assert!(text(&r).contains("the pop-up of button \"More\" is open"), "{}", text(&r));
+    assert!(r.error.unwrap().hint.contains("key Escape"));
+    b.fake.world().held = None;
+    b.fake.world().offscreen.push(4);
     let (code, _) = b.fails("press", json!({ "target": "@e3" })).await;
     assert_eq!(code, "ELEMENT_OFFSCREEN");
     assert!(b.log().is_empty());

@@ -383,6 +383,16 @@ async fn a_hover_that_is_refused_sent_nothing() {
     b.fake.world().replace("Mail 1", "Mail 7");
     let (_, r) = b.fails("hover", json!({ "target": &old })).await;
     assert_eq!(r.error.unwrap().dispatched, Dispatched::No);
+    // What is covered does not feel the pointer; what the pointer's arrival covered has.
+    let now = ref_after(&b, "Mail 7", "Delete").await;
+    b.fake.world().covered.insert(11, "dialog \"Cookies\"".to_owned());
+    let (code, r) = b.fails("hover", json!({ "target": &now })).await;
+    assert_eq!((code, r.error.unwrap().dispatched), ("ELEMENT_COVERED", Dispatched::No));
+    b.fake.world().covered.clear();
+    b.fake.world().on_pointer =
+        Some(Box::new(|w| drop(w.covered.insert(11, "tooltip \"Deletes\"".to_owned()))));
+    let (code, r) = b.fails("hover", json!({ "target": &now })).await;
+    assert_eq!((code, r.error.unwrap().dispatched), ("ELEMENT_COVERED", Dispatched::Unknown));
 }
 
 #[tokio::test(start_paused = true)]

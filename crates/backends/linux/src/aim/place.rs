@@ -47,14 +47,20 @@ pub(super) struct Placed {
     pub(super) frame: Option<Rect>,
 }
 
-/// Indices from an object up to its window, itself first.
-pub(crate) fn chain(picture: &Picture, at: usize) -> Vec<usize> {
+/// What each object lies in; 0, the app, for those that lie in nothing.
+pub(super) fn parents(picture: &Picture) -> Vec<usize> {
     let mut above = vec![0; picture.objects.len()];
     for (parent, object) in picture.objects.iter().enumerate() {
         for &child in &object.children {
             above[child] = parent;
         }
     }
+    above
+}
+
+/// Indices from an object up to its window, itself first.
+pub(crate) fn chain(picture: &Picture, at: usize) -> Vec<usize> {
+    let above = parents(picture);
     let mut out = vec![at];
     while let Some(&last) = out.last() {
         let parent = above[last];
@@ -75,17 +81,22 @@ fn is_entry(role: Option<u32>) -> bool {
 
 /// Where in a way up the pop-up begins that shows the object, if one does: the place of what that pop-up holds.
 pub(super) fn popup_in(picture: &Picture, chain: &[usize]) -> Option<usize> {
-    let role = |i: usize| chain.get(i).map(|&at| picture.objects[at].role);
-    (1..chain.len()).find(|&i| match picture.toolkit {
-        Toolkit::Gtk4 => picture.objects[chain[i]].name == POPOVER,
-        _ => match role(i) {
-            Some(n::MENU | n::POPUP_MENU) => true,
+    (1..chain.len()).find(|&i| holds_popup(picture, chain[i], chain[i - 1], chain.get(i + 1).copied()))
+}
+
+/// Whether a child of an object, which lies in another one, is shown in a pop-up.
+pub(super) fn holds_popup(picture: &Picture, at: usize, child: usize, above: Option<usize>) -> bool {
+    let role = |at: usize| picture.objects[at].role;
+    match picture.toolkit {
+        Toolkit::Gtk4 => picture.objects[at].name == POPOVER,
+        _ => match role(at) {
+            n::MENU | n::POPUP_MENU => true,
             // GTK 3 puts the entries of a menu that a button opened into the button.
-            Some(parent) if is_entry(role(i - 1)) => parent != n::MENU_BAR,
-            Some(n::LIST | n::LIST_BOX | n::TREE | n::TABLE) => role(i + 1) == Some(n::COMBO_BOX),
+            parent if is_entry(Some(role(child))) => parent != n::MENU_BAR,
+            n::LIST | n::LIST_BOX | n::TREE | n::TABLE => above.map(role) == Some(n::COMBO_BOX),
             _ => false,
         },
-    })
+    }
 }
 
 /// The scrolling containers that an object is shown in, the innermost first. A pop-up hangs over those around its opener.

@@ -4,8 +4,8 @@ use super::windows::pixel;
 use super::{Display, Fault};
 use stickpin_kernel::device::Button;
 use x11rb::protocol::xproto::{
-    BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConnectionExt, KEY_PRESS_EVENT, KEY_RELEASE_EVENT, KeyButMask,
-    MOTION_NOTIFY_EVENT,
+    BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConnectionExt, EventMask, GrabMode, GrabStatus,
+    KEY_PRESS_EVENT, KEY_RELEASE_EVENT, KeyButMask, MOTION_NOTIFY_EVENT,
 };
 use x11rb::protocol::xtest::ConnectionExt as _;
 
@@ -56,6 +56,23 @@ impl Display {
     /// Presses a key, or lets it go.
     pub(super) fn key(&self, code: u8, down: bool) -> Result<(), Fault> {
         self.fake(if down { KEY_PRESS_EVENT } else { KEY_RELEASE_EVENT }, code, 0, 0)
+    }
+
+    /// Whether somebody holds the pointer, as open menus do: all input goes to them then. Asked by asking for it with a
+    /// window that is never shown: the server refuses that, too, and says so only when nobody else has it (`GrabDevice` of
+    /// its `dix/events.c` looks at that first), so nothing is taken and nobody notices.
+    pub(crate) fn pointer_held(&self) -> Result<bool, Fault> {
+        let (mode, none, now) = (GrabMode::ASYNC, x11rb::NONE, x11rb::CURRENT_TIME);
+        let ours =
+            self.conn.grab_pointer(false, self.own, EventMask::NO_EVENT, mode, mode, none, none, now)?;
+        // A menu that was opened without our pointer holds the one that every server has.
+        let core = match self.has_seat() {
+            true => Some(self.ask_core_pointer()?),
+            false => None,
+        };
+        let held = |status| matches!(status, GrabStatus::ALREADY_GRABBED | GrabStatus::FROZEN);
+        let ours = held(ours.reply()?.status);
+        Ok(core.map(|core| core.reply()).transpose()?.is_some_and(|core| held(core.status)) || ours)
     }
 
     /// Where the pointer is.

@@ -3,11 +3,13 @@
 
 use super::{Display, Fault};
 use x11rb::connection::RequestConnection;
+use x11rb::cookie::Cookie;
 use x11rb::protocol::xinput::{
-    self, ChangeMode, ConnectionExt as _, DeviceId, DeviceType, HierarchyChange, HierarchyChangeData,
-    HierarchyChangeDataAddMaster, HierarchyChangeDataRemoveMaster,
+    self, ChangeMode, ConnectionExt as _, DeviceId, DeviceType, GrabOwner, HierarchyChange,
+    HierarchyChangeData, HierarchyChangeDataAddMaster, HierarchyChangeDataRemoveMaster, XIGrabDeviceReply,
 };
-use x11rb::protocol::xproto::Window as WindowId;
+use x11rb::protocol::xproto::{GrabMode, Window as WindowId};
+use x11rb::rust_connection::RustConnection;
 
 /// How our devices are called; the id of our window follows.
 const NAME: &str = "stickpin-";
@@ -115,6 +117,13 @@ impl Display {
     /// Whether the pointer and the keyboard are our own.
     pub(crate) fn has_seat(&self) -> bool {
         self.seat.is_some()
+    }
+
+    /// Asks for the pointer that every server has, with a window that is never shown.
+    pub(super) fn ask_core_pointer(&self) -> Result<Cookie<'_, RustConnection, XIGrabDeviceReply>, Fault> {
+        let (mode, none, now) = (GrabMode::ASYNC, x11rb::NONE, x11rb::CURRENT_TIME);
+        let owner = GrabOwner::NO_OWNER;
+        Ok(self.conn.xinput_xi_grab_device(self.own, now, none, CORE.0, mode, mode, owner, &[])?)
     }
 
     /// Gives our keyboard's focus to a window. Where the keyboard is everybody's, the window manager decides.

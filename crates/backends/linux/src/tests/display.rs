@@ -45,6 +45,25 @@ impl Stage {
 }
 
 #[tokio::test]
+async fn who_asks_whether_the_pointer_is_held_takes_nothing() {
+    let Some(stage) = Stage::new().await else { return };
+    let held = || stage.x11.run(|d| d.pointer_held());
+    assert!(!held().await.unwrap());
+    stage.window.hold_pointer(true);
+    assert!(held().await.unwrap());
+    stage.window.hold_pointer(false);
+    assert!(!held().await.unwrap() && !held().await.unwrap());
+    // Nor does one with a pointer of its own, which also knows of the one that every server has.
+    let own = X11::connect(address(&stage.private, true)).await.unwrap();
+    stage.window.hold_pointer(true);
+    assert!(own.run(|d| d.pointer_held()).await.unwrap());
+    stage.window.hold_pointer(false);
+    assert!(!own.run(|d| d.pointer_held()).await.unwrap());
+    drop(own);
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn windows_are_known_by_process_title_and_place() {
     let Some(stage) = Stage::new().await else { return };
     let window = stage.window(stage.window.id).await;

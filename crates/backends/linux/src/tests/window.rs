@@ -7,8 +7,8 @@ use std::time::Duration;
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
-    AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt, CreateWindowAux, EventMask, PropMode,
-    WindowClass,
+    AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt, CreateWindowAux, EventMask, GrabMode,
+    GrabStatus, PropMode, WindowClass,
 };
 use x11rb::reexports::x11rb_protocol::parse_display::parse_display;
 use x11rb::rust_connection::{DefaultStream, RustConnection};
@@ -110,6 +110,18 @@ impl TestWindow {
     /// What it has received so far.
     pub(super) fn received(&self) -> Vec<String> {
         self.events.try_iter().collect()
+    }
+
+    /// Holds the pointer, as an open menu does, or lets it go.
+    pub(super) fn hold_pointer(&self, on: bool) {
+        let (mode, none, now) = (GrabMode::ASYNC, x11rb::NONE, x11rb::CURRENT_TIME);
+        if on {
+            let held =
+                self.conn.grab_pointer(true, self.id, EventMask::BUTTON_PRESS, mode, mode, none, none, now);
+            assert_eq!(held.unwrap().reply().unwrap().status, GrabStatus::SUCCESS);
+        } else {
+            self.conn.ungrab_pointer(now).unwrap().check().unwrap();
+        }
     }
 
     pub(super) fn minimise(&self) {

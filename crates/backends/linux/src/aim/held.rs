@@ -1,0 +1,182 @@
+//! What takes the pointer before everything else: an open menu, a list, a pop-up. What is pressed beside it receives
+//! nothing, because the press only closes that.
+//!
+//! The X server says whether anybody holds the pointer; that alone may also be a drag, so a pop-up has to be there, too.
+//! GTK 3 draws its popovers inside their window and takes nothing from the server: those say that they are modal.
+
+use super::place::{Sight, chain, holds_popup, parents, popup_in};
+use crate::bus::Toolkit;
+use crate::device::LinuxDevice;
+use crate::display::{Presence, Window};
+use crate::model::Picture;
+use crate::roles::number as role;
+use crate::states;
+use stickpin_kernel::Result;
+use stickpin_kernel::device::Hit;
+use stickpin_tree::{Handle, NodeRef, Role, quote};
+
+impl LinuxDevice {
+    /// What takes an input for an object in this window before it can get there: [`Hit::Held`], or [`Hit::Target`] when
+    /// nothing does. Of a bare point there is no object.
+    pub(crate) async fn held(&mut self, at: Option<usize>, window: &Window, sight: &Sight) -> Result<Hit> {
+        let Some(picture) = self.last.as_ref().map(|last| &last.picture) else { return Ok(Hit::Target) };
+        if let Some(panel) = at.and_then(|at| modal_panel(picture, at)) {
+            return Ok(self.held_by(Some(panel)));
+        }
+        let popups = || sight.windows.iter().filter(|w| w.popup && w.presence == Presence::Shown);
+        let inside = popups().any(|popup| popup.id == window.id);
+        let open = open_beside(picture, at);
+        // What is in a pop-up itself is held by another one only that was opened from there.
+        let there = if inside { open.is_some() } else { popups().next().is_some() };
+        if !there || !sight.x11.run(|d| d.pointer_held()).await? {
+            return Ok(Hit::Target);
+        }
+        Ok(self.held_by(open))
+    }
+
+    /// The element of a handle as the last tree has it, in words.
+    pub(crate) fn words(&self, handle: Handle) -> Option<String> {
+        self.last.as_ref()?.tree.find_handle(handle).map(words)
+    }
+
+    fn held_by(&mut self, popup: Option<usize>) -> Hit {
+        let (by, what) = match popup.zip(self.last.as_ref()) {
+            Some((at, last)) => {
+                let above = chain(&last.picture, at);
+                let handles: Vec<_> =
+                    above.iter().map(|&i| self.ids.handle(&last.picture.objects[i].path)).collect();
+                let mut nodes = handles.iter().filter_map(|handle| last.tree.find_handle(*handle));
+                let named = |n: &NodeRef<'_>| !n.name().is_empty() && n.role() != Role::Window;
+                let inside = nodes.clone().next().and_then(|n| n.subtree().find(named));
+                let what = match nodes.find(named) {
+                    Some(opener) => format!("the pop-up of {}", words(opener)),
+                    None => inside.map_or_else(unnamed, |node| format!("the pop-up with {}", words(node))),
+                };
+                (handles.first().copied(), what)
+            }
+            None => (None, unnamed()),
+        };
+        Hit::Held { by, what }
+    }
+}
+
+fn words(node: NodeRef<'_>) -> String {
+    match node.name() {
+        "" => node.role().to_string(),
+        name => format!("{} {}", node.role(), quote(name)),
+    }
+}
+
+fn unnamed() -> String {
+    "a pop-up".to_owned()
+}
+
+/// A modal pop-up of GTK 3 in the window of an object, which is not in it.
+fn modal_panel(picture: &Picture, at: usize) -> Option<usize> {
+    if picture.toolkit != Toolkit::Gtk3 {
+        return None;
+    }
+    let above = chain(picture, at);
+    let top = above.last();
+    let modal = |at: &usize| {
+        let object = &picture.objects[*at];
+        object.role == role::PANEL && object.shown && object.is(states::MODAL)
+    };
+    let beside = |panel: &usize| !above.contains(panel) && chain(picture, *panel).last() == top;
+    (0..picture.objects.len()).filter(modal).find(beside)
+}
+
+/// An open pop-up that an object is not in: for one in a pop-up itself, one that was opened from there. Menus are no
+/// hindrance to the entries of those that they came from.
+fn open_beside(picture: &Picture, at: Option<usize>) -> Option<usize> {
+    let above = at.map(|at| chain(picture, at)).unwrap_or_default();
+    let own = popup_in(picture, &above).map(|popup| above[popup]);
+    let parents = parents(picture);
+    let is_open = |&popup: &usize| {
+        let mut children = picture.objects[popup].children.iter();
+        let over = Some(parents[popup]).filter(|&over| over != 0);
+        picture.objects[popup].shown
+            && children.any(|&c| picture.objects[c].shown && holds_popup(picture, popup, c, over))
+    };
+    let is_menu = |popup: usize| matches!(picture.objects[popup].role, role::MENU | role::POPUP_MENU);
+    let beside = |&popup: &usize| match own {
+        Some(own) => {
+            let from = chain(picture, popup);
+            from.contains(&own) && !above.contains(&popup) && !is_menu(popup)
+        }
+        None => !above.contains(&popup),
+    };
+    (0..picture.objects.len()).filter(is_open).find(beside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Object;
+
+    fn object(role: u32, states: u64, children: &[usize]) -> Object {
+        Object { role, states, children: children.to_vec(), shown: true, ..Object::default() }
+    }
+
+    /// A window with a menu bar of two menus, the first of which is open, a combo box that is open, and a button.
+    fn picture() -> Picture {
+        let objects = vec![
+            object(75, 0, &[1]),
+            object(role::FRAME, 0, &[2, 6, 8]),
+            object(role::MENU_BAR, 0, &[3, 5]),
+            object(role::MENU_ITEM, 0, &[4]),
+            object(role::MENU_ITEM, 0, &[]),
+            object(role::MENU_ITEM, 0, &[]),
+            object(role::COMBO_BOX, 0, &[7]),
+            object(role::LIST, 0, &[9]),
+            object(role::PUSH_BUTTON, 0, &[]),
+            object(role::LIST_ITEM, 0, &[]),
+        ];
+        Picture { toolkit: Toolkit::Qt, objects, truncated: false }
+    }
+
+    #[test]
+    fn an_open_pop_up_is_beside_what_is_not_in_it() {
+        let mut picture = picture();
+        assert_eq!(open_beside(&picture, Some(8)), Some(3), "the open menu");
+        assert_eq!(open_beside(&picture, Some(5)), Some(3), "the next menu of the bar");
+        picture.objects[4].shown = false;
+        assert_eq!(open_beside(&picture, Some(8)), Some(7), "the open list");
+        assert_eq!(open_beside(&picture, Some(9)), None, "an option of it");
+        picture.objects[9].shown = false;
+        assert_eq!(open_beside(&picture, Some(8)), None);
+    }
+
+    #[test]
+    fn a_list_that_was_opened_in_a_pop_up_is_beside_what_else_is_there() {
+        let mut picture = picture();
+        picture.toolkit = Toolkit::Gtk4;
+        // A pop-up with a button and another pop-up in it.
+        picture.objects[6].children.clear();
+        picture.objects[7].children.clear();
+        picture.objects[2] = object(role::FILLER, 0, &[3, 4]);
+        picture.objects[2].name = super::super::place::POPOVER.to_owned();
+        picture.objects[3] = object(role::PUSH_BUTTON, 0, &[]);
+        picture.objects[4] = object(role::COMBO_BOX, 0, &[5]);
+        picture.objects[5] = object(role::FILLER, 0, &[9]);
+        picture.objects[5].name = super::super::place::POPOVER.to_owned();
+        assert_eq!(open_beside(&picture, Some(3)), Some(5));
+        assert_eq!(open_beside(&picture, Some(9)), None);
+        assert_eq!(open_beside(&picture, Some(8)), Some(2), "the outer one is named");
+        picture.objects[5].shown = false;
+        assert_eq!(open_beside(&picture, Some(3)), None);
+    }
+
+    #[test]
+    fn a_modal_panel_takes_what_is_beside_it_in_its_window() {
+        let mut picture = picture();
+        picture.toolkit = Toolkit::Gtk3;
+        picture.objects[6] = object(role::PANEL, states::MODAL, &[9]);
+        assert_eq!(modal_panel(&picture, 8), Some(6));
+        assert_eq!(modal_panel(&picture, 9), None, "it is inside");
+        picture.objects[6].shown = false;
+        assert_eq!(modal_panel(&picture, 8), None, "it is closed");
+        picture.objects[6] = object(role::PANEL, 0, &[9]);
+        assert_eq!(modal_panel(&picture, 8), None, "it takes nothing");
+    }
+}
