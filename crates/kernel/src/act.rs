@@ -55,6 +55,13 @@ pub(crate) struct How {
     pub(crate) receipt: bool,
 }
 
+impl How {
+    /// Whether nothing that comes of the act is waited for.
+    fn hastens(self) -> bool {
+        !self.receipt && self.settle.is_none()
+    }
+}
+
 /// A target that may be acted on now.
 #[derive(Debug, Clone)]
 pub(crate) struct Ready {
@@ -66,6 +73,8 @@ pub(crate) struct Ready {
     pub(crate) point: (f64, f64),
     /// It before the act.
     pub(crate) before: Option<Reading>,
+    /// It right behind the act, where that was asked in the same go.
+    pub(crate) behind: Option<Located>,
     /// Whether a press on it does something, as far as the device can tell.
     pub(crate) actionable: bool,
     /// Whether its content is secret.
@@ -184,6 +193,7 @@ impl Cx {
                 handle: Some(place.handle),
                 point: (0.0, 0.0),
                 before: Some(before.clone()),
+                behind: None,
                 actionable: place.tree.node(place.node).is(States::ACTIONABLE),
                 protected: place.tree.node(place.node).is(States::PROTECTED),
                 words: found.words(),

@@ -186,7 +186,12 @@ impl Cx {
     async fn changed_target(&mut self, ready: &Ready) -> Result<Option<String>> {
         let (Some(before), Some(handle)) = (&ready.before, ready.handle) else { return Ok(None) };
         let graded = self.device()?.info().grade != IdentityGrade::None;
-        if graded && let Some(Located { tree, node }) = self.device()?.glance(handle).await? {
+        let glanced = match &ready.behind {
+            Some(behind) => Some(behind.clone()),
+            None if graded => self.device()?.glance(handle).await?,
+            None => None,
+        };
+        if let Some(Located { tree, node }) = glanced {
             if Reading::of(tree.node(node)) == *before {
                 return Ok(None);
             }

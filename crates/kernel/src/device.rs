@@ -240,6 +240,20 @@ pub trait Device: Send + fmt::Debug {
     /// `UNSUPPORTED`, `BACKEND_LOST`, `TIMEOUT`; `dispatched` says whether the first input event was written.
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed>;
 
+    /// As [`Device::perform`], for those who wait for nothing that comes of it. Where the device can ask for the target in
+    /// the same go, it comes along as [`Device::glance`] would tell it right behind the act.
+    ///
+    /// # Errors
+    /// As [`Device::perform`].
+    async fn perform_and_glance(
+        &mut self,
+        action: &Action,
+        _target: Handle,
+        cancel: &CancellationToken,
+    ) -> Result<(Performed, Option<Located>)> {
+        Ok((self.perform(action, cancel).await?, None))
+    }
+
     /// Waits until the app is quiet, or `cap` is over. Ends at once where idleness can be proved.
     ///
     /// # Errors
@@ -451,7 +465,7 @@ pub enum Captured {
 }
 
 /// An element that was looked for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Located {
     /// The tree around it.
     pub tree: Arc<Tree>,

@@ -74,6 +74,8 @@ pub(crate) struct World {
     pub(crate) shots: usize,
     /// Whether its glances are cheap.
     pub(crate) glances: bool,
+    /// How often a target was told along with an act, by a device whose glances are cheap.
+    pub(crate) along: usize,
     /// How often it was captured.
     pub(crate) captures: usize,
     pub(crate) closed: usize,
@@ -177,6 +179,7 @@ impl Fake {
             still: Vec::new(),
             shots: 0,
             glances: false,
+            along: 0,
             captures: 0,
             closed: 0,
             opened: 0,
@@ -354,6 +357,20 @@ impl Device for FakeDevice {
         let world = self.fake.world();
         let found = world.top(x, y);
         Ok(found.map(|id| Handle { scope: 1, id }))
+    }
+
+    async fn perform_and_glance(
+        &mut self,
+        action: &Action,
+        target: Handle,
+        cancel: &CancellationToken,
+    ) -> Result<(Performed, Option<Located>)> {
+        let performed = self.perform(action, cancel).await?;
+        if !self.glances() {
+            return Ok((performed, None));
+        }
+        self.fake.world().along += 1;
+        Ok((performed, self.locate(target, &[]).await?))
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {

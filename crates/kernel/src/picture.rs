@@ -211,6 +211,7 @@ impl Cx {
                         handle: None,
                         point,
                         before: None,
+                        behind: None,
                         actionable: false,
                         protected: false,
                         words,
@@ -264,7 +265,8 @@ impl Cx {
             Some(acting) => Some(Acts::Reads(self.meaning(&located.tree, acting)?.to_string())),
             None => None,
         };
-        let ready = Ready { found, handle: Some(handle), point, before, actionable, protected, words };
+        let ready =
+            Ready { found, handle: Some(handle), point, before, behind: None, actionable, protected, words };
         Ok((ready, acts))
     }
 

@@ -71,6 +71,8 @@ pub fn measure(table: &mut Table, ours: &Stickpin, peers: Option<&Path>, runs: u
         }
         ours.run(&["open", what, "--private", "--relaunch"])?;
         let pid = app(program)?;
+        // Its window may be there before what is in it: Firefox shows its page a second or two later.
+        let before = at_rest(pid)?;
         let peer = match peers.filter(|_| program == "gnome-calculator") {
             Some(dir) => Some(Peer::fetch(&dir.join("agent-device"), pid)?),
             None => None,
@@ -80,7 +82,6 @@ pub fn measure(table: &mut Table, ours: &Stickpin, peers: Option<&Path>, runs: u
         let words = if theirs.is_some() { format!("; beside {PACKAGE}") } else { String::new() };
         let words = format!("`snapshot -i` of {name}, whole process{words}");
         table.push(Row::against(&words, snapshot, theirs, "ms", bar));
-        let before = at_rest(pid)?;
         for _ in 0..SNAPSHOTS {
             ours.run(&["snapshot", "-i"])?;
         }

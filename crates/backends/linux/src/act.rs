@@ -4,9 +4,11 @@
 use crate::bus::{ACCESSIBLE, ACTION, Args, EDITABLE, Fault, PROPERTIES, SELECTION, Toolkit, VALUE};
 use crate::capture::ask::{listed, reference};
 use crate::device::{LinuxDevice, gone};
+use crate::looked::Glance;
 use crate::model::{Interfaces, Object};
 use crate::roles::{self, number as n};
 use crate::states as s;
+use crate::verify::Also;
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::{Action, Button, CancellationToken, Landed, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
@@ -92,12 +94,6 @@ impl LinuxDevice {
         if !object.has(Interfaces::ACTION) || !self.acts_itself(object.role) {
             return Ok(None);
         }
-        let pending = self.pending();
-        if !pending.is_zero() && self.activated.as_ref().is_some_and(|(path, _)| *path == object.path) {
-            // GTK 4 shows a button pressed for a moment first, and drops a second press in it.
-            tokio::time::sleep(pending).await;
-            self.listed = None;
-        }
         // Where it was looked at just now it was asked in the same go.
         let actions = match self.listed.take().filter(|(path, _)| *path == object.path) {
             Some((_, actions)) => actions,
@@ -108,14 +104,39 @@ impl LinuxDevice {
             self.activated = Some((object.path.clone(), Instant::now()));
         }
         let call = self.link.call(&object.path, ACTION, "DoAction", Args::new().int(index));
-        match tokio::time::timeout(DONE, call).await {
-            Ok(Ok(answer)) => Ok(answer.body().bool().unwrap_or(true).then(done)),
+        let wanted = matches!(self.glance, Some(Glance::Wanted(handle)) if handle == target);
+        let again = if wanted { self.itself(target) } else { None };
+        let glance = async {
+            match (&again, &self.last) {
+                (Some(again), Some(last)) => again.ask(&self.link, &last.picture, Also::Nothing).await.ok(),
+                _ => None,
+            }
+        };
+        // In this order: what is said of it then is said after the act.
+        let (answer, now) = tokio::join!(biased; tokio::time::timeout(DONE, call), glance);
+        let performed = match answer {
+            Ok(Ok(answer)) => answer.body().bool().unwrap_or(true).then(done),
             // It answered a moment ago, and this is what it left on: how it ended is looked at after the act.
-            Ok(Err(fault)) if fault.is_final() => Ok(Some(done())),
-            Ok(Err(fault)) => self.refused(&object.path, fault).await.map(|()| None),
+            Ok(Err(fault)) if fault.is_final() => Some(done()),
+            Ok(Err(fault)) => self.refused(&object.path, fault).await.map(|()| None)?,
             // It is busy with it, or shows a dialog from inside.
-            Err(_) => Ok(Some(done())),
+            Err(_) => Some(done()),
+        };
+        let seen = again.zip(now).filter(|_| performed.is_some());
+        // What cannot be told here is asked for after the act.
+        self.glance = seen.and_then(|(again, now)| self.with(&again, now).ok()?).map(Glance::Seen);
+        Ok(performed)
+    }
+
+    /// Waits until an element has done what it was last told to. GTK 4 shows a button pressed for a moment first, and drops
+    /// a second press in it. What it does then may make another thing of it: it is to be looked at after that.
+    pub(crate) async fn until_activated(&mut self, target: Handle) -> Result<()> {
+        let (path, pending) = (self.path(target)?, self.pending());
+        if !pending.is_zero() && self.activated.as_ref().is_some_and(|(at, _)| **at == *path) {
+            (self.listed, self.looked) = (None, None);
+            tokio::time::sleep(pending).await;
         }
+        Ok(())
     }
 
     /// The names of the actions that an object has.

@@ -9,10 +9,10 @@ mod hit;
 mod place;
 mod reveal;
 
-pub(crate) use place::{Sight, chain};
+pub(crate) use place::{Sight, chain, places};
 
 use crate::device::LinuxDevice;
-use crate::display::{Window, X11};
+use crate::display::{Presence, Window, X11};
 use crate::extents::{common, has};
 use place::Placed;
 use std::time::{Duration, Instant};
@@ -34,6 +34,7 @@ impl LinuxDevice {
     /// Brings an element into view, moves the pointer there if asked, and says what an input there would reach.
     pub(crate) async fn aim_at(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
         let (mut round, mut pointed, start) = (1, false, Instant::now());
+        self.until_activated(handle).await?;
         loop {
             let (mut aim, moved) = self.aim_once(handle, options).await?;
             pointed |= aim.pointed;
@@ -58,17 +59,23 @@ impl LinuxDevice {
         let Some(at) = self.index(handle) else { return Err(crate::device::gone()) };
         let aim = |rect: Rect, point, hit| Aim { rect, point, hit, pointed: false };
         let off_screen = |rect: Rect| (aim(rect, rect.center(), Hit::OffScreen), false);
-        let (mut sight, mut placed) = self.placed_in_sight(at).await?;
-        if placed.as_ref().is_none_or(|p| p.seen != Some(p.rect)) {
+        let by_action = options.press && self.presses_by_action(at);
+        let changes = self.heard.state().changes;
+        let places = self.looked.as_mut().filter(|_| by_action).and_then(|l| l.places(handle, changes));
+        // It is the look that counts unless something is moved on the way.
+        let looked = self.looked.take().filter(|_| places.is_some());
+        let (mut sight, mut placed, over) = self.placed_in_sight(at, places).await?;
+        let mut touched = placed.as_ref().is_none_or(|p| p.seen != Some(p.rect));
+        if touched {
             placed = self.scroll_into_view(at, sight.as_ref(), placed).await?;
         }
         let Some(Placed { rect, seen, offset, frame }) = placed else {
             return Ok(off_screen(Rect::default()));
         };
         let Some(seen) = seen else { return Ok(off_screen(rect)) };
-        let by_action = options.press && self.presses_by_action(at);
         let Some(look) = sight.take() else {
             // Nobody knows the windows: an action of its own reaches it all the same.
+            self.looked = looked.filter(|_| !touched);
             return Ok((aim(rect, seen.center(), Hit::Target), false));
         };
         let Some(window) = self.window_with(at, frame, &look.windows).await? else {
@@ -78,7 +85,10 @@ impl LinuxDevice {
             return Err(self.screen.unseen("find the window of the element"));
         };
         let mut look = look;
-        if window.presence != crate::display::Presence::Shown {
+        // Where there are pop-ups the app was asked which of them shows it.
+        touched |= look.windows.iter().any(|w| w.popup && w.pid == self.info.pid);
+        if window.presence != Presence::Shown {
+            touched = true;
             self.screen.present(&window).await?;
             look.windows = look.x11.run(|d| d.windows()).await?;
         }
@@ -88,7 +98,11 @@ impl LinuxDevice {
         let point = visible.center();
         let mut hit = match self.coming_dialog(at, &look.windows) {
             Some(what) => Hit::Covered { by: None, what },
-            None => self.window_hit(&window, point, &look).await?,
+            None if by_action && on_top(&look.windows, &window, point) => Hit::Target,
+            None => {
+                touched = true;
+                self.window_hit(&window, point, &look).await?
+            }
         };
         if matches!(hit, Hit::Covered { .. }) && self.has_come_elsewhere(at, &window, &look.x11).await? {
             return Ok(off_screen(rect));
@@ -96,7 +110,7 @@ impl LinuxDevice {
         // A pop-up is a window of its own: the app's window is asked about what lies under it.
         let inside = !by_action && !window.popup;
         if hit == Hit::Target {
-            hit = self.within_hit(at, point, offset, inside).await?;
+            hit = self.within_hit(at, point, offset, inside, over).await?;
         }
         let by_pointer = options.pointer && !by_action;
         if hit == Hit::Target && by_pointer {
@@ -108,7 +122,7 @@ impl LinuxDevice {
             // Its arrival may have shown or moved something.
             hit = match self.placed(at, Some(&look)).await? {
                 Some(now) if has(now.rect, point) => match self.window_hit(&window, point, &look).await? {
-                    Hit::Target => self.within_hit(at, point, now.offset, inside).await?,
+                    Hit::Target => self.within_hit(at, point, now.offset, inside, None).await?,
                     again => again,
                 },
                 now => {
@@ -117,6 +131,7 @@ impl LinuxDevice {
                 }
             };
         }
+        self.looked = looked.filter(|_| !touched && hit == Hit::Target);
         Ok((Aim { pointed, ..aim(rect, point, hit) }, false))
     }
 
@@ -134,5 +149,38 @@ impl LinuxDevice {
             d.delivered(window)
         })
         .await
+    }
+}
+
+/// Whether no window of the display can lie over this one at a point, by where they are alone: what their shapes leave
+/// free, the server knows. `windows` are the lowest first.
+fn on_top(windows: &[Window], window: &Window, point: (f64, f64)) -> bool {
+    let Some(at) = windows.iter().position(|w| w.id == window.id) else { return false };
+    let blocks = |w: &Window| w.modal && w.transient_for == Some(window.id);
+    let covers = |w: &Window| has(w.area, point) || has(w.whole(), point);
+    !windows.iter().any(blocks) && !windows[at + 1..].iter().any(covers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::display::Extents;
+    use crate::extents::tests::window;
+
+    #[test]
+    fn a_window_is_on_top_where_nothing_stands_above_it() {
+        let (low, high) = (window(1, "", (0.0, 0.0, 100.0, 100.0)), window(2, "", (50.0, 0.0, 100.0, 100.0)));
+        let all = |high: Window| vec![low.clone(), high];
+        assert!(on_top(&all(high.clone()), &low, (10.0, 10.0)));
+        assert!(!on_top(&all(high.clone()), &low, (60.0, 10.0)));
+        assert!(on_top(&all(high.clone()), &high, (60.0, 10.0)));
+        let decorated = Window { decoration: Extents { left: 45, ..Extents::default() }, ..high.clone() };
+        assert!(!on_top(&all(decorated), &low, (10.0, 10.0)), "its title bar counts");
+        let dialog = Window { modal: true, transient_for: Some(1), ..high };
+        assert!(
+            !on_top(&all(dialog), &low, (10.0, 10.0)),
+            "a modal dialog takes the input wherever it stands"
+        );
+        assert!(!on_top(&[], &low, (10.0, 10.0)), "a window that is not known");
     }
 }

@@ -6,6 +6,7 @@ use crate::capture::read;
 use crate::capture::tree::{self, Where};
 use crate::events::Heard;
 use crate::ids::Ids;
+use crate::looked::{Glance, Looked};
 use crate::model::Picture;
 use crate::screen::Screen;
 use crate::tables::Cells;
@@ -60,6 +61,10 @@ pub(crate) struct LinuxDevice {
     pub(crate) activated: Option<(String, Instant)>,
     /// The actions that an element listed when it was asked for last: its path and their names. A press takes them.
     pub(crate) listed: Option<(String, Vec<String>)>,
+    /// The look at what is about to be pressed.
+    pub(crate) looked: Option<Looked>,
+    /// A look at a target right behind the act on it.
+    pub(crate) glance: Option<Glance>,
     /// How long the last reading took.
     took: Duration,
     /// A reading after an act, for what comes next.
@@ -98,6 +103,8 @@ impl LinuxDevice {
             told: 0,
             activated: None,
             listed: None,
+            looked: None,
+            glance: None,
             took: Duration::ZERO,
             ahead: None,
         }
@@ -109,6 +116,7 @@ impl LinuxDevice {
     /// `BACKEND_LOST`, `TIMEOUT`.
     pub(crate) async fn look(&mut self, watch: &[Handle]) -> Result<Arc<Tree>> {
         self.ahead = None;
+        self.looked = None;
         // The counter first: what changes during the reading shows as a change since.
         let changes = self.heard.state().changes;
         let start = Instant::now();
@@ -225,6 +233,12 @@ impl LinuxDevice {
     }
 }
 
+/// An element in a tree.
+fn within(tree: Arc<Tree>, handle: Handle) -> Option<Located> {
+    let node = tree.find_handle(handle).map(|node| node.id());
+    node.map(|node| Located { tree, node })
+}
+
 /// The app is gone.
 pub(crate) fn lost(what: &str) -> Error {
     Error::new(ErrorCode::BackendLost, what.to_owned()).hint("stickpin open starts it again")
@@ -257,21 +271,23 @@ impl Device for LinuxDevice {
         if self.ids.path(handle.id).is_none() {
             return Ok(None);
         }
-        self.take_ahead().await?;
-        let tree = match self.still(handle, context).await? {
+        let tree = match self.just_looked(handle, context) {
             Some(tree) => tree,
-            None => self.look(&[]).await?,
+            None => {
+                self.take_ahead().await?;
+                match self.still(handle, context).await? {
+                    Some(tree) => tree,
+                    None => self.look(&[]).await?,
+                }
+            }
         };
-        let node = tree.find_handle(handle).map(|node| node.id());
-        Ok(node.map(|node| Located { tree, node }))
+        Ok(within(tree, handle))
     }
 
     async fn glance(&mut self, handle: Handle) -> Result<Option<Located>> {
         self.alive().await?;
         let tree = self.itself_now(handle).await?;
-        let located =
-            tree.and_then(|tree| tree.find_handle(handle).map(|node| node.id()).map(|node| (tree, node)));
-        Ok(located.map(|(tree, node)| Located { tree, node }))
+        Ok(tree.and_then(|tree| within(tree, handle)))
     }
 
     fn glances(&self) -> bool {
@@ -327,9 +343,22 @@ impl Device for LinuxDevice {
         self.alive().await?;
         // What is read while it acts is neither what was nor what comes of it.
         self.ahead = None;
+        self.looked = None;
         let performed = self.act(action, cancel).await;
         self.look_ahead();
         performed
+    }
+
+    async fn perform_and_glance(
+        &mut self,
+        action: &Action,
+        target: Handle,
+        cancel: &CancellationToken,
+    ) -> Result<(Performed, Option<Located>)> {
+        self.glance = Some(Glance::Wanted(target));
+        let performed = self.perform(action, cancel).await;
+        let glance = self.glance.take();
+        Ok((performed?, glance.and_then(Glance::seen).and_then(|tree| within(tree, target))))
     }
 
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {

@@ -191,6 +191,10 @@ pub(crate) struct Display {
     spares: Spares,
     clipboard: Clipboard,
     shared: Option<Shared>,
+    /// The windows, while nothing was told that may make others of them.
+    known: Option<Vec<Window>>,
+    /// Whether windows of others are watched for that: not on a display that somebody else uses, where there is much to tell.
+    watches: bool,
     /// Answers to pings of windows: what was sent along.
     pongs: Vec<u32>,
     pinged: u32,
@@ -223,6 +227,8 @@ impl Display {
             spares: Spares::default(),
             clipboard: Clipboard::default(),
             shared: None,
+            known: None,
+            watches: !address.shared,
             pongs: Vec::new(),
             pinged: 0,
         };
@@ -288,6 +294,9 @@ impl Display {
     }
 
     fn handle(&mut self, event: Event) -> Result<(), Fault> {
+        if windows::may_change(&event, &self.atoms) {
+            self.known = None;
+        }
         match event {
             Event::MappingNotify(_) => self.keymap = None,
             Event::ClientMessage(message) => self.pongs.extend(windows::pong(&message, &self.atoms)),

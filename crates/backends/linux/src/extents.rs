@@ -92,11 +92,12 @@ pub(crate) fn has(rect: Rect, (x, y): (f64, f64)) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::display::Extents;
 
-    fn window(id: u32, title: &str, area: (f64, f64, f64, f64)) -> Window {
+    /// A window of the app's process, without shadow or decoration.
+    pub(crate) fn window(id: u32, title: &str, area: (f64, f64, f64, f64)) -> Window {
         Window {
             id,
             frame: id + 1000,

@@ -18,6 +18,7 @@ mod events;
 mod extents;
 mod ids;
 mod keyboard;
+mod looked;
 mod model;
 mod mouse;
 mod names;

@@ -51,6 +51,7 @@ impl LinuxDevice {
     ) -> Result<Performed> {
         let before: Vec<String> = self.choosers();
         let press = Action::press(point, Some(target));
+        self.until_activated(target).await?;
         let mut performed = match self.press(target).await? {
             Some(performed) => performed,
             None => self.press_at(&press, cancel).await?,

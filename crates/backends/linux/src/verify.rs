@@ -4,11 +4,13 @@
 //! Silence alone proves nothing, because toolkits do not signal everything. So the element, all that is above it, its row,
 //! and what its record is told by are asked again; any difference means that the app is read anew.
 
-use crate::bus::{Fault, Link, guest};
-use crate::capture::ask::{Ask, Questions};
+use crate::aim;
+use crate::bus::{Fault, Link, ROOT, Toolkit, guest};
+use crate::capture::ask::{Ask, Cached, Questions, cached};
 use crate::capture::read::may_be_socket;
 use crate::capture::tree;
 use crate::device::LinuxDevice;
+use crate::looked::Looked;
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
 use crate::states;
@@ -24,16 +26,28 @@ const MOST: usize = 120;
 /// Children of one object that are compared.
 const CHILDREN: usize = 200;
 
+/// Objects that GTK 4 may have for each that is asked again, for all of them to be asked for in one question: each costs it
+/// 10 µs then, and the four questions about one some 50 each.
+const FOR_EACH: usize = 16;
+
 /// Characters of a text that are read again.
 const CHARACTERS: usize = 2_000;
 
 impl LinuxDevice {
-    /// The last tree, if it still holds for this element.
+    /// The last tree, if this element was looked at just now and has only been aimed at since.
+    pub(crate) fn just_looked(&mut self, handle: Handle, context: &[Handle]) -> Option<Arc<Tree>> {
+        let changes = self.heard.state().changes;
+        let looked = self.looked.take().filter(|looked| looked.is_after_aim(handle, context, changes));
+        looked.and(self.last.as_ref()).map(|last| Arc::clone(&last.tree))
+    }
+
+    /// The last tree, if it still holds for this element. What is pressed by its own action is asked before that where it
+    /// is, for the aim that comes next.
     ///
     /// # Errors
     /// `BACKEND_LOST`, `TIMEOUT`.
     pub(crate) async fn still(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Arc<Tree>>> {
-        self.listed = None;
+        (self.listed, self.looked) = (None, None);
         let seen = self.seen;
         let again = self.last.as_ref().filter(|_| self.heard.state().changes == seen).and_then(|last| {
             let path = |h: Handle| self.ids.path(h.id).map(|p| &**p);
@@ -41,7 +55,19 @@ impl LinuxDevice {
         });
         if let Some((again, last)) = again {
             let by_action = self.presses_by_action(again.target());
-            match again.ask(&self.link, &last.picture, by_action).await {
+            let now = if by_action {
+                let (link, at) = (&self.link, again.target());
+                let places = aim::places(link, &mut self.screen, &last.picture, at);
+                // In this order: what is said of the element is said after where it is.
+                let (places, now) =
+                    tokio::join!(biased; places, again.ask(link, &last.picture, Also::Actions));
+                // Where a display does not answer the aim says so.
+                self.looked = places.map(|places| Looked::now(handle, context, seen, places));
+                now
+            } else {
+                again.ask(&self.link, &last.picture, Also::Signals).await
+            };
+            match now {
                 Ok(now) if self.heard.state().changes == seen && now.same => {
                     self.listed = now.actions.map(|actions| (now.objects[0].path.clone(), actions));
                     return Ok(Some(Arc::clone(&last.tree)));
@@ -50,6 +76,7 @@ impl LinuxDevice {
                 Err(fault) => return Err(self.failed(fault).await),
             }
         }
+        self.looked = None;
         // What was signalled until now belongs to what is read next.
         self.hear().await.map(|()| None)
     }
@@ -68,15 +95,28 @@ impl LinuxDevice {
     /// # Errors
     /// `BACKEND_LOST`, `TIMEOUT`.
     pub(crate) async fn itself_now(&mut self, handle: Handle) -> Result<Option<Arc<Tree>>> {
-        let path = |h: Handle| self.ids.path(h.id).map(|p| &**p);
-        let again =
-            self.last.as_ref().and_then(|last| Some((Again::itself(&last.picture, path, handle)?, last)));
-        let Some((again, last)) = again else { return self.hear().await.map(|()| None) };
-        let now = match again.ask(&self.link, &last.picture, false).await {
-            Ok(now) if now.same => return Ok(Some(Arc::clone(&last.tree))),
-            Ok(now) => now,
-            Err(fault) => return Err(self.failed(fault).await),
+        let again = self.itself(handle);
+        let Some((again, last)) = again.as_ref().zip(self.last.as_ref()) else {
+            return self.hear().await.map(|()| None);
         };
+        match again.ask(&self.link, &last.picture, Also::Signals).await {
+            Ok(now) => self.with(again, now),
+            Err(fault) => Err(self.failed(fault).await),
+        }
+    }
+
+    /// What is to be asked of an element by itself.
+    pub(crate) fn itself(&self, handle: Handle) -> Option<Again> {
+        let path = |h: Handle| self.ids.path(h.id).map(|p| &**p);
+        self.last.as_ref().and_then(|last| Again::itself(&last.picture, path, handle))
+    }
+
+    /// The last tree with what was answered in its place.
+    pub(crate) fn with(&mut self, again: &Again, now: Now) -> Result<Option<Arc<Tree>>> {
+        let Some(last) = &self.last else { return Ok(None) };
+        if now.same {
+            return Ok(Some(Arc::clone(&last.tree)));
+        }
         let Some(picture) = again.put(now, &last.picture) else { return Ok(None) };
         tree::build(&picture, &mut self.ids, &self.at, &[])
             .map(|tree| Some(Arc::new(tree)))
@@ -84,9 +124,19 @@ impl LinuxDevice {
     }
 }
 
+/// What is to be known beside what is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Also {
+    Nothing,
+    /// What the app signalled until it answered: also what an act did, which is told in the notices that are taken next.
+    Signals,
+    /// That, and last of all which actions the element has.
+    Actions,
+}
+
 /// The objects that are asked again.
 #[derive(Debug, PartialEq, Eq)]
-struct Again {
+pub(crate) struct Again {
     /// The element is the first.
     objects: Vec<usize>,
     /// Those whose children are compared, too.
@@ -95,7 +145,7 @@ struct Again {
 
 /// What was asked again, as it is now.
 #[derive(Debug)]
-struct Now {
+pub(crate) struct Now {
     /// In the order in which they were asked for.
     objects: Vec<Object>,
     /// Whether all of them are still there, with the same children.
@@ -190,20 +240,31 @@ impl Again {
             .try_for_each(|&c| self.whole(picture, c, seen))
     }
 
-    /// Asks again, and compares. What the app signalled until then has been heard: also what an act did, which is told in
-    /// the notices that are taken next. `actions`: which ones the element has is asked, too, last of all.
-    async fn ask(&self, link: &Link, picture: &Picture, actions: bool) -> std::result::Result<Now, Fault> {
+    /// Asks again, and compares.
+    pub(crate) async fn ask(
+        &self,
+        link: &Link,
+        picture: &Picture,
+        also: Also,
+    ) -> std::result::Result<Now, Fault> {
         let old: Vec<&Object> = self.objects.iter().map(|&at| &picture.objects[at]).collect();
         let objects = old.iter().map(|&object| object.clone()).collect();
         let mut now = Picture { toolkit: picture.toolkit, objects, truncated: false };
         let mut questions = Questions::default();
+        let all = link.toolkit == Toolkit::Gtk4 && picture.objects.len() <= FOR_EACH * old.len();
+        // Whose children the cache tells.
+        let mut listed = Vec::new();
         for (at, (&object, &place)) in old.iter().zip(&self.objects).enumerate() {
             // The app knows no object for it.
             if object.path.is_empty() || object.path.ends_with(ROW) {
                 continue;
             }
-            questions.add(at, Ask::Name);
-            if place != 0 {
+            // The app itself is in no cache.
+            let told = all && place != 0;
+            if !told {
+                questions.add(at, Ask::Name);
+            }
+            if place != 0 && !told {
                 questions.add(at, Ask::States);
                 questions.add(at, Ask::Role);
             }
@@ -215,19 +276,36 @@ impl Again {
             }
             let parent = self.above.contains(&place) && object.children.len() <= CHILDREN;
             if parent && !object.is(states::MANAGES_DESCENDANTS) {
-                questions.add(at, Ask::Children);
+                match told && usize::try_from(object.count) == Ok(object.children.len()) {
+                    true => listed.push(at),
+                    false => questions.add(at, Ask::Children),
+                }
                 if may_be_socket(picture, place) {
                     questions.add(at, Ask::Plugged);
                 }
             }
         }
+        let actions = also == Also::Actions;
         if actions {
             // What it had before is no answer.
             now.objects[0].actions.clear();
             questions.add(0, Ask::Actions);
         }
-        let answers = questions.ask_in_order(link, &mut now).await?;
-        let mut objects = now.objects;
+        let items = async { if all { cached(link).await.map(Some) } else { Ok(None) } };
+        let answers = async {
+            match also {
+                Also::Nothing => questions.ask(link, &mut now).await,
+                Also::Signals | Also::Actions => questions.ask_in_order(link, &mut now).await,
+            }
+        };
+        let (items, answers) = tokio::join!(biased; items, answers);
+        let (answers, mut objects) = (answers?, now.objects);
+        let told = match items {
+            Ok(None) => true,
+            Ok(Some(items)) => told(&items, &mut objects, &listed, picture),
+            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
+            Err(_) => false,
+        };
         // A reading does not ask for them of everything.
         let actions = match objects.first_mut().filter(|_| actions) {
             Some(first) => Some(std::mem::replace(&mut first.actions, old[0].actions.clone())),
@@ -257,7 +335,8 @@ impl Again {
             let known = old[*at].children.iter().map(path).find_map(guest).map(|(_, path)| path);
             Link::same_process(host, &named) || known == guest(&named).map(|(_, path)| path)
         };
-        let there = answers.vanished.is_empty()
+        let there = told
+            && answers.vanished.is_empty()
             && answers.children.iter().all(same_children)
             && answers.plugged.iter().all(same_plugged);
         let same = there && objects.iter().eq(old.iter().copied());
@@ -277,6 +356,33 @@ impl Again {
         }
         Some(picture)
     }
+}
+
+/// Writes down what the cache of an app tells of its objects; whether it knows them all, and those that are `listed` have
+/// the children that they had.
+fn told(items: &[Cached], objects: &mut [Object], listed: &[usize], picture: &Picture) -> bool {
+    let mut by_path: HashMap<&str, &Object> = HashMap::with_capacity(items.len());
+    let mut below: HashMap<&str, Vec<(Option<i32>, &str)>> = HashMap::new();
+    for item in items {
+        // Said twice: the first counts.
+        if by_path.try_insert(&item.object.path, &item.object).is_ok() {
+            below.entry(&item.parent).or_default().push((item.place, &item.object.path));
+        }
+    }
+    let real =
+        |object: &&mut Object| !object.path.is_empty() && !object.path.ends_with(ROW) && object.path != ROOT;
+    for object in objects.iter_mut().filter(real) {
+        let Some(now) = by_path.get(object.path.as_str()) else { return false };
+        (object.states, object.role) = (now.states, now.role);
+        object.name.clone_from(&now.name);
+    }
+    let unchanged = |&at: &usize| {
+        let mut now = below.remove(objects[at].path.as_str()).unwrap_or_default();
+        now.sort_unstable();
+        let known = objects[at].children.iter().map(|&child| picture.objects[child].path.as_str());
+        known.eq(now.into_iter().map(|(_, path)| path))
+    };
+    listed.iter().all(unchanged)
 }
 
 /// Whether what is written inside is little, and may be the name.
@@ -365,6 +471,33 @@ mod tests {
         assert_eq!((&put.objects[..9], put.objects[9].path.as_str()), (&picture.objects[..9], "/9"));
         assert_eq!(again.put(now(false, checked), &picture), None, "its children are others");
         assert_eq!(again.put(now(true, states::CHECKED), &picture), None, "it is hidden now");
+    }
+
+    #[test]
+    fn a_cache_tells_of_all_that_is_asked_or_proves_nothing() {
+        let picture = picture();
+        let cached = |at: usize, parent: usize, place| Cached {
+            object: Object { states: at as u64, ..picture.objects[at].clone() },
+            parent: format!("/{parent}"),
+            place: Some(place),
+            children: Vec::new(),
+        };
+        // In no order, as caches are.
+        let mut items =
+            vec![cached(9, 1, 1), cached(1, 0, 0), cached(2, 1, 0), cached(6, 2, 1), cached(3, 2, 0)];
+        let objects = || [9, 2, 1].map(|at| picture.objects[at].clone());
+        let mut now = objects();
+        assert!(told(&items, &mut now, &[1, 2], &picture));
+        assert_eq!(now.map(|object| object.states), [9, 2, 1]);
+        items.push(cached(7, 2, 2));
+        assert!(!told(&items, &mut objects(), &[1, 2], &picture), "the list has one more");
+        assert!(told(&items, &mut objects(), &[2], &picture), "and is not compared");
+        items.pop();
+        assert!(told(&items, &mut objects(), &[1, 2], &picture));
+        items[4].place = Some(5);
+        assert!(!told(&items, &mut objects(), &[1], &picture), "they have changed places");
+        items.remove(0);
+        assert!(!told(&items, &mut objects(), &[], &picture), "the element itself is not there");
     }
 
     #[test]

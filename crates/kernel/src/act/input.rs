@@ -2,12 +2,12 @@
 
 use super::{How, REST, Reach, Ready, TRIES};
 use crate::cx::Cx;
-use crate::device::{Action, Landed, Performed, WHAT};
+use crate::device::{Action, Landed, Located, Performed, WHAT};
 use crate::error::{Dispatched, Error, ErrorCode, Result};
 use crate::target::Target;
 use std::sync::atomic::Ordering;
 use stickpin_session::Origin;
-use stickpin_tree::{Role, States, escape};
+use stickpin_tree::{Handle, Role, States, escape};
 
 impl Cx {
     /// Whether the target takes text.
@@ -46,7 +46,18 @@ impl Cx {
     /// # Errors
     /// As [`Cx::perform`]; `STALE_REF` when it was named by a ref and went away before the input.
     pub(crate) async fn perform_on(&mut self, action: &Action, ready: &Ready) -> Result<Performed> {
-        match self.perform(action, &ready.words).await {
+        Ok(self.perform_and_glance(action, ready, None).await?.0)
+    }
+
+    /// The same; an element that is named for it comes along as it is right behind the act, where the device can tell that
+    /// in one go.
+    async fn perform_and_glance(
+        &mut self,
+        action: &Action,
+        ready: &Ready,
+        glance: Option<Handle>,
+    ) -> Result<(Performed, Option<Located>)> {
+        match self.send(action, &ready.words, glance).await {
             Err(e) if e.code == ErrorCode::ElementNotFound && e.dispatched == Dispatched::No => {
                 if let Some(r) = ready.found.as_ref().and_then(|f| f.r#ref) {
                     self.look(Origin::Look).await?;
@@ -88,10 +99,11 @@ impl Cx {
     ) -> Result<(Ready, Performed)> {
         let (mut stopped, mut lost) = (0, 0);
         loop {
-            let ready = self.ready(target, reach, how).await?;
+            let mut ready = self.ready(target, reach, how).await?;
             let action = action(self, &ready)?;
             self.before(&ready).await?;
-            match self.perform_on(&action, &ready).await {
+            let glance = ready.handle.filter(|_| how.hastens());
+            match self.perform_and_glance(&action, &ready, glance).await {
                 Err(e) if stopped == 0 && e.details["stopped"] == true => {
                     stopped += 1;
                     let cancel = self.cancel.clone();
@@ -105,7 +117,11 @@ impl Cx {
                     tracing::debug!(%target, "went away before the input");
                     lost += 1;
                 }
-                performed => return performed.map(|performed| (ready, performed)),
+                Err(e) => return Err(e),
+                Ok((performed, behind)) => {
+                    ready.behind = behind;
+                    return Ok((ready, performed));
+                }
             }
         }
     }
@@ -115,14 +131,28 @@ impl Cx {
     /// # Errors
     /// What the device says; `ELEMENT_COVERED` when something else received it.
     pub(crate) async fn perform(&mut self, action: &Action, words: &str) -> Result<Performed> {
+        Ok(self.send(action, words, None).await?.0)
+    }
+
+    async fn send(
+        &mut self,
+        action: &Action,
+        words: &str,
+        glance: Option<Handle>,
+    ) -> Result<(Performed, Option<Located>)> {
         self.check()?;
         let before = self.dispatched.swap(true, Ordering::Relaxed);
         let cancel = self.cancel.clone();
-        let performed = match self.device()?.perform(action, &cancel).await {
-            Ok(performed) => {
+        let device = self.device()?;
+        let performed = match glance {
+            Some(handle) => device.perform_and_glance(action, handle, &cancel).await,
+            None => device.perform(action, &cancel).await.map(|performed| (performed, None)),
+        };
+        let (performed, behind) = match performed {
+            Ok((performed, behind)) => {
                 // What the device did not take up, it sent nothing of.
                 self.dispatched.store(before || performed.handled, Ordering::Relaxed);
-                performed
+                (performed, behind)
             }
             Err(e) => {
                 self.dispatched.store(before || e.dispatched == Dispatched::Unknown, Ordering::Relaxed);
@@ -130,7 +160,7 @@ impl Cx {
             }
         };
         match &performed.landed {
-            Landed::Confirmed | Landed::Unknown => Ok(performed),
+            Landed::Confirmed | Landed::Unknown => Ok((performed, behind)),
             Landed::Elsewhere { what, stopped } => {
                 let became = if *stopped { "it was stopped before the app saw it" } else { "the app saw it" };
                 Err(Error::new(

@@ -645,3 +645,23 @@ async fn what_became_of_the_target_is_told_without_a_capture_while_it_reads_the_
     assert!(text(&r).contains("button \"Pause\"") && !text(&r).contains("now @e3"), "{}", text(&r));
     assert_eq!(b.fake.world().captures, captures + 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_target_is_told_along_with_an_act_whose_effect_nobody_waits_for() {
+    let b = Bench::open("heading \"Terms\" #2\ncheckbox \"Accept\" #5\n").await;
+    b.fake.world().glances = true;
+    b.fake.world().on_input.insert(5, Box::new(|w| w.replace("#5", "#5 checked")));
+    let r = b.ok("press", json!({ "target": "@e2", "receipt": "off" })).await;
+    assert!(text(&r).contains("now @e2 checkbox \"Accept\" checked"), "{}", text(&r));
+    assert_eq!(b.fake.world().along, 1);
+    // Where an effect is waited for, that would be too early.
+    for (on, args) in [("#5", json!({ "settle": true, "receipt": "off" })), ("#5 checked", json!({}))] {
+        let was = if on == "#5" { "#5 checked" } else { "#5" };
+        b.fake.world().on_input.insert(5, Box::new(move |w| w.replace(was, on)));
+        let mut input = args;
+        input["target"] = json!("@e2");
+        let r = b.ok("press", input).await;
+        assert!(text(&r).contains("now @e2 checkbox \"Accept\""), "{}", text(&r));
+    }
+    assert_eq!(b.fake.world().along, 1);
+}

@@ -85,16 +85,18 @@ impl LinuxDevice {
         }
     }
 
-    /// Whether an input at a point of its window reaches an object. `asked`: the app is asked, too.
+    /// Whether an input at a point of its window reaches an object. `asked`: the app is asked, too. `over`: where that is
+    /// which may lie over it, if that is known.
     pub(super) async fn within_hit(
         &mut self,
         at: usize,
         point: (f64, f64),
         offset: (f64, f64),
         asked: bool,
+        over: Option<Vec<Option<Rect>>>,
     ) -> Result<Hit> {
         let inner = if asked { self.inner_hit(at, point, offset).await? } else { Hit::Target };
-        if inner == Hit::Target { self.beside_hit(at, point, offset).await } else { Ok(inner) }
+        if inner == Hit::Target { self.beside_hit(at, point, offset, over).await } else { Ok(inner) }
     }
 
     /// Whether an input at a point of the app reaches the object: the app is asked what it has there, from the window
@@ -123,14 +125,25 @@ impl LinuxDevice {
 
     /// Whether something lies over an element in its own window: a later child of what holds both. GTK draws children in
     /// their order, and answers `GetAccessibleAtPoint` with the first that has the point, which is the one below.
-    async fn beside_hit(&mut self, at: usize, point: (f64, f64), offset: (f64, f64)) -> Result<Hit> {
+    async fn beside_hit(
+        &mut self,
+        at: usize,
+        point: (f64, f64),
+        offset: (f64, f64),
+        said: Option<Vec<Option<Rect>>>,
+    ) -> Result<Hit> {
         let Some(last) = &self.last else { return Ok(Hit::Target) };
         let over = above_it(&last.picture, at);
         if over.is_empty() {
             return Ok(Hit::Target);
         }
-        let paths: Vec<String> = over.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
-        let said = self.said(&paths).await?;
+        let said = match said {
+            Some(said) => said,
+            None => {
+                let paths: Vec<String> = over.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
+                self.said(&paths).await?
+            }
+        };
         let here = |rect: &Option<Rect>| rect.is_some_and(|rect| has(shifted(rect, offset), point));
         let Some(covers) = said.iter().position(here).map(|i| over[i]) else { return Ok(Hit::Target) };
         let Some(last) = &self.last else { return Ok(Hit::Target) };
@@ -205,7 +218,7 @@ impl LinuxDevice {
 /// What may lie over an object in the same window: the later siblings of it and of what holds it, where GTK lets children
 /// overlap. Its boxes lay them out side by side; its panels may be anything. What has its place only in pop-ups, and
 /// what scrolls, is not over it.
-fn above_it(picture: &Picture, at: usize) -> Vec<usize> {
+pub(super) fn above_it(picture: &Picture, at: usize) -> Vec<usize> {
     let objects = &picture.objects;
     let gtk4 = picture.toolkit == Toolkit::Gtk4;
     if !gtk4 && picture.toolkit != Toolkit::Gtk3 {

@@ -1,10 +1,12 @@
 //! Where things are: what the toolkit says of its elements, put where the X server shows their windows.
 
+use super::hit::above_it;
 use crate::bus::{Args, COMPONENT, Call, Cursor, Fault, Link, Toolkit};
 use crate::capture::ask::SCREEN;
 use crate::device::LinuxDevice;
 use crate::display::{Window, X11};
 use crate::extents::{self, common};
+use crate::looked::Places;
 use crate::model::{Object, Picture};
 use crate::roles::number as n;
 use crate::screen::Screen;
@@ -155,6 +157,17 @@ fn whereabouts(picture: &Picture, at: usize) -> Vec<String> {
     paths
 }
 
+/// What is to be known of where things are for an aim at an object, asked in one go; none where somebody does not answer.
+pub(crate) async fn places(link: &Link, screen: &mut Screen, picture: &Picture, at: usize) -> Option<Places> {
+    let mut paths = whereabouts(picture, at);
+    let own = paths.len();
+    paths.extend(above_it(picture, at).into_iter().map(|i| picture.objects[i].path.clone()));
+    let (said, sight) = tokio::join!(biased; said(link, &paths), Sight::of(screen));
+    let (mut said, sight) = (said.ok()?, sight.ok()?);
+    let over = said.split_off(own);
+    Some(Places { said, over, sight })
+}
+
 impl LinuxDevice {
     /// What was read last of the object behind a handle, by its index.
     pub(crate) fn index(&self, handle: Handle) -> Option<usize> {
@@ -289,18 +302,27 @@ impl LinuxDevice {
         self.place(at, &said, sight).await
     }
 
-    /// The same with the windows of the display, which are asked for at the same time.
-    pub(super) async fn placed_in_sight(&mut self, at: usize) -> Result<(Option<Sight>, Option<Placed>)> {
-        let Some(last) = &self.last else { return Ok((self.sight().await?, None)) };
-        let paths = whereabouts(&last.picture, at);
-        let (sight, said) = tokio::join!(Sight::of(&mut self.screen), said(&self.link, &paths));
-        let said = match said {
-            Ok(said) => said,
-            Err(fault) => return Err(self.failed(fault).await),
+    /// The same with the windows of the display, which are asked for at the same time, and where that is which may lie over
+    /// it; unless all that was asked just now.
+    pub(super) async fn placed_in_sight(
+        &mut self,
+        at: usize,
+        known: Option<Places>,
+    ) -> Result<(Option<Sight>, Option<Placed>, Option<Vec<Option<Rect>>>)> {
+        let Some(last) = &self.last else { return Ok((self.sight().await?, None, None)) };
+        let (sight, said, over) = match known {
+            Some(Places { said, over, sight }) => (sight, said, Some(over)),
+            None => {
+                let paths = whereabouts(&last.picture, at);
+                let (sight, said) = tokio::join!(Sight::of(&mut self.screen), said(&self.link, &paths));
+                match said {
+                    Ok(said) => (sight?, said, None),
+                    Err(fault) => return Err(self.failed(fault).await),
+                }
+            }
         };
-        let sight = sight?;
         let placed = self.place(at, &said, sight.as_ref()).await?;
-        Ok((sight, placed))
+        Ok((sight, placed, over))
     }
 
     /// Where an element is by what was said of its [`whereabouts`].

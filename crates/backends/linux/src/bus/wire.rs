@@ -172,11 +172,10 @@ impl Wire {
         answers.slots.drain(..).map(|slot| slot.unwrap_or_else(|| Err(failed.clone()))).collect()
     }
 
+    /// Writes them all at once: who reads them is woken once.
     async fn send(&self, messages: &[Result<zbus::Message, Fault>]) -> zbus::Result<()> {
-        for message in messages.iter().flatten() {
-            self.connection.send(message).await?;
-        }
-        Ok(())
+        let messages: Vec<zbus::Message> = messages.iter().flatten().cloned().collect();
+        self.connection.send_all(&messages).await
     }
 
     /// Waits for the answers of a batch; why some are missing, if some are.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use stickpin_tree::Rect;
 use x11rb::connection::Connection;
 use x11rb::cookie::Cookie;
+use x11rb::protocol::Event;
 use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _, QueryClientIdsReply};
 use x11rb::protocol::xproto::{
     AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConfigureWindowAux, ConnectionExt, EventMask,
@@ -130,6 +131,41 @@ pub(super) fn watch(conn: &RustConnection, root: WindowId, own: WindowId) -> Res
     Ok(())
 }
 
+/// The properties of the root that say which windows there are, which is active, and which workspace is shown.
+fn of_root(a: &Atoms) -> [u32; 3] {
+    [a._NET_CLIENT_LIST_STACKING, a._NET_ACTIVE_WINDOW, a._NET_CURRENT_DESKTOP]
+}
+
+/// The properties of a window that are read.
+fn of_window(a: &Atoms) -> [u32; 9] {
+    [
+        a._NET_WM_NAME,
+        AtomEnum::WM_NAME.into(),
+        a._NET_WM_PID,
+        a._GTK_FRAME_EXTENTS,
+        a._NET_FRAME_EXTENTS,
+        a.WM_STATE,
+        a._NET_WM_STATE,
+        AtomEnum::WM_TRANSIENT_FOR.into(),
+        a._NET_WM_DESKTOP,
+    ]
+}
+
+/// Whether an event may make other windows of those that are known.
+pub(super) fn may_change(event: &Event, atoms: &Atoms) -> bool {
+    match event {
+        // Toolkits set others again and again.
+        Event::PropertyNotify(e) => of_window(atoms).contains(&e.atom) || of_root(atoms).contains(&e.atom),
+        Event::ConfigureNotify(_)
+        | Event::MapNotify(_)
+        | Event::UnmapNotify(_)
+        | Event::DestroyNotify(_)
+        | Event::ReparentNotify(_)
+        | Event::CirculateNotify(_) => true,
+        _ => false,
+    }
+}
+
 /// What was sent along with a ping that is answered by this.
 pub(super) fn pong(message: &ClientMessageEvent, atoms: &Atoms) -> Option<u32> {
     let data = message.data.as_data32();
@@ -186,12 +222,27 @@ impl Display {
 
     /// All top-level windows, the lowest first: those of the window manager's list, and what is shown without it.
     pub(crate) fn windows(&mut self) -> Result<Vec<Window>, Fault> {
+        if self.known.is_some() {
+            // What happened until now has been told when this is answered: the server tells and answers in one order.
+            self.sync()?;
+            self.handle_events()?;
+        }
+        if let Some(known) = &self.known {
+            return Ok(known.clone());
+        }
+        let (windows, told) = self.ask_windows()?;
+        // What has changed since they were asked for is told, and not heard yet.
+        self.known = (told && self.watches).then(|| windows.clone());
+        Ok(windows)
+    }
+
+    /// The windows as the server says them, and whether all that may change about them is told from now on.
+    fn ask_windows(&self) -> Result<(Vec<Window>, bool), Fault> {
         let atoms = self.atoms;
         let ask_root = |atom| self.conn.get_property(false, self.root, atom, AtomEnum::ANY, 0, PROPERTY);
         let tree = self.conn.query_tree(self.root)?;
-        let managed = ask_root(atoms._NET_CLIENT_LIST_STACKING)?;
-        let active = ask_root(atoms._NET_ACTIVE_WINDOW)?;
-        let desktop = ask_root(atoms._NET_CURRENT_DESKTOP)?;
+        let [managed, active, desktop] = of_root(&atoms).map(ask_root);
+        let (managed, active, desktop) = (managed?, active?, desktop?);
         let tops = tree.reply()?.children;
         // Asked before the answers that come first are read: the server does it all in one go.
         let asked = tops
@@ -202,7 +253,7 @@ impl Display {
         let active = numbers(active.reply()).first().copied();
         let desktop = numbers(desktop.reply()).first().copied();
 
-        let mut frames = self.frames(&managed, &tops)?;
+        let (mut frames, direct) = self.frames(&managed, &tops)?;
         let mut popups = Vec::new();
         for (&top, (attributes, geometry)) in tops.iter().zip(asked) {
             // Gone meanwhile.
@@ -215,6 +266,14 @@ impl Display {
                 frames.push((top, top));
             }
         }
+        if self.watches {
+            // Before they are asked: nothing that happens after the answers goes unheard.
+            let mask = EventMask::STRUCTURE_NOTIFY | EventMask::PROPERTY_CHANGE;
+            let aux = ChangeWindowAttributesAux::new().event_mask(mask);
+            for &(id, _) in frames.iter().filter(|(id, _)| *id != self.own) {
+                self.conn.change_window_attributes(id, &aux)?;
+            }
+        }
         let mut windows = self.describe(&frames, desktop)?;
         for window in &mut windows {
             window.popup = popups.iter().any(|&(id, popup)| id == window.id && popup);
@@ -222,11 +281,17 @@ impl Display {
         }
         let place = |window: &Window| tops.iter().position(|&top| top == window.frame);
         windows.sort_by_key(place);
-        Ok(windows)
+        Ok((windows, direct))
     }
 
-    /// Windows with the child of the root that holds each. `tops` are the children of the root.
-    fn frames(&self, managed: &[WindowId], tops: &[WindowId]) -> Result<Vec<(WindowId, WindowId)>, Fault> {
+    /// Windows with the child of the root that holds each, and whether all stand in that directly. `tops` are the children
+    /// of the root.
+    fn frames(
+        &self,
+        managed: &[WindowId],
+        tops: &[WindowId],
+    ) -> Result<(Vec<(WindowId, WindowId)>, bool), Fault> {
+        let mut direct = true;
         let mut out: Vec<(WindowId, WindowId)> = managed.iter().map(|&id| (id, id)).collect();
         let mut open: Vec<usize> = (0..out.len()).filter(|&i| !tops.contains(&managed[i])).collect();
         for _ in 0..NESTED {
@@ -249,26 +314,17 @@ impl Display {
                     Err(_) => out[i].1 = 0,
                 }
             }
+            direct &= next.is_empty();
             open = next;
         }
         out.retain(|&(_, frame)| frame != 0);
-        Ok(out)
+        Ok((out, direct))
     }
 
     /// What there is to say of each, while the workspace `current` is shown.
     fn describe(&self, frames: &[(WindowId, WindowId)], current: Option<u32>) -> Result<Vec<Window>, Fault> {
         let a = self.atoms;
-        let properties = [
-            a._NET_WM_NAME,
-            AtomEnum::WM_NAME.into(),
-            a._NET_WM_PID,
-            a._GTK_FRAME_EXTENTS,
-            a._NET_FRAME_EXTENTS,
-            a.WM_STATE,
-            a._NET_WM_STATE,
-            AtomEnum::WM_TRANSIENT_FOR.into(),
-            a._NET_WM_DESKTOP,
-        ];
+        let properties = of_window(&a);
         let pids = self.ask_pids(frames.iter().map(|&(id, _)| id));
         let ask = |&(id, _): &(WindowId, WindowId)| {
             let origin = self.conn.translate_coordinates(id, self.root, 0, 0)?;

@@ -98,6 +98,32 @@ async fn windows_are_known_by_process_title_and_place() {
 }
 
 #[tokio::test]
+async fn what_becomes_of_windows_is_seen_though_they_were_asked_for_before() {
+    let Some(stage) = Stage::new().await else { return };
+    let id = stage.window.id;
+    let before = stage.window(id).await;
+    stage.window.rename("Werkstatt");
+    let renamed = stage.window(id).await;
+    assert_eq!((before.title.as_str(), renamed.title.as_str()), ("Büro", "Werkstatt"));
+    // The window manager moves it.
+    let (x, y) = (before.area.x + 40.0, before.area.y + 60.0);
+    stage.window.move_to(x as i32, y as i32);
+    while stage.window(id).await.area.x == before.area.x {
+        tokio::task::yield_now().await;
+    }
+    let other = stage.other("Other", (500, 500, 100, 100));
+    let other_id = other.id;
+    while !stage.windows().await.iter().any(|w| w.id == other_id) {
+        tokio::task::yield_now().await;
+    }
+    drop(other);
+    while stage.windows().await.iter().any(|w| w.id == other_id) {
+        tokio::task::yield_now().await;
+    }
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn a_minimised_window_is_known_and_comes_back() {
     let Some(stage) = Stage::new().await else { return };
     stage.window.minimise();

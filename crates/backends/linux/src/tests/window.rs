@@ -128,6 +128,20 @@ impl TestWindow {
         self.order(Order::Minimise);
     }
 
+    /// Gives it another title; the display knows it when this returns.
+    pub(super) fn rename(&self, title: &str) {
+        let names = Names::new(&*self.conn).unwrap().reply().unwrap();
+        let (name, kind) = (names._NET_WM_NAME, names.UTF8_STRING);
+        self.conn.change_property8(PropMode::REPLACE, self.id, name, kind, title.as_bytes()).unwrap();
+        self.conn.get_input_focus().unwrap().reply().unwrap();
+    }
+
+    /// Asks for another place.
+    pub(super) fn move_to(&self, x: i32, y: i32) {
+        self.conn.configure_window(self.id, &ConfigureWindowAux::new().x(x).y(y)).unwrap();
+        self.conn.flush().unwrap();
+    }
+
     fn order(&self, order: Order) {
         self.orders.send(order).unwrap();
         // An event of its own wakes it.
