@@ -80,10 +80,33 @@ impl Cx {
             return Ok((ready, acted));
         }
         let mut list = List { target: self.named_again(target, &ready)?, ready, opened: false, older: None };
-        let before = self.shown(&list).await?;
+        let chosen = self.choose_by_presses(&mut list, options, how).await;
+        if chosen.is_err() && list.opened {
+            self.fold(&list.ready).await;
+        }
+        chosen.map(|()| (list.ready, acted))
+    }
+
+    /// Closes the list that was opened in vain: what is open takes what comes next. The error that led here says more than
+    /// one of closing would.
+    async fn fold(&mut self, list: &Ready) {
+        let folded = match self.device() {
+            Ok(device) => device.fold().await,
+            Err(e) => Err(e),
+        };
+        match folded {
+            Ok(folded) => tracing::debug!(folded, "{} was opened", list.words),
+            Err(e) => tracing::debug!("{} was opened and stays so: {e}", list.words),
+        }
+    }
+
+    /// Chooses as a person does: the list is opened where it has to be, and its options are pressed.
+    async fn choose_by_presses(&mut self, list: &mut List, options: &[String], how: How) -> Result<()> {
+        let named: Vec<String> = options.iter().map(|o| quote(o)).collect();
+        let before = self.shown(list).await?;
         let mut chosen = Vec::new();
         for option in options {
-            let choice = self.option(&mut list, option, how).await?;
+            let choice = self.option(list, option, how).await?;
             let ready = &list.ready;
             if options.len() > 1 && !choice.several {
                 return Err(Error::new(
@@ -98,16 +121,16 @@ impl Cx {
             chosen.push(choice);
         }
         if chosen.iter().all(|c| c.several) {
-            self.drop_others(&list, &chosen, how).await?;
+            self.drop_others(list, &chosen, how).await?;
         }
-        match self.took(&list, &chosen, &before).await? {
-            Took::Yes => Ok((list.ready, acted)),
+        match self.took(list, &chosen, &before).await? {
+            Took::Yes => Ok(()),
             Took::Unknown => {
                 self.warn(format!("Nothing on {} shows what is chosen now.", list.ready.words));
-                Ok((list.ready, acted))
+                Ok(())
             }
             Took::No => {
-                let now = self.shown(&list).await?;
+                let now = self.shown(list).await?;
                 let ready = &list.ready;
                 let reads =
                     if now.is_empty() { String::new() } else { format!("; it reads {}", quote(&now)) };

@@ -200,6 +200,15 @@ pub trait Device: Send + fmt::Debug {
         Ok(())
     }
 
+    /// Closes the list, menu or other pop-up that a press opened, by what nothing else can feel; false where none is open,
+    /// or the device does not know how.
+    ///
+    /// # Errors
+    /// As `perform`.
+    async fn fold(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
     /// How far the whole surface is scrolled, right and down, in pixels of the viewport.
     ///
     /// # Errors

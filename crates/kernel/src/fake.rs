@@ -345,6 +345,12 @@ impl Device for FakeDevice {
         Ok(())
     }
 
+    async fn fold(&mut self) -> Result<bool> {
+        self.fake.call("fold").await?;
+        self.fake.world().log.push("fold".to_owned());
+        Ok(true)
+    }
+
     async fn scrolled(&mut self) -> Result<(f64, f64)> {
         Ok((0.0, self.fake.world().scrolled))
     }

@@ -41,14 +41,15 @@ impl Ahead {
         Self { reading, task }
     }
 
-    /// What was read, and how often the app had changed when that began. None where the reading has not begun: whoever
-    /// needs one now makes it.
-    pub(crate) async fn take(mut self) -> Option<(Picture, u64)> {
+    /// What was read, and how often the app had changed when that began. None where the reading has not begun, because
+    /// whoever needs one now makes it, and where anything was signalled since.
+    pub(crate) async fn take(mut self, heard: &Heard) -> Option<(Picture, u64)> {
         if !self.reading.load(Ordering::Relaxed) {
             return None;
         }
         // It was aborted with its runtime, if it was.
-        (&mut self.task).await.ok().flatten()
+        let read = (&mut self.task).await.ok().flatten();
+        read.filter(|(_, changes)| heard.state().changes == *changes)
     }
 }
 
@@ -73,5 +74,79 @@ async fn read_at_rest(
     // Whoever looks next is told what is wrong with the app, if anything is.
     let picture = read::read(&link, &mut Cells::default()).await.ok()?;
     link.barrier().await.ok()?;
-    (heard.state().changes == changes).then_some((picture, changes))
+    Some((picture, changes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::peer::App;
+
+    /// An app that was read ahead, and what it has signalled.
+    async fn started(app: &App) -> (Ahead, Arc<Heard>) {
+        let heard = Arc::new(Heard::new());
+        (Ahead::start(&app.link(&heard).await, &heard, Duration::ZERO), heard)
+    }
+
+    #[tokio::test]
+    async fn a_reading_that_nothing_was_signalled_since_is_taken() {
+        let app = App::start();
+        let (ahead, heard) = started(&app).await;
+        app.asked().await;
+        let (picture, changes) = ahead.take(&heard).await.expect("a reading");
+        assert_eq!((picture.objects.len(), changes), (1, 0));
+    }
+
+    #[tokio::test]
+    async fn a_reading_that_has_not_begun_is_not_waited_for() {
+        let app = App::start();
+        let (ahead, heard) = started(&app).await;
+        assert!(ahead.take(&heard).await.is_none());
+        assert_eq!(app.calls(), 0);
+    }
+
+    #[tokio::test]
+    async fn what_was_signalled_while_the_app_was_read_makes_the_reading_worthless() {
+        let app = App::start();
+        app.hold();
+        let (ahead, heard) = started(&app).await;
+        app.asked().await;
+        heard.state().change("a row came".to_owned());
+        app.go_on();
+        assert!(ahead.take(&heard).await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_signal_that_is_still_on_its_way_counts() {
+        let (bus, own, heard) = (App::start(), App::start(), Arc::new(Heard::new()));
+        let link = bus.link_and_own(&heard, &own).await;
+        bus.signals_first(1);
+        let ahead = Ahead::start(&link, &heard, Duration::ZERO);
+        own.asked().await;
+        assert!(ahead.take(&heard).await.is_none());
+    }
+
+    #[tokio::test]
+    async fn what_was_signalled_since_makes_the_reading_worthless() {
+        let app = App::start();
+        let (ahead, heard) = started(&app).await;
+        while !ahead.task.is_finished() {
+            tokio::task::yield_now().await;
+        }
+        heard.state().change("a row came".to_owned());
+        assert!(ahead.take(&heard).await.is_none());
+    }
+
+    #[tokio::test]
+    async fn an_app_is_read_when_it_has_been_at_rest_since_its_last_signal() {
+        let app = App::start();
+        let (ahead, heard) = started(&app).await;
+        sleep(REST / 2).await;
+        let last = Instant::now();
+        let signal = app.signal();
+        heard.hear(&signal);
+        app.asked().await;
+        assert!(last.elapsed() >= REST, "{:?}", last.elapsed());
+        assert_eq!(ahead.take(&heard).await.map(|(_, changes)| changes), Some(1));
+    }
 }

@@ -172,13 +172,11 @@ impl LinuxDevice {
     /// Takes what was read ahead for the last reading, if nothing was signalled since.
     async fn take_ahead(&mut self) -> Result<()> {
         let Some(ahead) = self.ahead.take() else { return Ok(()) };
-        match ahead.take().await {
+        match ahead.take(&self.heard).await {
             // The signals of a process that has come into a window are not heard yet.
             Some((picture, _)) if picture.objects.iter().any(|o| guest(&o.path).is_some()) => Ok(()),
-            Some((picture, changes)) if self.heard.state().changes == changes => {
-                self.keep(picture, changes, &[]).map(drop)
-            }
-            _ => Ok(()),
+            Some((picture, changes)) => self.keep(picture, changes, &[]).map(drop),
+            None => Ok(()),
         }
     }
 
@@ -337,6 +335,11 @@ impl Device for LinuxDevice {
 
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
         Ok(self.chooser_of(handle))
+    }
+
+    async fn fold(&mut self) -> Result<bool> {
+        self.alive().await?;
+        self.fold_popup().await
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {

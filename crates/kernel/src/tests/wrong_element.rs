@@ -222,7 +222,45 @@ async fn a_field_that_is_no_part_of_the_list_is_left_alone() {
     let country = ref_of(&b, "button").await;
     let (code, _) = b.fails("select", json!({ "target": &country, "options": ["Norway"] })).await;
     assert_eq!(code, "ELEMENT_NOT_FOUND");
-    assert_eq!(b.log(), ["press 5"]);
+    assert_eq!(b.log(), ["press 5", "fold"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_was_opened_in_vain_is_closed_whatever_went_wrong() {
+    let press_and_fold = ["press 5", "fold"];
+    let open = |popup: &str| {
+        let popup = popup.to_owned();
+        async move {
+            let b = Bench::open(NARROWED).await;
+            b.fake.world().native_lists = false;
+            b.fake.world().on_input.insert(5, Box::new(move |w| w.outline.push_str(&popup)));
+            let country = ref_of(&b, "button").await;
+            (b, country)
+        }
+    };
+    let popup = POPUP.replace(" focused", "");
+    let (b, country) = open(&popup.replace("Belgium", "Albania")).await;
+    let (code, _) = b.fails("select", json!({ "target": &country, "options": ["Albania"] })).await;
+    assert_eq!((code, b.log()), ("AMBIGUOUS_MATCH", press_and_fold.map(str::to_owned).to_vec()));
+    let (b, country) = open(&popup).await;
+    let two = json!({ "target": &country, "options": ["Albania", "Belgium"] });
+    let (code, _) = b.fails("select", two).await;
+    assert_eq!((code, b.log()), ("INVALID_ARGS", press_and_fold.map(str::to_owned).to_vec()));
+    // An option that cannot be pressed, and one that does nothing.
+    let (b, country) = open(&popup).await;
+    b.fake.world().covered.insert(23, "dialog \"Cookies\"".to_owned());
+    let (code, _) = b.fails("select", json!({ "target": &country, "options": ["Albania"] })).await;
+    assert_eq!((code, b.log()), ("ELEMENT_COVERED", press_and_fold.map(str::to_owned).to_vec()));
+    let (b, country) = open(&popup).await;
+    b.fake.world().replace("button \"Country\" #5", "button \"Country\" #5 value=Belgium");
+    let (code, _) = b.fails("select", json!({ "target": &country, "options": ["Albania"] })).await;
+    assert_eq!((code, b.log()), ("FILL_MISMATCH", vec!["press 5".into(), "press 23".into(), "fold".into()]));
+    // One that was open already is not ours to close.
+    let b = Bench::open(&LISTS.replace("option \"S\" #8", "option \"M\" #8")).await;
+    b.fake.world().native_lists = false;
+    let size = ref_of(&b, "combobox").await;
+    b.fails("select", json!({ "target": &size, "options": ["M"] })).await;
+    assert!(b.log().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -260,7 +298,7 @@ async fn a_list_that_hides_what_opened_it_is_chosen_from() {
             Err(expected) => {
                 let (code, _) = b.fails("select", input).await;
                 assert_eq!(code, expected);
-                assert_eq!(b.log(), ["press 5"]);
+                assert_eq!(b.log(), ["press 5", "fold"]);
             }
         }
     }
@@ -280,7 +318,7 @@ async fn of_a_menu_only_what_stays_chosen_is_an_option() {
     let (code, r) = b.fails("select", json!({ "target": &sort, "options": ["Delete all"] })).await;
     assert_eq!(code, "ELEMENT_NOT_FOUND");
     assert!(r.error.unwrap().hint.contains("By name"));
-    assert_eq!(b.log(), ["press 5", "press 22", "press 5"]);
+    assert_eq!(b.log(), ["press 5", "press 22", "press 5", "fold"]);
 }
 
 #[tokio::test(start_paused = true)]

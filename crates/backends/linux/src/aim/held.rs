@@ -9,11 +9,18 @@ use crate::bus::Toolkit;
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window};
 use crate::model::Picture;
+use crate::mouse::NONE;
 use crate::roles::number as role;
 use crate::states;
+use std::time::Duration;
 use stickpin_kernel::Result;
 use stickpin_kernel::device::Hit;
 use stickpin_tree::{Handle, NodeRef, Role, quote};
+use tokio::time::{Instant, sleep};
+
+/// How long a pop-up may take to close, and how often it is looked whether it has.
+const FOLDED: Duration = Duration::from_millis(300);
+const FRAME: Duration = Duration::from_millis(16);
 
 impl LinuxDevice {
     /// What takes an input for an object in this window before it can get there: [`Hit::Held`], or [`Hit::Target`] when
@@ -32,6 +39,28 @@ impl LinuxDevice {
             return Ok(Hit::Target);
         }
         Ok(self.held_by(open))
+    }
+
+    /// Closes a menu or list of the app that holds the pointer; false when none does, or it stays. While one does, a key
+    /// reaches nothing else.
+    pub(crate) async fn fold_popup(&mut self) -> Result<bool> {
+        let until = Instant::now() + FOLDED;
+        let mut pressed = false;
+        loop {
+            let Some(sight) = self.sight().await? else { return Ok(false) };
+            let own = |w: &Window| w.popup && w.pid == self.info.pid;
+            if !sight.windows.iter().any(own) || !sight.x11.run(|d| d.pointer_held()).await? {
+                return Ok(pressed);
+            }
+            if !pressed {
+                self.chord(NONE, "Escape").await?;
+                pressed = true;
+            } else if Instant::now() >= until {
+                return Ok(false);
+            } else {
+                sleep(FRAME).await;
+            }
+        }
     }
 
     /// The element of a handle as the last tree has it, in words.

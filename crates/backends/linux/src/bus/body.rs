@@ -92,7 +92,7 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    pub(super) fn new(message: zbus::Message) -> Self {
+    pub(crate) fn new(message: zbus::Message) -> Self {
         let body = message.body();
         Self { message, body }
     }

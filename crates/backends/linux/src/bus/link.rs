@@ -108,6 +108,13 @@ impl Link {
         Ok(link)
     }
 
+    /// One over a bus that is there, and an own socket.
+    #[cfg(test)]
+    pub(crate) fn over(bus: Wire, direct: Option<Wire>) -> Self {
+        let (bus, direct) = (Arc::new(bus), direct.map(Arc::new));
+        Self { bus, direct, name: ":1.2".to_owned(), toolkit: Toolkit::Other }
+    }
+
     /// Calls over the fastest way, those of guests to their own processes.
     pub(crate) async fn calls(&self, calls: &[Call<'_>]) -> Vec<Result<Message, Fault>> {
         if calls.iter().any(|call| guest(call.path).is_some()) {

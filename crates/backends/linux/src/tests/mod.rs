@@ -3,7 +3,7 @@
 mod capture;
 mod display;
 mod life;
-mod peer;
+pub(crate) mod peer;
 mod private;
 mod window;
 

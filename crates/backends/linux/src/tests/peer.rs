@@ -1,14 +1,20 @@
 //! Apps that hang, die in the middle of an answer, or say what is no message: a socket of our own plays them.
 
-use crate::bus::{Args, Call, Fault, Wire};
+use crate::bus::{Args, Call, Fault, Link, Listener, Message, Wire};
+use crate::events::Heard;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::watch;
 
 /// What an app on the other side does with each call: answer with its serial, or say something else.
 #[derive(Clone, Copy)]
 enum Peer {
     Answers,
+    /// Answers so many at once, the last first.
+    Backwards(usize),
     /// Says nothing more after so many answers.
     Silent(usize),
     /// Is gone after so many answers.
@@ -51,6 +57,7 @@ async fn greet(stream: &mut UnixStream) {
 async fn answer(peer: Peer, mut stream: UnixStream) {
     let mut bytes = Vec::new();
     let mut answered = 0;
+    let mut kept = Vec::new();
     loop {
         while let Some(length) = message_length(&bytes)
             && bytes.len() >= length
@@ -60,6 +67,13 @@ async fn answer(peer: Peer, mut stream: UnixStream) {
             match peer {
                 Peer::Silent(after) if answered >= after => std::future::pending().await,
                 Peer::Dies(after) if answered >= after => return,
+                Peer::Backwards(many) => {
+                    kept.push(serial);
+                    if kept.len() == many {
+                        let all: Vec<u8> = kept.drain(..).rev().flat_map(reply).collect();
+                        stream.write_all(&all).await.unwrap();
+                    }
+                }
                 Peer::Garbage => stream
                     .write_all(&[b'l', 9, 0, 1, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0])
                     .await
@@ -101,6 +115,12 @@ async fn every_call_of_a_batch_gets_its_own_answer() {
 }
 
 #[tokio::test]
+async fn answers_reach_their_calls_in_whatever_order_they_come() {
+    let (answers, _wire) = ask(Peer::Backwards(7), 7).await;
+    assert_eq!(answers, (1..=7).map(Ok).collect::<Vec<_>>());
+}
+
+#[tokio::test]
 async fn an_app_that_hangs_is_given_up_and_what_it_answered_is_kept() {
     let (answers, wire) = ask(Peer::Silent(2), 5).await;
     assert_eq!(answers[..2], [Ok(1), Ok(2)]);
@@ -128,4 +148,160 @@ async fn what_is_no_message_ends_the_connection() {
 fn message_length(bytes: &[u8]) -> Option<usize> {
     let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize);
     Some((16 + word(12)?).next_multiple_of(8) + word(4)?)
+}
+
+/// An app that knows no question but for a role, and counts those that it is asked; it can be made to wait before it
+/// answers, and to signal something first.
+pub(crate) struct App {
+    dir: tempfile::TempDir,
+    state: Arc<State>,
+}
+
+struct State {
+    calls: watch::Sender<usize>,
+    held: watch::Sender<bool>,
+    /// Signals that it sends before its next answer.
+    signals: AtomicUsize,
+}
+
+impl App {
+    pub(crate) fn start() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(dir.path().join("app")).unwrap();
+        let (calls, held) = (watch::Sender::new(0), watch::Sender::new(false));
+        let state = Arc::new(State { calls, held, signals: AtomicUsize::new(0) });
+        let theirs = Arc::clone(&state);
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                tokio::spawn(refuse_all(stream, Arc::clone(&theirs)));
+            }
+        });
+        Self { dir, state }
+    }
+
+    async fn connect(&self, listener: Listener) -> Wire {
+        let address = format!("unix:path={}", self.dir.path().join("app").display());
+        Wire::connect(&address, false, listener).await.unwrap()
+    }
+
+    /// A link to it over the bus, whose signals are heard.
+    pub(crate) async fn link(&self, heard: &Arc<Heard>) -> Link {
+        Link::over(self.hearing(heard).await, None)
+    }
+
+    /// The same to one that has a socket of its own, too.
+    pub(crate) async fn link_and_own(&self, heard: &Arc<Heard>, own: &Self) -> Link {
+        Link::over(self.hearing(heard).await, Some(own.connect(Box::new(|_| {})).await))
+    }
+
+    /// It sends so many signals before its next answer.
+    pub(crate) fn signals_first(&self, many: usize) {
+        self.state.signals.store(many, Ordering::SeqCst);
+    }
+
+    async fn hearing(&self, heard: &Arc<Heard>) -> Wire {
+        heard.state().app = SENDER.to_owned();
+        let heard = Arc::clone(heard);
+        self.connect(Box::new(move |message| heard.hear(message))).await
+    }
+
+    /// Waits until it has been asked something.
+    pub(crate) async fn asked(&self) {
+        self.state.calls.subscribe().wait_for(|calls| *calls > 0).await.unwrap();
+    }
+
+    /// How often it has been asked.
+    pub(crate) fn calls(&self) -> usize {
+        *self.state.calls.borrow()
+    }
+
+    /// It answers nothing until it is told to go on.
+    pub(crate) fn hold(&self) {
+        self.state.held.send_replace(true);
+    }
+
+    pub(crate) fn go_on(&self) {
+        self.state.held.send_replace(false);
+    }
+
+    /// One of its signals.
+    pub(crate) fn signal(&self) -> Message {
+        Message::new(signal())
+    }
+}
+
+/// The name on the bus of the app that we play.
+const SENDER: &str = ":1.2";
+
+fn signal() -> zbus::Message {
+    let body = ("focused", 1_i32, 0_i32, zbus::Variant::from(0_i32));
+    let signal = zbus::Message::signal("/a", "org.a11y.atspi.Event.Object", "StateChanged");
+    signal.sender(SENDER).build(&body).unwrap()
+}
+
+async fn refuse_all(mut stream: UnixStream, state: Arc<State>) {
+    greet(&mut stream).await;
+    let mut bytes = Vec::new();
+    loop {
+        while let Some(length) = message_length(&bytes)
+            && bytes.len() >= length
+        {
+            let serial = u32::from_le_bytes(bytes[8..12].try_into().unwrap());
+            let known = bytes.drain(..length).as_slice().windows(7).any(|name| name == b"GetRole");
+            state.calls.send_modify(|calls| *calls += 1);
+            state.held.subscribe().wait_for(|held| !held).await.unwrap();
+            for _ in 0..state.signals.swap(0, Ordering::SeqCst) {
+                stream.write_all(signal().data()).await.unwrap();
+            }
+            let answer = if known { reply(serial) } else { refusal(serial) };
+            stream.write_all(&answer).await.unwrap();
+        }
+        // The test may have ended.
+        if stream.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
+            return;
+        }
+    }
+}
+
+/// The error of a question that is not known.
+fn refusal(serial: u32) -> Vec<u8> {
+    let name = b"org.freedesktop.DBus.Error.UnknownMethod\0";
+    let length = u32::try_from(name.len()).unwrap();
+    let mut out = vec![b'l', 3, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0];
+    out.extend_from_slice(&(16 + length).to_le_bytes());
+    out.extend_from_slice(&[5, 1, b'u', 0]);
+    out.extend_from_slice(&serial.to_le_bytes());
+    out.extend_from_slice(&[4, 1, b's', 0]);
+    out.extend_from_slice(&(length - 1).to_le_bytes());
+    out.extend_from_slice(name);
+    out.resize(out.len().next_multiple_of(8), 0);
+    out
+}
+
+#[tokio::test]
+async fn what_was_signalled_before_an_answer_of_the_own_socket_has_been_heard() {
+    let (bus, own, heard) = (App::start(), App::start(), Arc::new(Heard::new()));
+    let link = bus.link_and_own(&heard, &own).await;
+    // They are on their way on the bus when the own socket answers.
+    bus.signals_first(3);
+    let call = Call { path: "/a", interface: "a.b", member: "C", args: Args::new() };
+    let answers = link.calls_in_order(&[call.clone(), call]).await.unwrap();
+    assert!(matches!(answers[..], [Err(Fault::Unknown), Err(Fault::Unknown)]), "{answers:?}");
+    assert_eq!((own.calls(), bus.calls(), heard.state().changes), (2, 1, 3), "the bus was asked, too");
+}
+
+#[tokio::test]
+async fn what_was_signalled_before_an_answer_of_the_bus_has_been_heard() {
+    let (bus, heard) = (App::start(), Arc::new(Heard::new()));
+    let link = bus.link(&heard).await;
+    bus.signals_first(2);
+    let call = Call { path: "/a", interface: "a.b", member: "C", args: Args::new() };
+    let answers = link.calls_in_order(&[call]).await.unwrap();
+    assert!(matches!(answers[..], [Err(Fault::Unknown)]), "{answers:?}");
+    assert_eq!(
+        (bus.calls(), heard.state().changes),
+        (1, 2),
+        "answers come behind the signals: no more is asked"
+    );
 }
