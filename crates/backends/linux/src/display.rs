@@ -198,6 +198,8 @@ pub(crate) struct Display {
     /// Answers to pings of windows: what was sent along.
     pongs: Vec<u32>,
     pinged: u32,
+    /// Whether the window manager has answered what it was asked last.
+    managed: bool,
 }
 
 impl Display {
@@ -231,6 +233,7 @@ impl Display {
             watches: !address.shared,
             pongs: Vec::new(),
             pinged: 0,
+            managed: false,
         };
         display.remove_leftovers().map_err(|e| failed(&e))?;
         if address.shared {
@@ -303,6 +306,7 @@ impl Display {
             Event::SelectionRequest(asked) => self.give_clipboard(&asked)?,
             Event::SelectionClear(_) => self.clipboard.lost(),
             Event::SelectionNotify(_) => self.clipboard.heard(&event),
+            Event::PropertyNotify(e) if e.atom == self.atoms._NET_FRAME_EXTENTS => self.managed = true,
             Event::PropertyNotify(e) if e.window == self.own => self.clipboard.heard(&event),
             Event::ConfigureNotify(e) if e.window == self.root => self.size = (e.width, e.height),
             // An error of a request that nobody waits for: mostly a window that went away.

@@ -87,7 +87,8 @@ impl LinuxDevice {
         let number = button_number(button);
         x11.run(move |d| d.hold(modifiers, true)).await.map_err(unknown)?;
         let mut done = Ok(());
-        for _ in 0..count.max(1) {
+        let presses = count.max(1);
+        for press in 0..presses {
             done = x11.run(move |d| d.button(number, true)).await;
             if done.is_ok() {
                 tokio::select! {
@@ -97,8 +98,14 @@ impl LinuxDevice {
             }
             // Whatever happened: what is down comes up.
             let up = x11.run(move |d| d.button(number, false)).await;
-            // A window manager holds the pointer while it looks at a press: one that follows at once can be lost.
-            let delivered = x11.run(move |d| d.delivered(id)).await;
+            let more = press + 1 < presses;
+            let delivered = x11.run(move |d| {
+                if more {
+                    d.managed()?;
+                }
+                d.delivered(id)
+            });
+            let delivered = delivered.await;
             done = done.and(up).and(delivered);
             if done.is_err() || cancel.is_cancelled() {
                 break;

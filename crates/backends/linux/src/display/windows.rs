@@ -471,6 +471,18 @@ impl Display {
         Ok(())
     }
 
+    /// Waits until the window manager has done with what it was told before: it holds the pointer while it looks at a
+    /// press, and one that follows too soon can get lost. It answers a question in the order of its events (EWMH,
+    /// `_NET_REQUEST_FRAME_EXTENTS`); one that answers none gets the time that an answer takes.
+    pub(crate) fn managed(&mut self) -> Result<(), Fault> {
+        self.managed = false;
+        self.tell_root(self.own, self.atoms._NET_REQUEST_FRAME_EXTENTS, [0; 5])?;
+        if self.until(Instant::now() + PONG, |d| Ok(d.managed.then_some(())))?.is_none() {
+            tracing::debug!("no answer of a window manager");
+        }
+        Ok(())
+    }
+
     /// Waits until the app has read all input that was sent to its windows before: it answers a ping (EWMH,
     /// `_NET_WM_PING`) in the order of its events. One that answers none gets the time that an answer takes.
     pub(crate) fn delivered(&mut self, window: WindowId) -> Result<(), Fault> {
