@@ -1,7 +1,6 @@
 //! Serving: connections, calls, and the reasons to go.
 
 use crate::lanes::Lanes;
-use crate::numbers::{self, Clock};
 use crate::{DiskNumbers, Options, leftovers};
 use serde::Serialize;
 use serde_json::Value;
@@ -27,7 +26,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// What all connections share.
 struct Daemon {
     host: Host,
-    clock: Clock,
+    numbers: Arc<DiskNumbers>,
     place: Place,
     started: Instant,
     /// Calls that were read and not answered.
@@ -83,6 +82,7 @@ pub(crate) async fn serve(options: &Options, place: Place, listener: StdListener
     daemon.host.shutdown().await;
     // Whoever waits for the end of its connection waits for this process.
     let _ = tokio::time::timeout(FAREWELL, daemon.answered()).await;
+    daemon.numbers.settle();
     lanes.end().await;
     Ok(())
 }
@@ -91,11 +91,11 @@ impl Daemon {
     fn new(options: &Options, place: Place) -> Self {
         let mut config = HostConfig::new(place.state_dir(), (options.providers)());
         config.scribe = Arc::clone(&options.scribe);
-        let (state_dir, clock) = (place.state_dir().to_path_buf(), Arc::clone(&config.clock));
-        config.numbers =
-            Arc::new(move |session| Ok(Box::new(DiskNumbers::new(&state_dir, session, Arc::clone(&clock)))));
+        let numbers = DiskNumbers::new(place.state_dir(), Arc::clone(&config.clock));
+        let source = Arc::clone(&numbers);
+        config.numbers = Arc::new(move |session| Ok(source.of(session)));
         Self {
-            clock: Arc::clone(&config.clock),
+            numbers,
             host: Host::new(config),
             place,
             started: Instant::now(),
@@ -114,7 +114,7 @@ impl Daemon {
         for dir in leftovers::remove(state_dir) {
             tracing::info!("after a daemon that was killed: removed {}", dir.display());
         }
-        let forgotten = numbers::sweep(state_dir, &self.clock);
+        let forgotten = self.numbers.sweep();
         tracing::debug!("{forgotten} names of sessions are forgotten");
     }
 
@@ -131,6 +131,8 @@ impl Daemon {
         loop {
             if self.busy() {
                 self.used();
+            } else {
+                self.numbers.settle();
             }
             let unused = self.last_used.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
             let Some(left) = limit.checked_sub(unused).filter(|left| !left.is_zero()) else { return };

@@ -3,6 +3,7 @@
 mod attempt;
 mod find;
 
+use attempt::Worker;
 pub(crate) use attempt::{Attempts, Limits};
 pub(crate) use find::find;
 
@@ -50,9 +51,8 @@ impl Suite {
         });
         let mut running = JoinSet::new();
         for worker in 1..=workers {
-            let attempts = &shared.suite.attempts;
-            let attempts = if workers > 1 { attempts.beside() } else { attempts.clone() };
-            running.spawn(work(Arc::clone(&shared), attempts, worker));
+            let worker = Worker::new(&shared.suite.attempts, worker, workers == 1);
+            running.spawn(work(Arc::clone(&shared), worker));
         }
         // A worker that panicked leaves its files without a report: they count as not run.
         while running.join_next().await.is_some() {}
@@ -92,20 +92,20 @@ impl Shared {
 }
 
 /// Takes one script after the other until none is left.
-async fn work(shared: Arc<Shared>, attempts: Attempts, worker: usize) {
+async fn work(shared: Arc<Shared>, mut worker: Worker) {
     loop {
         let at = shared.next.fetch_add(1, Ordering::Relaxed);
         let Some(file) = shared.suite.files.get(at) else { return };
-        if attempts.call.cancel.is_cancelled() || shared.stops_after_failure() {
+        if shared.suite.attempts.call.cancel.is_cancelled() || shared.stops_after_failure() {
             return;
         }
         let total = shared.suite.files.len();
         let mut tell = |line: String, lasting: bool| {
             let done = shared.done.load(Ordering::Relaxed);
             // Whoever does not listen any more needs not know.
-            let _ = attempts.call.progress.send(Progress { done, total, line, lasting });
+            let _ = shared.suite.attempts.call.progress.send(Progress { done, total, line, lasting });
         };
-        let report = attempts.file(file, at, worker, shared.began, &mut tell).await;
+        let report = worker.file(file, at, shared.began, &mut tell).await;
         if matches!(report.outcome, Outcome::Failed | Outcome::Broken) {
             shared.failed.store(true, Ordering::Relaxed);
         }

@@ -53,7 +53,7 @@ mod table;
 mod tests;
 
 pub use client::ClientId;
-pub use numbers::{BLOCK, InMemoryNumbers, NumberError, NumberSource};
+pub use numbers::{BLOCK, InMemoryNumbers, NumberError, NumberSource, block};
 pub use renewal::BaseTree;
 pub use session::{Origin, Replaced, Session, SessionConfig};
 pub use standing::{EndReason, Ladder, RefFault, Resolved, Standing, UnknownLadder};

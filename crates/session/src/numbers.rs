@@ -11,14 +11,20 @@ use stickpin_refs::Ref;
 /// How many numbers are reserved at a time.
 pub const BLOCK: u32 = 256;
 
+/// So many numbers, rounded up to whole blocks; none where they do not fit.
+#[must_use]
+pub fn block(least: u32) -> Option<u32> {
+    least.max(1).checked_next_multiple_of(BLOCK)
+}
+
 /// Hands out blocks of numbers that no other lifetime of this session name got.
 pub trait NumberSource: fmt::Debug + Send {
-    /// Reserves `count` numbers in a row and returns the first. The reservation must outlast a crash from the moment
-    /// this returns.
+    /// Reserves at least so many numbers in a row: whole [blocks](block), or what is left of one that is reserved already.
+    /// The reservation must outlast a crash from the moment this returns.
     ///
     /// # Errors
     /// When it cannot be recorded, or no numbers are left.
-    fn reserve(&mut self, count: u32) -> Result<u32, NumberError>;
+    fn reserve(&mut self, least: u32) -> Result<Range<u32>, NumberError>;
 
     /// Called once at a clean close: `next_unused` and everything after it was never handed out.
     fn give_back(&mut self, next_unused: u32);
@@ -68,10 +74,10 @@ impl Default for InMemoryNumbers {
 }
 
 impl NumberSource for InMemoryNumbers {
-    fn reserve(&mut self, count: u32) -> Result<u32, NumberError> {
+    fn reserve(&mut self, least: u32) -> Result<Range<u32>, NumberError> {
         let first = self.next;
-        self.next = first.checked_add(count).ok_or(NumberError::Exhausted)?;
-        Ok(first)
+        self.next = block(least).and_then(|count| first.checked_add(count)).ok_or(NumberError::Exhausted)?;
+        Ok(first..self.next)
     }
 
     fn give_back(&mut self, next_unused: u32) {
@@ -99,12 +105,14 @@ impl Numbers {
         let count = u32::try_from(count).map_err(|_| NumberError::Exhausted)?;
         let have: u32 = self.free.iter().map(|r| r.end - r.start).sum();
         let Some(missing) = count.checked_sub(have).filter(|&m| m > 0) else { return Ok(()) };
-        let block = missing.checked_next_multiple_of(BLOCK).ok_or(NumberError::Exhausted)?;
-        let first = self.source.reserve(block)?;
-        let end = first.checked_add(block).filter(|_| first > 0).ok_or(NumberError::Exhausted)?;
+        let more = self.source.reserve(missing)?;
+        // Numbers start at 1, and what is handed out was reserved.
+        if more.start == 0 || more.len() < missing as usize {
+            return Err(NumberError::Exhausted);
+        }
         match self.free.last_mut() {
-            Some(last) if last.end == first => last.end = end,
-            _ => self.free.push(first..end),
+            Some(last) if last.end == more.start => last.end = more.end,
+            _ => self.free.push(more),
         }
         Ok(())
     }
@@ -145,12 +153,12 @@ mod tests {
     struct Recorded(Arc<Mutex<(u32, Vec<String>)>>);
 
     impl NumberSource for Recorded {
-        fn reserve(&mut self, count: u32) -> Result<u32, NumberError> {
+        fn reserve(&mut self, least: u32) -> Result<Range<u32>, NumberError> {
             let mut s = self.0.lock().unwrap();
             let first = s.0 + 1;
-            s.0 += count;
-            s.1.push(format!("reserve {count}"));
-            Ok(first)
+            s.0 += block(least).unwrap();
+            s.1.push(format!("reserve {least}"));
+            Ok(first..s.0 + 1)
         }
         fn give_back(&mut self, next_unused: u32) {
             self.0.lock().unwrap().1.push(format!("give back {next_unused}"));
@@ -169,7 +177,7 @@ mod tests {
         assert_eq!(more, (4..304).collect::<Vec<_>>());
         assert!(numbers.was_minted(Ref::new(303).unwrap()) && !numbers.was_minted(Ref::new(304).unwrap()));
         numbers.close();
-        assert_eq!(source.0.lock().unwrap().1, ["reserve 256", "reserve 256", "give back 304"]);
+        assert_eq!(source.0.lock().unwrap().1, ["reserve 3", "reserve 47", "give back 304"]);
     }
 
     #[test]

@@ -103,9 +103,8 @@ impl InProcess {
         std::fs::create_dir_all(&state).expect("a state dir");
         let mut config = HostConfig::new(&state, providers);
         // As the daemon has it: numbers go on from one lifetime to the next.
-        let clock = Arc::clone(&config.clock);
-        config.numbers =
-            Arc::new(move |session| Ok(Box::new(DiskNumbers::new(&state, session, Arc::clone(&clock)))));
+        let numbers = DiskNumbers::new(&state, Arc::clone(&config.clock));
+        config.numbers = Arc::new(move |session| Ok(numbers.of(session)));
         config.scribe = Arc::new(AdScribe);
         let host = Host::new(config);
         Self { runtime, host, env }

@@ -40,20 +40,30 @@ pub(crate) struct Attempts {
     pub(crate) pictures: Option<PathBuf>,
 }
 
-impl Attempts {
-    /// The same for a worker that does not wait for the calls of others.
-    pub(crate) fn beside(&self) -> Self {
-        let mut attempts = self.clone();
-        attempts.call.client = attempts.call.client.beside();
-        attempts
+/// One worker: the scripts it is given run one after the other.
+pub(crate) struct Worker {
+    attempts: Attempts,
+    number: usize,
+    /// The session of the attempt before, where that passed and left nothing open: a name that goes on costs less than a
+    /// new one, whose ref numbers have to reach the disk.
+    session: Option<String>,
+}
+
+impl Worker {
+    /// A worker. One that is not alone does not wait for the calls of others.
+    pub(crate) fn new(attempts: &Attempts, number: usize, alone: bool) -> Self {
+        let mut attempts = attempts.clone();
+        if !alone {
+            attempts.call.client = attempts.call.client.beside();
+        }
+        Self { attempts, number, session: None }
     }
 
     /// Runs a script until it passes, or may not be tried again.
     pub(crate) async fn file(
-        &self,
+        &mut self,
         file: &Path,
         at: usize,
-        worker: usize,
         suite_began: Instant,
         tell: &mut (dyn FnMut(String, bool) + Send),
     ) -> FileReport {
@@ -70,24 +80,27 @@ impl Attempts {
         let mut number = 0;
         while number < tries {
             number += 1;
-            let session = self.session(worker);
+            let session = self.session.take().unwrap_or_else(|| self.attempts.session(self.number));
             let own = |folder: &PathBuf| folder.join(slug(at, &name)).join(format!("attempt-{number}"));
-            let artifacts = self.artifacts.as_ref().map(own);
+            let artifacts = self.attempts.artifacts.as_ref().map(own);
             let mut built_in = crate::commands::built_in(file, &session);
             if let Some(folder) = &artifacts {
                 built_in.insert("AD_ARTIFACTS".to_owned(), folder.display().to_string());
             }
-            let plan = match (self.plan)(file, built_in) {
+            let plan = match (self.attempts.plan)(file, built_in) {
                 Ok(plan) => plan,
                 Err(error) => {
                     (report.outcome, report.error) = (Outcome::Failed, Some(error));
                     break;
                 }
             };
-            tries = 1 + self.limits.retries.or(plan.retries).unwrap_or(0);
-            let pictures = self.pictures.as_ref().map(own);
-            let attempt =
-                self.attempt(&plan, number, session, suite_began, artifacts.as_deref(), pictures, tell).await;
+            tries = 1 + self.attempts.limits.retries.or(plan.retries).unwrap_or(0);
+            let pictures = self.attempts.pictures.as_ref().map(own);
+            let (attempt, clean) = self
+                .attempts
+                .attempt(&plan, number, session, suite_began, artifacts.as_deref(), pictures, tell)
+                .await;
+            self.session = clean.then(|| attempt.session.clone());
             let outcome = attempt.outcome;
             report.attempts.push(attempt);
             report.outcome = match outcome {
@@ -104,7 +117,9 @@ impl Attempts {
         report.millis = millis(begun.elapsed());
         report
     }
+}
 
+impl Attempts {
     /// A name that no other run has now: of the caller, this process, and the worker.
     fn session(&self, worker: usize) -> String {
         static LAST: AtomicUsize = AtomicUsize::new(0);
@@ -115,6 +130,7 @@ impl Attempts {
         format!("{own}-{:x}-{worker}.{number}", std::process::id())
     }
 
+    /// Also returns whether it passed and left nothing open.
     #[allow(clippy::too_many_arguments, reason = "each is of this attempt alone")]
     async fn attempt(
         &self,
@@ -125,7 +141,7 @@ impl Attempts {
         artifacts: Option<&Path>,
         pictures: Option<PathBuf>,
         tell: &mut (dyn FnMut(String, bool) + Send),
-    ) -> Attempt {
+    ) -> (Attempt, bool) {
         let begun = Instant::now();
         let options = RunOptions {
             session: Some(session.clone()),
@@ -152,9 +168,10 @@ impl Attempts {
         if let Some(folder) = artifacts.filter(|_| !matches!(ran.end, End::Passed)) {
             self.picture(&attempt.session, folder, &ran).await;
         }
+        let mut clean = matches!(ran.end, End::Passed);
         for session in &ran.open {
             // A session that is lost already is closed as well; what cannot be closed is closed when it is idle.
-            let _ = self.ask(CLOSE, json!({}), session).await;
+            clean &= self.ask(CLOSE, json!({}), session).await.ok;
         }
         attempt.steps = ran.steps;
         match ran.end {
@@ -178,7 +195,7 @@ impl Attempts {
                 tell(format!("{}: {error}", plan.file), true);
             }
         }
-        attempt
+        (attempt, clean)
     }
 
     /// A picture of what was there when it failed.

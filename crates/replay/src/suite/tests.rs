@@ -102,6 +102,7 @@ fn what_passes_after_it_failed_is_flaky() {
     assert_eq!(outcomes(&report), [Outcome::Flaky, Outcome::Passed]);
     let sessions: Vec<&str> = report.files[0].attempts.iter().map(|a| a.session.as_str()).collect();
     assert!(sessions.len() == 2 && sessions[0] != sessions[1], "{sessions:?}");
+    assert_eq!(report.files[1].attempts[0].session, sessions[1], "what passed and was closed goes on");
     let xml = junit::write(&report).expect("XML");
     assert!(xml.contains("<flakyFailure") && xml.contains("failures=\"0\""), "{xml}");
     let closed = app.closed.lock().expect("no test panicked");

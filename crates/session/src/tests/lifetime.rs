@@ -1,7 +1,8 @@
 //! Generations and numbers over one lifetime and the next.
 
 use super::*;
-use crate::{BLOCK, NumberError, NumberSource};
+use crate::{BLOCK, NumberError, NumberSource, block};
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 const SAVE: &str = "button \"Save\" #5";
@@ -52,11 +53,11 @@ fn nothing_resolves_before_the_first_tree() {
 struct Disk(Arc<Mutex<u32>>);
 
 impl NumberSource for Disk {
-    fn reserve(&mut self, count: u32) -> Result<u32, NumberError> {
+    fn reserve(&mut self, least: u32) -> Result<Range<u32>, NumberError> {
         let mut used = self.0.lock().unwrap();
         let first = *used + 1;
-        *used += count;
-        Ok(first)
+        *used += block(least).unwrap();
+        Ok(first..*used + 1)
     }
     fn give_back(&mut self, next_unused: u32) {
         *self.0.lock().unwrap() = next_unused - 1;
@@ -103,7 +104,7 @@ fn refs_of_another_lifetime_were_never_issued_after_a_clean_close_and_after_a_cr
 struct Full;
 
 impl NumberSource for Full {
-    fn reserve(&mut self, _: u32) -> Result<u32, NumberError> {
+    fn reserve(&mut self, _: u32) -> Result<Range<u32>, NumberError> {
         Err(NumberError::Storage { message: "numbers: no space left".into(), full: true })
     }
     fn give_back(&mut self, _: u32) {}
