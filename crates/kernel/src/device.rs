@@ -139,6 +139,17 @@ pub trait Device: Send + fmt::Debug {
     /// `BACKEND_LOST`, `TIMEOUT`, `DIALOG_OPEN` where a dialog stops the app from answering.
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured>;
 
+    /// Returns when reading the app ahead would spare the next command a reading: it changed since it was last read, and has
+    /// come to rest. Waits for ever where the device does not read ahead, or need not. Called while no command has the
+    /// session, and dropped as soon as one comes.
+    async fn rest(&mut self) {
+        std::future::pending().await
+    }
+
+    /// Reads the app after [`Device::rest`], for a capture or `locate` that proves that nothing changed since. `watch` is
+    /// as in [`CaptureRequest`]. May be dropped where it takes long; what went wrong is for the next command to find.
+    async fn read_ahead(&mut self, _watch: &[Handle]) {}
+
     /// Where the app is, when the device knows it without a capture (from events, or by one cheap question);
     /// `None`: capture to find out.
     ///

@@ -77,6 +77,8 @@ pub(crate) struct World {
     /// How often a target was told along with an act, by a device whose glances are cheap.
     pub(crate) along: usize,
     /// How often it was captured.
+    /// It changed and came to rest: it would like to be read ahead.
+    pub(crate) rests: bool,
     pub(crate) captures: usize,
     pub(crate) closed: usize,
     pub(crate) opened: usize,
@@ -181,6 +183,7 @@ impl Fake {
             glances: false,
             along: 0,
             captures: 0,
+            rests: false,
             closed: 0,
             opened: 0,
             values: HashMap::new(),
@@ -291,6 +294,22 @@ fn rect(id: u64) -> Rect {
 impl Device for FakeDevice {
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    async fn rest(&mut self) {
+        while !self.fake.world().rests {
+            self.fake.changed.notified().await;
+        }
+    }
+
+    async fn read_ahead(&mut self, watch: &[Handle]) {
+        {
+            let mut world = self.fake.world();
+            world.rests = false;
+            world.log.push(format!("read ahead, watching {}", watch.len()));
+        }
+        // What went wrong is for the next command to find.
+        let _ = self.fake.call("read_ahead").await;
     }
 
     async fn capture(&mut self, _request: CaptureRequest<'_>) -> Result<Captured> {

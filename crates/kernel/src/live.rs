@@ -55,6 +55,13 @@ impl Live {
         }
     }
 
+    /// Has the device read the app before anybody asks. What it reads is stored nowhere here: who asks next is told what
+    /// is proven then.
+    pub(crate) async fn read_ahead(&mut self) {
+        let watch = self.session.watch();
+        self.device.read_ahead(&watch).await;
+    }
+
     /// Ends the app and removes what was kept for it.
     ///
     /// # Errors

@@ -4,6 +4,8 @@
 //! comes before all that wait. A command that only waits gives the loan back between its looks. A loan that is
 //! dropped instead of returned was held by a command that hung or panicked: the session is lost then, and no
 //! other is touched by it.
+//!
+//! While nobody asks, the device may read the app ahead ([`Device::rest`](crate::device::Device::rest)).
 
 use crate::command::Lane;
 use crate::error::{Error, ErrorCode, Result};
@@ -13,6 +15,9 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+/// How long who asks waits for a reading that was begun ahead: most commands would have to make it anyway.
+const READING: Duration = Duration::from_millis(500);
 
 /// Where commands ask for the session.
 #[derive(Debug, Clone)]
@@ -140,6 +145,22 @@ pub(crate) fn lost(name: &str) -> Error {
         .hint("stickpin open it again: that starts a new lifetime")
 }
 
+/// Returns at a time, if there is one.
+async fn passed(until: Option<Instant>) {
+    match until {
+        Some(until) => tokio::time::sleep_until(until).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Returns when what is open is worth reading ahead.
+async fn rest(live: Option<&mut Live>) {
+    match live {
+        Some(live) => live.device.rest().await,
+        None => std::future::pending().await,
+    }
+}
+
 struct Task {
     name: String,
     inbox: mpsc::UnboundedReceiver<Ask>,
@@ -153,7 +174,7 @@ impl Task {
         let mut live: Option<Box<Live>> = None;
         loop {
             let idle = live.as_ref().and_then(|l| l.idle_timeout);
-            let Some(reply) = self.next(idle).await else {
+            let Some(reply) = self.next(idle, live.as_deref_mut()).await else {
                 return match live {
                     Some(live) if !self.inbox.is_closed() => End::Idle(live),
                     _ => End::Closed,
@@ -168,7 +189,11 @@ impl Task {
     }
 
     /// The next who asks; `None` when nobody did in time, or nobody can any more.
-    async fn next(&mut self, idle: Option<Duration>) -> Option<oneshot::Sender<Result<Loan>>> {
+    async fn next(
+        &mut self,
+        idle: Option<Duration>,
+        mut live: Option<&mut Live>,
+    ) -> Option<oneshot::Sender<Result<Loan>>> {
         let until = idle.map(|d| Instant::now() + d);
         loop {
             while let Ok(ask) = self.inbox.try_recv() {
@@ -182,11 +207,27 @@ impl Task {
                 }
                 return Some(reply);
             }
-            let ask = match until {
-                Some(until) => tokio::time::timeout_at(until, self.inbox.recv()).await.ok()?,
-                None => self.inbox.recv().await,
-            };
-            self.sort(ask?);
+            tokio::select! {
+                biased;
+                ask = self.inbox.recv() => self.sort(ask?),
+                () = passed(until) => return None,
+                () = rest(live.as_deref_mut()) => self.read_ahead(live.as_deref_mut()?).await,
+            }
+        }
+    }
+
+    /// Has the app read; whoever asks meanwhile waits for that, but not for long.
+    async fn read_ahead(&mut self, live: &mut Live) {
+        let mut reading = std::pin::pin!(live.read_ahead());
+        let ask = tokio::select! {
+            biased;
+            () = &mut reading => return,
+            ask = self.inbox.recv() => ask,
+        };
+        let Some(ask) = ask else { return };
+        self.sort(ask);
+        if tokio::time::timeout(READING, reading).await.is_err() {
+            tracing::debug!(session = self.name, "a reading ahead was given up");
         }
     }
 

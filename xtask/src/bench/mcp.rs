@@ -3,7 +3,7 @@
 
 use super::measure::{Stickpin, chromium_path, median, resident};
 use super::mib;
-use super::page::Server;
+use super::page::{RESTED, Server};
 use super::table::{Row, Table};
 use crate::Result;
 use crate::run::run;
@@ -103,7 +103,7 @@ fn snapshots(
     let (mut a, mut b) = (Vec::new(), Vec::new());
     let (mut last_a, mut last_b) = (String::new(), String::new());
     for i in 0..=runs {
-        server.change();
+        server.change(RESTED);
         let t = changed(&mut ours, "snapshot", json!({ "all": true }), &mut last_a)?;
         let u =
             theirs.as_mut().map(|c| changed(c, "browser_snapshot", json!({}), &mut last_b)).transpose()?;

@@ -39,11 +39,11 @@ impl Server {
         Ok(Self { port, changes })
     }
 
-    /// Changes a word on every page that changes, and gives them the time to show it.
-    pub fn change(&self) {
+    /// Changes a word on every page that changes, and leaves them alone for so long.
+    pub fn change(&self, rest: Duration) {
         *self.changes.count.lock().expect("no thread panics with it") += 1;
         self.changes.told.notify_all();
-        std::thread::sleep(SHOWN);
+        std::thread::sleep(rest);
     }
 
     /// Address of a page of rows of a link, a button and a labelled input.
@@ -72,8 +72,11 @@ impl Server {
     }
 }
 
-/// In this time a change is on the page.
-const SHOWN: Duration = Duration::from_millis(150);
+/// In this time a change is on the page, and nobody has read it.
+pub const SHOWN: Duration = Duration::from_millis(40);
+
+/// Less than an agent takes between a change and its next look.
+pub const RESTED: Duration = Duration::from_millis(500);
 
 /// How long a page waits for word before it asks again.
 const PATIENCE: Duration = Duration::from_secs(60);

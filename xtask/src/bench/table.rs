@@ -59,8 +59,8 @@ impl Table {
         let mut out = format!(
             "# Measured\n\n{machine}. Medians of alternating runs of `cargo xtask bench --peers --write`; these machines are \
              noisy, so read the ratios. Where rows stand still, ours proves that nothing changed since the last snapshot \
-             and does not walk the page again. Where one changes, it does so before every run of either. A first look is the one after \
-             `open` in a new browser; the opening is not in it. The bars of snapshots were set from first looks.\n\n| | stickpin | {peer} | peer / ours | bar |\n|---|---|---|---|---|\n"
+             and does not walk the page again. Where one changes, it does so half a second before every run of either, in which ours reads the page \
+             ahead (ADR 31). A first look is the one after `open` in a new browser, and after the peer's; the opening is not in it. The bars of snapshots were set from first looks.\n\n| | stickpin | {peer} | peer / ours | bar |\n|---|---|---|---|---|\n"
         );
         for row in &self.rows {
             writeln!(out, "{row}").expect("writing to a string");

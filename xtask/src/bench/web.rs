@@ -3,7 +3,7 @@
 
 use super::measure::{Stickpin, alternate, median, timed};
 use super::mib;
-use super::page::Server;
+use super::page::{RESTED, SHOWN, Server};
 use super::peer::Peer;
 use super::table::{Row, Table};
 use crate::Result;
@@ -55,11 +55,16 @@ pub fn measure(
     for (rows, bar) in bars {
         let large = rows == 10_000;
         both.open(&server.changing(rows))?;
-        let (a, b) = both.changing(if large { runs.min(RUNS_OF_LARGE) } else { runs })?;
+        let (a, b) = both.changing(if large { runs.min(RUNS_OF_LARGE) } else { runs }, RESTED)?;
         let what = format!("`snapshot -i --all`, {rows} rows, one changing");
         table.push(Row::against(&what, a, b, "ms", bar));
         if large {
             memory(table, &both)?;
+        }
+        if rows == 1_000 {
+            let (a, b) = both.changing(runs, SHOWN)?;
+            let what = format!("the same, {rows} rows, one changing just before");
+            table.push(Row::against(&what, a, b, "ms", ""));
         }
     }
     both.open(&server.rows(100))?;
@@ -72,7 +77,7 @@ pub fn measure(
         table.push(Row::against(&what, a, b, "ms", bar));
     }
     both.open(&server.real())?;
-    let (a, b) = both.changing(runs)?;
+    let (a, b) = both.changing(runs, RESTED)?;
     let what =
         "`snapshot -i --all`, a page as they are met (10,000 elements, icons, 800 rules), one changing";
     table.push(Row::against(what, a, b, "ms", "at least 4 x faster"));
@@ -166,12 +171,12 @@ impl Both<'_> {
         Ok((median(a), (!b.is_empty()).then(|| median(b))))
     }
 
-    /// Medians of snapshots of a page that changed before each of them.
-    fn changing(&self, runs: usize) -> Result<(f64, Option<f64>)> {
+    /// Medians of snapshots of a page that changed so long before each of them.
+    fn changing(&self, runs: usize, rest: Duration) -> Result<(f64, Option<f64>)> {
         let (mut a, mut b) = (Vec::new(), Vec::new());
         let (mut last_a, mut last_b) = (String::new(), String::new());
         for i in 0..=runs {
-            self.server.change();
+            self.server.change(rest);
             let t = changed(&mut self.ours.command(&OURS), &mut last_a)?;
             let u = self.peer.map(|p| changed(&mut p.command(&THEIRS), &mut last_b)).transpose()?;
             if i > 0 {

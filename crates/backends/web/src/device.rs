@@ -1,5 +1,6 @@
 //! An open page: what the device trait promises, each part in a file of its own.
 
+use crate::ahead::Ahead;
 use crate::cdp::Client;
 use crate::cdp::protocol as cdp;
 use crate::launch::Browser;
@@ -56,6 +57,8 @@ pub struct WebDevice {
     pub(crate) acted: Option<Instant>,
     /// The last walk, in case that nothing changes.
     pub(crate) walked: Option<Walked>,
+    /// What was walked before anybody asked.
+    pub(crate) ahead: Ahead,
     /// Set where every "nothing changed" is verified.
     pub(crate) verified: Option<Verified>,
     /// When the last command that acts began.
@@ -96,6 +99,7 @@ impl WebDevice {
             told: 0,
             acted: None,
             walked: None,
+            ahead: Ahead::default(),
             verified: None,
             begun: Instant::now(),
             heard: 0,
@@ -169,7 +173,16 @@ impl Device for WebDevice {
         self.whereabouts().await.map(Some)
     }
 
+    async fn rest(&mut self) {
+        self.rests().await;
+    }
+
+    async fn read_ahead(&mut self, watch: &[Handle]) {
+        self.reads_ahead(Wanted { watch, only: None, patient: true }).await;
+    }
+
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
+        self.ahead.asked();
         let mut attempt = 1;
         loop {
             self.arrived().await?;
@@ -192,6 +205,7 @@ impl Device for WebDevice {
     }
 
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
+        self.ahead.asked();
         self.commit(Some(handle)).await?;
         if self.place(handle)?.is_none() {
             return Ok(None);

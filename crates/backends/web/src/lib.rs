@@ -21,6 +21,7 @@
 
 mod address;
 mod agent;
+mod ahead;
 mod aim;
 pub mod capture;
 pub mod cdp;

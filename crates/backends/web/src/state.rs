@@ -282,6 +282,13 @@ impl TabState {
         fresh.filter_map(|f| Some(f.committed? + patience)).filter(|until| *until > now).max()
     }
 
+    /// Whether all of its documents are read to their end, no other is on its way, and nothing keeps it from answering.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.dialog.is_none()
+            && self.navigating.is_none()
+            && self.frames.values().all(|f| f.stage != Stage::Loading)
+    }
+
     /// Something may have changed what the page shows.
     pub(crate) fn active(&mut self) {
         self.changes += 1;

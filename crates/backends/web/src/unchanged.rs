@@ -75,6 +75,11 @@ impl Walked {
         self.index.get_or_init(|| self.tree.handle_index()).get(&handle).copied()
     }
 
+    /// Whether a later look can prove that nothing changed since.
+    pub(crate) fn is_provable(&self) -> bool {
+        self.documents.iter().all(|d| d.seal != 0)
+    }
+
     /// Whether these are the documents that were walked, and all of them can be compared.
     fn shows(&self, worlds: &[World]) -> bool {
         self.documents.len() == worlds.len()
@@ -181,6 +186,8 @@ impl WebDevice {
 
     /// The page as it is now; `None` when the one element that is wanted is gone.
     pub(crate) async fn current(&mut self, wanted: Wanted<'_>) -> Result<Option<&Walked>, Fault> {
+        // Before the walk: what changes meanwhile is a change since.
+        self.ahead.begins(self.tab.read(|tab| tab.activity)?);
         let worlds = self.tab.worlds().await?;
         self.unseen.keep(&worlds);
         let whole = wanted.only.is_none();

@@ -366,3 +366,50 @@ async fn the_folder_of_a_hung_session_goes_with_it() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
+
+/// What the device was asked for ahead.
+fn read_ahead(b: &Bench) -> Vec<String> {
+    b.fake.world().log.iter().filter(|line| line.starts_with("read ahead")).cloned().collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_app_that_rests_is_read_while_nobody_asks() {
+    let b = Bench::open(PAGE).await;
+    b.ok("snapshot", json!({})).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(read_ahead(&b).is_empty(), "nothing changed");
+    b.fake.change(|world| world.rests = true);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(read_ahead(&b), ["read ahead, watching 2"], "once, with what refs stand for");
+    let before = b.fake.world().captures;
+    b.ok("snapshot", json!({})).await;
+    assert_eq!(b.fake.world().captures, before + 1, "nothing is answered from it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reading_ahead_that_hangs_keeps_nobody_for_long() {
+    let b = Bench::open(PAGE).await;
+    b.fake.change(|world| {
+        world.hangs_in = Some("read_ahead");
+        world.rests = true;
+    });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(read_ahead(&b).len(), 1);
+    let asked = tokio::time::Instant::now();
+    b.ok("snapshot", json!({})).await;
+    assert!(asked.elapsed() <= Duration::from_secs(1), "{:?}", asked.elapsed());
+    b.fake.change(|world| world.rests = true);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    b.ok("close", json!({})).await;
+    assert_eq!(b.fake.world().closed, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_read_ahead_still_ends_when_nobody_asks() {
+    let b = Bench::new(PAGE);
+    b.ok("open", json!({ "what": "fake:/", "idleTimeout": 1 })).await;
+    b.fake.change(|world| world.rests = true);
+    tokio::time::sleep(Duration::from_secs(61)).await;
+    assert_eq!(read_ahead(&b).len(), 1);
+    assert_eq!(b.fails("snapshot", json!({})).await.0, "SESSION_NOT_FOUND");
+}
