@@ -3,11 +3,11 @@
 use crate::ahead::Ahead;
 use crate::cdp::Client;
 use crate::cdp::protocol as cdp;
+use crate::evaluate::Evaluating;
 use crate::launch::Browser;
 use crate::mouse::NONE;
 use crate::state::TabState;
 use crate::tab::{Fault, Tab, World, dialog_open};
-use crate::traffic::Evaluating;
 use crate::unchanged::{Verified, Walked, Wanted};
 use crate::unseen::Unseen;
 use async_trait::async_trait;

@@ -28,6 +28,8 @@ pub mod cdp;
 mod clipboard;
 mod css;
 mod device;
+mod downloads;
+mod evaluate;
 mod events;
 mod files;
 mod find;

@@ -76,7 +76,7 @@ pub(crate) struct State {
     /// Why the browser is gone.
     pub(crate) lost: Option<String>,
     /// Downloads, the last ones, oldest first.
-    pub(crate) downloads: Vec<crate::traffic::Coming>,
+    pub(crate) downloads: Vec<crate::downloads::Coming>,
     /// The last scope that was given to a document.
     pub(crate) last_scope: u64,
     /// The last number that was given to a tab.

@@ -1,0 +1,170 @@
+//! Downloads: what comes, under which name it is kept, and what is told of it.
+
+use crate::cdp::protocol as cdp;
+use crate::device::WebDevice;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use stickpin_kernel::Result;
+use stickpin_kernel::device::{Download, DownloadState, Notice};
+
+/// Downloads that are remembered.
+const DOWNLOADS: usize = 50;
+
+/// Bytes of a file's name.
+const NAME: usize = 150;
+
+/// A file that comes.
+#[derive(Debug)]
+pub(crate) struct Coming {
+    guid: String,
+    pub(crate) download: Download,
+    began: Instant,
+    ended: Option<Instant>,
+    /// That it is under way was told.
+    told: bool,
+}
+/// A download begins.
+pub(crate) fn download_began(downloads: &mut Vec<Coming>, guid: String, suggested: &str) {
+    if downloads.len() == DOWNLOADS {
+        downloads.remove(0);
+    }
+    let download =
+        Download { name: file_name(suggested), received: 0, total: None, state: DownloadState::UnderWay };
+    downloads.push(Coming { guid, download, began: Instant::now(), ended: None, told: false });
+}
+
+/// A download goes on or ends: what is to be told, if anything. The browser named the file after its id.
+pub(crate) fn download_progress(
+    downloads: &mut [Coming],
+    folder: &Path,
+    event: &cdp::DownloadProgress,
+) -> Option<Notice> {
+    let coming = downloads.iter_mut().find(|d| d.guid == event.guid && d.ended.is_none())?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "sizes of files, not negative"
+    )]
+    let bytes = |count: f64| count.max(0.0) as u64;
+    coming.download.received = bytes(event.received_bytes);
+    coming.download.total = Some(bytes(event.total_bytes)).filter(|total| *total > 0);
+    let name = coming.download.name.clone();
+    let (state, notice) = match event.state.as_str() {
+        "completed" => match give_name(folder, &event.guid, &name) {
+            Ok(path) => (DownloadState::Done(path.clone()), Notice::Downloaded { path }),
+            Err(why) => (DownloadState::Failed(why.clone()), Notice::DownloadFailed { name, why }),
+        },
+        "canceled" => {
+            let why = "it was cancelled, or broke off".to_owned();
+            (DownloadState::Failed(why.clone()), Notice::DownloadFailed { name, why })
+        }
+        _ => return None,
+    };
+    coming.download.state = state;
+    coming.ended = Some(Instant::now());
+    Some(notice)
+}
+
+/// Gives a file the name that was suggested for it, or one like it that is free.
+fn give_name(folder: &Path, guid: &str, name: &str) -> std::result::Result<PathBuf, String> {
+    let (stem, extension) = match name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
+        _ => (name, String::new()),
+    };
+    let mut path = folder.join(name);
+    let mut number = 2;
+    while path.exists() {
+        path = folder.join(format!("{stem} ({number}){extension}"));
+        number += 1;
+    }
+    std::fs::rename(folder.join(guid), &path).map_err(|e| format!("it cannot be named: {e}"))?;
+    Ok(path)
+}
+
+/// A name that stays in its folder and hides nothing: the page suggested it.
+fn file_name(suggested: &str) -> String {
+    let last = suggested.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain = |c: char| if stickpin_tree::is_unsafe(c) || ":*?\"<>|".contains(c) { '_' } else { c };
+    let name: String = last.chars().map(plain).collect();
+    let name = name.trim_matches(|c: char| c == '.' || c.is_whitespace());
+    if name.is_empty() {
+        return "download".to_owned();
+    }
+    if name.len() <= NAME {
+        return name.to_owned();
+    }
+    // The end says what kind of file it is.
+    let extension = name.rsplit_once('.').map_or("", |(_, e)| e);
+    let extension = if extension.len() < 20 { format!(".{extension}") } else { String::new() };
+    let stem = &name[..name.floor_char_boundary(NAME - extension.len())];
+    format!("{stem}{extension}")
+}
+impl Coming {
+    /// That it is under way, where nobody was told so yet.
+    pub(crate) fn under_way(&mut self) -> Option<Notice> {
+        if self.told || self.ended.is_some() {
+            return None;
+        }
+        self.told = true;
+        let Download { name, received, total, .. } = self.download.clone();
+        Some(Notice::Downloading { name, received, total })
+    }
+}
+
+impl WebDevice {
+    pub(crate) fn seen_downloads(&self) -> Result<Vec<Download>> {
+        self.tab.read(|_| ())?;
+        let state = self.tab.shared.state();
+        let since = |d: &&Coming| d.began >= self.begun || d.ended.is_none_or(|at| at >= self.begun);
+        Ok(state.downloads.iter().filter(since).map(|d| d.download.clone()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suggested_name_stays_in_its_folder_and_hides_nothing() {
+        for (suggested, name) in [
+            ("report.csv", "report.csv"),
+            ("../../etc/passwd", "passwd"),
+            ("..\\..\\boot.ini", "boot.ini"),
+            ("..", "download"),
+            ("", "download"),
+            (".bashrc", "bashrc"),
+            ("a\u{202e}fdp.exe", "a_fdp.exe"),
+            ("a\nb\u{7}.txt ", "a_b_.txt"),
+            ("C:stream", "C_stream"),
+        ] {
+            assert_eq!(file_name(suggested), name);
+        }
+        let long = file_name(&format!("{}.tar.gz", "é".repeat(200)));
+        assert!(long.len() <= NAME && long.ends_with(".gz"), "{long}");
+    }
+
+    #[test]
+    fn a_name_that_is_taken_gets_a_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut downloads = Vec::new();
+        for (guid, name) in [("g1", "a.txt"), ("g2", "a.txt"), ("g3", "none"), ("g4", "none")] {
+            std::fs::write(folder.path().join(guid), guid).unwrap();
+            download_began(&mut downloads, guid.to_owned(), name);
+            let event = cdp::DownloadProgress {
+                guid: guid.to_owned(),
+                state: "completed".to_owned(),
+                received_bytes: 2.0,
+                total_bytes: 2.0,
+            };
+            assert!(matches!(
+                download_progress(&mut downloads, folder.path(), &event),
+                Some(Notice::Downloaded { .. })
+            ));
+            // Twice is once.
+            assert_eq!(download_progress(&mut downloads, folder.path(), &event), None);
+        }
+        for (name, content) in [("a.txt", "g1"), ("a (2).txt", "g2"), ("none", "g3"), ("none (2)", "g4")] {
+            assert_eq!(std::fs::read_to_string(folder.path().join(name)).unwrap(), content);
+        }
+    }
+}
