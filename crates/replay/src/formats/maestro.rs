@@ -7,6 +7,7 @@
 mod blocks;
 mod commands;
 mod fields;
+mod gestures;
 mod selector;
 mod text;
 mod write;

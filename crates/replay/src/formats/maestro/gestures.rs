@@ -1,0 +1,166 @@
+//! Places, directions and what moves along them: points, scrolling, and fingers.
+
+use super::super::agent_device::VIEWPORT;
+use super::super::yaml::{Value, Yaml};
+use super::commands::{Command, Nodes, label, option, optional, word};
+use super::{Flow, selector};
+use crate::script::{ScriptError, Template};
+
+/// `100,200`: a place in pixels. A part of the screen could be another thing on another screen.
+pub(super) fn point(yaml: &Yaml) -> Result<Template, ScriptError> {
+    let (x, y) = pair(yaml)?;
+    match (x, y) {
+        (Length::Pixels(x), Length::Pixels(y)) => Ok(Template::text(format!("{x},{y}"))),
+        _ => Err(yaml.at.fault(
+            "a `point` in parts of the screen is not supported: on another screen it is another thing",
+            "text, id or css say what is meant; a point takes pixels: \"100,200\"",
+        )),
+    }
+}
+
+/// A length on the screen.
+#[derive(Debug, Clone, Copy)]
+enum Length {
+    Pixels(u32),
+    /// From 0 to 100.
+    Percent(u32),
+}
+
+impl Length {
+    /// In pixels of a session that asks for no viewport of its own.
+    fn of(self, whole: f64) -> f64 {
+        match self {
+            Self::Pixels(n) => f64::from(n),
+            Self::Percent(n) => f64::from(n) / 100.0 * whole,
+        }
+    }
+}
+
+/// `50%, 80%` or `100, 200`.
+fn pair(yaml: &Yaml) -> Result<(Length, Length), ScriptError> {
+    let length = |text: &str| match text.trim().strip_suffix('%') {
+        Some(part) => part.parse().ok().filter(|n| *n <= 100).map(Length::Percent),
+        None => text.trim().parse().ok().map(Length::Pixels),
+    };
+    let text = if let Value::Text(text) = &yaml.value { text.as_str() } else { "" };
+    let both = text.split_once(',').and_then(|(x, y)| Some((length(x)?, length(y)?)));
+    both.ok_or_else(|| yaml.at.fault("a place is two lengths", "\"50%, 80%\", or \"100, 200\" in pixels"))
+}
+
+pub(super) fn scroll_until_visible(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
+    let mut fields = command.fields()?;
+    let Some(element) = fields.take("element") else {
+        return Err(command.at.fault("`scrollUntilVisible` needs `element`", ""));
+    };
+    let element = selector::of("element", element)?;
+    let direction = match fields.take("direction") {
+        Some(yaml) => direction(yaml)?,
+        None => Direction::Down,
+    };
+    let timeout = fields.text("timeout")?;
+    let mut nodes = label(&mut fields)?;
+    optional(&mut fields)?;
+    fields.end()?;
+    let mut words = vec![word("scroll"), word(direction.name()), option("until", &element)];
+    words.extend(timeout.map(|ms| option("timeout", &ms)));
+    nodes.push(command.line(words));
+    Ok(nodes)
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Direction {
+    Up,
+    Down,
+    Left,
+    Right,
+}
+
+impl Direction {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+            Self::Left => "left",
+            Self::Right => "right",
+        }
+    }
+
+    /// A finger that goes up moves the page down.
+    const fn opposite(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+            Self::Left => Self::Right,
+            Self::Right => Self::Left,
+        }
+    }
+}
+
+fn direction(yaml: &Yaml) -> Result<Direction, ScriptError> {
+    let all = [Direction::Up, Direction::Down, Direction::Left, Direction::Right];
+    let text = match &yaml.value {
+        Value::Text(text) => text.as_str(),
+        _ => "",
+    };
+    let found = all.into_iter().find(|d| text.eq_ignore_ascii_case(d.name()));
+    found.ok_or_else(|| yaml.at.fault("`direction` takes UP, DOWN, LEFT or RIGHT", ""))
+}
+
+pub(super) fn swipe(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
+    let mut fields = command.fields()?;
+    // How long the finger takes changes nothing of where it ends.
+    fields.ignore(&["duration"]);
+    let points = match (fields.take("start"), fields.take("end")) {
+        (Some(start), Some(end)) => Some((start, end)),
+        (None, None) => None,
+        (Some(lone), None) | (None, Some(lone)) => {
+            return Err(lone.at.fault(
+                "`swipe` goes from `start` to `end`; one of them is missing",
+                "start: \"50%, 80%\", end: \"50%, 20%\"",
+            ));
+        }
+    };
+    if let Some((start, end)) = points {
+        let mut nodes = label(&mut fields)?;
+        fields.end()?;
+        let (way, far) = swiped(pair(start)?, pair(end)?).ok_or_else(|| {
+            end.at.fault(
+                "a `swipe` that goes neither straight up or down nor straight to a side is not supported",
+                "start: \"50%, 80%\", end: \"50%, 20%\"",
+            )
+        })?;
+        nodes.push(command.line(vec![word("scroll"), word(way.name()), Template::text(far.to_string())]));
+        return Ok(nodes);
+    }
+    let Some(way) = fields.take("direction") else {
+        return Err(command
+            .at
+            .fault("`swipe` needs a `direction`, or `start` and `end`", "direction: UP; from: a selector"));
+    };
+    let way = direction(way)?.opposite();
+    let from = fields.take("from").map(|yaml| selector::of("from", yaml)).transpose()?;
+    let mut nodes = label(&mut fields)?;
+    fields.end()?;
+    let mut words = vec![word("scroll"), word(way.name())];
+    words.extend(from.map(|target| option("in", &target)));
+    nodes.push(command.line(words));
+    Ok(nodes)
+}
+
+/// Where the page moves and how far, in pixels, when a finger goes from one place to another: the other way.
+fn swiped(start: (Length, Length), end: (Length, Length)) -> Option<(Direction, u32)> {
+    let (width, height) = VIEWPORT;
+    let x = end.0.of(width) - start.0.of(width);
+    let y = end.1.of(height) - start.1.of(height);
+    let (far, way) = match (x, y) {
+        (x, y) if x.abs() < 1.0 && y < 0.0 => (-y, Direction::Down),
+        (x, y) if x.abs() < 1.0 && y > 0.0 => (y, Direction::Up),
+        (x, y) if y.abs() < 1.0 && x < 0.0 => (-x, Direction::Right),
+        (x, y) if y.abs() < 1.0 && x > 0.0 => (x, Direction::Left),
+        _ => return None,
+    };
+    // Between 0 and what two numbers of pixels are apart.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is bounded above")]
+    let far = far.round() as u32;
+    Some((way, far))
+}
