@@ -352,6 +352,11 @@ impl Device for LinuxDevice {
         performed
     }
 
+    fn act_begins(&mut self) {
+        // What another command asked is no look of this one.
+        self.looked = None;
+    }
+
     async fn perform_and_glance(
         &mut self,
         action: &Action,
