@@ -1,5 +1,5 @@
-//! Scenarios on real desktop apps, each on a display of its own: in process for all of them, through the real binary for
-//! some. What became of an act is what the app shows or writes.
+//! Scenarios on real desktop apps, each on a display of its own: in process and as scripts for all of them, through the
+//! real binary and MCP for the apps that people use. What became of an act is what the app shows or writes.
 
 #![cfg(feature = "linux")]
 
@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use stickpin_testkit::{
-    InProcess, Mcp, McpClient, ProcessText, Script, Surface, desktop, heavy_desktop, run_file,
-    scenario_files, workspace_root,
+    InProcess, Mcp, McpClient, ProcessText, Scenario, Script, Surface, SurfaceName, desktop, heavy_desktop,
+    run_file, scenario_files, workspace_root,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
@@ -57,7 +57,8 @@ fn mcp(dir: &Path, needs: &Needs) -> Made {
 
 macro_rules! scenarios {
     ($($name:ident($program:literal, $heavy:literal): $($surface:ident)*;)*) => {
-        const NAMES: &[&str] = &[$(stringify!($name),)*];
+        /// Each file with the surfaces that it runs on.
+        const RUNS: &[(&str, &[&str])] = &[$((stringify!($name), &[$(stringify!($surface)),*]),)*];
 
         $(mod $name {
             $(#[test]
@@ -71,24 +72,46 @@ macro_rules! scenarios {
 
 scenarios! {
     linux_calculator("gnome-calculator", false): in_process script process_text mcp;
-    linux_gedit("gedit", false): in_process script process_text;
-    linux_zenity("zenity", false): in_process script mcp;
-    linux_qt("featherpad", false): in_process script process_text;
+    linux_gedit("gedit", false): in_process script process_text mcp;
+    linux_zenity("zenity", false): in_process script process_text mcp;
+    linux_qt("featherpad", false): in_process script process_text mcp;
     linux_widgets_gtk3("/usr/bin/python3", false): in_process script;
     linux_widgets_gtk4("/usr/bin/python3", false): in_process script;
     linux_widgets_qt("/usr/bin/python3", false): in_process script;
-    linux_firefox("firefox-esr", true): in_process script;
-    linux_calc("soffice", true): in_process script;
+    linux_firefox("firefox-esr", true): in_process script mcp;
+    linux_calc("soffice", true): in_process script mcp;
 }
 
 #[test]
 fn every_file_runs() {
     let files = scenario_files("linux").expect("the scenarios");
     let there: BTreeSet<&str> = files.iter().filter_map(|path| path.file_stem()?.to_str()).collect();
-    let run: Vec<String> = NAMES.iter().map(|name| name.replace('_', "-")).collect();
+    let run: Vec<String> = RUNS.iter().map(|(name, _)| name.replace('_', "-")).collect();
     assert_eq!(
         there,
         run.iter().map(String::as_str).collect(),
         "the files of fixtures/scenarios and the tests above"
     );
+}
+
+#[test]
+fn every_file_with_a_form_as_a_script_runs_as_one() {
+    for path in scenario_files("linux").expect("the scenarios") {
+        let scenario = Scenario::read(&path).expect("a scenario");
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().replace('-', "_");
+        let runs = RUNS.iter().find(|(name, _)| *name == stem).map_or(&[][..], |(_, surfaces)| *surfaces);
+        let scripted = runs.contains(&"script");
+        assert_ne!(scripted, scenario.without.contains_key(&SurfaceName::Script), "{}", path.display());
+    }
+}
+
+#[test]
+fn the_apps_of_other_people_run_on_every_surface() {
+    let heavy = ["linux_firefox", "linux_calc"];
+    for (name, surfaces) in RUNS.iter().filter(|(name, _)| !name.starts_with("linux_widgets")) {
+        let all = ["in_process", "script", "process_text", "mcp"];
+        let wanted = all.iter().filter(|surface| **surface != "process_text" || !heavy.contains(name));
+        let missing: Vec<_> = wanted.filter(|surface| !surfaces.contains(surface)).collect();
+        assert!(missing.is_empty(), "{name} does not run on {missing:?}");
+    }
 }
