@@ -9,13 +9,16 @@ use std::time::Duration;
 use stickpin_kernel::device::{CancellationToken, Hit, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 /// Characters that are sent before it is waited until the app has read them.
 const AHEAD: usize = 64;
 
 /// How long an app may take to handle the keys that it has read.
 const HANDLED: Duration = Duration::from_millis(500);
+
+/// How often it is asked meanwhile whether a field has the focus.
+const FRAME: Duration = Duration::from_millis(16);
 
 /// How often in a row it has to say nothing of a change between a question and its answer.
 const SILENT: u32 = 2;
@@ -91,11 +94,22 @@ impl LinuxDevice {
             };
             self.press_at(&press, &CancellationToken::new()).await?;
         }
-        if !object.is(s::FOCUSABLE) || self.has_focus(&object.path).await? {
+        if !object.is(s::FOCUSABLE) {
             return Ok(());
         }
-        Err(Error::new(ErrorCode::Unsupported, "the element did not take the keyboard focus")
-            .hint("press it first, and look what opens: stickpin snapshot -i"))
+        // GTK 4 has read the press then, and handles it with its next frame.
+        let until = Instant::now() + HANDLED;
+        while !self.has_focus(&object.path).await? {
+            if Instant::now() >= until {
+                return Err(Error::new(
+                    ErrorCode::Unsupported,
+                    "the element did not take the keyboard focus",
+                )
+                .hint("press it first, and look what opens: stickpin snapshot -i"));
+            }
+            sleep(FRAME).await;
+        }
+        Ok(())
     }
 
     async fn has_focus(&mut self, path: &str) -> Result<bool> {
