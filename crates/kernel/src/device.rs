@@ -159,6 +159,14 @@ pub trait Device: Send + fmt::Debug {
         Ok(None)
     }
 
+    /// The address alone, on the same terms: for whoever does not want to wait for a title.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`.
+    async fn url(&mut self) -> Result<Option<String>> {
+        Ok(self.page().await?.map(|page| page.url))
+    }
+
     /// Looks for one element by its handle, now: `None` when it is no longer connected. The tree that comes with it
     /// has the capture's own format and holds at least what the record rule reads: the node, its ancestors, its row
     /// and dialog with their subtrees and siblings, the headings before it, and the nodes of `context`. It may hold

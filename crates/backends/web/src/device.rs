@@ -181,6 +181,10 @@ impl Device for WebDevice {
         self.reads_ahead(Wanted { watch, only: None, patient: true }).await;
     }
 
+    async fn url(&mut self) -> Result<Option<String>> {
+        self.tab.url().map(Some)
+    }
+
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
         self.ahead.asked();
         let mut attempt = 1;

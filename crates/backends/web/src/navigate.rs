@@ -26,7 +26,7 @@ impl WebDevice {
         deadline: Instant,
         cancel: &CancellationToken,
     ) -> Result<Arrived> {
-        let before = self.tab.read(|tab| tab.main_frame().map(|f| f.url.clone()).unwrap_or_default())?;
+        let before = self.tab.url()?;
         let moved = tokio::select! {
             moved = self.leave(to, leave, deadline) => moved,
             () = cancel.cancelled() => Err(Error::new(ErrorCode::Timeout, "the navigation was cancelled")),
@@ -57,8 +57,7 @@ impl WebDevice {
 
     /// The address, which is known from events, and the title, which is one question.
     pub(crate) async fn whereabouts(&self) -> Result<Page> {
-        let url = self.tab.read(|tab| tab.main_frame().map(|f| f.url.clone()).unwrap_or_default())?;
-        Ok(Page { url, title: self.title().await? })
+        Ok(Page { url: self.tab.url()?, title: self.title().await? })
     }
 
     /// Goes, until another document is committed. False when there is nowhere to go.

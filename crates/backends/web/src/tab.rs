@@ -137,6 +137,14 @@ impl Tab {
         }
     }
 
+    /// The address of its document, which events tell.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST` when it is gone.
+    pub(crate) fn url(&self) -> Result<String, Error> {
+        self.read(|tab| tab.main_frame().map(|frame| frame.url.clone()).unwrap_or_default())
+    }
+
     /// Whether it was closed while the browser and other tabs live on.
     pub(crate) fn closed(&self) -> bool {
         let state = self.shared.state();

@@ -46,6 +46,19 @@ async fn a_fragment_is_an_arrival_too() {
 }
 
 #[tokio::test]
+async fn the_address_is_known_while_the_page_answers_nothing() {
+    let Some(mut page) = Page::show("<!doctype html><title>Busy</title>").await else { return };
+    let at = page.site.url("/");
+    page.truth::<bool>("setTimeout(() => { for (const end = Date.now() + 3000; Date.now() < end;); }), true")
+        .await;
+    let asked = Instant::now();
+    assert_eq!(page.device.url().await.unwrap(), Some(at));
+    assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
+    assert_eq!(page.device.page().await.unwrap().unwrap().title, "Busy");
+    page.close().await;
+}
+
+#[tokio::test]
 async fn addresses_that_lead_nowhere_say_why() {
     let Some(mut page) = Page::show("<!doctype html>x").await else { return };
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

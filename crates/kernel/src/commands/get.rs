@@ -137,7 +137,7 @@ impl Command for GetUrl {
     type Output = Got;
 
     async fn run(self, cx: &mut Cx) -> Result<Got> {
-        Ok(Got::whole(page(cx).await?.url.into()))
+        Ok(Got::whole(url(cx).await?.into()))
     }
 }
 
@@ -184,9 +184,21 @@ impl Command for Get {
 
 /// Where the app is: what the device knows without a capture, else what a capture says.
 pub(crate) async fn page(cx: &mut Cx) -> Result<Page> {
-    if let Some(page) = cx.device()?.page().await? {
-        return Ok(page);
+    match cx.device()?.page().await? {
+        Some(page) => Ok(page),
+        None => captured_page(cx).await,
     }
+}
+
+/// The address alone, for which a page need not answer.
+pub(crate) async fn url(cx: &mut Cx) -> Result<String> {
+    match cx.device()?.url().await? {
+        Some(url) => Ok(url),
+        None => Ok(captured_page(cx).await?.url),
+    }
+}
+
+async fn captured_page(cx: &mut Cx) -> Result<Page> {
     let tree = cx.look(Origin::Look).await?;
     let document = &tree.documents()[0];
     Ok(Page { url: document.url.clone(), title: document.title.clone() })

@@ -1,6 +1,6 @@
 //! `wait ms`, `wait text`, `wait url`, `wait stable`: waits for what is no element.
 
-use super::get::page;
+use super::get::url;
 use super::wait::{WAIT, Waited, usual};
 use crate::after::QUIET;
 use crate::command::{Command, Spec};
@@ -129,9 +129,9 @@ impl Command for WaitUrl {
         let pattern = Pattern::new(&self.part);
         loop {
             cx.no_dialog()?;
-            let url = page(cx).await?.url;
-            let truth = format!("at {}", escape(&url, 300));
-            if pattern.fits(&url) {
+            let at = url(cx).await?;
+            let truth = format!("at {}", escape(&at, 300));
+            if pattern.fits(&at) {
                 return Ok(Waited { truth });
             }
             patience.for_news(cx, &what, &truth, Duration::MAX).await?;
