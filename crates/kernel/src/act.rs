@@ -5,6 +5,8 @@
 
 mod input;
 
+pub(crate) use input::{Input, went_away};
+
 use crate::cx::Cx;
 use crate::device::{Aim, AimOptions, Located, SettleRequest};
 use crate::error::{Error, ErrorCode, Result};
@@ -75,6 +77,8 @@ pub(crate) struct Ready {
     pub(crate) before: Option<Reading>,
     /// It right behind the act, where that was asked in the same go.
     pub(crate) behind: Option<Located>,
+    /// It when the pointer had arrived, where that was looked at: it may have turned by that alone.
+    pub(crate) now: Option<Reading>,
     /// Whether a press on it does something, as far as the device can tell.
     pub(crate) actionable: bool,
     /// Whether its content is secret.
@@ -84,6 +88,11 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
+    /// What is known of it last.
+    pub(crate) fn reading(&self) -> Option<&Reading> {
+        self.now.as_ref().or(self.before.as_ref())
+    }
+
     /// The handle, for actions that need an element.
     ///
     /// # Errors
@@ -194,6 +203,7 @@ impl Cx {
                 point: (0.0, 0.0),
                 before: Some(before.clone()),
                 behind: None,
+                now: None,
                 actionable: place.tree.node(place.node).is(States::ACTIONABLE),
                 protected: place.tree.node(place.node).is(States::PROTECTED),
                 words: found.words(),
@@ -217,6 +227,7 @@ impl Cx {
                 if ready.handle != Some(place.handle) {
                     continue;
                 }
+                ready.now = Some(Reading::of(place.tree.node(place.node)));
             }
             ready.words = found.words();
             ready.found = Some(found);

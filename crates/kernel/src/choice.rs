@@ -1,6 +1,6 @@
 //! Choosing options of a list: natively where the device can, else as a person does, by opening and pressing.
 
-use crate::act::{How, Reach, Ready};
+use crate::act::{How, Input, Reach, Ready, went_away};
 use crate::after::Acted;
 use crate::cx::Cx;
 use crate::device::Action;
@@ -67,11 +67,11 @@ impl Cx {
             return Err(Error::new(ErrorCode::InvalidArgs, "`select` needs at least one option")
                 .hint("stickpin select @e6 Austria"));
         }
-        let ready = self.ready(target, Reach::View, how).await?;
-        let handle = ready.element()?;
-        self.before(&ready).await?;
-        let action = Action::Select { target: handle, options: options.to_vec() };
-        let performed = self.perform_on(&action, &ready).await?;
+        let action = |_: &Self, ready: &Ready| {
+            Ok(Some(Action::Select { target: ready.element()?, options: options.to_vec() }))
+        };
+        let (ready, performed) = self.input(target, Reach::View, how, Input::First, action).await?;
+        let performed = performed.unwrap_or_default();
         let named: Vec<String> = options.iter().map(|o| quote(o)).collect();
         let mut acted = Acted::new("selected", format!("{} in {}", named.join(", "), ready.words));
         if performed.handled {
@@ -157,9 +157,13 @@ impl Cx {
 
     async fn press_option(&mut self, r: Ref, how: How) -> Result<()> {
         let target = Target::Ref(stickpin_refs::RefToken::plain(r).into());
-        let option = self.ready(&target, Reach::Pointer, how).await?;
-        self.perform_on(&press(&option), &option).await?;
-        Ok(())
+        self.press_further(&target, how).await
+    }
+
+    /// Presses something after the first input of a `select`.
+    async fn press_further(&mut self, target: &Target, how: How) -> Result<()> {
+        let action = |_: &Self, ready: &Ready| Ok(Some(press(ready)));
+        self.input(target, Reach::Pointer, how, Input::Further, action).await.map(drop)
     }
 
     /// The node of a list in a tree that was just captured.
@@ -235,6 +239,7 @@ impl Cx {
     async fn option(&mut self, list: &mut List, option: &str, how: How) -> Result<Choice> {
         let mut pressed = false;
         let mut typed = false;
+        let mut lost = 0;
         let mut until = Instant::now() + RESPONSE;
         loop {
             let tree = self.look(Origin::Look).await?;
@@ -274,29 +279,36 @@ impl Cx {
                 }
                 (pressed, list.opened) = (true, true);
                 list.older = Some(lists(&tree).filter_map(NodeRef::address).collect());
-                let ready = self.ready(&list.target, Reach::Pointer, how).await?;
-                self.perform_on(&press(&ready), &ready).await?;
+                let target = list.target.clone();
+                self.press_further(&target, how).await?;
                 continue;
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                let narrows = if typed {
-                    None
-                } else if shown.is(States::EDITABLE) {
-                    // An autocomplete lists what was typed.
-                    let ready = self.ready(&list.target, Reach::View, how).await?;
-                    Some((ready.element()?, ready))
-                } else if list.opened {
-                    filter_of(&tree, node).map(|field| (field, list.ready.clone()))
-                } else {
-                    None
-                };
-                let Some((field, ready)) = narrows else {
+                let narrows = !typed
+                    && if shown.is(States::EDITABLE) {
+                        // An autocomplete lists what was typed.
+                        let fill = |_: &Self, ready: &Ready| {
+                            Ok(Some(Action::Fill { target: ready.element()?, text: option.to_owned() }))
+                        };
+                        let target = list.target.clone();
+                        self.input(&target, Reach::View, how, Input::Further, fill).await?;
+                        true
+                    } else if let Some(field) = filter_of(&tree, node).filter(|_| list.opened) {
+                        let fill = Action::Fill { target: field, text: option.to_owned() };
+                        let ready = list.ready.clone();
+                        match self.perform_on(&fill, &ready).await {
+                            // The list was drawn anew, with its field.
+                            Err(e) if went_away(&e, &mut lost) => continue,
+                            performed => performed.map(|_| true)?,
+                        }
+                    } else {
+                        false
+                    };
+                if !narrows {
                     return Err(missing(&tree, &options, &list.ready, option));
-                };
+                }
                 (typed, pressed, list.opened) = (true, true, true);
-                let fill = Action::Fill { target: field, text: option.to_owned() };
-                self.perform_on(&fill, &ready).await?;
                 until = Instant::now() + RESPONSE;
                 continue;
             }

@@ -285,6 +285,22 @@ fn file_names(files: &[std::path::PathBuf]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
+/// The elements that must be there for an input.
+fn needs(action: &Action) -> Vec<u64> {
+    match action {
+        Action::Press { target, .. } => target.iter().map(|h| h.id).collect(),
+        Action::Drag { source, target, .. } => source.iter().chain(target).map(|h| h.id).collect(),
+        Action::Fill { target, .. } | Action::Select { target, .. } | Action::Choose { target, .. } => {
+            vec![target.id]
+        }
+        Action::Drop { target, .. } => vec![target.id],
+        // An input for files need not be shown, nor be in the document.
+        Action::Upload { .. } | Action::Type { .. } | Action::Key { .. } | Action::Scroll { .. } => {
+            Vec::new()
+        }
+    }
+}
+
 /// Where an element is while the page is not scrolled.
 fn rect(id: u64) -> Rect {
     Rect { x: 0.0, y: 20.0 * id as f64, width: 100.0, height: 20.0 }
@@ -418,17 +434,21 @@ impl Device for FakeDevice {
             performed.landed = Landed::Elsewhere { what, stopped: true };
             return Ok(performed);
         }
+        if let Some(id) = needs(action).into_iter().find(|&id| !world.has(id)) {
+            return Err(gone(id));
+        }
+        if let Action::Upload { target, .. } = action
+            && !world.file_inputs.contains_key(&target.id)
+        {
+            return Err(gone(target.id));
+        }
         match action {
             Action::Press { target, count, .. } => {
                 let id = target.map(|h| h.id);
-                if let Some(id) = id.filter(|&id| !world.has(id)) {
-                    return Err(gone(id));
-                }
                 let times = if *count == 1 { String::new() } else { format!(" x{count}") };
                 let id_text = id.map_or("-".to_owned(), |id| id.to_string());
                 world.input(id, format!("press {id_text}{times}"));
             }
-            Action::Fill { target, .. } if !world.has(target.id) => return Err(gone(target.id)),
             Action::Fill { target, text } => {
                 let value = world.format.map_or_else(|| text.clone(), |format| format(text));
                 world.values.insert(target.id, value.clone());

@@ -1,6 +1,6 @@
 //! Setting a field to a value: the field decides how. What `check` and `form` share.
 
-use crate::act::{How, Reach, Ready};
+use crate::act::{How, Input, Reach, Ready};
 use crate::after::Acted;
 use crate::commands::fill;
 use crate::cx::Cx;
@@ -104,28 +104,29 @@ impl Cx {
             return Ok(already(ready, on));
         }
         let word = if on { "checked" } else { "unchecked" };
-        let ready = self.ready(target, Reach::Pointer, how).await?;
-        // It may have turned when the pointer arrived: a press would turn it back.
-        let now = self.read_again(&ready).await?.or_else(|| ready.before.clone());
-        let was = is_checked(&Ready { before: now, ..ready.clone() })?;
-        if was == Some(on) {
+        let turn = |_: &Self, ready: &Ready| {
+            // It may have turned when the pointer arrived: a press would turn it back.
+            if is_checked(ready)? == Some(on) {
+                return Ok(None);
+            }
+            if !on && ready.found.as_ref().is_some_and(|f| f.meaning.role() == Role::Radio) {
+                let message =
+                    format!("{} cannot be unchecked: a radio goes off when another one goes on", ready.words);
+                return Err(Error::new(ErrorCode::InvalidArgs, message)
+                    .hint("stickpin check another one of its group"));
+            }
+            Ok(Some(press(ready)))
+        };
+        let (ready, performed) = self.input(target, Reach::Pointer, how, Input::First, turn).await?;
+        if performed.is_none() {
             return Ok(already(ready, on));
         }
-        if !on && ready.found.as_ref().is_some_and(|f| f.meaning.role() == Role::Radio) {
-            let message =
-                format!("{} cannot be unchecked: a radio goes off when another one goes on", ready.words);
-            return Err(
-                Error::new(ErrorCode::InvalidArgs, message).hint("stickpin check another one of its group")
-            );
-        }
-        self.before(&ready).await?;
-        self.perform_on(&press(&ready), &ready).await?;
         let mut follows = self.follows(target, &ready, on).await?;
-        if follows == Follows::No && was.is_none() {
+        if follows == Follows::No && is_checked(&ready)?.is_none() {
             // What is partly on goes on first, and off then.
-            let again = self.ready(target, Reach::Pointer, how).await?;
-            if is_checked(&again)? == Some(!on) {
-                self.perform_on(&press(&again), &again).await?;
+            let off = |_: &Self, ready: &Ready| Ok((is_checked(ready)? == Some(!on)).then(|| press(ready)));
+            let (again, performed) = self.input(target, Reach::Pointer, how, Input::Further, off).await?;
+            if performed.is_some() {
                 follows = self.follows(target, &again, on).await?;
             }
         }
@@ -177,14 +178,14 @@ impl Cx {
 
 /// Whether a control is on; `None` when it is partly.
 fn is_checked(ready: &Ready) -> Result<Option<bool>> {
-    let Some((before, on)) = ready.before.as_ref().and_then(|b| Some((b, b.checked()?))) else {
+    let Some((reading, on)) = ready.reading().and_then(|r| Some((r, r.checked()?))) else {
         return Err(Error::new(
             ErrorCode::InvalidArgs,
             format!("{} is no checkbox, radio, switch or toggle", ready.words),
         )
         .hint("stickpin press acts on other controls"));
     };
-    Ok((!before.mixed()).then_some(on))
+    Ok((!reading.mixed()).then_some(on))
 }
 
 fn already(ready: Ready, on: bool) -> (Ready, Acted) {

@@ -212,6 +212,7 @@ impl Cx {
                         point,
                         before: None,
                         behind: None,
+                        now: None,
                         actionable: false,
                         protected: false,
                         words,
@@ -265,8 +266,9 @@ impl Cx {
             Some(acting) => Some(Acts::Reads(self.meaning(&located.tree, acting)?.to_string())),
             None => None,
         };
+        let handle = Some(handle);
         let ready =
-            Ready { found, handle: Some(handle), point, before, behind: None, actionable, protected, words };
+            Ready { found, handle, point, before, behind: None, now: None, actionable, protected, words };
         Ok((ready, acts))
     }
 

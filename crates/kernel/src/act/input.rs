@@ -9,6 +9,25 @@ use std::sync::atomic::Ordering;
 use stickpin_session::Origin;
 use stickpin_tree::{Handle, Role, States, escape};
 
+/// Which input of its act it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// The only one: what becomes of its target may be asked in the same go.
+    Only,
+    /// What was seen until now belongs to no act of ours.
+    First,
+    /// What was seen since the first one is told as well.
+    Further,
+}
+
+/// Whether an input failed because its target went away after it was judged, so that nothing was sent and it is worth
+/// looking for it from the beginning. Not for ever: `lost` counts.
+pub(crate) fn went_away(e: &Error, lost: &mut usize) -> bool {
+    let again = *lost < TRIES && e.code == ErrorCode::ElementNotFound && e.dispatched == Dispatched::No;
+    *lost += usize::from(again);
+    again
+}
+
 impl Cx {
     /// Whether the target takes text.
     ///
@@ -97,30 +116,42 @@ impl Cx {
         how: How,
         action: impl Fn(&Self, &Ready) -> Result<Action> + Send,
     ) -> Result<(Ready, Performed)> {
+        let action = move |cx: &Self, ready: &Ready| action(cx, ready).map(Some);
+        let (ready, performed) = self.input(target, reach, how, Input::Only, action).await?;
+        Ok((ready, performed.unwrap_or_default()))
+    }
+
+    /// As [`Cx::act_on`], for an input of an act that may be of several, or of none: then there is no answer.
+    ///
+    /// # Errors
+    /// As [`Cx::act_on`].
+    pub(crate) async fn input(
+        &mut self,
+        target: &Target,
+        reach: Reach,
+        how: How,
+        which: Input,
+        action: impl Fn(&Self, &Ready) -> Result<Option<Action>> + Send,
+    ) -> Result<(Ready, Option<Performed>)> {
         let (mut stopped, mut lost) = (0, 0);
         loop {
             let mut ready = self.ready(target, reach, how).await?;
-            let action = action(self, &ready)?;
-            self.before(&ready).await?;
-            let glance = ready.handle.filter(|_| how.hastens());
+            let Some(action) = action(self, &ready)? else { return Ok((ready, None)) };
+            if which != Input::Further {
+                self.before(&ready).await?;
+            }
+            let glance = ready.handle.filter(|_| which == Input::Only && how.hastens());
             match self.perform_and_glance(&action, &ready, glance).await {
                 Err(e) if stopped == 0 && e.details["stopped"] == true => {
                     stopped += 1;
                     let cancel = self.cancel.clone();
                     self.device()?.settle(REST, &cancel).await?;
                 }
-                Err(e)
-                    if lost < TRIES
-                        && e.code == ErrorCode::ElementNotFound
-                        && self.dispatched() == Dispatched::No =>
-                {
-                    tracing::debug!(%target, "went away before the input");
-                    lost += 1;
-                }
+                Err(e) if went_away(&e, &mut lost) => tracing::debug!(%target, "went away before the input"),
                 Err(e) => return Err(e),
                 Ok((performed, behind)) => {
                     ready.behind = behind;
-                    return Ok((ready, performed));
+                    return Ok((ready, Some(performed)));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! `drag`: from one element to another.
 
-use crate::act::{Reach, Ready};
+use crate::act::{Reach, Ready, went_away};
 use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
@@ -39,6 +39,28 @@ impl Command for Drag {
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
         cx.foresee([&self.source, &self.destination])?;
+        let mut lost = 0;
+        let (source, destination) = loop {
+            let (source, destination, to) = self.aimed(cx).await?;
+            cx.before(&source).await?;
+            let action =
+                Action::Drag { from: source.point, source: source.handle, to, target: destination.handle };
+            match cx.perform_on(&action, &source).await {
+                // One of the two was drawn anew after it was judged, and nothing was picked up.
+                Err(e) if went_away(&e, &mut lost) => {}
+                Ok(performed) if !performed.handled => return Err(apart(&source, &destination)),
+                performed => break performed.map(|_| (source, destination))?,
+            }
+        };
+        let words = format!("{} to {}", source.words, destination.words);
+        cx.after(Some(&source), how, Acted::new("dragged", words)).await
+    }
+}
+
+impl Drag {
+    /// Both ends where they are now, and the point to drop at.
+    async fn aimed(&self, cx: &mut Cx) -> Result<(Ready, Ready, (f64, f64))> {
+        let how = self.how();
         // The destination first: aiming at the source may scroll again, and the source is what is pressed.
         let mut destination = cx.ready(&self.destination, Reach::View, how).await?;
         let mut source = cx.ready(&self.source, Reach::Pointer, how).await?;
@@ -56,14 +78,7 @@ impl Command for Drag {
         if cx.device()?.element_at(to.0, to.1).await?.is_none() {
             return Err(apart(&source, &destination));
         }
-        cx.before(&source).await?;
-        let action =
-            Action::Drag { from: source.point, source: source.handle, to, target: destination.handle };
-        if !cx.perform_on(&action, &source).await?.handled {
-            return Err(apart(&source, &destination));
-        }
-        let words = format!("{} to {}", source.words, destination.words);
-        cx.after(Some(&source), how, Acted::new("dragged", words)).await
+        Ok((source, destination, to))
     }
 }
 

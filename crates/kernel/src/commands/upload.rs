@@ -1,6 +1,6 @@
 //! `upload`: files into a file input, a file chooser or a drop.
 
-use crate::act::{How, Reach, Ready};
+use crate::act::{How, Input, Reach, Ready, went_away};
 use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
@@ -47,14 +47,23 @@ impl Command for Upload {
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
         let files = read(cx, &self.files)?;
-        // The input itself is often hidden behind what looks better.
-        let ready = cx.ready(&self.target, Reach::There, how).await?;
-        let handle = ready.element()?;
-        let (ready, mut acted) = match cx.device()?.file_input(handle).await? {
-            Some(input) => {
-                let acted = give(cx, &input, &files, &ready, Some(&ready)).await?;
-                (ready, acted)
+        let (mut found, mut lost) = (None, 0);
+        while found.is_none() {
+            // The input itself is often hidden behind what looks better.
+            let ready = cx.ready(&self.target, Reach::There, how).await?;
+            let input = match cx.device()?.file_input(ready.element()?).await {
+                Ok(Some(input)) => input,
+                Ok(None) => break,
+                Err(e) if went_away(&e, &mut lost) => continue,
+                Err(e) => return Err(e),
+            };
+            match give(cx, &input, &files, &ready, Some(&ready)).await {
+                Err(e) if went_away(&e, &mut lost) => {}
+                acted => found = Some((ready, acted?)),
             }
+        }
+        let (ready, mut acted) = match found {
+            Some(found) => found,
             None => choose_or_drop(cx, &self.target, &files, how).await?,
         };
         acted.target = ready.words.clone();
@@ -126,12 +135,18 @@ async fn give(
 
 /// No input is known: what can be pressed may open a file chooser, everything else may take a drop.
 async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How) -> Result<(Ready, Acted)> {
-    let mut ready = cx.ready(target, Reach::Pointer, how).await?;
-    cx.before(&ready).await?;
+    let drop = |ready: &Ready| {
+        let files = files.iter().map(|f| f.path.clone()).collect();
+        Ok(Action::Drop { point: ready.point, target: ready.element()?, files })
+    };
+    let first = |_: &Cx, ready: &Ready| match ready.actionable {
+        true => Ok(Some(Action::Choose { point: ready.point, target: ready.element()? })),
+        false => drop(ready).map(Some),
+    };
+    let (mut ready, performed) = cx.input(target, Reach::Pointer, how, Input::First, first).await?;
+    let mut performed = performed.unwrap_or_default();
     if ready.actionable {
-        let action = Action::Choose { point: ready.point, target: ready.element()? };
-        let chooser = cx.perform_on(&action, &ready).await?.chooser;
-        if let Some(input) = chooser {
+        if let Some(input) = performed.chooser {
             let gone = || Error::new(ErrorCode::ElementNotFound, "the file chooser was closed meanwhile");
             let input = cx.device()?.file_input(input).await?.ok_or_else(gone)?;
             let acted = give(cx, &input, files, &ready, None).await?;
@@ -142,11 +157,11 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
             return Ok((ready, Acted::new("pressed; no file was given yet", "")));
         }
         // The press may have moved it.
-        ready = cx.ready(target, Reach::Pointer, how).await?;
+        let then = |_: &Cx, ready: &Ready| drop(ready).map(Some);
+        let (moved, dropped) = cx.input(target, Reach::Pointer, how, Input::Further, then).await?;
+        (ready, performed) = (moved, dropped.unwrap_or_default());
     }
-    let paths = files.iter().map(|f| f.path.clone()).collect();
-    let action = Action::Drop { point: ready.point, target: ready.element()?, files: paths };
-    if !cx.perform_on(&action, &ready).await?.handled {
+    if !performed.handled {
         let message = format!("{} has no file input, opens no file chooser and takes no drop", ready.words);
         return Err(Error::new(ErrorCode::InvalidArgs, message)
             .hint("stickpin snapshot -i lists what there is; upload to the input, its label or its button")

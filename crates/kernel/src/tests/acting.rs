@@ -2,10 +2,10 @@
 
 use super::support::{Bench, text};
 use crate::Dispatched;
-use crate::device::Notice;
+use crate::device::{FileInput, Notice};
 use crate::fake::World;
 use serde_json::json;
-use stickpin_tree::IdentityGrade;
+use stickpin_tree::{Handle, IdentityGrade};
 
 const FORM: &str = r#"
 heading "Sign in" #2
@@ -199,6 +199,98 @@ async fn a_target_that_is_drawn_anew_just_before_the_input_is_judged_and_acted_o
         assert_eq!((code, r.error.map(|e| e.dispatched)), ("ELEMENT_NOT_FOUND", Some(Dispatched::No)));
         assert!(b.log().is_empty(), "{:?}", b.log());
     }
+}
+
+const CONTROLS: &str = r#"
+checkbox "Terms" #3
+combobox "Size" #4
+button "Attach" #5
+group "Zone" #6
+listitem "Task" #7
+listitem "Done" #8
+button "CV" #9
+"#;
+
+/// The controls drawn anew: other nodes of the same names.
+fn drawn_anew(w: &mut World) {
+    for id in 3..=9 {
+        w.replace(&format!("#{id}"), &format!("#{}", id + 20));
+    }
+    if let Some(input) = w.file_inputs.remove(&9) {
+        w.file_inputs.insert(29, FileInput { input: Handle { scope: 1, id: 29 }, ..input });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_the_input_is_a_target_that_is_drawn_anew_before_it_is_looked_for_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("cv.txt");
+    std::fs::write(&file, "cv").unwrap();
+    let files = json!([file]);
+    let cases = [
+        ("check", json!({ "target": "label=Terms" }), "Terms", "press 23"),
+        ("select", json!({ "target": "label=Size", "options": ["M"] }), "Size", "select M"),
+        ("upload", json!({ "target": "label=CV", "files": files }), "CV", "upload 29 cv.txt"),
+        ("upload", json!({ "target": "label=Attach", "files": files }), "Attach", "choose 25"),
+        ("upload", json!({ "target": "label=Zone", "files": files }), "Zone", "drop 26 cv.txt"),
+        ("drag", json!({ "source": "label=Task", "destination": "label=Done" }), "Task", "drag 27 28"),
+        ("drag", json!({ "source": "label=Task", "destination": "label=Done" }), "Done", "drag 27 28"),
+    ];
+    for (command, input, name, line) in cases {
+        let open = || async {
+            let b = Bench::open(CONTROLS).await;
+            let mut world = b.fake.world();
+            world.takes_drops = true;
+            world.chooser = Some(50);
+            for id in [9, 50] {
+                let input = Handle { scope: 1, id };
+                let one = FileInput {
+                    input,
+                    multiple: false,
+                    directory: false,
+                    accept: String::new(),
+                    holds: Vec::new(),
+                };
+                world.file_inputs.insert(id, one);
+            }
+            world.on_input.insert(23, Box::new(|w| w.replace("\"Terms\" #23", "\"Terms\" #23 checked")));
+            drop(world);
+            b
+        };
+        let b = open().await;
+        b.fake.world().on_perform = Some(Box::new(drawn_anew));
+        b.ok(command, input.clone()).await;
+        assert_eq!(b.log()[0], line, "{command}: {:?}", b.log());
+        // What means something else by then is not acted on.
+        let b = open().await;
+        b.fake.world().on_perform = Some(Box::new(move |w| {
+            drawn_anew(w);
+            w.replace(&format!("{name:?}"), "\"Other\"");
+        }));
+        let (code, r) = b.fails(command, input).await;
+        assert_eq!(
+            (code, r.error.map(|e| e.dispatched)),
+            ("ELEMENT_NOT_FOUND", Some(Dispatched::No)),
+            "{command}"
+        );
+        assert!(b.log().is_empty(), "{command}: {:?}", b.log());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn options_that_are_drawn_anew_between_the_inputs_of_a_select_are_looked_for_again() {
+    let b = Bench::open("listbox \"Size\" #3\n  option \"S\" #4\n  option \"M\" #5\n").await;
+    b.fake.world().native_lists = false;
+    b.fake.world().on_input.insert(15, Box::new(|w| w.replace("\"M\" #15", "\"M\" #15 selected")));
+    // The first input is the device's own way, which it does not take up; the second is the press on the option.
+    b.fake.world().on_perform = Some(Box::new(|w| {
+        w.on_perform = Some(Box::new(|w| {
+            w.replace("#4", "#14");
+            w.replace("#5", "#15");
+        }));
+    }));
+    b.ok("select", json!({ "target": "label=Size", "options": ["M"] })).await;
+    assert_eq!(b.log(), ["press 15"]);
 }
 
 #[tokio::test(start_paused = true)]
