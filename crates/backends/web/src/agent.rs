@@ -67,6 +67,29 @@ pub(crate) struct HitTest {
     pub(crate) what: String,
 }
 
+/// `arrivedLook(id, x, y, at, press, look)`: what the arrival of the pointer did.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct Arrival {
+    /// What a press there reaches now; none when the element is gone.
+    pub(crate) hit: Option<HitTest>,
+    /// The box of the element.
+    pub(crate) rect: Option<[f64; 4]>,
+    /// The page, where the press would reach the element.
+    pub(crate) look: Option<Look>,
+    /// Whether the press is watched for.
+    pub(crate) armed: bool,
+}
+
+/// A look that was asked for along with something else.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Look {
+    /// As `locate` answers.
+    Columns(String),
+    /// As `unchanged` and `uncollected` do.
+    Check(bool, bool),
+}
+
 /// `elementAt(x, y)`: the innermost element.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct ElementAt {

@@ -68,7 +68,7 @@ impl WebDevice {
     /// Walks the page.
     pub(crate) async fn reads_ahead(&mut self, wanted: Wanted<'_>) {
         self.ahead.readings += 1;
-        if let Err(fault) = self.current(wanted).await {
+        if let Err(fault) = self.current(wanted, None).await {
             tracing::debug!(?fault, "the page was not read ahead");
         }
     }

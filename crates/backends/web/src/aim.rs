@@ -22,11 +22,16 @@ const NEAR: f64 = 2.0;
 impl WebDevice {
     /// Scroll into view, take the point, hit-test, move the pointer there, let the page react, hit-test again.
     pub(crate) async fn aim_at(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
-        let Place { world, id } = self.placed(handle)?;
+        let place = self.placed(handle)?;
+        let Place { world, id } = place.clone();
+        let mut glimpsed = self.take_aim(handle)?;
         let (mut round, mut pointed) = (1, false);
         loop {
             let steps = self.steps(&world).await?;
-            let aimed: Option<Aimed> = self.tab.call(&world, "aim", (id,)).await?;
+            let aimed = match glimpsed.take() {
+                Some(aimed) => Some(aimed),
+                None => self.tab.call(&world, "aim", (id,)).await?,
+            };
             let Aimed { rect: bounds, point, hit, at } = aimed.ok_or_else(gone)?;
             let bounds = bounds.map(|bounds| outward(rect(bounds), &steps));
             let (Some(bounds), Some(inside)) = (bounds, point) else {
@@ -47,17 +52,16 @@ impl WebDevice {
             if aim.hit != Hit::Target || !options.pointer {
                 return Ok(aim);
             }
-            self.bring_pointer(&world, inside, aim.point, &steps).await?;
             (pointed, aim.pointed) = (true, true);
             // The pointer's arrival may have moved everything: what is there *now*?
             (aim.hit, aim.rect) = match steps.is_empty() {
                 true => {
-                    let (x, y) = aim.point;
-                    let (hit, now): (Option<HitTest>, Option<[f64; 4]>) =
-                        self.tab.call(&world, "arrived", (id, x, y, at)).await?;
-                    (hit.ok_or_else(gone)?.in_scope(world.scope), now.map_or(bounds, rect))
+                    let arrival = self.pointer_to(&place, aim.point, at, options.press).await?;
+                    let hit = arrival.hit.ok_or_else(gone)?;
+                    (hit.in_scope(world.scope), arrival.rect.map_or(bounds, rect))
                 }
                 false => {
+                    self.bring_pointer(&world, inside, aim.point, &steps).await?;
                     self.tab.frame(&world).await?;
                     let now = self.steps(&world).await?;
                     let hit = self.hit_test(&world, id, from_tab(aim.point, &now), &now).await?;

@@ -1,6 +1,7 @@
 //! An open page: what the device trait promises, each part in a file of its own.
 
 use crate::ahead::Ahead;
+use crate::along::{Along, Seen};
 use crate::cdp::Client;
 use crate::cdp::protocol as cdp;
 use crate::evaluate::Evaluating;
@@ -69,6 +70,8 @@ pub struct WebDevice {
     pub(crate) evaluating: Option<Evaluating>,
     /// What is known of documents that their scripts cannot see.
     pub(crate) unseen: Unseen,
+    /// What came along with the answers of the act that is under way.
+    pub(crate) along: Along,
     /// Sessions of the tabs that were driven before this one, the latest last.
     pub(crate) trail: Vec<String>,
     /// The number of the tab that is driven.
@@ -105,6 +108,7 @@ impl WebDevice {
             heard: 0,
             evaluating: None,
             unseen: Unseen::default(),
+            along: Along::default(),
             trail: Vec::new(),
             number,
         }
@@ -187,6 +191,7 @@ impl Device for WebDevice {
 
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
         self.ahead.asked();
+        self.no_press();
         let mut attempt = 1;
         loop {
             self.arrived().await?;
@@ -194,7 +199,7 @@ impl Device for WebDevice {
             let activity = self.tab.read(|tab| tab.activity)?;
             // A frame that is replaced in the middle is looked at again, but one that never rests keeps nobody waiting.
             let patient = attempt < PATIENT;
-            let tree = match self.current(Wanted { watch: request.watch, only: None, patient }).await {
+            let tree = match self.current(Wanted { watch: request.watch, only: None, patient }, None).await {
                 Ok(walked) => walked.map(|walked| Arc::clone(walked.tree())),
                 Err(Fault::WorldGone) if attempt < ATTEMPTS => None,
                 Err(fault) => return Err(fault.into()),
@@ -211,15 +216,40 @@ impl Device for WebDevice {
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
         self.ahead.asked();
         self.commit(Some(handle)).await?;
+        let checked = match self.take_look(handle, context)? {
+            Some(Seen::Tree(walked)) if walked.answers(context) => return Ok(walked.located(handle)),
+            Some(Seen::Check(checked)) => Some(checked),
+            _ => None,
+        };
         if self.place(handle)?.is_none() {
             return Ok(None);
         }
-        let walked = match self.current(Wanted { watch: context, only: Some(handle), patient: false }).await {
+        if checked.is_none() {
+            self.no_press();
+            match self.find_in_small(handle, context).await {
+                Err(Fault::WorldGone) => return Ok(None),
+                found => {
+                    if let Some(found) = found? {
+                        return Ok(found);
+                    }
+                }
+            }
+        }
+        let wanted = Wanted { watch: context, only: Some(handle), patient: false };
+        let walked = match self.current(wanted, checked).await {
             Err(Fault::WorldGone) => return Ok(None),
             walked => walked?,
         };
-        // Connected, but hidden: the next capture says so.
-        Ok(walked.and_then(|w| Some(Located { tree: Arc::clone(w.tree()), node: w.find(handle)? })))
+        Ok(walked.and_then(|walked| walked.located(handle)))
+    }
+
+    async fn glance(&mut self, handle: Handle) -> Result<Option<Located>> {
+        match self.seen_after(handle).await {
+            Ok(Some(seen)) => Ok(Some(seen)),
+            // What became of it shows when it is asked for by itself.
+            Ok(None) | Err(Fault::WorldGone) => self.locate(handle, &[]).await,
+            Err(fault) => Err(fault.into()),
+        }
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
@@ -268,6 +298,10 @@ impl Device for WebDevice {
         if let Some(dialog) = self.dialog() {
             return Err(dialog_open(&dialog));
         }
+        self.input_follows();
+        if !matches!(action, Action::Press { .. }) {
+            self.no_press();
+        }
         let performed = match action {
             Action::Press { .. } => self.press(action, cancel).await,
             Action::Drag { from, source, to, target } => self.drag(*from, *source, *to, *target).await,
@@ -289,6 +323,7 @@ impl Device for WebDevice {
     }
 
     async fn changed(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
+        self.no_press();
         // Whoever asks again and again must not keep events from being read.
         tokio::task::yield_now().await;
         let seen = self.seen;

@@ -8,6 +8,7 @@
 //! | `tabs` | which tabs there are, and the one that is driven |
 //! | `tab` | one tab as the rest drives it: commands and calls into documents that end when it does |
 //! | `page`, `agent`, `capture` | the script of ours in every document, what it answers, trees made of that |
+//! | `along` | what the questions of one act share |
 //! | `unchanged` | whether a walk can be spared, because nothing changed since the last one |
 //! | `unseen` | what the script cannot see: closed shadow roots, `ElementInternals`, listeners |
 //! | `provider`, `device` | the device traits |
@@ -23,6 +24,7 @@ mod address;
 mod agent;
 mod ahead;
 mod aim;
+mod along;
 pub mod capture;
 pub mod cdp;
 mod clipboard;

@@ -7,9 +7,11 @@ use crate::device::{Place, WebDevice, gone};
 use crate::keys;
 use crate::tab::{Fault, World, expression};
 use serde_json::json;
+use std::time::Duration;
 use stickpin_kernel::device::{Action, Button, CancellationToken, Hit, Landed, Performed};
 use stickpin_kernel::{Dispatched, Error, Result};
 use stickpin_tree::Handle;
+use tokio::time::timeout;
 
 /// No arguments.
 pub(crate) const NONE: [u8; 0] = [];
@@ -19,6 +21,9 @@ const STEPS: u32 = 8;
 
 /// Frames that a wheel gets to move something.
 const WHEEL_FRAMES: usize = 3;
+
+/// How long the page's word that a press arrived may be behind the browser's.
+const SIGNAL: Duration = Duration::from_millis(5);
 
 pub(crate) fn unknown(fault: impl Into<Error>) -> Error {
     fault.into().dispatched(Dispatched::Unknown)
@@ -104,13 +109,25 @@ impl WebDevice {
         })
     }
 
+    /// Whether the page has said by itself that the press reached its target. Its word comes right behind the browser's.
+    async fn told_of_arrival(&self) -> Result<bool> {
+        let word = self.tab.until(|tab| tab.verdict.as_ref().map(|verdict| verdict.landed == "target"));
+        timeout(SIGNAL, word).await.unwrap_or(Ok(false)).map_err(unknown)
+    }
+
     pub(crate) async fn press(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         let Action::Press { point: (x, y), target, button: which, count, modifiers, hold } = action else {
             return Ok(Performed::default());
         };
         let (name, bit) = button(*which);
         let bits = keys::bits(*modifiers);
-        let watched = self.expect(*target).await?;
+        let watched = match self.announced(*target).await? {
+            Some(world) => {
+                self.tab.write(|tab| tab.verdict = None)?;
+                vec![world]
+            }
+            None => self.expect(*target).await?,
+        };
         if target.is_none() {
             self.move_pointer((*x, *y)).await?;
         }
@@ -142,7 +159,16 @@ impl WebDevice {
                 break;
             }
         }
-        let landed = self.verdict(&watched, *count).await?;
+        let alone = watched.first().filter(|_| watched.len() == 1 && *count == 1);
+        let landed = match alone {
+            // What cannot be asked now, behind a dialog or in a document that went away, is left to the verdict.
+            Some(world)
+                if self.told_of_arrival().await? && matches!(self.ask_after(*target, world), Ok(true)) =>
+            {
+                Landed::Confirmed
+            }
+            _ => self.verdict(&watched, *count).await?,
+        };
         Ok(Performed { handled: true, landed, ..Performed::default() })
     }
 

@@ -6,7 +6,7 @@
 //! from before the walk: what changes during or after it makes the next check fail, never pass.
 //! `page/unchanged.js` says what is compared inside, and why nothing else is needed.
 
-use crate::agent::GLOBAL;
+use crate::agent::{Aimed, GLOBAL};
 use crate::capture::{Columns, Part, assemble};
 use crate::cdp::protocol as cdp;
 use crate::cdp::{CallError, Reply};
@@ -15,7 +15,7 @@ use crate::state::{TabState, World as Known};
 use crate::tab::{Asked, Fault, World, expression};
 use crate::unseen::{Listening, Purpose};
 use hashbrown::{HashMap, HashSet};
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 use stickpin_kernel::Result;
@@ -91,14 +91,14 @@ impl Walked {
     }
 
     /// Whether some document has told of a change since.
-    fn is_outdated(&self, tab: &TabState) -> bool {
+    pub(crate) fn is_outdated(&self, tab: &TabState) -> bool {
         let mut told = tab.frames.values().filter_map(|f| f.world.as_ref());
         let later = |w: &Known| self.documents.iter().any(|d| d.scope == w.scope && w.changes > d.changes);
         told.any(later)
     }
 
     /// Whether the tree tells of all these what became of them.
-    fn answers(&self, watch: &[Handle]) -> bool {
+    pub(crate) fn answers(&self, watch: &[Handle]) -> bool {
         watch.iter().all(|h| self.asked.contains(h) || self.find(*h).is_some())
     }
 
@@ -125,7 +125,7 @@ impl Wanted<'_> {
 
     /// The numbers in a document of the handles that belong to it, as ranges: first and last in turns. A few numbers
     /// that nobody asked for lie between them, so that thousands of elements are asked about in a few words.
-    fn ranges(&self, world: &World) -> Vec<u64> {
+    pub(crate) fn ranges(&self, world: &World) -> Vec<u64> {
         let asked = self.watch.iter().chain(&self.only).filter(|h| h.scope == world.scope);
         let mut numbers: Vec<u64> = asked.map(|h| h.id).collect();
         numbers.sort_unstable();
@@ -184,8 +184,18 @@ impl WebDevice {
         self.verified
     }
 
-    /// The page as it is now; `None` when the one element that is wanted is gone.
-    pub(crate) async fn current(&mut self, wanted: Wanted<'_>) -> Result<Option<&Walked>, Fault> {
+    /// What the last walk of a document can be compared by, if anything.
+    pub(crate) fn seal_of(&self, world: &World) -> Option<u32> {
+        self.walked.as_ref().map(|walked| walked.seal(world)).filter(|seal| *seal != 0)
+    }
+
+    /// The page as it is now; `None` when the one element that is wanted is gone. `checked`: what the only document
+    /// has answered to the question whether it changed, if it was asked just now.
+    pub(crate) async fn current(
+        &mut self,
+        wanted: Wanted<'_>,
+        checked: Option<(bool, bool)>,
+    ) -> Result<Option<&Walked>, Fault> {
         // Before the walk: what changes meanwhile is a change since.
         self.ahead.begins(self.tab.read(|tab| tab.activity)?);
         let worlds = self.tab.worlds().await?;
@@ -201,19 +211,28 @@ impl WebDevice {
         };
         let question = |world: &World| {
             let seal = last.as_ref().map_or(0, |w| w.seal(world));
-            Ok(format!("[{},{GLOBAL}.uncollected()]", expression("unchanged", (seal,))?))
+            // Where the element would be aimed at comes along; whoever does not aim does not look at it.
+            let aim = wanted.only.filter(|only| only.scope == world.scope);
+            let aim = aim.map_or(Ok("null".to_owned()), |only| expression("glimpse", (only.id,)))?;
+            Ok(format!("[{},{GLOBAL}.uncollected(),{aim}]", expression("unchanged", (seal,))?))
         };
-        let asked = self.tab.ask_all(&worlds, question)?;
+        let asked = match (&last, checked) {
+            (Some(_), Some(_)) => Vec::new(),
+            _ => self.tab.ask_all(&worlds, question)?,
+        };
         if last.is_none() {
             // It will be walked whatever the answers are, so all is asked at once. Counts that the browser gives too
             // early make the next check fail, never pass.
             let counts = self.ask_counts(&worlds);
             let walk = self.ask_walk(&worlds, wanted)?;
-            self.answers::<IgnoredAny>(&worlds, asked).await?;
+            self.checks(&worlds, asked, wanted).await?;
             let counts = self.read_counts(counts).await?;
             return self.read_walk(walk, &worlds, counts, wanted).await;
         }
-        let answers = self.answers::<(bool, bool)>(&worlds, asked).await?;
+        let answers = match checked {
+            Some(checked) => vec![Some(checked)],
+            None => self.checks(&worlds, asked, wanted).await?,
+        };
         let same = answers.iter().all(|a| a.is_some_and(|(same, _)| same));
         let kept = answers.iter().all(|a| a.is_some_and(|(_, kept)| kept));
         let counts = self.ask_counts(&worlds);
@@ -243,6 +262,25 @@ impl WebDevice {
         self.read_walk(walk, &worlds, counts, wanted).await
     }
 
+    /// What documents say to whether they changed. Keeps what came along.
+    async fn checks(
+        &mut self,
+        worlds: &[World],
+        asked: Vec<Asked>,
+        wanted: Wanted<'_>,
+    ) -> Result<Vec<Option<(bool, bool)>>, Fault> {
+        let answers = self.answers::<(bool, bool, Option<Aimed>)>(worlds, asked).await?;
+        let mut checks = Vec::with_capacity(answers.len());
+        for answer in answers {
+            let (check, aimed) = answer.map(|(same, kept, aimed)| ((same, kept), aimed)).unzip();
+            if let (Some(only), Some(aimed @ Some(_))) = (wanted.only, aimed) {
+                self.keep_aim(only, aimed)?;
+            }
+            checks.push(check);
+        }
+        Ok(checks)
+    }
+
     async fn read_walk(
         &mut self,
         asked: AskedWalk,
@@ -269,7 +307,6 @@ impl WebDevice {
         counts: Counts,
         wanted: Wanted<'_>,
     ) -> Result<Option<Walked>, Fault> {
-        let purpose = wanted.purpose();
         let AskedWalk { columns: asked, listening } = walk;
         let mut read = Vec::with_capacity(worlds.len());
         for (world, asking) in worlds.iter().zip(asked) {
@@ -277,8 +314,7 @@ impl WebDevice {
                 let json: Option<String> = self.tab.finish(asking).await?;
                 let Some(json) = json else { return Ok(None) };
                 let columns = Columns::parse(&json).map_err(corrupt)?;
-                let question = wanted.question(world)?;
-                self.unseen.complete(&self.tab, world, columns, &question, purpose).await.map(Some)
+                self.complete(world, columns, wanted).await.map(Some)
             };
             match completed.await {
                 // A frame that is being replaced is empty for a moment.
@@ -292,6 +328,27 @@ impl WebDevice {
         if let Some(listening) = listening {
             self.unseen.heard(&self.tab, listening).await?;
         }
+        let walked = self.put_together(read, wanted).await?;
+        Ok(Some(Walked { counts, ..walked }))
+    }
+
+    /// Completes the columns of a document with what its script cannot see.
+    pub(crate) async fn complete(
+        &mut self,
+        world: &World,
+        columns: Columns,
+        wanted: Wanted<'_>,
+    ) -> Result<Columns, Fault> {
+        let question = wanted.question(world)?;
+        self.unseen.complete(&self.tab, world, columns, &question, wanted.purpose()).await
+    }
+
+    /// A walk from the columns of its documents. Without counts it is compared with nothing later.
+    pub(crate) async fn put_together(
+        &mut self,
+        read: Vec<(&World, Columns)>,
+        wanted: Wanted<'_>,
+    ) -> Result<Walked, Fault> {
         let asked: HashSet<Handle> = wanted.watch.iter().chain(&wanted.only).copied().collect();
         let (mut top, mut frames, mut documents) = (None, HashMap::new(), Vec::new());
         for (world, mut columns) in read {
@@ -319,16 +376,17 @@ impl WebDevice {
         }
         let top = top.ok_or(Fault::WorldGone)?;
         let tree = assemble(&top, &frames, SurfaceId(self.number)).map_err(corrupt)?;
-        Ok(Some(Walked {
+        self.along.extent = tree.len();
+        Ok(Walked {
             tab: self.tab.session.clone(),
             tree: Arc::new(tree),
             index: OnceLock::new(),
             documents,
-            counts,
+            counts: Counts::new(),
             listening: true,
             whole: wanted.only.is_none(),
             asked,
-        }))
+        })
     }
 
     /// The answers; `None` of a frame that is being replaced, which is empty for a moment.

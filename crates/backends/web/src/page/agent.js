@@ -5,6 +5,7 @@
 // Reading (capture.js, locate.js)
 //   capture({watch: [id, id]})  -> JSON text for Columns::parse; what is watched are ranges, first and last in turns
 //   locate(id, [id, id])        -> the same, or null; `id` is among what is watched
+//   find(id, [id, id])          -> [locate, glimpse] or null
 //   unchanged(seal)             -> whether a capture would read like the one with this seal, if the browser's counts of
 //                                  style and layout are equal, too (unchanged.js)
 //   uncollected()               -> whether no garbage was collected between the last two calls of `unchanged`
@@ -15,7 +16,9 @@
 //
 // Aiming (aim.js)
 //   aim(id)                     -> {rect: [x,y,w,h] | null, point: [x,y] | null, hit?, at?}; scrolls into view if need be
+//   glimpse(id)                 -> the same without scrolling; null unless it is in view and free
 //   arrived(id, x, y, at)       -> Promise of [hit, rect], when the page has answered the pointer
+//   arrivedLook(id, x, y, at, press, seal | [id, id]) -> Promise of [hit, rect, look, watched]: the second look, of that moment
 //   frame()                     -> Promise: a frame was made, or 100 ms went by without one
 //   hit(id, x, y)               -> {target: true} | {target: false, by: id or 0, what: `dialog "Cookies"`}
 //   elementAt(x, y)             -> {id, frame: whether it shows a frame} | null
@@ -24,8 +27,9 @@
 //   words(id)                   -> `dialog "Cookies"`, `div.overlay`
 //
 // Acting (input.js)
-//   expectClick(id)             -> true: watching the next press; -1: stop any, 0: stop none; false: gone
+//   expectClick(id, until?)     -> true: watching the next press; -1: stop any, 0: stop none; false: gone
 //   clickVerdict()              -> {landed: 'target' | 'elsewhere' | 'none', what, stopped, drawn?: 'canvas'}
+//   pressed(id, [id, id])       -> Promise of what `locate` answers, after a press; ends the watch
 //   pointerAt(forget)           -> [x, y] where the pointer was seen last, or null; `forget`: from now on
 //   focusField(id)              -> {focused, fill: 'text' | 'set' | 'none', id, value, editor, accepts, why}; selects all
 //   focus(id)                   -> {focused, fill, id}; caret at the end
@@ -55,8 +59,8 @@ const wordsOf = id => {
 };
 
 globalThis.__stickpin = Object.freeze({
-  capture, locate, css, idOf, nodeOf, adoptRoot, rootsAsked, aim, arrived, frame, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
-  clickVerdict, pointerAt, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, scrolled, attrs, html, text,
+  capture, locate, css, idOf, nodeOf, adoptRoot, rootsAsked, find, aim, glimpse, arrived, arrivedLook, frame, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
+  clickVerdict, pressed, pointerAt, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, scrolled, attrs, html, text,
   fileInput, expectDrop, dropVerdict, changes,
   unchanged, uncollected, changed, settled, turn, tell, announcements,
 });

@@ -123,12 +123,25 @@ function reaches(at, target) {
   return tagOf(target) === 'area' && tagOf(at) === 'img' && has(at, 'usemap');
 }
 
+/** Where an element would be aimed at, as `aim` says it, if that is in view and free: nothing is scrolled. Else null. */
+function glimpse(id) {
+  const e = nodeOf(id);
+  if (!e || !$isConnected.call(e) || !boxesOf(e).length) return null;
+  const point = pointOf(e, e);
+  if (point === null || !hits(e, point)) return null;
+  tell();
+  return { rect: rectOf(e), point, hit: { target: true }, at: changeCount };
+}
+
 /**
  * Brings an element into view, chooses the point to press, and looks at what is there. null: gone; rect null: no box;
  * point null: no part of it can be brought into view. `at`: how often the document had changed by then, -1 where it
  * was scrolled: that is answered with the next frame only.
  */
 function aim(id) {
+  // What is in view and free is left where it is: scrolling moves things under a person's eyes.
+  const free = glimpse(id);
+  if (free) return free;
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   let aimed = e;
@@ -142,7 +155,6 @@ function aim(id) {
     scrolled = true;
     P.scrollIntoView.call(what, { block: 'center', inline: 'center', behavior: 'instant' });
   };
-  // What is in view and free is left where it is: scrolling moves things under a person's eyes.
   if (point === null || !hits(e, point)) {
     show(aimed);
     point = pointOf(aimed, e);
@@ -173,6 +185,19 @@ async function arrived(id, x, y, at) {
   tell();
   if (at !== changeCount) await frame();
   return [hit(id, x, y), rects([id])[0]];
+}
+
+/**
+ * As `arrived`, with what is asked next anyway, of the same moment: [hit, rect, look, watched]. `look`: a seal, for
+ * [unchanged, uncollected], or ranges of ids, for what `locate` answers. `press`: the press that follows is watched as
+ * `expectClick` does, for a while.
+ */
+async function arrivedLook(id, x, y, at, press, look) {
+  const until = performance.now() + WATCH_MS;
+  const [there, rect] = await arrived(id, x, y, at);
+  if (there === null || !there.target) return [there, rect, null, false];
+  const seen = typeof look === 'number' ? [unchanged(look), uncollected()] : locate(id, look);
+  return [there, rect, seen, press && expectClick(id, until)];
 }
 
 /** A frame was made, or is not going to be. */

@@ -1,6 +1,8 @@
 // Noticing: a counter of changes, quiet, running animations, and texts that came and went in live regions.
 
 let changeCount = 0;
+/** How many of them were more than a focus that moved, which a press does by itself. */
+let reactions = 0;
 let changedAt = performance.now();
 /** What changed lately, for words: the last few targets. */
 let lately = [];
@@ -16,6 +18,7 @@ const shadowRoots = [];
 const $docAnimations = DOC.getAnimations;
 
 const observer = new MutationObserver(records => {
+  reactions++;
   note(records[0].target);
   // A flood is not read through: its first records tell as much.
   for (const r of records.length > 200 ? records.slice(0, 200) : records) listen(r);
@@ -33,7 +36,10 @@ function observe(root) {
   }
 }
 
-const onEvent = event => note(event.target);
+const onEvent = event => {
+  if (event.type !== 'focusin' && event.type !== 'focusout') reactions++;
+  note(event.target);
+};
 
 function note(target) {
   changeCount++;
@@ -115,6 +121,7 @@ function announcements() {
 function takePending() {
   const pending = observer.takeRecords();
   if (pending.length) {
+    reactions++;
     note(pending[0].target);
     for (const r of pending.slice(0, 200)) listen(r);
   }

@@ -19,15 +19,19 @@ const DRAWN = new Set(['canvas', 'embed', 'object']);
 const NOBODY = -1;
 const ANYBODY = 0;
 
+/** How long a press is watched for that is announced before it is certain: who does not come then does not come. */
+const WATCH_MS = 5000;
+
 /**
  * From now on presses must land on `id`, its label or its inside; what lands elsewhere is stopped. NOBODY:
- * all is stopped; ANYBODY: nothing is, and the verdict says what was hit. false: gone.
+ * all is stopped; ANYBODY: nothing is, and the verdict says what was hit. A press that is made after `until` is not the
+ * one. false: gone.
  */
-function expectClick(id) {
+function expectClick(id, until = Infinity) {
   clickVerdict();
   const target = id > 0 ? nodeOf(id) : null;
   if (id > 0 && (!target || !$isConnected.call(target))) return false;
-  expected = { id, target, verdict: null };
+  expected = { id, target, until, verdict: null, reactions };
   // `document.open()` takes all listeners away; adding them twice does nothing.
   watchGestures();
   return true;
@@ -35,6 +39,11 @@ function expectClick(id) {
 
 function watchGesture(event) {
   if (expected === null || !event.isTrusted) return;
+  // By when it was made: a page that is busy hears of it late.
+  if (event.timeStamp > expected.until) {
+    expected = null;
+    return;
+  }
   // Of a double click each press is judged: what the first one does may bring something else under the pointer.
   const again = event.type === 'pointerdown' && expected.verdict !== null && !expected.verdict.stopped;
   if (expected.verdict === null || again) {
@@ -72,6 +81,18 @@ function clickVerdict() {
   const verdict = (expected && expected.verdict) || { landed: 'none', what: '', stopped: false };
   expected = null;
   return verdict;
+}
+
+/**
+ * Ends the watch, and reads an element as `locate` does. Where the page showed nothing since it was begun but a focus
+ * that moved, it gets a frame first.
+ */
+async function pressed(id, watch) {
+  takePending();
+  const still = expected !== null && expected.reactions === reactions;
+  clickVerdict();
+  if (still) await frame();
+  return locate(id, watch);
 }
 
 // ---- The pointer ----

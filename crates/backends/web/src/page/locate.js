@@ -11,6 +11,12 @@ function locate(id, watch) {
   return capture({ watch });
 }
 
+/** The same, and where it would be aimed at: [what `locate` answers, what `glimpse` does]. null: gone. */
+function find(id, watch) {
+  const columns = locate(id, watch);
+  return columns === null ? null : [columns, glimpse(id)];
+}
+
 /**
  * The ids of all elements that a CSS selector matches, inside shadow roots too (a selector never reaches across their
  * edge): {ids} or {bad: true} when the browser cannot read it.

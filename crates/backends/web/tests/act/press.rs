@@ -5,8 +5,9 @@ use crate::{
     support::{Page, press},
 };
 use std::time::Duration;
+use stickpin_backend_web::cdp::protocol::MouseEvent;
 use stickpin_kernel::device::{Action, Button, CancellationToken, Device, Hit, Landed, Modifiers};
-use stickpin_tree::Role;
+use stickpin_tree::{Role, States};
 
 #[tokio::test]
 async fn a_press_reaches_its_button_by_trusted_events() {
@@ -17,6 +18,66 @@ async fn a_press_reaches_its_button_by_trusted_events() {
     assert!(done.handled);
     assert_eq!(done.landed, Landed::Confirmed);
     assert_eq!(page.log().await, ["click b true"]);
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_press_that_was_announced_and_not_made_stops_nobody() {
+    let html = format!("{LOG}<button id=a>One</button><button id=b>Two</button>");
+    let Some(mut page) = Page::show(&html).await else { return };
+    let one = page.find(Role::Button, "One").await;
+    let two = page.find(Role::Button, "Two").await;
+    let at_two = page.aim(two).await.point;
+    page.aim(one).await;
+    // Whoever drives it looks again instead, and a person presses.
+    page.capture().await;
+    for kind in ["mousePressed", "mouseReleased"] {
+        let (x, y) = at_two;
+        let event = MouseEvent {
+            r#type: kind,
+            x,
+            y,
+            button: Some("left"),
+            buttons: Some(u32::from(kind == "mousePressed")),
+            click_count: Some(1),
+            ..MouseEvent::default()
+        };
+        let (client, session) = page.device.devtools();
+        client.call(Some(session), &event).await.unwrap();
+    }
+    assert_eq!(page.log().await, ["click b true"]);
+    // The press that comes may be another one.
+    page.aim(one).await;
+    assert_eq!(page.perform(&press(at_two, Some(two))).await.landed, Landed::Confirmed);
+    assert_eq!(page.log().await, ["click b true", "click b true"]);
+    // And the one that was announced may come to something else by then.
+    let at_one = page.aim(one).await.point;
+    page.truth::<bool>("(document.body.prepend(b), true)").await;
+    let landed = page.perform(&press(at_one, Some(one))).await.landed;
+    assert!(matches!(landed, Landed::Elsewhere { stopped: true, .. }), "{landed:?}");
+    assert_eq!(page.log().await.len(), 2);
+    page.close().await;
+}
+
+#[tokio::test]
+async fn what_came_along_with_an_act_is_of_its_moment() {
+    let html = "<!doctype html><label><input type=checkbox>Terms</label><script>box=document.querySelector('input')</script>";
+    let Some(mut page) = Page::show(html).await else { return };
+    let terms = page.find(Role::Checkbox, "Terms").await;
+    let mut on = Vec::new();
+    page.press(terms).await;
+    let seen = page.device.glance(terms).await.unwrap().unwrap();
+    on.push(seen.tree.node(seen.node).is(States::CHECKED));
+    // Nothing tells of this, and the page is looked at anew all the same.
+    page.truth::<bool>("(box.checked=false, true)").await;
+    for _ in 0..2 {
+        let seen = page.device.locate(terms, &[]).await.unwrap().unwrap();
+        on.push(seen.tree.node(seen.node).is(States::CHECKED));
+    }
+    page.press(terms).await;
+    let seen = page.device.locate(terms, &[]).await.unwrap().unwrap();
+    on.push(seen.tree.node(seen.node).is(States::CHECKED));
+    assert_eq!(on, [true, false, false, true]);
     page.close().await;
 }
 
