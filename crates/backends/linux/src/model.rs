@@ -32,9 +32,19 @@ impl Interfaces {
         self.0 & other.0 != 0
     }
 
+    /// Adds one.
+    pub(crate) fn insert(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    /// Takes one away.
+    pub(crate) fn remove(&mut self, other: Self) {
+        self.0 &= !other.0;
+    }
+
     /// Adds one by its full name.
     pub(crate) fn add(&mut self, name: &str) {
-        self.0 |= Self::of(name.rsplit('.').next().unwrap_or(name)).0;
+        self.insert(Self::of(name.rsplit('.').next().unwrap_or(name)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Facts about one element that are not in the tree, and the whole text of one that is long.
 
-use crate::bus::{self, Args, Call, Fault, TEXT};
+use crate::bus::{self, ACCESSIBLE, Args, Call, Fault, TEXT, Toolkit};
 use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
 use crate::model::Interfaces;
@@ -58,7 +58,16 @@ impl LinuxDevice {
         for (key, value) in &object.attributes {
             out[key] = json!(value);
         }
-        if object.has(Interfaces::TEXT) && is_field(object.role) && object.role != role::PASSWORD {
+        let field = object.has(Interfaces::TEXT) && is_field(object.role) && object.role != role::PASSWORD;
+        // A capture asks text that nobody acts on for none.
+        if self.link.toolkit == Toolkit::Gecko && object.description.is_empty() {
+            match self.description(&path).await {
+                Ok(description) => out["description"] = json!(description),
+                Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(self.failed(fault).await),
+                Err(e) => tracing::debug!("{path} has no description: {e}"),
+            }
+        }
+        if field {
             match self.editing(&path).await {
                 Ok(facts) => facts.into_iter().for_each(|(key, value)| out[key] = value),
                 Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(self.failed(fault).await),
@@ -66,6 +75,12 @@ impl LinuxDevice {
             }
         }
         Ok(out)
+    }
+
+    async fn description(&self, path: &str) -> std::result::Result<String, Fault> {
+        let asked = [bus::property(path, ACCESSIBLE, "Description")];
+        let answer = self.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished))?;
+        Ok(answer.body().variant_text()?.to_owned())
     }
 
     /// What a person sees in a field beside its text: where the caret stands, what is selected, and which words are

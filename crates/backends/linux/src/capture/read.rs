@@ -4,6 +4,7 @@
 //! is never asked for its children: a spreadsheet has a thousand million of them.
 
 use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached};
+use super::gecko;
 use super::once::once;
 use super::{CHILDREN, DEPTH, OBJECTS};
 use crate::bus::{Fault, Link, ROOT, Toolkit, guest};
@@ -193,19 +194,28 @@ impl Reading {
             object.complete = true;
         }
         let mut first = Questions::default();
-        fresh.iter().for_each(|&at| first.add(at, Ask::States));
+        // What Firefox is asked next depends on the role.
+        let first_asks: &[Ask] =
+            if link.toolkit == Toolkit::Gecko { &[Ask::States, Ask::Role] } else { &[Ask::States] };
+        fresh.iter().for_each(|&at| first_asks.iter().for_each(|&ask| first.add(at, ask)));
         first.ask(link, &mut self.picture).await?;
         let mut rest = Questions::default();
+        let mut plain = Vec::new();
         for &at in &fresh {
             // In a scrolled pane also what is out of sight: VISIBLE is enough to be read.
             let object = &self.picture.objects[at];
             let mute = object.states == 0 || guest(&object.path).is_some();
             let visible = object.is(states::VISIBLE | states::SHOWING) || mute;
-            if visible {
-                WHOLE.iter().filter(|&&ask| ask != Ask::States).for_each(|&ask| rest.add(at, ask));
+            if visible && link.toolkit == Toolkit::Gecko && gecko::is_plain(object) {
+                gecko::asks(object).iter().for_each(|&ask| rest.add(at, ask));
+                plain.push(at);
+            } else if visible {
+                WHOLE.iter().filter(|ask| !first_asks.contains(ask)).for_each(|&ask| rest.add(at, ask));
             }
         }
-        rest.ask(link, &mut self.picture).await.map(drop)
+        rest.ask(link, &mut self.picture).await?;
+        plain.into_iter().for_each(|at| gecko::answered(&mut self.picture.objects[at]));
+        Ok(())
     }
 
     /// The children of a level that can be seen.
@@ -258,6 +268,11 @@ impl Reading {
         }
         let mut texts = Questions::default();
         long.into_iter().for_each(|at| texts.add(at, Ask::Text));
+        if toolkit == Toolkit::Gecko {
+            for (at, object) in self.picture.objects.iter().enumerate().filter(|(_, object)| object.shown) {
+                gecko::later(object).for_each(|ask| texts.add(at, ask));
+            }
+        }
         texts.ask(link, &mut self.picture).await?;
         for object in self.picture.objects.iter_mut().skip(1) {
             let empty = object.extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0);
@@ -338,11 +353,14 @@ fn scrolls(own: u32, above: bool) -> bool {
 fn details_of(object: &Object, toolkit: Toolkit, mut ask: impl FnMut(Ask)) {
     let has = |interface| object.has(interface);
     let scrolled_away = toolkit != Toolkit::Gtk4 && !object.is(states::SHOWING) && !is_mute(object, toolkit);
-    if has(Interfaces::COMPONENT) && (toolkit == Toolkit::Gtk4 || scrolled_away) {
+    let in_row = toolkit == Toolkit::Gecko && gecko::is_where_its_row_is(object);
+    if has(Interfaces::COMPONENT) && (toolkit == Toolkit::Gtk4 || scrolled_away) && !in_row {
         ask(Ask::Extents);
     }
     let field = is_field(object.role);
-    if has(Interfaces::TEXT) && reads_text(object.role, toolkit) {
+    // Plain text of Firefox has been asked for it, or is when it has told its attributes.
+    let asked = toolkit == Toolkit::Gecko && (object.text.is_some() || gecko::has_text_later(object));
+    if has(Interfaces::TEXT) && reads_text(object.role, toolkit) && !asked {
         // A document may have millions of characters: first how many.
         ask(if field && object.is(states::MULTI_LINE) { Ask::Length } else { Ask::Text });
     }

@@ -18,7 +18,7 @@ use stickpin_tree::{
 pub(crate) const APP: u64 = 1;
 
 /// Stands in a text where another object is.
-const EMBEDDED: char = '\u{fffc}';
+pub(super) const EMBEDDED: char = '\u{fffc}';
 
 /// What an app is called and where.
 #[derive(Debug, Clone, Default)]

@@ -1,0 +1,191 @@
+//! What Firefox is not asked. Each answer costs it and us some 15 µs, and a page has a thousand objects, most of which
+//! only hold text: cells, rows, headings, paragraphs. States and role come first; then each of these is asked for what it
+//! may differ in (ADR 33).
+
+use super::ask::Ask;
+use super::tree::EMBEDDED;
+use crate::model::{Interfaces, Object};
+use crate::roles::number as role;
+use crate::states;
+
+/// What text that nobody acts on says of itself, and no more. One that has the focus, or can have it, can be selected,
+/// edited or opened, is asked everything.
+const PLAIN: u64 = states::ENABLED
+    | states::OPAQUE
+    | states::SENSITIVE
+    | states::SHOWING
+    | states::VISIBLE
+    | states::SELECTABLE_TEXT;
+
+/// What Gecko gives to everything that holds text.
+const INTERFACES: [Interfaces; 5] = [
+    Interfaces::ACTION,
+    Interfaces::COMPONENT,
+    Interfaces::EDITABLE,
+    Interfaces::TEXT,
+    Interfaces::HYPERTEXT,
+];
+
+/// Whether an object of Firefox only holds text and what stands in it.
+pub(super) fn is_plain(object: &Object) -> bool {
+    object.states & !PLAIN == 0
+        && (is_cell(object.role)
+            || names_by_markup(object.role)
+            || matches!(object.role, role::HEADING | role::PARAGRAPH | role::LIST_ITEM))
+}
+
+/// What is asked of plain text before its children. How many these are, the text says.
+pub(super) fn asks(object: &Object) -> &'static [Ask] {
+    match object.role {
+        // Rows of HTML have no text of their own, and the others say which they are (`later`).
+        role::TABLE_ROW => &[],
+        role::SECTION => &[Ask::Text],
+        _ => &[Ask::Name, Ask::Text],
+    }
+}
+
+/// Takes over what the answers to [`asks`] say beside themselves.
+pub(super) fn answered(object: &mut Object) {
+    INTERFACES.into_iter().for_each(|interface| object.interfaces.insert(interface));
+    if object.role == role::TABLE_ROW {
+        return;
+    }
+    match &object.text {
+        // An image with the role of a heading, say.
+        None => object.interfaces.remove(Interfaces::TEXT),
+        // A character stands for each child. Without any text there may be children that have no place in it.
+        Some(text) if !text.is_empty() && !text.contains(EMBEDDED) => {
+            object.count = 0;
+            object.complete = true;
+        }
+        Some(_) => {}
+    }
+}
+
+/// What is asked when the attributes are there: whether the page names it, and whether it is a row of HTML.
+pub(super) fn later(object: &Object) -> impl Iterator<Item = Ask> {
+    let (explicit, tag) = (object.attribute("explicit-name"), object.attribute("tag"));
+    let unnamed = is_plain(object) && names_by_markup(object.role) && object.name.is_empty();
+    let name = unnamed && (explicit.is_some() || tag.is_none());
+    let text = has_text_later(object) && tag != Some("tr");
+    name.then_some(Ask::Name).into_iter().chain(text.then_some(Ask::Text))
+}
+
+/// Whether it is asked for its text when its attributes are there.
+pub(super) fn has_text_later(object: &Object) -> bool {
+    is_plain(object) && object.role == role::TABLE_ROW
+}
+
+/// Whether a plain object is as little hidden as the row that it stands in, and so is not asked where it is.
+pub(super) fn is_where_its_row_is(object: &Object) -> bool {
+    is_plain(object) && is_cell(object.role) && object.count == 0
+}
+
+fn is_cell(number: u32) -> bool {
+    matches!(
+        number,
+        role::TABLE_CELL
+            | role::COLUMN_HEADER
+            | role::ROW_HEADER
+            | role::TABLE_COLUMN_HEADER
+            | role::TABLE_ROW_HEADER
+    )
+}
+
+/// Roles that have a name only where the page gives them one (ARIA, "name from author"), and are asked for their
+/// attributes anyway.
+fn names_by_markup(number: u32) -> bool {
+    matches!(number, role::TABLE_ROW | role::SECTION)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEEN: u64 = states::VISIBLE | states::SHOWING | states::ENABLED | states::SENSITIVE;
+
+    fn object(role: u32) -> Object {
+        Object { role, states: SEEN, count: -1, ..Object::default() }
+    }
+
+    fn after(role: u32, text: Option<&str>) -> Object {
+        let mut object = Object { text: text.map(str::to_owned), ..object(role) };
+        answered(&mut object);
+        object
+    }
+
+    #[test]
+    fn what_is_acted_on_is_asked_everything() {
+        for number in
+            [role::LINK, role::PUSH_BUTTON, role::ENTRY, role::TABLE, role::DOCUMENT_WEB, role::STATIC]
+        {
+            assert!(!is_plain(&object(number)), "{number}");
+        }
+        for number in [role::TABLE_CELL, role::TABLE_ROW, role::HEADING, role::SECTION, role::LIST_ITEM] {
+            assert!(is_plain(&object(number)), "{number}");
+            let states = [
+                states::FOCUSABLE,
+                states::SELECTABLE,
+                states::EDITABLE,
+                states::EXPANDABLE,
+                states::MANAGES_DESCENDANTS,
+                states::BUSY,
+                states::DEFUNCT,
+            ];
+            for state in states {
+                assert!(!is_plain(&Object { states: SEEN | state, ..object(number) }), "{number} {state:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn plain_text_is_asked_for_its_name_and_its_text_and_a_row_for_neither() {
+        assert_eq!(asks(&object(role::TABLE_CELL)), [Ask::Name, Ask::Text]);
+        assert_eq!(asks(&object(role::HEADING)), [Ask::Name, Ask::Text]);
+        assert_eq!(asks(&object(role::SECTION)), [Ask::Text]);
+        assert_eq!(asks(&object(role::TABLE_ROW)), []);
+    }
+
+    #[test]
+    fn a_text_in_which_nothing_stands_has_no_children() {
+        assert_eq!(after(role::TABLE_CELL, Some("Firefox")).count, 0);
+        assert!(after(role::TABLE_CELL, Some("Firefox")).complete);
+        for open in [Some("see \u{fffc}"), Some(""), None] {
+            let object = after(role::TABLE_CELL, open);
+            assert!(object.count < 0 && !object.complete, "{open:?}");
+        }
+        assert!(!after(role::TABLE_ROW, None).complete);
+    }
+
+    #[test]
+    fn what_has_no_text_after_all_is_not_asked_for_it_again() {
+        assert!(!after(role::HEADING, None).has(Interfaces::TEXT));
+        assert!(after(role::HEADING, None).has(Interfaces::ACTION));
+        assert!(after(role::HEADING, Some("")).has(Interfaces::TEXT));
+    }
+
+    #[test]
+    fn a_row_is_asked_for_its_name_where_the_page_gives_it_one() {
+        let later = |number, attributes: &[(&str, &str)]| {
+            let attributes = attributes.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+            super::later(&Object { attributes, ..object(number) }).collect::<Vec<_>>()
+        };
+        assert_eq!(later(role::TABLE_ROW, &[("tag", "tr")]), []);
+        assert_eq!(later(role::TABLE_ROW, &[("tag", "tr"), ("explicit-name", "true")]), [Ask::Name]);
+        assert_eq!(later(role::TABLE_ROW, &[("tag", "div")]), [Ask::Text]);
+        assert_eq!(later(role::SECTION, &[("tag", "div")]), []);
+        assert_eq!(later(role::SECTION, &[("tag", "div"), ("explicit-name", "true")]), [Ask::Name]);
+        // It did not say.
+        assert_eq!(later(role::TABLE_ROW, &[]), [Ask::Name, Ask::Text]);
+        assert_eq!(later(role::TABLE_CELL, &[]), []);
+    }
+
+    #[test]
+    fn only_a_cell_with_nothing_but_text_is_not_asked_where_it_is() {
+        assert!(is_where_its_row_is(&after(role::TABLE_CELL, Some("Firefox"))));
+        assert!(!is_where_its_row_is(&after(role::TABLE_CELL, Some("\u{fffc}"))));
+        assert!(!is_where_its_row_is(&after(role::SECTION, Some("folded"))));
+        let link = Object { states: SEEN | states::FOCUSABLE, ..after(role::TABLE_CELL, Some("Firefox")) };
+        assert!(!is_where_its_row_is(&link));
+    }
+}
