@@ -40,6 +40,21 @@ impl Args {
         self.with(Variant::Bool(value))
     }
 
+    /// A rule of `Collection.GetMatches` that every object of this role fulfils (`(aiia{ss}iaiiasib)`: states, attributes,
+    /// roles and interfaces, each with how many of them it takes; roles and states are sets of bits).
+    pub(crate) fn of_role(self, role: u32) -> Self {
+        const ALL: i32 = 1;
+        const ANY: i32 = 2;
+        let mut roles = vec![0_i32; 5];
+        if let Some(word) = roles.get_mut(role as usize / 32) {
+            *word = (1_u32 << (role % 32)).cast_signed();
+        }
+        let attributes = std::collections::BTreeMap::<String, String>::new();
+        let interfaces = Vec::<String>::new();
+        let rule = (vec![0_i32; 2], ALL, attributes, ALL, roles, ANY, interfaces, ALL, false);
+        self.with(Variant::from(rule))
+    }
+
     /// A variant with a floating point number in it.
     pub(crate) fn variant_double(self, value: f64) -> Self {
         self.with(Variant::Variant(Box::new(Variant::F64(value))))
@@ -339,6 +354,24 @@ mod tests {
     fn sent(args: Args) -> Message {
         let call = Call { path: "/a/b", interface: "c.d", member: "E", args };
         Message::new(call.message(Some(":1.9")).unwrap())
+    }
+
+    #[test]
+    fn a_rule_for_a_role_sets_the_bit_of_that_role_alone() {
+        for (role, expected) in
+            [(56, [0, 1 << 24, 0, 0, 0]), (31, [i32::MIN, 0, 0, 0, 0]), (130, [0, 0, 0, 0, 4])]
+        {
+            let message = sent(Args::new().of_role(role).unsigned(1));
+            assert_eq!(message.signature(), "(aiia{ss}iaiiasib)u");
+            let mut c = message.body();
+            c.fields().unwrap();
+            assert_eq!((c.items(4, Cursor::int).unwrap(), c.int().unwrap()), (vec![0; 2], 1));
+            assert_eq!((c.items(8, |_| Ok(())).unwrap(), c.int().unwrap()), (vec![], 1));
+            assert_eq!((c.items(4, Cursor::int).unwrap(), c.int().unwrap()), (expected.to_vec(), 2));
+            assert_eq!((c.items(4, |_| Ok(())).unwrap(), c.int().unwrap()), (vec![], 1));
+            assert!(!c.bool().unwrap());
+            assert_eq!(c.unsigned().unwrap(), 1);
+        }
     }
 
     #[test]

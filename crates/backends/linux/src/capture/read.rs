@@ -33,6 +33,8 @@ struct Reading {
     by_path: HashMap<String, usize>,
     /// What objects say that they stand in, where the cache has that.
     named: HashMap<usize, usize>,
+    /// Roles that a web document told of what stands in it.
+    roles: HashMap<String, u32>,
 }
 
 /// What an object inherits from those above it.
@@ -47,7 +49,8 @@ impl Reading {
     async fn begin(link: &Link) -> Result<Self, Fault> {
         let root = Object { path: ROOT.to_owned(), count: -1, role: 75, ..Object::default() };
         let picture = Picture { toolkit: link.toolkit, objects: vec![root], truncated: false };
-        let mut reading = Self { picture, by_path: HashMap::new(), named: HashMap::new() };
+        let mut reading =
+            Self { picture, by_path: HashMap::new(), named: HashMap::new(), roles: HashMap::new() };
         reading.by_path.insert(ROOT.to_owned(), 0);
         // The cache of Qt is empty.
         let items = if link.toolkit == Toolkit::Qt { Ok(Vec::new()) } else { cached(link).await };
@@ -193,11 +196,18 @@ impl Reading {
             object.children = children;
             object.complete = true;
         }
+        let gecko = link.toolkit == Toolkit::Gecko;
         let mut first = Questions::default();
-        // What Firefox is asked next depends on the role.
-        let first_asks: &[Ask] =
-            if link.toolkit == Toolkit::Gecko { &[Ask::States, Ask::Role] } else { &[Ask::States] };
-        fresh.iter().for_each(|&at| first_asks.iter().for_each(|&ask| first.add(at, ask)));
+        for &at in &fresh {
+            first.add(at, Ask::States);
+            let object = &mut self.picture.objects[at];
+            match self.roles.get(&object.path) {
+                Some(&role) => object.role = role,
+                // What Firefox is asked next depends on the role.
+                None if gecko => first.add(at, Ask::Role),
+                None => {}
+            }
+        }
         first.ask(link, &mut self.picture).await?;
         let mut rest = Questions::default();
         let mut plain = Vec::new();
@@ -206,15 +216,22 @@ impl Reading {
             let object = &self.picture.objects[at];
             let mute = object.states == 0 || guest(&object.path).is_some();
             let visible = object.is(states::VISIBLE | states::SHOWING) || mute;
-            if visible && link.toolkit == Toolkit::Gecko && gecko::is_plain(object) {
+            if visible && gecko && gecko::is_plain(object) {
                 gecko::asks(object).iter().for_each(|&ask| rest.add(at, ask));
                 plain.push(at);
             } else if visible {
-                WHOLE.iter().filter(|ask| !first_asks.contains(ask)).for_each(|&ask| rest.add(at, ask));
+                let known = |ask: &Ask| *ask == Ask::States || (gecko && *ask == Ask::Role);
+                WHOLE.iter().filter(|ask| !known(ask)).for_each(|&ask| rest.add(at, ask));
             }
         }
         rest.ask(link, &mut self.picture).await?;
         plain.into_iter().for_each(|at| gecko::answered(&mut self.picture.objects[at]));
+        if gecko {
+            let objects = fresh.iter().map(|&at| &self.picture.objects[at]);
+            let documents = objects.filter(|o| o.role == role::DOCUMENT_WEB && o.is(states::VISIBLE));
+            let documents: Vec<String> = documents.map(|o| o.path.clone()).collect();
+            self.roles.extend(gecko::roles(link, &documents).await?);
+        }
         Ok(())
     }
 
