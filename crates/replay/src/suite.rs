@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use stickpin_wire::Progress;
+use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
 /// What is run, and how.
@@ -37,7 +38,11 @@ struct Shared {
 
 impl Suite {
     /// Runs all of them, and accounts for each, also when it was stopped.
-    pub(crate) async fn run(self) -> Report {
+    pub(crate) async fn run(mut self) -> Report {
+        let cancel = self.attempts.call.cancel.clone();
+        self.attempts.call.cancel = cancel.child_token();
+        // Workers end with whoever waits for them, however that ends.
+        let _workers = self.attempts.call.cancel.clone().drop_guard();
         let began_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let names: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
         let (workers, shard) = (self.workers.clamp(1, self.files.len().max(1)), self.shard);
@@ -52,7 +57,11 @@ impl Suite {
         let mut running = JoinSet::new();
         for worker in 1..=workers {
             let worker = Worker::new(&shared.suite.attempts, worker, workers == 1);
-            running.spawn(work(Arc::clone(&shared), worker));
+            let work = work(Arc::clone(&shared), worker);
+            match own_runtime(workers) {
+                Some(runtime) => running.spawn_blocking(move || runtime.block_on(work)),
+                None => running.spawn(work),
+            };
         }
         // A worker that panicked leaves its files without a report: they count as not run.
         while running.join_next().await.is_some() {}
@@ -66,7 +75,7 @@ impl Suite {
         };
         let files =
             reports.into_iter().zip(names).map(|(report, name)| report.unwrap_or_else(|| not_run(name)));
-        let interrupted = shared.suite.attempts.call.cancel.is_cancelled();
+        let interrupted = cancel.is_cancelled();
         let failed_fast = shared.stops_after_failure();
         Report {
             version: VERSION,
@@ -89,6 +98,16 @@ impl Shared {
     fn stops_after_failure(&self) -> bool {
         self.suite.fail_fast && self.failed.load(Ordering::Relaxed)
     }
+}
+
+/// Where a worker runs that is not the only one: on a thread of its own. It and the daemon's thread for its connection wake
+/// each other in turn and stay on one core; a thread that serves several workers draws all of theirs to its own.
+fn own_runtime(workers: usize) -> Option<Runtime> {
+    if workers == 1 {
+        return None;
+    }
+    // Where there is none to be had, the thread of the caller does the work.
+    Builder::new_current_thread().enable_all().build().ok()
 }
 
 /// Takes one script after the other until none is left.

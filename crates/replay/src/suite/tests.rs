@@ -18,18 +18,30 @@ struct App {
     here: AtomicUsize,
     most: AtomicUsize,
     closed: Mutex<Vec<String>>,
+    /// So many of the first openings wait for one another.
+    meet: usize,
+    opened: AtomicUsize,
+    met: tokio::sync::Barrier,
     /// Clients that were made beside the first.
     clients: AtomicUsize,
 }
 
 impl App {
     fn new(failures: &[ErrorCode]) -> Arc<Self> {
+        Self::where_meet(1, failures)
+    }
+
+    /// One whose first openings have to come at the same time.
+    fn where_meet(meet: usize, failures: &[ErrorCode]) -> Arc<Self> {
         let failures = Mutex::new(failures.to_vec());
         Arc::new(Self {
             failures,
             here: AtomicUsize::new(0),
             most: AtomicUsize::new(0),
             closed: Mutex::default(),
+            meet,
+            opened: AtomicUsize::new(0),
+            met: tokio::sync::Barrier::new(meet),
             clients: AtomicUsize::new(0),
         })
     }
@@ -40,7 +52,9 @@ impl Client for App {
     async fn call(&self, request: Request, _: CancellationToken) -> Response {
         let here = self.here.fetch_add(1, Ordering::Relaxed) + 1;
         self.most.fetch_max(here, Ordering::Relaxed);
-        tokio::task::yield_now().await;
+        if request.command == "open" && self.opened.fetch_add(1, Ordering::Relaxed) < self.meet {
+            self.met.wait().await;
+        }
         self.here.fetch_sub(1, Ordering::Relaxed);
         let session = request.session.clone().expect("a session of its own");
         if request.command == "close" {
@@ -125,7 +139,7 @@ fn as_often_as_the_caller_says_and_not_more() {
 #[test]
 fn so_many_at_a_time_and_all_of_them_once() {
     for workers in [1, 3, 64] {
-        let app = App::new(&[]);
+        let app = App::where_meet(workers.min(7), &[]);
         let report = run(&app, 7, workers, None, false);
         assert_eq!(outcomes(&report), [Outcome::Passed; 7]);
         let names: Vec<String> = report.files.iter().map(|f| f.file.clone()).collect();
