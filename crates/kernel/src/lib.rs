@@ -55,6 +55,7 @@ pub use device::{Device, Provider};
 pub use dispatch::answered;
 pub use error::{Dispatched, Error, ErrorCode, Result, io_error};
 pub use host::{Host, HostConfig, Numbers};
+pub use image::rgb;
 pub use journal::{Journal, NoJournal};
 pub use keys::NAMED as KEY_NAMES;
 pub use receipt::is_error as receipt_is_error;

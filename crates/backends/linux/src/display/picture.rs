@@ -4,6 +4,7 @@
 use super::{Display, Fault};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::os::fd::OwnedFd;
+use stickpin_kernel::rgb;
 use stickpin_tree::Rect;
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::shm::{self, ConnectionExt as _};
@@ -104,11 +105,7 @@ impl Display {
             }
             Err(lost) => return Err(lost),
         };
-        let mut rgb = vec![0; raw.len() / PIXEL * 3];
-        for (to, pixel) in rgb.chunks_exact_mut(3).zip(raw.chunks_exact(PIXEL)) {
-            to.copy_from_slice(&places.map(|place| pixel[place]));
-        }
-        Ok(Some(Picture { x, y, width, height, rgb }))
+        Ok(Some(Picture { x, y, width, height, rgb: rgb(&raw, places) }))
     }
 
     /// Where red, green and blue stand in a pixel.
