@@ -9,6 +9,7 @@ use super::table::{Row, Table};
 use crate::Result;
 use crate::run::output;
 use std::process::Command;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// What is read of a page by us, and by the peer: as much as it has.
@@ -17,6 +18,9 @@ const THEIRS: [&str; 2] = ["snapshot", "-i"];
 
 /// The peer takes half a minute for a page of 10,000 rows.
 const RUNS_OF_LARGE: usize = 3;
+
+/// Between two presses; no multiple of a frame.
+const MOMENT: Duration = Duration::from_millis(75);
 
 /// How long memory that was let go of may take to be given back.
 const GIVEN_BACK: Duration = Duration::from_secs(5);
@@ -90,11 +94,8 @@ fn press(table: &mut Table, both: &Both<'_>, server: &Server, runs: usize) -> Re
     both.open(&server.small())?;
     let a = button(&output(&mut both.ours.command(&["snapshot", "-i"]))?, "@")?;
     let b = both.peer.map(|p| button(&output(&mut p.command(&THEIRS))?, "ref=")).transpose()?;
-    let (ours, theirs) = both.alternate(
-        runs * 2,
-        &["press", &format!("@{a}")],
-        &["click", &format!("@{}", b.unwrap_or_default())],
-    )?;
+    let (a, b) = (format!("@{a}"), format!("@{}", b.unwrap_or_default()));
+    let (ours, theirs) = both.apart(runs * 2, &["press", &a], &["click", &b])?;
     table.push(Row::against("`press @ref` on a small page", ours, theirs, "ms", "not slower"));
     let pressed = output(&mut both.ours.command(&["get", "text", "role=status"]))?;
     // The uncounted run is one press more.
@@ -156,6 +157,25 @@ impl Both<'_> {
     /// Medians of two commands that run in turn.
     fn alternate(&self, runs: usize, ours: &[&str], theirs: &[&str]) -> Result<(f64, Option<f64>)> {
         alternate(runs, || self.ours.command(ours), self.peer.map(|p| move || p.command(theirs)))
+    }
+
+    /// The same with a moment between them. A press takes about as long as a frame: without it each of the two waits for the
+    /// frames that the other one leaves it, and which one is faster is decided by the first run.
+    fn apart(&self, runs: usize, ours: &[&str], theirs: &[&str]) -> Result<(f64, Option<f64>)> {
+        let after = |mut command: Command| {
+            sleep(MOMENT);
+            timed(&mut command)
+        };
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        for i in 0..=runs {
+            let t = after(self.ours.command(ours))?;
+            let u = self.peer.map(|p| after(p.command(theirs))).transpose()?;
+            if i > 0 {
+                a.push(t);
+                b.extend(u);
+            }
+        }
+        Ok((median(a), (!b.is_empty()).then(|| median(b))))
     }
 
     /// Medians of the first snapshot of a page in a browser that was started just before: nobody has looked at
