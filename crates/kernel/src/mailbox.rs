@@ -173,8 +173,7 @@ impl Task {
     async fn serve(mut self) -> End {
         let mut live: Option<Box<Live>> = None;
         loop {
-            let idle = live.as_ref().and_then(|l| l.idle_timeout);
-            let Some(reply) = self.next(idle, live.as_deref_mut()).await else {
+            let Some(reply) = self.next(live.as_deref_mut()).await else {
                 return match live {
                     Some(live) if !self.inbox.is_closed() => End::Idle(live),
                     _ => End::Closed,
@@ -189,12 +188,8 @@ impl Task {
     }
 
     /// The next who asks; `None` when nobody did in time, or nobody can any more.
-    async fn next(
-        &mut self,
-        idle: Option<Duration>,
-        mut live: Option<&mut Live>,
-    ) -> Option<oneshot::Sender<Result<Loan>>> {
-        let until = idle.map(|d| Instant::now() + d);
+    async fn next(&mut self, mut live: Option<&mut Live>) -> Option<oneshot::Sender<Result<Loan>>> {
+        let until = live.as_ref().and_then(|live| live.idle_timeout).map(|idle| Instant::now() + idle);
         loop {
             while let Ok(ask) = self.inbox.try_recv() {
                 self.sort(ask);

@@ -162,20 +162,12 @@ impl Both<'_> {
     /// The same with a moment between them. A press takes about as long as a frame: without it each of the two waits for the
     /// frames that the other one leaves it, and which one is faster is decided by the first run.
     fn apart(&self, runs: usize, ours: &[&str], theirs: &[&str]) -> Result<(f64, Option<f64>)> {
-        let after = |mut command: Command| {
+        let after = |command: Command| {
             sleep(MOMENT);
-            timed(&mut command)
+            command
         };
-        let (mut a, mut b) = (Vec::new(), Vec::new());
-        for i in 0..=runs {
-            let t = after(self.ours.command(ours))?;
-            let u = self.peer.map(|p| after(p.command(theirs))).transpose()?;
-            if i > 0 {
-                a.push(t);
-                b.extend(u);
-            }
-        }
-        Ok((median(a), (!b.is_empty()).then(|| median(b))))
+        let theirs = self.peer.map(|p| move || after(p.command(theirs)));
+        alternate(runs, || after(self.ours.command(ours)), theirs)
     }
 
     /// Medians of the first snapshot of a page in a browser that was started just before: nobody has looked at
