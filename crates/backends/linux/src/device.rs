@@ -1,7 +1,7 @@
 //! An open app: what the device trait promises, each part in a file of its own.
 
 use crate::ahead::Ahead;
-use crate::bus::{Desktop, Fault, Link, Toolkit, guest};
+use crate::bus::{BUS, Desktop, Fault, Link, Toolkit, guest};
 use crate::capture::read;
 use crate::capture::tree::{self, Where};
 use crate::events::Heard;
@@ -149,7 +149,7 @@ impl LinuxDevice {
                 continue;
             }
             self.heard.state().guests.push(bus.to_owned());
-            if let Err(e) = self.desktop.listen(bus).await {
+            if let Err(e) = self.desktop.listen(bus, tokio::time::Instant::now() + BUS).await {
                 // It may just have left; then it is not read again.
                 tracing::debug!("{bus}, a guest of {}: {e}", self.info.label);
             }

@@ -41,7 +41,7 @@ use x11rb::reexports::x11rb_protocol::parse_display::parse_display;
 use x11rb::rust_connection::{DefaultStream, RustConnection};
 
 /// How long a display may take for one job.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Which display, and how to get in.
 #[derive(Debug, Clone)]
@@ -127,11 +127,11 @@ fn wake(fd: &OwnedFd) {
 }
 
 impl X11 {
-    /// Connects, and returns when a window manager is there or known to be none.
+    /// Connects, and returns when a window manager is there; for that of a display of our own it waits until `until`.
     ///
     /// # Errors
     /// `DEVICE_NOT_FOUND` when there is no such display.
-    pub(crate) async fn connect(address: Address) -> Result<Self> {
+    pub(crate) async fn connect(address: Address, until: tokio::time::Instant) -> Result<Self> {
         let internal =
             |e: &dyn fmt::Display| Error::new(ErrorCode::Internal, format!("the display's thread: {e}"));
         let fd =
@@ -142,7 +142,7 @@ impl X11 {
         let woken = Arc::clone(&wake);
         let thread = move || {
             // Nobody waits for it any more if the other end is gone.
-            let _ = match Display::connect(&address) {
+            let _ = match Display::connect(&address, until.into_std()) {
                 Ok(display) => ready.send(Ok(())).map(|()| display.serve(&todo, &woken)),
                 Err(e) => ready.send(Err(e)).map(drop),
             };
@@ -203,7 +203,7 @@ pub(crate) struct Display {
 }
 
 impl Display {
-    fn connect(address: &Address) -> Result<Self> {
+    fn connect(address: &Address, until: Instant) -> Result<Self> {
         let failed = |e: &dyn fmt::Display| {
             Error::new(ErrorCode::DeviceNotFound, format!("the display {} cannot be used: {e}", address.name))
                 .hint("stickpin doctor; a private display needs none")
@@ -239,7 +239,7 @@ impl Display {
         if address.shared {
             display.take_seat().map_err(|e| failed(&e))?;
         } else {
-            display.await_window_manager(PATIENCE).map_err(|e| failed(&e))?;
+            display.await_window_manager(until).map_err(|e| failed(&e))?;
         }
         Ok(display)
     }

@@ -2,9 +2,10 @@
 
 use crate::bus::Desktop;
 use crate::events::Heard;
-use crate::provider::{LinuxConfig, LinuxProvider};
+use crate::provider::{LinuxConfig, LinuxProvider, RUNNING};
 use std::sync::Arc;
 use stickpin_kernel::device::Check;
+use tokio::time::Instant;
 
 /// Looks at everything that the desktop device needs.
 pub(crate) async fn checks(provider: &LinuxProvider) -> Vec<Check> {
@@ -73,8 +74,9 @@ async fn bus(provider: &LinuxProvider) -> Check {
     let name = "accessibility bus";
     let fix = "apt install at-spi2-core dbus, and log in again";
     let listener = Box::new(move |message: &crate::bus::Message| heard.hear(message));
-    let running = match Desktop::connect(&provider.addresses(), listener).await {
-        Ok(desktop) => desktop.running().await,
+    let until = Instant::now() + RUNNING;
+    let running = match Desktop::connect(&provider.addresses(), listener, until).await {
+        Ok(desktop) => desktop.running(until).await,
         Err(e) => return check(name, false, format!("there is none: {e}"), fix),
     };
     match running {

@@ -22,6 +22,7 @@ mod looked;
 mod model;
 mod mouse;
 mod names;
+mod opening;
 mod private;
 mod provider;
 mod query;

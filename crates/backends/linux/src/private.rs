@@ -8,19 +8,20 @@ mod environment;
 mod xauthority;
 
 pub(crate) use self::xauthority::{Cookie, METHOD};
+use crate::opening::{OPENING, Opening};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::process::Stdio;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 use stickpin_programs::{Process, Record, kill_group, on_path, remove_folder};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
-use tokio::time::timeout;
-
-/// How long each part may take until it works.
-const START: Duration = Duration::from_secs(15);
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// How long what was killed may take to be gone.
 const END: Duration = Duration::from_secs(5);
@@ -49,9 +50,16 @@ pub(crate) struct Private {
     /// What apps get in their environment.
     pub(crate) environment: Vec<(OsString, OsString)>,
     /// Each the leader of its own group, in the order in which they are ended: the display last.
-    children: Vec<Child>,
+    children: Mutex<Vec<Part>>,
     dir: PathBuf,
     record: Record,
+}
+
+/// A program that a display needs as long as it is there.
+#[derive(Debug)]
+struct Part {
+    name: &'static str,
+    child: Child,
 }
 
 /// Programs that are there, and the message when one is not.
@@ -94,10 +102,12 @@ impl Private {
         home: Option<&Path>,
         size: Option<(u32, u32)>,
         path: Option<&OsStr>,
+        opening: &Opening,
     ) -> Result<Self> {
         let tools = Tools::find(path)?;
         let mut private = Self::prepare(dir, home)?;
-        match private.raise(&tools, size).await {
+        let raised = opening.part(private.raise(&tools, size, opening.until), std::future::pending()).await;
+        match raised {
             Ok(()) => Ok(private),
             Err(e) => {
                 private.end().await?;
@@ -132,7 +142,7 @@ impl Private {
             cookie,
             bus,
             environment,
-            children: Vec::new(),
+            children: Mutex::default(),
             dir: dir.to_owned(),
             record,
         };
@@ -145,7 +155,12 @@ impl Private {
         self.record.links[0].join("r")
     }
 
-    async fn raise(&mut self, Tools([xvfb, dbus, openbox]): &Tools, size: Option<(u32, u32)>) -> Result<()> {
+    async fn raise(
+        &mut self,
+        Tools([xvfb, dbus, openbox]): &Tools,
+        size: Option<(u32, u32)>,
+        until: Instant,
+    ) -> Result<()> {
         let (width, height) = size.map_or(SIZE, |(w, h)| (w.max(SIZE.0), h.max(SIZE.1)));
         let screen = format!("{width}x{height}x24");
         let authority = self.runtime().join("xauthority");
@@ -153,7 +168,7 @@ impl Private {
         // It writes the number that it got as a line when it is ready.
         command.args(["-displayfd", "1", "-nolisten", "tcp", "-noreset", "-screen", "0", &screen, "-auth"]);
         command.arg(&authority);
-        let number = self.spawn(command, "Xvfb").await?;
+        let number = self.spawn(command, "Xvfb", until).await?;
         if number.parse::<u32>().is_err() {
             return Err(failed(
                 "Xvfb",
@@ -166,7 +181,7 @@ impl Private {
         let mut command = self.command(dbus);
         command.args(["--session", "--nofork", "--nopidfile", "--nosyslog", "--print-address=1"]);
         command.arg(format!("--address={}", self.bus));
-        self.bus = self.spawn(command, "dbus-daemon").await?;
+        self.bus = self.spawn(command, "dbus-daemon", until).await?;
 
         let config = self.runtime().join("openbox.xml");
         std::fs::write(&config, OPENBOX).map_err(|e| io_error("write", &config, &e))?;
@@ -174,8 +189,7 @@ impl Private {
         command.args(["--sm-disable", "--config-file"]).arg(&config);
         // It says nothing when it is ready: it puts its name on the root window, and whoever connects waits for that.
         command.stdout(Stdio::null());
-        self.add(command, "openbox")?;
-        Ok(())
+        self.add(command, "openbox")
     }
 
     /// A program with the environment of apps, the leader of its own group. What it says goes to the session's log.
@@ -195,25 +209,25 @@ impl Private {
         log.map_or_else(|_| Stdio::null(), Stdio::from)
     }
 
-    fn add(&mut self, mut command: Command, name: &str) -> Result<&mut Child> {
+    fn add(&mut self, mut command: Command, name: &'static str) -> Result<()> {
         let child = command
             .spawn()
             .map_err(|e| Error::new(ErrorCode::ToolMissing, format!("{name} cannot be started: {e}")))?;
-        self.children.insert(0, child);
-        self.write_record()?;
-        Ok(&mut self.children[0])
+        self.parts().insert(0, Part { name, child });
+        self.write_record()
     }
 
     /// Starts a program that says one line when it is ready, and returns that line.
-    async fn spawn(&mut self, command: Command, name: &str) -> Result<String> {
-        let child = self.add(command, name)?;
-        let Some(stdout) = child.stdout.take() else { return Err(failed(name, "it has no output")) };
+    async fn spawn(&mut self, command: Command, name: &'static str, until: Instant) -> Result<String> {
+        self.add(command, name)?;
+        let stdout = self.parts()[0].child.stdout.take();
+        let Some(stdout) = stdout else { return Err(failed(name, "it has no output")) };
         let mut line = String::new();
-        match timeout(START, BufReader::new(stdout).read_line(&mut line)).await {
+        match timeout_at(until, BufReader::new(stdout).read_line(&mut line)).await {
             Ok(Ok(read)) if read > 0 => Ok(line.trim().to_owned()),
             Ok(Ok(_)) => Err(failed(name, &format!("it ended at once and said: {}", self.said()))),
             Ok(Err(e)) => Err(failed(name, &e.to_string())),
-            Err(_) => Err(failed(name, &format!("it was not ready within {} s", START.as_secs()))),
+            Err(_) => Err(failed(name, &format!("it was not ready within {} s", OPENING.as_secs()))),
         }
     }
 
@@ -226,9 +240,32 @@ impl Private {
     }
 
     fn write_record(&self) -> Result<()> {
-        let pids: Vec<u32> = self.children.iter().filter_map(Child::id).collect();
+        let pids: Vec<u32> = self.parts().iter().filter_map(|part| part.child.id()).collect();
         let record = Record { processes: Record::of(&pids, Vec::new()).processes, ..self.record.clone() };
         record.write(&self.dir).map_err(|e| io_error("write to", &self.dir, &e))
+    }
+
+    /// The programs of this display, the last one started first.
+    fn parts(&self) -> MutexGuard<'_, Vec<Part>> {
+        // Nothing panics while it is held; if something did, the list would still be whole.
+        self.children.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Comes back when one of its programs has ended, with what that means.
+    pub(crate) async fn fallen(&self) -> Error {
+        std::future::poll_fn(|cx| {
+            for Part { name, child } in self.parts().iter_mut() {
+                let ended = match pin!(child.wait()).poll(cx) {
+                    Poll::Pending => continue,
+                    Poll::Ready(Ok(status)) => status.to_string(),
+                    Poll::Ready(Err(e)) => e.to_string(),
+                };
+                let what = format!("{name} of the private display has ended ({ended}): {}", self.said());
+                return Poll::Ready(Error::new(ErrorCode::BackendLost, what).hint("stickpin doctor"));
+            }
+            Poll::Pending
+        })
+        .await
     }
 
     /// What runs here and bears the mark: apps, services, what they started.
@@ -242,7 +279,7 @@ impl Private {
     /// # Errors
     /// `IO` when a folder cannot be removed.
     pub(crate) async fn end(&mut self) -> Result<()> {
-        for child in &mut self.children {
+        for Part { child, .. } in self.children.get_mut().unwrap_or_else(PoisonError::into_inner) {
             if let Some(pid) = child.id() {
                 kill_group(pid);
             }
@@ -252,7 +289,7 @@ impl Private {
                 Err(_) => tracing::warn!(pid = child.id(), "a part of a private display does not end"),
             }
         }
-        self.children.clear();
+        self.parts().clear();
         let (mut record, dir) = (self.record.clone(), self.dir.clone());
         let removed = tokio::task::spawn_blocking(move || {
             if let Some(mark) = record.mark.take() {

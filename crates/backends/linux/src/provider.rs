@@ -1,9 +1,10 @@
 //! Finding, starting and attaching to apps.
 
 use crate::apps::{self, Launch, Places};
-use crate::bus::{Addresses, Desktop, Fault, Link, Running};
+use crate::bus::{Addresses, Desktop, Fault, Link, Message, Running};
 use crate::device::{LinuxDevice, lost};
 use crate::events::Heard;
+use crate::opening::{Opening, Processes, is_below};
 use crate::private::Private;
 use crate::screen::Screen;
 use async_trait::async_trait;
@@ -20,8 +21,12 @@ use stickpin_tree::quote;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
 
-/// How often it is looked whether an app that was started has registered.
+/// How often it is looked whether an app that was started has registered, and whether it is still at it.
 const LOOK: Duration = Duration::from_millis(50);
+const WORK: Duration = Duration::from_secs(1);
+
+/// How long the registry of a desktop may take to say what runs.
+pub(crate) const RUNNING: Duration = Duration::from_secs(10);
 
 /// How long nothing may move until an app counts as opened.
 const QUIET: Duration = Duration::from_millis(150);
@@ -114,7 +119,7 @@ impl LinuxProvider {
     }
 
     /// What the app is to be shown on: a display of its own where one was asked for or there is no other.
-    async fn screen(&self, request: &OpenRequest) -> Result<Screen> {
+    async fn screen(&self, request: &OpenRequest, opening: &Opening) -> Result<Screen> {
         let none = self.config.display.is_none() && self.config.wayland.is_none();
         if request.attach && request.private {
             return Err(Error::new(
@@ -127,7 +132,7 @@ impl LinuxProvider {
             return Ok(Screen::shared(self.config.display.as_deref(), self.config.wayland.is_some()));
         }
         let (home, size, path) = (request.profile.as_deref(), request.viewport, self.config.path.as_deref());
-        Screen::own(Private::start(&request.dir, home, size, path).await?).await
+        Screen::own(Private::start(&request.dir, home, size, path, opening).await?, opening).await
     }
 
     /// Opens an app on a screen; ends the screen when that fails.
@@ -137,10 +142,12 @@ impl LinuxProvider {
         name: &str,
         launch: Option<&Launch>,
         request: &OpenRequest,
+        opening: &Opening,
     ) -> Result<Box<dyn Device>> {
         let heard = Arc::new(Heard::new());
         let mut screen = screen;
-        let reached = match self.reach(&screen, &heard, name, launch, request).await {
+        let reach = self.reach(&screen, &heard, name, launch, request, opening);
+        let reached = match opening.part(reach, screen.fallen()).await {
             Ok(reached) => reached,
             Err(e) => {
                 screen.end().await?;
@@ -154,7 +161,13 @@ impl LinuxProvider {
         device.child = child;
         let arrival = SettleRequest { quiet: QUIET, cap: request.ready_timeout };
         let ready = async {
-            device.settle(arrival, &request.cancel).await?;
+            // A busy machine may let it come to nothing else for a while.
+            loop {
+                match device.settle(arrival, &request.cancel).await {
+                    Err(e) if e.code == ErrorCode::Timeout && opening.goes_on() => {}
+                    settled => break drop(settled?),
+                }
+            }
             match request.viewport {
                 Some((width, height)) => device.resize(width, height).await,
                 None => Ok(()),
@@ -175,19 +188,21 @@ impl LinuxProvider {
         name: &str,
         launch: Option<&Launch>,
         request: &OpenRequest,
+        opening: &Opening,
     ) -> Result<Reached> {
-        let desktop = self.desktop(&self.addresses_on(screen), heard).await?;
+        let until = opening.until;
+        let desktop = self.desktop(&self.addresses_on(screen), heard, until).await?;
         let (app, child) = match launch {
-            None => (self.running(&desktop, name).await?, None),
+            None => (self.running(&desktop, name, until).await?, None),
             Some(launch) => {
-                let (app, child) = self.launch(&desktop, screen, launch, request).await?;
+                let (app, child) = self.launch(&desktop, screen, launch, request, until).await?;
                 (app, Some(child))
             }
         };
         let silent = |fault: Fault| lost(&format!("{} does not answer: {fault}", quote(&app.title)));
         heard.state().app.clone_from(&app.bus);
-        desktop.listen(&app.bus).await.map_err(silent)?;
-        let link = Link::to(&desktop, &app.bus).await.map_err(silent)?;
+        desktop.listen(&app.bus, until).await.map_err(silent)?;
+        let link = Link::to(&desktop, &app.bus, until).await.map_err(silent)?;
         Ok(Reached { desktop, link, app, child })
     }
 
@@ -196,9 +211,10 @@ impl LinuxProvider {
     }
 
     /// Connects to the accessibility bus; what it signals goes to `heard`.
-    async fn desktop(&self, addresses: &Addresses, heard: &Arc<Heard>) -> Result<Desktop> {
+    async fn desktop(&self, addresses: &Addresses, heard: &Arc<Heard>, until: Instant) -> Result<Desktop> {
         let listener = Arc::clone(heard);
-        Desktop::connect(addresses, Box::new(move |message| listener.hear(message))).await.map_err(|e| {
+        let listener = Box::new(move |message: &Message| listener.hear(message));
+        Desktop::connect(addresses, listener, until).await.map_err(|e| {
             Error::new(ErrorCode::ToolMissing, format!("there is no accessibility bus: {e}"))
                 .hint("apt install at-spi2-core, and run in a desktop session; stickpin doctor says what is missing")
         })
@@ -211,12 +227,13 @@ impl LinuxProvider {
         screen: &Screen,
         launch: &Launch,
         request: &OpenRequest,
+        until: Instant,
     ) -> Result<(Running, Child)> {
         // Toolkits that wait for somebody to listen register only then.
-        if let Err(e) = Desktop::switch_on(&self.addresses_on(screen)).await {
+        if let Err(e) = Desktop::switch_on(&self.addresses_on(screen), until).await {
             tracing::debug!("accessibility could not be switched on: {e}");
         }
-        let before = desktop.running().await.map_err(no_registry)?;
+        let before = desktop.running(until).await.map_err(no_registry)?;
         let mut command = match screen.private() {
             Some(private) => private.command(Path::new(&launch.program)),
             None => Command::new(&launch.program),
@@ -232,15 +249,19 @@ impl LinuxProvider {
                 format!("{} cannot be started: {e}", quote(&launch.program)),
             )
         })?;
-        let until = Instant::now() + request.ready_timeout;
+        let started = Instant::now();
+        let own = child.id();
+        let is_own = |app: &Running| app.pid.zip(own).is_some_and(|(pid, own)| is_below(pid, own));
+        // One that shows nothing is given up when it does nothing either.
+        let (mut worked, mut worked_at, mut looked_at) = (0, started, started);
         loop {
-            let running = desktop.running().await.map_err(no_registry)?;
+            let running = desktop.running(until).await.map_err(no_registry)?;
             let ours = |app: &&Running| {
                 app.windows.is_some_and(|count| count > 0)
-                    && (is_below(app.pid, child.id()) || !before.iter().any(|known| known.bus == app.bus))
+                    && (is_own(app) || !before.iter().any(|known| known.bus == app.bus))
             };
-            let own = running.iter().find(|app| is_below(app.pid, child.id()) && ours(app));
-            if let Some(app) = own.or_else(|| running.iter().find(ours)) {
+            let own_app = running.iter().find(|app| is_own(app) && ours(app));
+            if let Some(app) = own_app.or_else(|| running.iter().find(ours)) {
                 return Ok((app.clone(), child));
             }
             let ended = child.try_wait().map_err(|e| lost(&e.to_string()))?;
@@ -251,8 +272,16 @@ impl LinuxProvider {
                     quote(&launch.program)
                 )));
             }
-            if request.cancel.is_cancelled() || Instant::now() >= until {
-                let seconds = request.ready_timeout.as_secs();
+            let now = Instant::now();
+            if now >= looked_at + WORK {
+                looked_at = now;
+                let work = own.map_or(0, |own| Processes::now().worked(own));
+                if work > worked {
+                    (worked, worked_at) = (work, now);
+                }
+            }
+            if now >= until.min(worked_at + request.ready_timeout) {
+                let seconds = started.elapsed().as_secs();
                 return Err(Error::new(
                     ErrorCode::Timeout,
                     format!(
@@ -267,8 +296,8 @@ impl LinuxProvider {
     }
 
     /// The running app that is meant: by its title, its process or its name on the bus.
-    async fn running(&self, desktop: &Desktop, name: &str) -> Result<Running> {
-        let running = desktop.running().await.map_err(no_registry)?;
+    async fn running(&self, desktop: &Desktop, name: &str, until: Instant) -> Result<Running> {
+        let running = desktop.running(until).await.map_err(no_registry)?;
         let is = |app: &&Running| {
             app.bus == name
                 || app.pid.is_some_and(|pid| pid.to_string() == name)
@@ -300,28 +329,6 @@ fn no_registry(fault: Fault) -> Error {
     lost(&format!("the accessibility registry does not answer: {fault}"))
 }
 
-/// Whether a process is another one or was started by it, directly or not.
-fn is_below(pid: Option<u32>, ancestor: Option<u32>) -> bool {
-    let (Some(mut pid), Some(ancestor)) = (pid, ancestor) else { return false };
-    // As deep as nobody nests processes.
-    for _ in 0..64 {
-        if pid == ancestor {
-            return true;
-        }
-        match parent(pid) {
-            Some(above) if above > 1 => pid = above,
-            _ => return false,
-        }
-    }
-    false
-}
-
-/// The parent of a process (`/proc/PID/stat`, field 4).
-fn parent(pid: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
-}
-
 #[async_trait]
 impl Provider for LinuxProvider {
     fn kind(&self) -> &'static str {
@@ -336,15 +343,17 @@ impl Provider for LinuxProvider {
         let name = request.what.strip_prefix(PREFIX).unwrap_or(&request.what).trim();
         // Before anything is started for an app that there is not.
         let launch = if request.attach { None } else { Some(apps::find(name, &self.places())?) };
-        let screen = self.screen(&request).await?;
-        self.open_on(screen, name, launch.as_ref(), &request).await
+        let opening = Opening::begin(&request.cancel);
+        let screen = self.screen(&request, &opening).await?;
+        self.open_on(screen, name, launch.as_ref(), &request, &opening).await
     }
 
     async fn devices(&self) -> Result<Vec<DeviceEntry>> {
         let heard = Arc::new(Heard::new());
         // Where there is no desktop, nothing of it can be opened.
-        let Ok(desktop) = self.desktop(&self.addresses(), &heard).await else { return Ok(Vec::new()) };
-        let running = desktop.running().await.map_err(no_registry)?;
+        let until = Instant::now() + RUNNING;
+        let Ok(desktop) = self.desktop(&self.addresses(), &heard, until).await else { return Ok(Vec::new()) };
+        let running = desktop.running(until).await.map_err(no_registry)?;
         let shown = running.into_iter().filter(|app| app.windows != Some(0));
         Ok(shown
             .map(|app| {

@@ -1,8 +1,10 @@
 //! What a session acts on: a display of its own, the person's, or none that input could be sent to.
 
-use crate::display::{Address, Presence, Window, X11};
+use crate::display::{Address, PATIENCE, Presence, Window, X11};
+use crate::opening::Opening;
 use crate::private::Private;
 use stickpin_kernel::{Error, ErrorCode, Result};
+use tokio::time::Instant;
 
 /// The screen of a session.
 #[derive(Debug)]
@@ -20,10 +22,11 @@ impl Screen {
     ///
     /// # Errors
     /// `BACKEND_LOST`; nothing runs then.
-    pub(crate) async fn own(mut private: Private) -> Result<Self> {
+    pub(crate) async fn own(mut private: Private, opening: &Opening) -> Result<Self> {
         let cookie = Some(private.cookie.clone());
         let address = Address { name: private.display.clone(), cookie, shared: false };
-        match X11::connect(address.clone()).await {
+        let connected = opening.part(X11::connect(address.clone(), opening.until), private.fallen()).await;
+        match connected {
             Ok(x11) => {
                 Ok(Self { x11: Some(x11), address: Some(address), wayland: false, private: Some(private) })
             }
@@ -45,6 +48,14 @@ impl Screen {
         self.private.as_ref()
     }
 
+    /// Comes back when a part of the session's own display has ended, with what is lost by that.
+    pub(crate) async fn fallen(&self) -> Error {
+        match &self.private {
+            Some(private) => private.fallen().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Whether windows may be moved about: nobody but the session uses this display.
     pub(crate) fn is_own(&self) -> bool {
         self.private.is_some()
@@ -64,7 +75,7 @@ impl Screen {
             return Ok(x11.clone());
         }
         let Some(address) = &self.address else { return Err(self.none(to)) };
-        let x11 = X11::connect(address.clone()).await?;
+        let x11 = X11::connect(address.clone(), Instant::now() + PATIENCE).await?;
         self.x11 = Some(x11.clone());
         Ok(x11)
     }

@@ -1,14 +1,15 @@
 //! The accessibility bus: finding it, what is registered there, and which process that is.
 
-use super::{ACCESSIBLE, Args, Call, Fault, Listener, Message, PROPERTIES, ROOT, Wire};
+use super::{ACCESSIBLE, Args, Call, Fault, Listener, Message, PROPERTIES, ROOT, Wire, left};
 use crate::bus::link::property;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt};
 
-/// How long the bus itself may take for an answer.
-const BUS: Duration = Duration::from_secs(3);
+/// How long the bus itself may take for an answer once everything runs.
+pub(crate) const BUS: Duration = Duration::from_secs(3);
 
 /// How long one app among many may take, so that one that hangs is only left out.
 const ONE_OF_MANY: Duration = Duration::from_millis(500);
@@ -68,32 +69,36 @@ pub(crate) struct Desktop {
 }
 
 impl Desktop {
-    /// Finds the accessibility bus and connects to it.
+    /// Finds the accessibility bus and connects to it, until `until`: it may have to be started first.
     ///
     /// # Errors
     /// What was tried, when there is none.
-    pub(crate) async fn connect(addresses: &Addresses, listener: Listener) -> Result<Self, Fault> {
-        let address = find(addresses).await?;
-        Ok(Self { wire: Arc::new(Wire::connect(&address, true, listener).await?) })
+    pub(crate) async fn connect(
+        addresses: &Addresses,
+        listener: Listener,
+        until: Instant,
+    ) -> Result<Self, Fault> {
+        let address = find(addresses, until).await?;
+        Ok(Self { wire: Arc::new(Wire::connect(&address, true, left(until), listener).await?) })
     }
 
     /// Tells apps of this session that somebody listens: those that start without accessibility switch it on.
     ///
     /// # Errors
     /// When the session bus does not answer.
-    pub(crate) async fn switch_on(addresses: &Addresses) -> Result<(), Fault> {
+    pub(crate) async fn switch_on(addresses: &Addresses, until: Instant) -> Result<(), Fault> {
         let Some(session) = &addresses.session else { return Ok(()) };
-        let wire = Wire::connect(session, true, Box::new(|_| {})).await?;
+        let wire = Wire::connect(session, true, left(until), Box::new(|_| {})).await?;
         let args = Args::new().text("org.a11y.Status").text("IsEnabled").variant_bool(true);
         let call = Call { path: "/org/a11y/bus", interface: PROPERTIES, member: "Set", args };
-        wire.call(Some("org.a11y.Bus"), &call, BUS).await.map(drop)
+        wire.call(Some("org.a11y.Bus"), &call, left(until)).await.map(drop)
     }
 
     /// Asks for the events of one app.
     ///
     /// # Errors
     /// When the bus or its registry does not answer.
-    pub(crate) async fn listen(&self, app: &str) -> Result<(), Fault> {
+    pub(crate) async fn listen(&self, app: &str, until: Instant) -> Result<(), Fault> {
         let mut rules: Vec<String> = ["Event.Object", "Event.Window", "Event.Document", "Cache"]
             .iter()
             .map(|of| format!("type='signal',sender='{app}',interface='org.a11y.atspi.{of}'"))
@@ -108,7 +113,7 @@ impl Desktop {
             args: Args::new().text(rule),
         };
         let matches: Vec<Call<'_>> = rules.iter().map(bus).collect();
-        for answer in self.wire.calls(Some("org.freedesktop.DBus"), &matches, BUS).await {
+        for answer in self.wire.calls(Some("org.freedesktop.DBus"), &matches, left(until)).await {
             answer?;
         }
         let events: Vec<Call<'_>> = EVENTS
@@ -120,19 +125,20 @@ impl Desktop {
                 args: Args::new().text(event),
             })
             .collect();
-        for answer in self.wire.calls(Some("org.a11y.atspi.Registry"), &events, BUS).await {
+        for answer in self.wire.calls(Some("org.a11y.atspi.Registry"), &events, left(until)).await {
             answer?;
         }
         Ok(())
     }
 
-    /// All that is registered, in the order of registration. An app that does not answer is there all the same.
+    /// All that is registered, in the order of registration. An app that does not answer is there all the same. The
+    /// registry, which may have to be started first, has until `until`.
     ///
     /// # Errors
     /// When the registry does not answer.
-    pub(crate) async fn running(&self) -> Result<Vec<Running>, Fault> {
+    pub(crate) async fn running(&self, until: Instant) -> Result<Vec<Running>, Fault> {
         let children = Call { path: ROOT, interface: ACCESSIBLE, member: "GetChildren", args: Args::new() };
-        let answer = self.wire.call(Some("org.a11y.atspi.Registry"), &children, BUS).await?;
+        let answer = self.wire.call(Some("org.a11y.atspi.Registry"), &children, left(until)).await?;
         let names: Vec<String> = answer.body().items(8, |c| {
             c.fields()?;
             let name = c.text()?.to_owned();
@@ -179,14 +185,14 @@ impl Desktop {
 }
 
 /// The address of the accessibility bus: as it was given, as the session bus says, as the X server says.
-async fn find(addresses: &Addresses) -> Result<String, Fault> {
+async fn find(addresses: &Addresses, until: Instant) -> Result<String, Fault> {
     if let Some(address) = &addresses.accessibility {
         return Ok(address.clone());
     }
     let mut failed = Vec::new();
     match &addresses.session {
         None => failed.push("no session bus is known (DBUS_SESSION_BUS_ADDRESS)".to_owned()),
-        Some(session) => match asked(session).await {
+        Some(session) => match asked(session, until).await {
             Ok(answer) => return Ok(answer.body().text()?.to_owned()),
             Err(e) => failed.push(format!("org.a11y.Bus on {session}: {e}")),
         },
@@ -205,11 +211,11 @@ async fn find(addresses: &Addresses) -> Result<String, Fault> {
     Err(Fault::Closed(failed.join("; ")))
 }
 
-async fn asked(session: &str) -> Result<Message, Fault> {
-    let wire = Wire::connect(session, true, Box::new(|_| {})).await?;
+async fn asked(session: &str, until: Instant) -> Result<Message, Fault> {
+    let wire = Wire::connect(session, true, left(until), Box::new(|_| {})).await?;
     let call =
         Call { path: "/org/a11y/bus", interface: "org.a11y.Bus", member: "GetAddress", args: Args::new() };
-    wire.call(Some("org.a11y.Bus"), &call, Duration::from_secs(10)).await
+    wire.call(Some("org.a11y.Bus"), &call, left(until)).await
 }
 
 /// The property `AT_SPI_BUS` of the root window.

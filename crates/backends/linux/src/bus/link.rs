@@ -1,11 +1,17 @@
 //! The way to one app: over its own socket where it offers one, else over the accessibility bus.
 
-use super::{ACCESSIBLE, APPLICATION, Args, Call, Desktop, Fault, Message, PROPERTIES, ROOT, Wire, guest};
+use super::{
+    ACCESSIBLE, APPLICATION, Args, Call, Desktop, Fault, Message, PROPERTIES, ROOT, Wire, guest, left,
+};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// How long an app may take for one answer when nothing else comes from it either.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(2_000);
+
+/// How long an app may take to let us in by its own socket. There is another way.
+const SOCKET: Duration = Duration::from_secs(3);
 
 /// Calls that are under way at once: enough to keep an app busy, few enough that it goes on drawing in between.
 const AT_ONCE: usize = 512;
@@ -64,11 +70,11 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Finds out what an app is and how it is best talked to.
+    /// Finds out what an app is and how it is best talked to; it may take until `until` for that.
     ///
     /// # Errors
     /// When it does not answer.
-    pub(crate) async fn to(desktop: &Desktop, name: &str) -> Result<Self, Fault> {
+    pub(crate) async fn to(desktop: &Desktop, name: &str, until: Instant) -> Result<Self, Fault> {
         let mut link = Self {
             bus: Arc::clone(&desktop.wire),
             direct: None,
@@ -85,7 +91,7 @@ impl Link {
                 args: Args::new(),
             },
         ];
-        let mut answers = link.calls(&asked).await.into_iter();
+        let mut answers = link.bus.calls(Some(name), &asked, left(until)).await.into_iter();
         let mut text = || answers.next().unwrap_or(Err(Fault::Vanished));
         let said = |answer: Result<Message, Fault>| -> Result<String, Fault> {
             Ok(answer?.body().variant_text()?.to_owned())
@@ -100,7 +106,7 @@ impl Link {
             && let Ok(address) = address.body().text()
             && !address.is_empty()
         {
-            match Wire::connect(address, false, Box::new(|_| {})).await {
+            match Wire::connect(address, false, SOCKET, Box::new(|_| {})).await {
                 Ok(wire) => link.direct = Some(Arc::new(wire)),
                 Err(e) => tracing::debug!("{name} is asked over the bus: {e}"),
             }

@@ -8,10 +8,13 @@ mod link;
 mod wire;
 
 pub(crate) use body::{Args, Call, Cursor, Message};
-pub(crate) use desk::{Addresses, Desktop, Running};
+pub(crate) use desk::{Addresses, BUS, Desktop, Running};
 pub(crate) use guest::guest;
 pub(crate) use link::{Link, Toolkit, property};
 pub(crate) use wire::{Listener, Wire};
+
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// The prefix of all interfaces of AT-SPI.
 pub(crate) const ACCESSIBLE: &str = "org.a11y.atspi.Accessible";
@@ -27,6 +30,11 @@ pub(crate) const VALUE: &str = "org.a11y.atspi.Value";
 pub(crate) const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 /// The object of an app that is the app.
 pub(crate) const ROOT: &str = "/org/a11y/atspi/accessible/root";
+
+/// How long it is until then.
+pub(crate) fn left(until: Instant) -> Duration {
+    until.saturating_duration_since(Instant::now())
+}
 
 /// Why a call has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -17,9 +17,6 @@ use zbus::export::futures_core::Stream;
 use zbus::message::Type;
 use zbus::{Connection, MessageStream, connection};
 
-/// How long connecting may take.
-const CONNECT: Duration = Duration::from_secs(3);
-
 /// Who hears the signals of a connection, in their order. Called by the task that reads: it must not wait.
 pub(crate) type Listener = Box<dyn Fn(&Message) + Send + Sync>;
 
@@ -79,19 +76,24 @@ struct Answers {
 }
 
 impl Wire {
-    /// Connects to the first of the addresses that answers (`unix:path=…;unix:abstract=…`).
+    /// Connects to the first of the addresses that answers (`unix:path=…;unix:abstract=…`), each within `patience`.
     ///
     /// # Errors
     /// `Closed` when none does.
-    pub(crate) async fn connect(addresses: &str, bus: bool, listener: Listener) -> Result<Self, Fault> {
+    pub(crate) async fn connect(
+        addresses: &str,
+        bus: bool,
+        patience: Duration,
+        listener: Listener,
+    ) -> Result<Self, Fault> {
         let mut failed = Fault::Closed(format!("{addresses:?} names nothing to connect to"));
         for address in addresses.split(';').filter(|address| !address.is_empty()) {
             let builder = connection::Builder::address(address);
             let builder = if bus { builder } else { builder.p2p() };
-            match timeout(CONNECT, builder.build()).await {
+            match timeout(patience, builder.build()).await {
                 Ok(Ok(connection)) => return Ok(Self::over(connection, listener)),
                 Ok(Err(e)) => failed = Fault::Closed(format!("{address}: {e}")),
-                Err(_) => failed = Fault::Silent(CONNECT.as_millis()),
+                Err(_) => failed = Fault::Silent(patience.as_millis()),
             }
         }
         Err(failed)

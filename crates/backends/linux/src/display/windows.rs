@@ -194,8 +194,8 @@ fn on(desktop: Option<u32>, current: Option<u32>) -> bool {
 
 impl Display {
     /// Waits until a window manager is there and answers (EWMH, `_NET_REQUEST_FRAME_EXTENTS`).
-    pub(super) fn await_window_manager(&mut self, patience: Duration) -> Result<(), Fault> {
-        let deadline = Instant::now() + patience;
+    pub(super) fn await_window_manager(&mut self, deadline: Instant) -> Result<(), Fault> {
+        let start = Instant::now();
         let there = self.until(deadline, |d| {
             let check = d.atoms._NET_SUPPORTING_WM_CHECK;
             Ok((!d.root_numbers(check)?.is_empty()).then_some(()))
@@ -212,7 +212,7 @@ impl Display {
                 return Ok(());
             }
         }
-        Err(Fault::Lost(format!("no window manager answered within {} s", patience.as_secs())))
+        Err(Fault::Lost(format!("no window manager answered within {} s", start.elapsed().as_secs())))
     }
 
     fn root_numbers(&self, property: u32) -> Result<Vec<u32>, Fault> {

@@ -81,12 +81,13 @@ async fn a_form_is_read_as_it_stands() {
     command.args(["--forms", "--title=Form", "--text=Fill in", "--add-entry=Name", "--add-password=Secret"]);
     let mut app = command.spawn().unwrap();
     let addresses = Addresses { session: Some(private.bus.clone()), ..Addresses::default() };
-    let desktop = Desktop::connect(&addresses, Box::new(|_| {})).await.unwrap();
+    let until = super::opening().until;
+    let desktop = Desktop::connect(&addresses, Box::new(|_| {}), until).await.unwrap();
     let link = tokio::time::timeout(Duration::from_secs(20), async {
         loop {
-            let running = desktop.running().await.unwrap();
+            let running = desktop.running(until).await.unwrap();
             if let Some(app) = running.iter().find(|app| app.windows == Some(1)) {
-                break Link::to(&desktop, &app.bus).await.unwrap();
+                break Link::to(&desktop, &app.bus, until).await.unwrap();
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

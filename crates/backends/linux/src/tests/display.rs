@@ -1,7 +1,7 @@
 //! Pointer, keys, windows, pictures and clipboard on a real server, by what another client received.
 
 use super::window::TestWindow;
-use super::{address, connect, desktop};
+use super::{address, connect, desktop, opening};
 use crate::display::{Presence, Window, X11};
 use crate::private::Private;
 use stickpin_kernel::device::Modifiers;
@@ -54,7 +54,7 @@ async fn who_asks_whether_the_pointer_is_held_takes_nothing() {
     stage.window.hold_pointer(false);
     assert!(!held().await.unwrap() && !held().await.unwrap());
     // Nor does one with a pointer of its own, which also knows of the one that every server has.
-    let own = X11::connect(address(&stage.private, true)).await.unwrap();
+    let own = X11::connect(address(&stage.private, true), opening().until).await.unwrap();
     stage.window.hold_pointer(true);
     assert!(own.run(|d| d.pointer_held()).await.unwrap());
     stage.window.hold_pointer(false);
@@ -296,7 +296,7 @@ async fn on_a_shared_display_the_pointer_is_our_own() {
     let Some(stage) = Stage::new().await else { return };
     stage.x11.run(|d| d.move_to(5.0, 6.0)).await.unwrap();
     let Rect { x, y, .. } = stage.window(stage.window.id).await.area;
-    let ours = X11::connect(address(&stage.private, true)).await.unwrap();
+    let ours = X11::connect(address(&stage.private, true), opening().until).await.unwrap();
     assert!(ours.run(|d| Ok(d.has_seat())).await.unwrap());
     let id = stage.window.id;
     let text: Vec<char> = "ours".chars().collect();
@@ -337,7 +337,7 @@ async fn a_pointer_that_a_crash_left_is_removed() {
     // Of a window that there never was.
     stage.x11.run(|d| d.leave_behind()).await.unwrap();
     assert_eq!(stage.x11.run(|d| d.seats()).await.unwrap(), 1);
-    let next = X11::connect(address(&stage.private, true)).await.unwrap();
+    let next = X11::connect(address(&stage.private, true), opening().until).await.unwrap();
     assert_eq!(next.run(|d| d.seats()).await.unwrap(), 1, "its own only");
     drop(next);
     stage.end().await;

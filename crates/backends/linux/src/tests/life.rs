@@ -44,7 +44,7 @@ async fn capture(device: &mut Box<dyn Device>) -> Result<Arc<Tree>> {
     }
 }
 
-fn signal(pid: u32, signal: rustix::process::Signal) {
+pub(super) fn signal(pid: u32, signal: rustix::process::Signal) {
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     rustix::process::kill_process(pid, signal).unwrap();
 }

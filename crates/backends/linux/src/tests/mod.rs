@@ -8,6 +8,7 @@ mod private;
 mod window;
 
 use crate::display::{Address, X11};
+use crate::opening::Opening;
 use crate::private::Private;
 
 /// Set by who wants a run without the desktop to fail.
@@ -16,7 +17,7 @@ const REQUIRE: &str = "STICKPIN_REQUIRE_DESKTOP";
 /// A private display; none, with a word, where there are no programs for it.
 async fn desktop(dir: &std::path::Path) -> Option<Private> {
     let path = std::env::var_os("PATH");
-    match Private::start(dir, None, None, path.as_deref()).await {
+    match Private::start(dir, None, None, path.as_deref(), &opening()).await {
         Ok(private) => Some(private),
         Err(e) if std::env::var_os(REQUIRE).is_none() => {
             eprintln!("skipped: {e}");
@@ -26,6 +27,11 @@ async fn desktop(dir: &std::path::Path) -> Option<Private> {
     }
 }
 
+/// An opening that nobody ends.
+fn opening() -> Opening {
+    Opening::begin(&stickpin_kernel::device::CancellationToken::new())
+}
+
 /// How to get to it.
 fn address(private: &Private, shared: bool) -> Address {
     Address { name: private.display.clone(), cookie: Some(private.cookie.clone()), shared }
@@ -33,5 +39,5 @@ fn address(private: &Private, shared: bool) -> Address {
 
 /// A connection to it.
 async fn connect(private: &Private) -> X11 {
-    X11::connect(address(private, false)).await.expect("a display")
+    X11::connect(address(private, false), opening().until).await.expect("a display")
 }

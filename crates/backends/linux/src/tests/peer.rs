@@ -32,7 +32,7 @@ async fn connected_to(peer: Peer, dir: &std::path::Path) -> Wire {
         answer(peer, stream).await;
     });
     let address = format!("unix:path={}", path.display());
-    Wire::connect(&address, false, Box::new(|_| {})).await.unwrap()
+    Wire::connect(&address, false, Duration::from_secs(3), Box::new(|_| {})).await.unwrap()
 }
 
 /// The server's part of the handshake (D-Bus specification, "Authentication Protocol").
@@ -182,7 +182,7 @@ impl App {
 
     async fn connect(&self, listener: Listener) -> Wire {
         let address = format!("unix:path={}", self.dir.path().join("app").display());
-        Wire::connect(&address, false, listener).await.unwrap()
+        Wire::connect(&address, false, Duration::from_secs(3), listener).await.unwrap()
     }
 
     /// A link to it over the bus, whose signals are heard.

@@ -1,8 +1,16 @@
 //! A private display comes up with everything that an app needs, and leaves nothing.
 
-use super::{connect, desktop};
+use super::life::signal;
+use super::{connect, desktop, opening};
+use crate::bus::{Addresses, Desktop, Fault};
+use crate::private::Private;
+use crate::screen::Screen;
+use rustix::process::Signal;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+use stickpin_kernel::ErrorCode;
 use stickpin_programs::{Process, sweep};
+use tokio::time::Instant;
 
 #[tokio::test]
 async fn what_is_started_ends_and_leaves_nothing() {
@@ -72,18 +80,83 @@ async fn two_of_them_are_apart() {
     // Nobody gets in without the cookie, and that of the other does not fit.
     let mut address = super::address(&one, false);
     address.cookie = Some(two.cookie.clone());
-    let refused = crate::display::X11::connect(address).await.unwrap_err();
+    let refused = crate::display::X11::connect(address, opening().until).await.unwrap_err();
     assert!(refused.message.contains(&one.display), "{refused}");
     one.end().await.unwrap();
     drop(connect(&two).await);
     two.end().await.unwrap();
 }
 
+/// A busy machine starts things late; what has ended never comes.
+#[tokio::test]
+async fn a_part_that_ends_is_not_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mut private) = desktop(dir.path()).await else { return };
+    let runs = tokio::time::timeout(Duration::from_millis(50), private.fallen()).await;
+    assert!(runs.is_err(), "nothing has ended: {runs:?}");
+    // The leader of a group is the program itself: the second of the three that were started.
+    let bus = private.processes().into_iter().find(|process| {
+        let name = std::fs::read_to_string(format!("/proc/{}/comm", process.pid));
+        name.is_ok_and(|name| name.trim() == "dbus-daemon")
+    });
+    stickpin_programs::kill_one(bus.expect("a bus").pid);
+    let error =
+        tokio::time::timeout(Duration::from_secs(20), private.fallen()).await.expect("it is heard of");
+    assert_eq!(error.code, ErrorCode::BackendLost);
+    assert!(error.message.contains("dbus-daemon") && error.message.contains("signal: 9"), "{error}");
+    private.end().await.unwrap();
+
+    let tools = tempfile::tempdir().unwrap();
+    let path = std::env::var_os("PATH");
+    for program in ["Xvfb", "dbus-daemon"] {
+        let real = stickpin_programs::on_path(&[program], path.as_deref()).expect("it just ran");
+        std::os::unix::fs::symlink(real, tools.path().join(program)).unwrap();
+    }
+    let manager = tools.path().join("openbox");
+    std::fs::write(&manager, "#!/bin/sh\necho no theme >&2\nexit 3\n").unwrap();
+    std::fs::set_permissions(&manager, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let (dir, opening) = (tempfile::tempdir().unwrap(), opening());
+    let private = Private::start(dir.path(), None, None, Some(tools.path().as_os_str()), &opening).await;
+    let error = Screen::own(private.unwrap(), &opening).await.unwrap_err();
+    assert!(error.message.contains("openbox") && error.message.contains("exit status: 3"), "{error}");
+    assert!(error.message.contains("no theme"), "{error}");
+    assert!(Instant::now() < opening.until, "its end was waited for");
+    assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none(), "nothing is left");
+}
+
+/// At load 14 the registry once took more than three seconds to start.
+#[tokio::test]
+async fn a_registry_that_answers_late_has_until_the_end_of_the_opening() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mut private) = desktop(dir.path()).await else { return };
+    let addresses = Addresses { session: Some(private.bus.clone()), ..Addresses::default() };
+    let opening = opening();
+    let desktop = Desktop::connect(&addresses, Box::new(|_| {}), opening.until).await.unwrap();
+    assert!(desktop.running(opening.until).await.unwrap().is_empty());
+    let registry = private.processes().into_iter().find(|process| {
+        let name = std::fs::read_to_string(format!("/proc/{}/comm", process.pid));
+        name.is_ok_and(|name| name.starts_with("at-spi2-registr"))
+    });
+    let pid = registry.expect("a registry").pid;
+    signal(pid, Signal::STOP);
+    let soon = Instant::now() + Duration::from_millis(100);
+    let error = desktop.running(soon).await.unwrap_err();
+    assert!(matches!(error, Fault::Silent(_)), "{error}");
+    let late = async {
+        tokio::time::sleep(Duration::from_millis(3_300)).await;
+        signal(pid, Signal::CONT);
+    };
+    let (running, ()) = tokio::join!(desktop.running(opening.until), late);
+    assert_eq!(running, Ok(Vec::new()));
+    drop(desktop);
+    private.end().await.unwrap();
+}
+
 #[tokio::test]
 async fn missing_programs_are_named_with_their_packages() {
     let dir = tempfile::tempdir().unwrap();
-    let error = crate::private::Private::start(dir.path(), None, None, None).await.unwrap_err();
-    assert_eq!(error.code, stickpin_kernel::ErrorCode::ToolMissing);
+    let error = Private::start(dir.path(), None, None, None, &opening()).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::ToolMissing);
     assert!(error.message.contains("Xvfb, dbus-daemon, openbox"), "{error}");
     assert_eq!(error.hint, "apt install xvfb dbus openbox at-spi2-core");
     assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none());

@@ -1,0 +1,142 @@
+//! How long the opening of an app may take, and what ends it before that.
+//!
+//! There is one limit for all of it: on a busy machine any part may take long, and none of them is late before the whole
+//! is. What can be known at once is not waited for: a part of a private display that ends, a program that ends badly, a
+//! caller that goes away.
+
+use hashbrown::HashMap;
+use std::time::Duration;
+use stickpin_kernel::device::CancellationToken;
+use stickpin_kernel::{Error, ErrorCode, Result};
+use tokio::time::Instant;
+
+/// How long the whole may take: less than the command, so that it says itself what it waited for.
+pub(crate) const OPENING: Duration = Duration::from_secs(45);
+
+/// An opening that is under way.
+#[derive(Debug, Clone)]
+pub(crate) struct Opening {
+    /// When it is too late.
+    pub(crate) until: Instant,
+    cancel: CancellationToken,
+}
+
+impl Opening {
+    /// One that begins now.
+    pub(crate) fn begin(cancel: &CancellationToken) -> Self {
+        Self { until: Instant::now() + OPENING, cancel: cancel.clone() }
+    }
+
+    /// Whether there is somebody to wait, and time.
+    pub(crate) fn goes_on(&self) -> bool {
+        Instant::now() < self.until && !self.cancel.is_cancelled()
+    }
+
+    /// Does a part of it, until the caller goes away or something has fallen that it needs.
+    ///
+    /// # Errors
+    /// What the part says, what `fallen` says, `TIMEOUT`.
+    pub(crate) async fn part<T>(
+        &self,
+        part: impl Future<Output = Result<T>>,
+        fallen: impl Future<Output = Error>,
+    ) -> Result<T> {
+        tokio::select! {
+            biased;
+            // First: why something ended says more than that it does not answer any more.
+            fallen = fallen => Err(fallen),
+            done = part => done,
+            () = self.cancel.cancelled() => {
+                Err(Error::new(ErrorCode::Timeout, "the opening was ended before it was done"))
+            }
+        }
+    }
+}
+
+/// Processes as they are now: the parent of each, and its processor time in ticks.
+#[derive(Debug)]
+pub(crate) struct Processes(HashMap<u32, (u32, u64)>);
+
+impl Processes {
+    /// All that run.
+    pub(crate) fn now() -> Self {
+        let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        Self(pids.filter_map(|pid: u32| Some((pid, stat(pid)?))).collect())
+    }
+
+    /// The processor time of a process and of all that it started, directly or not.
+    pub(crate) fn worked(&self, ancestor: u32) -> u64 {
+        let below = |pid: u32| is_below_in(pid, ancestor, |pid| self.0.get(&pid).map(|(parent, _)| *parent));
+        self.0.iter().filter(|(pid, _)| below(**pid)).map(|(_, (_, ticks))| ticks).sum()
+    }
+}
+
+/// Whether a process is another one or was started by it, directly or not.
+pub(crate) fn is_below(pid: u32, ancestor: u32) -> bool {
+    is_below_in(pid, ancestor, |pid| stat(pid).map(|(parent, _)| parent))
+}
+
+fn is_below_in(mut pid: u32, ancestor: u32, parent: impl Fn(u32) -> Option<u32>) -> bool {
+    // As deep as nobody nests processes.
+    for _ in 0..64 {
+        if pid == ancestor {
+            return true;
+        }
+        match parent(pid) {
+            Some(above) if above > 1 => pid = above,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// The parent of a process and its processor time (`/proc/PID/stat`, fields 4, 14 and 15).
+fn stat(pid: u32) -> Option<(u32, u64)> {
+    parsed(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+fn parsed(stat: &str) -> Option<(u32, u64)> {
+    // The name before it may hold anything.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().take(13).collect();
+    let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
+    Some((fields.get(1)?.parse().ok()?, ticks(11)? + ticks(12)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_process_and_its_children_worked_is_counted_and_nothing_else() {
+        let stat = "4 (a) b) S 3 4 4 0 -1 0 1 2 3 4 70 5 8 9 20 0";
+        assert_eq!(parsed(stat), Some((3, 75)));
+        assert_eq!(parsed("4 (a) S 3"), None);
+        let all = [(1, (0, 100)), (3, (1, 10)), (4, (3, 75)), (5, (4, 1)), (6, (1, 1000))];
+        let all = Processes(all.into_iter().collect());
+        assert_eq!((all.worked(3), all.worked(4), all.worked(7)), (86, 76, 0));
+    }
+
+    #[test]
+    fn this_process_is_below_its_parent_and_has_worked() {
+        let (own, parent) = (std::process::id(), std::os::unix::process::parent_id());
+        assert!(is_below(own, parent) && is_below(own, own) && !is_below(parent, own));
+        let all = Processes::now();
+        assert!(all.0.contains_key(&own) && all.worked(parent) >= all.worked(own));
+    }
+
+    #[tokio::test]
+    async fn a_part_ends_with_what_it_needs_and_with_its_caller() {
+        let cancel = CancellationToken::new();
+        let opening = Opening::begin(&cancel);
+        let never = std::future::pending::<Error>;
+        let done = opening.part(async { Ok(7) }, never()).await;
+        assert_eq!(done.unwrap(), 7);
+        let fell = async { Error::new(ErrorCode::BackendLost, "Xvfb has ended") };
+        let error = opening.part(std::future::pending::<Result<()>>(), fell).await.unwrap_err();
+        assert_eq!(error.message, "Xvfb has ended");
+        cancel.cancel();
+        let error = opening.part(std::future::pending::<Result<()>>(), never()).await.unwrap_err();
+        assert_eq!(error.code, ErrorCode::Timeout);
+    }
+}
