@@ -81,17 +81,17 @@ impl Cx {
         }
         let mut list = List { target: self.named_again(target, &ready)?, ready, opened: false, older: None };
         let chosen = self.choose_by_presses(&mut list, options, how).await;
-        if chosen.is_err() && list.opened {
-            self.fold(&list.ready).await;
+        if let (Err(_), Some(older), Some(opener)) = (&chosen, &list.older, list.ready.handle) {
+            self.fold(&list.ready, opener, older).await;
         }
         chosen.map(|()| (list.ready, acted))
     }
 
     /// Closes the list that was opened in vain: what is open takes what comes next. The error that led here says more than
     /// one of closing would.
-    async fn fold(&mut self, list: &Ready) {
+    async fn fold(&mut self, list: &Ready, opener: Handle, older: &[Handle]) {
         let folded = match self.device() {
-            Ok(device) => device.fold().await,
+            Ok(device) => device.fold(opener, older).await,
             Err(e) => Err(e),
         };
         match folded {

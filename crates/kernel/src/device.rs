@@ -219,12 +219,12 @@ pub trait Device: Send + fmt::Debug {
         Ok(())
     }
 
-    /// Closes the list, menu or other pop-up that a press opened, by what nothing else can feel; false where none is open,
-    /// or the device does not know how.
+    /// Closes the list, menu or other pop-up that a press on `opener` opened, by what nothing else can feel; false where
+    /// none is open, or the device does not know how. `older`: the lists that were there before.
     ///
     /// # Errors
     /// As `perform`.
-    async fn fold(&mut self) -> Result<bool> {
+    async fn fold(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
         Ok(false)
     }
 

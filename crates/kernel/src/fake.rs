@@ -380,7 +380,7 @@ impl Device for FakeDevice {
         Ok(())
     }
 
-    async fn fold(&mut self) -> Result<bool> {
+    async fn fold(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
         self.fake.call("fold").await?;
         self.fake.world().log.push("fold".to_owned());
         Ok(true)

@@ -337,7 +337,7 @@ impl Device for LinuxDevice {
         Ok(self.chooser_of(handle))
     }
 
-    async fn fold(&mut self) -> Result<bool> {
+    async fn fold(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
         self.alive().await?;
         self.fold_popup().await
     }

@@ -174,6 +174,17 @@ pub(crate) struct Selected {
     pub(crate) refused: bool,
 }
 
+/// `opened(id, older)`: how the list that an element opened can be closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub(crate) struct Opened {
+    /// The element says that it is expanded.
+    pub(crate) expanded: bool,
+    /// By a press on the element.
+    pub(crate) press: bool,
+    /// By Escape, because the element or its list has the focus.
+    pub(crate) key: bool,
+}
+
 /// `scroller(id | 0, dx, dy)`: the container that would scroll.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Scroller {

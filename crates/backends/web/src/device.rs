@@ -293,6 +293,10 @@ impl Device for WebDevice {
         Ok(self.innermost(x, y).await?)
     }
 
+    async fn fold(&mut self, opener: Handle, older: &[Handle]) -> Result<bool> {
+        self.fold_list(opener, older).await
+    }
+
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         self.commit(None).await?;
         if let Some(dialog) = self.dialog() {

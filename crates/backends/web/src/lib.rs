@@ -35,6 +35,7 @@ mod evaluate;
 mod events;
 mod files;
 mod find;
+mod fold;
 mod frames;
 mod keyboard;
 mod keys;

@@ -18,6 +18,7 @@ pub const AGENT: &str = concat!(
     include_str!("page/locate.js"),
     include_str!("page/aim.js"),
     include_str!("page/input.js"),
+    include_str!("page/fold.js"),
     include_str!("page/files.js"),
     include_str!("page/changes.js"),
     include_str!("page/agent.js"),

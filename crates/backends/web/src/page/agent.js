@@ -41,6 +41,12 @@
 //   scrolled()                  -> [x, y]: how far the page is scrolled
 //   attrs(id), html(id), text(id)
 //
+// Closing a list that was opened in vain (fold.js)
+//   opened(id, [id])            -> {expanded, press, key}: how the list that an element opened can be closed | null: it is not open
+//   takesKeys(id)               -> whether it has the focus
+//   expectEscape(id, [id])      Escape is heard inside of what is around the element only, until `folded`
+//   folded(id, [id], expanded)  -> Promise of whether it is closed
+//
 // Files (files.js)
 //   fileInput(id)               -> {id, multiple, directory, accept, holds: [{name, size, modified}]} | {} | null: gone
 //   expectDrop(id), dropVerdict() -> {landed, taken, what}: what the last dragover of files reached
@@ -61,6 +67,6 @@ const wordsOf = id => {
 globalThis.__stickpin = Object.freeze({
   capture, locate, css, idOf, nodeOf, adoptRoot, rootsAsked, find, aim, glimpse, arrived, arrivedLook, frame, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
   clickVerdict, pressed, pointerAt, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, scrolled, attrs, html, text,
-  fileInput, expectDrop, dropVerdict, changes,
+  opened, takesKeys, expectEscape, folded, fileInput, expectDrop, dropVerdict, changes,
   unchanged, uncollected, changed, settled, turn, tell, announcements,
 });

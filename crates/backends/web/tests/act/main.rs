@@ -4,6 +4,7 @@ mod clipboard;
 mod fields;
 mod files;
 mod keyboard;
+mod lists;
 mod moving;
 mod pictures;
 mod press;

@@ -1,0 +1,62 @@
+//! Closing a list that was opened in vain.
+
+use crate::agent::Opened;
+use crate::device::{Place, WebDevice};
+use crate::tab::World;
+use serde::de::IgnoredAny;
+use stickpin_kernel::Result;
+use stickpin_kernel::device::{
+    Action, AimOptions, CancellationToken, Device, Hit, Landed, Modifiers, Performed,
+};
+use stickpin_tree::Handle;
+
+impl WebDevice {
+    /// Closes what a press on an element opened, if it is open: by another press where the element says that it is expanded,
+    /// else by Escape. Lists that were there before belong to something else.
+    pub(crate) async fn fold_list(&mut self, opener: Handle, older: &[Handle]) -> Result<bool> {
+        if self.dialog().is_some() {
+            return Ok(false);
+        }
+        let Some(Place { world, id }) = self.place(opener)? else { return Ok(false) };
+        let older: Vec<u64> = older.iter().filter(|h| h.scope == opener.scope).map(|h| h.id).collect();
+        let opened: Option<Opened> = self.tab.call(&world, "opened", (id, &older)).await?;
+        let Some(Opened { press, .. }) = opened else { return Ok(false) };
+        if press && self.press_again(opener).await? {
+            let folded: bool = self.tab.call(&world, "folded", (id, &older, true)).await?;
+            if folded {
+                return Ok(true);
+            }
+        }
+        // A press may have opened another list in its place.
+        let opened: Option<Opened> = self.tab.call(&world, "opened", (id, &older)).await?;
+        let Some(Opened { expanded, key, .. }) = opened else { return Ok(true) };
+        if !key || !self.has_keys(&world).await? {
+            return Ok(false);
+        }
+        self.tab.call::<IgnoredAny>(&world, "expectEscape", (id, &older)).await?;
+        let escape = Action::Key { modifiers: Modifiers::default(), key: "Escape".to_owned() };
+        self.perform(&escape, &CancellationToken::new()).await?;
+        Ok(self.tab.call(&world, "folded", (id, &older, expanded)).await?)
+    }
+
+    /// Presses an element if nothing lies on it; whether the press reached it.
+    async fn press_again(&mut self, target: Handle) -> Result<bool> {
+        let aim = self.aim(target, AimOptions { pointer: true, press: true }).await?;
+        if aim.hit != Hit::Target {
+            return Ok(false);
+        }
+        let press = Action::press(aim.point, Some(target));
+        let Performed { landed, .. } = self.perform(&press, &CancellationToken::new()).await?;
+        Ok(!matches!(landed, Landed::Elsewhere { .. }))
+    }
+
+    /// Whether keys go to a document: every frame on the way to it has the focus in the document around it.
+    async fn has_keys(&self, world: &World) -> Result<bool> {
+        for step in self.steps(world).await? {
+            if !self.tab.call::<bool>(&step.outer, "takesKeys", (step.owner,)).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,81 @@
+// Closing a list that was opened in vain: by the press that opened it where the element says that it is expanded, else by
+// Escape, which must be felt by the list and not by what the list is part of.
+
+const POPUP_LISTS = '[role="listbox" i], [role="menu" i]';
+/** What Escape would close or give up around a list: a dialog, a row that is edited. */
+const AROUND = 'dialog, [role="dialog" i], [role="alertdialog" i], tr, [role="row" i]';
+/** How long a list may take to close. */
+const FOLD_MS = 500;
+
+const expandedOf = e => (e && $isConnected.call(e) ? attr(e, 'aria-expanded') : null);
+
+/** The lists on show that were not there before: `older` holds the numbers of those that were. */
+function newLists(e, older) {
+  const root = e && $isConnected.call(e) ? $getRootNode.call(e) : document;
+  const found = new Set($docQueryAll.call(document, POPUP_LISTS));
+  if (root !== document) for (const list of $rootQueryAll.call(root, POPUP_LISTS)) found.add(list);
+  return [...found].filter(list => $checkVisibility.call(list, VISIBLE) && !older.includes(idOf(list)));
+}
+
+/** The nearest thing around an element that would feel Escape. */
+function aroundOf(e) {
+  for (let p = e && flatParent(e); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
+    if ($matches.call(p, AROUND)) return p;
+  }
+  return null;
+}
+
+/**
+ * Whether what an element opened is open: null, or how it can be closed: {press: by a press on it, key: by Escape, because
+ * it or a list has the focus, expanded: what it says of itself}.
+ */
+function opened(id, older) {
+  const e = nodeOf(id);
+  const lists = newLists(e, older);
+  const expanded = expandedOf(e) === 'true';
+  if (!expanded && !lists.length) return null;
+  const focus = deepActive(document);
+  const mine = [e, ...lists].filter(x => x && $isConnected.call(x));
+  // A field that narrows the list stands beside it, in the same pop-up.
+  const popups = lists.map(aroundOf).filter(p => p && !(e && within(e, p)));
+  const key = focus !== null && [...mine, ...popups].some(x => within(focus, x));
+  const typed = e && $isConnected.call(e) && (isEditable(e) || /^(input|textarea)$/.test(tagOf(e)));
+  return { expanded, press: expanded && !typed, key };
+}
+
+/** Whether an element is where keys go in this document, as a frame is whose document has them. */
+const takesKeys = id => deepActive(document) === nodeOf(id);
+
+const within = (e, outer) => e === outer || insideFlat(e, outer);
+
+let edge = null;
+
+/** Nobody outside of what is around the list hears the key. */
+function keepInside(event) {
+  if (edge === null || !event.isTrusted) return;
+  const path = event.composedPath();
+  const inner = path[path.indexOf(edge) - 1];
+  if (inner instanceof Node) $listen.call(inner, event.type, e => e.stopPropagation(), { once: true });
+}
+
+/** A dialog around the list stays. */
+const keepOpen = event => {
+  if (edge !== null && event.target instanceof Node && within(edge, event.target)) event.preventDefault();
+};
+
+/** From now on Escape is heard inside of what is around an element only, or of its list where it is gone itself. */
+function expectEscape(id, older) {
+  const e = nodeOf(id);
+  edge = aroundOf(e && $isConnected.call(e) ? e : newLists(e, older)[0]);
+  for (const type of ['keydown', 'keyup']) window.addEventListener(type, keepInside, { capture: true });
+  window.addEventListener('cancel', keepOpen, { capture: true });
+}
+
+/** Resolves to whether what an element opened is closed, which may take a moment; `was`: it said that it is expanded. */
+async function folded(id, older, was) {
+  const until = performance.now() + FOLD_MS;
+  const closed = () => (was ? expandedOf(nodeOf(id)) !== 'true' : !newLists(nodeOf(id), older).length);
+  while (!closed() && performance.now() < until) await frame();
+  edge = null;
+  return closed();
+}
