@@ -13,6 +13,7 @@ use crate::device::{Place, WebDevice, corrupt};
 use crate::mouse::NONE;
 use crate::tab::{Asked, Fault, World, expression};
 use crate::unchanged::{Walked, Wanted};
+use serde::de::IgnoredAny;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_kernel::Result;
@@ -72,12 +73,14 @@ struct Announced {
     at: Instant,
 }
 
-/// A look at the target of a press that was asked for when the press had arrived.
+/// What was asked about the target of a press when the press had arrived.
 #[derive(Debug)]
 struct After {
     at: Handle,
     world: World,
     asked: Asked,
+    /// It brings a look along; else it says when one is worth while.
+    look: bool,
 }
 
 impl WebDevice {
@@ -241,16 +244,33 @@ impl WebDevice {
             return Ok(false);
         };
         let asked = self.tab.begin(world, expression("pressed", (at.id, [at.id, at.id]))?)?;
-        self.along.after = Some(After { at, world: world.clone(), asked });
+        self.along.after = Some(After { at, world: world.clone(), asked, look: true });
         Ok(true)
+    }
+
+    /// Asks the document of a target to say when it has done what it put off at a press: what became of the target is
+    /// looked at then.
+    pub(crate) fn ask_when_answered(&mut self, target: Option<Handle>, worlds: &[World]) {
+        let own = target.and_then(|at| Some((at, worlds.iter().find(|world| world.scope == at.scope)?)));
+        let Some((at, world)) = own else { return };
+        let asked = expression("answered", NONE).map(|question| self.tab.begin(world, question));
+        // A document that cannot be asked now is looked at without.
+        if let Ok(Ok(asked)) = asked {
+            self.along.after = Some(After { at, world: world.clone(), asked, look: false });
+        }
     }
 
     /// The target as it was when its press had arrived, if that was asked and nothing was told since.
     pub(crate) async fn seen_after(&mut self, handle: Handle) -> Result<Option<Located>, Fault> {
-        let Some(After { world, asked, .. }) = self.along.after.take().filter(|after| after.at == handle)
+        let Some(After { world, asked, look, .. }) =
+            self.along.after.take().filter(|after| after.at == handle)
         else {
             return Ok(None);
         };
+        if !look {
+            self.tab.finish::<IgnoredAny>(asked).await?;
+            return Ok(None);
+        }
         if self.acted.is_none_or(|acted| acted.elapsed() > FRESH)
             || self.tab.read(|tab| tab.leaves(Some(handle.scope)))?
         {

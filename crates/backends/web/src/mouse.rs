@@ -167,7 +167,13 @@ impl WebDevice {
             {
                 Landed::Confirmed
             }
-            _ => self.verdict(&watched, *count).await?,
+            _ => {
+                let landed = self.verdict(&watched, *count).await?;
+                if landed == Landed::Confirmed {
+                    self.ask_when_answered(*target, &watched);
+                }
+                landed
+            }
         };
         Ok(Performed { handled: true, landed, ..Performed::default() })
     }

@@ -29,7 +29,8 @@
 // Acting (input.js)
 //   expectClick(id, until?)     -> true: watching the next press; -1: stop any, 0: stop none; false: gone
 //   clickVerdict()              -> {landed: 'target' | 'elsewhere' | 'none', what, stopped, drawn?: 'canvas'}
-//   pressed(id, [id, id])       -> Promise of what `locate` answers, after a press; ends the watch
+//   answered()                  -> Promise: the page has done what it put off at a press
+//   pressed(id, [id, id])       -> Promise of what `locate` answers then; ends the watch
 //   pointerAt(forget)           -> [x, y] where the pointer was seen last, or null; `forget`: from now on
 //   focusField(id)              -> {focused, fill: 'text' | 'set' | 'none', id, value, editor, accepts, why}; selects all
 //   focus(id)                   -> {focused, fill, id}; caret at the end
@@ -66,7 +67,7 @@ const wordsOf = id => {
 
 globalThis.__stickpin = Object.freeze({
   capture, locate, css, idOf, nodeOf, adoptRoot, rootsAsked, find, aim, glimpse, arrived, arrivedLook, frame, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
-  clickVerdict, pressed, pointerAt, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, scrolled, attrs, html, text,
+  clickVerdict, answered, pressed, pointerAt, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, scrolled, attrs, html, text,
   opened, takesKeys, expectEscape, folded, fileInput, expectDrop, dropVerdict, changes,
   unchanged, uncollected, changed, settled, turn, tell, announcements,
 });

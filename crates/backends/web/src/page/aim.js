@@ -202,8 +202,8 @@ async function arrivedLook(id, x, y, at, press, look) {
 
 /** A frame was made, or is not going to be. */
 const frame = () => new Promise(done => {
-  requestAnimationFrame(() => setTimeout(done));
-  setTimeout(done, 100);
+  inFrame(() => later(done));
+  later(done, 100);
 });
 
 const hits = (e, point) => {

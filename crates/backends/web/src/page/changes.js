@@ -49,7 +49,7 @@ function note(target) {
   if (!signalTimer) {
     const wait = signalledAt + SIGNAL_EVERY - changedAt;
     if (wait <= 0) signalChange();
-    else signalTimer = setTimeout(signalChange, wait);
+    else signalTimer = later(signalChange, wait);
   }
   if (waiting.length) {
     const wake = waiting;
@@ -147,7 +147,7 @@ function changed(since, ms) {
       clearTimeout(timer);
       resolve(changeCount);
     };
-    const timer = setTimeout(() => {
+    const timer = later(() => {
       waiting = waiting.filter(f => f !== done);
       resolve(changeCount);
     }, ms);
@@ -194,7 +194,7 @@ function settled(quiet, cap) {
         }
         // On a busy machine the page's own timers may be overdue: they go first, then it counts.
         calmAt = changeCount;
-        setTimeout(look);
+        later(look);
         return;
       }
       if (now >= deadline) {
@@ -204,13 +204,13 @@ function settled(quiet, cap) {
         return;
       }
       calmAt = -1;
-      setTimeout(look, Math.max(4, Math.min(calm < quiet ? quiet - calm : 16, deadline - now)));
+      later(look, Math.max(4, Math.min(calm < quiet ? quiet - calm : 16, deadline - now)));
     };
     look();
   });
 }
 
 /** Resolves behind the page's timers that are due: on a busy machine they are late, and so is what they do. */
-const turn = () => new Promise(done => setTimeout(done));
+const turn = () => new Promise(done => later(done));
 
 observe(document);

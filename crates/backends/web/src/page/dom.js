@@ -67,6 +67,12 @@ const $getSelection = DOC.getSelection;
 const $createRange = DOC.createRange;
 const $listen = EventTarget.prototype.addEventListener;
 
+let ownTimers = 0;
+let ownFrames = 0;
+/** Timers and callbacks for frames of ours are counted: what is left of the document's is the page's. */
+const later = (f, ms) => (ownTimers++, setTimeout(f, ms));
+const inFrame = f => (ownFrames++, requestAnimationFrame(f));
+
 const ELEMENT = 1;
 const TEXT = 3;
 const FRAGMENT = 11;
@@ -230,7 +236,7 @@ function idOf(node) {
     newNodes.push(node);
     if (!weakening) {
       weakening = true;
-      setTimeout(weaken);
+      later(weaken);
     }
   }
   return id;
@@ -243,7 +249,7 @@ function weaken() {
   newNodes.splice(0, end);
   newFrom += end;
   weakening = newNodes.length > 0;
-  if (weakening) setTimeout(weaken);
+  if (weakening) later(weaken);
 }
 
 /** The node with a number, also a detached one; undefined when it was collected or never numbered. */

@@ -49,6 +49,7 @@ function watchGesture(event) {
   if (expected.verdict === null || again) {
     const at = innermost(event);
     if (!at) return;
+    putOffAtPress = putOff();
     const { id, target } = expected;
     const ok = id === ANYBODY || (id !== NOBODY && reaches(at, target));
     expected.verdict = ok ? { landed: 'target', what: id === ANYBODY ? words(at) : '', stopped: false }
@@ -84,14 +85,41 @@ function clickVerdict() {
 }
 
 /**
- * Ends the watch, and reads an element as `locate` does. Where the page showed nothing since it was begun but a focus
- * that moved, it gets a frame first.
+ * How many callbacks for frames and timers the page has asked for: both are counted per document, whoever asks. That the
+ * next number is asked for brings a frame about, which a press does anyway.
+ */
+function putOff() {
+  const frames = inFrame(() => {});
+  cancelAnimationFrame(frames);
+  const timers = later(() => {});
+  clearTimeout(timers);
+  return [frames - ownFrames, timers - ownTimers];
+}
+let putOffAtPress = [0, 0];
+
+/**
+ * Resolves when the page has done what it put off at the press, at most until the second frame. After a press the browser
+ * runs no timer before the frame, so that a page that asked for one gets a frame, too.
+ */
+async function answered() {
+  let before = putOffAtPress;
+  for (let n = 0; n < 2; n++) {
+    const now = putOff();
+    if (now[0] === before[0] && now[1] === before[1]) return;
+    await frame();
+    before = now;
+  }
+}
+
+/**
+ * Reads an element as `locate` does when the page has answered a press. Where it showed nothing since the watch began but
+ * a focus that moved, it gets a frame in any case.
  */
 async function pressed(id, watch) {
   takePending();
   const still = expected !== null && expected.reactions === reactions;
   clickVerdict();
-  if (still) await frame();
+  await (still ? frame() : answered());
   return locate(id, watch);
 }
 

@@ -399,3 +399,52 @@ async fn the_inside_of_a_tab_is_one_with_it_and_the_inside_of_a_row_is_not() {
     assert!(matches!(&hit, Hit::Covered { what, .. } if what == "link \"Open\""), "{hit:?}");
     page.close().await;
 }
+
+/// Buttons that turn with a press, after something else of the page has changed in its handler. Each does it another way.
+const LATE: &str = "<!doctype html><meta charset=utf-8><p id=seen></p><script>
+    const ways={now:f=>f(), promise:f=>Promise.resolve().then(f),
+      task:f=>setTimeout(()=>setTimeout(f)),
+      timer:f=>setTimeout(f), frame:f=>requestAnimationFrame(f),
+      both:f=>setTimeout(()=>requestAnimationFrame(f))};
+    const turn=b=>b.setAttribute('aria-pressed',b.getAttribute('aria-pressed')!=='true');
+    for (const on of ['mousedown','click']) for (const way in ways) {
+      const b=document.createElement('button');
+      b.textContent=on+' '+way; b.setAttribute('aria-pressed',false);
+      b.addEventListener(on,()=>{seen.textContent=b.textContent+Math.random();ways[way](()=>turn(b))});
+      document.body.append(b);
+    }</script>";
+
+#[tokio::test]
+async fn what_a_press_puts_off_until_its_handlers_are_done_is_seen() {
+    // Walked in one go; asked for later; in a document around which there are others.
+    let large = format!("{LATE}{}", "<p>Text</p>".repeat(600));
+    let framed = "<!doctype html><iframe src=/small title=In style='width:900px;height:300px'></iframe>";
+    let Some(mut page) = Page::site(&[("/large", &large), ("/small", LATE), ("/framed", framed)]).await
+    else {
+        return;
+    };
+    for path in ["/large", "/small", "/framed"] {
+        page.go(&page.site.url(path)).await;
+        page.until("document.readyState==='complete'").await;
+        let document = if path == "/framed" { "frames[0].document" } else { "document" };
+        let tree = page.capture().await;
+        let buttons: Vec<_> = tree.nodes().filter(|n| n.role() == Role::Button).collect();
+        assert_eq!(buttons.len(), 12);
+        for round in [true, false, true] {
+            for button in &buttons {
+                let (handle, name) = (button.handle().unwrap(), button.name());
+                page.device.locate(handle, &[]).await.unwrap();
+                assert_eq!(page.press(handle).await.landed, Landed::Confirmed);
+                let seen = page.device.glance(handle).await.unwrap().unwrap();
+                assert_eq!(seen.tree.node(seen.node).is(States::PRESSED), round, "{path} {name}");
+                let it =
+                    format!("[...{document}.querySelectorAll('button')].find(b=>b.textContent==='{name}')");
+                assert_eq!(
+                    page.truth::<String>(&format!("{it}.getAttribute('aria-pressed')")).await,
+                    round.to_string()
+                );
+            }
+        }
+    }
+    page.close().await;
+}
