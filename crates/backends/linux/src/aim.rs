@@ -118,6 +118,7 @@ impl LinuxDevice {
         }
         let pointed = hit == Hit::Target && by_pointer;
         if pointed {
+            self.apart(point).await;
             self.move_pointer(&look.x11, window.id, point).await?;
             // Its arrival may have shown or moved something.
             hit = match self.placed(at, Some(&look)).await? {

@@ -8,6 +8,7 @@ use crate::events::Heard;
 use crate::ids::Ids;
 use crate::looked::{Glance, Looked};
 use crate::model::Picture;
+use crate::mouse::Pressed;
 use crate::screen::Screen;
 use crate::tables::Cells;
 use async_trait::async_trait;
@@ -59,6 +60,8 @@ pub(crate) struct LinuxDevice {
     pub(crate) told: u64,
     /// What GTK 4 was last told to activate, and when: it does so a moment later.
     pub(crate) activated: Option<(String, Instant)>,
+    /// When and where the pointer pressed last.
+    pub(crate) pressed: Option<Pressed>,
     /// The actions that an element listed when it was asked for last: its path and their names. A press takes them.
     pub(crate) listed: Option<(String, Vec<String>)>,
     /// The look at what is about to be pressed.
@@ -102,6 +105,7 @@ impl LinuxDevice {
             seen: 0,
             told: 0,
             activated: None,
+            pressed: None,
             listed: None,
             looked: None,
             glance: None,

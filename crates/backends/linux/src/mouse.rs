@@ -4,7 +4,7 @@ use crate::aim::Sight;
 use crate::device::LinuxDevice;
 use crate::display::{Window, X11, button_number};
 use crate::roles::number as n;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use stickpin_kernel::device::{Action, CancellationToken, Hit, Landed, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, Rect};
@@ -18,6 +18,10 @@ const STEP: Duration = Duration::from_millis(10);
 /// How long a button is down at least. GTK 4 loses one press in six of those that are let go at once.
 const DOWN: Duration = Duration::from_millis(12);
 
+/// Until when after a press the next one counts as its second (400 ms in Qt and GTK), and a little more; and how near.
+const DOUBLE: Duration = Duration::from_millis(430);
+const NEAR: f64 = 8.0;
+
 /// What a notch of the wheel scrolls, in pixels: between what GTK, Qt and Firefox make of it.
 const NOTCH: f64 = 60.0;
 
@@ -26,6 +30,21 @@ const NOTCHES: f64 = 200.0;
 
 /// How long a list may take to draw itself scrolled.
 const SCROLLED: Duration = Duration::from_millis(250);
+
+/// A press of the pointer that was sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pressed {
+    at: Instant,
+    point: (f64, f64),
+}
+
+impl Pressed {
+    /// How long the next press has to wait so that an app does not take both for a double press.
+    fn waits(&self, (x, y): (f64, f64)) -> Duration {
+        let near = (x - self.point.0).abs() <= NEAR && (y - self.point.1).abs() <= NEAR;
+        if near { DOUBLE.saturating_sub(self.at.elapsed()) } else { Duration::ZERO }
+    }
+}
 
 fn unknown(e: Error) -> Error {
     e.dispatched(Dispatched::Unknown)
@@ -72,6 +91,14 @@ impl LinuxDevice {
         }
     }
 
+    /// Waits until a press at a point is one of its own: two commands are never one double press.
+    pub(crate) async fn apart(&self, point: (f64, f64)) {
+        let wait = self.pressed.map_or(Duration::ZERO, |pressed| pressed.waits(point));
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+    }
+
     /// Presses with the pointer.
     pub(crate) async fn press_at(
         &mut self,
@@ -81,6 +108,7 @@ impl LinuxDevice {
         let Action::Press { point: (x, y), target, button, count, modifiers, hold } = *action else {
             return Ok(Performed::default());
         };
+        self.apart((x, y)).await;
         let (sight, window) = self.own_window_at("press with the pointer", (x, y), target).await?;
         let (x11, id) = (sight.x11, window.id);
         self.move_pointer(&x11, id, (x, y)).await.map_err(unknown)?;
@@ -98,6 +126,7 @@ impl LinuxDevice {
             }
             // Whatever happened: what is down comes up.
             let up = x11.run(move |d| d.button(number, false)).await;
+            self.pressed = Some(Pressed { at: Instant::now(), point: (x, y) });
             let more = press + 1 < presses;
             let delivered = x11.run(move |d| {
                 if more {
@@ -243,5 +272,15 @@ mod tests {
     fn pixels_become_notches_and_never_none() {
         assert_eq!((notches(600.0), notches(-90.0), notches(3.0), notches(0.0)), (10, -2, 1, 0));
         assert_eq!((notches(1e9), notches(f64::NAN)), (200, 0));
+    }
+
+    #[test]
+    fn a_press_waits_until_it_is_no_second_one_and_only_where_it_could_be() {
+        // An hour ahead: the clock of a busy machine must not decide.
+        let mut last = Pressed { at: Instant::now() + Duration::from_secs(3600), point: (10.0, 10.0) };
+        assert_eq!(last.waits((14.0, 6.0)), DOUBLE);
+        assert_eq!(last.waits((30.0, 10.0)), Duration::ZERO);
+        last.at = Instant::now().checked_sub(DOUBLE).expect("the machine has run that long");
+        assert_eq!(last.waits((10.0, 10.0)), Duration::ZERO);
     }
 }
