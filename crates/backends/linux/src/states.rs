@@ -40,6 +40,22 @@ fn disabled(states: u64, toolkit: Toolkit) -> bool {
     }
 }
 
+/// Whether it is one of those that are chosen from something, of which it is to be said whether it takes several.
+pub(crate) fn is_item(role: Role) -> bool {
+    matches!(
+        role,
+        Role::Option
+            | Role::ListItem
+            | Role::TreeItem
+            | Role::Tab
+            | Role::Row
+            | Role::Cell
+            | Role::GridCell
+            | Role::ColumnHeader
+            | Role::RowHeader
+    )
+}
+
 /// What the states of an object with this role are in the tree's words.
 pub(crate) fn mapped(states: u64, role: Role, toolkit: Toolkit) -> States {
     let is = |bit: u64| states & bit != 0;
@@ -57,7 +73,7 @@ pub(crate) fn mapped(states: u64, role: Role, toolkit: Toolkit) -> States {
     set(is(MODAL), States::MODAL);
     set(is(REQUIRED), States::REQUIRED);
     set(is(INVALID_ENTRY), States::INVALID);
-    set(is(MULTISELECTABLE), States::MULTISELECTABLE);
+    set(is(MULTISELECTABLE) && !is_item(role), States::MULTISELECTABLE);
     set(is(HAS_POPUP), States::HAS_POPUP);
     set(is(SELECTABLE), States::SELECTABLE);
     set(is(SELECTABLE) && is(SELECTED), States::SELECTED);
@@ -101,6 +117,13 @@ mod tests {
         assert!(!mapped(SHOWING | ENABLED, Role::Tab, Toolkit::Gtk3).contains(States::DISABLED));
         // What nobody uses is not disabled.
         assert!(!mapped(VISIBLE, Role::Group, Toolkit::Gtk4).contains(States::DISABLED));
+    }
+
+    #[test]
+    fn what_takes_several_is_the_list_not_what_is_in_it() {
+        let several = |role| mapped(MULTISELECTABLE, role, Toolkit::Qt).contains(States::MULTISELECTABLE);
+        assert!(several(Role::ListBox) && several(Role::Table));
+        assert!(!several(Role::Option) && !several(Role::Cell));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Such an object is never asked for its children; a spreadsheet has 2^30 of them. Which cells can be seen is found out by
 //! asking what is at its corners. A small table is read whole, and of a spreadsheet the cells that hold something.
 
-use crate::bus::{Args, COMPONENT, Call, Fault, Link, Message, property};
+use crate::bus::{ACCESSIBLE, Args, COMPONENT, Call, Fault, Link, Message, Toolkit, property};
 use crate::capture::ask::{Ask, Questions, SCREEN, WHOLE, reference};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
@@ -147,8 +147,7 @@ async fn corner(
         if cell.is_empty() || cell.ends_with("/null") || cell == path {
             continue;
         }
-        let index =
-            link.call(&cell, crate::bus::ACCESSIBLE, "GetIndexInParent", Args::new()).await?.body().int()?;
+        let index = link.call(&cell, ACCESSIBLE, "GetIndexInParent", Args::new()).await?.body().int()?;
         let at = |member| Call { path, interface: TABLE, member, args: Args::new().int(index) };
         let mut place = Vec::new();
         for answer in link.calls(&[at("GetRowAtIndex"), at("GetColumnAtIndex")]).await {
@@ -200,17 +199,7 @@ async fn cells_of(
     let calls: Vec<Call<'_>> = places.iter().map(cell).collect();
     let mut cells = Vec::new();
     for (place, answer) in places.iter().zip(link.calls(&calls).await) {
-        match answer {
-            Ok(answer) => {
-                let cell = link.named(path, reference(&mut answer.body())?);
-                if !cell.is_empty() && !cell.ends_with("/null") {
-                    cells.push((*place, cell));
-                }
-            }
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
-            // A place that a cell beside it reaches into.
-            Err(_) => {}
-        }
+        cells.extend(object_in(link, path, answer)?.map(|cell| (*place, cell)));
     }
     if let Some(known) = sheet.as_deref_mut() {
         known.extend(cells.iter().cloned());
@@ -231,8 +220,109 @@ async fn cells_of(
             .for_each(|&ask| rest.add(new, ask));
     }
     rest.ask(link, picture).await?;
-    arrange(picture, at, &found, part);
+    let headers = match sheet {
+        Some(_) => Headers::default(),
+        None => headers(link, picture, at, &found, part).await?,
+    };
+    arrange(picture, at, &found, &headers, part);
     Ok(())
+}
+
+/// What stands above the columns of a table and before its rows.
+#[derive(Debug, Default)]
+struct Headers {
+    columns: Vec<(i32, usize)>,
+    rows: HashMap<i32, usize>,
+}
+
+/// Reads the headers. Qt and GTK 3 have them among the children, which are lines: first that of the column headers, where
+/// there is one, and in each line first the header of the row, where rows have them.
+async fn headers(
+    link: &Link,
+    picture: &mut Picture,
+    at: usize,
+    found: &[(Place, usize)],
+    part: &Part,
+) -> Result<Headers, Fault> {
+    if !matches!(link.toolkit, Toolkit::Qt | Toolkit::Gtk3) {
+        return Ok(Headers::default());
+    }
+    let first = children_at(link, picture, at, &[((0, 0), 0)]).await?;
+    let Some(&(_, first)) = first.first() else { return Ok(Headers::default()) };
+    let (above, before) = match picture.objects[first].role {
+        role::TABLE_COLUMN_HEADER => (1, 0),
+        role::TABLE_ROW_HEADER => (0, 1),
+        // Of both: what stands in the corner.
+        role::PANEL => (1, 1),
+        _ => return Ok(Headers::default()),
+    };
+    let (rows, columns) = part.all;
+    let line = i64::from(columns) + before;
+    let mut places: Vec<(Place, i64)> = Vec::new();
+    if above == 1 {
+        places.extend(part.columns.clone().map(|column| ((-1, column), before + i64::from(column))));
+    }
+    // Where the children are not as many as that, it is not known which are which.
+    if before == 1 && i64::from(picture.objects[at].count) == (i64::from(rows) + above) * line {
+        let mut seen: Vec<i32> = found.iter().map(|&((row, _), _)| row).collect();
+        seen.dedup();
+        places.extend(seen.into_iter().map(|row| ((row, -1), (i64::from(row) + above) * line)));
+    }
+    let mut headers = Headers::default();
+    for ((row, column), new) in children_at(link, picture, at, &places).await? {
+        let object = &picture.objects[new];
+        let (number, name) = (object.role, object.name.trim());
+        // Those that are switched off are there all the same.
+        if !states::seen(object.states, picture.toolkit) {
+            continue;
+        }
+        match number {
+            role::TABLE_COLUMN_HEADER if row < 0 => headers.columns.push((column, new)),
+            // One that only counts says nothing of its row: another one may be there next.
+            role::TABLE_ROW_HEADER if column < 0 && name != (row + 1).to_string() => {
+                headers.rows.insert(row, new);
+            }
+            _ => {}
+        }
+    }
+    Ok(headers)
+}
+
+/// Takes children of an object into the picture, by their numbers.
+async fn children_at(
+    link: &Link,
+    picture: &mut Picture,
+    at: usize,
+    places: &[(Place, i64)],
+) -> Result<Vec<(Place, usize)>, Fault> {
+    let path = picture.objects[at].path.clone();
+    let places: Vec<(Place, i32)> =
+        places.iter().filter_map(|(place, n)| Some((*place, i32::try_from(*n).ok()?))).collect();
+    let child = |&(_, n): &(Place, i32)| Call {
+        path: &path,
+        interface: ACCESSIBLE,
+        member: "GetChildAtIndex",
+        args: Args::new().int(n),
+    };
+    let calls: Vec<Call<'_>> = places.iter().map(child).collect();
+    let mut children = Vec::new();
+    for ((place, _), answer) in places.iter().zip(link.calls(&calls).await) {
+        children.extend(object_in(link, &path, answer)?.map(|child| (*place, child)));
+    }
+    Ok(look_at(link, picture, children, WHOLE).await?.0)
+}
+
+/// The object that an answer names, if there is one.
+fn object_in(link: &Link, by: &str, answer: Result<Message, Fault>) -> Result<Option<String>, Fault> {
+    match answer {
+        Ok(answer) => {
+            let object = link.named(by, reference(&mut answer.body())?);
+            Ok(Some(object).filter(|object| !object.is_empty() && !object.ends_with("/null")))
+        }
+        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(fault),
+        // A place that a cell beside it reaches into.
+        Err(_) => Ok(None),
+    }
 }
 
 /// Takes cells into the picture and asks each of them this; where they are in it, and the places of those that are not
@@ -259,9 +349,23 @@ async fn look_at(
 }
 
 /// Puts cells into rows, where a table has more than one column, and says what was left out.
-fn arrange(picture: &mut Picture, at: usize, found: &[(Place, usize)], part: &Part) {
+fn arrange(picture: &mut Picture, at: usize, found: &[(Place, usize)], headers: &Headers, part: &Part) {
     let single = part.all.1 == 1;
     let mut children: Vec<usize> = Vec::new();
+    for &(column, header) in &headers.columns {
+        let object = &mut picture.objects[header];
+        object.shown = true;
+        object.attributes.push(("colindex".to_owned(), (column + 1).to_string()));
+    }
+    let above: Vec<usize> = headers.columns.iter().map(|&(_, header)| header).collect();
+    match above.first() {
+        Some(&first) if !single => {
+            children.push(picture.objects.len());
+            let line = row_of(&picture.objects[first], None, above);
+            picture.objects.push(line);
+        }
+        _ => children.extend(above),
+    }
     let mut last = None;
     for &((row, column), cell) in found {
         picture.objects[cell].shown = true;
@@ -271,18 +375,11 @@ fn arrange(picture: &mut Picture, at: usize, found: &[(Place, usize)], part: &Pa
         }
         if last != Some(row) {
             last = Some(row);
-            let path = format!("{}{ROW}", picture.objects[cell].path);
-            let attributes = vec![("rowindex".to_owned(), (row + 1).to_string())];
+            let header = headers.rows.get(&row).copied();
+            header.iter().for_each(|&header| picture.objects[header].shown = true);
             children.push(picture.objects.len());
-            picture.objects.push(Object {
-                path,
-                role: role::TABLE_ROW,
-                shown: true,
-                complete: true,
-                attributes,
-                states: states::VISIBLE | states::SHOWING | states::ENABLED | states::SENSITIVE,
-                ..Object::default()
-            });
+            let line = row_of(&picture.objects[cell], Some(row), header.into_iter().collect());
+            picture.objects.push(line);
         }
         let object = &mut picture.objects[cell];
         object.attributes.push(("colindex".to_owned(), (column + 1).to_string()));
@@ -307,10 +404,23 @@ fn arrange(picture: &mut Picture, at: usize, found: &[(Place, usize)], part: &Pa
     }
 }
 
+/// A row, for which the app has no object: it goes by the path of its first cell.
+fn row_of(first: &Object, row: Option<i32>, children: Vec<usize>) -> Object {
+    Object {
+        path: format!("{}{ROW}", first.path),
+        role: role::TABLE_ROW,
+        shown: true,
+        complete: true,
+        attributes: row.map(|row| ("rowindex".to_owned(), (row + 1).to_string())).into_iter().collect(),
+        states: states::VISIBLE | states::SHOWING | states::ENABLED | states::SENSITIVE,
+        children,
+        ..Object::default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::Toolkit;
 
     fn picture(cells: usize) -> Picture {
         let objects = (0..=cells).map(|n| Object { path: format!("/{n}"), ..Object::default() }).collect();
@@ -321,7 +431,8 @@ mod tests {
     fn cells_stand_in_rows_and_what_is_left_out_is_said() {
         let mut picture = picture(3);
         let part = Part { rows: 4..6, columns: 0..2, all: (100, 2) };
-        arrange(&mut picture, 0, &[((4, 0), 1), ((4, 1), 2), ((5, 1), 3)], &part);
+        let found = [((4, 0), 1), ((4, 1), 2), ((5, 1), 3)];
+        arrange(&mut picture, 0, &found, &Headers::default(), &part);
         let rows = picture.objects[0].children.clone();
         let cells: Vec<_> = rows.iter().map(|&row| picture.objects[row].children.clone()).collect();
         assert_eq!(cells, [vec![1, 2], vec![3]]);
@@ -331,12 +442,26 @@ mod tests {
     }
 
     #[test]
+    fn headers_stand_above_the_rows_and_before_their_cells() {
+        let mut picture = picture(5);
+        let part = Part { rows: 0..1, columns: 0..2, all: (1, 2) };
+        let headers = Headers { columns: vec![(0, 3), (1, 4)], rows: [(0, 5)].into_iter().collect() };
+        arrange(&mut picture, 0, &[((0, 0), 1), ((0, 1), 2)], &headers, &part);
+        let rows = &picture.objects[0].children;
+        let cells: Vec<_> = rows.iter().map(|&row| picture.objects[row].children.clone()).collect();
+        assert_eq!(cells, [vec![3, 4], vec![5, 1, 2]]);
+        assert_eq!(picture.objects[rows[0]].attribute("rowindex"), None, "it is none of them");
+        assert_eq!(picture.objects[4].attribute("colindex"), Some("2"));
+    }
+
+    #[test]
     fn a_list_of_one_column_has_no_rows() {
         let mut picture = picture(2);
         arrange(
             &mut picture,
             0,
             &[((0, 0), 1), ((1, 0), 2)],
+            &Headers::default(),
             &Part { rows: 0..2, columns: 0..1, all: (2, 1) },
         );
         assert_eq!(picture.objects[0].children, [1, 2]);

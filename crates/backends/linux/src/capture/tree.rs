@@ -114,8 +114,9 @@ impl<'a> Building<'a> {
             self.builder.truncated(true);
             return Ok(());
         }
-        let below =
-            Above { role: object.role, top: false, combo: above.combo || object.role == n::COMBO_BOX };
+        // Qt and GTK 4 call a list box a list.
+        let own = if takes_choices(picture, object) { n::LIST_BOX } else { object.role };
+        let below = Above { role: own, top: false, combo: above.combo || object.role == n::COMBO_BOX };
         if let Some((child, lent)) = self.only_wraps(object, lent) {
             // What it is called is said of what it holds.
             self.wrapper(object, depth)?;
@@ -133,7 +134,7 @@ impl<'a> Building<'a> {
         let named = self.name(object, lent, above);
         // Of its dialogs GTK 4 says only that they are windows of the app.
         let dialog = above.top && object.role == n::FILLER && picture.toolkit == Toolkit::Gtk4;
-        let number = if dialog { n::DIALOG } else { object.role };
+        let number = if dialog { n::DIALOG } else { own };
         let mut role = roles::mapped(number, above, object.states, !named.name.is_empty());
         if object.role == n::LANDMARK {
             role = object.attribute("xml-roles").and_then(roles::landmark).unwrap_or(role);
@@ -146,6 +147,13 @@ impl<'a> Building<'a> {
         }
         let mut states = s::mapped(object.states, role, picture.toolkit)
             | roles::inherent(object.role, role, object.states);
+        if !s::is_item(role) && takes_several(picture, object) {
+            states |= States::MULTISELECTABLE;
+        }
+        // A press on the header of a column sorts by it, or selects it.
+        if object.role == n::TABLE_COLUMN_HEADER && object.attribute("colindex").is_some() {
+            states |= States::ACTIONABLE;
+        }
         // A press on the first cell of a row chooses the row.
         if object.is(s::SELECTABLE) && object.attribute("colindex") == Some("1") {
             states |= States::ACTIONABLE;
@@ -406,6 +414,25 @@ fn opens(object: &Object, child: &Object) -> bool {
 }
 
 /// Roles of what opens over a window and belongs to something in it.
+/// Whether a list is one to choose from: the lines of others cannot be selected.
+fn takes_choices(picture: &Picture, object: &Object) -> bool {
+    let item = |&child: &usize| {
+        let child = &picture.objects[child];
+        child.role == n::LIST_ITEM && child.is(s::SELECTABLE)
+    };
+    object.role == n::LIST && object.children.iter().any(item)
+}
+
+/// Whether several of what stands in something may be chosen: Qt says so of each of them instead.
+fn takes_several(picture: &Picture, object: &Object) -> bool {
+    let says = |&child: &usize| picture.objects[child].is(s::MULTISELECTABLE);
+    let row = |&child: &usize| {
+        let child = &picture.objects[child];
+        child.role == n::TABLE_ROW && child.children.iter().any(says)
+    };
+    picture.toolkit == Toolkit::Qt && object.children.iter().any(|child| says(child) || row(child))
+}
+
 fn is_popup(number: u32) -> bool {
     matches!(number, n::MENU | n::POPUP_MENU | n::WINDOW | n::DIALOG)
 }
