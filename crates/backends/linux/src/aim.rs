@@ -115,6 +115,10 @@ impl LinuxDevice {
         let by_pointer = options.pointer && !by_action;
         if hit == Hit::Target && by_pointer {
             hit = self.held(Some(at), &window, &look).await?;
+            // The pointer alone goes from menu to menu; a press would close what its arrival has opened.
+            if matches!(hit, Hit::Held { .. }) && !options.press && self.is_of_the_open_bar(at) {
+                hit = Hit::Target;
+            }
         }
         let pointed = hit == Hit::Target && by_pointer;
         if pointed {

@@ -41,6 +41,11 @@ impl LinuxDevice {
         Ok(self.held_by(open))
     }
 
+    /// Whether an object is a menu of a bar of which another menu is open: that one takes the pointer from there.
+    pub(super) fn is_of_the_open_bar(&self, at: usize) -> bool {
+        self.last.as_ref().is_some_and(|last| of_the_open_bar(&last.picture, at))
+    }
+
     /// Closes a menu or list of the app that holds the pointer; false when none does, or it stays. While one does, a key
     /// reaches nothing else.
     pub(crate) async fn fold_popup(&mut self) -> Result<bool> {
@@ -115,6 +120,13 @@ fn modal_panel(picture: &Picture, at: usize) -> Option<usize> {
     (0..picture.objects.len()).filter(modal).find(beside)
 }
 
+fn of_the_open_bar(picture: &Picture, at: usize) -> bool {
+    let bar = chain(picture, at).get(1).copied();
+    let bar = bar.filter(|&bar| picture.objects[bar].role == role::MENU_BAR);
+    let open = open_beside(picture, Some(at));
+    bar.zip(open).is_some_and(|(bar, open)| chain(picture, open).contains(&bar))
+}
+
 /// An open pop-up that an object is not in: for one in a pop-up itself, one that was opened from there. Menus are no
 /// hindrance to the entries of those that they came from.
 fn open_beside(picture: &Picture, at: Option<usize>) -> Option<usize> {
@@ -174,6 +186,17 @@ mod tests {
         assert_eq!(open_beside(&picture, Some(9)), None, "an option of it");
         picture.objects[9].shown = false;
         assert_eq!(open_beside(&picture, Some(8)), None);
+    }
+
+    #[test]
+    fn an_open_menu_lets_the_pointer_go_to_the_other_menus_of_its_bar_only() {
+        let mut picture = picture();
+        assert!(of_the_open_bar(&picture, 5), "the next menu");
+        assert!(!of_the_open_bar(&picture, 8) && !of_the_open_bar(&picture, 6), "a button, a combo box");
+        assert!(!of_the_open_bar(&picture, 4), "what is in a menu is not in the bar");
+        // The menu is closed, the list of the combo box is open.
+        picture.objects[4].shown = false;
+        assert!(!of_the_open_bar(&picture, 5));
     }
 
     #[test]
