@@ -134,6 +134,30 @@ fn an_app_that_dies_while_it_is_read_is_lost_with_its_exit_code() {
     assert_eq!(app.log(), "did One\n");
 }
 
+/// GTK 4 does what a press is for 250 ms after it. By then the button may be another one, which a second press must not reach.
+#[test]
+fn a_button_that_turns_into_another_one_is_not_pressed_by_the_ref_of_the_first() {
+    if desktop(&[PYTHON]).is_none() {
+        return;
+    }
+    let world = World::new();
+    let log = world.path().join("log");
+    let read = world
+        .ok(&format!("open '{}' --private -i", our_app("widgets", &format!("4 {} turns", log.display()))));
+    let line = read.lines().find(|line| line.contains("button \"Save\"")).expect("a button");
+    let save = line.split_whitespace().next().unwrap();
+    // In one go: the second comes well within that time.
+    let press = |receipt: &str| {
+        format!(r#"{{"command":"press","input":{{"target":"{save}","receipt":"{receipt}"}}}}"#)
+    };
+    let steps = format!("[{},{}]", press("off"), press("on"));
+    let ran = world.run(&["batch", "--steps", &steps]);
+    failed(&ran, "STALE_REF", 1);
+    assert!(ran.err.contains("button \"Delete\""), "{ran:?}");
+    eventually("the first press is done", || std::fs::read_to_string(&log).is_ok_and(|log| !log.is_empty()));
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "clicked Save\n");
+}
+
 /// A program without windows, one with accessibility switched off in its toolkit, and one that ends at once.
 #[test]
 fn apps_that_never_register_are_given_up_and_ended() {
