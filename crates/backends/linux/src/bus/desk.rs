@@ -82,6 +82,12 @@ impl Desktop {
         Ok(Self { wire: Arc::new(Wire::connect(&address, true, left(until), listener).await?) })
     }
 
+    /// One over a bus that is there.
+    #[cfg(test)]
+    pub(crate) fn over(wire: Wire) -> Self {
+        Self { wire: Arc::new(wire) }
+    }
+
     /// Tells apps of this session that somebody listens: those that start without accessibility switch it on.
     ///
     /// # Errors

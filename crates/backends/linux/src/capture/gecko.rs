@@ -29,7 +29,7 @@ const INTERFACES: [Interfaces; 5] = [
 ];
 
 /// Roles that most of a page is made of.
-const COMMON: [u32; 14] = [
+pub(crate) const COMMON: [u32; 14] = [
     role::COLUMN_HEADER,
     role::HEADING,
     role::LABEL,
@@ -57,7 +57,7 @@ const CANONICAL: u32 = 1;
 ///
 /// # Errors
 /// When the app is gone or silent.
-pub(super) async fn roles(link: &Link, documents: &[String]) -> Result<HashMap<String, u32>, Fault> {
+pub(crate) async fn roles(link: &Link, documents: &[String]) -> Result<HashMap<String, u32>, Fault> {
     let asked = |document| COMMON.into_iter().map(move |role| (document, role));
     let asked: Vec<(&String, u32)> = documents.iter().flat_map(asked).collect();
     let calls: Vec<Call<'_>> = asked.iter().map(|&(document, role)| in_role(document, role)).collect();

@@ -1,7 +1,7 @@
 //! Capturing an app: what it says is read in few rounds ([`read`]), and made into a tree ([`tree`]).
 
 pub(crate) mod ask;
-mod gecko;
+pub(crate) mod gecko;
 mod once;
 pub(crate) mod read;
 pub(crate) mod tree;

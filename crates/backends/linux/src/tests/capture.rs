@@ -1,12 +1,17 @@
 //! Trees of what real apps once answered (`test_data/pictures`), and of a real app that runs now.
 
 use super::desktop;
+use crate::aim::chain;
 use crate::bus::{Addresses, Desktop, Link};
+use crate::capture::gecko;
 use crate::capture::read::read;
 use crate::capture::tree::{Where, build};
 use crate::ids::Ids;
 use crate::model::Picture;
+use crate::private::Private;
+use crate::roles::number;
 use crate::tables::Cells;
+use hashbrown::HashMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 use stickpin_tree::{Handle, States, Tree};
@@ -68,33 +73,87 @@ fn what_is_folded_away_is_hidden_and_what_left_is_not() {
     assert!(tree_of(&picture, &mut ids, &[ok]).hidden().is_empty());
 }
 
-/// A form of zenity is read, filled and sent through the interfaces of accessibility alone; what it prints is the truth.
+/// A form of zenity that is open.
+struct Form {
+    private: Private,
+    app: tokio::process::Child,
+    link: Link,
+    _desktop: Desktop,
+    _dir: tempfile::TempDir,
+}
+
+impl Form {
+    /// None, with a word, where there are no programs for it.
+    async fn open() -> Option<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        let private = desktop(dir.path()).await?;
+        let Some(zenity) = stickpin_programs::on_path(&["zenity"], std::env::var_os("PATH").as_deref())
+        else {
+            eprintln!("skipped: zenity is not installed");
+            return None;
+        };
+        let mut command = private.command(&zenity);
+        command.args([
+            "--forms",
+            "--title=Form",
+            "--text=Fill in",
+            "--add-entry=Name",
+            "--add-password=Secret",
+        ]);
+        let app = command.spawn().unwrap();
+        let addresses = Addresses { session: Some(private.bus.clone()), ..Addresses::default() };
+        let until = super::opening().until;
+        let desktop = Desktop::connect(&addresses, Box::new(|_| {}), until).await.unwrap();
+        let link = tokio::time::timeout(Duration::from_secs(20), async {
+            loop {
+                let running = desktop.running(until).await.unwrap();
+                if let Some(app) = running.iter().find(|app| app.windows == Some(1)) {
+                    break Link::to(&desktop, &app.bus, until).await.unwrap();
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        });
+        let link = link.await.expect("zenity registers");
+        Some(Self { private, app, link, _desktop: desktop, _dir: dir })
+    }
+
+    async fn end(mut self) {
+        self.app.start_kill().unwrap();
+        self.app.wait().await.unwrap();
+        let read = read(&self.link, &mut Cells::default()).await;
+        assert!(read.is_err(), "an app that is gone is not an empty one");
+        self.private.end().await.unwrap();
+    }
+}
+
+/// `GetMatches` by itself, on a toolkit that has it beside Firefox: what it says has a role is what says so itself, and that
+/// is all that has it.
+#[tokio::test]
+async fn what_has_a_role_is_told_in_one_question() {
+    let Some(form) = Form::open().await else { return };
+    let picture = read(&form.link, &mut Cells::default()).await.unwrap();
+    let window = picture.root().children[0];
+    let told = gecko::roles(&form.link, &[picture.objects[window].path.clone()]).await.unwrap();
+    let common = |role: u32| gecko::COMMON.contains(&role);
+    let below =
+        (0..picture.objects.len()).filter(|&at| at != window && chain(&picture, at).contains(&window));
+    let known: HashMap<String, u32> = below
+        .map(|at| (picture.objects[at].path.clone(), picture.objects[at].role))
+        .filter(|(_, role)| common(*role))
+        .collect();
+    assert_eq!(told, known);
+    let count = |role| told.values().filter(|told| **told == role).count();
+    assert!(count(number::PUSH_BUTTON) >= 2 && count(number::LABEL) >= 3, "{told:?}");
+    form.end().await;
+}
+
+/// A form of zenity is read through the interfaces of accessibility alone.
 #[tokio::test]
 async fn a_form_is_read_as_it_stands() {
-    let dir = tempfile::tempdir().unwrap();
-    let Some(mut private) = desktop(dir.path()).await else { return };
-    let Some(zenity) = stickpin_programs::on_path(&["zenity"], std::env::var_os("PATH").as_deref()) else {
-        eprintln!("skipped: zenity is not installed");
-        return;
-    };
-    let mut command = private.command(&zenity);
-    command.args(["--forms", "--title=Form", "--text=Fill in", "--add-entry=Name", "--add-password=Secret"]);
-    let mut app = command.spawn().unwrap();
-    let addresses = Addresses { session: Some(private.bus.clone()), ..Addresses::default() };
-    let until = super::opening().until;
-    let desktop = Desktop::connect(&addresses, Box::new(|_| {}), until).await.unwrap();
-    let link = tokio::time::timeout(Duration::from_secs(20), async {
-        loop {
-            let running = desktop.running(until).await.unwrap();
-            if let Some(app) = running.iter().find(|app| app.windows == Some(1)) {
-                break Link::to(&desktop, &app.bus, until).await.unwrap();
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    });
-    let link = link.await.expect("zenity registers");
+    let Some(form) = Form::open().await else { return };
+    let link = &form.link;
     let mut ids = Ids::default();
-    let tree = tree_of(&read(&link, &mut Cells::default()).await.unwrap(), &mut ids, &[]);
+    let tree = tree_of(&read(link, &mut Cells::default()).await.unwrap(), &mut ids, &[]);
     let fields: Vec<(&str, bool)> = tree
         .nodes()
         .filter(|n| n.role() == stickpin_tree::Role::TextBox)
@@ -105,7 +164,7 @@ async fn a_form_is_read_as_it_stands() {
     // The same app gives the same tree again, by value and by handles, once the window manager has given it the focus.
     let focused = tokio::time::timeout(Duration::from_secs(20), async {
         loop {
-            let tree = tree_of(&read(&link, &mut Cells::default()).await.unwrap(), &mut ids, &[]);
+            let tree = tree_of(&read(link, &mut Cells::default()).await.unwrap(), &mut ids, &[]);
             if tree.nodes().any(|n| n.is(States::FOCUSED)) {
                 break tree;
             }
@@ -113,9 +172,6 @@ async fn a_form_is_read_as_it_stands() {
         }
     });
     let tree = focused.await.expect("the first field gets the focus");
-    assert_eq!(tree, tree_of(&read(&link, &mut Cells::default()).await.unwrap(), &mut ids, &[]));
-    app.start_kill().unwrap();
-    app.wait().await.unwrap();
-    assert!(read(&link, &mut Cells::default()).await.is_err(), "an app that is gone is not an empty one");
-    private.end().await.unwrap();
+    assert_eq!(tree, tree_of(&read(link, &mut Cells::default()).await.unwrap(), &mut ids, &[]));
+    form.end().await;
 }

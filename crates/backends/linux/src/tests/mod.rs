@@ -3,8 +3,10 @@
 mod capture;
 mod display;
 mod life;
+mod looked;
 pub(crate) mod peer;
 mod private;
+mod speaker;
 mod window;
 
 use crate::display::{Address, X11};

@@ -232,9 +232,9 @@ impl App {
 }
 
 /// The name on the bus of the app that we play.
-const SENDER: &str = ":1.2";
+pub(super) const SENDER: &str = ":1.2";
 
-fn signal() -> zbus::Message {
+pub(super) fn signal() -> zbus::Message {
     let body = ("focused", 1_i32, 0_i32, zbus::Variant::from(0_i32));
     let signal = zbus::Message::signal("/a", "org.a11y.atspi.Event.Object", "StateChanged");
     signal.sender(SENDER).build(&body).unwrap()

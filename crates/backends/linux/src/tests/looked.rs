@@ -1,0 +1,120 @@
+//! What is asked of an element before it is pressed by its own action, and in which order (ADR 30): where it is, who it is,
+//! which actions it has, and then the press. On an app of ours, which wrote down what it was asked.
+
+use super::speaker::{Asked, FIRST, SECOND, Speaker};
+use crate::device::LinuxDevice;
+use std::time::Duration;
+use stickpin_kernel::device::{Action, AimOptions, CancellationToken, CaptureRequest, Captured, Device, Hit};
+use stickpin_tree::Handle;
+
+/// The app, a device that has read it, and its two buttons.
+async fn read(app: &Speaker) -> (LinuxDevice, std::sync::Arc<crate::events::Heard>, [Handle; 2]) {
+    let (mut device, heard) = app.device().await;
+    let Captured::Tree(tree) = device.capture(CaptureRequest::default()).await.unwrap() else {
+        panic!("nothing was stored")
+    };
+    let button = |name: &str| tree.nodes().find(|n| n.name() == name).and_then(|n| n.handle()).expect(name);
+    let buttons = [button("Save"), button("Other")];
+    app.asked();
+    (device, heard, buttons)
+}
+
+async fn name(device: &mut LinuxDevice, button: Handle) -> String {
+    let located = device.locate(button, &[]).await.unwrap().expect("it is there");
+    located.tree.node(located.node).name().to_owned()
+}
+
+async fn aim(device: &mut LinuxDevice, button: Handle) {
+    let aim = device.aim(button, AimOptions { pointer: true, press: true }).await.unwrap();
+    assert_eq!(aim.hit, Hit::Target);
+}
+
+async fn press(device: &mut LinuxDevice, button: Handle) {
+    let action = Action::press((50.0, 25.0), Some(button));
+    let performed = device.perform(&action, &CancellationToken::new()).await.unwrap();
+    assert!(performed.handled);
+}
+
+/// The place of the last time that an object was asked this.
+fn last(asked: &[Asked], path: &str, what: &str) -> usize {
+    let found = asked.iter().rposition(|(of, asked, _)| of == path && asked == what);
+    found.unwrap_or_else(|| panic!("{path} was not asked for {what}: {asked:?}"))
+}
+
+fn index(asked: &[Asked]) -> i32 {
+    asked[last(asked, FIRST, "DoAction")].2
+}
+
+#[tokio::test]
+async fn it_is_asked_where_it_is_then_who_then_what_it_does_and_is_pressed_by_that() {
+    let app = Speaker::start();
+    let (mut device, _, [save, _]) = read(&app).await;
+    app.becomes(|now| now.actions = vec!["win.undo", "click"]);
+    assert_eq!(name(&mut device, save).await, "Save");
+    aim(&mut device, save).await;
+    assert_eq!(name(&mut device, save).await, "Save");
+    press(&mut device, save).await;
+    let asked = app.asked();
+    let order = ["GetExtents", "Name", "GetActions", "DoAction"].map(|what| last(&asked, FIRST, what));
+    assert!(order.is_sorted(), "{asked:?}");
+    let order = ["GetExtents", "GetState", "GetActions"].map(|what| last(&asked, FIRST, what));
+    assert!(order.is_sorted(), "{asked:?}");
+    assert_eq!(index(&asked), 1, "the element's own action among those of the window");
+    // Each press is by what was answered for it.
+    app.becomes(|now| now.actions = vec!["click"]);
+    name(&mut device, save).await;
+    press(&mut device, save).await;
+    assert_eq!(index(&app.asked()), 0);
+    // Nor is an answer there for two of them.
+    app.becomes(|now| now.actions = vec!["win.undo", "click"]);
+    press(&mut device, save).await;
+    assert_eq!(index(&app.asked()), 1);
+}
+
+#[tokio::test]
+async fn what_was_asked_of_one_element_is_no_answer_for_another() {
+    let app = Speaker::start();
+    let (mut device, _, [save, other]) = read(&app).await;
+    app.becomes(|now| now.actions = vec!["win.undo", "click"]);
+    name(&mut device, save).await;
+    aim(&mut device, save).await;
+    app.asked();
+    press(&mut device, other).await;
+    let asked = app.asked();
+    assert!(last(&asked, SECOND, "GetActions") < last(&asked, SECOND, "DoAction"));
+    assert_eq!(asked[last(&asked, SECOND, "DoAction")].2, 0);
+}
+
+#[tokio::test]
+async fn what_signals_after_it_was_looked_at_is_looked_at_again() {
+    let app = Speaker::start();
+    let (mut device, heard, [save, _]) = read(&app).await;
+    name(&mut device, save).await;
+    aim(&mut device, save).await;
+    app.becomes(|now| now.name = "Delete".to_owned());
+    app.signals(&heard).await;
+    assert_eq!(name(&mut device, save).await, "Delete");
+}
+
+#[tokio::test]
+async fn what_was_looked_at_a_while_ago_is_looked_at_again() {
+    let app = Speaker::start();
+    let (mut device, _, [save, _]) = read(&app).await;
+    name(&mut device, save).await;
+    aim(&mut device, save).await;
+    // No toolkit signals everything.
+    app.becomes(|now| now.name = "Delete".to_owned());
+    tokio::time::sleep(Duration::from_millis(25)).await;
+    assert_eq!(name(&mut device, save).await, "Delete");
+}
+
+#[tokio::test]
+async fn an_act_of_another_command_does_not_begin_with_what_this_one_looked_at() {
+    let app = Speaker::start();
+    let (mut device, _, [save, _]) = read(&app).await;
+    name(&mut device, save).await;
+    aim(&mut device, save).await;
+    app.becomes(|now| now.name = "Delete".to_owned());
+    device.act_begins();
+    assert_eq!(name(&mut device, save).await, "Delete");
+}

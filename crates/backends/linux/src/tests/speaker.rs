@@ -1,0 +1,167 @@
+//! An app of two buttons that writes down what it is asked, in the order in which it is; and can change in between.
+
+use crate::bus::{Desktop, Link, Wire};
+use crate::device::LinuxDevice;
+use crate::events::Heard;
+use crate::screen::Screen;
+use crate::states as s;
+use std::os::unix::net::UnixListener;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use zbus::message::Type;
+use zbus::{Connection, Guid, Message, Variant, connection};
+
+/// What it is asked: the object, the question (of a property its name), the number that goes with it.
+pub(crate) type Asked = (String, String, i32);
+
+/// What the app is now.
+#[derive(Debug, Default)]
+pub(crate) struct Now {
+    /// What the first button is called.
+    pub(crate) name: String,
+    /// The actions of the first button.
+    pub(crate) actions: Vec<&'static str>,
+    pub(crate) asked: Vec<Asked>,
+}
+
+/// The app.
+pub(crate) struct Speaker {
+    dir: tempfile::TempDir,
+    now: Arc<Mutex<Now>>,
+    /// Those who are connected to it, the first first.
+    connected: Arc<Mutex<Vec<Connection>>>,
+}
+
+pub(crate) const FIRST: &str = "/first";
+pub(crate) const SECOND: &str = "/second";
+const WINDOW: &str = "/window";
+
+impl Speaker {
+    pub(crate) fn start() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(dir.path().join("app")).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let listener = tokio::net::UnixListener::from_std(listener).unwrap();
+        let now = Now { name: "Save".to_owned(), actions: vec!["click"], asked: Vec::new() };
+        let (now, connected) = (Arc::new(Mutex::new(now)), Arc::<Mutex<Vec<Connection>>>::default());
+        let (theirs, all) = (Arc::clone(&now), Arc::clone(&connected));
+        tokio::spawn(async move {
+            loop {
+                let stream = listener.accept().await.unwrap().0.into_std().unwrap();
+                let guid = Guid::generate();
+                let built = connection::Builder::unix_stream(stream).server(guid).p2p().build();
+                let (now, all) = (Arc::clone(&theirs), Arc::clone(&all));
+                tokio::spawn(async move {
+                    let connection = built.await.unwrap();
+                    let calls = zbus::MessageStream::from(&connection);
+                    all.lock().unwrap().push(connection.clone());
+                    answer(&connection, calls, &now).await;
+                });
+            }
+        });
+        Self { dir, now, connected }
+    }
+
+    async fn connect(&self, heard: Option<Arc<Heard>>) -> Wire {
+        let address = format!("unix:path={}", self.dir.path().join("app").display());
+        let hear = move |message: &crate::bus::Message| {
+            heard.iter().for_each(|heard| heard.hear(message));
+        };
+        Wire::connect(&address, false, Duration::from_secs(20), Box::new(hear)).await.unwrap()
+    }
+
+    /// A device that has it open, without a display.
+    pub(crate) async fn device(&self) -> (LinuxDevice, Arc<Heard>) {
+        let heard = Arc::new(Heard::new());
+        heard.state().app = super::peer::SENDER.to_owned();
+        let link = Link::over(self.connect(Some(Arc::clone(&heard))).await, None);
+        let desktop = Desktop::over(self.connect(None).await);
+        let screen = Screen::shared(None, false);
+        (LinuxDevice::new(desktop, link, Arc::clone(&heard), screen, "app".to_owned(), "linux:app"), heard)
+    }
+
+    /// Makes another thing of it.
+    pub(crate) fn becomes(&self, what: impl FnOnce(&mut Now)) {
+        what(&mut self.now.lock().unwrap());
+    }
+
+    /// What it was asked since this was called last.
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        std::mem::take(&mut self.now.lock().unwrap().asked)
+    }
+
+    /// It signals something, which has been heard when this comes back.
+    pub(crate) async fn signals(&self, heard: &Heard) {
+        let before = heard.state().changes;
+        let connected = self.connected.lock().unwrap().clone();
+        for connection in connected {
+            connection.send(&super::peer::signal()).await.unwrap();
+        }
+        heard.until(|heard| (heard.changes > before).then_some(())).await;
+    }
+}
+
+/// Answers until the other side has gone.
+async fn answer(connection: &Connection, mut calls: zbus::MessageStream, now: &Mutex<Now>) {
+    use zbus::export::futures_core::Stream;
+    let mut next = std::pin::pin!(&mut calls);
+    while let Some(Ok(call)) = std::future::poll_fn(|cx| next.as_mut().poll_next(cx)).await {
+        if call.message_type() != Type::MethodCall {
+            continue;
+        }
+        let reply = reply(&call, &mut now.lock().unwrap());
+        // A test that has ended hears nothing more.
+        if connection.send(&reply).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn reply(call: &Message, now: &mut Now) -> Message {
+    let header = call.header();
+    let path = header.path().map_or("", |path| path.as_str()).to_owned();
+    let member = header.member().map_or("", |member| member.as_str());
+    let (body, mut number) = (call.body(), -1);
+    let what = match member {
+        "Get" => body.deserialize::<(&str, &str)>().unwrap().1.to_owned(),
+        member => {
+            number = body.deserialize::<i32>().unwrap_or(-1);
+            member.to_owned()
+        }
+    };
+    now.asked.push((path.clone(), what.clone(), number));
+    let say = Message::method_return(&header);
+    let button = [FIRST, SECOND].contains(&path.as_str());
+    let children: &[&str] = match path.as_str() {
+        crate::bus::ROOT => &[WINDOW],
+        WINDOW => &[FIRST, SECOND],
+        _ => &[],
+    };
+    let name = match path.as_str() {
+        FIRST => now.name.as_str(),
+        SECOND => "Other",
+        _ => "Window",
+    };
+    let object = |path: &&str| (":1.2".to_owned(), zbus::ObjectPath::try_from(*path).unwrap().into_owned());
+    let built = match what.as_str() {
+        "Name" => say.build(&Variant::from(name)),
+        "Description" => say.build(&Variant::from("")),
+        "ChildCount" => say.build(&Variant::from(children.len() as i32)),
+        "GetChildren" => say.build(&children.iter().map(object).collect::<Vec<_>>()),
+        "GetRole" => say.build(&(if button { 43_u32 } else { 23 })),
+        "GetState" => say.build(&vec![(s::VISIBLE | s::SHOWING | s::ENABLED | s::SENSITIVE) as u32, 0_u32]),
+        "GetInterfaces" => {
+            let action = "org.a11y.atspi.Action";
+            let all = ["org.a11y.atspi.Accessible", "org.a11y.atspi.Component", action];
+            say.build(&all[..if button { 3 } else { 2 }].to_vec())
+        }
+        "GetExtents" => say.build(&((10_i32, if path == FIRST { 10_i32 } else { 60 }, 80_i32, 30_i32),)),
+        "GetActions" => {
+            let actions = if path == FIRST { now.actions.clone() } else { vec!["click"] };
+            say.build(&actions.into_iter().map(|name| (name, "", "")).collect::<Vec<_>>())
+        }
+        "DoAction" => say.build(&true),
+        _ => Message::error(&header, "org.freedesktop.DBus.Error.UnknownMethod").build(&"no"),
+    };
+    built.unwrap()
+}
