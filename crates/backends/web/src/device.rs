@@ -72,6 +72,8 @@ pub struct WebDevice {
     pub(crate) unseen: Unseen,
     /// What came along with the answers of the act that is under way.
     pub(crate) along: Along,
+    /// The input whose file chooser a press opened last; it need not be in the document.
+    pub(crate) chooser: Option<Handle>,
     /// Sessions of the tabs that were driven before this one, the latest last.
     pub(crate) trail: Vec<String>,
     /// The number of the tab that is driven.
@@ -109,6 +111,7 @@ impl WebDevice {
             evaluating: None,
             unseen: Unseen::default(),
             along: Along::default(),
+            chooser: None,
             trail: Vec::new(),
             number,
         }

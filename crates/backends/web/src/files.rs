@@ -2,7 +2,7 @@
 
 use crate::cdp::protocol::{DragEvent, InterceptFileChooser, ReleaseObject, SetFiles};
 use crate::device::{Place, WebDevice, gone};
-use crate::mouse::{or_dialog, unknown};
+use crate::mouse::{NONE, or_dialog, unknown};
 use crate::state::Chooser;
 use crate::tab::{Fault, expression};
 use serde::Deserialize;
@@ -47,18 +47,33 @@ fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
     files.iter().map(text).collect()
 }
 
+/// Whether the files arrived nobody can say: what is left of the input may have told its page.
+fn drawn_anew() -> Error {
+    Error::new(ErrorCode::ElementNotFound, "the input was drawn anew while it was given the files")
+        .hint("stickpin snapshot -i shows what came of it; then upload again")
+}
+
 impl WebDevice {
     pub(crate) async fn takes_files(&self, handle: Handle) -> Result<Option<FileInput>> {
         let Place { world, id } = self.placed(handle)?;
-        let takes: Option<Takes> = self.tab.call(&world, "fileInput", (id,)).await?;
+        let takes: Option<Takes> = self.tab.call(&world, "fileInput", (id, self.holds(handle))).await?;
         let Takes { id, multiple, directory, accept, holds } = takes.ok_or_else(gone)?;
         let input = Handle { scope: world.scope, id };
         Ok((id != 0).then_some(FileInput { input, multiple, directory, accept, holds }))
     }
 
+    /// Whether only its page may hold on to an input: it is the one whose file chooser was opened. Any other that is outside
+    /// of the document is what is left of one that was drawn anew.
+    fn holds(&self, input: Handle) -> bool {
+        self.chooser == Some(input)
+    }
+
     pub(crate) async fn upload(&mut self, target: Handle, files: &[PathBuf]) -> Result<Performed> {
         let files = paths(files)?;
         let Place { world, id } = self.placed(target)?;
+        if !self.tab.call::<bool>(&world, "expectFiles", (id, self.holds(target))).await? {
+            return Err(gone());
+        }
         let object = self.tab.object(&world, expression("nodeOf", (id,))?).await?;
         let object_id = object.ok_or_else(gone)?;
         let set = SetFiles { files, object_id: object_id.clone() };
@@ -71,7 +86,12 @@ impl WebDevice {
             Err(Fault::Dialog(_)) => return Ok(Performed { handled: true, ..Performed::default() }),
             Err(fault) => return Err(unknown(fault)),
         }
-        let value = match self.tab.call::<Option<Takes>>(&world, "fileInput", (id,)).await {
+        match self.tab.call::<bool>(&world, "filesTaken", NONE).await {
+            Ok(true) | Err(Fault::Dialog(_) | Fault::WorldGone) => {}
+            Ok(false) => return Err(unknown(drawn_anew())),
+            Err(fault) => return Err(unknown(fault)),
+        }
+        let value = match self.tab.call::<Option<Takes>>(&world, "fileInput", (id, true)).await {
             // Apps that take the files away at once leave nothing to be read back.
             Ok(takes) => takes.filter(|t| !t.holds.is_empty()),
             Err(Fault::Dialog(_) | Fault::WorldGone) => None,
@@ -135,7 +155,8 @@ impl WebDevice {
         let worlds = self.tab.worlds().await.map_err(unknown)?;
         let world = worlds.into_iter().find(|w| w.frame == frame).ok_or_else(|| unknown(gone()))?;
         let id = self.tab.number(&world, node).await.map_err(unknown)?;
-        Ok(Performed { chooser: Some(Handle { scope: world.scope, id }), ..performed })
+        self.chooser = Some(Handle { scope: world.scope, id });
+        Ok(Performed { chooser: self.chooser, ..performed })
     }
 
     /// Keeps file choosers from being shown, in every document; with `cancel` the page hears that nothing was chosen.
@@ -174,8 +195,7 @@ impl WebDevice {
                 return Ok(Performed { handled: true, ..Performed::default() });
             }
         }
-        let verdict: DropVerdict =
-            self.tab.call(&world, "dropVerdict", crate::mouse::NONE).await.map_err(unknown)?;
+        let verdict: DropVerdict = self.tab.call(&world, "dropVerdict", NONE).await.map_err(unknown)?;
         // Where the page does not want it the browser would open the file itself.
         let kind = if verdict.landed && verdict.taken { "drop" } else { "dragCancel" };
         or_dialog(self.tab.deliver(vec![self.tab.send(&event(kind))]).await)?;

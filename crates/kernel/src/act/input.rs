@@ -142,11 +142,7 @@ impl Cx {
             }
             let glance = ready.handle.filter(|_| which == Input::Only && how.hastens());
             match self.perform_and_glance(&action, &ready, glance).await {
-                Err(e) if stopped == 0 && e.details["stopped"] == true => {
-                    stopped += 1;
-                    let cancel = self.cancel.clone();
-                    self.device()?.settle(REST, &cancel).await?;
-                }
+                Err(e) if self.was_stopped(&e, &mut stopped).await? => {}
                 Err(e) if went_away(&e, &mut lost) => tracing::debug!(%target, "went away before the input"),
                 Err(e) => return Err(e),
                 Ok((performed, behind)) => {
@@ -155,6 +151,21 @@ impl Cx {
                 }
             }
         }
+    }
+
+    /// Whether the device stopped an input on its way to something else, so that it is worth trying once more: then what
+    /// moved has come to rest.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub(crate) async fn was_stopped(&mut self, e: &Error, stopped: &mut usize) -> Result<bool> {
+        if *stopped > 0 || e.details["stopped"] != true {
+            return Ok(false);
+        }
+        *stopped += 1;
+        let cancel = self.cancel.clone();
+        self.device()?.settle(REST, &cancel).await?;
+        Ok(true)
     }
 
     /// Sends one input. From its first event on a failure leaves open what became of it.

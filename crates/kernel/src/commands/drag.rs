@@ -39,7 +39,7 @@ impl Command for Drag {
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
         cx.foresee([&self.source, &self.destination])?;
-        let mut lost = 0;
+        let (mut stopped, mut lost) = (0, 0);
         let (source, destination) = loop {
             let (source, destination, to) = self.aimed(cx).await?;
             cx.before(&source).await?;
@@ -47,6 +47,7 @@ impl Command for Drag {
                 Action::Drag { from: source.point, source: source.handle, to, target: destination.handle };
             match cx.perform_on(&action, &source).await {
                 // One of the two was drawn anew after it was judged, and nothing was picked up.
+                Err(e) if cx.was_stopped(&e, &mut stopped).await? => {}
                 Err(e) if went_away(&e, &mut lost) => {}
                 Ok(performed) if !performed.handled => return Err(apart(&source, &destination)),
                 performed => break performed.map(|_| (source, destination))?,

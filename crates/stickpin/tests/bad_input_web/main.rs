@@ -4,6 +4,7 @@
 #![cfg(all(feature = "web", target_os = "linux"))]
 
 mod hostile;
+mod redrawn;
 mod site;
 mod tabs;
 mod waits;

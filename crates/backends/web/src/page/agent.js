@@ -49,7 +49,8 @@
 //   folded(id, [id], expanded)  -> Promise of whether it is closed
 //
 // Files (files.js)
-//   fileInput(id)               -> {id, multiple, directory, accept, holds: [{name, size, modified}]} | {} | null: gone
+//   fileInput(id, loose)        -> {id, multiple, directory, accept, holds: [{name, size, modified}]} | {} | null: gone
+//   expectFiles(id, loose), filesTaken() -> whether an input is still in use, and was when it got its files
 //   expectDrop(id), dropVerdict() -> {landed, taken, what}: what the last dragover of files reached
 //
 // Noticing (changes.js); signals go to the binding `__stickpinSignal`: {changed: count}, {said: text}, {press: verdict}
@@ -68,6 +69,6 @@ const wordsOf = id => {
 globalThis.__stickpin = Object.freeze({
   capture, locate, css, idOf, nodeOf, adoptRoot, rootsAsked, find, aim, glimpse, arrived, arrivedLook, frame, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
   clickVerdict, answered, pressed, pointerAt, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, scrolled, attrs, html, text,
-  opened, takesKeys, expectEscape, folded, fileInput, expectDrop, dropVerdict, changes,
+  opened, takesKeys, expectEscape, folded, fileInput, expectFiles, filesTaken, expectDrop, dropVerdict, changes,
   unchanged, uncollected, changed, settled, turn, tell, announcements,
 });

@@ -29,10 +29,34 @@ function insideControl(e, label) {
   return false;
 }
 
-/** The input for an element's files and what it takes and holds; {}: none. null: gone. An input that only its page holds on to, outside of the document, is there. */
-function fileInput(id) {
+let receiving = null;
+
+/** How long the page may take to hear of files that it was given: the browser looks at them first. */
+const HEARD_MS = 200;
+
+/** From now on it is watched whether an input is still in use when it gets files. false: gone. `loose`: it may be outside of the document. */
+function expectFiles(id, loose) {
   const e = nodeOf(id);
-  if (!e || (!$isConnected.call(e) && !(tagOf(e) === 'input' && e.type === 'file'))) return null;
+  const inUse = () => loose || $isConnected.call(e);
+  if (!e || !inUse()) return false;
+  // Its own page may take it out as soon as it hears of the files: this hears of them first.
+  receiving = new Promise(done => {
+    $listen.call(e, 'input', () => done(inUse()), { capture: true, once: true });
+    later(() => done(inUse()), HEARD_MS);
+  });
+  return true;
+}
+
+/** Resolves to whether the input that files were expected for was in use when it got them. */
+const filesTaken = () => receiving;
+
+/**
+ * The input for an element's files and what it takes and holds; {}: none. null: gone. `loose`: an input that only its page
+ * holds on to, outside of the document, is there.
+ */
+function fileInput(id, loose) {
+  const e = nodeOf(id);
+  if (!e || !(loose || $isConnected.call(e))) return null;
   const input = fileInputOf(e);
   if (!input || $matches.call(input, ':disabled')) return {};
   return {
