@@ -1,5 +1,6 @@
 //! Pages of ours in `fixtures/web/cases`: what stands in `data-expect` is what a capture must say of that element,
-//! and the browser's own tree must agree, but where `data-chrome` says why not.
+//! and the browser's own tree must agree, but where `data-chrome` says why not. `either`: what the browser says depends
+//! on when it looked first, as for two elements that own each other; on a busy machine that is while the page is read.
 
 use crate::harness::{AxNode, Page, documented, pages, root, serve_folder};
 use hashbrown::{HashMap, HashSet};
@@ -109,6 +110,9 @@ async fn pages_read_as_they_expect_and_as_the_browser_reads_them() {
             let role =
                 ours.map_or("", |n| if n.role() == Role::Clickable { "generic" } else { n.role().name() });
             if ours.is_none() && ax.role == "generic" && ax.name.is_empty() {
+                continue;
+            }
+            if ax.reason.as_deref() == Some("either") {
                 continue;
             }
             let mut compare = |what: &str, browser: &str, ours: &str| {
