@@ -2,6 +2,7 @@
 
 mod bench;
 mod codegen;
+mod dist;
 mod flows;
 mod lint;
 mod run;
@@ -30,6 +31,7 @@ fn cli() -> Command {
         .subcommand(Command::new("codegen").about("Write the generated files").arg(
             Arg::new("check").long("check").action(ArgAction::SetTrue).help("Fail when one is not current"),
         ))
+        .subcommand(Command::new("dist").about("Build what is shipped: one file that needs no library of the system"))
         .subcommand(
             Command::new("bench")
                 .about("Measure the shipped binary; medians, no verdicts")
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
         Some(("test", _)) => test::test(),
         Some(("lint", _)) => lint::lint(),
         Some(("codegen", m)) => codegen::codegen(m.get_flag("check")),
+        Some(("dist", _)) => dist::dist(),
         Some(("bench", m)) => bench::bench(&bench::Options {
             peers: m.get_flag("peers"),
             write: m.get_flag("write"),

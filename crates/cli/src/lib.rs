@@ -107,10 +107,9 @@ fn words_of(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>> {
 }
 
 fn call(request: &Request, options: &Options, env: &Env, streams: &mut Streams<'_>) -> u8 {
-    let connected =
-        place(options, env).and_then(|place| Connection::find_or_start(&place, &daemon::start(env)));
-    match connected {
-        Ok(mut connection) => streams.respond(&connection.call(request), options.json),
+    let ran = place(options, env).and_then(|place| Connection::run(&place, &daemon::start(env), request));
+    match ran {
+        Ok(response) => streams.respond(&response, options.json),
         Err(error) => streams.fail(&request.command, error, options.json),
     }
 }

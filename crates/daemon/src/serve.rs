@@ -247,7 +247,8 @@ impl Peer {
     }
 
     fn welcome(&self, hello: &Hello) -> Welcome {
-        let verdict = Welcome::verdict(rpc::PROTOCOL, rpc::VERSION, hello, self.daemon.busy());
+        let ours = (rpc::PROTOCOL, rpc::VERSION);
+        let verdict = Welcome::verdict(ours, self.daemon.place.state_dir(), hello, self.daemon.busy());
         if verdict == Verdict::Replace {
             tracing::info!(version = hello.version, "a newer client starts another daemon");
             self.daemon.going.cancel();
@@ -344,7 +345,7 @@ fn going() -> Error {
 fn not_welcome(verdict: Option<Verdict>) -> Error {
     let why = match verdict {
         None => "call before hello",
-        Some(_) => "the versions do not fit, as the answer to hello said",
+        Some(_) => "the versions or the state dirs do not fit, as the answer to hello said",
     };
     Error::new(ErrorCode::ProtocolMismatch, why)
 }

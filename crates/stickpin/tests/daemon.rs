@@ -140,6 +140,27 @@ fn a_client_of_an_older_protocol_is_refused_and_may_still_ask_and_stop() {
 }
 
 #[test]
+fn a_call_that_comes_along_with_hello_is_run_by_the_daemon_that_was_meant_and_by_no_other() {
+    let world = World::new();
+    world.run(ASK);
+    let ours = std::fs::canonicalize(world.state_dir()).unwrap();
+    for (meant, verdict, sessions) in [("/elsewhere".as_ref(), "refuse", 0), (ours.as_path(), "serve", 1)] {
+        let mut raw = world.raw();
+        let hello =
+            json!({"protocol": 1, "version": env!("CARGO_PKG_VERSION"), "stateDir": meant.to_str().unwrap()});
+        let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "hello", "params": hello});
+        let open = request("open", json!({"what": "sim:shop"}));
+        let open = json!({"jsonrpc": "2.0", "id": 2, "method": "call", "params": open});
+        raw.write(format!("{hello}\n{open}\n").as_bytes());
+        assert_eq!(raw.answer()["result"]["verdict"], verdict, "{}", meant.display());
+        let opened = raw.answer();
+        assert_eq!(opened["result"]["ok"] == true, sessions == 1, "{opened}");
+        let status = raw.ask("status", Value::Null);
+        assert_eq!(status["result"]["sessions"].as_array().map(Vec::len), Some(sessions), "{status}");
+    }
+}
+
+#[test]
 fn a_busy_daemon_of_another_protocol_is_left_alone() {
     let world = World::new();
     let daemon = world.state_dir().join("daemon");
@@ -157,7 +178,9 @@ fn a_busy_daemon_of_another_protocol_is_left_alone() {
         let welcome =
             json!({"protocol": 0, "version": "0.0.1", "pid": 7, "stateDir": state_dir, "verdict": "refuse"});
         raw.send(&json!({"jsonrpc": "2.0", "id": hello["id"], "result": welcome}));
-        assert_eq!(raw.answer(), Value::Null, "nothing was sent to it");
+        // It came along with hello, and is refused where that was.
+        assert_eq!(raw.answer()["method"], "call");
+        assert_eq!(raw.answer(), Value::Null, "and nothing more was sent to it");
     });
     let ran = world.run(ASK);
     assert_eq!(ran.code, 8);

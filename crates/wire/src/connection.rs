@@ -2,7 +2,9 @@
 
 use crate::frame::{Frame, Frames, encode};
 use crate::place::Place;
-use crate::rpc::{Answer, Hello, Message, Status, Stop, Stopping, Verdict, Welcome, method};
+use crate::rpc::{
+    Answer, Hello, Message, PROTOCOL, Status, Stop, Stopping, VERSION, Verdict, Welcome, method,
+};
 use crate::start::Start;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -42,11 +44,31 @@ impl Connection {
     /// # Errors
     /// `DAEMON_UNREACHABLE` when it cannot be started or does not answer, `PROTOCOL_MISMATCH`, `IO`.
     pub fn find_or_start(place: &Place, start: &Start) -> Result<Self> {
+        Self::welcomed(place, start, None).map(|(connection, _)| connection)
+    }
+
+    /// Does so and runs one command, which goes out together with `hello`: a daemon answers that before it runs anything,
+    /// and what is not meant for it, it refuses. So where no answer to `hello` came, nothing was run.
+    ///
+    /// # Errors
+    /// As [`Connection::find_or_start`]; nothing was run then.
+    pub fn run(place: &Place, start: &Start, request: &Request) -> Result<Response> {
+        let (mut connection, call) = Self::welcomed(place, start, Some(request))?;
+        Ok(match call {
+            Some(id) => connection.response(&id, request),
+            None => connection.call(request),
+        })
+    }
+
+    /// A connection that serves calls, and the number of the one that was sent along.
+    fn welcomed(place: &Place, start: &Start, along: Option<&Request>) -> Result<(Self, Option<Value>)> {
         for _ in 0..ATTEMPTS {
-            match Self::connect(place) {
-                Ok(connection) => match connection.welcome.verdict {
-                    Verdict::Serve => return Ok(connection),
-                    Verdict::Refuse => return Err(connection.welcome.mismatch(&Hello::ours())),
+            match Self::connect(place, along) {
+                Ok((connection, call)) => match connection.welcome.verdict {
+                    Verdict::Serve => return Ok((connection, call)),
+                    Verdict::Refuse => {
+                        return Err(connection.welcome.mismatch(&Hello::ours(place.state_dir())));
+                    }
                     Verdict::Replace => {}
                 },
                 Err(Missing::Wrong(error)) => return Err(error),
@@ -69,23 +91,33 @@ impl Connection {
     /// # Errors
     /// `DAEMON_UNREACHABLE` when it does not answer, `IO`.
     pub fn find(place: &Place) -> Result<Option<Self>> {
-        match Self::connect(place) {
-            Ok(connection) => Ok(Some(connection)),
+        match Self::connect(place, None) {
+            Ok((connection, _)) => Ok(Some(connection)),
             Err(Missing::Nobody) => Ok(None),
             Err(Missing::Wrong(error)) => Err(error),
         }
     }
 
-    fn connect(place: &Place) -> std::result::Result<Self, Missing> {
+    fn connect(
+        place: &Place,
+        along: Option<&Request>,
+    ) -> std::result::Result<(Self, Option<Value>), Missing> {
         let stream = UnixStream::connect(place.socket()).map_err(|e| match e.kind() {
             ErrorKind::NotFound | ErrorKind::ConnectionRefused => Missing::Nobody,
             _ => Missing::Wrong(stickpin_kernel::io_error("connect to", place.socket(), &e)),
         })?;
         // Only sets an option of a socket that is open.
         stream.set_read_timeout(Some(HELLO_TIMEOUT)).map_err(|e| lost(&e))?;
-        let (frames, hello) = (Frames::default(), Hello::ours());
+        let (frames, hello) = (Frames::default(), Hello::ours(place.state_dir()));
         let mut connection = Self { stream, frames, last_id: 0, welcome: placeholder() };
-        let answer: Result<Answer<Welcome>, io::Error> = connection.exchange(method::HELLO, &hello);
+        let (id, mut out) = connection.message(method::HELLO, &hello);
+        let call = along.map(|request| {
+            let (id, message) = connection.message(method::CALL, request);
+            out.extend(message);
+            id
+        });
+        let answer: Result<Answer<Welcome>, io::Error> =
+            connection.stream.write_all(&out).and_then(|()| connection.receive(&id));
         let answer = answer.map_err(|e| match e.kind() {
             // The daemon was just going and never read the frame.
             ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Missing::Nobody,
@@ -97,7 +129,7 @@ impl Connection {
             return Err(Missing::Wrong(foreign(place, &connection.welcome)));
         }
         connection.stream.set_read_timeout(None).map_err(|e| lost(&e))?;
-        Ok(connection)
+        Ok((connection, call))
     }
 
     /// Who answered.
@@ -108,7 +140,16 @@ impl Connection {
 
     /// Runs one command. That the connection broke is an answer too: `dispatched` is then unknown.
     pub fn call(&mut self, request: &Request) -> Response {
-        let answer: io::Result<Answer<Response>> = self.exchange(method::CALL, request);
+        let (id, message) = self.message(method::CALL, request);
+        match self.stream.write_all(&message) {
+            Ok(()) => self.response(&id, request),
+            Err(_) => failed(&request.command, request.session.clone(), ended(&request.command)),
+        }
+    }
+
+    /// The response of a call that was sent.
+    fn response(&mut self, id: &Value, request: &Request) -> Response {
+        let answer: io::Result<Answer<Response>> = self.receive(id);
         let error = match answer {
             Ok(answer) => match taken(answer) {
                 Ok(response) => return response,
@@ -175,21 +216,33 @@ impl Connection {
         method: &str,
         params: &P,
     ) -> io::Result<Answer<R>> {
+        let (id, message) = self.message(method, params);
+        self.stream.write_all(&message)?;
+        self.receive(&id)
+    }
+
+    /// The next message: its number and its bytes.
+    fn message<P: Serialize>(&mut self, method: &str, params: &P) -> (Value, Vec<u8>) {
         self.last_id += 1;
         let id = Value::from(self.last_id);
-        self.stream.write_all(&encode(&Message::new(id.clone(), method, params)))?;
+        let bytes = encode(&Message::new(id.clone(), method, params));
+        (id, bytes)
+    }
+
+    fn receive<R: DeserializeOwned>(&mut self, id: &Value) -> io::Result<Answer<R>> {
         loop {
             let line = self.read_frame()?;
             let answer: Answer<R> = serde_json::from_slice(&line)?;
-            // Null: the daemon could not read the id, and only one message is under way.
-            if answer.id == id || answer.id.is_null() {
+            // Null: the daemon could not read the id, and what was asked first is answered first.
+            if answer.id == *id || answer.id.is_null() {
                 return Ok(answer);
             }
         }
     }
 
     fn read_frame(&mut self) -> io::Result<Vec<u8>> {
-        let mut buf = [0; 32 << 10];
+        // Most answers are short, and each page of this is one that the process has to be given first.
+        let mut buf = [0; 8 << 10];
         loop {
             match self.frames.next_frame() {
                 Some(Frame::Line(line)) => return Ok(line),
@@ -242,7 +295,7 @@ pub(crate) fn ended(command: &str) -> Error {
 }
 
 fn placeholder() -> Welcome {
-    let Hello { protocol, version } = Hello::ours();
+    let (protocol, version) = (PROTOCOL, VERSION.to_owned());
     Welcome { protocol, version, pid: 0, state_dir: Default::default(), verdict: Verdict::Refuse }
 }
 

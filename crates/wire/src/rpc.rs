@@ -9,11 +9,12 @@
 //! | `stop` | [`Stop`] | [`Stopping`] |
 //!
 //! `hello`, `status` and `stop` keep their form in every version, so that any client can look at any daemon and end
-//! it. `call` is served only to a connection that was welcomed with [`Verdict::Serve`].
+//! it. `call` is served only to a connection that was welcomed with [`Verdict::Serve`], and `hello` is answered before
+//! anything that follows it is read: so a call may be sent along with it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use stickpin_kernel::{Error, ErrorCode};
 
 /// The version of `call`; it grows when a request or response changes so that an older peer would misread it.
@@ -126,13 +127,17 @@ pub struct Hello {
     pub protocol: u32,
     /// The client's [`VERSION`].
     pub version: String,
+    /// The state dir whose daemon is meant: one of another serves no calls, so that a call may follow `hello` before that
+    /// is answered. None: whichever answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_dir: Option<PathBuf>,
 }
 
 impl Hello {
-    /// This program.
+    /// This program, which means the daemon of this state dir.
     #[must_use]
-    pub fn ours() -> Self {
-        Self { protocol: PROTOCOL, version: VERSION.to_owned() }
+    pub fn ours(state_dir: &Path) -> Self {
+        Self { protocol: PROTOCOL, version: VERSION.to_owned(), state_dir: Some(state_dir.to_owned()) }
     }
 }
 
@@ -165,9 +170,17 @@ pub enum Verdict {
 }
 
 impl Welcome {
-    /// Decides how a daemon of `protocol` and `version` meets a client.
+    /// Decides how a daemon of `protocol` and `version`, which serves `state_dir`, meets a client.
     #[must_use]
-    pub fn verdict(protocol: u32, version: &str, client: &Hello, busy: bool) -> Verdict {
+    pub fn verdict(
+        (protocol, version): (u32, &str),
+        state_dir: &Path,
+        client: &Hello,
+        busy: bool,
+    ) -> Verdict {
+        if client.state_dir.as_ref().is_some_and(|meant| meant != state_dir) {
+            return Verdict::Refuse;
+        }
         let newer = (client.protocol, order(&client.version)) > (protocol, order(version));
         match (client.protocol == protocol, newer, busy) {
             (_, true, false) => Verdict::Replace,
@@ -258,7 +271,8 @@ mod tests {
 
     #[test]
     fn a_newer_client_replaces_an_idle_daemon_and_never_a_busy_one() {
-        let hello = |protocol, version: &str| Hello { protocol, version: version.to_owned() };
+        let hello =
+            |protocol, version: &str| Hello { protocol, version: version.to_owned(), state_dir: None };
         for (client, busy, expected) in [
             (hello(3, "1.9.0"), false, Verdict::Serve),
             (hello(3, "1.10.0"), false, Verdict::Replace),
@@ -268,7 +282,12 @@ mod tests {
             (hello(4, "2.0.0"), true, Verdict::Refuse),
             (hello(2, "1.0.0"), false, Verdict::Refuse),
         ] {
-            assert_eq!(Welcome::verdict(3, "1.9.0", &client, busy), expected, "{client:?} busy={busy}");
+            let verdict = |client| Welcome::verdict((3, "1.9.0"), Path::new("/here"), client, busy);
+            assert_eq!(verdict(&client), expected, "{client:?} busy={busy}");
+            let here = Hello { state_dir: Some("/here".into()), ..client.clone() };
+            assert_eq!(verdict(&here), expected, "{client:?} busy={busy}");
+            let elsewhere = Hello { state_dir: Some("/there".into()), ..client.clone() };
+            assert_eq!(verdict(&elsewhere), Verdict::Refuse, "another daemon was meant");
         }
     }
 
@@ -281,7 +300,7 @@ mod tests {
             state_dir: "/s".into(),
             verdict: Verdict::Refuse,
         };
-        let error = welcome.mismatch(&Hello { protocol: 2, version: "0.2.0".into() });
+        let error = welcome.mismatch(&Hello { protocol: 2, version: "0.2.0".into(), state_dir: None });
         assert_eq!(error.code, ErrorCode::ProtocolMismatch);
         assert!(error.message.contains("0.1.0") && error.message.contains("0.2.0"), "{error}");
         assert!(error.hint.contains("daemon stop --force"), "{}", error.hint);

@@ -12,7 +12,8 @@ mod table;
 mod web;
 
 use crate::Result;
-use crate::run::{cargo, output, root, run, target_dir};
+use crate::dist::{self, Built};
+use crate::run::{output, root, target_dir};
 use measure::{Stickpin, median, timed};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -48,20 +49,18 @@ pub enum Part {
 /// Builds the shipped binary and measures it.
 pub fn bench(options: &Options) -> Result {
     let target = target_dir()?;
-    let binary = match &options.binary {
-        Some(binary) => binary.clone(),
-        None => {
-            run(&mut cargo(&["build", "--profile", "dist", "--package", "stickpin"]))?;
-            target.join("dist").join("stickpin")
-        }
+    let built = match &options.binary {
+        Some(binary) => Built { binary: binary.clone(), linked: "given" },
+        None => dist::build()?,
     };
+    let binary = &built.binary;
     let server = page::Server::start()?;
     let peer = options.peers.then(|| peer::Peer::fetch(&target.join("peers"))).transpose()?;
     let mut table = Table::new(peer.as_ref().map(peer::Peer::version));
-    let ours = Stickpin::new(&binary, &target.join("bench-state"))?;
+    let ours = Stickpin::new(binary, &target.join("bench-state"))?;
     let peers = options.peers.then(|| target.join("peers"));
     if options.only.is_none() {
-        own(&mut table, &ours, &binary, options.runs)?;
+        own(&mut table, &ours, binary, options.runs)?;
     }
     let wanted = |part| options.only.is_none_or(|only| only == part);
     if wanted(Part::Web) {
@@ -80,7 +79,7 @@ pub fn bench(options: &Options) -> Result {
     if let Some(peer) = &peer {
         peer.run(&["close"])?;
     }
-    let text = table.render(&machine()?);
+    let text = table.render(&format!("{}; {} binary", machine()?, built.linked));
     println!("{text}");
     if options.write {
         let file = root().join("docs").join("bench.md");

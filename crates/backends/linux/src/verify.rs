@@ -169,15 +169,16 @@ impl Again {
         handle: Handle,
         context: &[Handle],
     ) -> Option<Self> {
-        let mut parents: HashMap<usize, usize> = HashMap::new();
-        let mut by_path: HashMap<&str, usize> = HashMap::new();
-        for (at, object) in picture.objects.iter().enumerate() {
-            by_path.insert(&object.path, at);
-            for &child in &object.children {
-                parents.entry(child).or_insert(at);
-            }
-        }
-        let find = |h: Handle| by_path.get(path(h)?).copied().filter(|&at| picture.objects[at].shown);
+        // What is no child of anything, the app, lies above all the rest; its own place says so.
+        let above = aim::parents(picture);
+        let find = |h: Handle| {
+            let path = path(h)?;
+            picture
+                .objects
+                .iter()
+                .position(|object| object.path == path)
+                .filter(|&at| picture.objects[at].shown)
+        };
         let target = find(handle)?;
         let mut again = Self { objects: Vec::new(), above: HashSet::new() };
         let mut seen = HashSet::new();
@@ -193,7 +194,7 @@ impl Again {
                 } else if seen.insert(at) {
                     again.objects.push(at);
                 }
-                here = parents.get(&at).copied();
+                here = (at != 0).then_some(above[at]);
             }
         }
         (again.objects.len() <= MOST).then_some(again)
@@ -266,7 +267,10 @@ impl Again {
             }
             if place != 0 && !told {
                 questions.add(at, Ask::States);
-                questions.add(at, Ask::Role);
+                // GTK 4: "cannot be changed once set" (`GtkAccessible:accessible-role`).
+                if link.toolkit != Toolkit::Gtk4 {
+                    questions.add(at, Ask::Role);
+                }
             }
             if object.text.as_ref().is_some_and(|text| text.len() <= CHARACTERS) {
                 questions.add(at, Ask::Text);

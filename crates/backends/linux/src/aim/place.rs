@@ -50,7 +50,7 @@ pub(super) struct Placed {
 }
 
 /// What each object lies in; 0, the app, for those that lie in nothing.
-pub(super) fn parents(picture: &Picture) -> Vec<usize> {
+pub(crate) fn parents(picture: &Picture) -> Vec<usize> {
     let mut above = vec![0; picture.objects.len()];
     for (parent, object) in picture.objects.iter().enumerate() {
         for &child in &object.children {

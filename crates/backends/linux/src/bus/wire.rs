@@ -3,6 +3,9 @@
 //! Calls go out in batches and are answered while the next are still being sent: over one socket an app answers a
 //! thousand questions in the time of fifty that wait for each other. Answers and signals are taken in by one task, in
 //! the order in which the app sent them, so an answer proves that what was signalled before it has been heard.
+//!
+//! What is asked in the same moment is written in one go, whoever asks: an app takes in what has come before it goes on
+//! drawing, and one that draws answers later (ADR 35).
 
 use super::Fault;
 use super::body::{Call, Message};
@@ -17,6 +20,9 @@ use zbus::export::futures_core::Stream;
 use zbus::message::Type;
 use zbus::{Connection, MessageStream, connection};
 
+/// How long the other side may read nothing of what is written to it.
+const WRITING: Duration = Duration::from_secs(2);
+
 /// Who hears the signals of a connection, in their order. Called by the task that reads: it must not wait.
 pub(crate) type Listener = Box<dyn Fn(&Message) + Send + Sync>;
 
@@ -26,17 +32,23 @@ pub(crate) struct Wire {
     shared: Arc<Shared>,
     connection: Connection,
     reader: tokio::task::JoinHandle<()>,
+    writer: tokio::task::JoinHandle<()>,
 }
 
 impl Drop for Wire {
     fn drop(&mut self) {
         self.reader.abort();
+        self.writer.abort();
     }
 }
 
 #[derive(Debug, Default)]
 struct Shared {
     waiting: Mutex<Waiting>,
+    /// What is to be written next, in the order in which it was asked.
+    outbox: Mutex<Vec<zbus::Message>>,
+    /// Something was put there.
+    posted: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -50,6 +62,12 @@ impl Shared {
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         // Nothing panics while it is held; if something did, the state would still be whole.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has messages written with whatever else is posted until the writer comes to it.
+    fn post(&self, messages: &[Result<zbus::Message, Fault>]) {
+        lock(&self.outbox).extend(messages.iter().flatten().cloned());
+        self.posted.notify_one();
     }
 
     fn close(&self, why: &str) {
@@ -103,7 +121,8 @@ impl Wire {
         let shared = Arc::new(Shared::default());
         let stream = MessageStream::from(&connection);
         let reader = tokio::spawn(read_all(stream, Arc::clone(&shared), listener));
-        Self { shared, connection, reader }
+        let writer = tokio::spawn(write_all(connection.clone(), Arc::clone(&shared)));
+        Self { shared, connection, reader, writer }
     }
 
     /// Our name on the bus; empty for a connection to an app.
@@ -155,29 +174,15 @@ impl Wire {
         };
         let failed = match closed {
             Some(why) => Some(Fault::Closed(why)),
-            None => match timeout(patience, self.send(&messages)).await {
-                Ok(Ok(())) => self.collect(&batch, patience).await,
-                Ok(Err(e)) => {
-                    self.shared.close(&e.to_string());
-                    Some(Fault::Closed(e.to_string()))
-                }
-                Err(_) => {
-                    // Half a message may have been written: nothing can be said on this connection any more.
-                    self.shared.close("it reads nothing that is written to it");
-                    Some(Fault::Silent(patience.as_millis()))
-                }
-            },
+            None => {
+                self.shared.post(&messages);
+                self.collect(&batch, patience).await
+            }
         };
         drop(forget);
         let mut answers = lock(&batch.answers);
         let failed = failed.unwrap_or(Fault::Silent(patience.as_millis()));
         answers.slots.drain(..).map(|slot| slot.unwrap_or_else(|| Err(failed.clone()))).collect()
-    }
-
-    /// Writes them all at once: who reads them is woken once.
-    async fn send(&self, messages: &[Result<zbus::Message, Fault>]) -> zbus::Result<()> {
-        let messages: Vec<zbus::Message> = messages.iter().flatten().cloned().collect();
-        self.connection.send_all(&messages).await
     }
 
     /// Waits for the answers of a batch; why some are missing, if some are.
@@ -229,6 +234,27 @@ impl Drop for Forget<'_> {
     }
 }
 
+/// Writes what is posted, all that there is at once, until nobody reads it any more.
+///
+/// A task of its own: it comes to it when who posts waits for an answer, and a half-written message is finished, whoever
+/// has given up waiting meanwhile.
+async fn write_all(connection: Connection, shared: Arc<Shared>) {
+    let why = loop {
+        let messages = std::mem::take(&mut *lock(&shared.outbox));
+        if messages.is_empty() {
+            shared.posted.notified().await;
+            continue;
+        }
+        match timeout(WRITING, connection.send_all(&messages)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(e)) => break e.to_string(),
+            // Half a message may have been written: nothing can be said on this connection any more.
+            Err(_) => break "it reads nothing that is written to it".to_owned(),
+        }
+    };
+    shared.close(&why);
+}
+
 /// Reads until the other side closes the connection.
 async fn read_all(mut stream: MessageStream, shared: Arc<Shared>, listener: Listener) {
     let why = loop {
@@ -259,5 +285,36 @@ fn received(shared: &Shared, listener: &Listener, message: zbus::Message) {
                 batch.done.notify_one();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::Args;
+    use crate::tests::peer::App;
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::Poll;
+
+    #[tokio::test]
+    async fn what_is_asked_in_the_same_moment_is_written_in_one_go_whoever_gives_up_waiting() {
+        let app = App::start();
+        let wire = app.connect(Box::new(|_| {})).await;
+        let call = Call { path: "/a", interface: "a.b", member: "C", args: Args::new() };
+        let patience = Duration::from_secs(5);
+        let mut second = pin!(wire.call(None, &call, patience));
+        {
+            let mut first = pin!(wire.call(None, &call, patience));
+            std::future::poll_fn(|cx| {
+                assert!(first.as_mut().poll(cx).is_pending() && second.as_mut().poll(cx).is_pending());
+                Poll::Ready(())
+            })
+            .await;
+            assert_eq!(lock(&wire.shared.outbox).len(), 2, "nothing is written while there is more to ask");
+        }
+        assert_eq!(second.await.map(drop), Err(Fault::Unknown));
+        assert!(lock(&wire.shared.outbox).is_empty());
+        assert_eq!(app.calls(), 2);
     }
 }

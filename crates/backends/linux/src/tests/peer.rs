@@ -180,7 +180,7 @@ impl App {
         Self { dir, state }
     }
 
-    async fn connect(&self, listener: Listener) -> Wire {
+    pub(crate) async fn connect(&self, listener: Listener) -> Wire {
         let address = format!("unix:path={}", self.dir.path().join("app").display());
         Wire::connect(&address, false, Duration::from_secs(3), listener).await.unwrap()
     }

@@ -1,0 +1,62 @@
+//! `cargo xtask dist`: the binary that is shipped: one file that needs no library of the system (ADR 35).
+
+use crate::Result;
+use crate::run::{cargo, on_path, output, run, target_dir};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What it is linked for.
+const TARGET: &str = "x86_64-unknown-linux-musl";
+
+/// What compiles the C of the allocator for that; either will do.
+const COMPILERS: &[&str] = &["musl-gcc", "x86_64-linux-musl-gcc"];
+
+/// A binary in the profile that is shipped.
+pub struct Built {
+    pub binary: PathBuf,
+    /// How it is linked, in a word.
+    pub linked: &'static str,
+}
+
+/// Builds it, shows that it runs, and says where it lies.
+pub fn dist() -> Result {
+    if let Some(lack) = lack()? {
+        return Err(lack);
+    }
+    let built = build()?;
+    output(Command::new(&built.binary).arg("demo"))?;
+    println!("{}", built.binary.display());
+    Ok(())
+}
+
+/// Builds it; where the machine cannot link it so, as any other program here, with a word.
+pub fn build() -> Result<Built> {
+    let profile = ["build", "--profile", "dist", "--package", "stickpin"];
+    let target = target_dir()?;
+    let at = |dir: &Path| dir.join("dist").join("stickpin");
+    match lack()? {
+        None => {
+            run(&mut cargo(&[&profile[..], &["--target", TARGET]].concat()))?;
+            Ok(Built { binary: at(&target.join(TARGET)), linked: "static" })
+        }
+        Some(lack) => {
+            eprintln!("xtask: not linked as it is shipped: {lack}");
+            run(&mut cargo(&profile))?;
+            Ok(Built { binary: at(&target), linked: "dynamic" })
+        }
+    }
+}
+
+/// What linking it needs and is not there.
+fn lack() -> Result<Option<String>> {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        return Ok(Some(format!("it is built on x86-64 Linux, for {TARGET}")));
+    }
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let libraries = output(Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]))?;
+    if !Path::new(libraries.trim()).is_dir() {
+        return Ok(Some(format!("rustup target add {TARGET}")));
+    }
+    let compiled = COMPILERS.iter().any(|compiler| on_path(compiler));
+    Ok((!compiled).then(|| format!("{} is missing: apt install musl-tools", COMPILERS[0])))
+}
