@@ -1,6 +1,7 @@
 //! Presses, drags and wheels with the pointer.
 
 use crate::aim::Sight;
+use crate::bus::{Fault, Link};
 use crate::device::LinuxDevice;
 use crate::display::{Window, X11, button_number};
 use crate::roles::number as n;
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use stickpin_kernel::device::{Action, CancellationToken, Hit, Landed, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, Rect};
+use tokio::time::{sleep, timeout};
 
 /// Moves between the two ends of a drag: apps look for movement, not for a jump.
 const STEPS: u32 = 12;
@@ -17,6 +19,9 @@ const STEP: Duration = Duration::from_millis(10);
 
 /// How long a button is down at least. GTK 4 loses one press in six of those that are let go at once.
 const DOWN: Duration = Duration::from_millis(12);
+
+/// How long an app may take to see that a button is down.
+const SEEN: Duration = Duration::from_millis(500);
 
 /// Until when after a press the next one counts as its second (400 ms in Qt and GTK), and a little more; and how near.
 const DOUBLE: Duration = Duration::from_millis(430);
@@ -61,6 +66,21 @@ fn notches(pixels: f64) -> i32 {
     if pixels < 0.0 { -count } else { count }
 }
 
+/// Waits while a button is down, so long that the app has seen it: on a busy machine it may come to nothing for longer
+/// than a press takes, and would find both at once.
+async fn down(link: &Link, hold: Duration) {
+    sleep(hold.max(DOWN)).await;
+    let seen = async {
+        // It may answer before it takes the press that has come at the same time, but not twice.
+        for _ in 0..2 {
+            link.barrier().await?;
+        }
+        Ok::<(), Fault>(())
+    };
+    // Whatever it says, what is down comes up; whoever looks next is told what is wrong with it.
+    drop(timeout(SEEN, seen).await);
+}
+
 impl LinuxDevice {
     /// The window that an input at a point of the screen goes to; an error when that is no window of the app, or an open
     /// pop-up takes what is sent to an element there.
@@ -95,7 +115,7 @@ impl LinuxDevice {
     pub(crate) async fn apart(&self, point: (f64, f64)) {
         let wait = self.pressed.map_or(Duration::ZERO, |pressed| pressed.waits(point));
         if !wait.is_zero() {
-            tokio::time::sleep(wait).await;
+            sleep(wait).await;
         }
     }
 
@@ -120,7 +140,7 @@ impl LinuxDevice {
             done = x11.run(move |d| d.button(number, true)).await;
             if done.is_ok() {
                 tokio::select! {
-                    () = tokio::time::sleep(hold.max(DOWN)) => {}
+                    () = down(&self.link, hold) => {}
                     () = cancel.cancelled() => {}
                 }
             }
@@ -175,7 +195,7 @@ impl LinuxDevice {
             let (x, y) = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
             done = x11.run(move |d| d.move_to(x, y)).await;
             // As fast as a hand: toolkits tell a drag from a press by the way that the pointer goes.
-            tokio::time::sleep(STEP).await;
+            sleep(STEP).await;
         }
         let delivered = x11.run(move |d| d.delivered(id)).await;
         let released = x11.run(|d| d.button(1, false)).await;
@@ -267,6 +287,10 @@ pub(crate) const NONE: Modifiers = Modifiers { alt: false, control: false, meta:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::events::Heard;
+    use crate::tests::peer::App;
+    use std::pin::pin;
+    use std::sync::Arc;
 
     #[test]
     fn pixels_become_notches_and_never_none() {
@@ -282,5 +306,22 @@ mod tests {
         assert_eq!(last.waits((30.0, 10.0)), Duration::ZERO);
         last.at = Instant::now().checked_sub(DOUBLE).expect("the machine has run that long");
         assert_eq!(last.waits((10.0, 10.0)), Duration::ZERO);
+    }
+
+    #[tokio::test]
+    async fn a_button_stays_down_until_the_app_has_answered_twice_and_no_longer_than_it_may_take() {
+        let (app, heard) = (App::start(), Arc::new(Heard::new()));
+        let link = app.link(&heard).await;
+        app.hold();
+        let mut held = pin!(down(&link, Duration::ZERO));
+        tokio::select! {
+            () = &mut held => panic!("the app has not seen it"),
+            () = app.asked() => app.go_on(),
+        }
+        held.await;
+        assert_eq!(app.calls(), 2);
+        // One that hangs is given up.
+        app.hold();
+        timeout(SEEN * 20, down(&link, Duration::ZERO)).await.expect("it comes up");
     }
 }

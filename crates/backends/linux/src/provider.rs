@@ -161,11 +161,15 @@ impl LinuxProvider {
         device.child = child;
         let arrival = SettleRequest { quiet: QUIET, cap: request.ready_timeout };
         let ready = async {
-            // A busy machine may let it come to nothing else for a while.
+            // A busy machine may let it come to nothing else for a while, also when it is first asked for all that it shows.
             loop {
-                match device.settle(arrival, &request.cancel).await {
+                let arrived = async {
+                    device.settle(arrival, &request.cancel).await?;
+                    device.look(&[]).await
+                };
+                match arrived.await {
                     Err(e) if e.code == ErrorCode::Timeout && opening.goes_on() => {}
-                    settled => break drop(settled?),
+                    arrived => break drop(arrived?),
                 }
             }
             match request.viewport {
