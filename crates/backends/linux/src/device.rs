@@ -258,7 +258,15 @@ impl Device for LinuxDevice {
     }
 
     async fn page(&mut self) -> Result<Option<Page>> {
-        Ok(None)
+        self.alive().await?;
+        let title = self.title().await?;
+        Ok(title.map(|title| Page { url: self.at.url.clone(), title }))
+    }
+
+    async fn url(&mut self) -> Result<Option<String>> {
+        self.alive().await?;
+        // It is what was opened, whatever the app has become.
+        Ok(Some(self.at.url.clone()))
     }
 
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {

@@ -135,6 +135,13 @@ impl Picture {
         active.or_else(|| windows.iter().filter(seen).find(|&&w| self.has_focus(w, 0))).copied()
     }
 
+    /// What the app is called now: by its active window, the first one, or itself.
+    pub(crate) fn title(&self) -> &str {
+        let window = self.active().or_else(|| self.root().children.first().copied());
+        let title = window.map_or("", |window| self.objects[window].name.as_str());
+        if title.is_empty() { self.root().name.trim() } else { title.trim() }
+    }
+
     fn has_focus(&self, at: usize, depth: usize) -> bool {
         let object = &self.objects[at];
         object.is(crate::states::FOCUSED)

@@ -1,9 +1,10 @@
 //! Facts about one element that are not in the tree, and the whole text of one that is long.
 
-use crate::bus::{self, ACCESSIBLE, Args, Call, Fault, TEXT, Toolkit};
+use crate::bus::{self, ACCESSIBLE, Args, Call, Fault, Link, ROOT, TEXT, Toolkit};
+use crate::capture::ask::{Ask, Questions};
 use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
-use crate::model::Interfaces;
+use crate::model::{Interfaces, Object, Picture};
 use crate::roles::{self, number as role};
 use serde_json::{Value, json};
 use stickpin_kernel::Result;
@@ -30,7 +31,46 @@ fn is_misspelled(key: &str, value: &str) -> bool {
     matches!((key, value), ("underline", "error") | ("invalid", "spelling") | ("text-spelling", "misspelled"))
 }
 
+/// The app and its windows, without what is in them.
+async fn windows(link: &Link) -> std::result::Result<Picture, Fault> {
+    let root = Object { path: ROOT.to_owned(), ..Object::default() };
+    let mut picture = Picture { toolkit: link.toolkit, objects: vec![root], truncated: false };
+    let mut questions = Questions::default();
+    questions.add(0, Ask::Name);
+    questions.add(0, Ask::Children);
+    let named = questions.ask(link, &mut picture).await?.children;
+    let mut questions = Questions::default();
+    for (_, children) in named {
+        for child in children {
+            let at = picture.objects.len();
+            picture.objects.push(Object { path: link.named(ROOT, child), ..Object::default() });
+            picture.objects[0].children.push(at);
+            questions.add(at, Ask::States);
+            questions.add(at, Ask::Name);
+        }
+    }
+    match questions.ask(link, &mut picture).await?.vanished.is_empty() {
+        true => Ok(picture),
+        false => Err(Fault::Vanished),
+    }
+}
+
 impl LinuxDevice {
+    /// The title of the app, asked of its windows alone; none where they do not tell which of them is active.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`, `TIMEOUT`.
+    pub(crate) async fn title(&mut self) -> Result<Option<String>> {
+        match windows(&self.link).await {
+            Ok(picture) => {
+                let told = picture.root().children.len() == 1 || picture.active().is_some();
+                Ok(told.then(|| picture.title().to_owned()))
+            }
+            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(self.failed(fault).await),
+            Err(_) => Ok(None),
+        }
+    }
+
     /// Answers a question about one element.
     ///
     /// # Errors

@@ -39,11 +39,8 @@ pub(crate) fn build(
 ) -> Result<Tree, TreeError> {
     let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
     builder.surface(SurfaceId(1)).truncated(picture.truncated);
-    let title = picture.active().or_else(|| picture.root().children.first().copied());
-    let title = title.map_or("", |window| picture.objects[window].name.as_str());
-    let title = if title.is_empty() { &picture.root().name } else { title };
-    let document =
-        Document { scope: APP, frame: String::new(), url: at.url.clone(), title: title.trim().to_owned() };
+    let title = picture.title().to_owned();
+    let document = Document { scope: APP, frame: String::new(), url: at.url.clone(), title };
     builder.document(0, document, ids.id(&picture.root().path))?;
     let by_path = picture.objects.iter().enumerate().map(|(at, object)| (object.path.as_str(), at)).collect();
     let mut building = Building {

@@ -1,6 +1,7 @@
 //! The life of an app that we started: it answers, hangs, wakes up, and ends.
 
 use super::REQUIRE;
+use super::speaker::{FIRST, Speaker};
 use crate::provider::{LinuxConfig, LinuxProvider};
 use std::path::Path;
 use std::sync::Arc;
@@ -65,6 +66,38 @@ async fn an_app_that_ends_is_lost_with_its_exit_code() {
         assert_eq!(error.code, ErrorCode::BackendLost, "{error}");
         assert!(error.message.contains("signal: 9"), "{error}");
     }
+    device.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_title_is_asked_of_the_windows_alone_and_is_that_of_the_tree() {
+    let app = Speaker::start();
+    let (mut device, _) = app.device().await;
+    for (twin, title) in [(None, Some("Window")), (Some(false), None), (Some(true), Some("Twin"))] {
+        app.becomes(|now| now.twin = twin);
+        app.asked();
+        let page = device.page().await.unwrap();
+        assert_eq!(page.as_ref().map(|page| page.title.as_str()), title, "{twin:?}");
+        let asked = app.asked();
+        assert!(asked.len() <= 6 && asked.iter().all(|(path, ..)| path != FIRST), "{asked:?}");
+        // Where the windows alone do not tell, a reading does.
+        let Captured::Tree(tree) = device.capture(CaptureRequest::default()).await.unwrap() else {
+            panic!("nothing was stored")
+        };
+        assert_eq!(tree.documents()[0].title, title.unwrap_or("Window"));
+    }
+    app.asked();
+    assert_eq!(device.url().await.unwrap().as_deref(), Some("linux:app"));
+    assert!(app.asked().is_empty(), "it is what was opened");
+
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mut device) = open(dir.path(), "zenity --info --title=Greeting --text=Hello").await else {
+        return;
+    };
+    let page = device.page().await.unwrap().expect("it has one window");
+    let document = capture(&mut device).await.unwrap().documents()[0].clone();
+    assert_eq!((page.title.as_str(), &page.url), ("Greeting", &document.url));
+    assert_eq!(page.title, document.title);
     device.close().await.unwrap();
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct Now {
     pub(crate) name: String,
     /// The actions of the first button.
     pub(crate) actions: Vec<&'static str>,
+    /// Whether it has a second window, and that is the active one.
+    pub(crate) twin: Option<bool>,
     pub(crate) asked: Vec<Asked>,
 }
 
@@ -35,6 +37,7 @@ pub(crate) struct Speaker {
 pub(crate) const FIRST: &str = "/first";
 pub(crate) const SECOND: &str = "/second";
 const WINDOW: &str = "/window";
+const TWIN: &str = "/twin";
 
 impl Speaker {
     pub(crate) fn start() -> Self {
@@ -42,7 +45,7 @@ impl Speaker {
         let listener = UnixListener::bind(dir.path().join("app")).unwrap();
         listener.set_nonblocking(true).unwrap();
         let listener = tokio::net::UnixListener::from_std(listener).unwrap();
-        let now = Now { name: "Save".to_owned(), actions: vec!["click"], asked: Vec::new() };
+        let now = Now { name: "Save".to_owned(), actions: vec!["click"], ..Now::default() };
         let (now, connected) = (Arc::new(Mutex::new(now)), Arc::<Mutex<Vec<Connection>>>::default());
         let (theirs, all) = (Arc::clone(&now), Arc::clone(&connected));
         tokio::spawn(async move {
@@ -133,6 +136,7 @@ fn reply(call: &Message, now: &mut Now) -> Message {
     let say = Message::method_return(&header);
     let button = [FIRST, SECOND].contains(&path.as_str());
     let children: &[&str] = match path.as_str() {
+        crate::bus::ROOT if now.twin.is_some() => &[WINDOW, TWIN],
         crate::bus::ROOT => &[WINDOW],
         WINDOW => &[FIRST, SECOND],
         _ => &[],
@@ -140,6 +144,7 @@ fn reply(call: &Message, now: &mut Now) -> Message {
     let name = match path.as_str() {
         FIRST => now.name.as_str(),
         SECOND => "Other",
+        TWIN => "Twin",
         _ => "Window",
     };
     let object = |path: &&str| (":1.2".to_owned(), zbus::ObjectPath::try_from(*path).unwrap().into_owned());
@@ -149,7 +154,11 @@ fn reply(call: &Message, now: &mut Now) -> Message {
         "ChildCount" => say.build(&Variant::from(children.len() as i32)),
         "GetChildren" => say.build(&children.iter().map(object).collect::<Vec<_>>()),
         "GetRole" => say.build(&(if button { 43_u32 } else { 23 })),
-        "GetState" => say.build(&vec![(s::VISIBLE | s::SHOWING | s::ENABLED | s::SENSITIVE) as u32, 0_u32]),
+        "GetState" => {
+            let active = if path == TWIN && now.twin == Some(true) { s::ACTIVE } else { 0 };
+            let all = s::VISIBLE | s::SHOWING | s::ENABLED | s::SENSITIVE | active;
+            say.build(&vec![all as u32, 0_u32])
+        }
         "GetInterfaces" => {
             let action = "org.a11y.atspi.Action";
             let all = ["org.a11y.atspi.Accessible", "org.a11y.atspi.Component", action];
