@@ -1,5 +1,6 @@
 //! The way to one app: over its own socket where it offers one, else over the accessibility bus.
 
+use super::lanes::Lanes;
 use super::{
     ACCESSIBLE, APPLICATION, Args, Call, Desktop, Fault, Message, PROPERTIES, ROOT, Wire, guest, left,
 };
@@ -11,10 +12,10 @@ use tokio::time::Instant;
 pub(crate) const PATIENCE: Duration = Duration::from_millis(2_000);
 
 /// How long an app may take to let us in by its own socket. There is another way.
-const SOCKET: Duration = Duration::from_secs(3);
+pub(super) const SOCKET: Duration = Duration::from_secs(3);
 
 /// Calls that are under way at once: enough to keep an app busy, few enough that it goes on drawing in between.
-const AT_ONCE: usize = 512;
+pub(super) const AT_ONCE: usize = 512;
 
 /// What an app is built with, as far as it makes a difference here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -63,21 +64,26 @@ pub(crate) struct Link {
     /// The accessibility bus.
     pub(super) bus: Arc<Wire>,
     /// The app's own socket.
-    direct: Option<Arc<Wire>>,
+    pub(super) direct: Option<Arc<Wire>>,
+    /// More of them, where they are allowed.
+    pub(super) lanes: Option<Arc<Lanes>>,
     /// Its name on the bus: `:1.7`.
     pub(crate) name: String,
     pub(crate) toolkit: Toolkit,
 }
 
 impl Link {
-    /// Finds out what an app is and how it is best talked to; it may take until `until` for that.
+    /// Finds out what an app is and how it is best talked to; it may take until `until` for that. `ours` says that it ends
+    /// with the session: an app keeps something of each connection that it ever had, so another one is only given those
+    /// that it needs.
     ///
     /// # Errors
     /// When it does not answer.
-    pub(crate) async fn to(desktop: &Desktop, name: &str, until: Instant) -> Result<Self, Fault> {
+    pub(crate) async fn to(desktop: &Desktop, name: &str, ours: bool, until: Instant) -> Result<Self, Fault> {
         let mut link = Self {
             bus: Arc::clone(&desktop.wire),
             direct: None,
+            lanes: None,
             name: name.to_owned(),
             toolkit: Toolkit::Other,
         };
@@ -107,7 +113,10 @@ impl Link {
             && !address.is_empty()
         {
             match Wire::connect(address, false, SOCKET, Box::new(|_| {})).await {
-                Ok(wire) => link.direct = Some(Arc::new(wire)),
+                Ok(wire) => {
+                    link.direct = Some(Arc::new(wire));
+                    link.lanes = ours.then(|| Arc::new(Lanes::to(address)));
+                }
                 Err(e) => tracing::debug!("{name} is asked over the bus: {e}"),
             }
         }
@@ -118,38 +127,32 @@ impl Link {
     #[cfg(test)]
     pub(crate) fn over(bus: Wire, direct: Option<Wire>) -> Self {
         let (bus, direct) = (Arc::new(bus), direct.map(Arc::new));
-        Self { bus, direct, name: ":1.2".to_owned(), toolkit: Toolkit::Other }
+        Self { bus, direct, lanes: None, name: ":1.2".to_owned(), toolkit: Toolkit::Other }
     }
 
-    /// Calls over the fastest way, those of guests to their own processes.
+    /// The same with more sockets at an address.
+    #[cfg(test)]
+    pub(super) fn with_lanes(self, address: &str) -> Self {
+        Self { lanes: Some(Arc::new(Lanes::to(address))), ..self }
+    }
+
+    /// Calls over the fastest way, those of guests to their own processes. An app answers in the order in which it is
+    /// asked.
     pub(crate) async fn calls(&self, calls: &[Call<'_>]) -> Vec<Result<Message, Fault>> {
-        if calls.iter().any(|call| guest(call.path).is_some()) {
-            self.mixed(calls).await
-        } else {
-            self.own(calls).await
-        }
+        if Self::for_guests(calls) { self.mixed(calls).await } else { self.own(calls).await }
+    }
+
+    /// Whether some are for other processes than the app's.
+    pub(super) fn for_guests(calls: &[Call<'_>]) -> bool {
+        calls.iter().any(|call| guest(call.path).is_some())
     }
 
     /// Calls to the app over the fastest way. Faults of a broken own socket are tried again over the bus.
     pub(super) async fn own(&self, calls: &[Call<'_>]) -> Vec<Result<Message, Fault>> {
-        let mut answers = Vec::with_capacity(calls.len());
-        for part in calls.chunks(AT_ONCE) {
-            let direct = self.direct.as_ref().filter(|wire| !wire.closed());
-            let some = match direct {
-                Some(wire) => wire.calls(None, part, PATIENCE).await,
-                None => self.bus.calls(Some(&self.name), part, PATIENCE).await,
-            };
-            let lost = some.iter().any(|answer| matches!(answer, Err(Fault::Closed(_) | Fault::Silent(_))));
-            answers.extend(some);
-            if lost {
-                // An app that has just been silent for so long is not asked the rest.
-                let fault = answers.iter().rev().find_map(|a| a.as_ref().err().cloned());
-                let fault = fault.unwrap_or(Fault::Silent(PATIENCE.as_millis()));
-                answers.resize_with(calls.len(), || Err(fault.clone()));
-                break;
-            }
+        match self.direct.as_ref().filter(|wire| !wire.closed()) {
+            Some(wire) => wire.in_parts(None, calls.len(), |at| calls[at].clone(), AT_ONCE).await,
+            None => self.bus.in_parts(Some(&self.name), calls.len(), |at| calls[at].clone(), AT_ONCE).await,
         }
-        answers
     }
 
     /// One call over the fastest way.

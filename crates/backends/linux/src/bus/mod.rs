@@ -4,6 +4,7 @@
 mod body;
 mod desk;
 mod guest;
+mod lanes;
 mod link;
 mod wire;
 

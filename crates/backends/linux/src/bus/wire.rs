@@ -9,6 +9,7 @@
 
 use super::Fault;
 use super::body::{Call, Message};
+use super::link::PATIENCE;
 use hashbrown::HashMap;
 use std::num::NonZeroU32;
 use std::pin::Pin;
@@ -183,6 +184,31 @@ impl Wire {
         let mut answers = lock(&batch.answers);
         let failed = failed.unwrap_or(Fault::Silent(patience.as_millis()));
         answers.slots.drain(..).map(|slot| slot.unwrap_or_else(|| Err(failed.clone()))).collect()
+    }
+
+    /// As many calls to an app as `count` says, of which at most `at_once` are under way. They are made when it is their
+    /// turn: the app has something to do while the next are made.
+    pub(super) async fn in_parts<'a>(
+        &self,
+        destination: Option<&str>,
+        count: usize,
+        call: impl Fn(usize) -> Call<'a>,
+        at_once: usize,
+    ) -> Vec<Result<Message, Fault>> {
+        let mut answers = Vec::with_capacity(count);
+        while answers.len() < count {
+            let part: Vec<Call<'_>> = (answers.len()..count).take(at_once).map(&call).collect();
+            let some = self.calls(destination, &part, PATIENCE).await;
+            let lost = some.iter().any(|answer| matches!(answer, Err(Fault::Closed(_) | Fault::Silent(_))));
+            answers.extend(some);
+            if lost {
+                // An app that has just been silent for so long is not asked the rest.
+                let fault = answers.iter().rev().find_map(|a| a.as_ref().err().cloned());
+                let fault = fault.unwrap_or(Fault::Silent(PATIENCE.as_millis()));
+                answers.resize_with(count, || Err(fault.clone()));
+            }
+        }
+        answers
     }
 
     /// Waits for the answers of a batch; why some are missing, if some are.

@@ -2,7 +2,7 @@
 
 use crate::bus::{
     self, ACCESSIBLE, ACTION, Args, CACHE, COMPONENT, Call, Cursor, DOCUMENT, Fault, Link, Message,
-    TEXT as TEXT_INTERFACE, Toolkit, VALUE,
+    TEXT as TEXT_INTERFACE, Toolkit, VALUE, guest,
 };
 use crate::capture::TEXT;
 use crate::model::{Interfaces, Object, Picture};
@@ -192,6 +192,19 @@ impl Questions {
         self.keep(link, answers, picture)
     }
 
+    /// The same, where it does not matter which of them is answered first.
+    ///
+    /// # Errors
+    /// As [`Questions::ask`].
+    pub(crate) async fn ask_in_any_order(self, link: &Link, picture: &mut Picture) -> Result<Answers, Fault> {
+        // A guest is asked on its own way, which is slow enough.
+        let answers = match self.0.iter().any(|&(at, _)| guest(&picture.objects[at].path).is_some()) {
+            true => link.calls(&self.calls(picture)).await,
+            false => link.spread(self.0.len(), |n| self.call(n, picture)).await,
+        };
+        self.keep(link, answers, picture)
+    }
+
     /// The same; what the app signalled before it answered has been heard then.
     ///
     /// # Errors
@@ -202,11 +215,13 @@ impl Questions {
     }
 
     fn calls<'p>(&self, picture: &'p Picture) -> Vec<Call<'p>> {
-        let of = |&(at, ask): &(usize, Ask)| {
-            let object = &picture.objects[at];
-            ask.call(&object.path, object, picture.toolkit)
-        };
-        self.0.iter().map(of).collect()
+        (0..self.0.len()).map(|n| self.call(n, picture)).collect()
+    }
+
+    fn call<'p>(&self, n: usize, picture: &'p Picture) -> Call<'p> {
+        let (at, ask) = self.0[n];
+        let object = &picture.objects[at];
+        ask.call(&object.path, object, picture.toolkit)
     }
 
     fn keep(

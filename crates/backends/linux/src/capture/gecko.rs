@@ -84,20 +84,30 @@ fn in_role(path: &str, role: u32) -> Call<'_> {
 
 /// Whether an object of Firefox only holds text and what stands in it.
 pub(super) fn is_plain(object: &Object) -> bool {
-    object.states & !PLAIN == 0
-        && (is_cell(object.role)
-            || names_by_markup(object.role)
-            || matches!(object.role, role::HEADING | role::PARAGRAPH | role::LIST_ITEM))
+    object.states & !PLAIN == 0 && holds_text(object.role)
 }
 
-/// What is asked of plain text before its children. How many these are, the text says.
-pub(super) fn asks(object: &Object) -> &'static [Ask] {
-    match object.role {
-        // Rows of HTML have no text of their own, and the others say which they are (`later`).
-        role::TABLE_ROW => &[],
+/// Whether most objects with this role are plain text.
+pub(super) fn holds_text(number: u32) -> bool {
+    is_cell(number)
+        || names_by_markup(number)
+        || matches!(number, role::HEADING | role::PARAGRAPH | role::LIST_ITEM)
+}
+
+/// What is asked of what [`holds_text`] along with its states, before its children. How many these are, the text says.
+pub(super) fn asks(number: u32) -> &'static [Ask] {
+    match number {
+        // Rows of HTML have no text of their own, and the others say which they are (`later`). They have cells.
+        role::TABLE_ROW => &[Ask::Children],
         role::SECTION => &[Ask::Text],
         _ => &[Ask::Name, Ask::Text],
     }
+}
+
+/// Takes back what was asked of an object that turned out to be out of reach for everybody.
+pub(super) fn unseen(object: &mut Object) {
+    object.name.clear();
+    object.text = None;
 }
 
 /// Takes over what the answers to [`asks`] say beside themselves.
@@ -199,10 +209,24 @@ mod tests {
 
     #[test]
     fn plain_text_is_asked_for_its_name_and_its_text_and_a_row_for_neither() {
-        assert_eq!(asks(&object(role::TABLE_CELL)), [Ask::Name, Ask::Text]);
-        assert_eq!(asks(&object(role::HEADING)), [Ask::Name, Ask::Text]);
-        assert_eq!(asks(&object(role::SECTION)), [Ask::Text]);
-        assert_eq!(asks(&object(role::TABLE_ROW)), []);
+        assert_eq!(asks(role::TABLE_CELL), [Ask::Name, Ask::Text]);
+        assert_eq!(asks(role::HEADING), [Ask::Name, Ask::Text]);
+        assert_eq!(asks(role::SECTION), [Ask::Text]);
+        assert_eq!(asks(role::TABLE_ROW), [Ask::Children]);
+    }
+
+    #[test]
+    fn what_is_asked_before_its_states_are_known_is_taken_back_where_nobody_sees_it() {
+        for number in 0..131 {
+            assert_eq!(holds_text(number), is_plain(&object(number)), "{number}");
+        }
+        let mut hidden = Object {
+            name: "a".into(),
+            text: Some("b".into()),
+            ..Object { states: 0, ..object(role::HEADING) }
+        };
+        unseen(&mut hidden);
+        assert_eq!((&*hidden.name, hidden.text), ("", None));
     }
 
     #[test]

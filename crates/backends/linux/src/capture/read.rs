@@ -35,6 +35,8 @@ struct Reading {
     named: HashMap<usize, usize>,
     /// Roles that a web document told of what stands in it.
     roles: HashMap<String, u32>,
+    /// Children that objects named before it was their turn.
+    told: HashMap<usize, Vec<(String, String)>>,
 }
 
 /// What an object inherits from those above it.
@@ -49,8 +51,13 @@ impl Reading {
     async fn begin(link: &Link) -> Result<Self, Fault> {
         let root = Object { path: ROOT.to_owned(), count: -1, role: 75, ..Object::default() };
         let picture = Picture { toolkit: link.toolkit, objects: vec![root], truncated: false };
-        let mut reading =
-            Self { picture, by_path: HashMap::new(), named: HashMap::new(), roles: HashMap::new() };
+        let mut reading = Self {
+            picture,
+            by_path: HashMap::new(),
+            named: HashMap::new(),
+            roles: HashMap::new(),
+            told: HashMap::new(),
+        };
         reading.by_path.insert(ROOT.to_owned(), 0);
         // The cache of Qt is empty.
         let items = if link.toolkit == Toolkit::Qt { Ok(Vec::new()) } else { cached(link).await };
@@ -67,7 +74,7 @@ impl Reading {
         boxes
             .filter(|(_, o)| o.count < 0 && o.role == role::LIST_BOX)
             .for_each(|(at, _)| whole.add(at, Ask::Count));
-        whole.ask(link, &mut reading.picture).await?;
+        whole.ask_in_any_order(link, &mut reading.picture).await?;
         Ok(reading)
     }
 
@@ -134,18 +141,25 @@ impl Reading {
         self.picture.objects[0].shown = true;
         for _ in 0..DEPTH {
             let mut questions = Questions::default();
+            let mut told = Vec::new();
             for &(at, _) in &level {
                 let object = &self.picture.objects[at];
                 // Before the first answer about its role there is none about its children either.
                 if !object.complete && !is_vast(object) && object.count != 0 {
-                    questions.add(at, Ask::Children);
+                    match self.told.remove(&at) {
+                        Some(children) => told.push((at, children)),
+                        None => questions.add(at, Ask::Children),
+                    }
                 }
                 if may_be_socket(&self.picture, at) {
                     questions.add(at, Ask::Plugged);
                 }
             }
-            if !questions.is_empty() {
-                let answers = questions.ask(link, &mut self.picture).await?;
+            if !questions.is_empty() || !told.is_empty() {
+                let mut answers = questions.ask_in_any_order(link, &mut self.picture).await?;
+                answers.children.extend(told);
+                // In the order of the level, whoever was asked first.
+                answers.children.sort_by_key(|(at, _)| *at);
                 self.adopt(link, answers).await?;
             }
             level = self.below(&level);
@@ -202,29 +216,46 @@ impl Reading {
             first.add(at, Ask::States);
             let object = &mut self.picture.objects[at];
             match self.roles.get(&object.path) {
-                Some(&role) => object.role = role,
+                Some(&role) => {
+                    object.role = role;
+                    // All at once: between two rounds the app has nothing to do.
+                    let asks = if gecko::holds_text(role) { gecko::asks(role) } else { &[] };
+                    asks.iter().for_each(|&ask| first.add(at, ask));
+                }
                 // What Firefox is asked next depends on the role.
                 None if gecko => first.add(at, Ask::Role),
                 None => {}
             }
         }
-        first.ask(link, &mut self.picture).await?;
+        let told = first.ask_in_any_order(link, &mut self.picture).await?.children;
+        self.told.extend(told);
         let mut rest = Questions::default();
         let mut plain = Vec::new();
         for &at in &fresh {
             // In a scrolled pane also what is out of sight: VISIBLE is enough to be read.
-            let object = &self.picture.objects[at];
+            let object = &mut self.picture.objects[at];
             let mute = object.states == 0 || guest(&object.path).is_some();
             let visible = object.is(states::VISIBLE | states::SHOWING) || mute;
-            if visible && gecko && gecko::is_plain(object) {
-                gecko::asks(object).iter().for_each(|&ask| rest.add(at, ask));
-                plain.push(at);
-            } else if visible {
-                let known = |ask: &Ask| *ask == Ask::States || (gecko && *ask == Ask::Role);
-                WHOLE.iter().filter(|ask| !known(ask)).for_each(|&ask| rest.add(at, ask));
+            let early = self.roles.contains_key(&object.path) && gecko::holds_text(object.role);
+            let asked = if early { gecko::asks(object.role) } else { &[] };
+            if !visible {
+                if early {
+                    gecko::unseen(object);
+                }
+                continue;
             }
+            let asks = if gecko && gecko::is_plain(object) {
+                plain.push(at);
+                gecko::asks(object.role)
+            } else {
+                WHOLE
+            };
+            let known =
+                |ask: &Ask| asked.contains(ask) || *ask == Ask::States || (gecko && *ask == Ask::Role);
+            asks.iter().filter(|ask| !known(ask)).for_each(|&ask| rest.add(at, ask));
         }
-        rest.ask(link, &mut self.picture).await?;
+        let told = rest.ask_in_any_order(link, &mut self.picture).await?.children;
+        self.told.extend(told);
         plain.into_iter().for_each(|at| gecko::answered(&mut self.picture.objects[at]));
         if gecko {
             let objects = fresh.iter().map(|&at| &self.picture.objects[at]);
@@ -279,7 +310,7 @@ impl Reading {
         for at in beside_labels(&self.picture).into_iter().chain(folded_lists(&self.picture)) {
             questions.add(at, Ask::Extents);
         }
-        let gone = questions.ask(link, &mut self.picture).await?.vanished;
+        let gone = questions.ask_in_any_order(link, &mut self.picture).await?.vanished;
         for at in gone {
             self.picture.objects[at].shown = false;
         }
@@ -290,7 +321,7 @@ impl Reading {
                 gecko::later(object).for_each(|ask| texts.add(at, ask));
             }
         }
-        texts.ask(link, &mut self.picture).await?;
+        texts.ask_in_any_order(link, &mut self.picture).await?;
         for object in self.picture.objects.iter_mut().skip(1) {
             let empty = object.extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0);
             object.shown &= !empty;

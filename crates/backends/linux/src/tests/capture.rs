@@ -108,7 +108,7 @@ impl Form {
             loop {
                 let running = desktop.running(until).await.unwrap();
                 if let Some(app) = running.iter().find(|app| app.windows == Some(1)) {
-                    break Link::to(&desktop, &app.bus, until).await.unwrap();
+                    break Link::to(&desktop, &app.bus, true, until).await.unwrap();
                 }
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }

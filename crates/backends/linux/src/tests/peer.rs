@@ -158,6 +158,7 @@ pub(crate) struct App {
 }
 
 struct State {
+    connections: AtomicUsize,
     calls: watch::Sender<usize>,
     held: watch::Sender<bool>,
     /// Signals that it sends before its next answer.
@@ -169,11 +170,13 @@ impl App {
         let dir = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(dir.path().join("app")).unwrap();
         let (calls, held) = (watch::Sender::new(0), watch::Sender::new(false));
-        let state = Arc::new(State { calls, held, signals: AtomicUsize::new(0) });
+        let (connections, signals) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let state = Arc::new(State { connections, calls, held, signals });
         let theirs = Arc::clone(&state);
         tokio::spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
+                theirs.connections.fetch_add(1, Ordering::SeqCst);
                 tokio::spawn(refuse_all(stream, Arc::clone(&theirs)));
             }
         });
@@ -181,8 +184,17 @@ impl App {
     }
 
     pub(crate) async fn connect(&self, listener: Listener) -> Wire {
-        let address = format!("unix:path={}", self.dir.path().join("app").display());
-        Wire::connect(&address, false, Duration::from_secs(3), listener).await.unwrap()
+        Wire::connect(&self.address(), false, Duration::from_secs(3), listener).await.unwrap()
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> String {
+        format!("unix:path={}", self.dir.path().join("app").display())
+    }
+
+    /// How many have connected to it.
+    pub(crate) fn connections(&self) -> usize {
+        self.state.connections.load(Ordering::SeqCst)
     }
 
     /// A link to it over the bus, whose signals are heard.
