@@ -9,6 +9,7 @@ use crate::table::{Element, ElementKey, Place, Table};
 use hashbrown::{HashMap, HashSet};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 use stickpin_refs::Generation;
 use stickpin_tree::{
     Document, Handle, IdentityGrade, Meaning, NodeId, NodeRef, Openers, RecordBook, Records, Role, SurfaceId,
@@ -22,6 +23,8 @@ pub(crate) struct Alignment<'a> {
     pub(crate) openers: &'a Openers,
     /// The tree before, if there was one.
     pub(crate) before: Option<&'a Tree>,
+    /// What was learnt about the tree before, where that is known.
+    pub(crate) last_book: Option<&'a RecordBook>,
     /// Where absent elements were last seen; holds the tree before, too.
     pub(crate) retained: &'a Retained,
 }
@@ -137,7 +140,10 @@ impl Alignment<'_> {
             let Some(last) = self.retained.get(at).filter(|t| t.surface() == self.tree().surface()) else {
                 continue;
             };
-            let last = Records::new(last, self.openers);
+            let last = match self.last_book.filter(|book| Arc::ptr_eq(book.tree(), last)) {
+                Some(book) => book.records(self.openers),
+                None => Records::new(last, self.openers),
+            };
             let mut matches: HashMap<NodeId, Option<ElementKey>> = HashMap::new();
             for &key in keys {
                 let Some(element) = table.elements.get(&key) else { continue };

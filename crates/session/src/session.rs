@@ -174,15 +174,15 @@ impl Session {
             self.retained.insert(c.generation, Arc::clone(&c.tree));
         }
         let before_tree = before.as_ref().map(|c| &*c.tree);
-        let book = match self.book.take() {
-            Some(book) if Arc::ptr_eq(book.tree(), &tree) => book,
-            _ => RecordBook::new(Arc::clone(&tree)),
-        };
+        let mut last_book = self.book.take();
+        let book = last_book.take_if(|book| Arc::ptr_eq(book.tree(), &tree));
+        let book = book.unwrap_or_else(|| RecordBook::new(Arc::clone(&tree)));
         let alignment = Alignment {
             book: &book,
             generation,
             openers: &self.openers,
             before: before_tree,
+            last_book: last_book.as_ref(),
             retained: &self.retained,
         };
         alignment.run(&mut self.table);

@@ -21,6 +21,9 @@ use crate::{IdentityGrade, NodeId, NodeRef, Role};
 /// Whether a row survived of a container in older records (the address of their token, kept; its first row).
 pub(super) type KeptRows = HashMap<(usize, NodeId), (Rc<()>, bool)>;
 
+/// So many likes are judged one by one sooner than what is evident of each is written down.
+const FEW: usize = 4;
+
 /// Nodes by role and name, with counts and without.
 pub(super) type Named = HashMap<(Role, Print), Vec<NodeId>>;
 
@@ -246,6 +249,11 @@ impl<'t> Records<'t> {
     fn candidates(&self, last: &Inner) -> Vec<NodeId> {
         let mut found = Vec::new();
         for name in names(last) {
+            let few = self.called(last.role, name);
+            if few.len() <= FEW {
+                found.extend(few);
+                continue;
+            }
             let likes = self.likes(last.role, name);
             let mut with = |prints: &[Print]| {
                 found.extend(prints.iter().filter_map(|p| likes.by_evidence.get(p)).flatten());
@@ -278,13 +286,18 @@ impl<'t> Records<'t> {
     fn likes_inside(&self, last: &Inner, root: NodeRef<'_>) -> Vec<NodeId> {
         let mut found = Vec::new();
         for name in names(last) {
-            let list = self.named().get(&(last.role, name)).map_or(&[][..], Vec::as_slice);
+            let list = self.called(last.role, name);
             let from = list.partition_point(|&n| n <= root.id());
             found.extend(list[from..].iter().take_while(|&&n| n < root.subtree_end()));
         }
         found.sort_unstable();
         found.dedup();
         found
+    }
+
+    /// Nodes of a role and name, in order.
+    fn called(&self, role: Role, name: Print) -> &[NodeId] {
+        self.named().get(&(role, name)).map_or(&[], Vec::as_slice)
     }
 
     fn named(&self) -> &Named {
@@ -307,7 +320,7 @@ impl<'t> Records<'t> {
             return known.clone();
         }
         let mut likes = Likes::default();
-        for &id in self.named().get(&(role, name)).into_iter().flatten() {
+        for &id in self.called(role, name) {
             work::step();
             likes.all.push(id);
             let element = self.tree.node(id);
