@@ -12,7 +12,7 @@ use crate::capture::tree;
 use crate::device::LinuxDevice;
 use crate::looked::Looked;
 use crate::model::{Object, Picture};
-use crate::roles::number as role;
+use crate::roles::{self, number as role};
 use crate::states;
 use crate::tables::ROW;
 use hashbrown::{HashMap, HashSet};
@@ -26,9 +26,9 @@ const MOST: usize = 120;
 /// Children of one object that are compared.
 const CHILDREN: usize = 200;
 
-/// Objects that GTK 4 may have for each that is asked again, for all of them to be asked for in one question: each costs it
-/// 10 µs then, and the four questions about one some 50 each.
-const FOR_EACH: usize = 16;
+/// Objects that GTK 4 may have for each question that is asked, for all of them to be asked for in one: each costs it
+/// 15 to 25 µs then, and a question 45.
+const FOR_QUESTION: usize = 2;
 
 /// Characters of a text that are read again.
 const CHARACTERS: usize = 2_000;
@@ -241,6 +241,51 @@ impl Again {
             .try_for_each(|&c| self.whole(picture, c, seen))
     }
 
+    /// What is asked of each, and whose children the cache tells, if that is asked `all`.
+    fn questions(&self, picture: &Picture, old: &[&Object], all: bool) -> (Questions, Vec<usize>) {
+        let (mut questions, mut listed) = (Questions::default(), Vec::new());
+        let gtk4 = picture.toolkit == Toolkit::Gtk4;
+        for (at, (&object, &place)) in old.iter().zip(&self.objects).enumerate() {
+            // The app knows no object for it.
+            if object.path.is_empty() || object.path.ends_with(ROW) {
+                continue;
+            }
+            // The app itself is in no cache.
+            let told = all && place != 0;
+            let parent = self.above.contains(&place)
+                && object.children.len() <= CHILDREN
+                && !object.is(states::MANAGES_DESCENDANTS);
+            // GTK 4 shows what lies in it by its children, and signals a name that is given to it.
+            let wraps = gtk4 && parent && at != 0 && object.name.is_empty() && roles::is_wrapper(object.role);
+            if !told && !wraps {
+                questions.add(at, Ask::Name);
+            }
+            if place != 0 && !told && !wraps {
+                questions.add(at, Ask::States);
+                // GTK 4: "cannot be changed once set" (`GtkAccessible:accessible-role`).
+                if !gtk4 {
+                    questions.add(at, Ask::Role);
+                }
+            }
+            if object.text.as_ref().is_some_and(|text| text.len() <= CHARACTERS) {
+                questions.add(at, Ask::Text);
+            }
+            if object.number.is_some() {
+                questions.add(at, Ask::Number);
+            }
+            if parent {
+                match told && usize::try_from(object.count) == Ok(object.children.len()) {
+                    true => listed.push(at),
+                    false => questions.add(at, Ask::Children),
+                }
+                if may_be_socket(picture, place) {
+                    questions.add(at, Ask::Plugged);
+                }
+            }
+        }
+        (questions, listed)
+    }
+
     /// Asks again, and compares.
     pub(crate) async fn ask(
         &self,
@@ -251,43 +296,10 @@ impl Again {
         let old: Vec<&Object> = self.objects.iter().map(|&at| &picture.objects[at]).collect();
         let objects = old.iter().map(|&object| object.clone()).collect();
         let mut now = Picture { toolkit: picture.toolkit, objects, truncated: false };
-        let mut questions = Questions::default();
-        let all = link.toolkit == Toolkit::Gtk4 && picture.objects.len() <= FOR_EACH * old.len();
-        // Whose children the cache tells.
-        let mut listed = Vec::new();
-        for (at, (&object, &place)) in old.iter().zip(&self.objects).enumerate() {
-            // The app knows no object for it.
-            if object.path.is_empty() || object.path.ends_with(ROW) {
-                continue;
-            }
-            // The app itself is in no cache.
-            let told = all && place != 0;
-            if !told {
-                questions.add(at, Ask::Name);
-            }
-            if place != 0 && !told {
-                questions.add(at, Ask::States);
-                // GTK 4: "cannot be changed once set" (`GtkAccessible:accessible-role`).
-                if link.toolkit != Toolkit::Gtk4 {
-                    questions.add(at, Ask::Role);
-                }
-            }
-            if object.text.as_ref().is_some_and(|text| text.len() <= CHARACTERS) {
-                questions.add(at, Ask::Text);
-            }
-            if object.number.is_some() {
-                questions.add(at, Ask::Number);
-            }
-            let parent = self.above.contains(&place) && object.children.len() <= CHILDREN;
-            if parent && !object.is(states::MANAGES_DESCENDANTS) {
-                match told && usize::try_from(object.count) == Ok(object.children.len()) {
-                    true => listed.push(at),
-                    false => questions.add(at, Ask::Children),
-                }
-                if may_be_socket(picture, place) {
-                    questions.add(at, Ask::Plugged);
-                }
-            }
+        let (mut questions, mut listed) = self.questions(picture, &old, false);
+        let all = link.toolkit == Toolkit::Gtk4 && picture.objects.len() <= FOR_QUESTION * questions.0.len();
+        if all {
+            (questions, listed) = self.questions(picture, &old, true);
         }
         let actions = also == Also::Actions;
         if actions {
@@ -391,7 +403,7 @@ fn told(items: &[Cached], objects: &mut [Object], listed: &[usize], picture: &Pi
 
 /// Whether what is written inside is little, and may be the name.
 fn names_itself(picture: &Picture, at: usize) -> bool {
-    crate::roles::is_named_by_content(picture.objects[at].role)
+    roles::is_named_by_content(picture.objects[at].role)
 }
 
 /// What repeats, and tells its elements from those of its likes.
@@ -457,6 +469,30 @@ mod tests {
     #[test]
     fn what_is_not_in_the_picture_proves_nothing() {
         assert_eq!(again(77, &[]), None);
+    }
+
+    #[test]
+    fn a_wrapper_of_gtk_4_is_asked_for_its_children_alone_and_nothing_there_for_its_role() {
+        let mut picture = picture();
+        // The list is a box without a name.
+        picture.objects[2].role = role::PANEL;
+        let asked = |toolkit, named: &str| {
+            let mut picture = Picture { toolkit, ..picture.clone() };
+            picture.objects[2].name = named.to_owned();
+            let again = Again { objects: vec![9, 2], above: [2].into() };
+            let old = [&picture.objects[9], &picture.objects[2]];
+            again.questions(&picture, &old, false).0.0
+        };
+        let own = [(0, Ask::Name), (0, Ask::States)];
+        assert_eq!(asked(Toolkit::Gtk4, ""), [&own[..], &[(1, Ask::Children)]].concat());
+        let all = [(1, Ask::Name), (1, Ask::States), (1, Ask::Children)];
+        assert_eq!(
+            asked(Toolkit::Gtk4, "Keys"),
+            [&own[..], &all].concat(),
+            "its name may tell elements apart"
+        );
+        let roles = [(0, Ask::Role), (1, Ask::Name), (1, Ask::States), (1, Ask::Role), (1, Ask::Children)];
+        assert_eq!(asked(Toolkit::Gtk3, ""), [&own[..], &roles].concat());
     }
 
     #[test]

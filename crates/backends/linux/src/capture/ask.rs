@@ -171,7 +171,7 @@ pub(crate) fn reference(c: &mut Cursor<'_>) -> Result<(String, String), Fault> {
 
 /// Questions for many objects, asked in one go.
 #[derive(Debug, Default)]
-pub(crate) struct Questions(Vec<(usize, Ask)>);
+pub(crate) struct Questions(pub(crate) Vec<(usize, Ask)>);
 
 impl Questions {
     pub(crate) fn add(&mut self, object: usize, ask: Ask) {
