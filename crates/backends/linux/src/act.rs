@@ -105,7 +105,7 @@ impl LinuxDevice {
         }
         let call = self.link.call(&object.path, ACTION, "DoAction", Args::new().int(index));
         let wanted = matches!(self.glance, Some(Glance::Wanted(handle)) if handle == target);
-        let again = if wanted { self.itself(target) } else { None };
+        let again = if wanted { self.itself(target, true) } else { None };
         let glance = async {
             match (&again, &self.last) {
                 (Some(again), Some(last)) => again.ask(&self.link, &last.picture, Also::Nothing).await.ok(),
@@ -122,7 +122,7 @@ impl LinuxDevice {
             // It is busy with it, or shows a dialog from inside.
             Err(_) => Some(done()),
         };
-        let seen = again.zip(now).filter(|_| performed.is_some());
+        let seen = again.zip(now).filter(|(_, now)| performed.is_some() && now.is_named(&object.name));
         // What cannot be told here is asked for after the act.
         self.glance = seen.and_then(|(again, now)| self.with(&again, now).ok()?).map(Glance::Seen);
         Ok(performed)

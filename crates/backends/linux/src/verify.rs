@@ -95,7 +95,7 @@ impl LinuxDevice {
     /// # Errors
     /// `BACKEND_LOST`, `TIMEOUT`.
     pub(crate) async fn itself_now(&mut self, handle: Handle) -> Result<Option<Arc<Tree>>> {
-        let again = self.itself(handle);
+        let again = self.itself(handle, false);
         let Some((again, last)) = again.as_ref().zip(self.last.as_ref()) else {
             return self.hear().await.map(|()| None);
         };
@@ -105,10 +105,11 @@ impl LinuxDevice {
         }
     }
 
-    /// What is to be asked of an element by itself.
-    pub(crate) fn itself(&self, handle: Handle) -> Option<Again> {
+    /// What is to be asked of an element by itself. `brief`: one that names itself is asked alone, which tells only as long
+    /// as it keeps that name.
+    pub(crate) fn itself(&self, handle: Handle, brief: bool) -> Option<Again> {
         let path = |h: Handle| self.ids.path(h.id).map(|p| &**p);
-        self.last.as_ref().and_then(|last| Again::itself(&last.picture, path, handle))
+        self.last.as_ref().and_then(|last| Again::itself(&last.picture, path, handle, brief))
     }
 
     /// The last tree with what was answered in its place.
@@ -154,6 +155,13 @@ pub(crate) struct Now {
     same: bool,
     /// The names of the element's actions, where they were asked for.
     actions: Option<Vec<String>>,
+}
+
+impl Now {
+    /// Whether the element has this name.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.objects.first().is_some_and(|object| object.name == name)
+    }
 }
 
 impl Again {
@@ -205,13 +213,19 @@ impl Again {
         picture: &Picture,
         path: impl Fn(Handle) -> Option<&'a str>,
         handle: Handle,
+        brief: bool,
     ) -> Option<Self> {
         let path = path(handle)?;
         let find = |path: &str| picture.objects.iter().position(|o| o.path == path);
         let target = find(path).filter(|&at| picture.objects[at].shown)?;
         let mut again = Self { objects: Vec::new(), above: HashSet::new() };
+        let own = &picture.objects[target];
+        if brief && !own.name.is_empty() && own.labelled_by.is_empty() {
+            again.objects.push(target);
+            return Some(again);
+        }
         let mut seen = HashSet::new();
-        let labels = picture.objects[target].labelled_by.iter().filter_map(|label| find(label));
+        let labels = own.labelled_by.iter().filter_map(|label| find(label));
         for at in std::iter::once(target).chain(labels) {
             if at != target || names_itself(picture, at) {
                 again.whole(picture, at, &mut seen)?;
@@ -544,15 +558,24 @@ mod tests {
     fn an_element_by_itself_is_asked_with_what_names_it() {
         let mut picture = picture();
         picture.objects[9].labelled_by = vec!["/7".to_owned(), "/nowhere".to_owned()];
-        let itself = |at: u64| {
+        let asked = |picture: &Picture, at: u64, brief| {
             let path = format!("/{at}");
             let handle = Handle { scope: 1, id: at };
-            Again::itself(&picture, |_| Some(&path), handle).map(|again| again.objects)
+            Again::itself(picture, |_| Some(&path), handle, brief).map(|again| again.objects)
         };
+        let itself = |at| asked(&picture, at, false);
         assert_eq!(itself(9), Some(vec![9, 7]));
         assert_eq!(itself(2), Some(vec![2]));
         // A row is named by what is written inside it.
         assert_eq!(itself(3).map(|objects| objects[0]), Some(3));
         assert_eq!(itself(77), None);
+        // A button that a label lies in.
+        picture.objects[8].children = vec![7];
+        assert_eq!(asked(&picture, 8, true), Some(vec![8, 7]), "it has no name but that");
+        picture.objects[8].name = "Save".to_owned();
+        assert_eq!(asked(&picture, 8, false), Some(vec![8, 7]));
+        assert_eq!(asked(&picture, 8, true), Some(vec![8]));
+        picture.objects[8].labelled_by = vec!["/4".to_owned()];
+        assert_eq!(asked(&picture, 8, true), Some(vec![8, 7, 4]), "another names it");
     }
 }
