@@ -259,7 +259,8 @@ impl Display {
                     }
                 }
             }
-            let handled = self.handle_events().and_then(|()| self.restore_spares(Instant::now()));
+            // Events last: what is asked for may bring some along.
+            let handled = self.restore_spares(Instant::now()).and_then(|()| self.handle_events());
             if let Err(e) = handled {
                 // The next job finds the channel closed.
                 tracing::debug!("a display is lost: {e}");
@@ -269,7 +270,8 @@ impl Display {
         }
     }
 
-    /// Waits until the server says something, `woken` is, or `until` has come.
+    /// Waits until the server says something, `woken` is, or `until` has come. Events that came along with an answer are not
+    /// waited for: they are handled first.
     fn wait(&self, woken: Option<&OwnedFd>, until: Option<Instant>) {
         let left = until.map(|until| {
             let left = until.saturating_duration_since(Instant::now());
@@ -287,13 +289,15 @@ impl Display {
         }
     }
 
-    /// Handles what has come.
-    fn handle_events(&mut self) -> Result<(), Fault> {
+    /// Handles what has come; whether anything has.
+    fn handle_events(&mut self) -> Result<bool, Fault> {
         self.conn.flush()?;
+        let mut any = false;
         while let Some(event) = self.conn.poll_for_event()? {
             self.handle(event)?;
+            any = true;
         }
-        Ok(())
+        Ok(any)
     }
 
     fn handle(&mut self, event: Event) -> Result<(), Fault> {
@@ -330,7 +334,10 @@ impl Display {
             if Instant::now() >= deadline {
                 return Ok(None);
             }
-            self.wait(None, Some(deadline));
+            // What came along with an answer to that is not in the socket any more.
+            if !self.handle_events()? {
+                self.wait(None, Some(deadline));
+            }
         }
     }
 
@@ -366,4 +373,38 @@ fn open(address: &Address) -> Result<(RustConnection, usize), ConnectError> {
         }
     }
     Err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{connect, desktop};
+    use x11rb::protocol::xproto::{AtomEnum, PropMode};
+    use x11rb::wrapper::ConnectionExt as _;
+
+    #[tokio::test]
+    async fn what_comes_along_with_an_answer_is_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let Some(mut private) = desktop(dir.path()).await else { return };
+        let x11 = connect(&private).await;
+        let looked = x11.run(|d| {
+            // What the window manager still does would end the wait, too.
+            d.until(Instant::now() + Duration::from_millis(500), |_| Ok(None::<()>))?;
+            let mut looks = 0;
+            d.until(Instant::now() + Duration::from_secs(3600), |d| {
+                looks += 1;
+                if looks == 1 {
+                    // The event that says so is read with the answer to the next question.
+                    let (root, name) = (d.root, d.atoms.STICKPIN_CLIPBOARD);
+                    d.conn.change_property32(PropMode::REPLACE, root, name, AtomEnum::CARDINAL, &[1])?;
+                    d.sync()?;
+                }
+                Ok((looks > 1).then_some(()))
+            })
+        });
+        let looked = tokio::time::timeout(Duration::from_secs(30), looked).await;
+        assert_eq!(looked.expect("it does not wait for what has come").unwrap(), Some(()));
+        drop(x11);
+        private.end().await.unwrap();
+    }
 }

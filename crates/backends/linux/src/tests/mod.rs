@@ -17,7 +17,7 @@ use crate::private::Private;
 const REQUIRE: &str = "STICKPIN_REQUIRE_DESKTOP";
 
 /// A private display; none, with a word, where there are no programs for it.
-async fn desktop(dir: &std::path::Path) -> Option<Private> {
+pub(crate) async fn desktop(dir: &std::path::Path) -> Option<Private> {
     let path = std::env::var_os("PATH");
     match Private::start(dir, None, None, path.as_deref(), &opening()).await {
         Ok(private) => Some(private),
@@ -40,6 +40,6 @@ fn address(private: &Private, shared: bool) -> Address {
 }
 
 /// A connection to it.
-async fn connect(private: &Private) -> X11 {
+pub(crate) async fn connect(private: &Private) -> X11 {
     X11::connect(address(private, false), opening().until).await.expect("a display")
 }
