@@ -44,7 +44,7 @@ impl Connection {
     /// # Errors
     /// `DAEMON_UNREACHABLE` when it cannot be started or does not answer, `PROTOCOL_MISMATCH`, `IO`.
     pub fn find_or_start(place: &Place, start: &Start) -> Result<Self> {
-        Self::welcomed(place, start, None).map(|(connection, _)| connection)
+        Self::welcomed(place, start, None)
     }
 
     /// Does so and runs one command, which goes out together with `hello`: a daemon answers that before it runs anything,
@@ -53,19 +53,17 @@ impl Connection {
     /// # Errors
     /// As [`Connection::find_or_start`]; nothing was run then.
     pub fn run(place: &Place, start: &Start, request: &Request) -> Result<Response> {
-        let (mut connection, call) = Self::welcomed(place, start, Some(request))?;
-        Ok(match call {
-            Some(id) => connection.response(&id, request),
-            None => connection.call(request),
-        })
+        let mut connection = Self::welcomed(place, start, Some(request))?;
+        let answer = connection.receive(connection.last_id);
+        Ok(respond(request, answer))
     }
 
-    /// A connection that serves calls, and the number of the one that was sent along.
-    fn welcomed(place: &Place, start: &Start, along: Option<&Request>) -> Result<(Self, Option<Value>)> {
+    /// A connection that serves calls; its last message is the one that was sent along.
+    fn welcomed(place: &Place, start: &Start, along: Option<&Request>) -> Result<Self> {
         for _ in 0..ATTEMPTS {
             match Self::connect(place, along) {
-                Ok((connection, call)) => match connection.welcome.verdict {
-                    Verdict::Serve => return Ok((connection, call)),
+                Ok(connection) => match connection.welcome.verdict {
+                    Verdict::Serve => return Ok(connection),
                     Verdict::Refuse => {
                         return Err(connection.welcome.mismatch(&Hello::ours(place.state_dir())));
                     }
@@ -92,16 +90,13 @@ impl Connection {
     /// `DAEMON_UNREACHABLE` when it does not answer, `IO`.
     pub fn find(place: &Place) -> Result<Option<Self>> {
         match Self::connect(place, None) {
-            Ok((connection, _)) => Ok(Some(connection)),
+            Ok(connection) => Ok(Some(connection)),
             Err(Missing::Nobody) => Ok(None),
             Err(Missing::Wrong(error)) => Err(error),
         }
     }
 
-    fn connect(
-        place: &Place,
-        along: Option<&Request>,
-    ) -> std::result::Result<(Self, Option<Value>), Missing> {
+    fn connect(place: &Place, along: Option<&Request>) -> std::result::Result<Self, Missing> {
         let stream = UnixStream::connect(place.socket()).map_err(|e| match e.kind() {
             ErrorKind::NotFound | ErrorKind::ConnectionRefused => Missing::Nobody,
             _ => Missing::Wrong(stickpin_kernel::io_error("connect to", place.socket(), &e)),
@@ -110,14 +105,11 @@ impl Connection {
         stream.set_read_timeout(Some(HELLO_TIMEOUT)).map_err(|e| lost(&e))?;
         let (frames, hello) = (Frames::default(), Hello::ours(place.state_dir()));
         let mut connection = Self { stream, frames, last_id: 0, welcome: placeholder() };
-        let (id, mut out) = connection.message(method::HELLO, &hello);
-        let call = along.map(|request| {
-            let (id, message) = connection.message(method::CALL, request);
-            out.extend(message);
-            id
-        });
+        let mut out = connection.message(method::HELLO, &hello);
+        let id = connection.last_id;
+        out.extend(along.into_iter().flat_map(|request| connection.message(method::CALL, request)));
         let answer: Result<Answer<Welcome>, io::Error> =
-            connection.stream.write_all(&out).and_then(|()| connection.receive(&id));
+            connection.stream.write_all(&out).and_then(|()| connection.receive(id));
         let answer = answer.map_err(|e| match e.kind() {
             // The daemon was just going and never read the frame.
             ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Missing::Nobody,
@@ -129,7 +121,7 @@ impl Connection {
             return Err(Missing::Wrong(foreign(place, &connection.welcome)));
         }
         connection.stream.set_read_timeout(None).map_err(|e| lost(&e))?;
-        Ok((connection, call))
+        Ok(connection)
     }
 
     /// Who answered.
@@ -140,25 +132,7 @@ impl Connection {
 
     /// Runs one command. That the connection broke is an answer too: `dispatched` is then unknown.
     pub fn call(&mut self, request: &Request) -> Response {
-        let (id, message) = self.message(method::CALL, request);
-        match self.stream.write_all(&message) {
-            Ok(()) => self.response(&id, request),
-            Err(_) => failed(&request.command, request.session.clone(), ended(&request.command)),
-        }
-    }
-
-    /// The response of a call that was sent.
-    fn response(&mut self, id: &Value, request: &Request) -> Response {
-        let answer: io::Result<Answer<Response>> = self.receive(id);
-        let error = match answer {
-            Ok(answer) => match taken(answer) {
-                Ok(response) => return response,
-                Err(error) => error,
-            },
-            Err(e) if e.kind() == ErrorKind::InvalidData => unreadable(&e).dispatched(Dispatched::Unknown),
-            Err(_) => ended(&request.command),
-        };
-        failed(&request.command, request.session.clone(), error)
+        respond(request, self.exchange(method::CALL, request))
     }
 
     /// How the daemon is.
@@ -216,25 +190,23 @@ impl Connection {
         method: &str,
         params: &P,
     ) -> io::Result<Answer<R>> {
-        let (id, message) = self.message(method, params);
+        let message = self.message(method, params);
         self.stream.write_all(&message)?;
-        self.receive(&id)
+        self.receive(self.last_id)
     }
 
-    /// The next message: its number and its bytes.
-    fn message<P: Serialize>(&mut self, method: &str, params: &P) -> (Value, Vec<u8>) {
+    /// The bytes of the next message, whose number is then the last.
+    fn message<P: Serialize>(&mut self, method: &str, params: &P) -> Vec<u8> {
         self.last_id += 1;
-        let id = Value::from(self.last_id);
-        let bytes = encode(&Message::new(id.clone(), method, params));
-        (id, bytes)
+        encode(&Message::new(Value::from(self.last_id), method, params))
     }
 
-    fn receive<R: DeserializeOwned>(&mut self, id: &Value) -> io::Result<Answer<R>> {
+    fn receive<R: DeserializeOwned>(&mut self, id: u64) -> io::Result<Answer<R>> {
         loop {
             let line = self.read_frame()?;
             let answer: Answer<R> = serde_json::from_slice(&line)?;
             // Null: the daemon could not read the id, and what was asked first is answered first.
-            if answer.id == *id || answer.id.is_null() {
+            if answer.id == id || answer.id.is_null() {
                 return Ok(answer);
             }
         }
@@ -259,6 +231,19 @@ impl Connection {
             }
         }
     }
+}
+
+/// The response that a call comes to.
+fn respond(request: &Request, answer: io::Result<Answer<Response>>) -> Response {
+    let error = match answer {
+        Ok(answer) => match taken(answer) {
+            Ok(response) => return response,
+            Err(error) => error,
+        },
+        Err(e) if e.kind() == ErrorKind::InvalidData => unreadable(&e).dispatched(Dispatched::Unknown),
+        Err(_) => ended(&request.command),
+    };
+    failed(&request.command, request.session.clone(), error)
 }
 
 /// The response of a call that was not made or got no answer. What was run is answered by dispatch.

@@ -311,7 +311,8 @@ impl Again {
         let objects = old.iter().map(|&object| object.clone()).collect();
         let mut now = Picture { toolkit: picture.toolkit, objects, truncated: false };
         let (mut questions, mut listed) = self.questions(picture, &old, false);
-        let all = link.toolkit == Toolkit::Gtk4 && picture.objects.len() <= FOR_QUESTION * questions.0.len();
+        let all =
+            link.toolkit == Toolkit::Gtk4 && picture.objects.len() <= FOR_QUESTION * questions.all().len();
         if all {
             (questions, listed) = self.questions(picture, &old, true);
         }
@@ -495,7 +496,7 @@ mod tests {
             picture.objects[2].name = named.to_owned();
             let again = Again { objects: vec![9, 2], above: [2].into() };
             let old = [&picture.objects[9], &picture.objects[2]];
-            again.questions(&picture, &old, false).0.0
+            again.questions(&picture, &old, false).0.all().to_vec()
         };
         let own = [(0, Ask::Name), (0, Ask::States)];
         assert_eq!(asked(Toolkit::Gtk4, ""), [&own[..], &[(1, Ask::Children)]].concat());

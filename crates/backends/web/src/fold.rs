@@ -19,16 +19,17 @@ impl WebDevice {
         }
         let Some(Place { world, id }) = self.place(opener)? else { return Ok(false) };
         let older: Vec<u64> = older.iter().filter(|h| h.scope == opener.scope).map(|h| h.id).collect();
-        let opened: Option<Opened> = self.tab.call(&world, "opened", (id, &older)).await?;
+        let mut opened: Option<Opened> = self.tab.call(&world, "opened", (id, &older)).await?;
         let Some(Opened { press, .. }) = opened else { return Ok(false) };
-        if press && self.press_again(opener).await? {
-            let folded: bool = self.tab.call(&world, "folded", (id, &older, true)).await?;
-            if folded {
+        if press {
+            if self.press_again(opener).await?
+                && self.tab.call::<bool>(&world, "folded", (id, &older, true)).await?
+            {
                 return Ok(true);
             }
+            // It may have opened another list in its place.
+            opened = self.tab.call(&world, "opened", (id, &older)).await?;
         }
-        // A press may have opened another list in its place.
-        let opened: Option<Opened> = self.tab.call(&world, "opened", (id, &older)).await?;
         let Some(Opened { expanded, key, .. }) = opened else { return Ok(true) };
         if !key || !self.has_keys(&world).await? {
             return Ok(false);

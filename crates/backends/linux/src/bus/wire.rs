@@ -21,9 +21,6 @@ use zbus::export::futures_core::Stream;
 use zbus::message::Type;
 use zbus::{Connection, MessageStream, connection};
 
-/// How long the other side may read nothing of what is written to it.
-const WRITING: Duration = Duration::from_secs(2);
-
 /// Who hears the signals of a connection, in their order. Called by the task that reads: it must not wait.
 pub(crate) type Listener = Box<dyn Fn(&Message) + Send + Sync>;
 
@@ -271,7 +268,7 @@ async fn write_all(connection: Connection, shared: Arc<Shared>) {
             shared.posted.notified().await;
             continue;
         }
-        match timeout(WRITING, connection.send_all(&messages)).await {
+        match timeout(PATIENCE, connection.send_all(&messages)).await {
             Ok(Ok(())) => {}
             Ok(Err(e)) => break e.to_string(),
             // Half a message may have been written: nothing can be said on this connection any more.

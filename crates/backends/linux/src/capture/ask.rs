@@ -171,7 +171,7 @@ pub(crate) fn reference(c: &mut Cursor<'_>) -> Result<(String, String), Fault> {
 
 /// Questions for many objects, asked in one go.
 #[derive(Debug, Default)]
-pub(crate) struct Questions(pub(crate) Vec<(usize, Ask)>);
+pub(crate) struct Questions(Vec<(usize, Ask)>);
 
 impl Questions {
     pub(crate) fn add(&mut self, object: usize, ask: Ask) {
@@ -180,6 +180,11 @@ impl Questions {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Of which object what is asked.
+    pub(crate) fn all(&self) -> &[(usize, Ask)] {
+        &self.0
     }
 
     /// Asks, and writes the answers into the objects. The answers that name other objects come back, and which objects
