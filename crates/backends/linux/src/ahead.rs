@@ -20,11 +20,14 @@ const REST: Duration = Duration::from_millis(200);
 /// When it is given up on an app that does not come to rest.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// What was read, what is known of its tables since, and how often the app had changed when it began.
+type Read = (Picture, Cells, u64);
+
 /// A reading that is to come, or has come. Dropped, it ends.
 #[derive(Debug)]
 pub(crate) struct Ahead {
     reading: Arc<AtomicBool>,
-    task: JoinHandle<Option<(Picture, u64)>>,
+    task: JoinHandle<Option<Read>>,
 }
 
 impl Drop for Ahead {
@@ -35,30 +38,32 @@ impl Drop for Ahead {
 
 impl Ahead {
     /// Waits for rest, and reads. `pending` is how long the app takes to begin with what it was told to do.
-    pub(crate) fn start(link: &Link, heard: &Arc<Heard>, pending: Duration) -> Self {
+    pub(crate) fn start(link: &Link, heard: &Arc<Heard>, cells: &Cells, pending: Duration) -> Self {
         let reading = Arc::new(AtomicBool::new(false));
-        let task = tokio::spawn(read_at_rest(link.clone(), Arc::clone(heard), pending, Arc::clone(&reading)));
+        let (link, heard, cells) = (link.clone(), Arc::clone(heard), cells.clone());
+        let task = tokio::spawn(read_at_rest(link, heard, cells, pending, Arc::clone(&reading)));
         Self { reading, task }
     }
 
-    /// What was read, and how often the app had changed when that began. None where the reading has not begun, because
-    /// whoever needs one now makes it, and where anything was signalled since.
-    pub(crate) async fn take(mut self, heard: &Heard) -> Option<(Picture, u64)> {
+    /// What was read. None where the reading has not begun, because whoever needs one now makes it, and where anything was
+    /// signalled since.
+    pub(crate) async fn take(mut self, heard: &Heard) -> Option<Read> {
         if !self.reading.load(Ordering::Relaxed) {
             return None;
         }
         // It was aborted with its runtime, if it was.
         let read = (&mut self.task).await.ok().flatten();
-        read.filter(|(_, changes)| heard.state().changes == *changes)
+        read.filter(|(_, _, changes)| heard.state().changes == *changes)
     }
 }
 
 async fn read_at_rest(
     link: Link,
     heard: Arc<Heard>,
+    mut cells: Cells,
     pending: Duration,
     reading: Arc<AtomicBool>,
-) -> Option<(Picture, u64)> {
+) -> Option<Read> {
     let start = Instant::now();
     sleep(pending).await;
     let changes = loop {
@@ -72,9 +77,9 @@ async fn read_at_rest(
     };
     reading.store(true, Ordering::Relaxed);
     // Whoever looks next is told what is wrong with the app, if anything is.
-    let picture = read::read(&link, &mut Cells::default()).await.ok()?;
+    let picture = read::read(&link, &mut cells).await.ok()?;
     link.barrier().await.ok()?;
-    Some((picture, changes))
+    Some((picture, cells, changes))
 }
 
 #[cfg(test)]
@@ -85,7 +90,7 @@ mod tests {
     /// An app that was read ahead, and what it has signalled.
     async fn started(app: &App) -> (Ahead, Arc<Heard>) {
         let heard = Arc::new(Heard::new());
-        (Ahead::start(&app.link(&heard).await, &heard, Duration::ZERO), heard)
+        (Ahead::start(&app.link(&heard).await, &heard, &Cells::default(), Duration::ZERO), heard)
     }
 
     #[tokio::test]
@@ -93,7 +98,7 @@ mod tests {
         let app = App::start();
         let (ahead, heard) = started(&app).await;
         app.asked().await;
-        let (picture, changes) = ahead.take(&heard).await.expect("a reading");
+        let (picture, _, changes) = ahead.take(&heard).await.expect("a reading");
         assert_eq!((picture.objects.len(), changes), (1, 0));
     }
 
@@ -121,7 +126,7 @@ mod tests {
         let (bus, own, heard) = (App::start(), App::start(), Arc::new(Heard::new()));
         let link = bus.link_and_own(&heard, &own).await;
         bus.signals_first(1);
-        let ahead = Ahead::start(&link, &heard, Duration::ZERO);
+        let ahead = Ahead::start(&link, &heard, &Cells::default(), Duration::ZERO);
         own.asked().await;
         assert!(ahead.take(&heard).await.is_none());
     }
@@ -147,6 +152,6 @@ mod tests {
         heard.hear(&signal);
         app.asked().await;
         assert!(last.elapsed() >= REST, "{:?}", last.elapsed());
-        assert_eq!(ahead.take(&heard).await.map(|(_, changes)| changes), Some(1));
+        assert_eq!(ahead.take(&heard).await.map(|(_, _, changes)| changes), Some(1));
     }
 }

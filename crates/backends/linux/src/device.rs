@@ -52,7 +52,7 @@ pub(crate) struct LinuxDevice {
     pub(crate) child: Option<Child>,
     /// What was read last, and the tree that it made.
     pub(crate) last: Option<Last>,
-    /// What is known of its spreadsheets.
+    /// What is known of its spreadsheets and trees.
     pub(crate) cells: Cells,
     /// How often the app had changed when that began.
     pub(crate) seen: u64,
@@ -168,9 +168,10 @@ impl LinuxDevice {
 
     /// Reads the app once it has come to rest after an act, where that is little work for it.
     fn look_ahead(&mut self) {
-        let little = self.took < LITTLE && self.cells.is_empty() && self.link.toolkit != Toolkit::Office;
+        let little = self.took < LITTLE && !self.cells.have_sheets() && self.link.toolkit != Toolkit::Office;
         let guests = !self.heard.state().guests.is_empty();
-        self.ahead = (little && !guests).then(|| Ahead::start(&self.link, &self.heard, self.pending()));
+        self.ahead =
+            (little && !guests).then(|| Ahead::start(&self.link, &self.heard, &self.cells, self.pending()));
     }
 
     /// Takes what was read ahead for the last reading, if nothing was signalled since.
@@ -178,8 +179,11 @@ impl LinuxDevice {
         let Some(ahead) = self.ahead.take() else { return Ok(()) };
         match ahead.take(&self.heard).await {
             // The signals of a process that has come into a window are not heard yet.
-            Some((picture, _)) if picture.objects.iter().any(|o| guest(&o.path).is_some()) => Ok(()),
-            Some((picture, changes)) => self.keep(picture, changes, &[]).map(drop),
+            Some((picture, ..)) if picture.objects.iter().any(|o| guest(&o.path).is_some()) => Ok(()),
+            Some((picture, cells, changes)) => {
+                self.cells = cells;
+                self.keep(picture, changes, &[]).map(drop)
+            }
             None => Ok(()),
         }
     }

@@ -88,6 +88,9 @@ pub(crate) struct Object {
     /// Paths of what labels it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) labelled_by: Vec<String>,
+    /// Path of the item of a tree that it is below.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) child_of: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) actions: Vec<String>,
     /// Target of a link, address of a document.

@@ -222,7 +222,7 @@ pub(crate) fn is_named_by_content(role: u32) -> bool {
 /// What stands above an object, as far as its role depends on that.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Above {
-    /// The role number of the parent.
+    /// The role number of the parent; of what a row stands in for the cells of the row.
     pub(crate) role: u32,
     /// It is a window of the app.
     pub(crate) top: bool,
@@ -251,6 +251,7 @@ pub(crate) fn mapped(role: u32, above: Above, states: u64, named: bool) -> Role 
         n::LIST if above.combo => Role::ListBox,
         n::LIST_ITEM if above.combo || above.role == n::LIST_BOX => Role::Option,
         n::ICON if is(states::SELECTABLE) => Role::Option,
+        n::TABLE_CELL if above.role == n::TREE_TABLE => Role::GridCell,
         // A text that nobody can edit or put the caret into is only shown.
         n::TEXT if !is(states::EDITABLE) && !is(states::FOCUSABLE) => Role::Generic,
         _ => plain,

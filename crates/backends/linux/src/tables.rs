@@ -4,6 +4,7 @@
 //! asking what is at its corners. A small table is read whole, and of a spreadsheet the cells that hold something.
 
 use crate::bus::{ACCESSIBLE, Args, COMPONENT, Call, Fault, Link, Message, Toolkit, property};
+use crate::capture::DEPTH;
 use crate::capture::ask::{Ask, Questions, SCREEN, WHOLE, reference};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
@@ -34,16 +35,24 @@ const INSETS: &[i32] = &[3, 14, 32, 56];
 /// Row and column, from 0.
 type Place = (i32, i32);
 
-/// The paths of the cells of spreadsheets that can be seen, by the path of their sheet. A spreadsheet makes an object each
-/// time that a cell is asked for, and keeps it: LibreOffice grew by two thirds in forty readings of a screenful. So each is
-/// asked for once while its object lives. What it is called and what it holds comes from the object at every reading.
-#[derive(Debug, Default)]
-pub(crate) struct Cells(HashMap<String, HashMap<Place, String>>);
+/// Cells by their place; the headers of columns stand in the row before the first.
+type Known = HashMap<Place, String>;
+
+/// The paths of the cells that can be seen, by the path of their table, where an app makes an object each time that a cell
+/// is asked for, and keeps it: LibreOffice grew by two thirds in forty readings of a screenful. So each is asked for once
+/// while its object lives. What it is called and what it holds comes from the object at every reading.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Cells {
+    /// Of spreadsheets.
+    sheets: HashMap<String, Known>,
+    /// Of the trees of Qt. Their objects go where their items go.
+    trees: HashMap<String, Known>,
+}
 
 impl Cells {
-    /// Whether the app shows no spreadsheet, as far as was read.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Whether the app shows a spreadsheet, as far as was read.
+    pub(crate) fn have_sheets(&self) -> bool {
+        !self.sheets.is_empty()
     }
 }
 
@@ -58,7 +67,9 @@ pub(crate) async fn read(link: &Link, picture: &mut Picture, cells: &mut Cells) 
     if tables.len() > TABLES {
         picture.truncated = true;
     }
-    cells.0.retain(|path, _| tables.iter().any(|&at| picture.objects[at].path == *path));
+    let shown = |path: &String| tables.iter().any(|&at| picture.objects[at].path == *path);
+    cells.sheets.retain(|path, _| shown(path));
+    cells.trees.retain(|path, _| shown(path));
     for at in tables.into_iter().take(TABLES) {
         match one(link, picture, at, cells).await {
             Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
@@ -107,8 +118,52 @@ async fn one(link: &Link, picture: &mut Picture, at: usize, kept: &mut Cells) ->
         rows: part.rows.start..part.rows.start + i32::try_from(part.rows.len().min(most)).unwrap_or(0),
         ..part
     };
-    let sheet = (cells > SHEET).then(|| kept.0.entry(path.clone()).or_default());
-    cells_of(link, picture, at, &path, &part, sheet).await
+    let tree = link.toolkit == Toolkit::Qt && picture.objects[at].role == role::TREE;
+    if tree && let Some(known) = kept.trees.get_mut(&path) {
+        *known = moved(link, picture, at, known, &part).await?;
+    }
+    let known = match (cells > SHEET, tree) {
+        (true, _) => Some(kept.sheets.entry(path.clone()).or_default()),
+        (false, true) => Some(kept.trees.entry(path.clone()).or_default()),
+        (false, false) => None,
+    };
+    cells_of(link, picture, at, &path, &part, known, cells > SHEET).await
+}
+
+/// Where the cells of a tree are now that were known before. Those that are folded away stand in no row.
+async fn moved(
+    link: &Link,
+    picture: &Picture,
+    at: usize,
+    known: &Known,
+    part: &Part,
+) -> Result<Known, Fault> {
+    let (rows, columns) = part.all;
+    // Its children are its lines, first that of the headers.
+    let above = picture.objects[at].count / columns - rows;
+    let mut moved: Known = known
+        .iter()
+        .filter(|((row, column), _)| *row < 0 && *column < columns)
+        .map(|(place, path)| (*place, path.clone()))
+        .collect();
+    let cells: Vec<&String> = known.iter().filter(|((row, _), _)| *row >= 0).map(|(_, path)| path).collect();
+    let index = |path| Call { path, interface: ACCESSIBLE, member: "GetIndexInParent", args: Args::new() };
+    let calls: Vec<Call<'_>> = cells.iter().map(|&path| index(path)).collect();
+    for (path, answer) in cells.iter().zip(link.calls(&calls).await) {
+        match answer {
+            Ok(answer) => {
+                let index = answer.body().int()?;
+                let place = (index.div_euclid(columns) - above, index.rem_euclid(columns));
+                if place.0 >= 0 {
+                    moved.insert(place, (*path).clone());
+                }
+            }
+            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
+            // Its item is gone.
+            Err(_) => {}
+        }
+    }
+    Ok(moved)
 }
 
 /// The cells between the one at the top left corner and the one at the bottom right.
@@ -168,22 +223,24 @@ fn count(answer: &Message) -> Result<i32, Fault> {
     Ok(answer.body().variant_number()?.unwrap_or(0.0) as i32)
 }
 
-/// Reads the cells of a part, and puts them into rows below the table. `sheet` holds those of a spreadsheet that are
-/// known.
+/// Reads the cells of a part, and puts them into rows below the table. `known` has those that were asked for before.
 async fn cells_of(
     link: &Link,
     picture: &mut Picture,
     at: usize,
     path: &str,
     part: &Part,
-    mut sheet: Option<&mut HashMap<Place, String>>,
+    mut known: Option<&mut Known>,
+    sheet: bool,
 ) -> Result<(), Fault> {
     let places = part.rows.clone().flat_map(|row| part.columns.clone().map(move |column| (row, column)));
     let mut places: Vec<Place> = places.collect();
-    let first: &[Ask] = if sheet.is_some() { &[Ask::States, Ask::Text] } else { &[Ask::States] };
+    let first: &[Ask] = if sheet { &[Ask::States, Ask::Text] } else { &[Ask::States] };
     let mut found = Vec::new();
-    if let Some(known) = sheet.as_deref_mut() {
-        known.retain(|(row, column), _| part.rows.contains(row) && part.columns.contains(column));
+    if let Some(known) = known.as_deref_mut() {
+        known.retain(|(row, column), _| {
+            (*row < 0 || part.rows.contains(row)) && part.columns.contains(column)
+        });
         let cells = places.iter().filter_map(|place| Some((*place, known.get(place)?.clone()))).collect();
         let (alive, gone) = look_at(link, picture, cells, first).await?;
         gone.iter().for_each(|place| drop(known.remove(place)));
@@ -201,7 +258,7 @@ async fn cells_of(
     for (place, answer) in places.iter().zip(link.calls(&calls).await) {
         cells.extend(object_in(link, path, answer)?.map(|cell| (*place, cell)));
     }
-    if let Some(known) = sheet.as_deref_mut() {
+    if let Some(known) = known.as_deref_mut() {
         known.extend(cells.iter().cloned());
     }
     found.extend(look_at(link, picture, cells, first).await?.0);
@@ -210,7 +267,7 @@ async fn cells_of(
     found.retain(|&(_, new)| {
         let object = &picture.objects[new];
         // What is empty, and nobody is at, is left out of a spreadsheet.
-        !object.is(states::DEFUNCT) && (sheet.is_none() || !empty(object) || object.is(states::FOCUSED))
+        !object.is(states::DEFUNCT) && (!sheet || !empty(object) || object.is(states::FOCUSED))
     });
     let mut rest = Questions::default();
     for &(_, new) in &found {
@@ -219,13 +276,116 @@ async fn cells_of(
             .filter(|&&ask| ask != Ask::States && ask != Ask::Count)
             .for_each(|&ask| rest.add(new, ask));
     }
+    let outline = matches!(picture.objects[at].role, role::TREE | role::TREE_TABLE);
+    let opens = |&&(_, new): &&(Place, usize)| picture.objects[new].is(OPENS);
+    // Where nothing opens, and all is known, there is one level.
+    let deep = outline && (found.iter().any(|cell| opens(&cell)) || part.rows.start > 0);
+    if deep {
+        let ask = if link.toolkit == Toolkit::Gtk3 { Ask::Relations } else { Ask::Extents };
+        firsts(&found).for_each(|(_, new)| rest.add(new, ask));
+    }
     rest.ask(link, picture).await?;
+    if deep {
+        levels(link, picture, path, &found).await?;
+    }
     let headers = match sheet {
-        Some(_) => Headers::default(),
-        None => headers(link, picture, at, &found, part).await?,
+        true => Headers::default(),
+        false => headers(link, picture, at, &found, part, known).await?,
     };
     arrange(picture, at, &found, &headers, part);
     Ok(())
+}
+
+/// States of what has something below it.
+const OPENS: u64 = states::EXPANDABLE | states::EXPANDED | states::COLLAPSED;
+
+/// The cells that begin their rows.
+fn firsts(found: &[(Place, usize)]) -> impl Iterator<Item = (i32, usize)> + '_ {
+    found.iter().filter(|((_, column), _)| *column == 0).map(|&((row, _), new)| (row, new))
+}
+
+/// Says of the rows of a tree how deep they are.
+async fn levels(
+    link: &Link,
+    picture: &mut Picture,
+    path: &str,
+    found: &[(Place, usize)],
+) -> Result<(), Fault> {
+    let deep = match link.toolkit {
+        Toolkit::Gtk3 => levels_by_parents(link, picture, path, found).await?,
+        _ => levels_by_place(link, picture, path, found).await?,
+    };
+    for (at, level) in deep {
+        picture.objects[at].attributes.push(("level".to_owned(), level.to_string()));
+    }
+    Ok(())
+}
+
+/// By what they say that they are below: in GTK 3, where what was scrolled away has no place.
+async fn levels_by_parents(
+    link: &Link,
+    picture: &mut Picture,
+    path: &str,
+    found: &[(Place, usize)],
+) -> Result<Vec<(usize, usize)>, Fault> {
+    let mut outer: HashMap<String, String> = HashMap::new();
+    let mut next: Vec<usize> = firsts(found).map(|(_, new)| new).collect();
+    for _ in 0..DEPTH {
+        for object in next.iter().map(|&at| &picture.objects[at]) {
+            outer.insert(object.path.clone(), object.child_of.clone());
+        }
+        let mut above: Vec<String> = next.iter().map(|&at| picture.objects[at].child_of.clone()).collect();
+        above.retain(|above| !above.is_empty() && above != path && !outer.contains_key(above));
+        above.sort_unstable();
+        above.dedup();
+        if above.is_empty() {
+            break;
+        }
+        // What was not read, because it is above what can be seen.
+        let above = above.into_iter().map(|above| ((0, 0), above)).collect();
+        next =
+            look_at(link, picture, above, &[Ask::Relations]).await?.0.into_iter().map(|(_, at)| at).collect();
+    }
+    let level = |at: usize| {
+        let up = std::iter::successors(outer.get(&picture.objects[at].path), |above| outer.get(*above));
+        // One that ends elsewhere, or nowhere, is no path through this tree.
+        up.take(DEPTH).position(|above| above == path).map(|above| (at, above + 1))
+    };
+    Ok(firsts(found).filter_map(|(_, new)| level(new)).collect())
+}
+
+/// By where they begin, of which Qt says no more: what is deeper begins further in.
+async fn levels_by_place(
+    link: &Link,
+    picture: &mut Picture,
+    path: &str,
+    found: &[(Place, usize)],
+) -> Result<Vec<(usize, usize)>, Fault> {
+    let mut open: Vec<i32> = Vec::new();
+    // The first row of all is as far out as any, also where it was scrolled away.
+    if firsts(found).next().is_some_and(|(row, _)| row > 0) {
+        let args = Args::new().int(0).int(0);
+        let first = link.call(path, TABLE, "GetAccessibleAt", args).await;
+        if let Some(first) = object_in(link, path, first)? {
+            let first = look_at(link, picture, vec![((0, 0), first)], &[Ask::Extents]).await?.0;
+            open.extend(first.first().and_then(|&(_, new)| Some(picture.objects[new].extents?[0])));
+        }
+    }
+    let mut levels = Vec::new();
+    for (_, new) in firsts(found) {
+        // Only for this: what a cell has no place for is read all the same.
+        if let Some([left, ..]) = picture.objects[new].extents.take() {
+            levels.push((new, level(&mut open, left)));
+        }
+    }
+    Ok(levels)
+}
+
+/// How deep something is that begins at `left`, counting from 1; `open` has where those begin that it may stand in.
+fn level(open: &mut Vec<i32>, left: i32) -> usize {
+    open.retain(|&outer| outer < left);
+    open.push(left);
+    open.len()
 }
 
 /// What stands above the columns of a table and before its rows.
@@ -243,11 +403,12 @@ async fn headers(
     at: usize,
     found: &[(Place, usize)],
     part: &Part,
+    mut known: Option<&mut Known>,
 ) -> Result<Headers, Fault> {
     if !matches!(link.toolkit, Toolkit::Qt | Toolkit::Gtk3) {
         return Ok(Headers::default());
     }
-    let first = children_at(link, picture, at, &[((0, 0), 0)]).await?;
+    let first = children_at(link, picture, at, &[((-1, 0), 0)], known.as_deref_mut()).await?;
     let Some(&(_, first)) = first.first() else { return Ok(Headers::default()) };
     let (above, before) = match picture.objects[first].role {
         role::TABLE_COLUMN_HEADER => (1, 0),
@@ -269,7 +430,7 @@ async fn headers(
         places.extend(seen.into_iter().map(|row| ((row, -1), (i64::from(row) + above) * line)));
     }
     let mut headers = Headers::default();
-    for ((row, column), new) in children_at(link, picture, at, &places).await? {
+    for ((row, column), new) in children_at(link, picture, at, &places, known).await? {
         let object = &picture.objects[new];
         let (number, name) = (object.role, object.name.trim());
         // Those that are switched off are there all the same.
@@ -288,28 +449,34 @@ async fn headers(
     Ok(headers)
 }
 
-/// Takes children of an object into the picture, by their numbers.
+/// Takes children of an object into the picture, by their numbers. `known` has those that were asked for before.
 async fn children_at(
     link: &Link,
     picture: &mut Picture,
     at: usize,
     places: &[(Place, i64)],
+    known: Option<&mut Known>,
 ) -> Result<Vec<(Place, usize)>, Fault> {
     let path = picture.objects[at].path.clone();
-    let places: Vec<(Place, i32)> =
-        places.iter().filter_map(|(place, n)| Some((*place, i32::try_from(*n).ok()?))).collect();
+    let mut fresh = Known::default();
+    let known = known.unwrap_or(&mut fresh);
+    let unknown = places.iter().filter(|(place, _)| !known.contains_key(place));
+    let unknown: Vec<(Place, i32)> =
+        unknown.filter_map(|(place, n)| Some((*place, i32::try_from(*n).ok()?))).collect();
     let child = |&(_, n): &(Place, i32)| Call {
         path: &path,
         interface: ACCESSIBLE,
         member: "GetChildAtIndex",
         args: Args::new().int(n),
     };
-    let calls: Vec<Call<'_>> = places.iter().map(child).collect();
-    let mut children = Vec::new();
-    for ((place, _), answer) in places.iter().zip(link.calls(&calls).await) {
-        children.extend(object_in(link, &path, answer)?.map(|child| (*place, child)));
+    let calls: Vec<Call<'_>> = unknown.iter().map(child).collect();
+    for ((place, _), answer) in unknown.iter().zip(link.calls(&calls).await) {
+        known.extend(object_in(link, &path, answer)?.map(|child| (*place, child)));
     }
-    Ok(look_at(link, picture, children, WHOLE).await?.0)
+    let children = places.iter().filter_map(|(place, _)| Some((*place, known.get(place)?.clone()))).collect();
+    let (alive, gone) = look_at(link, picture, children, WHOLE).await?;
+    gone.iter().for_each(|place| drop(known.remove(place)));
+    Ok(alive)
 }
 
 /// The object that an answer names, if there is one.
@@ -411,8 +578,16 @@ fn row_of(first: &Object, row: Option<i32>, children: Vec<usize>) -> Object {
         role: role::TABLE_ROW,
         shown: true,
         complete: true,
-        attributes: row.map(|row| ("rowindex".to_owned(), (row + 1).to_string())).into_iter().collect(),
-        states: states::VISIBLE | states::SHOWING | states::ENABLED | states::SENSITIVE,
+        attributes: row
+            .map(|row| ("rowindex".to_owned(), (row + 1).to_string()))
+            .into_iter()
+            .chain(first.attribute("level").map(|level| ("level".to_owned(), level.to_owned())))
+            .collect(),
+        states: states::VISIBLE
+            | states::SHOWING
+            | states::ENABLED
+            | states::SENSITIVE
+            | first.states & OPENS,
         children,
         ..Object::default()
     }
@@ -452,6 +627,19 @@ mod tests {
         assert_eq!(cells, [vec![3, 4], vec![5, 1, 2]]);
         assert_eq!(picture.objects[rows[0]].attribute("rowindex"), None, "it is none of them");
         assert_eq!(picture.objects[4].attribute("colindex"), Some("2"));
+    }
+
+    #[test]
+    fn what_begins_further_in_is_deeper() {
+        let levels = |outer: &[i32], lefts: &[i32]| {
+            let mut open = outer.to_vec();
+            lefts.iter().map(|&left| level(&mut open, left)).collect::<Vec<_>>()
+        };
+        assert_eq!(levels(&[], &[20, 40, 60, 60, 40, 20]), [1, 2, 3, 3, 2, 1]);
+        // Only a part was read, and what the first row stands in was not.
+        assert_eq!(levels(&[20], &[40, 60, 20, 40]), [2, 3, 1, 2]);
+        // Further out than anything yet.
+        assert_eq!(levels(&[], &[60, 40, 60]), [1, 1, 2]);
     }
 
     #[test]

@@ -35,8 +35,9 @@ pub(crate) enum Ask {
 pub(crate) const WHOLE: &[Ask] =
     &[Ask::States, Ask::Role, Ask::Name, Ask::Description, Ask::Interfaces, Ask::Count];
 
-/// The relation "labelled by" (`AtspiRelationType`).
+/// Relations (`AtspiRelationType`).
 const LABELLED_BY: u32 = 2;
+const NODE_CHILD_OF: u32 = 7;
 
 /// Coordinates relative to the screen (`AtspiCoordType`).
 pub(crate) const SCREEN: u32 = 0;
@@ -124,9 +125,14 @@ impl Ask {
                     c.fields()?;
                     Ok((c.unsigned()?, c.items(8, |c| reference(c))?))
                 };
-                let labels = c.items(8, relation)?.into_iter().filter(|(kind, _)| *kind == LABELLED_BY);
-                let labels = labels.flat_map(|(_, of)| of).take(KEPT);
-                object.labelled_by = labels.map(|label| link.named(&object.path, label)).collect();
+                let relations = c.items(8, relation)?;
+                let of = |kind| {
+                    let of = relations.iter().filter(move |(other, _)| *other == kind);
+                    of.flat_map(|(_, of)| of).map(|of| link.named(&object.path, of.clone()))
+                };
+                let labelled_by = of(LABELLED_BY).take(KEPT).collect();
+                object.child_of = of(NODE_CHILD_OF).next().unwrap_or_default();
+                object.labelled_by = labelled_by;
             }
             Self::Actions => {
                 object.actions = actions(answer)?;

@@ -14,7 +14,7 @@ use crate::states;
 use crate::tables::Cells;
 use hashbrown::HashMap;
 
-/// Reads what the app shows. `cells` is what is known of its spreadsheets from one reading to the next.
+/// Reads what the app shows. `cells` is what is known of its tables from one reading to the next.
 ///
 /// # Errors
 /// When the app is gone or silent.

@@ -111,9 +111,11 @@ impl<'a> Building<'a> {
             self.builder.truncated(true);
             return Ok(());
         }
-        // Qt and GTK 4 call a list box a list.
-        let own = if takes_choices(picture, object) { n::LIST_BOX } else { object.role };
-        let below = Above { role: own, top: false, combo: above.combo || object.role == n::COMBO_BOX };
+        let own = meant(picture, object, above);
+        let combo = above.combo || object.role == n::COMBO_BOX;
+        let below = Above { role: own, top: false, combo };
+        // The cells of a row belong to what the row stands in.
+        let below = if own == n::TABLE_ROW { Above { role: above.role, ..below } } else { below };
         if let Some((child, lent)) = self.only_wraps(object, lent) {
             // What it is called is said of what it holds.
             self.wrapper(object, depth)?;
@@ -155,6 +157,10 @@ impl<'a> Building<'a> {
         if object.is(s::SELECTABLE) && object.attribute("colindex") == Some("1") {
             states |= States::ACTIONABLE;
         }
+        // Qt says of all cells of a row that it opens.
+        if role == Role::GridCell && object.attribute("colindex").is_some_and(|column| column != "1") {
+            states.remove(States::EXPANDABLE | States::EXPANDED);
+        }
         let mut value = value(object, role, states);
         if role == Role::Combobox && picture.toolkit == Toolkit::Gtk4 {
             // Its name is only a name there; what is chosen stands on the button that opens it.
@@ -166,7 +172,7 @@ impl<'a> Building<'a> {
             value = self.selected_below(object, 0);
         }
         let text_below = is_field(object.role)
-            || matches!(role, Role::Cell | Role::ListItem | Role::TreeItem | Role::Option);
+            || matches!(role, Role::Cell | Role::GridCell | Role::ListItem | Role::TreeItem | Role::Option);
         let bare = !object.children.iter().any(|&child| picture.objects[child].shown);
         let leaf =
             (!is_field(object.role) && text_below && bare && object.text.is_none() && !named.name.is_empty())
@@ -410,7 +416,20 @@ fn opens(object: &Object, child: &Object) -> bool {
             || matches!(child.role, n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM))
 }
 
-/// Roles of what opens over a window and belongs to something in it.
+/// The number of the role that an object has by what stands in it and above it. Qt and GTK 4 call a list box a list; Qt
+/// calls a tree with columns a tree, GTK 3 one without them a table, and both call what stands in it a cell.
+fn meant(picture: &Picture, object: &Object, above: Above) -> u32 {
+    let holds = |role| object.children.iter().any(|&child| picture.objects[child].role == role);
+    let (in_rows, cells) = (|| holds(n::TABLE_ROW), || holds(n::TABLE_CELL));
+    match object.role {
+        n::LIST if takes_choices(picture, object) => n::LIST_BOX,
+        n::TREE if in_rows() => n::TREE_TABLE,
+        n::TREE_TABLE if cells() && !in_rows() => n::TREE,
+        n::TABLE_CELL if above.role == n::TREE => n::TREE_ITEM,
+        role => role,
+    }
+}
+
 /// Whether a list is one to choose from: the lines of others cannot be selected.
 fn takes_choices(picture: &Picture, object: &Object) -> bool {
     let item = |&child: &usize| {
@@ -430,6 +449,7 @@ fn takes_several(picture: &Picture, object: &Object) -> bool {
     picture.toolkit == Toolkit::Qt && object.children.iter().any(|child| says(child) || row(child))
 }
 
+/// Roles of what opens over a window and belongs to something in it.
 fn is_popup(number: u32) -> bool {
     matches!(number, n::MENU | n::POPUP_MENU | n::WINDOW | n::DIALOG)
 }
