@@ -515,9 +515,9 @@ async fn look_at(
     Ok((alive, gone.into_iter().map(|(place, _)| place).collect()))
 }
 
-/// Puts cells into rows, where a table has more than one column, and says what was left out.
+/// Puts cells into rows, where a table has more than one column or its rows have headers, and says what was left out.
 fn arrange(picture: &mut Picture, at: usize, found: &[(Place, usize)], headers: &Headers, part: &Part) {
-    let single = part.all.1 == 1;
+    let single = part.all.1 == 1 && headers.rows.is_empty();
     let mut children: Vec<usize> = Vec::new();
     for &(column, header) in &headers.columns {
         let object = &mut picture.objects[header];
@@ -640,6 +640,16 @@ mod tests {
         assert_eq!(levels(&[20], &[40, 60, 20, 40]), [2, 3, 1, 2]);
         // Further out than anything yet.
         assert_eq!(levels(&[], &[60, 40, 60]), [1, 1, 2]);
+    }
+
+    #[test]
+    fn a_row_of_one_cell_keeps_its_header() {
+        let mut picture = picture(2);
+        let headers = Headers { columns: Vec::new(), rows: [(0, 2)].into_iter().collect() };
+        let part = Part { rows: 0..1, columns: 0..1, all: (1, 1) };
+        arrange(&mut picture, 0, &[((0, 0), 1)], &headers, &part);
+        let row = picture.objects[0].children[0];
+        assert_eq!(picture.objects[row].children, [2, 1]);
     }
 
     #[test]

@@ -353,7 +353,7 @@ impl Live<'_, '_> {
         if let Some(at) = self.row {
             let row = self.records.known.structure.row(self.records.tree, at);
             found.extend(row.key.map(|(_, print)| print));
-            for traces in [&row.text, &row.names, &row.numbers, &row.values] {
+            for traces in [&row.text, &row.names, &row.headers, &row.numbers, &row.values] {
                 found.extend(traces.outside(self.element));
             }
         }

@@ -192,7 +192,8 @@ impl<'t> Records<'t> {
         });
         let shortest = texts.min_by_key(|t| t.chars().count());
         let name = || {
-            let mut others = row.names.telling_outside(element).filter(|&(n, _)| n != node);
+            let headers = row.headers.telling_outside(element);
+            let mut others = row.names.telling_outside(element).chain(headers).filter(|&(n, _)| n != node);
             others.next().map(|(n, _)| self.tree.node(n).name().into())
         };
         let number = || {

@@ -46,6 +46,8 @@ pub(super) struct Row {
     pub(super) raw_key: Option<Print>,
     pub(super) text: Traces,
     pub(super) names: Traces,
+    /// Names of headers of the row that are no text in it, as desktops have them.
+    pub(super) headers: Traces,
     pub(super) numbers: Traces,
     pub(super) values: Traces,
 }
@@ -109,6 +111,7 @@ impl Container {
             }
             tell(&mut rows, |r| &mut r.text);
             tell(&mut rows, |r| &mut r.names);
+            tell(&mut rows, |r| &mut r.headers);
             tell(&mut rows, |r| &mut r.numbers);
             tell(&mut rows, |r| &mut r.values);
             rows
@@ -201,6 +204,9 @@ fn read_row(row: NodeRef<'_>, on: Switches) -> Row {
             && !is_volatile(n.name())
         {
             found.names.all.push((Print::of(Part::Name, n.name()), id));
+        }
+        if n.role() == Role::RowHeader && n.children().next().is_none() && !is_volatile(n.name()) {
+            found.headers.all.push((Print::of(Part::Name, n.name()), id));
         }
         if is_field(n) && !n.value().is_empty() && !n.is(States::PROTECTED) {
             found.values.all.push((Print::of(Part::Value, n.value()), id));

@@ -69,6 +69,14 @@ impl Live<'_, '_> {
         {
             return Basis::OwnName;
         }
+        // It may belong to the place instead: in a sorted table another row has it then. So it tells only where nothing in
+        // the cells does.
+        if on.contains(Switches::ROW_NAMES) {
+            let prints = bounded(&mut row.headers.telling_outside(element).map(|(_, p)| p));
+            if !prints.is_empty() {
+                return Basis::Text { prints, raw_key: row.raw_key };
+            }
+        }
         if on.contains(Switches::ROW_NUMBERS) {
             let numbers = bounded(&mut row.numbers.telling_outside(element).map(|(_, p)| p));
             if !numbers.is_empty() {
@@ -105,7 +113,8 @@ impl Live<'_, '_> {
         let row = self.content();
         let mut text: Vec<Print> = row
             .iter()
-            .flat_map(|r| r.text.outside(self.element).chain(r.names.outside(self.element)))
+            .flat_map(|r| [&r.text, &r.names, &r.headers])
+            .flat_map(|traces| traces.outside(self.element))
             .collect();
         let mut numbers: Vec<Print> = row.iter().flat_map(|r| r.numbers.outside(self.element)).collect();
         text.sort_unstable();
@@ -135,7 +144,10 @@ impl Sight for Live<'_, '_> {
     }
 
     fn has_text(&self, print: Print) -> bool {
-        self.content().is_some_and(|r| r.text.has(print, self.element) || r.names.has(print, self.element))
+        let has = |row: &Row| {
+            [&row.text, &row.names, &row.headers].iter().any(|traces| traces.has(print, self.element))
+        };
+        self.content().is_some_and(has)
     }
 
     fn has_number(&self, print: Print) -> bool {

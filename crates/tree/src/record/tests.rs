@@ -42,7 +42,8 @@ fn names(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<String>> {
 
 /// Any tree: (depth, role, name, text flags) for each node.
 fn any_tree() -> impl Strategy<Value = Tree> {
-    const ROLES: [Role; 22] = [
+    const ROLES: [Role; 23] = [
+        Role::RowHeader,
         Role::Generic,
         Role::Text,
         Role::ListItem,
@@ -238,6 +239,46 @@ fn all_the_work(count: u64, text: impl Fn(u64) -> String) -> u64 {
             assert!(matched == Ok(found[i]), "{matched:?}");
         }
     })
+}
+
+/// Rows of a table of a desktop: header, number of the first handle, and what stands in the cells.
+fn table(rows: &[(&str, u64, &[&str])]) -> Tree {
+    let mut text = "page \"Stock\" http://127.0.0.1/ grade=while-alive\n  table \"Stock\" #2\n".to_owned();
+    for (header, id, cells) in rows {
+        writeln!(text, "    row #{id}\n      rowheader \"{header}\" #{}", id + 1)
+            .expect("a string takes all");
+        for (cell, n) in cells.iter().zip(2..) {
+            writeln!(text, "      cell \"{cell}\"* #{}", id + n).expect("a string takes all");
+        }
+    }
+    tree(&text)
+}
+
+/// Whether the last cell of a row is judged to be the same in another tree, where it has the handle that it had.
+fn is_same(old: &Tree, new: &Tree, row: u64, cells: u64) -> bool {
+    let (openers, handle) = (Openers::default(), Handle { scope: 1, id: row + 1 + cells });
+    let (then, now) = (Records::new(old, &openers), Records::new(new, &openers));
+    let at = |tree: &Tree| tree.find_handle(handle).expect("the cell").id();
+    now.judge(&then.meaning(at(old)), at(new)).is_same()
+}
+
+#[test]
+fn a_header_tells_a_row_whose_cells_do_not() {
+    let week = table(&[("Ann", 10, &["on", "Swap"]), ("Bob", 20, &["on", "Swap"])]);
+    let next = table(&[("Bob", 10, &["on", "Swap"]), ("Ann", 20, &["on", "Swap"])]);
+    assert!(is_same(&week, &week, 10, 2));
+    assert!(!is_same(&week, &next, 10, 2), "it is the one of Bob now");
+}
+
+#[test]
+fn a_header_that_stays_when_rows_are_sorted_tells_nothing_that_the_cells_tell() {
+    let stock = table(&[("first", 10, &["Tape", "12", "Order"]), ("second", 20, &["Glue", "7", "Order"])]);
+    let sorted = table(&[("first", 20, &["Glue", "7", "Order"]), ("second", 10, &["Tape", "12", "Order"])]);
+    assert!(is_same(&stock, &sorted, 10, 3) && is_same(&stock, &sorted, 20, 3));
+    // The name of a record is its own.
+    let names = table(&[("first", 10, &["12", "Tape"]), ("second", 20, &["7", "Glue"])]);
+    let sorted = table(&[("first", 20, &["7", "Glue"]), ("second", 10, &["12", "Tape"])]);
+    assert!(is_same(&names, &sorted, 10, 2) && is_same(&names, &sorted, 20, 2));
 }
 
 #[test]
