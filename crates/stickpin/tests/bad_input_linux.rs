@@ -7,13 +7,10 @@
 mod support;
 
 use std::path::PathBuf;
-use std::process::{Child, Command};
 use std::time::{Duration, Instant};
-use stickpin_testkit::{SharedDesktop, desktop, shared_desktop, workspace_root};
+use stickpin_testkit::{desktop, workspace_root};
+use support::shared::{PYTHON, Shared};
 use support::{Ran, World, eventually};
-
-/// Debian's own: it is the one that has the bindings of GTK.
-const PYTHON: &str = "/usr/bin/python3";
 
 /// What an app of `fixtures/linux` is opened as.
 fn our_app(app: &str, arguments: &str) -> String {
@@ -218,98 +215,6 @@ fn without_a_display_or_a_bus_it_is_said_what_is_missing() {
     let ran = run(&["doctor"], &gone);
     assert!(ran.out.contains("accessibility bus") && ran.out.contains("apt install at-spi2-core"), "{ran:?}");
     world.ok("open sim:signin");
-}
-
-/// A desktop of a person, with a world whose commands run there.
-struct Shared {
-    world: World,
-    desktop: SharedDesktop,
-    apps: Vec<Child>,
-}
-
-impl Shared {
-    fn new(programs: &[&str]) -> Option<Self> {
-        Some(Self { desktop: shared_desktop(programs)?, world: World::new(), apps: Vec::new() })
-    }
-
-    fn start(&mut self, command: &mut Command) -> u32 {
-        let child = command.spawn().unwrap();
-        let pid = child.id();
-        self.apps.push(child);
-        pid
-    }
-
-    /// The controls of `fixtures/linux/widgets`, and what they receive.
-    fn widgets(&mut self, part: &str) -> (u32, PathBuf) {
-        let log = self.world.path().join("log");
-        let script = workspace_root().join("fixtures/linux/widgets/app.py");
-        let mut command = self.desktop.command(PYTHON);
-        command.arg("-B").arg(script).args(["3".as_ref(), log.as_os_str(), part.as_ref()]);
-        (self.start(&mut command), log)
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = self.world.command(args);
-        let config = self.desktop.config();
-        command.envs(config.display.map(|display| ("DISPLAY", display)));
-        command.envs(config.session_bus.map(|bus| ("DBUS_SESSION_BUS_ADDRESS", bus)));
-        command
-    }
-
-    fn run(&self, args: &[&str]) -> Ran {
-        self.command(args).output().unwrap().into()
-    }
-
-    #[track_caller]
-    fn ok(&self, args: &[&str]) -> String {
-        let ran = self.run(args);
-        assert_eq!(ran.code, 0, "{args:?}: {ran:?}");
-        ran.out
-    }
-
-    /// Attaches to a process, once it has registered with a window.
-    #[track_caller]
-    fn attach(&self, pid: u32) {
-        let app = format!("linux:{pid}");
-        let mut last = String::new();
-        eventually("the app registers", || {
-            let there = self.run(&["devices"]);
-            last.clone_from(&there.out);
-            there.out.contains(&app)
-        });
-        self.ok(&["open", "--attach", &app]);
-    }
-
-    fn xdotool(&self, args: &[&str]) -> String {
-        let output = self.desktop.command("xdotool").args(args).stdout(std::process::Stdio::piped()).output();
-        String::from_utf8(output.unwrap().stdout).unwrap().trim().to_owned()
-    }
-
-    /// The window with this title, once it is shown.
-    fn window(&self, title: &str) -> String {
-        let mut id = String::new();
-        eventually("the window is shown", || {
-            id = self.xdotool(&["search", "--onlyvisible", "--name", title]);
-            !id.is_empty()
-        });
-        id.lines().next().unwrap_or_default().to_owned()
-    }
-
-    fn end(&mut self, pid: u32) {
-        let at = self.apps.iter().position(|child| child.id() == pid).unwrap();
-        let mut child = self.apps.remove(at);
-        child.kill().and_then(|()| child.wait()).unwrap();
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        for child in &mut self.apps {
-            if let Err(e) = child.kill().and_then(|()| child.wait()) {
-                eprintln!("an app of a test: {e}");
-            }
-        }
-    }
 }
 
 #[test]

@@ -72,6 +72,7 @@ macro_rules! scenarios {
 
 scenarios! {
     linux_calculator("gnome-calculator", false): in_process script process_text mcp;
+    linux_desktop("gnome-calculator", false): in_process script process_text mcp;
     linux_gedit("gedit", false): in_process script process_text mcp;
     linux_zenity("zenity", false): in_process script process_text mcp;
     linux_qt("featherpad", false): in_process script process_text mcp;

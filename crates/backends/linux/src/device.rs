@@ -255,6 +255,12 @@ pub(crate) fn gone() -> Error {
     Error::new(ErrorCode::ElementNotFound, "the element is no longer in the app").hint("stickpin snapshot -i")
 }
 
+/// The error of who answers a dialog as of a browser.
+pub(crate) fn no_dialog() -> Error {
+    Error::new(ErrorCode::ElementNotFound, "no dialog is open")
+        .hint("the dialogs of an app are in its tree: press their buttons")
+}
+
 #[async_trait]
 impl Device for LinuxDevice {
     fn info(&self) -> &DeviceInfo {
@@ -451,8 +457,7 @@ impl Device for LinuxDevice {
     }
 
     async fn answer_dialog(&mut self, _answer: DialogAnswer) -> Result<()> {
-        Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open")
-            .hint("the dialogs of an app are in its tree: press their buttons"))
+        Err(no_dialog())
     }
 
     async fn close(&mut self) -> Result<()> {
@@ -464,18 +469,25 @@ impl Device for LinuxDevice {
 
 impl LinuxDevice {
     async fn end_app(&mut self) -> Result<()> {
-        let Some(mut child) = self.child.take() else { return Ok(()) };
-        let Some(pid) = child.id() else { return Ok(()) };
-        // It may save what it keeps; an app that does not listen is killed.
-        if let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
-            // It may just have ended by itself.
-            rustix::process::kill_process_group(pid, rustix::process::Signal::TERM).ok();
-            if timeout(LEAVE, child.wait()).await.is_err() {
-                rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
-            }
-        }
-        child.wait().await.map(drop).map_err(|e| {
-            Error::new(ErrorCode::Io, format!("{} could not be waited for: {e}", self.info.label))
-        })
+        let Some(child) = self.child.take() else { return Ok(()) };
+        end_child(child, &self.info.label).await
     }
+}
+
+/// Ends an app that we started, and what it started.
+///
+/// # Errors
+/// `IO`.
+pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
+    let Some(pid) = child.id() else { return Ok(()) };
+    // It may save what it keeps; an app that does not listen is killed.
+    if let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
+        // It may just have ended by itself.
+        rustix::process::kill_process_group(pid, rustix::process::Signal::TERM).ok();
+        if timeout(LEAVE, child.wait()).await.is_err() {
+            rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
+        }
+    }
+    let waited = child.wait().await.map(drop);
+    waited.map_err(|e| Error::new(ErrorCode::Io, format!("{label} could not be waited for: {e}")))
 }

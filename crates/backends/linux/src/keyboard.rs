@@ -2,7 +2,7 @@
 
 use crate::bus::{Args, COMPONENT, Fault};
 use crate::device::{LinuxDevice, gone};
-use crate::display::X11;
+use crate::display::{Presence, X11};
 use crate::mouse::NONE;
 use crate::states as s;
 use std::time::Duration;
@@ -32,6 +32,11 @@ impl LinuxDevice {
     /// beside it gets them.
     async fn typing(&mut self, target: Option<Handle>) -> Result<(X11, u32)> {
         self.screen.x11("type keys").await?;
+        // What GTK 4 was told before comes before what is typed now.
+        let pending = self.pending();
+        if !pending.is_zero() {
+            sleep(pending).await;
+        }
         let window = match target.and_then(|t| self.index(t)) {
             Some(at) => match self.sight().await? {
                 Some(sight) => {
@@ -60,6 +65,27 @@ impl LinuxDevice {
         let id = window.id;
         x11.run(move |d| d.focus(id)).await?;
         Ok((x11, id))
+    }
+
+    /// Gives the window of an element the keyboard, as a press in it would, where that takes it from no person; returns
+    /// when the app has noticed.
+    pub(crate) async fn take_keyboard(&mut self, target: Handle) -> Result<()> {
+        let (Some(at), own) = (self.index(target), self.screen.is_own()) else { return Ok(()) };
+        let Some(sight) = self.sight().await? else { return Ok(()) };
+        let window = self.window_of(at, &sight.windows).await?;
+        let Some(window) = window.filter(|w| !w.popup && w.presence == Presence::Shown) else {
+            return Ok(());
+        };
+        sight
+            .x11
+            .run(move |d| {
+                if !own && !d.has_seat() {
+                    return Ok(());
+                }
+                d.focus(window.id)?;
+                d.delivered(window.id)
+            })
+            .await
     }
 
     /// Gives an element the keyboard's focus.

@@ -1,6 +1,6 @@
 //! Implementation of the device traits over AT-SPI and X11.
 //!
-//! `provider` finds and starts apps, `device` is one of them. Perceiving: `bus` talks to apps, `capture` reads them and
+//! `provider` finds and starts apps, `device` is one of them, `desktop` all of them in one session. Perceiving: `bus` talks to apps, `capture` reads them and
 //! makes trees, with `roles`, `states` and `names` saying what the answers mean; `events` and `settle` wait. Acting:
 //! `act` by the app's own actions, `aim`, `mouse` and `keyboard` as a person would; `screen` is what a session acts on,
 //! `display` an X server with its pointer and keys, `private` one of the session's own, `extents` where things are on it.
@@ -9,8 +9,10 @@ mod act;
 mod ahead;
 mod aim;
 mod apps;
+mod at_once;
 mod bus;
 mod capture;
+mod desktop;
 mod device;
 mod display;
 mod doctor;

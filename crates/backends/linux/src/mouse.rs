@@ -101,11 +101,11 @@ impl LinuxDevice {
                 let words = target.and_then(|t| self.words(t)).unwrap_or_else(|| format!("{x:.0},{y:.0}"));
                 held.refusal(&words).map_or(Ok((sight, window)), Err)
             }
-            Some(other) => Err(Error::new(
-                ErrorCode::ElementCovered,
-                format!("at {x:.0},{y:.0} is {} of another program", other.words()),
-            )
-            .hint("stickpin screenshot shows what is there")),
+            Some(other) => {
+                let what = sight.x11.run(move |d| d.words_with_program(&other)).await?;
+                Err(Error::new(ErrorCode::ElementCovered, format!("at {x:.0},{y:.0} is {what}"))
+                    .hint("stickpin screenshot shows what is there"))
+            }
             None => Err(Error::new(ErrorCode::ElementOffscreen, format!("no window is at {x:.0},{y:.0}"))
                 .hint("stickpin screenshot shows what is there")),
         }

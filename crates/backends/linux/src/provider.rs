@@ -1,7 +1,8 @@
 //! Finding, starting and attaching to apps.
 
 use crate::apps::{self, Launch, Places};
-use crate::bus::{Addresses, Desktop, Fault, Link, Message, Running};
+use crate::bus::{Addresses, Desktop, Fault, Link, Listener, Running};
+use crate::desktop::{self, Desk};
 use crate::device::{LinuxDevice, lost};
 use crate::events::Heard;
 use crate::opening::{Opening, Processes, is_below};
@@ -29,7 +30,7 @@ const WORK: Duration = Duration::from_secs(1);
 pub(crate) const RUNNING: Duration = Duration::from_secs(10);
 
 /// How long nothing may move until an app counts as opened.
-const QUIET: Duration = Duration::from_millis(150);
+pub(crate) const QUIET: Duration = Duration::from_millis(150);
 
 /// The word before the colon.
 const PREFIX: &str = "linux:";
@@ -111,7 +112,7 @@ impl LinuxProvider {
     }
 
     /// Where the buses of a screen are.
-    fn addresses_on(&self, screen: &Screen) -> Addresses {
+    pub(crate) fn addresses_on(&self, screen: &Screen) -> Addresses {
         match screen.private() {
             Some(private) => Addresses { session: Some(private.bus.clone()), ..Addresses::default() },
             None => self.addresses(),
@@ -119,7 +120,7 @@ impl LinuxProvider {
     }
 
     /// What the app is to be shown on: a display of its own where one was asked for or there is no other.
-    async fn screen(&self, request: &OpenRequest, opening: &Opening) -> Result<Screen> {
+    pub(crate) async fn screen(&self, request: &OpenRequest, opening: &Opening) -> Result<Screen> {
         let none = self.config.display.is_none() && self.config.wayland.is_none();
         if request.attach && request.private {
             return Err(Error::new(
@@ -210,6 +211,14 @@ impl LinuxProvider {
         Ok(Reached { desktop, link, app, child })
     }
 
+    /// The command of what is opened as `linux:NAME`.
+    ///
+    /// # Errors
+    /// As [`apps::find`].
+    pub(crate) fn launch_of(&self, what: &str) -> Result<Launch> {
+        apps::find(named(what), &self.places())
+    }
+
     fn places(&self) -> Places {
         Places { data: self.config.data.clone(), path: self.config.path.clone() }
     }
@@ -217,7 +226,16 @@ impl LinuxProvider {
     /// Connects to the accessibility bus; what it signals goes to `heard`.
     async fn desktop(&self, addresses: &Addresses, heard: &Arc<Heard>, until: Instant) -> Result<Desktop> {
         let listener = Arc::clone(heard);
-        let listener = Box::new(move |message: &Message| listener.hear(message));
+        self.bus(addresses, Box::new(move |message| listener.hear(message)), until).await
+    }
+
+    /// The same, where what it signals goes to `listener`.
+    pub(crate) async fn bus(
+        &self,
+        addresses: &Addresses,
+        listener: Listener,
+        until: Instant,
+    ) -> Result<Desktop> {
         Desktop::connect(addresses, listener, until).await.map_err(|e| {
             Error::new(ErrorCode::ToolMissing, format!("there is no accessibility bus: {e}"))
                 .hint("apt install at-spi2-core, and run in a desktop session; stickpin doctor says what is missing")
@@ -225,7 +243,7 @@ impl LinuxProvider {
     }
 
     /// Starts an app and waits until it has registered with a window.
-    async fn launch(
+    pub(crate) async fn launch(
         &self,
         desktop: &Desktop,
         screen: &Screen,
@@ -329,7 +347,12 @@ impl LinuxProvider {
     }
 }
 
-fn no_registry(fault: Fault) -> Error {
+/// The name in `linux:NAME`.
+fn named(what: &str) -> &str {
+    what.strip_prefix(PREFIX).unwrap_or(what).trim()
+}
+
+pub(crate) fn no_registry(fault: Fault) -> Error {
     lost(&format!("the accessibility registry does not answer: {fault}"))
 }
 
@@ -344,9 +367,12 @@ impl Provider for LinuxProvider {
     }
 
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
-        let name = request.what.strip_prefix(PREFIX).unwrap_or(&request.what).trim();
+        let name = named(&request.what);
+        if name == desktop::NAME {
+            return Ok(Box::new(Desk::open(self, &request).await?));
+        }
         // Before anything is started for an app that there is not.
-        let launch = if request.attach { None } else { Some(apps::find(name, &self.places())?) };
+        let launch = if request.attach { None } else { Some(self.launch_of(&request.what)?) };
         let opening = Opening::begin(&request.cancel);
         let screen = self.screen(&request, &opening).await?;
         self.open_on(screen, name, launch.as_ref(), &request, &opening).await
@@ -358,21 +384,26 @@ impl Provider for LinuxProvider {
         let until = Instant::now() + RUNNING;
         let Ok(desktop) = self.desktop(&self.addresses(), &heard, until).await else { return Ok(Vec::new()) };
         let running = desktop.running(until).await.map_err(no_registry)?;
-        let shown = running.into_iter().filter(|app| app.windows != Some(0));
-        Ok(shown
-            .map(|app| {
-                let windows = match app.windows {
-                    Some(1) => "1 window".to_owned(),
-                    Some(count) => format!("{count} windows"),
-                    None => "does not answer".to_owned(),
-                };
-                let name = app.pid.map_or_else(|| app.bus.clone(), |pid| pid.to_string());
-                DeviceEntry {
-                    open: format!("--attach linux:{name}"),
-                    title: format!("{} ({windows})", app.title),
-                }
-            })
-            .collect())
+        let shown: Vec<Running> = running.into_iter().filter(|app| app.windows != Some(0)).collect();
+        let all = match shown.len() {
+            0 => "the whole desktop, on which no app shows a window".to_owned(),
+            1 => "the whole desktop, with 1 app".to_owned(),
+            count => format!("the whole desktop, with {count} apps"),
+        };
+        let desktop = DeviceEntry { open: format!("{PREFIX}{}", desktop::NAME), title: all };
+        let apps = shown.into_iter().map(|app| {
+            let windows = match app.windows {
+                Some(1) => "1 window".to_owned(),
+                Some(count) => format!("{count} windows"),
+                None => "does not answer".to_owned(),
+            };
+            let name = app.pid.map_or_else(|| app.bus.clone(), |pid| pid.to_string());
+            DeviceEntry {
+                open: format!("--attach {PREFIX}{name}"),
+                title: format!("{} ({windows})", app.title),
+            }
+        });
+        Ok(std::iter::once(desktop).chain(apps).collect())
     }
 
     fn capabilities(&self) -> &'static [(Capability, Support)] {

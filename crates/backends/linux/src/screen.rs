@@ -3,17 +3,22 @@
 use crate::display::{Address, PATIENCE, Presence, Window, X11};
 use crate::opening::Opening;
 use crate::private::Private;
+use std::sync::Arc;
 use stickpin_kernel::{Error, ErrorCode, Result};
+use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 /// The screen of a session.
 #[derive(Debug)]
 pub(crate) struct Screen {
-    /// Connected when it is needed first.
-    x11: Option<X11>,
+    /// Connected when it is needed first, once for all apps on it.
+    x11: Arc<OnceCell<X11>>,
     address: Option<Address>,
     /// Whether the person's session is one of Wayland.
     wayland: bool,
+    /// Whether nobody but the session uses this display.
+    own: bool,
+    /// The programs of such a display, with whoever ends them.
     private: Option<Private>,
 }
 
@@ -28,7 +33,8 @@ impl Screen {
         let connected = opening.part(X11::connect(address.clone(), opening.until), private.fallen()).await;
         match connected {
             Ok(x11) => {
-                Ok(Self { x11: Some(x11), address: Some(address), wayland: false, private: Some(private) })
+                let x11 = Arc::new(OnceCell::new_with(Some(x11)));
+                Ok(Self { x11, address: Some(address), wayland: false, own: true, private: Some(private) })
             }
             Err(e) => {
                 private.end().await?;
@@ -40,7 +46,13 @@ impl Screen {
     /// The display that the person uses, if there is one.
     pub(crate) fn shared(display: Option<&str>, wayland: bool) -> Self {
         let address = display.map(|name| Address { name: name.to_owned(), cookie: None, shared: true });
-        Self { x11: None, address, wayland, private: None }
+        Self { x11: Arc::default(), address, wayland, own: false, private: None }
+    }
+
+    /// The same display for another app on it: with one pointer and keyboard for all. Who ends it is not said here.
+    pub(crate) fn beside(&self) -> Self {
+        let (x11, address) = (Arc::clone(&self.x11), self.address.clone());
+        Self { x11, address, wayland: self.wayland, own: self.own, private: None }
     }
 
     /// The display of the session's own.
@@ -58,7 +70,7 @@ impl Screen {
 
     /// Whether windows may be moved about: nobody but the session uses this display.
     pub(crate) fn is_own(&self) -> bool {
-        self.private.is_some()
+        self.own
     }
 
     /// Whether there is a pointer that could press.
@@ -71,13 +83,9 @@ impl Screen {
     /// # Errors
     /// `UNSUPPORTED` naming what is missing, `DEVICE_NOT_FOUND` when the display cannot be used.
     pub(crate) async fn x11(&mut self, to: &str) -> Result<X11> {
-        if let Some(x11) = &self.x11 {
-            return Ok(x11.clone());
-        }
         let Some(address) = &self.address else { return Err(self.none(to)) };
-        let x11 = X11::connect(address.clone(), Instant::now() + PATIENCE).await?;
-        self.x11 = Some(x11.clone());
-        Ok(x11)
+        let connect = || X11::connect(address.clone(), Instant::now() + PATIENCE);
+        self.x11.get_or_try_init(connect).await.cloned()
     }
 
     /// The display, where there is one.
@@ -135,7 +143,7 @@ impl Screen {
     /// # Errors
     /// `IO`.
     pub(crate) async fn end(&mut self) -> Result<()> {
-        self.x11 = None;
+        self.x11 = Arc::default();
         match &mut self.private {
             Some(private) => private.end().await,
             None => Ok(()),

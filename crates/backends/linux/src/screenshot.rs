@@ -3,6 +3,7 @@
 use crate::device::LinuxDevice;
 use crate::display::Window;
 use crate::extents::around;
+use crate::screen::Screen;
 use stickpin_kernel::device::{Shot, ShotRequest};
 use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::Rect;
@@ -19,10 +20,7 @@ impl LinuxDevice {
         let x11 = self.screen.x11("take pictures").await?;
         let area = if let Some(handle) = request.of {
             let rect = self.boxes(&[handle]).await?.pop().flatten();
-            rect.ok_or_else(|| {
-                Error::new(ErrorCode::ElementOffscreen, "the element has no place on the screen")
-                    .hint("stickpin scroll, or open what it is in")
-            })?
+            rect.ok_or_else(nowhere)?
         } else if request.full {
             let (width, height) = x11.run(|d| Ok(d.size)).await?;
             Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) }
@@ -34,15 +32,26 @@ impl LinuxDevice {
             let windows = x11.run(|d| d.windows()).await?;
             shown(&window, &windows).unwrap_or_else(|| window.whole())
         };
-        let picture = x11.run(move |d| d.picture(area)).await?.ok_or_else(|| {
-            Error::new(ErrorCode::ElementOffscreen, "what the picture is of is not on the screen")
-                .hint("stickpin screenshot --full")
-        })?;
-        let area = picture.area();
-        let png = tokio::task::spawn_blocking(move || picture.png()).await;
-        let internal =
-            |e: &dyn std::fmt::Display| Error::new(ErrorCode::Internal, format!("the picture: {e}"));
-        let png = png.map_err(|e| internal(&e))?.map_err(|e| internal(&e))?;
-        Ok(Shot { png, area, scale: 1.0 })
+        of_area(&mut self.screen, area).await
     }
+}
+
+/// A picture of a part of the screen.
+pub(crate) async fn of_area(screen: &mut Screen, area: Rect) -> Result<Shot> {
+    let x11 = screen.x11("take pictures").await?;
+    let picture = x11.run(move |d| d.picture(area)).await?.ok_or_else(|| {
+        Error::new(ErrorCode::ElementOffscreen, "what the picture is of is not on the screen")
+            .hint("stickpin screenshot --full")
+    })?;
+    let area = picture.area();
+    let png = tokio::task::spawn_blocking(move || picture.png()).await;
+    let internal = |e: &dyn std::fmt::Display| Error::new(ErrorCode::Internal, format!("the picture: {e}"));
+    let png = png.map_err(|e| internal(&e))?.map_err(|e| internal(&e))?;
+    Ok(Shot { png, area, scale: 1.0 })
+}
+
+/// The error of a picture of what cannot be seen.
+pub(crate) fn nowhere() -> Error {
+    Error::new(ErrorCode::ElementOffscreen, "the element has no place on the screen")
+        .hint("stickpin scroll, or open what it is in")
 }

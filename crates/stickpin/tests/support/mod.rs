@@ -1,6 +1,9 @@
 //! The real binary with a state dir of its own; its daemon ends with the test.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+#[cfg(feature = "linux")]
+pub mod shared;
+
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;

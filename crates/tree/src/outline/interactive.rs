@@ -2,7 +2,7 @@
 //!
 //! Kept: what can be acted on (also while it is disabled); headings for orientation; what has just been said
 //! (alert, status, tooltip) and dialogs, with their words when these are few; named groups of fields, because radio buttons
-//! are called "Yes" and "No"; frames; drawing surfaces and media, which are acted on by points.
+//! are called "Yes" and "No"; frames and apps; drawing surfaces and media, which are acted on by points.
 
 use super::sketch::{Shown, Sketch};
 use crate::{NodeRef, Role, States};
@@ -46,7 +46,7 @@ fn is_needed(sketch: &Sketch<'_>, node: NodeRef<'_>) -> bool {
     node.is(States::ACTIONABLE)
         || node.role().is_control()
         || match node.role() {
-            Role::Heading | Role::Group | Role::RadioGroup => named,
+            Role::Heading | Role::Group | Role::RadioGroup | Role::Application => named,
             Role::Dialog | Role::AlertDialog | Role::Iframe | Role::Canvas | Role::Video | Role::Audio => {
                 true
             }

@@ -76,7 +76,11 @@ impl LinuxDevice {
             let blocks =
                 over.is_none_or(|over| over.popup || over.modal || over.transient_for == Some(window.id));
             if raised || blocks {
-                let what = over.map_or_else(|| "a window of another program".to_owned(), Window::words);
+                let what = match over.cloned() {
+                    None => "a window of another program".to_owned(),
+                    Some(over) if over.pid == self.info.pid => over.words(),
+                    Some(over) => look.x11.run(move |d| d.words_with_program(&over)).await?,
+                };
                 return Ok(if top.is_none() { Hit::OffScreen } else { Hit::Covered { by: None, what } });
             }
             raised = true;

@@ -1,6 +1,7 @@
 //! The accessibility bus: finding it, what is registered there, and which process that is.
 
 use super::{ACCESSIBLE, Args, Call, Fault, Listener, Message, PROPERTIES, ROOT, Wire, left};
+use crate::at_once::all;
 use crate::bus::link::property;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +14,12 @@ pub(crate) const BUS: Duration = Duration::from_secs(3);
 
 /// How long one app among many may take, so that one that hangs is only left out.
 const ONE_OF_MANY: Duration = Duration::from_millis(500);
+
+/// How long one question to an app waits that did not answer before.
+const ASLEEP: Duration = Duration::from_secs(60);
+
+/// Who knows which apps there are, and who wants to hear what of them.
+const REGISTRY: &str = "org.a11y.atspi.Registry";
 
 /// Bytes of the property that holds the address of the bus, in units of four.
 const PROPERTY: u32 = 1024;
@@ -62,8 +69,17 @@ pub(crate) struct Running {
     pub(crate) windows: Option<i32>,
 }
 
-/// A connection to the accessibility bus.
+/// What the registry knows.
 #[derive(Debug)]
+pub(crate) struct Registered {
+    /// Its own name on the bus: from there it signals which apps come and go.
+    pub(crate) registry: String,
+    /// The names of the apps on the bus, in the order of their registration.
+    pub(crate) apps: Vec<String>,
+}
+
+/// A connection to the accessibility bus; its copies share it.
+#[derive(Debug, Clone)]
 pub(crate) struct Desktop {
     pub(super) wire: Arc<Wire>,
 }
@@ -105,6 +121,15 @@ impl Desktop {
     /// # Errors
     /// When the bus or its registry does not answer.
     pub(crate) async fn listen(&self, app: &str, until: Instant) -> Result<(), Fault> {
+        self.hear(app, until).await?;
+        self.want_events(until).await
+    }
+
+    /// Has what one app signals come here.
+    ///
+    /// # Errors
+    /// When the bus does not answer.
+    pub(crate) async fn hear(&self, app: &str, until: Instant) -> Result<(), Fault> {
         let mut rules: Vec<String> = ["Event.Object", "Event.Window", "Event.Document", "Cache"]
             .iter()
             .map(|of| format!("type='signal',sender='{app}',interface='org.a11y.atspi.{of}'"))
@@ -122,6 +147,14 @@ impl Desktop {
         for answer in self.wire.calls(Some("org.freedesktop.DBus"), &matches, left(until)).await {
             answer?;
         }
+        Ok(())
+    }
+
+    /// Has all apps signal what we want to hear, until we leave the bus.
+    ///
+    /// # Errors
+    /// When the registry does not answer.
+    pub(crate) async fn want_events(&self, until: Instant) -> Result<(), Fault> {
         let events: Vec<Call<'_>> = EVENTS
             .iter()
             .map(|event| Call {
@@ -131,7 +164,7 @@ impl Desktop {
                 args: Args::new().text(event),
             })
             .collect();
-        for answer in self.wire.calls(Some("org.a11y.atspi.Registry"), &events, left(until)).await {
+        for answer in self.wire.calls(Some(REGISTRY), &events, left(until)).await {
             answer?;
         }
         Ok(())
@@ -143,21 +176,28 @@ impl Desktop {
     /// # Errors
     /// When the registry does not answer.
     pub(crate) async fn running(&self, until: Instant) -> Result<Vec<Running>, Fault> {
+        let registered = self.registered(until).await?;
+        Ok(all(registered.apps.into_iter().map(|bus| self.one(bus))).await)
+    }
+
+    /// The names of all that is registered, without asking any of it.
+    ///
+    /// # Errors
+    /// When the registry does not answer.
+    pub(crate) async fn registered(&self, until: Instant) -> Result<Registered, Fault> {
         let children = Call { path: ROOT, interface: ACCESSIBLE, member: "GetChildren", args: Args::new() };
-        let answer = self.wire.call(Some("org.a11y.atspi.Registry"), &children, left(until)).await?;
-        let names: Vec<String> = answer.body().items(8, |c| {
+        let answer = self.wire.call(Some(REGISTRY), &children, left(until)).await?;
+        let mut apps: Vec<String> = answer.body().items(8, |c| {
             c.fields()?;
             let name = c.text()?.to_owned();
             c.text().map(|_path| name)
         })?;
-        let mut running = Vec::with_capacity(names.len());
-        for bus in names.into_iter().filter(|name| !name.is_empty() && *name != self.wire.name()) {
-            running.push(self.one(bus).await);
-        }
-        Ok(running)
+        apps.retain(|name| !name.is_empty() && *name != self.wire.name());
+        Ok(Registered { registry: answer.sender(), apps })
     }
 
-    async fn one(&self, bus: String) -> Running {
+    /// What one of them says of itself.
+    pub(crate) async fn one(&self, bus: String) -> Running {
         let asked = [property(ROOT, ACCESSIBLE, "Name"), property(ROOT, ACCESSIBLE, "ChildCount")];
         let mut answers = self.wire.calls(Some(&bus), &asked, ONE_OF_MANY).await.into_iter();
         // What an app does not say is left empty.
@@ -168,6 +208,12 @@ impl Desktop {
         #[expect(clippy::cast_possible_truncation, reason = "a count of windows")]
         let windows = windows.map(|count| count as i32);
         Running { bus, title: title.unwrap_or_default(), pid, windows }
+    }
+
+    /// Returns when an app that did not answer does again, or has left; also when the bus is gone.
+    pub(crate) async fn wakes(&self, app: &str) {
+        let asked = property(ROOT, ACCESSIBLE, "Name");
+        while let Err(Fault::Silent(_)) = self.wire.call(Some(app), &asked, ASLEEP).await {}
     }
 
     /// The process behind a name.

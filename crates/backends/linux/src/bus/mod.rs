@@ -9,7 +9,7 @@ mod link;
 mod wire;
 
 pub(crate) use body::{Args, Call, Cursor, Message};
-pub(crate) use desk::{Addresses, BUS, Desktop, Running};
+pub(crate) use desk::{Addresses, BUS, Desktop, Registered, Running};
 pub(crate) use guest::guest;
 pub(crate) use link::{Link, Toolkit, property};
 pub(crate) use wire::{Listener, Wire};

@@ -178,6 +178,12 @@ fn numbers(reply: Result<GetPropertyReply, x11rb::errors::ReplyError>) -> Vec<u3
     reply.ok().and_then(|r| Some(r.value32()?.collect())).unwrap_or_default()
 }
 
+/// The class of a program: the second of the words of `WM_CLASS`.
+fn class_of(value: &[u8]) -> Option<String> {
+    let class = value.split(|&b| b == 0).nth(1)?;
+    Some(String::from_utf8_lossy(class).into_owned()).filter(|class| !class.is_empty())
+}
+
 fn extents(numbers: &[u32]) -> Extents {
     match *numbers {
         [left, right, top, bottom] => Extents { left, right, top, bottom },
@@ -401,6 +407,18 @@ impl Display {
         // word has to do then.
         let ids = asked.and_then(|asked| asked.reply().ok()).map(|r| r.ids).unwrap_or_default();
         ids.iter().filter_map(|id| Some((id.spec.client & !mask, *id.value.first()?))).collect()
+    }
+
+    /// A window of another program in words, with what that calls itself (ICCCM 4.1.2.5).
+    pub(crate) fn words_with_program(&self, window: &Window) -> Result<String, Fault> {
+        let class = AtomEnum::WM_CLASS;
+        let asked = self.conn.get_property(false, window.id, class, AtomEnum::STRING, 0, PROPERTY)?;
+        // A window that is gone by now has no name any more.
+        let value = asked.reply().map(|reply| reply.value).unwrap_or_default();
+        Ok(match class_of(&value) {
+            Some(program) => format!("{} of {}", window.words(), stickpin_tree::quote(&program)),
+            None => format!("{} of another program", window.words()),
+        })
     }
 
     /// The child of the root that an input at this point goes to; none where only the root is.

@@ -10,8 +10,10 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
         match node.role() {
             _ if empty_text => sketch.drop(node),
             Role::Generic if node.name().is_empty() => sketch.fold(node),
-            // The element that shows a frame stands for its document.
-            Role::Document if node.parent().is_some_and(|p| p.role() == Role::Iframe) => {
+            // The element that shows a frame stands for its document, as an app on a desktop does.
+            Role::Document
+                if node.parent().is_some_and(|p| matches!(p.role(), Role::Iframe | Role::Application)) =>
+            {
                 if let Some(frame) = node.parent().filter(|f| f.name().is_empty() && !node.name().is_empty())
                 {
                     sketch.set_label(frame, node.name().to_owned());

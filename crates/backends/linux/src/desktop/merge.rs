@@ -1,0 +1,313 @@
+//! One tree of many: each app of a desktop below a node that names it, as a document of its own. Pure.
+//!
+//! What an app's element is never depends on another app: no record, no row and no likeness of the tree reaches beyond
+//! a document, and the frame of an app is numbered for ever, so that nothing is ever looked for in another app, or in
+//! another run of the same one.
+
+use crate::capture::tree::APP;
+use std::sync::Arc;
+use stickpin_tree::{
+    Attr, Document, Handle, IdentityGrade, NodeId, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder,
+    TreeError,
+};
+
+/// The bits of a scope that an app uses itself; its number stands above them.
+const OWN: u32 = 32;
+
+/// The root of the desktop; the node of an app has its number more.
+const ROOT: u64 = 1;
+
+/// How an element of an app is called on the desktop.
+pub(super) fn outer(app: u64, handle: Handle) -> Handle {
+    Handle { scope: (app << OWN) | handle.scope, id: handle.id }
+}
+
+/// Which app a handle of the desktop is of, and how that one calls the element. No app has the number 0: it is of the
+/// desktop itself.
+pub(super) fn inner(handle: Handle) -> (u64, Handle) {
+    let own = (1 << OWN) - 1;
+    (handle.scope >> OWN, Handle { scope: handle.scope & own, id: handle.id })
+}
+
+/// The app whose node on the desktop this is.
+pub(super) fn app_of(handle: Handle) -> Option<u64> {
+    (handle.scope == APP && handle.id > ROOT).then(|| handle.id - ROOT)
+}
+
+/// An app, to be shown on the desktop.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    /// Given to one run of one app for ever, from 1.
+    pub(super) number: u64,
+    /// What it is called, and no other beside it.
+    pub(super) name: String,
+    /// What it shows; none while it does not answer.
+    pub(super) tree: Option<Arc<Tree>>,
+}
+
+impl Part {
+    /// Whether both are the same reading of the same app.
+    fn is(&self, other: &Self) -> bool {
+        let same = |a: &Option<Arc<Tree>>, b: &Option<Arc<Tree>>| match (a, b) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        (self.number, &self.name) == (other.number, &other.name) && same(&self.tree, &other.tree)
+    }
+}
+
+/// What there is only one of, however many apps there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Attention {
+    /// The active window: of which app, and how that one calls it.
+    pub(super) window: Option<(u64, Handle)>,
+    /// The app that keys without a target go to; where none is known, no app's focus is doubted.
+    pub(super) keys: Option<u64>,
+}
+
+/// The apps as one tree.
+#[derive(Debug)]
+pub(super) struct Merged {
+    pub(super) tree: Arc<Tree>,
+    parts: Vec<Part>,
+    attention: Attention,
+    /// Where the document of each part begins; none of one that does not answer.
+    begins: Vec<Option<u32>>,
+}
+
+impl Merged {
+    /// Makes it. `hidden` are the handles of the desktop that are there and not shown.
+    ///
+    /// # Errors
+    /// If there is more than a tree can hold.
+    pub(super) fn of(
+        parts: Vec<Part>,
+        attention: Attention,
+        url: &str,
+        hidden: Vec<Handle>,
+    ) -> Result<Self, TreeError> {
+        let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
+        let truncated = parts.iter().filter_map(|part| part.tree.as_ref()).any(|tree| tree.truncated());
+        builder.surface(SurfaceId(1)).truncated(truncated);
+        let active = attention.window.and_then(|(number, window)| {
+            let part = parts.iter().find(|part| part.number == number)?;
+            part.tree.as_ref()?.find_handle(window)
+        });
+        let title = active.map_or("", |window| window.name()).to_owned();
+        let document = Document { scope: APP, frame: String::new(), url: url.to_owned(), title };
+        builder.document(0, document, ROOT)?;
+        let mut begins = Vec::with_capacity(parts.len());
+        for part in &parts {
+            let name = part.name.as_str();
+            let id = ROOT + part.number;
+            let states = if part.tree.is_some() { States::empty() } else { States::BUSY };
+            builder.node(
+                1,
+                NodeSpec { role: Some(Role::Application), name, id, states, ..NodeSpec::default() },
+            )?;
+            begins.push(match &part.tree {
+                Some(tree) => Some(add(&mut builder, part.number, tree, attention)?),
+                None => {
+                    let silent = "does not answer: what it shows is left out";
+                    builder.node(
+                        2,
+                        NodeSpec { role: Some(Role::Status), name: silent, ..NodeSpec::default() },
+                    )?;
+                    None
+                }
+            });
+        }
+        builder.hidden(hidden);
+        Ok(Self { tree: Arc::new(builder.finish()?), parts, attention, begins })
+    }
+
+    /// Whether merging these would give this again.
+    pub(super) fn is_of(&self, parts: &[Part], attention: Attention, hidden: &[Handle]) -> bool {
+        self.attention == attention
+            && self.tree.hidden() == hidden
+            && self.parts.len() == parts.len()
+            && self.parts.iter().zip(parts).all(|(a, b)| a.is(b))
+    }
+
+    /// Where a node of an app's own tree stands in this one; none where that is another reading of the app.
+    pub(super) fn place(&self, number: u64, tree: &Arc<Tree>, node: NodeId) -> Option<NodeId> {
+        let at = self.parts.iter().position(|part| part.number == number)?;
+        let read = self.parts[at].tree.as_ref().is_some_and(|read| Arc::ptr_eq(read, tree));
+        self.begins[at].filter(|_| read).map(|begin| NodeId(begin + node.0))
+    }
+
+    /// What has the attention in it.
+    pub(super) fn attention(&self) -> Attention {
+        self.attention
+    }
+}
+
+/// Copies the tree of an app below its node; where it begins.
+fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, attention: Attention) -> Result<u32, TreeError> {
+    // More nodes than that, and the builder says so.
+    let begin = u32::try_from(builder.len()).unwrap_or(u32::MAX);
+    let active = attention.window.filter(|(app, _)| *app == number).map(|(_, window)| window);
+    let focused = attention.keys.is_none_or(|keys| keys == number);
+    let mut depths: Vec<usize> = Vec::with_capacity(tree.len());
+    for node in tree.nodes() {
+        let depth = node.parent().map_or(2, |parent| depths[parent.id().index()] + 1);
+        depths.push(depth);
+        let id = node.address().map_or(0, |address| address.id);
+        if node.role() == Role::Document {
+            let Document { scope, frame, url, title } = node.document().clone();
+            let frame = format!("app{number}{}{frame}", if frame.is_empty() { "" } else { "/" });
+            let scope = outer(number, Handle { scope, id }).scope;
+            builder.document(depth, Document { scope, frame, url, title }, id)?;
+            continue;
+        }
+        // The app only knows which of its own windows comes first.
+        let mut attrs: Vec<(Attr, &str)> = node.attrs().filter(|(attr, _)| *attr != Attr::Current).collect();
+        if active.is_some() && node.handle() == active {
+            attrs.push((Attr::Current, "true"));
+        }
+        let mut states = node.states();
+        // The window may remember what had the focus in it; there is one keyboard.
+        states.set(States::FOCUSED, focused && states.contains(States::FOCUSED));
+        let spec = NodeSpec {
+            role: Some(node.role()),
+            name: node.name(),
+            value: node.value(),
+            tag: node.tag(),
+            states,
+            level: node.level(),
+            id,
+            attrs: &attrs,
+        };
+        builder.node(depth, spec)?;
+    }
+    Ok(begin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stickpin_tree::{Openers, Records, content_match};
+
+    /// A form with a button, a row of a list with another, and a page.
+    fn form(title: &str) -> Arc<Tree> {
+        let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
+        builder.surface(SurfaceId(1));
+        let document =
+            Document { scope: APP, frame: String::new(), url: "linux:1".into(), title: title.into() };
+        builder.document(0, document, 1).unwrap();
+        let node = |role, name, id| NodeSpec { role: Some(role), name, id, ..NodeSpec::default() };
+        builder.node(1, node(Role::Window, title, 2)).unwrap();
+        let focused = NodeSpec { states: States::FOCUSED, ..node(Role::Button, "OK", 3) };
+        builder.node(2, focused).unwrap();
+        builder.node(2, node(Role::Generic, "", 4)).unwrap();
+        let page = Document { scope: APP + 5, frame: "web1".into(), url: "/x".into(), title: "X".into() };
+        builder.document(3, page, 5).unwrap();
+        builder.node(4, node(Role::Button, "Go", 6)).unwrap();
+        Arc::new(builder.finish().unwrap())
+    }
+
+    fn part(number: u64, tree: Option<&Arc<Tree>>) -> Part {
+        Part { number, name: format!("form {number}"), tree: tree.cloned() }
+    }
+
+    fn merged(parts: &[Part], attention: Attention) -> Merged {
+        Merged::of(parts.to_vec(), attention, "linux:desktop", Vec::new()).unwrap()
+    }
+
+    #[test]
+    fn a_handle_names_its_app_and_goes_back() {
+        let own = Handle { scope: 7, id: 9 };
+        assert_eq!(inner(outer(3, own)), (3, own));
+        assert_eq!(inner(own), (0, own));
+        assert_eq!(app_of(Handle { scope: APP, id: ROOT + 4 }), Some(4));
+        assert_eq!((app_of(Handle { scope: APP, id: ROOT }), app_of(outer(4, own))), (None, None));
+    }
+
+    #[test]
+    fn every_app_stands_below_its_name_with_handles_of_its_own() {
+        let (a, b) = (form("A"), form("B"));
+        let parts = [part(1, Some(&a)), part(2, Some(&b)), part(3, None)];
+        let merged = merged(&parts, Attention::default());
+        let tree = &merged.tree;
+        let names: Vec<&str> = tree.root().children().map(|n| n.name()).collect();
+        assert_eq!(names, ["form 1", "form 2", "form 3"]);
+        let frames: Vec<&str> = tree.documents().iter().map(|d| d.frame.as_str()).collect();
+        assert_eq!(frames, ["", "app1", "app1/web1", "app2", "app2/web1"]);
+        assert_eq!(tree.handle_index().len(), 1 + 3 + 2 * a.len(), "no two elements have one handle");
+        for (number, own) in [(1, &a), (2, &b)] {
+            for node in own.nodes() {
+                let there = tree.node(merged.place(number, own, node.id()).unwrap());
+                assert_eq!(there.handle(), node.handle().map(|h| outer(number, h)));
+                assert_eq!((there.role(), there.name()), (node.role(), node.name()));
+            }
+        }
+        assert_eq!(merged.place(1, &b, NodeId(0)), None, "another reading");
+        let silent = tree.root().children().last().unwrap();
+        assert!(
+            silent.is(States::BUSY) && silent.children().next().unwrap().name().contains("does not answer")
+        );
+    }
+
+    #[test]
+    fn one_window_is_active_and_one_app_has_the_keyboard() {
+        let (a, b) = (form("A"), form("B"));
+        let parts = [part(1, Some(&a)), part(2, Some(&b))];
+        let window = Handle { scope: APP, id: 2 };
+        let attention = Attention { window: Some((2, window)), keys: Some(1) };
+        let both = merged(&parts, attention);
+        let current: Vec<&str> =
+            both.tree.nodes().filter(|n| n.attr(Attr::Current).is_some()).map(|n| n.name()).collect();
+        assert_eq!(current, ["B"]);
+        assert_eq!(both.tree.documents()[0].title, "B");
+        let focused: Vec<u64> = both
+            .tree
+            .nodes()
+            .filter(|n| n.is(States::FOCUSED))
+            .filter_map(|n| n.handle())
+            .map(|handle| inner(handle).0)
+            .collect();
+        assert_eq!(focused, [1]);
+        let unknown = merged(&parts, Attention::default());
+        assert_eq!(unknown.tree.nodes().filter(|n| n.is(States::FOCUSED)).count(), 2);
+        assert!(both.is_of(&parts, attention, &[]) && !both.is_of(&parts, Attention::default(), &[]));
+        assert!(!both.is_of(&parts[..1], attention, &[]));
+        assert!(!both.is_of(&[part(1, Some(&a)), part(2, None)], attention, &[]));
+        assert!(!both.is_of(&parts, attention, &[window]));
+    }
+
+    #[test]
+    fn what_is_gone_with_its_app_is_found_in_no_other() {
+        // Everything of all three reads the same.
+        let (a, b, again) = (form("Form"), form("Form"), form("Form"));
+        let (first, twin, third) = (part(1, Some(&a)), part(2, Some(&b)), part(3, Some(&again)));
+        let openers = Openers::default();
+        for (then, now) in [
+            (vec![first.clone()], vec![third.clone()]),
+            (vec![first.clone(), twin.clone()], vec![twin.clone()]),
+            (vec![first, twin.clone()], vec![twin, third]),
+        ] {
+            let (before, after) = (merged(&then, Attention::default()), merged(&now, Attention::default()));
+            let (old, new) = (Records::new(&before.tree, &openers), Records::new(&after.tree, &openers));
+            for node in a.nodes().filter(|n| n.role() == Role::Button) {
+                let at = before.place(1, &a, node.id()).unwrap();
+                let meaning = old.meaning(at);
+                assert!(content_match(&old, at, &meaning, &new).is_err(), "{meaning}");
+                assert!(after.tree.find_handle(before.tree.node(at).handle().unwrap()).is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn what_an_element_means_does_not_depend_on_the_apps_beside_it() {
+        let (a, b) = (form("A"), form("B"));
+        let openers = Openers::default();
+        let alone = merged(&[part(1, Some(&a))], Attention::default());
+        let both = merged(&[part(2, Some(&b)), part(1, Some(&a))], Attention::default());
+        let (old, new) = (Records::new(&alone.tree, &openers), Records::new(&both.tree, &openers));
+        for node in a.nodes() {
+            let meaning = old.meaning(alone.place(1, &a, node.id()).unwrap());
+            assert!(new.judge(&meaning, both.place(1, &a, node.id()).unwrap()).is_same(), "{meaning}");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The whole desktop in one session, through the real binary: apps of a person come, go, hang and lie over one another,
+//! and no act reaches another app than that of its element. What reached which is what the apps write themselves.
+
+#![cfg(feature = "linux")]
+
+mod support;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use support::shared::{PYTHON, Shared};
+use support::{Ran, eventually};
+
+/// A form that writes what was filled in to a file when it is taken.
+struct Form {
+    pid: u32,
+    out: PathBuf,
+}
+
+impl Form {
+    /// One whose every word is that of the others.
+    fn start(on: &mut Shared, file: &str, title: &str) -> Self {
+        let out = on.world.path().join(file);
+        let mut zenity = on.desktop.command("zenity");
+        zenity.args(["--forms", "--text=Order", "--add-entry=Name", "--title", title]);
+        zenity.stdout(std::fs::File::create(&out).unwrap());
+        Self { pid: on.start(&mut zenity), out }
+    }
+
+    fn wrote(&self) -> String {
+        std::fs::read_to_string(&self.out).unwrap()
+    }
+}
+
+/// Puts the windows of so many forms beside one another: what lies under another one is refused.
+fn apart(on: &Shared, forms: usize) {
+    let mut windows = Vec::new();
+    eventually("the windows are shown", || {
+        let found = on.xdotool(&["search", "--onlyvisible", "--class", "zenity"]);
+        windows = found.lines().map(str::to_owned).collect();
+        windows.len() == forms
+    });
+    for (window, left) in windows.iter().zip(["10", "430", "850"]) {
+        on.xdotool(&["windowmove", "--sync", window, left, "60"]);
+    }
+}
+
+/// The refs of the lines of a snapshot that hold a text, in order.
+fn refs(snapshot: &str, text: &str) -> Vec<String> {
+    let lines = snapshot.lines().filter(|line| line.contains(text));
+    lines.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
+}
+
+#[track_caller]
+fn refused(ran: &Ran, code: &str) {
+    assert!(ran.code != 0 && ran.err.starts_with(&format!("{code}: ")), "{ran:?}");
+}
+
+/// A snapshot in which so many lines hold a text.
+fn shows(on: &Shared, text: &str, times: usize) -> String {
+    let mut read = String::new();
+    eventually("the desktop shows it", || {
+        read = on.ok(&["snapshot", "-i"]);
+        refs(&read, text).len() == times
+    });
+    read
+}
+
+/// Twins: two forms with one title, one text and the same fields and buttons.
+#[test]
+fn of_two_forms_that_read_the_same_the_one_that_ends_takes_its_refs_with_it() {
+    let Some(mut on) = Shared::new(&["zenity", "xdotool"]) else { return };
+    let forms = [Form::start(&mut on, "a", "Form"), Form::start(&mut on, "b", "Form")];
+    on.ok(&["open", "linux:desktop"]);
+    let read = shows(&on, "button \"OK\"", 2);
+    apart(&on, 2);
+    assert!(
+        read.contains("application \"zenity\"\n") && read.contains("application \"zenity 2\"\n"),
+        "{read}"
+    );
+    let apps = refs(&read, "application ");
+    let pid = |app: &str| on.ok(&["get", "attrs", app]);
+    // Which of them is which, the app itself says by its process.
+    let own =
+        |form: &Form| apps.iter().position(|app| pid(app).contains(&format!("pid={}", form.pid))).unwrap();
+    let at = forms.each_ref().map(own);
+    assert_ne!(at[0], at[1]);
+    let (names, oks) = (refs(&read, "textbox \"Name\""), refs(&read, "button \"OK\""));
+    on.ok(&["fill", &names[at[0]], "Ann"]);
+    on.ok(&["fill", &names[at[1]], "Bob"]);
+    let press = on.ok(&["press", &oks[at[0]]]);
+    assert!(press.contains("closed app"), "{press}");
+    eventually("the first form is taken", || forms[0].wrote() == "Ann\n");
+    // Its twin reads the same, and stays what it was.
+    for gone in [&oks[at[0]], &names[at[0]], &apps[at[0]]] {
+        let ran = on.run(&["press", gone]);
+        refused(&ran, "STALE_REF");
+        assert!(ran.err.contains("it is gone"), "{ran:?}");
+    }
+    // One that reads the same comes in its place, in another process.
+    let third = Form::start(&mut on, "c", "Form");
+    let read = shows(&on, "button \"OK\"", 2);
+    apart(&on, 2);
+    assert!(!refs(&read, "").contains(&oks[at[0]]) && refs(&read, "").contains(&oks[at[1]]), "{read}");
+    refused(&on.run(&["press", &oks[at[0]]]), "STALE_REF");
+    refused(&on.run(&["fill", &names[at[0]], "Eve"]), "STALE_REF");
+    refused(&on.run(&["press", "label=OK"]), "AMBIGUOUS_MATCH");
+    assert_eq!((forms[1].wrote(), third.wrote()), (String::new(), String::new()));
+    on.ok(&["press", &oks[at[1]]]);
+    eventually("the twin is taken", || forms[1].wrote() == "Bob\n");
+    assert_eq!(third.wrote(), "");
+    // What the session did not start it leaves alone.
+    on.ok(&["close"]);
+    assert!(PathBuf::from(format!("/proc/{}", third.pid)).exists());
+    assert!(on.ok(&["devices"]).contains(&format!("linux:{}", third.pid)));
+}
+
+#[test]
+fn apps_come_and_go_while_it_is_open_and_a_crash_is_no_end_of_the_session() {
+    let Some(mut on) = Shared::new(&["zenity"]) else { return };
+    let read = on.ok(&["open", "linux:desktop", "-i"]);
+    assert!(read.contains("opened the desktop") && !read.contains("application"), "{read}");
+    // Whoever waits is told.
+    let form = std::thread::scope(|scope| {
+        let mut wait = on.command(&["wait", "app=zenity role=button label=OK", "--timeout", "20000"]);
+        let waited = scope.spawn(move || Ran::from(wait.output().unwrap()));
+        let form = Form::start(&mut on, "a", "Form");
+        let waited = waited.join().unwrap();
+        assert_eq!(waited.code, 0, "{waited:?}");
+        form
+    });
+    let read = on.ok(&["snapshot", "-i"]);
+    let ok = refs(&read, "button \"OK\"").remove(0);
+    on.end(form.pid);
+    let ran = on.run(&["press", &ok]);
+    refused(&ran, "STALE_REF");
+    let json = on.run(&["press", &ok, "--json"]).json();
+    assert_eq!(json["error"]["dispatched"], "no", "{json}");
+    on.ok(&["wait", "absent", "app=zenity"]);
+    assert_eq!(form.wrote(), "");
+    assert!(!on.ok(&["snapshot"]).contains("zenity"));
+    let again = Form::start(&mut on, "b", "Form");
+    let read = shows(&on, "button \"OK\"", 1);
+    assert!(!refs(&read, "button \"OK\"").contains(&ok), "{read}");
+    refused(&on.run(&["press", &ok]), "STALE_REF");
+    on.ok(&["press", "label=OK"]);
+    eventually("the form is taken", || again.wrote() == "\n");
+}
+
+#[test]
+fn an_app_that_hangs_is_named_and_left_out_and_keeps_its_refs() {
+    let Some(mut on) = Shared::new(&["zenity", "xdotool"]) else { return };
+    let (hangs, lives) = (Form::start(&mut on, "a", "Hangs"), Form::start(&mut on, "b", "Lives"));
+    on.ok(&["open", "linux:desktop"]);
+    let read = shows(&on, "button \"OK\"", 2);
+    apart(&on, 2);
+    let own = |window: &str| {
+        let inside = on.ok(&["find", &format!("role=button label=OK in(role=dialog label={window})")]);
+        refs(&inside, "button \"OK\"").remove(0)
+    };
+    let (hung, live) = (own("Hangs"), own("Lives"));
+    assert!(read.contains(&hung) && read.contains(&live), "{read}");
+    on.world.signal("-STOP", hangs.pid);
+    let since = Instant::now();
+    let read = on.ok(&["snapshot", "-i"]);
+    assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
+    assert!(read.contains("does not answer") && !read.contains(&format!("{hung} ")), "{read}");
+    assert!(read.contains(&format!("{live} ")), "{read}");
+    // It is asked nothing more until it answers: nobody waits for it twice.
+    let since = Instant::now();
+    let ran = on.run(&["press", &hung]);
+    assert!(ran.code != 0, "{ran:?}");
+    on.ok(&["fill", "role=textbox in(label=Lives)", "Ann"]);
+    assert!(since.elapsed() < Duration::from_millis(1900), "{:?}", since.elapsed());
+    assert!(on.ok(&["snapshot"]).contains("\"Ann\""));
+    on.world.signal("-CONT", hangs.pid);
+    let mut read = String::new();
+    eventually("it answers again", || {
+        read = on.ok(&["snapshot", "-i"]);
+        !read.contains("does not answer")
+    });
+    // What it shows was never gone.
+    assert!(read.contains(&format!("{hung} button \"OK\"")), "{read}");
+    assert_eq!((hangs.wrote(), lives.wrote()), (String::new(), String::new()));
+    on.ok(&["press", &hung]);
+    eventually("the form is taken", || hangs.wrote() == "\n");
+    assert_eq!(lives.wrote(), "");
+    // One that has never answered, either.
+    on.ok(&["close"]);
+    on.world.signal("-STOP", lives.pid);
+    let read = on.ok(&["open", "linux:desktop", "-i"]);
+    assert!(read.contains("application \"zenity\" busy") && read.contains("does not answer"), "{read}");
+    on.world.signal("-CONT", lives.pid);
+    let read = shows(&on, "button \"OK\"", 1);
+    assert!(!read.contains("does not answer"), "{read}");
+}
+
+#[test]
+fn a_window_of_another_app_in_the_way_is_named_with_its_app() {
+    let Some(mut on) = Shared::new(&[PYTHON, "zenity", "xdotool"]) else { return };
+    let (_, log) = on.widgets("moves");
+    on.ok(&["open", "linux:desktop"]);
+    shows(&on, "button \"Card\"", 1);
+    let mut zenity = on.desktop.command("zenity");
+    zenity.args(["--text-info", "--title=Another app", "--width=1270", "--height=860"]);
+    on.start(&mut zenity);
+    let window = on.window("Another app");
+    on.xdotool(&["windowactivate", "--sync", &window]);
+    eventually("it lies above", || {
+        let ran = on.run(&["press", "label=Card", "--count", "2"]);
+        ran.code == 1 && ran.err.contains("Another app")
+    });
+    let before = std::fs::read_to_string(&log).unwrap_or_default();
+    for words in [&["press", "label=Card"][..], &["hover", "label=Bin"]] {
+        let ran = on.run(words);
+        refused(&ran, "ELEMENT_COVERED");
+        assert!(ran.err.contains("the window \"Another app\" of \"Zenity\""), "{ran:?}");
+    }
+    // Of all windows one is active.
+    let read = on.ok(&["snapshot"]);
+    let current: Vec<&str> = read.lines().filter(|line| line.ends_with(" current")).collect();
+    assert!(current.len() == 1 && current[0].contains("\"Another app\""), "{read}");
+    // A point goes to the app whose window is there.
+    let hit = on.run(&["press", "640,450"]);
+    assert!(hit.code == 0 && !hit.out.contains("Card"), "{hit:?}");
+    assert_eq!(std::fs::read_to_string(&log).unwrap_or_default(), before, "nothing arrived");
+    on.ok(&["press", "app=zenity label=OK"]);
+    on.ok(&["press", "label=Card", "--timeout", "5000"]);
+    eventually("it arrives", || std::fs::read_to_string(&log).unwrap_or_default().len() > before.len());
+}
+
+#[test]
+fn a_desktop_of_a_person_keeps_its_size_and_excludes_a_private_one() {
+    let Some(on) = Shared::new(&["zenity"]) else { return };
+    refused(&on.run(&["open", "linux:desktop", "--viewport", "900x700"]), "UNSUPPORTED");
+    refused(&on.run(&["open", "--attach", "linux:desktop", "--private"]), "INVALID_ARGS");
+    assert!(on.ok(&["devices"]).contains("linux:desktop"));
+    on.ok(&["open", "--attach", "linux:desktop"]);
+    // An app that the session starts is there with the others, and ends with it.
+    let read = on.ok(&["open", "linux:zenity --info --text=Started --title=Ours", "-i"]);
+    assert!(read.contains("dialog \"Ours\"") || read.contains("button \"OK\""), "{read}");
+    on.ok(&["close"]);
+    eventually("it has ended", || !on.ok(&["devices"]).contains("zenity"));
+}
