@@ -275,6 +275,33 @@ fn a_window_that_is_minimised_or_elsewhere_is_not_pressed() {
     eventually("it arrives", || std::fs::read_to_string(&log).unwrap().len() > before.len());
 }
 
+/// A file chooser of another process, as those of portals are: it is said whose it is, and what is said to do about it works.
+#[test]
+fn a_file_chooser_of_another_process_is_named_and_can_be_driven_as_an_app_of_its_own() {
+    let Some(mut on) = Shared::new(&[PYTHON]) else { return };
+    let (pid, log) = on.widgets("portal");
+    on.attach(pid);
+    on.ok(&["wait", "label=Attach"]);
+    let file = workspace_root().join("fixtures/linux/widgets/qt.py");
+    let file = file.to_str().unwrap();
+    let ran = on.run(&["upload", "label=Attach", file]);
+    failed(&ran, "UNSUPPORTED", 1);
+    assert!(
+        ran.err.contains("the window \"Elsewhere\" was opened; it belongs to another process"),
+        "{ran:?}"
+    );
+    let hint = ran.err.lines().nth(1).unwrap();
+    eventually("the chooser registers", || {
+        let open = hint.split("; ").next().unwrap();
+        on.run(&open.split(' ').skip(1).collect::<Vec<_>>()).code == 0
+    });
+    let upload = hint.split("; ").nth(1).unwrap().replace("FILE", file);
+    on.ok(&upload.split(' ').skip(1).collect::<Vec<_>>());
+    eventually("the app has the file", || {
+        std::fs::read_to_string(&log).unwrap().contains("chosen elsewhere qt.py")
+    });
+}
+
 #[test]
 fn of_two_instances_of_an_app_one_has_to_be_named() {
     let Some(mut on) = Shared::new(&["zenity"]) else { return };

@@ -5,6 +5,7 @@ use crate::aim::chain;
 use crate::bus::{ACTION, Args, Toolkit};
 use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
+use crate::display::Window;
 use crate::model::{Interfaces, Object, Picture};
 use crate::mouse::NONE;
 use crate::roles::number as n;
@@ -13,13 +14,16 @@ use std::time::Duration;
 use stickpin_kernel::device::{Action, CancellationToken, FileInput, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// How long a chooser may take to come, to show its field, and to go.
 const CHOOSER: Duration = Duration::from_secs(5);
 
 /// How long an app may say nothing after a press until it opens no chooser.
 const SILENT: Duration = Duration::from_millis(600);
+
+/// How long the window of another process may take to come that a press was to open.
+const STRANGER: Duration = Duration::from_millis(1_500);
 
 /// How often a path is given to a chooser that does not take it.
 const TRIES: usize = 4;
@@ -50,6 +54,7 @@ impl LinuxDevice {
         cancel: &CancellationToken,
     ) -> Result<Performed> {
         let before: Vec<String> = self.choosers();
+        let strangers: Vec<u32> = self.strangers().await?.into_iter().map(|window| window.id).collect();
         let press = Action::press(point, Some(target));
         self.until_activated(target).await?;
         let mut performed = match self.press(target).await? {
@@ -58,9 +63,53 @@ impl LinuxDevice {
         };
         let opened =
             self.until_shown(cancel, |d| d.choosers().into_iter().find(|path| !before.contains(path)));
-        let opened = opened.await.map_err(|e| e.dispatched(Dispatched::Unknown))?;
+        let unknown = |e: Error| e.dispatched(Dispatched::Unknown);
+        let opened = opened.await.map_err(unknown)?;
+        if opened.is_none()
+            && let Some(window) = self.stranger_beside(&strangers, cancel).await.map_err(unknown)?
+        {
+            return Err(unknown(self.elsewhere(&window)));
+        }
         performed.chooser = opened.map(|path| self.ids.handle(&path));
         Ok(performed)
+    }
+
+    /// Windows of other processes that belong to one of the app's, as the file chooser of a portal does.
+    async fn strangers(&mut self) -> Result<Vec<Window>> {
+        let Some(x11) = self.screen.x11_if_any().await? else { return Ok(Vec::new()) };
+        Ok(strangers(x11.run(|d| d.windows()).await?, self.info.pid))
+    }
+
+    /// One of those that was not there before; waits a moment for it, as its process may just be starting.
+    async fn stranger_beside(
+        &mut self,
+        before: &[u32],
+        cancel: &CancellationToken,
+    ) -> Result<Option<Window>> {
+        let until = Instant::now() + STRANGER;
+        loop {
+            let came = self.strangers().await?.into_iter().find(|window| !before.contains(&window.id));
+            if came.is_some() || Instant::now() >= until || cancel.is_cancelled() {
+                return Ok(came);
+            }
+            sleep(STRANGER / 20).await;
+        }
+    }
+
+    /// The error of a chooser that is another process's.
+    fn elsewhere(&self, window: &Window) -> Error {
+        let pid = window.pid.map_or_else(String::new, |pid| format!(" (linux:{pid})"));
+        let message =
+            format!("{} was opened; it belongs to another process{pid}, and has no file yet", window.words());
+        let hint = match window.pid.filter(|_| !self.screen.is_own()) {
+            Some(pid) => format!(
+                "stickpin --session chooser open --attach linux:{pid}; stickpin --session chooser upload role=dialog FILE"
+            ),
+            None => "on a display of the session's own only the app itself is reached: start it on a desktop, or with \
+                     GTK_USE_PORTAL=0, so that it shows a file chooser of its own"
+                .to_owned(),
+        };
+        Error::new(ErrorCode::Unsupported, message).hint(hint)
     }
 
     /// Types the paths of files into a chooser, and takes them.
@@ -200,6 +249,14 @@ impl LinuxDevice {
     }
 }
 
+/// Those of the windows that belong to one of the app's and are not its own.
+fn strangers(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
+    let ours: Vec<u32> =
+        windows.iter().filter(|w| own.is_some() && w.pid == own).map(|window| window.id).collect();
+    let belongs = |w: &Window| w.pid != own && w.transient_for.is_some_and(|host| ours.contains(&host));
+    windows.into_iter().filter(belongs).collect()
+}
+
 /// Whether a window is a file chooser.
 fn is_chooser(picture: &Picture, window: usize) -> bool {
     let object = &picture.objects[window];
@@ -297,6 +354,28 @@ mod tests {
         };
         assert_eq!(of(Toolkit::Qt, qt("/home")), (true, Some(5)));
         assert!(!of(Toolkit::Qt, qt("Normal")).0);
+    }
+
+    #[test]
+    fn a_window_of_another_process_is_told_by_whose_it_belongs_to() {
+        let window = |id, pid, transient_for| Window {
+            pid,
+            transient_for,
+            ..crate::extents::tests::window(id, "", (0.0, 0.0, 9.0, 9.0))
+        };
+        let all = || {
+            vec![
+                window(1, Some(7), None),
+                window(2, Some(7), Some(1)),
+                window(3, Some(8), Some(1)),
+                window(4, None, Some(2)),
+                window(5, Some(8), None),
+                window(6, Some(9), Some(5)),
+            ]
+        };
+        let ids = |own| strangers(all(), own).iter().map(|w| w.id).collect::<Vec<_>>();
+        assert_eq!(ids(Some(7)), [3, 4]);
+        assert!(ids(None).is_empty(), "whose windows are whose is not known");
     }
 
     #[test]
