@@ -2,6 +2,7 @@
 
 pub(crate) mod ask;
 pub(crate) mod gecko;
+mod headers;
 mod once;
 pub(crate) mod read;
 pub(crate) mod tree;

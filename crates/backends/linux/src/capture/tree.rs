@@ -1,5 +1,6 @@
 //! From what was read of an app to a [`Tree`]: roles in ARIA's words, names as a person would give them, text as leaves.
 
+use super::headers;
 use super::read::is_field;
 use super::{DEPTH, TEXT};
 use crate::bus::Toolkit;
@@ -50,6 +51,7 @@ pub(crate) fn build(
         by_path,
         active: picture.active(),
         frames: 0,
+        row_headers: headers::of_rows(picture),
         beside: beside(picture),
     };
     let windows = &picture.root().children;
@@ -95,6 +97,8 @@ struct Building<'a> {
     active: Option<usize>,
     /// Web documents so far.
     frames: usize,
+    /// Headers of rows that are called those of columns.
+    row_headers: HashSet<usize>,
     /// Labels of fields that nothing but their place ties to them.
     beside: HashMap<&'a str, &'a str>,
 }
@@ -111,7 +115,7 @@ impl<'a> Building<'a> {
             self.builder.truncated(true);
             return Ok(());
         }
-        let own = meant(picture, object, above);
+        let own = if self.row_headers.contains(&at) { n::ROW_HEADER } else { meant(picture, object, above) };
         let combo = above.combo || object.role == n::COMBO_BOX;
         let below = Above { role: own, top: false, combo };
         // The cells of a row belong to what the row stands in.
