@@ -155,6 +155,24 @@ fn a_button_that_turns_into_another_one_is_not_pressed_by_the_ref_of_the_first()
     assert_eq!(std::fs::read_to_string(&log).unwrap(), "clicked Save\n");
 }
 
+/// What a press did to the app comes before the keys that were sent after it.
+#[test]
+fn a_key_after_a_press_does_not_overtake_it() {
+    if desktop(&[PYTHON]).is_none() {
+        return;
+    }
+    let world = World::new();
+    let log = world.path().join("log");
+    world.ok(&format!("open '{}' --private", our_app("widgets", &format!("4 {} turns", log.display()))));
+    let steps = r#"[{"command":"press","input":{"target":"role=button label=Save","receipt":"off"}},
+        {"command":"key","input":{"chord":"F7"}}]"#;
+    let ran = world.run(&["batch", "--steps", steps]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let wrote = || std::fs::read_to_string(&log).unwrap_or_default();
+    eventually("both have arrived", || wrote().lines().count() == 2);
+    assert_eq!(wrote(), "clicked Save\nkey F7\n");
+}
+
 /// A program without windows, one with accessibility switched off in its toolkit, and one that ends at once.
 #[test]
 fn apps_that_never_register_are_given_up_and_ended() {

@@ -114,6 +114,10 @@ impl LinuxDevice {
         };
         // In this order: what is said of it then is said after the act.
         let (answer, now) = tokio::join!(biased; tokio::time::timeout(DONE, call), glance);
+        if let Some((_, at)) = self.activated.as_mut().filter(|_| matches!(answer, Ok(Ok(_)))) {
+            // It may have been busy until then: its time runs from when it takes the word.
+            *at = Instant::now();
+        }
         let performed = match answer {
             Ok(Ok(answer)) => answer.body().bool().unwrap_or(true).then(done),
             // It answered a moment ago, and this is what it left on: how it ended is looked at after the act.

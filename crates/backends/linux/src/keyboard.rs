@@ -36,6 +36,8 @@ impl LinuxDevice {
         let pending = self.pending();
         if !pending.is_zero() {
             sleep(pending).await;
+            // What was due has been done when it answers; one that hangs is told of by what comes next.
+            drop(timeout(HANDLED, self.link.barrier()).await);
         }
         let window = match target.and_then(|t| self.index(t)) {
             Some(at) => match self.sight().await? {
