@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_session::Origin;
-use stickpin_tree::{IdentityGrade, NodeId, States, Tree, Verdict};
+use stickpin_tree::{IdentityGrade, NodeId, NodeRef, Role, States, Tree, Verdict};
 
 /// How long an act that shows nothing yet is given to show something.
 const EFFECT: Duration = Duration::from_millis(100);
@@ -86,7 +86,12 @@ impl Cx {
     pub(crate) async fn focus(&mut self) -> Result<Option<String>> {
         let tree = self.look(Origin::Look).await?;
         // The innermost: an element that shows a frame has the focus together with what is focused inside it.
-        let Some(node) = tree.nodes().rev().find(|n| n.is(States::FOCUSED)) else { return Ok(None) };
+        let focused = |n: &NodeRef<'_>| n.is(States::FOCUSED);
+        let Some(innermost) = tree.nodes().rev().find(focused) else { return Ok(None) };
+        // What a field is made of inside says nothing.
+        let says = |n: &NodeRef<'_>| n.role() != Role::Generic || !n.name().is_empty();
+        let around = innermost.ancestors().filter(focused).find(says);
+        let node = Some(innermost).filter(says).or(around).unwrap_or(innermost);
         let meaning = self.meaning(&tree, node.id())?;
         let session = &mut self.live()?.session;
         session.note_act(node.id());

@@ -45,6 +45,15 @@ const DISPLAY: &str = "DISPLAY";
 /// Set in a Wayland session.
 #[cfg(feature = "linux")]
 const WAYLAND_DISPLAY: &str = "WAYLAND_DISPLAY";
+/// Switches accessibility off in apps of GTK 3.
+#[cfg(feature = "linux")]
+const NO_AT_BRIDGE: &str = "NO_AT_BRIDGE";
+/// `none` switches accessibility off in apps of GTK 4.
+#[cfg(feature = "linux")]
+const GTK_A11Y: &str = "GTK_A11Y";
+/// `0` switches accessibility off in apps of Qt.
+#[cfg(feature = "linux")]
+const QT_ACCESSIBILITY: &str = "QT_ACCESSIBILITY";
 /// The user's own desktop files.
 #[cfg(feature = "linux")]
 const DATA_HOME: &str = "XDG_DATA_HOME";
@@ -116,6 +125,9 @@ pub(crate) fn of_linux() -> stickpin_backend_linux::LinuxConfig {
         accessibility_bus: text(ACCESSIBILITY_BUS),
         display: text(DISPLAY),
         wayland: text(WAYLAND_DISPLAY),
+        no_at_bridge: text(NO_AT_BRIDGE),
+        gtk_a11y: text(GTK_A11Y),
+        qt_accessibility: text(QT_ACCESSIBILITY),
         path: env::var_os(PATH),
         data: own.into_iter().chain(env::split_paths(&all)).collect(),
     }

@@ -173,6 +173,31 @@ fn a_key_after_a_press_does_not_overtake_it() {
     assert_eq!(wrote(), "clicked Save\nkey F7\n");
 }
 
+/// GTK 4 says of all pages of a stack that they are visible, and a button of each does what it is for.
+#[test]
+fn what_is_on_a_page_that_was_turned_is_not_pressed() {
+    if desktop(&[PYTHON]).is_none() {
+        return;
+    }
+    let world = World::new();
+    let log = world.path().join("log");
+    world.ok(&format!("open '{}' --private -i", our_app("widgets", &format!("4 {} pages", log.display()))));
+    world.ok("press label=Flip");
+    world.ok("wait label=Zeta");
+    let read = world.ok("find label=Zeta");
+    let zeta = read.split_whitespace().next().unwrap();
+    world.ok(&format!("press {zeta}"));
+    let received = || std::fs::read_to_string(&log).unwrap_or_default();
+    eventually("the first press is done", || received() == "clicked Zeta\n");
+    world.ok("wait stable");
+    std::fs::write(log.with_extension("turn"), "").unwrap();
+    eventually("the page is turned", || received().ends_with("turned\n"));
+    for words in [&["press", zeta][..], &["press", zeta, "--count", "2"]] {
+        failed(&world.run(words), "STALE_REF", 1);
+    }
+    assert_eq!(received(), "clicked Zeta\nturned\n");
+}
+
 /// A program without windows, one with accessibility switched off in its toolkit, and one that ends at once.
 #[test]
 fn apps_that_never_register_are_given_up_and_ended() {
@@ -232,6 +257,9 @@ fn without_a_display_or_a_bus_it_is_said_what_is_missing() {
     assert!(ran.code == 0 && !ran.out.contains("linux:"), "{ran:?}");
     let ran = run(&["doctor"], &gone);
     assert!(ran.out.contains("accessibility bus") && ran.out.contains("apt install at-spi2-core"), "{ran:?}");
+    world.ok("daemon stop");
+    let ran = run(&["doctor"], &[gone[0], gone[1], ("NO_AT_BRIDGE", "1")]);
+    assert!(ran.out.contains("switched off in GTK 3") && ran.out.contains("unset NO_AT_BRIDGE"), "{ran:?}");
     world.ok("open sim:signin");
 }
 

@@ -94,7 +94,14 @@ impl LinuxDevice {
         }
         let window = look.windows.iter().find(|w| w.id == window.id).cloned().unwrap_or(window);
         let Some(visible) = common(seen, window.area) else { return Ok(off_screen(rect)) };
-        let Some(visible) = common(visible, look.screen) else { return Ok(off_screen(rect)) };
+        let Some(visible) = common(visible, look.screen) else {
+            // On a display of a person the window is where that person wants it.
+            if self.screen.is_own() && !window.popup {
+                let by = onto(look.screen, seen);
+                look.x11.run(move |d| d.move_by(&window, by).map(drop)).await?;
+            }
+            return Ok(off_screen(rect));
+        };
         let point = visible.center();
         let mut hit = match self.coming_dialog(at, &look.windows) {
             Some(what) => Hit::Covered { by: None, what },
@@ -157,6 +164,15 @@ impl LinuxDevice {
     }
 }
 
+/// How far a place has to go to be on the screen, its left and upper end first.
+fn onto(screen: Rect, place: Rect) -> (f64, f64) {
+    let by = |at: f64, size: f64, from: f64, whole: f64| {
+        let back = (from + whole - (at + size)).min(0.0);
+        if at + back < from { from - at } else { back }
+    };
+    (by(place.x, place.width, screen.x, screen.width), by(place.y, place.height, screen.y, screen.height))
+}
+
 /// Whether no window of the display can lie over this one at a point, by where they are alone: what their shapes leave
 /// free, the server knows. `windows` are the lowest first.
 fn on_top(windows: &[Window], window: &Window, point: (f64, f64)) -> bool {
@@ -171,6 +187,16 @@ mod tests {
     use super::*;
     use crate::display::Extents;
     use crate::extents::tests::window;
+
+    #[test]
+    fn what_is_beside_the_screen_goes_no_further_onto_it_than_it_has_to() {
+        let rect = |x: f64, y: f64, width: f64, height: f64| Rect { x, y, width, height };
+        let screen = rect(0.0, 0.0, 1280.0, 900.0);
+        assert_eq!(onto(screen, rect(1300.0, 10.0, 40.0, 20.0)), (-60.0, 0.0));
+        assert_eq!(onto(screen, rect(-50.0, 950.0, 40.0, 20.0)), (50.0, -70.0));
+        assert_eq!(onto(screen, rect(1290.0, 0.0, 2000.0, 20.0)), (-1290.0, 0.0), "its left end");
+        assert_eq!(onto(screen, rect(5.0, 5.0, 40.0, 20.0)), (0.0, 0.0));
+    }
 
     #[test]
     fn a_window_is_on_top_where_nothing_stands_above_it() {

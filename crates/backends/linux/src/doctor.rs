@@ -15,6 +15,8 @@ pub(crate) async fn checks(provider: &LinuxProvider) -> Vec<Check> {
     // Without a desktop every app gets a private one, with a bus of its own.
     if config.display.is_some() || config.wayland.is_some() {
         checks.push(bus(provider).await);
+        let on = Desktop::is_on(&provider.addresses(), Instant::now() + RUNNING).await;
+        checks.push(toolkits(config, on.ok()));
     }
     checks
 }
@@ -68,6 +70,37 @@ fn tools(missing: &[(&'static str, &'static str)]) -> Check {
     )
 }
 
+/// Whether toolkits have accessibility switched off. `on`: whether those that wait for somebody to listen are told so.
+fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
+    let set = |value: &Option<String>, off: fn(&str) -> bool| value.as_deref().is_some_and(off);
+    let all = [
+        ("NO_AT_BRIDGE", "GTK 3", set(&config.no_at_bridge, |value| value != "0")),
+        ("GTK_A11Y", "GTK 4", set(&config.gtk_a11y, |value| value == "none")),
+        ("QT_ACCESSIBILITY", "Qt", set(&config.qt_accessibility, |value| value == "0")),
+    ];
+    let off: Vec<_> = all.iter().filter(|(.., off)| *off).collect();
+    let name = "accessibility of apps";
+    if !off.is_empty() {
+        let variables = off.iter().map(|(variable, ..)| *variable).collect::<Vec<_>>().join(" ");
+        let toolkits = off.iter().map(|(_, toolkit, _)| *toolkit).collect::<Vec<_>>().join(", ");
+        let found = format!("switched off in {toolkits} by {variables}: such apps cannot be opened here");
+        return check(
+            name,
+            false,
+            found,
+            &format!("unset {variables}, and start the apps again; or open --private"),
+        );
+    }
+    let found = match on {
+        Some(false) => {
+            "what stickpin starts has it on; Qt apps and browsers that run already may say nothing: \
+             gsettings set org.gnome.desktop.interface toolkit-accessibility true, and start them again"
+        }
+        _ => "nothing switches it off",
+    };
+    check(name, true, found, "")
+}
+
 /// The accessibility bus of the desktop, and who is on it.
 async fn bus(provider: &LinuxProvider) -> Check {
     let heard = Arc::new(Heard::new());
@@ -114,6 +147,27 @@ mod tests {
         assert_eq!(found.found, "Xvfb, openbox missing: --private cannot be used");
         assert_eq!(found.fix, "apt install xvfb openbox at-spi2-core");
         assert!(tools(&[]).ok);
+    }
+
+    #[test]
+    fn what_switches_a_toolkit_off_is_named_with_what_switches_it_on() {
+        let text = |text: &str| Some(text.to_owned());
+        let off =
+            LinuxConfig { no_at_bridge: text("1"), qt_accessibility: text("0"), ..LinuxConfig::default() };
+        let found = toolkits(&off, Some(true));
+        assert!(!found.ok && found.found.contains("GTK 3, Qt by NO_AT_BRIDGE QT_ACCESSIBILITY"), "{found:?}");
+        assert!(found.fix.starts_with("unset NO_AT_BRIDGE QT_ACCESSIBILITY"), "{found:?}");
+        let none = LinuxConfig { gtk_a11y: text("none"), ..LinuxConfig::default() };
+        assert!(toolkits(&none, None).fix.contains("unset GTK_A11Y"));
+        let on = LinuxConfig {
+            no_at_bridge: text("0"),
+            gtk_a11y: text("atspi"),
+            qt_accessibility: text("1"),
+            ..LinuxConfig::default()
+        };
+        assert!(toolkits(&on, Some(true)).ok);
+        let waits = toolkits(&on, Some(false));
+        assert!(waits.ok && waits.found.contains("gsettings set"), "{waits:?}");
     }
 
     #[tokio::test]

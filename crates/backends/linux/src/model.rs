@@ -138,11 +138,12 @@ impl Picture {
         active.or_else(|| windows.iter().filter(seen).find(|&&w| self.has_focus(w, 0))).copied()
     }
 
-    /// What the app is called now: by its active window, the first one, or itself.
+    /// What the app is called now: by its active window, the first one with a title, or itself. A menu that is open is a
+    /// window, too, and has none.
     pub(crate) fn title(&self) -> &str {
-        let window = self.active().or_else(|| self.root().children.first().copied());
-        let title = window.map_or("", |window| self.objects[window].name.as_str());
-        if title.is_empty() { self.root().name.trim() } else { title.trim() }
+        let title = |window: usize| self.objects[window].name.trim();
+        let mut titles = self.active().into_iter().chain(self.root().children.iter().copied()).map(title);
+        titles.find(|title| !title.is_empty()).unwrap_or_else(|| self.root().name.trim())
     }
 
     fn has_focus(&self, at: usize, depth: usize) -> bool {
@@ -150,5 +151,26 @@ impl Picture {
         object.is(crate::states::FOCUSED)
             || (depth < crate::capture::DEPTH
                 && object.children.iter().any(|&child| self.has_focus(child, depth + 1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::states;
+
+    #[test]
+    fn the_title_is_that_of_the_active_window_and_of_no_menu() {
+        let window = |name: &str, states| Object { name: name.to_owned(), states, ..Object::default() };
+        let seen = states::SHOWING | states::VISIBLE;
+        let app = Object { name: "gedit".into(), children: vec![1, 2, 3], ..Object::default() };
+        let menu = window("", seen | states::FOCUSED);
+        let objects = vec![app, menu, window("Draft", seen), window("Print", seen)];
+        let mut picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        assert_eq!(picture.title(), "Draft");
+        picture.objects[3].states |= states::ACTIVE;
+        assert_eq!(picture.title(), "Print");
+        picture.objects[0].children.clear();
+        assert_eq!(picture.title(), "gedit");
     }
 }

@@ -46,6 +46,12 @@ pub struct LinuxConfig {
     pub display: Option<String>,
     /// `WAYLAND_DISPLAY`.
     pub wayland: Option<String>,
+    /// `NO_AT_BRIDGE`.
+    pub no_at_bridge: Option<String>,
+    /// `GTK_A11Y`.
+    pub gtk_a11y: Option<String>,
+    /// `QT_ACCESSIBILITY`.
+    pub qt_accessibility: Option<String>,
     /// `PATH`.
     pub path: Option<OsString>,
     /// `XDG_DATA_HOME` and `XDG_DATA_DIRS`, the first first.

@@ -69,7 +69,10 @@ pub(crate) fn mapped(states: u64, role: Role, toolkit: Toolkit) -> States {
     set(control && disabled(states, toolkit), States::DISABLED);
     set(is(BUSY), States::BUSY);
     set(is(FOCUSABLE), States::FOCUSABLE);
-    set(is(FOCUSED), States::FOCUSED);
+    // Qt says of the tab that is chosen that it has the focus, whatever has it.
+    let chosen_tab = role == Role::Tab && toolkit == Toolkit::Qt && is(FOCUSED);
+    set(is(FOCUSED) && !chosen_tab, States::FOCUSED);
+    set(chosen_tab, States::SELECTABLE | States::SELECTED);
     set(is(MODAL), States::MODAL);
     set(is(REQUIRED), States::REQUIRED);
     set(is(INVALID_ENTRY), States::INVALID);
@@ -84,6 +87,8 @@ pub(crate) fn mapped(states: u64, role: Role, toolkit: Toolkit) -> States {
         role,
         Role::Checkbox | Role::Radio | Role::Switch | Role::MenuItemCheckbox | Role::MenuItemRadio
     );
+    // Lines with a box: Qt says which have one, GTK 3 only which of them are checked.
+    let checkable = checkable || is_item(role) && is(CHECKABLE | CHECKED);
     set(checkable, States::CHECKABLE);
     set(checkable && is(CHECKED), States::CHECKED);
     set(checkable && is(INDETERMINATE), States::MIXED);
@@ -127,10 +132,21 @@ mod tests {
     }
 
     #[test]
+    fn the_chosen_tab_of_qt_has_not_the_focus() {
+        let tab =
+            |toolkit| mapped(FOCUSED | FOCUSABLE, Role::Tab, toolkit) & (States::FOCUSED | States::SELECTED);
+        assert_eq!(tab(Toolkit::Qt), States::SELECTED);
+        assert_eq!(tab(Toolkit::Gtk3), States::FOCUSED);
+    }
+
+    #[test]
     fn checked_counts_for_what_can_be_checked() {
         let on = |role| mapped(CHECKED | ENABLED, role, Toolkit::Qt);
         assert!(on(Role::Checkbox).contains(States::CHECKED | States::CHECKABLE));
         assert!(!on(Role::MenuItem).contains(States::CHECKED));
+        assert!(on(Role::Cell).contains(States::CHECKED), "a line with a box");
+        let off = |states| mapped(states | ENABLED, Role::Option, Toolkit::Qt);
+        assert!(off(CHECKABLE).contains(States::CHECKABLE) && !off(0).contains(States::CHECKABLE));
     }
 
     #[test]

@@ -690,6 +690,10 @@ async fn keys_and_text_without_a_target_say_what_had_the_focus() {
     b.fake.world().replace(" focused", "");
     let r = b.ok("key", json!({ "chord": "Enter" })).await;
     assert_eq!(text(&r).lines().next(), Some("pressed key Enter"));
+    // What a field is made of inside has the focus, too.
+    b.fake.world().replace("\"Email\" #3", "\"Email\" #3 focused\n  generic #7 focused");
+    let r = b.ok("key", json!({ "chord": "Enter" })).await;
+    assert!(text(&r).starts_with("pressed key Enter on @e2 textbox \"Email\""), "{}", text(&r));
 }
 
 #[tokio::test(start_paused = true)]

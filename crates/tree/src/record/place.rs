@@ -116,7 +116,8 @@ impl Places {
                 || of_window && content
         });
         texts.retain(|t| !is_volatile(t));
-        let text: Arc<[Print]> = texts.iter().map(|t| Print::of(Part::Text, t)).collect();
+        let read = |text: &str| Print::of(Part::Text, if of_window { without_mark(text) } else { text });
+        let text: Arc<[Print]> = texts.iter().map(|text| read(text)).collect();
         self.sections.borrow_mut().insert(section.id(), text.clone());
         text
     }
@@ -144,9 +145,14 @@ pub(super) fn region_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
 pub(super) fn region_name(region: NodeRef<'_>) -> String {
     let name = without_counts(region.name());
     match region.role() {
-        Role::Window => name.trim_matches(|c: char| UNSAVED.contains(&c) || c.is_whitespace()).to_owned(),
+        Role::Window => without_mark(&name).to_owned(),
         _ => name,
     }
+}
+
+/// A title without the mark of what is not saved. Windows show their title as a label, too.
+fn without_mark(title: &str) -> &str {
+    title.trim_matches(|c: char| UNSAVED.contains(&c) || c.is_whitespace())
 }
 
 /// Marks of what is not saved.

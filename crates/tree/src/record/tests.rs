@@ -375,6 +375,10 @@ fn a_window_without_headings_is_known_by_its_title_and_its_labels() {
     assert!(judge("Orders (2)", &labels("Order Anna", "Tea for three")).is_same(), "half of it stays");
     assert!(!judge("Bruno", &anna).is_same(), "another title");
     assert!(!judge("Orders (2)", &labels("Order Bruno", "Coffee for one")).is_same(), "other labels");
+    // Where its title is a label, too.
+    let titled = |title: &str| window(title, &format!("    text \"{title}\" #3\n"));
+    assert!(in_windows(&titled("Draft"), &titled("*Draft")).is_same());
+    assert!(in_windows(&titled("Draft •"), &titled("Draft")).is_same());
     // What a list shows is not what the window is about.
     let list = |text: &str| format!("    list #3\n      text \"{text}\"\n");
     assert!(in_windows(&window("Mail", &list("Anna")), &window("Mail", &list("Bruno"))).is_same());

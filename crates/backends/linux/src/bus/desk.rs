@@ -116,6 +116,23 @@ impl Desktop {
         wire.call(Some("org.a11y.Bus"), &call, left(until)).await.map(drop)
     }
 
+    /// Whether toolkits that wait for somebody to listen are told that there is.
+    ///
+    /// # Errors
+    /// When the session bus does not answer, or is not known.
+    pub(crate) async fn is_on(addresses: &Addresses, until: Instant) -> Result<bool, Fault> {
+        let Some(session) = &addresses.session else { return Err(Fault::Unknown) };
+        let wire = Wire::connect(session, true, left(until), Box::new(|_| {})).await?;
+        let args = Args::new().text("org.a11y.Status").text("IsEnabled");
+        let call = Call { path: "/org/a11y/bus", interface: PROPERTIES, member: "Get", args };
+        let answer = wire.call(Some("org.a11y.Bus"), &call, left(until)).await?;
+        let mut body = answer.body();
+        match body.variant()? {
+            "b" => body.bool(),
+            _ => Err(Fault::corrupt("a switch that is none")),
+        }
+    }
+
     /// Asks for the events of one app.
     ///
     /// # Errors

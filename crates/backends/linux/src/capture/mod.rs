@@ -1,9 +1,11 @@
 //! Capturing an app: what it says is read in few rounds ([`read`]), and made into a tree ([`tree`]).
 
 pub(crate) mod ask;
+mod choices;
 pub(crate) mod gecko;
 mod headers;
 mod once;
+pub(crate) mod pages;
 pub(crate) mod read;
 pub(crate) mod tree;
 

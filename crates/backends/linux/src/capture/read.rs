@@ -7,6 +7,7 @@ use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached};
 use super::gecko;
 use super::once::once;
 use super::{CHILDREN, DEPTH, OBJECTS};
+use super::{choices, pages};
 use crate::bus::{Fault, Link, ROOT, Toolkit, guest};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
@@ -24,6 +25,8 @@ pub(crate) async fn read(link: &Link, cells: &mut Cells) -> Result<Picture, Faul
     once(&mut reading.picture, &reading.named);
     crate::tables::read(link, &mut reading.picture, cells).await?;
     reading.details(link).await?;
+    pages::leave_hidden(link, &mut reading.picture).await?;
+    choices::read(link, &mut reading.picture).await?;
     Ok(reading.picture)
 }
 
@@ -337,7 +340,7 @@ fn beside_labels(picture: &Picture) -> Vec<usize> {
         return Vec::new();
     }
     let object = |at: usize| &picture.objects[at];
-    let nameless = |at: usize| is_field(object(at).role) && object(at).name.is_empty();
+    let nameless = |at: usize| lacks_name(object(at));
     let label = |at: usize| object(at).role == role::LABEL;
     let mut out = Vec::new();
     for parent in picture.objects.iter().filter(|parent| parent.shown) {
@@ -347,6 +350,12 @@ fn beside_labels(picture: &Picture) -> Vec<usize> {
         }
     }
     out
+}
+
+/// Whether an object may be called what the label beside it reads. The name of a combo box may be what is chosen in it.
+pub(crate) fn lacks_name(object: &Object) -> bool {
+    let control = is_field(object.role) || object.role == role::SLIDER;
+    control && object.name.is_empty() || object.role == role::COMBO_BOX
 }
 
 /// The lists of Qt's combo boxes, which say that they are shown: while they are folded away they have no place.
@@ -419,8 +428,9 @@ fn details_of(object: &Object, toolkit: Toolkit, mut ask: impl FnMut(Ask)) {
     if field || object.role == role::HEADING || object.role == role::LANDMARK || (web && keyed(object.role)) {
         ask(Ask::Attributes);
     }
-    // The name of a combo box is what is chosen in it.
-    if (object.name.is_empty() || object.role == role::COMBO_BOX) && labelled(object.role) {
+    // The name of a combo box is what is chosen in it, that of a page of a notebook the same for all.
+    let page = toolkit == Toolkit::Gtk4 && pages::is_nothing_itself(object);
+    if (object.name.is_empty() || object.role == role::COMBO_BOX) && labelled(object.role) || page {
         ask(Ask::Relations);
     }
     if web && has(Interfaces::ACTION) && plain(object.role) {

@@ -1,7 +1,8 @@
 //! From what was read of an app to a [`Tree`]: roles in ARIA's words, names as a person would give them, text as leaves.
 
 use super::headers;
-use super::read::is_field;
+use super::pages;
+use super::read::{is_field, lacks_name};
 use super::{DEPTH, TEXT};
 use crate::bus::Toolkit;
 use crate::ids::Ids;
@@ -172,6 +173,11 @@ impl<'a> Building<'a> {
             let button =
                 buttons.into_iter().find(|o| o.shown && matches!(o.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON));
             value = button.map(|button| self.text_below(button, 0)).unwrap_or_default();
+        } else if let Some(field) = own_field(picture, object) {
+            // What is chosen in its list may not be what stands in it.
+            value = field.text.clone().unwrap_or_default();
+        } else if object.role == n::COMBO_BOX && picture.toolkit == Toolkit::Qt && value.is_empty() {
+            object.name.trim().clone_into(&mut value);
         } else if role == Role::Combobox && value.is_empty() {
             value = self.selected_below(object, 0);
         }
@@ -249,6 +255,7 @@ impl<'a> Building<'a> {
         let mut children = object.children.iter().filter(|&&child| !opens(object, &picture.objects[child]));
         if let Some(text) = &object.text
             && !is_field(object.role)
+            && object.role != n::COMBO_BOX
         {
             let mut pieces = text.split(EMBEDDED);
             let first = pieces.next().unwrap_or("");
@@ -326,7 +333,18 @@ impl<'a> Building<'a> {
         let control = row || roles::is_named_by_content(object.role);
         let content = if control { self.text_below(object, 0) } else { String::new() };
         let wrapper = roles::is_wrapper(object.role);
-        let own = names::cleaned(&object.name, toolkit, wrapper, &content);
+        // GTK 4 calls every tab of a notebook `Tab`, and keeps the mark of its key in the name of another one.
+        if toolkit == Toolkit::Gtk4 && object.role == n::PAGE_TAB && !content.is_empty() {
+            return Named { name: content, from_content: true, described: false };
+        }
+        if let Some(name) = self.page(object) {
+            return Named { name, ..Named::default() };
+        }
+        // What is chosen in a combo box is no name of it. Qt calls none of them anything else.
+        let chosen = object.role == n::COMBO_BOX
+            && (toolkit == Toolkit::Qt
+                || toolkit == Toolkit::Gtk3 && object.text.as_deref() == Some(object.name.trim()));
+        let own = if chosen { "" } else { names::cleaned(&object.name, toolkit, wrapper, &content) };
         let labels = || -> Vec<&str> {
             let label = |path: &String| {
                 let label = &self.picture.objects[*self.by_path.get(path.as_str())?];
@@ -366,6 +384,19 @@ impl<'a> Building<'a> {
             return Named { described: true, ..of(&names::described(&object.description)) };
         }
         Named::default()
+    }
+
+    /// What the tab of a page of GTK 4 reads: the one that labels it, else the only one with its name.
+    fn page(&self, object: &Object) -> Option<String> {
+        let objects = &self.picture.objects;
+        if self.picture.toolkit != Toolkit::Gtk4 || !pages::is_nothing_itself(object) {
+            return None;
+        }
+        let labels = object.labelled_by.iter().filter_map(|path| self.by_path.get(path.as_str()));
+        let mut tabs = labels.map(|&at| &objects[at]).filter(|tab| tab.role == n::PAGE_TAB);
+        let mut alike = objects.iter().filter(|tab| tab.role == n::PAGE_TAB && tab.name == object.name);
+        let tab = tabs.next().or_else(|| alike.next().filter(|_| alike.next().is_none()))?;
+        Some(self.text_below(tab, 0)).filter(|text| !text.is_empty())
     }
 
     /// What is selected in a combo box that is not labelled by it.
@@ -410,6 +441,13 @@ impl<'a> Building<'a> {
         }
         out
     }
+}
+
+/// The field that a combo box has, where anything may be typed into it.
+fn own_field<'p>(picture: &'p Picture, object: &Object) -> Option<&'p Object> {
+    let mut children = object.children.iter().map(|&child| &picture.objects[child]);
+    let field = children.find(|child| child.shown && is_field(child.role));
+    field.filter(|_| object.role == n::COMBO_BOX && matches!(picture.toolkit, Toolkit::Gtk3 | Toolkit::Qt))
 }
 
 /// Whether a child is what a button opened.
@@ -479,7 +517,7 @@ fn beside(picture: &Picture) -> HashMap<&str, &str> {
         let shown = || parent.children.iter().map(|&at| &picture.objects[at]).filter(|object| object.shown);
         let labels: Vec<(&Object, [i32; 4])> =
             shown().filter(|o| o.role == n::LABEL).filter_map(|o| Some((o, o.extents?))).collect();
-        for field in shown().filter(|o| is_field(o.role) && o.name.is_empty() && o.labelled_by.is_empty()) {
+        for field in shown().filter(|o| lacks_name(o) && o.labelled_by.is_empty()) {
             let Some([left, top, width, height]) = field.extents else { continue };
             let before = |[x, y, w, h]: [i32; 4]| {
                 let middle = y.saturating_add(h / 2);

@@ -466,6 +466,21 @@ impl Display {
         Ok(there.is_some())
     }
 
+    /// Moves a window, and waits until it is elsewhere; false when it stays.
+    pub(crate) fn move_by(&mut self, window: &Window, (dx, dy): (f64, f64)) -> Result<bool, Fault> {
+        let (whole, shadow) = (window.whole(), window.shadow);
+        #[expect(clippy::cast_possible_truncation, reason = "a place near a screen")]
+        let to = |at: f64, by: f64, shadow: u32| (at + by) as i32 - i32::try_from(shadow).unwrap_or(0);
+        let place = ConfigureWindowAux::new().x(to(whole.x, dx, shadow.left)).y(to(whole.y, dy, shadow.top));
+        self.conn.configure_window(window.id, &place)?;
+        let (id, before) = (window.id, window.area);
+        let there = self.until(Instant::now() + RESTORE, |d| {
+            let now = d.windows()?.into_iter().find(|w| w.id == id);
+            Ok(now.filter(|w| (w.area.x, w.area.y) != (before.x, before.y)).map(drop))
+        })?;
+        Ok(there.is_some())
+    }
+
     /// Gives the keyboard to a window: ours where we have one, else by bringing the window to the front unless it is
     /// there.
     pub(crate) fn focus(&mut self, window: WindowId) -> Result<(), Fault> {

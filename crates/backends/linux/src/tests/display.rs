@@ -124,6 +124,17 @@ async fn what_becomes_of_windows_is_seen_though_they_were_asked_for_before() {
 }
 
 #[tokio::test]
+async fn a_window_is_moved_by_so_much() {
+    let Some(stage) = Stage::new().await else { return };
+    let window = stage.window(stage.window.id).await;
+    let before = window.area;
+    assert!(stage.x11.run(move |d| d.move_by(&window, (-70.0, 30.0))).await.unwrap());
+    let now = stage.window(stage.window.id).await.area;
+    assert_eq!((now.x - before.x, now.y - before.y), (-70.0, 30.0));
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn a_minimised_window_is_known_and_comes_back() {
     let Some(stage) = Stage::new().await else { return };
     stage.window.minimise();

@@ -1,0 +1,231 @@
+//! Which page of a stack or a notebook is shown. GTK 4 says of all of them that they are visible, and of what lies in them
+//! where it was when it was shown last. At a point it answers with what a press there would reach (`GetAccessibleAtPoint` is
+//! `gtk_widget_pick` in 4.8), and that is always on the page that is shown.
+
+use super::ask::reference;
+use crate::bus::{self, ACCESSIBLE, Args, COMPONENT, Call, Fault, Link, Message, Toolkit};
+use crate::model::{Interfaces, Object, Picture};
+use crate::roles::number as role;
+use hashbrown::{HashMap, HashSet};
+
+/// Coordinates relative to the window (`AtspiCoordType`), which is what the extents of GTK 4 are.
+const WINDOW: u32 = 1;
+
+/// How far above what is at a point the object may be that an app lists.
+const UP: usize = 4;
+
+/// Points of one page that are asked for.
+const POINTS: usize = 8;
+
+/// Pages of which only one is shown.
+#[derive(Debug, PartialEq, Eq)]
+struct Stack {
+    /// What holds them.
+    at: usize,
+    /// Those on which something has a place, with what is on them, and points of that.
+    placed: Vec<Page>,
+    /// Those that were never shown.
+    bare: Vec<usize>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Page {
+    at: usize,
+    inside: Vec<usize>,
+    points: Vec<(i32, i32)>,
+}
+
+/// Leaves out the pages that are not shown.
+///
+/// # Errors
+/// When the app is gone or silent.
+pub(super) async fn leave_hidden(link: &Link, picture: &mut Picture) -> Result<(), Fault> {
+    for stack in stacks(picture) {
+        let mut calls = Vec::new();
+        // One that has something on it is the one.
+        if stack.placed.len() > 1 {
+            let path = picture.objects[stack.at].path.as_str();
+            for &(x, y) in stack.placed.iter().flat_map(|page| &page.points) {
+                let args = Args::new().int(x).int(y).unsigned(WINDOW);
+                calls.push(Call { path, interface: COMPONENT, member: "GetAccessibleAtPoint", args });
+            }
+        }
+        let mut there = paths(link.calls(&calls).await, |answer| reference(&mut answer.body()))?;
+        drop(calls);
+        let known: HashSet<&str> = picture.objects.iter().map(|object| object.path.as_str()).collect();
+        for _ in 0..UP {
+            // What a control is made of inside is none of its children.
+            let (mut known_ones, inner): (Vec<String>, Vec<String>) =
+                there.into_iter().partition(|path| known.contains(path.as_str()));
+            let calls: Vec<Call<'_>> =
+                inner.iter().map(|path| bus::property(path, ACCESSIBLE, "Parent")).collect();
+            let above = link.calls(&calls).await;
+            known_ones.extend(paths(above, |answer| {
+                let mut c = answer.body();
+                c.variant()?;
+                reference(&mut c)
+            })?);
+            there = known_ones;
+            if inner.is_empty() {
+                break;
+            }
+        }
+        drop(known);
+        hide(picture, &stack, &there);
+    }
+    Ok(())
+}
+
+/// The objects that these answers name; nothing where there is none.
+fn paths(
+    answers: Vec<Result<Message, Fault>>,
+    read: impl Fn(&Message) -> Result<(String, String), Fault>,
+) -> Result<Vec<String>, Fault> {
+    let mut out = Vec::with_capacity(answers.len());
+    for answer in answers {
+        match answer {
+            Ok(answer) => {
+                out.extend(read(&answer).ok().map(|(_, path)| path).filter(|p| !p.ends_with("/null")))
+            }
+            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
+            Err(_) => {}
+        }
+    }
+    Ok(out)
+}
+
+/// The stacks of an app of which it does not say which page is shown.
+fn stacks(picture: &Picture) -> Vec<Stack> {
+    if picture.toolkit != Toolkit::Gtk4 {
+        return Vec::new();
+    }
+    let holds = |at: &usize| picture.objects[*at].shown && picture.objects[*at].has(Interfaces::COMPONENT);
+    let stacks = (1..picture.objects.len()).filter(holds).filter_map(|at| {
+        let pages: Vec<usize> =
+            picture.objects[at].children.iter().copied().filter(|&c| is_page(picture, c)).collect();
+        if pages.len() < 2 {
+            return None;
+        }
+        let (placed, bare): (Vec<Page>, Vec<Page>) =
+            pages.into_iter().map(|page| read(picture, page)).partition(|page| !page.points.is_empty());
+        (!placed.is_empty()).then(|| Stack { at, placed, bare: bare.iter().map(|page| page.at).collect() })
+    });
+    stacks.collect()
+}
+
+fn is_page(picture: &Picture, at: usize) -> bool {
+    picture.objects[at].shown && is_nothing_itself(&picture.objects[at])
+}
+
+/// Whether an object is nothing on the screen itself, as pages of stacks and notebooks are: they only hold what is.
+pub(crate) fn is_nothing_itself(object: &Object) -> bool {
+    object.role == role::PANEL && object.interfaces == Interfaces::default() && !object.path.is_empty()
+}
+
+/// What is on a page, and where.
+fn read(picture: &Picture, at: usize) -> Page {
+    let (mut inside, mut next, mut points) = (Vec::new(), vec![at], Vec::new());
+    while let Some(here) = next.pop() {
+        inside.push(here);
+        let object = &picture.objects[here];
+        let shown = |&&child: &&usize| picture.objects[child].shown;
+        next.extend(object.children.iter().filter(shown));
+        // What holds others may be as large as the page, with nothing of its own at its centre.
+        if object.children.iter().any(|child| picture.objects[*child].shown) {
+            continue;
+        }
+        if let Some([x, y, width, height]) = object.extents {
+            points.push((x.saturating_add(width / 2), y.saturating_add(height / 2)));
+        }
+    }
+    // From all over the page.
+    let step = points.len().div_ceil(POINTS).max(1);
+    Page { at, inside, points: points.into_iter().step_by(step).collect() }
+}
+
+/// Hides the pages of a stack on which nothing is that the app has at any of the points, if it has something of another.
+fn hide(picture: &mut Picture, stack: &Stack, there: &[String]) {
+    let on: HashMap<&str, usize> = stack
+        .placed
+        .iter()
+        .flat_map(|page| page.inside.iter().map(|&inner| (picture.objects[inner].path.as_str(), page.at)))
+        .collect();
+    let shown: Vec<usize> = there.iter().filter_map(|path| on.get(path.as_str()).copied()).collect();
+    drop(on);
+    let several = stack.placed.len() > 1;
+    if several && shown.is_empty() {
+        return;
+    }
+    // All of it: what is on a page that may be turned back is hidden, not gone.
+    let left = stack.placed.iter().filter(|page| several && !shown.contains(&page.at));
+    for &at in left.flat_map(|page| &page.inside).chain(&stack.bare) {
+        picture.objects[at].shown = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window with a stack of three pages, of which two have been shown; each holds a box with two labels.
+    fn picture() -> Picture {
+        let mut objects = vec![Object::default()];
+        let mut add = |role, place: Option<[i32; 4]>, children: &[usize]| {
+            let mut object = Object {
+                role,
+                extents: place,
+                children: children.to_vec(),
+                shown: true,
+                ..Object::default()
+            };
+            object.path = format!("/{}", objects.len());
+            if place.is_some() {
+                object.interfaces.insert(Interfaces::COMPONENT);
+            }
+            objects.push(object);
+            objects.len() - 1
+        };
+        let mut pages = Vec::new();
+        for top in [0, 100] {
+            let labels = [0, 50].map(|left| add(role::LABEL, Some([left, top, 40, 20]), &[]));
+            let inner = add(role::FILLER, Some([0, 0, 200, 200]), &labels);
+            pages.push(add(role::PANEL, None, &[inner]));
+        }
+        pages.push(add(role::PANEL, None, &[]));
+        let stack = add(role::FILLER, Some([0, 0, 200, 200]), &pages);
+        objects[0].children = vec![stack];
+        Picture { toolkit: Toolkit::Gtk4, objects, truncated: false }
+    }
+
+    fn shown(picture: &Picture, stack: &Stack) -> Vec<bool> {
+        let pages = stack.placed.iter().map(|page| page.at).chain(stack.bare.iter().copied());
+        pages.map(|at| picture.objects[at].shown).collect()
+    }
+
+    #[test]
+    fn the_page_is_shown_that_has_what_the_app_has_at_its_points() {
+        let mut picture = picture();
+        let [stack] = <[Stack; 1]>::try_from(stacks(&picture)).unwrap();
+        let points: Vec<_> = stack.placed.iter().flat_map(|page| page.points.clone()).collect();
+        assert_eq!(points, [(70, 10), (20, 10), (70, 110), (20, 110)]);
+        hide(&mut picture, &stack, &["/10".to_owned(), "/9".to_owned()]);
+        assert_eq!(shown(&picture, &stack), [true, true, true], "nothing of any of them");
+        // A label of the second, and something else of the app.
+        hide(&mut picture, &stack, &["/9".to_owned(), "/6".to_owned()]);
+        assert_eq!(shown(&picture, &stack), [false, true, false]);
+    }
+
+    #[test]
+    fn the_only_page_with_anything_on_it_needs_no_question() {
+        let mut picture = picture();
+        picture.objects[5].shown = false;
+        picture.objects[6].shown = false;
+        picture.objects[7].extents = None;
+        let [stack] = <[Stack; 1]>::try_from(stacks(&picture)).unwrap();
+        assert_eq!((stack.placed.len(), stack.bare.len()), (1, 2));
+        hide(&mut picture, &stack, &[]);
+        assert_eq!(shown(&picture, &stack), [true, false, false]);
+        picture.toolkit = Toolkit::Gtk3;
+        assert!(stacks(&picture).is_empty(), "others say what can be seen");
+    }
+}
