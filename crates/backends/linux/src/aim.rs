@@ -27,8 +27,21 @@ const FOLLOWED: usize = 4;
 const AT_IT: Duration = Duration::from_secs(3);
 const SILENT: Duration = Duration::from_millis(300);
 
-/// How long what is nowhere on the screen may take to come there, each time.
+/// How long it is waited each time for what is not on the screen, and how long in all for what has no place there yet,
+/// though the app shows it: its window is being opened, and on a busy machine nobody says anything meanwhile.
 const LATE: Duration = Duration::from_millis(60);
+const OPENING: Duration = Duration::from_millis(1_500);
+
+/// Why it is aimed once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Again {
+    /// It moved away when the pointer arrived.
+    Moved,
+    /// Its containers do not show it.
+    OutOfView,
+    /// It has no place, or none where its window is, or that is nowhere on the screen.
+    Nowhere,
+}
 
 impl LinuxDevice {
     /// Brings an element into view, moves the pointer there if asked, and says what an input there would reach.
@@ -36,17 +49,18 @@ impl LinuxDevice {
         let (mut round, mut pointed, start) = (1, false, Instant::now());
         self.until_activated(handle).await?;
         loop {
-            let (mut aim, moved) = self.aim_once(handle, options).await?;
+            let (mut aim, again) = self.aim_once(handle, options).await?;
             pointed |= aim.pointed;
             aim.pointed = pointed;
-            let late = aim.hit == Hit::OffScreen;
+            let Some(again) = again else { return Ok(aim) };
             // A window that is just opening, on a machine that is busy.
             let changed = self.heard.state().changed_at;
-            let at_it = late && start.elapsed() < AT_IT && changed.is_some_and(|at| at.elapsed() < SILENT);
-            if !(moved || late) || round >= FOLLOWED && !at_it {
+            let at_it = start.elapsed() < AT_IT && changed.is_some_and(|at| at.elapsed() < SILENT);
+            let opening = again == Again::Nowhere && start.elapsed() < OPENING;
+            if round >= FOLLOWED && !opening && (again == Again::Moved || !at_it) {
                 return Ok(aim);
             }
-            if late {
+            if again != Again::Moved {
                 // A window that has just opened: the app, the server and the window manager do not agree yet.
                 tokio::time::sleep(LATE).await;
             }
@@ -54,11 +68,11 @@ impl LinuxDevice {
         }
     }
 
-    /// As [`Self::aim_at`], once; and whether the element has moved away from the pointer when that arrived.
-    async fn aim_once(&mut self, handle: Handle, options: AimOptions) -> Result<(Aim, bool)> {
+    /// As [`Self::aim_at`], once; and why it is to be tried again, if it is.
+    async fn aim_once(&mut self, handle: Handle, options: AimOptions) -> Result<(Aim, Option<Again>)> {
         let Some(at) = self.index(handle) else { return Err(crate::device::gone()) };
         let aim = |rect: Rect, point, hit| Aim { rect, point, hit, pointed: false };
-        let off_screen = |rect: Rect| (aim(rect, rect.center(), Hit::OffScreen), false);
+        let off_screen = |rect: Rect, again| (aim(rect, rect.center(), Hit::OffScreen), Some(again));
         let by_action = options.press && self.presses_by_action(at);
         let changes = self.heard.state().changes;
         let places = self.looked.as_mut().filter(|_| by_action).and_then(|l| l.places(handle, changes));
@@ -70,17 +84,17 @@ impl LinuxDevice {
             placed = self.scroll_into_view(at, sight.as_ref(), placed).await?;
         }
         let Some(Placed { rect, seen, offset, frame }) = placed else {
-            return Ok(off_screen(Rect::default()));
+            return Ok(off_screen(Rect::default(), Again::Nowhere));
         };
-        let Some(seen) = seen else { return Ok(off_screen(rect)) };
+        let Some(seen) = seen else { return Ok(off_screen(rect, Again::OutOfView)) };
         let Some(look) = sight.take() else {
             // Nobody knows the windows: an action of its own reaches it all the same.
             self.looked = looked.filter(|_| !touched);
-            return Ok((aim(rect, seen.center(), Hit::Target), false));
+            return Ok((aim(rect, seen.center(), Hit::Target), None));
         };
         let Some(window) = self.window_with(at, frame, &look.windows).await? else {
             if look.windows.iter().any(|w| w.pid == self.info.pid) || by_action {
-                return Ok((aim(rect, seen.center(), Hit::Target), false));
+                return Ok((aim(rect, seen.center(), Hit::Target), None));
             }
             return Err(self.screen.unseen("find the window of the element"));
         };
@@ -93,14 +107,14 @@ impl LinuxDevice {
             look.windows = look.x11.run(|d| d.windows()).await?;
         }
         let window = look.windows.iter().find(|w| w.id == window.id).cloned().unwrap_or(window);
-        let Some(visible) = common(seen, window.area) else { return Ok(off_screen(rect)) };
+        let Some(visible) = common(seen, window.area) else { return Ok(off_screen(rect, Again::Nowhere)) };
         let Some(visible) = common(visible, look.screen) else {
             // On a display of a person the window is where that person wants it.
             if self.screen.is_own() && !window.popup {
                 let by = onto(look.screen, seen);
                 look.x11.run(move |d| d.move_by(&window, by).map(drop)).await?;
             }
-            return Ok(off_screen(rect));
+            return Ok(off_screen(rect, Again::Nowhere));
         };
         let point = visible.center();
         let mut hit = match self.coming_dialog(at, &look.windows) {
@@ -112,7 +126,7 @@ impl LinuxDevice {
             }
         };
         if matches!(hit, Hit::Covered { .. }) && self.has_come_elsewhere(at, &window, &look.x11).await? {
-            return Ok(off_screen(rect));
+            return Ok(off_screen(rect, Again::OutOfView));
         }
         // A pop-up is a window of its own: the app's window is asked about what lies under it.
         let inside = !by_action && !window.popup;
@@ -139,12 +153,12 @@ impl LinuxDevice {
                 },
                 now => {
                     let rect = now.map(|now| now.rect).unwrap_or_default();
-                    return Ok((Aim { pointed, ..aim(rect, point, Hit::OffScreen) }, true));
+                    return Ok((Aim { pointed, ..aim(rect, point, Hit::OffScreen) }, Some(Again::Moved)));
                 }
             };
         }
         self.looked = looked.filter(|_| !touched && hit == Hit::Target);
-        Ok((Aim { pointed, ..aim(rect, point, hit) }, false))
+        Ok((Aim { pointed, ..aim(rect, point, hit) }, None))
     }
 
     /// Whether the window of an element came only after the windows were looked at: then it was taken for another one,

@@ -118,3 +118,15 @@ async fn an_act_of_another_command_does_not_begin_with_what_this_one_looked_at()
     device.act_begins();
     assert_eq!(name(&mut device, save).await, "Delete");
 }
+
+/// A window that has just opened, on a machine that is busy: nothing is signalled meanwhile.
+#[tokio::test]
+async fn what_has_no_place_yet_is_waited_for_and_what_never_has_one_is_not_on_the_screen() {
+    let app = Speaker::start();
+    let (mut device, _, [save, _]) = read(&app).await;
+    let options = AimOptions { pointer: true, press: true };
+    app.becomes(|now| now.nowhere = 20);
+    assert_eq!(device.aim(save, options).await.unwrap().hit, Hit::Target);
+    app.becomes(|now| now.nowhere = usize::MAX);
+    assert_eq!(device.aim(save, options).await.unwrap().hit, Hit::OffScreen);
+}
