@@ -3,10 +3,9 @@
 //! acted on is asked again all the same (`verify.rs`). A capture never is what was read ahead.
 
 use crate::bus::Link;
-use crate::capture::read;
+use crate::capture::{Known, read};
 use crate::events::Heard;
 use crate::model::Picture;
-use crate::tables::Cells;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -21,7 +20,7 @@ const REST: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What was read, what is known of its tables since, and how often the app had changed when it began.
-type Read = (Picture, Cells, u64);
+type Read = (Picture, Known, u64);
 
 /// A reading that is to come, or has come. Dropped, it ends.
 #[derive(Debug)]
@@ -38,10 +37,10 @@ impl Drop for Ahead {
 
 impl Ahead {
     /// Waits for rest, and reads. `pending` is how long the app takes to begin with what it was told to do.
-    pub(crate) fn start(link: &Link, heard: &Arc<Heard>, cells: &Cells, pending: Duration) -> Self {
+    pub(crate) fn start(link: &Link, heard: &Arc<Heard>, known: &Known, pending: Duration) -> Self {
         let reading = Arc::new(AtomicBool::new(false));
-        let (link, heard, cells) = (link.clone(), Arc::clone(heard), cells.clone());
-        let task = tokio::spawn(read_at_rest(link, heard, cells, pending, Arc::clone(&reading)));
+        let (link, heard, known) = (link.clone(), Arc::clone(heard), known.clone());
+        let task = tokio::spawn(read_at_rest(link, heard, known, pending, Arc::clone(&reading)));
         Self { reading, task }
     }
 
@@ -60,7 +59,7 @@ impl Ahead {
 async fn read_at_rest(
     link: Link,
     heard: Arc<Heard>,
-    mut cells: Cells,
+    mut known: Known,
     pending: Duration,
     reading: Arc<AtomicBool>,
 ) -> Option<Read> {
@@ -77,9 +76,9 @@ async fn read_at_rest(
     };
     reading.store(true, Ordering::Relaxed);
     // Whoever looks next is told what is wrong with the app, if anything is.
-    let picture = read::read(&link, &mut cells).await.ok()?;
+    let picture = read::read(&link, &mut known).await.ok()?;
     link.barrier().await.ok()?;
-    Some((picture, cells, changes))
+    Some((picture, known, changes))
 }
 
 #[cfg(test)]
@@ -90,7 +89,7 @@ mod tests {
     /// An app that was read ahead, and what it has signalled.
     async fn started(app: &App) -> (Ahead, Arc<Heard>) {
         let heard = Arc::new(Heard::new());
-        (Ahead::start(&app.link(&heard).await, &heard, &Cells::default(), Duration::ZERO), heard)
+        (Ahead::start(&app.link(&heard).await, &heard, &Known::default(), Duration::ZERO), heard)
     }
 
     #[tokio::test]
@@ -126,7 +125,7 @@ mod tests {
         let (bus, own, heard) = (App::start(), App::start(), Arc::new(Heard::new()));
         let link = bus.link_and_own(&heard, &own).await;
         bus.signals_first(1);
-        let ahead = Ahead::start(&link, &heard, &Cells::default(), Duration::ZERO);
+        let ahead = Ahead::start(&link, &heard, &Known::default(), Duration::ZERO);
         own.asked().await;
         assert!(ahead.take(&heard).await.is_none());
     }

@@ -2,15 +2,14 @@
 
 use crate::ahead::Ahead;
 use crate::bus::{BUS, Desktop, Fault, Link, Toolkit, guest};
-use crate::capture::read;
 use crate::capture::tree::{self, Where};
+use crate::capture::{Known, read};
 use crate::events::Heard;
 use crate::ids::Ids;
 use crate::looked::{Glance, Looked};
 use crate::model::Picture;
 use crate::mouse::Pressed;
 use crate::screen::Screen;
-use crate::tables::Cells;
 use async_trait::async_trait;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -53,7 +52,7 @@ pub(crate) struct LinuxDevice {
     /// What was read last, and the tree that it made.
     pub(crate) last: Option<Last>,
     /// What is known of its spreadsheets and trees.
-    pub(crate) cells: Cells,
+    known: Known,
     /// How often the app had changed when that began.
     pub(crate) seen: u64,
     /// How often it had changed when notices were last asked for.
@@ -101,7 +100,7 @@ impl LinuxDevice {
             screen,
             child: None,
             last: None,
-            cells: Cells::default(),
+            known: Known::default(),
             seen: 0,
             told: 0,
             activated: None,
@@ -124,7 +123,7 @@ impl LinuxDevice {
         // The counter first: what changes during the reading shows as a change since.
         let changes = self.heard.state().changes;
         let start = Instant::now();
-        let picture = match timeout(READING, read::read(&self.link, &mut self.cells)).await {
+        let picture = match timeout(READING, read::read(&self.link, &mut self.known)).await {
             Ok(Ok(picture)) => picture,
             Ok(Err(fault)) => return Err(self.failed(fault).await),
             Err(_) => return Err(self.failed(Fault::Silent(READING.as_millis())).await),
@@ -168,10 +167,11 @@ impl LinuxDevice {
 
     /// Reads the app once it has come to rest after an act, where that is little work for it.
     fn look_ahead(&mut self) {
-        let little = self.took < LITTLE && !self.cells.have_sheets() && self.link.toolkit != Toolkit::Office;
+        let little =
+            self.took < LITTLE && !self.known.cells.have_sheets() && self.link.toolkit != Toolkit::Office;
         let guests = !self.heard.state().guests.is_empty();
         self.ahead =
-            (little && !guests).then(|| Ahead::start(&self.link, &self.heard, &self.cells, self.pending()));
+            (little && !guests).then(|| Ahead::start(&self.link, &self.heard, &self.known, self.pending()));
     }
 
     /// Takes what was read ahead for the last reading, if nothing was signalled since.
@@ -180,8 +180,8 @@ impl LinuxDevice {
         match ahead.take(&self.heard).await {
             // The signals of a process that has come into a window are not heard yet.
             Some((picture, ..)) if picture.objects.iter().any(|o| guest(&o.path).is_some()) => Ok(()),
-            Some((picture, cells, changes)) => {
-                self.cells = cells;
+            Some((picture, known, changes)) => {
+                self.known = known;
                 self.keep(picture, changes, &[]).map(drop)
             }
             None => Ok(()),

@@ -54,27 +54,31 @@ impl Lanes {
 
 impl Link {
     /// As many calls as `count` says, which may be answered in any order, over all ways that there are. The answers are in
-    /// the order of the calls.
-    pub(crate) async fn spread<'a>(
+    /// the order of the calls; what they say is read while others are awaited.
+    pub(crate) async fn spread<'a, T>(
         &self,
         count: usize,
         call: impl Fn(usize) -> Call<'a>,
-    ) -> Vec<Result<Message, Fault>> {
+        said: impl Fn(usize, Result<Message, Fault>) -> T,
+    ) -> Vec<T> {
         let first = self.direct.as_ref().filter(|wire| !wire.closed());
         let (Some(first), Some(lanes), MANY..) = (first, &self.lanes, count) else {
-            return self.calls(&(0..count).map(call).collect::<Vec<_>>()).await;
+            let answers = self.calls(&(0..count).map(call).collect::<Vec<_>>()).await;
+            return answers.into_iter().enumerate().map(|(n, answer)| said(n, answer)).collect();
         };
         let more = lanes.wires().await.iter().filter(|wire| !wire.closed());
         let wires: Vec<&Wire> = std::iter::once(&**first).chain(more).collect();
         // Two to a socket: while the next questions of one are made, the app has those of the other.
         let streams = 2 * wires.len();
-        let (each, at_once, call) = (count.div_ceil(streams), AT_ONCE / streams, &call);
+        let (each, at_once) = (count.div_ceil(streams), AT_ONCE / streams);
+        let (call, said) = (&call, &said);
         let asked = wires.iter().cycle().take(streams).enumerate().map(|(stream, wire)| {
             let from = count.min(stream * each);
             async move {
                 // What one asks is written before the next makes its questions.
                 turns(stream).await;
-                wire.in_parts(None, each.min(count - from), |at| call(from + at), at_once).await
+                let (call, said) = (|at| call(from + at), |at, answer| said(from + at, answer));
+                wire.in_parts(None, each.min(count - from), call, said, at_once).await
             }
         });
         tokio::select! {
@@ -134,6 +138,10 @@ mod tests {
         Call { path: "/a", interface: "a.b", member, args: Args::new() }
     }
 
+    fn as_it_is(_: usize, answer: Result<Message, Fault>) -> Result<Message, Fault> {
+        answer
+    }
+
     async fn link(bus: &App, own: &App) -> Link {
         bus.link_and_own(&Arc::new(Heard::new()), own).await.with_lanes(&own.address())
     }
@@ -144,7 +152,7 @@ mod tests {
         let link = link(&bus, &own).await;
         for count in [MANY, MANY + 1, 2_000] {
             let before = own.calls();
-            let answers = link.spread(count, call).await;
+            let answers = link.spread(count, call, as_it_is).await;
             assert_eq!((answers.len(), own.calls() - before), (count, count));
             for (at, answer) in answers.into_iter().enumerate() {
                 match at % 3 {
@@ -161,14 +169,14 @@ mod tests {
     async fn few_questions_need_one_socket_and_so_does_an_app_that_outlives_us() {
         let (bus, own) = (App::start(), App::start());
         let heard = Arc::new(Heard::new());
-        let few = link(&bus, &own).await.spread(MANY - 1, call).await;
+        let few = link(&bus, &own).await.spread(MANY - 1, call, as_it_is).await;
         assert_eq!((few.len(), own.connections()), (MANY - 1, 1));
         let other = bus.link_and_own(&heard, &own).await;
-        let many = other.spread(2_000, call).await;
+        let many = other.spread(2_000, call, as_it_is).await;
         assert_eq!((many.len(), own.connections()), (2_000, 2));
         // And one that has no socket of its own.
         let plain = bus.link(&heard).await;
-        assert_eq!(plain.spread(MANY, call).await.len(), MANY);
+        assert_eq!(plain.spread(MANY, call, as_it_is).await.len(), MANY);
         assert_eq!(bus.calls(), MANY);
     }
 
@@ -177,7 +185,7 @@ mod tests {
         let (bus, own) = (App::start(), App::start());
         let link = link(&bus, &own).await;
         own.hold();
-        let answers = link.spread(2_000, call).await;
+        let answers = link.spread(2_000, call, as_it_is).await;
         assert_eq!(answers.len(), 2_000);
         assert!(answers.iter().all(|answer| matches!(answer, Err(Fault::Silent(_)))), "{:?}", answers[0]);
     }
@@ -187,7 +195,7 @@ mod tests {
         let (bus, own) = (App::start(), App::start());
         let link = bus.link_and_own(&Arc::new(Heard::new()), &own).await;
         let link = link.with_lanes("unix:path=/nowhere/at/all");
-        let answers = link.spread(2_000, call).await;
+        let answers = link.spread(2_000, call, as_it_is).await;
         assert_eq!((answers.len(), answers.iter().filter(|a| a.is_ok()).count()), (2_000, 667));
         assert_eq!((own.connections(), own.calls()), (1, 2_000));
     }

@@ -149,10 +149,11 @@ impl Link {
 
     /// Calls to the app over the fastest way. Faults of a broken own socket are tried again over the bus.
     pub(super) async fn own(&self, calls: &[Call<'_>]) -> Vec<Result<Message, Fault>> {
-        match self.direct.as_ref().filter(|wire| !wire.closed()) {
-            Some(wire) => wire.in_parts(None, calls.len(), |at| calls[at].clone(), AT_ONCE).await,
-            None => self.bus.in_parts(Some(&self.name), calls.len(), |at| calls[at].clone(), AT_ONCE).await,
-        }
+        let (wire, to) = match self.direct.as_ref().filter(|wire| !wire.closed()) {
+            Some(wire) => (wire, None),
+            None => (&self.bus, Some(&*self.name)),
+        };
+        wire.in_parts(to, calls.len(), |at| calls[at].clone(), |_, answer| answer, AT_ONCE).await
     }
 
     /// One call over the fastest way.

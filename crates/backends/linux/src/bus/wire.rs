@@ -184,28 +184,28 @@ impl Wire {
     }
 
     /// As many calls to an app as `count` says, of which at most `at_once` are under way. They are made when it is their
-    /// turn: the app has something to do while the next are made.
-    pub(super) async fn in_parts<'a>(
+    /// turn: the app has something to do while the next are made. What their answers say is read in between, too.
+    pub(super) async fn in_parts<'a, T>(
         &self,
         destination: Option<&str>,
         count: usize,
         call: impl Fn(usize) -> Call<'a>,
+        said: impl Fn(usize, Result<Message, Fault>) -> T,
         at_once: usize,
-    ) -> Vec<Result<Message, Fault>> {
-        let mut answers = Vec::with_capacity(count);
-        while answers.len() < count {
-            let part: Vec<Call<'_>> = (answers.len()..count).take(at_once).map(&call).collect();
-            let some = self.calls(destination, &part, PATIENCE).await;
-            let lost = some.iter().any(|answer| matches!(answer, Err(Fault::Closed(_) | Fault::Silent(_))));
-            answers.extend(some);
-            if lost {
+    ) -> Vec<T> {
+        let mut out = Vec::with_capacity(count);
+        while out.len() < count {
+            let part: Vec<Call<'_>> = (out.len()..count).take(at_once).map(&call).collect();
+            let answers = self.calls(destination, &part, PATIENCE).await;
+            let lost = |fault: &&Fault| matches!(fault, Fault::Closed(_) | Fault::Silent(_));
+            let lost = answers.iter().filter_map(|answer| answer.as_ref().err()).find(lost).cloned();
+            answers.into_iter().for_each(|answer| out.push(said(out.len(), answer)));
+            if let Some(fault) = lost {
                 // An app that has just been silent for so long is not asked the rest.
-                let fault = answers.iter().rev().find_map(|a| a.as_ref().err().cloned());
-                let fault = fault.unwrap_or(Fault::Silent(PATIENCE.as_millis()));
-                answers.resize_with(count, || Err(fault.clone()));
+                (out.len()..count).for_each(|n| out.push(said(n, Err(fault.clone()))));
             }
         }
-        answers
+        out
     }
 
     /// Waits for the answers of a batch; why some are missing, if some are.

@@ -5,6 +5,7 @@ use crate::bus::{
     TEXT as TEXT_INTERFACE, Toolkit, VALUE, guest,
 };
 use crate::capture::TEXT;
+use crate::capture::agenda::Early;
 use crate::model::{Interfaces, Object, Picture};
 use crate::states;
 
@@ -49,7 +50,8 @@ const KEPT: usize = 64;
 const ACTIONS: usize = 1_000;
 
 impl Ask {
-    fn call<'a>(self, path: &'a str, object: &Object, toolkit: Toolkit) -> Call<'a> {
+    /// The question about an object.
+    pub(super) fn call<'a>(self, path: &'a str, object: &Object, toolkit: Toolkit) -> Call<'a> {
         let plain = |interface, member| Call { path, interface, member, args: Args::new() };
         match self {
             Self::States => plain(ACCESSIBLE, "GetState"),
@@ -89,36 +91,42 @@ impl Ask {
         }
     }
 
-    /// Writes an answer down. Children are not: they are objects of their own.
-    fn keep(self, link: &Link, object: &mut Object, answer: &Message) -> Result<(), Fault> {
+    /// What an answer says of the object with this path.
+    ///
+    /// # Errors
+    /// When it is no answer to that.
+    pub(super) fn read(self, link: &Link, path: &str, answer: &Message) -> Result<Said, Fault> {
         let mut c = answer.body();
-        match self {
-            Self::States => object.states = states::joined(&c.items(4, Cursor::unsigned)?),
-            Self::Role => object.role = c.unsigned()?,
-            Self::Name => object.name = c.variant_text()?.to_owned(),
-            Self::Description => object.description = c.variant_text()?.to_owned(),
+        Ok(match self {
+            Self::States => Said::States(states::joined(&c.items(4, Cursor::unsigned)?)),
+            Self::Role => Said::Role(c.unsigned()?),
+            Self::Name => Said::Name(c.variant_text()?.to_owned()),
+            Self::Description => Said::Description(c.variant_text()?.to_owned()),
             Self::Interfaces => {
-                object.interfaces = Interfaces::default();
-                for name in c.items(4, Cursor::text)? {
-                    object.interfaces.add(name);
-                }
+                let mut interfaces = Interfaces::default();
+                c.items(4, Cursor::text)?.into_iter().for_each(|name| interfaces.add(name));
+                Said::Interfaces(interfaces)
             }
-            Self::Count => object.count = whole(c.variant_number()?),
-            Self::Children | Self::Plugged => {}
+            Self::Count => Said::Count(whole(c.variant_number()?)),
+            Self::Children => Said::Children(c.items(8, |c| reference(c)).unwrap_or_default()),
+            Self::Plugged => {
+                Said::Plugged(reference(&mut c).ok().filter(|(_, path)| !path.ends_with("/null")))
+            }
             Self::Extents => {
                 c.fields()?;
-                object.extents = Some([c.int()?, c.int()?, c.int()?, c.int()?]);
+                Said::Extents([c.int()?, c.int()?, c.int()?, c.int()?])
             }
-            Self::Length => object.length = Some(whole(c.variant_number()?).max(0)),
-            Self::Text => object.text = Some(c.text()?.to_owned()),
-            Self::Number => object.number = c.variant_number()?.filter(|n| n.is_finite()),
+            Self::Length => Said::Length(whole(c.variant_number()?).max(0)),
+            Self::Text => Said::Text(c.text()?.to_owned()),
+            Self::Number => Said::Number(c.variant_number()?.filter(|n| n.is_finite())),
             Self::Attributes => {
                 let pair = |c: &mut Cursor<'_>| {
                     c.fields()?;
                     Ok((c.text()?.to_owned(), c.text()?.to_owned()))
                 };
-                object.attributes = c.items(8, pair)?;
-                object.attributes.truncate(KEPT);
+                let mut attributes = c.items(8, pair)?;
+                attributes.truncate(KEPT);
+                Said::Attributes(attributes)
             }
             Self::Relations => {
                 let relation = |c: &mut Cursor<'_>| {
@@ -128,19 +136,43 @@ impl Ask {
                 let relations = c.items(8, relation)?;
                 let of = |kind| {
                     let of = relations.iter().filter(move |(other, _)| *other == kind);
-                    of.flat_map(|(_, of)| of).map(|of| link.named(&object.path, of.clone()))
+                    of.flat_map(|(_, of)| of).map(|of| link.named(path, of.clone()))
                 };
-                let labelled_by = of(LABELLED_BY).take(KEPT).collect();
-                object.child_of = of(NODE_CHILD_OF).next().unwrap_or_default();
-                object.labelled_by = labelled_by;
+                Said::Relations {
+                    labelled_by: of(LABELLED_BY).take(KEPT).collect(),
+                    child_of: of(NODE_CHILD_OF).next().unwrap_or_default(),
+                }
             }
-            Self::Actions => {
-                object.actions = actions(answer)?;
-            }
-            Self::Link | Self::Address => object.address = c.text()?.to_owned(),
-        }
-        Ok(())
+            Self::Actions => Said::Actions(actions(answer)?),
+            Self::Link | Self::Address => Said::Address(c.text()?.to_owned()),
+        })
     }
+}
+
+/// What an object says of itself.
+#[derive(Debug, Clone)]
+pub(super) enum Said {
+    States(u64),
+    Role(u32),
+    Name(String),
+    Description(String),
+    Interfaces(Interfaces),
+    Count(i32),
+    /// By bus name and path.
+    Children(Vec<(String, String)>),
+    Plugged(Option<(String, String)>),
+    Extents([i32; 4]),
+    Length(i32),
+    Text(String),
+    Number(Option<f64>),
+    Attributes(Vec<(String, String)>),
+    /// Paths of what labels it, and of the item that it stands below.
+    Relations {
+        labelled_by: Vec<String>,
+        child_of: String,
+    },
+    Actions(Vec<String>),
+    Address(String),
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "counts are whole numbers of 32 bits on the wire")]
@@ -200,20 +232,36 @@ impl Questions {
     /// When the app is gone or silent. What one object does not answer is left out.
     pub(crate) async fn ask(self, link: &Link, picture: &mut Picture) -> Result<Answers, Fault> {
         let answers = link.calls(&self.calls(picture)).await;
-        self.keep(link, answers, picture)
+        self.read(link, answers, picture)
     }
 
-    /// The same, where it does not matter which of them is answered first.
+    /// The same, where it does not matter which of them is answered first, and without what was answered early.
     ///
     /// # Errors
     /// As [`Questions::ask`].
-    pub(crate) async fn ask_in_any_order(self, link: &Link, picture: &mut Picture) -> Result<Answers, Fault> {
+    pub(super) async fn ask_the_rest(
+        self,
+        link: &Link,
+        early: &mut Early,
+        picture: &mut Picture,
+    ) -> Result<Answers, Fault> {
+        let early: Vec<_> = self.0.iter().map(|&(at, ask)| early.take(&picture.objects[at], ask)).collect();
+        let open = self.0.iter().zip(&early).filter(|(_, early)| early.is_none());
+        let open = Self(open.map(|(&question, _)| question).collect());
         // A guest is asked on its own way, which is slow enough.
-        let answers = match self.0.iter().any(|&(at, _)| guest(&picture.objects[at].path).is_some()) {
-            true => link.calls(&self.calls(picture)).await,
-            false => link.spread(self.0.len(), |n| self.call(n, picture)).await,
+        let late = match open.0.iter().any(|&(at, _)| guest(&picture.objects[at].path).is_some()) {
+            true => {
+                let answers = link.calls(&open.calls(picture)).await.into_iter().enumerate();
+                answers.map(|(n, answer)| open.said(n, link, picture, answer)).collect()
+            }
+            false => {
+                let said = |n, answer| open.said(n, link, picture, answer);
+                link.spread(open.0.len(), |n| open.call(n, picture), said).await
+            }
         };
-        self.keep(link, answers, picture)
+        let mut late = late.into_iter();
+        let answers: Vec<_> = early.into_iter().filter_map(|early| early.or_else(|| late.next())).collect();
+        self.keep(answers, picture)
     }
 
     /// The same; what the app signalled before it answered has been heard then.
@@ -222,7 +270,30 @@ impl Questions {
     /// As [`Questions::ask`].
     pub(crate) async fn ask_in_order(self, link: &Link, picture: &mut Picture) -> Result<Answers, Fault> {
         let answers = link.calls_in_order(&self.calls(picture)).await?;
-        self.keep(link, answers, picture)
+        self.read(link, answers, picture)
+    }
+
+    fn read(
+        self,
+        link: &Link,
+        answers: Vec<Result<Message, Fault>>,
+        picture: &mut Picture,
+    ) -> Result<Answers, Fault> {
+        let answers: Vec<_> =
+            answers.into_iter().enumerate().map(|(n, a)| self.said(n, link, picture, a)).collect();
+        self.keep(answers, picture)
+    }
+
+    /// What the answer to a question says.
+    fn said(
+        &self,
+        n: usize,
+        link: &Link,
+        picture: &Picture,
+        answer: Result<Message, Fault>,
+    ) -> Result<Said, Fault> {
+        let (at, ask) = self.0[n];
+        ask.read(link, &picture.objects[at].path, &answer?)
     }
 
     fn calls<'p>(&self, picture: &'p Picture) -> Vec<Call<'p>> {
@@ -237,31 +308,36 @@ impl Questions {
 
     fn keep(
         self,
-        link: &Link,
-        answers: Vec<Result<Message, Fault>>,
+        answers: impl IntoIterator<Item = Result<Said, Fault>>,
         picture: &mut Picture,
     ) -> Result<Answers, Fault> {
         let mut out = Answers::default();
         for ((at, ask), answer) in self.0.into_iter().zip(answers) {
+            let object = &mut picture.objects[at];
             match answer {
-                Ok(answer) if ask == Ask::Children => {
-                    let children = answer.body().items(8, |c| reference(c));
-                    out.children.push((at, children.unwrap_or_default()));
+                Ok(Said::States(states)) => object.states = states,
+                Ok(Said::Role(role)) => object.role = role,
+                Ok(Said::Name(name)) => object.name = name,
+                Ok(Said::Description(description)) => object.description = description,
+                Ok(Said::Interfaces(interfaces)) => object.interfaces = interfaces,
+                Ok(Said::Count(count)) => object.count = count,
+                // They are objects of their own.
+                Ok(Said::Children(named)) => out.children.push((at, named)),
+                Ok(Said::Plugged(child)) => out.plugged.extend(child.map(|child| (at, child))),
+                Ok(Said::Extents(extents)) => object.extents = Some(extents),
+                Ok(Said::Length(length)) => object.length = Some(length),
+                Ok(Said::Text(text)) => object.text = Some(text),
+                Ok(Said::Number(number)) => object.number = number,
+                Ok(Said::Attributes(attributes)) => object.attributes = attributes,
+                Ok(Said::Relations { labelled_by, child_of }) => {
+                    (object.labelled_by, object.child_of) = (labelled_by, child_of);
                 }
-                Ok(answer) if ask == Ask::Plugged => {
-                    let child =
-                        reference(&mut answer.body()).ok().filter(|(_, path)| !path.ends_with("/null"));
-                    out.plugged.extend(child.map(|child| (at, child)));
-                }
-                Ok(answer) => {
-                    if let Err(e) = ask.keep(link, &mut picture.objects[at], &answer) {
-                        tracing::debug!("{ask:?} of {}: {e}", picture.objects[at].path);
-                    }
-                }
+                Ok(Said::Actions(actions)) => object.actions = actions,
+                Ok(Said::Address(address)) => object.address = address,
                 Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
                 Err(Fault::Vanished) => out.vanished.push(at),
                 // What one object does not know is left as it was.
-                Err(_) => {}
+                Err(e) => tracing::trace!("{ask:?} of {}: {e}", object.path),
             }
         }
         Ok(out)

@@ -1,5 +1,6 @@
 //! Capturing an app: what it says is read in few rounds ([`read`]), and made into a tree ([`tree`]).
 
+pub(crate) mod agenda;
 pub(crate) mod ask;
 mod choices;
 pub(crate) mod gecko;
@@ -8,6 +9,16 @@ mod once;
 pub(crate) mod pages;
 pub(crate) mod read;
 pub(crate) mod tree;
+
+use crate::tables::Cells;
+
+/// What a reading leaves for the next one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Known {
+    /// What is known of tables.
+    pub(crate) cells: Cells,
+    agenda: agenda::Agenda,
+}
 
 /// Objects that are read of one app; what is beyond is cut, and the capture says so.
 pub(crate) const OBJECTS: usize = 20_000;

@@ -3,30 +3,30 @@
 //! States come first everywhere. What cannot be seen is not read any further, and an object that manages its descendants
 //! is never asked for its children: a spreadsheet has a thousand million of them.
 
+use super::agenda::{Agenda, Early};
 use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached};
 use super::gecko;
 use super::once::once;
-use super::{CHILDREN, DEPTH, OBJECTS};
-use super::{choices, pages};
+use super::{CHILDREN, DEPTH, Known, OBJECTS, choices, pages};
 use crate::bus::{Fault, Link, ROOT, Toolkit, guest};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
 use crate::states;
-use crate::tables::Cells;
 use hashbrown::HashMap;
 
-/// Reads what the app shows. `cells` is what is known of its tables from one reading to the next.
+/// Reads what the app shows. `known` is what the last reading has left, and is what this one leaves then.
 ///
 /// # Errors
 /// When the app is gone or silent.
-pub(crate) async fn read(link: &Link, cells: &mut Cells) -> Result<Picture, Fault> {
-    let mut reading = Reading::begin(link).await?;
+pub(crate) async fn read(link: &Link, known: &mut Known) -> Result<Picture, Fault> {
+    let mut reading = Reading::begin(link, &known.agenda).await?;
     reading.descend(link).await?;
     once(&mut reading.picture, &reading.named);
-    crate::tables::read(link, &mut reading.picture, cells).await?;
+    crate::tables::read(link, &mut reading.picture, &mut known.cells).await?;
     reading.details(link).await?;
     pages::leave_hidden(link, &mut reading.picture).await?;
     choices::read(link, &mut reading.picture).await?;
+    known.agenda = Agenda::of(&reading.picture, &reading.asked);
     Ok(reading.picture)
 }
 
@@ -40,6 +40,10 @@ struct Reading {
     roles: HashMap<String, u32>,
     /// Children that objects named before it was their turn.
     told: HashMap<usize, Vec<(String, String)>>,
+    /// What was answered before it was its turn.
+    early: Early,
+    /// What was asked.
+    asked: Vec<(usize, Ask)>,
 }
 
 /// What an object inherits from those above it.
@@ -51,19 +55,25 @@ struct Inherited {
 
 impl Reading {
     /// The root, and what the cache of the app knows.
-    async fn begin(link: &Link) -> Result<Self, Fault> {
+    async fn begin(link: &Link, agenda: &Agenda) -> Result<Self, Fault> {
         let root = Object { path: ROOT.to_owned(), count: -1, role: 75, ..Object::default() };
         let picture = Picture { toolkit: link.toolkit, objects: vec![root], truncated: false };
+        let items = async {
+            // The cache of Qt is empty.
+            if link.toolkit == Toolkit::Qt { Ok(Vec::new()) } else { cached(link).await }
+        };
+        let (items, early) = tokio::join!(items, Early::ask(link, agenda));
+        let mut early = early?;
         let mut reading = Self {
             picture,
             by_path: HashMap::new(),
             named: HashMap::new(),
-            roles: HashMap::new(),
+            roles: std::mem::take(&mut early.roles),
             told: HashMap::new(),
+            early,
+            asked: Vec::new(),
         };
         reading.by_path.insert(ROOT.to_owned(), 0);
-        // The cache of Qt is empty.
-        let items = if link.toolkit == Toolkit::Qt { Ok(Vec::new()) } else { cached(link).await };
         match items {
             Ok(items) => reading.fill(items),
             Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
@@ -77,8 +87,14 @@ impl Reading {
         boxes
             .filter(|(_, o)| o.count < 0 && o.role == role::LIST_BOX)
             .for_each(|(at, _)| whole.add(at, Ask::Count));
-        whole.ask_in_any_order(link, &mut reading.picture).await?;
+        reading.ask(link, whole).await?;
         Ok(reading)
+    }
+
+    /// Asks what was not answered early, and notes all of it.
+    async fn ask(&mut self, link: &Link, questions: Questions) -> Result<Answers, Fault> {
+        self.asked.extend_from_slice(questions.all());
+        questions.ask_the_rest(link, &mut self.early, &mut self.picture).await
     }
 
     /// Puts the objects of a cache into their places.
@@ -159,7 +175,7 @@ impl Reading {
                 }
             }
             if !questions.is_empty() || !told.is_empty() {
-                let mut answers = questions.ask_in_any_order(link, &mut self.picture).await?;
+                let mut answers = self.ask(link, questions).await?;
                 answers.children.extend(told);
                 // In the order of the level, whoever was asked first.
                 answers.children.sort_by_key(|(at, _)| *at);
@@ -230,7 +246,7 @@ impl Reading {
                 None => {}
             }
         }
-        let told = first.ask_in_any_order(link, &mut self.picture).await?.children;
+        let told = self.ask(link, first).await?.children;
         self.told.extend(told);
         let mut rest = Questions::default();
         let mut plain = Vec::new();
@@ -257,13 +273,14 @@ impl Reading {
                 |ask: &Ask| asked.contains(ask) || *ask == Ask::States || (gecko && *ask == Ask::Role);
             asks.iter().filter(|ask| !known(ask)).for_each(|&ask| rest.add(at, ask));
         }
-        let told = rest.ask_in_any_order(link, &mut self.picture).await?.children;
+        let told = self.ask(link, rest).await?.children;
         self.told.extend(told);
         plain.into_iter().for_each(|at| gecko::answered(&mut self.picture.objects[at]));
         if gecko {
             let objects = fresh.iter().map(|&at| &self.picture.objects[at]);
             let documents = objects.filter(|o| o.role == role::DOCUMENT_WEB && o.is(states::VISIBLE));
-            let documents: Vec<String> = documents.map(|o| o.path.clone()).collect();
+            let documents = documents.map(|o| &o.path).filter(|path| !self.early.pages.contains(path));
+            let documents: Vec<String> = documents.cloned().collect();
             self.roles.extend(gecko::roles(link, &documents).await?);
         }
         Ok(())
@@ -313,7 +330,7 @@ impl Reading {
         for at in beside_labels(&self.picture).into_iter().chain(folded_lists(&self.picture)) {
             questions.add(at, Ask::Extents);
         }
-        let gone = questions.ask_in_any_order(link, &mut self.picture).await?.vanished;
+        let gone = self.ask(link, questions).await?.vanished;
         for at in gone {
             self.picture.objects[at].shown = false;
         }
@@ -324,7 +341,7 @@ impl Reading {
                 gecko::later(object).for_each(|ask| texts.add(at, ask));
             }
         }
-        texts.ask_in_any_order(link, &mut self.picture).await?;
+        self.ask(link, texts).await?;
         for object in self.picture.objects.iter_mut().skip(1) {
             let empty = object.extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0);
             object.shown &= !empty;

@@ -3,6 +3,7 @@
 use super::desktop;
 use crate::aim::chain;
 use crate::bus::{Addresses, Desktop, Link};
+use crate::capture::Known;
 use crate::capture::gecko;
 use crate::capture::read::read;
 use crate::capture::tree::{Where, build};
@@ -10,7 +11,6 @@ use crate::ids::Ids;
 use crate::model::Picture;
 use crate::private::Private;
 use crate::roles::number;
-use crate::tables::Cells;
 use hashbrown::HashMap;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -120,7 +120,7 @@ impl Form {
     async fn end(mut self) {
         self.app.start_kill().unwrap();
         self.app.wait().await.unwrap();
-        let read = read(&self.link, &mut Cells::default()).await;
+        let read = read(&self.link, &mut Known::default()).await;
         assert!(read.is_err(), "an app that is gone is not an empty one");
         self.private.end().await.unwrap();
     }
@@ -131,7 +131,7 @@ impl Form {
 #[tokio::test]
 async fn what_has_a_role_is_told_in_one_question() {
     let Some(form) = Form::open().await else { return };
-    let picture = read(&form.link, &mut Cells::default()).await.unwrap();
+    let picture = read(&form.link, &mut Known::default()).await.unwrap();
     let window = picture.root().children[0];
     let told = gecko::roles(&form.link, &[picture.objects[window].path.clone()]).await.unwrap();
     let common = |role: u32| gecko::COMMON.contains(&role);
@@ -153,7 +153,7 @@ async fn a_form_is_read_as_it_stands() {
     let Some(form) = Form::open().await else { return };
     let link = &form.link;
     let mut ids = Ids::default();
-    let tree = tree_of(&read(link, &mut Cells::default()).await.unwrap(), &mut ids, &[]);
+    let tree = tree_of(&read(link, &mut Known::default()).await.unwrap(), &mut ids, &[]);
     let fields: Vec<(&str, bool)> = tree
         .nodes()
         .filter(|n| n.role() == stickpin_tree::Role::TextBox)
@@ -161,10 +161,12 @@ async fn a_form_is_read_as_it_stands() {
         .collect();
     assert!(fields.contains(&("Name", false)) && fields.contains(&("Secret", true)), "{}", lines(&tree));
     assert!(tree.nodes().any(|n| n.name() == "OK" && n.is(States::ACTIONABLE)), "{}", lines(&tree));
-    // The same app gives the same tree again, by value and by handles, once the window manager has given it the focus.
+    // The same app gives the same tree again, by value and by handles, once the window manager has given it the focus;
+    // whether it is asked level by level or all at once.
     let focused = tokio::time::timeout(Duration::from_secs(20), async {
+        let mut known = Known::default();
         loop {
-            let tree = tree_of(&read(link, &mut Cells::default()).await.unwrap(), &mut ids, &[]);
+            let tree = tree_of(&read(link, &mut known).await.unwrap(), &mut ids, &[]);
             if tree.nodes().any(|n| n.is(States::FOCUSED)) {
                 break tree;
             }
@@ -172,6 +174,6 @@ async fn a_form_is_read_as_it_stands() {
         }
     });
     let tree = focused.await.expect("the first field gets the focus");
-    assert_eq!(tree, tree_of(&read(link, &mut Cells::default()).await.unwrap(), &mut ids, &[]));
+    assert_eq!(tree, tree_of(&read(link, &mut Known::default()).await.unwrap(), &mut ids, &[]));
     form.end().await;
 }

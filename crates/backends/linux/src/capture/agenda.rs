@@ -1,0 +1,280 @@
+//! What a reading asked, for the next one to ask at once.
+//!
+//! A reading goes down level by level, because what is asked of an object depends on what it and those above it answered.
+//! Each level is a trip to the app, in which it waits for us. What the last reading came to ask is mostly what the next one
+//! comes to ask, so all of it goes out together, and the reading takes its answers from there as it gets to them; what it
+//! finds no answer to it asks. Nothing but questions is taken over: each answer was given in this reading (ADR 37).
+
+use super::ask::{Ask, Said};
+use super::gecko;
+use crate::bus::{Fault, Link, Message, guest};
+use crate::model::{Object, Picture};
+use crate::roles::number as role;
+use crate::states;
+use hashbrown::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// From so many questions on it is first asked whether what they are about is there as it was: a page may be another one,
+/// or a tab may have gone behind its neighbour.
+const LARGE: usize = 128;
+
+/// What says how much of something can be seen, and whether its children may be asked for.
+const OUTLINE: u64 =
+    states::DEFUNCT | states::SHOWING | states::VISIBLE | states::MANAGES_DESCENDANTS | states::COLLAPSED;
+
+/// What a reading asked, in the order of the tree.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Agenda(Arc<Vec<Entry>>);
+
+#[derive(Debug)]
+struct Entry {
+    path: Arc<str>,
+    role: u32,
+    states: u64,
+    /// It is a page that names what stands in it,
+    page: bool,
+    /// or stands in one.
+    in_page: bool,
+    asks: Vec<Ask>,
+    /// The entries from here to there are about this object and what stands in it,
+    end: usize,
+    /// and hold so many questions.
+    questions: usize,
+}
+
+impl Agenda {
+    /// What was asked of the objects of a picture.
+    pub(super) fn of(picture: &Picture, asked: &[(usize, Ask)]) -> Self {
+        let mut asks = vec![Vec::new(); picture.objects.len()];
+        for &(at, ask) in asked {
+            let object = &picture.objects[at];
+            if is_the_same_again(object, ask) {
+                asks[at].push(ask);
+            }
+        }
+        let mut listing = Listing { picture, asks, listed: HashSet::new(), entries: Vec::new() };
+        listing.list(0, false);
+        Self(Arc::new(listing.entries))
+    }
+
+    /// What is asked first whether it is as it was.
+    fn large(&self) -> Vec<usize> {
+        let large = |&at: &usize| at != 0 && self.0[at].questions >= LARGE;
+        (0..self.0.len()).filter(large).collect()
+    }
+
+    /// The pages that could be seen.
+    fn pages(&self) -> Vec<String> {
+        self.0.iter().filter(|entry| entry.page).map(|entry| entry.path.to_string()).collect()
+    }
+
+    /// What is left when some of it is not as it was, and of what pages name only what they have named now.
+    fn left(&self, changed: &HashSet<usize>, named: &HashMap<String, u32>) -> Vec<usize> {
+        let mut out = Vec::with_capacity(self.0.len());
+        let mut at = 0;
+        while let Some(entry) = self.0.get(at) {
+            let unnamed =
+                entry.in_page && gecko::COMMON.contains(&entry.role) && !named.contains_key(&*entry.path);
+            if unnamed || changed.contains(&at) {
+                at = entry.end;
+            } else {
+                out.push(at);
+                at += 1;
+            }
+        }
+        out
+    }
+}
+
+/// Whether the next reading may ask this without knowing anything. The children of what manages them are asked for only
+/// where it says that they are few; how much of a long text is asked depends on its length.
+fn is_the_same_again(object: &Object, ask: Ask) -> bool {
+    let depends = match ask {
+        Ask::Children => object.is(states::MANAGES_DESCENDANTS),
+        Ask::Text => object.length.is_some(),
+        _ => false,
+    };
+    // A guest is asked on its own way.
+    !depends && !object.path.is_empty() && guest(&object.path).is_none()
+}
+
+/// Lists objects with what stands in them.
+struct Listing<'a> {
+    picture: &'a Picture,
+    asks: Vec<Vec<Ask>>,
+    listed: HashSet<usize>,
+    entries: Vec<Entry>,
+}
+
+impl Listing<'_> {
+    /// Lists one; how many questions that makes.
+    fn list(&mut self, at: usize, in_page: bool) -> usize {
+        if !self.listed.insert(at) {
+            return 0;
+        }
+        let picture = self.picture;
+        let object = &picture.objects[at];
+        let (place, asks) = (self.entries.len(), std::mem::take(&mut self.asks[at]));
+        let mut questions = asks.len();
+        self.entries.push(Entry {
+            path: object.path.as_str().into(),
+            role: object.role,
+            states: object.states,
+            page: is_page(object),
+            in_page,
+            asks,
+            end: 0,
+            questions: 0,
+        });
+        let in_page = in_page || is_page(object);
+        for &child in object.children.iter().chain(&object.aside) {
+            questions += self.list(child, in_page);
+        }
+        (self.entries[place].end, self.entries[place].questions) = (self.entries.len(), questions);
+        questions
+    }
+}
+
+/// Whether an object is a page of Firefox that can be seen: it names what stands in it.
+fn is_page(object: &Object) -> bool {
+    object.role == role::DOCUMENT_WEB && object.is(states::VISIBLE)
+}
+
+/// What an app answered before it was its turn.
+#[derive(Debug, Default)]
+pub(super) struct Early {
+    /// Pages that have named what stands in them, and the roles of that.
+    pub(super) pages: Vec<String>,
+    pub(super) roles: HashMap<String, u32>,
+    /// Where the answers of an object are.
+    places: HashMap<Arc<str>, Range<usize>>,
+    answers: Vec<(Ask, Option<Result<Said, Fault>>)>,
+}
+
+impl Early {
+    /// Asks all of an agenda that is still to be seen.
+    ///
+    /// # Errors
+    /// When the app is gone or silent.
+    pub(super) async fn ask(link: &Link, agenda: &Agenda) -> Result<Self, Fault> {
+        let (entries, blank) = (&*agenda.0, Object::default());
+        let call = |at: usize, ask: Ask| ask.call(&entries[at].path, &blank, link.toolkit);
+        let (large, pages) = (agenda.large(), agenda.pages());
+        let states: Vec<_> = large.iter().map(|&at| call(at, Ask::States)).collect();
+        let (answers, roles) = tokio::join!(link.calls(&states), gecko::roles(link, &pages));
+        let mut early = Self { pages, roles: roles?, ..Self::default() };
+        let mut changed = HashSet::new();
+        for (at, answer) in large.into_iter().zip(answers) {
+            match answer.and_then(|answer| Ask::States.read(link, "", &answer)) {
+                Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
+                Ok(Said::States(now)) if (now ^ entries[at].states) & OUTLINE == 0 => {}
+                _ => {
+                    changed.insert(at);
+                }
+            }
+        }
+        let mut open = Vec::new();
+        for at in agenda.left(&changed, &early.roles) {
+            let from = open.len();
+            open.extend(entries[at].asks.iter().map(|&ask| (at, ask)));
+            early.places.insert(Arc::clone(&entries[at].path), from..open.len());
+        }
+        let said = |n: usize, answer: Result<Message, Fault>| {
+            let (at, ask) = open[n];
+            (ask, Some(answer.and_then(|answer| ask.read(link, &entries[at].path, &answer))))
+        };
+        early.answers = link.spread(open.len(), |n| call(open[n].0, open[n].1), said).await;
+        Ok(early)
+    }
+
+    /// The answer to a question, if it was asked.
+    pub(super) fn take(&mut self, object: &Object, ask: Ask) -> Option<Result<Said, Fault>> {
+        let place = self.places.get(object.path.as_str())?.clone();
+        let mut answers = self.answers[place].iter_mut().filter(|_| is_the_same_again(object, ask));
+        answers.find(|(asked, answer)| *asked == ask && answer.is_some())?.1.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::Toolkit;
+
+    const SEEN: u64 = states::VISIBLE | states::SHOWING;
+
+    /// An app with a window, in which there are a list, a page with two cells, and a spreadsheet.
+    fn picture() -> Picture {
+        let object = |path: &str, role, states, children: &[usize]| Object {
+            path: path.to_owned(),
+            role,
+            states,
+            children: children.to_vec(),
+            ..Object::default()
+        };
+        let mut objects = vec![
+            object("/root", 75, 0, &[1]),
+            object("/window", role::FRAME, SEEN, &[2, 4, 7]),
+            object("/list", role::LIST, SEEN, &[3]),
+            object("/item", role::LIST_ITEM, SEEN, &[]),
+            object("/page", role::DOCUMENT_WEB, SEEN, &[5]),
+            object("/cell", role::TABLE_CELL, SEEN, &[]),
+            object("/hidden", role::TABLE_CELL, 0, &[]),
+            object("/sheet", role::TABLE, SEEN | states::MANAGES_DESCENDANTS, &[]),
+        ];
+        objects[4].aside = vec![6];
+        objects[3].length = Some(9_000);
+        // It stands in itself, whatever that is.
+        objects[5].children = vec![1];
+        Picture { toolkit: Toolkit::Gecko, objects, truncated: false }
+    }
+
+    fn paths(agenda: &Agenda, places: &[usize]) -> Vec<String> {
+        places.iter().map(|&at| agenda.0[at].path.to_string()).collect()
+    }
+
+    #[test]
+    fn what_is_asked_stands_in_the_order_of_the_tree_with_what_holds_it_and_without_what_depends() {
+        let picture = picture();
+        let all: Vec<(usize, Ask)> =
+            (0..8).flat_map(|at| [Ask::States, Ask::Children, Ask::Text].map(|ask| (at, ask))).collect();
+        let agenda = Agenda::of(&picture, &all);
+        let order = ["/root", "/window", "/list", "/item", "/page", "/cell", "/hidden", "/sheet"];
+        assert_eq!(paths(&agenda, &(0..8).collect::<Vec<_>>()), order);
+        let asks = |at: usize| agenda.0[at].asks.clone();
+        assert_eq!(asks(1), [Ask::States, Ask::Children, Ask::Text]);
+        assert_eq!(asks(3), [Ask::States, Ask::Children], "how much of its text depends on how long it is");
+        assert_eq!(asks(7), [Ask::States, Ask::Text], "they may be a thousand million");
+        let count = |at: usize| (agenda.0[at].end, agenda.0[at].questions);
+        assert_eq!((count(0), count(2), count(4)), ((8, 22), (4, 5), (7, 9)));
+        assert_eq!(agenda.pages(), ["/page"]);
+    }
+
+    #[test]
+    fn what_is_not_as_it_was_is_left_out_with_all_in_it_and_so_is_what_its_page_does_not_name() {
+        let agenda = Agenda::of(&picture(), &[]);
+        let named = |paths: &[&str]| paths.iter().map(|&path| (path.to_owned(), role::TABLE_CELL)).collect();
+        let left = |changed: &[usize], all: &[&str]| {
+            paths(&agenda, &agenda.left(&changed.iter().copied().collect(), &named(all)))
+        };
+        let all = ["/root", "/window", "/list", "/item", "/page", "/cell", "/hidden", "/sheet"];
+        assert_eq!(left(&[], &["/cell", "/hidden"]), all);
+        assert_eq!(left(&[2], &["/cell"]), ["/root", "/window", "/page", "/cell", "/sheet"]);
+        // Outside of a page nothing names what there is.
+        assert_eq!(left(&[], &[]), ["/root", "/window", "/list", "/item", "/page", "/sheet"]);
+        assert_eq!(left(&[0], &[]), [""; 0]);
+    }
+
+    #[test]
+    fn what_takes_many_questions_is_looked_at_first() {
+        let picture = picture();
+        let of = |at: usize, many: usize| vec![(at, Ask::Name); many];
+        let large = |asked: Vec<(usize, Ask)>| {
+            let agenda = Agenda::of(&picture, &asked);
+            paths(&agenda, &agenda.large())
+        };
+        assert_eq!(large(of(3, LARGE - 1)), [""; 0]);
+        assert_eq!(large(of(3, LARGE)), ["/window", "/list", "/item"]);
+        assert_eq!(large([of(3, LARGE / 2), of(5, LARGE / 2)].concat()), ["/window"]);
+    }
+}
