@@ -228,9 +228,30 @@ impl<'a> Building<'a> {
         self.builder.node(depth, spec)?;
         match leaf {
             Some(leaf) => self.leaf(&leaf, depth + 1, States::BLOCK, 0),
+            None if holds_page(object, picture.toolkit) && above.role == n::PAGE_TAB_LIST => Ok(()),
             None => self.inside(object, depth, below),
         }?;
+        if own == n::PAGE_TAB_LIST {
+            self.pages(object, depth, below)?;
+        }
         self.opened(object, depth, below)
+    }
+
+    /// The pages that toolkits have in the tabs of a notebook: a page stands beside the list of tabs, as it does in ARIA
+    /// (`tabpanel`), and is none of it. What stands in the list is the same whatever the pages show.
+    fn pages(&mut self, tabs: &'a Object, depth: usize, below: Above) -> Result<(), TreeError> {
+        let picture = self.picture;
+        let shown = |&&at: &&usize| picture.objects[at].shown;
+        for tab in tabs.children.iter().filter(shown).map(|&tab| &picture.objects[tab]) {
+            if !holds_page(tab, picture.toolkit) || !tab.children.iter().any(|at| shown(&at)) {
+                continue;
+            }
+            let name = self.name(tab, "", below).name;
+            let spec = NodeSpec { role: Some(Role::TabPanel), name: &name, ..NodeSpec::default() };
+            self.builder.node(depth, spec)?;
+            self.inside(tab, depth, Above { role: n::PAGE_TAB, ..below })?;
+        }
+        Ok(())
     }
 
     /// What a button opened stands beside it, not inside: it belongs to what the button belongs to. GTK 3 puts the items
@@ -331,7 +352,8 @@ impl<'a> Building<'a> {
         let option = above.combo || above.role == n::LIST_BOX || object.is(s::SELECTABLE);
         let row = object.role == n::LIST_ITEM && option;
         let control = row || roles::is_named_by_content(object.role);
-        let content = if control { self.text_below(object, 0) } else { String::new() };
+        let read = control && !holds_page(object, toolkit);
+        let content = if read { self.text_below(object, 0) } else { String::new() };
         let wrapper = roles::is_wrapper(object.role);
         // GTK 4 calls every tab of a notebook `Tab`, and keeps the mark of its key in the name of another one.
         if toolkit == Toolkit::Gtk4 && object.role == n::PAGE_TAB && !content.is_empty() {
@@ -448,6 +470,11 @@ fn own_field<'p>(picture: &'p Picture, object: &Object) -> Option<&'p Object> {
     let mut children = object.children.iter().map(|&child| &picture.objects[child]);
     let field = children.find(|child| child.shown && is_field(child.role));
     field.filter(|_| object.role == n::COMBO_BOX && matches!(picture.toolkit, Toolkit::Gtk3 | Toolkit::Qt))
+}
+
+/// Whether what stands in a tab is the page that it chooses, not what the tab is made of.
+fn holds_page(object: &Object, toolkit: Toolkit) -> bool {
+    object.role == n::PAGE_TAB && matches!(toolkit, Toolkit::Gtk3 | Toolkit::Office)
 }
 
 /// Whether a child is what a button opened.
