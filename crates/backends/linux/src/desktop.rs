@@ -12,7 +12,8 @@ use crate::bus::Desktop;
 use crate::device::{LinuxDevice, gone};
 use crate::display::Window;
 use crate::events::Heard;
-use crate::opening::Opening;
+use crate::extents::has;
+use crate::opening::{Opening, unsaid};
 use crate::provider::{LinuxProvider, QUIET, no_registry};
 use crate::screen::Screen;
 use apps::{App, Hub};
@@ -79,7 +80,7 @@ impl Desk {
         let connected = match opening.part(connect, screen.fallen()).await {
             Ok(connected) => connected,
             Err(e) => {
-                screen.end().await?;
+                unsaid(screen.end().await);
                 return Err(e);
             }
         };
@@ -114,7 +115,7 @@ impl Desk {
             Ok(())
         };
         if let Err(e) = ready.await {
-            desk.close().await?;
+            unsaid(desk.close().await);
             return Err(e);
         }
         Ok(desk)
@@ -290,6 +291,15 @@ impl Desk {
         }
     }
 
+    /// What becomes of a drag into another app where the window that it begins in lies below its end, too: the press
+    /// brings that window to the front.
+    async fn covers_the_end(&mut self, action: &Action) -> Result<Option<Landed>> {
+        let Action::Drag { from, to, .. } = *action else { return Ok(None) };
+        let covers = |(_, window): &(u64, Window)| has(window.whole(), to);
+        let window = self.app_at(from, "drag").await?.filter(covers);
+        Ok(window.map(|(_, window)| Landed::Elsewhere { what: window.words(), stopped: true }))
+    }
+
     async fn send(
         &mut self,
         action: &Action,
@@ -298,7 +308,8 @@ impl Desk {
     ) -> Result<(Performed, Option<Located>)> {
         self.alive()?;
         let number = self.receiver(action).await?;
-        if let Some(end) = ends_elsewhere(action, number)
+        let ends_elsewhere = ends_elsewhere(action, number);
+        if let Some(end) = ends_elsewhere
             && let Some(what) = self.in_the_way(end).await?
         {
             let landed = Landed::Elsewhere { what, stopped: true };
@@ -315,6 +326,11 @@ impl Desk {
             // From here on keys go there, and what has the focus in it is to say so.
             let taken = device.take_keyboard(element).await;
             self.judged(number, taken).await?;
+        }
+        if ends_elsewhere.is_some()
+            && let Some(landed) = self.covers_the_end(&action).await?
+        {
+            return Ok((Performed { handled: true, landed, ..Performed::default() }, None));
         }
         let device = self.device(number)?;
         let performed = match target.map(inner).filter(|(app, _)| *app == number) {

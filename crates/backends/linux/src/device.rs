@@ -20,7 +20,7 @@ use stickpin_kernel::device::{
     SettleRequest, Settled, Shot, ShotRequest, unsupported,
 };
 use stickpin_kernel::{Error, ErrorCode, Result};
-use stickpin_tree::{Handle, IdentityGrade, Rect, Tree};
+use stickpin_tree::{Handle, IdentityGrade, Rect, Tree, quote};
 use tokio::process::Child;
 use tokio::time::timeout;
 
@@ -154,7 +154,7 @@ impl LinuxDevice {
             self.heard.state().guests.push(bus.to_owned());
             if let Err(e) = self.desktop.listen(bus, tokio::time::Instant::now() + BUS).await {
                 // It may just have left; then it is not read again.
-                tracing::debug!("{bus}, a guest of {}: {e}", self.info.label);
+                tracing::debug!("{bus}, a guest of {}: {e}", self.called());
             }
             self.heard.state().change("a process came into the window".to_owned());
         }
@@ -222,8 +222,13 @@ impl LinuxDevice {
         timeout(EXIT, self.child.as_mut()?.wait()).await.ok()?.ok()
     }
 
+    /// What messages call the app: it chose its title itself.
+    fn called(&self) -> String {
+        quote(&self.info.label)
+    }
+
     fn ended_with(&self, status: ExitStatus) -> String {
-        format!("{} has ended ({status})", self.info.label)
+        format!("{} has ended ({status})", self.called())
     }
 
     /// The error of an app that does not answer any more.
@@ -231,10 +236,10 @@ impl LinuxDevice {
         match fault {
             Fault::Silent(ms) => Error::new(
                 ErrorCode::Timeout,
-                format!("{} has not answered for {ms} ms; it may hang", self.info.label),
+                format!("{} has not answered for {ms} ms; it may hang", self.called()),
             )
             .hint("wait and try again; stickpin close ends it"),
-            fault => lost(&format!("{} cannot be reached any more: {fault}", self.info.label)),
+            fault => lost(&format!("{} cannot be reached any more: {fault}", self.called())),
         }
     }
 }
@@ -348,11 +353,8 @@ impl Device for LinuxDevice {
         if x11.run(move |d| d.resize(&window, width, height)).await? {
             return Ok(());
         }
-        Err(Error::new(
-            ErrorCode::Unsupported,
-            format!("the window of {} keeps its own size", self.info.label),
-        )
-        .hint("stickpin screenshot shows how large it is"))
+        Err(Error::new(ErrorCode::Unsupported, format!("the window of {} keeps its own size", self.called()))
+            .hint("stickpin screenshot shows how large it is"))
     }
 
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
@@ -413,7 +415,7 @@ impl Device for LinuxDevice {
         match to {
             Navigation::To(what) => Err(Error::new(
                 ErrorCode::Unsupported,
-                format!("{} stays what it is; {what} is another app or another run of it", self.info.label),
+                format!("{} stays what it is; {what} is another app or another run of it", self.called()),
             )
             .hint(format!("stickpin open {what} --relaunch, or --session NAME to have both"))),
             _ => Err(unsupported("linux", "go back, forward or home")),
@@ -448,7 +450,7 @@ impl Device for LinuxDevice {
         }
         // Of an app that we only watched it is known that it left, not how.
         let left = self.heard.until(|heard| heard.gone.then_some(()));
-        timeout(EXIT, left).await.ok().map(|()| format!("{} has left", self.info.label))
+        timeout(EXIT, left).await.ok().map(|()| format!("{} has left", self.called()))
     }
 
     fn dialog(&self) -> Option<Dialog> {
@@ -489,5 +491,5 @@ pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
         }
     }
     let waited = child.wait().await.map(drop);
-    waited.map_err(|e| Error::new(ErrorCode::Io, format!("{label} could not be waited for: {e}")))
+    waited.map_err(|e| Error::new(ErrorCode::Io, format!("{} could not be waited for: {e}", quote(label))))
 }

@@ -72,6 +72,13 @@ impl Processes {
     }
 }
 
+/// What else goes wrong while what could not be opened is ended: why it could not be opened is what is said.
+pub(crate) fn unsaid(ended: Result<()>) {
+    if let Err(e) = ended {
+        tracing::debug!("what was started for it could not be ended: {e}");
+    }
+}
+
 /// Whether a process is another one or was started by it, directly or not.
 pub(crate) fn is_below(pid: u32, ancestor: u32) -> bool {
     is_below_in(pid, ancestor, |pid| stat(pid).map(|(parent, _)| parent))

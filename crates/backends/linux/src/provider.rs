@@ -5,7 +5,7 @@ use crate::bus::{Addresses, Desktop, Fault, Link, Listener, Running};
 use crate::desktop::{self, Desk};
 use crate::device::{LinuxDevice, lost};
 use crate::events::Heard;
-use crate::opening::{Opening, Processes, is_below};
+use crate::opening::{Opening, Processes, is_below, unsaid};
 use crate::private::Private;
 use crate::screen::Screen;
 use async_trait::async_trait;
@@ -157,7 +157,7 @@ impl LinuxProvider {
         let reached = match opening.part(reach, screen.fallen()).await {
             Ok(reached) => reached,
             Err(e) => {
-                screen.end().await?;
+                unsaid(screen.end().await);
                 return Err(e);
             }
         };
@@ -185,7 +185,7 @@ impl LinuxProvider {
             }
         };
         if let Err(e) = ready.await {
-            device.close().await?;
+            unsaid(device.close().await);
             return Err(e);
         }
         Ok(Box::new(device))

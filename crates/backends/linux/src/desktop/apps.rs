@@ -18,7 +18,7 @@ use stickpin_tree::{Handle, Tree, quote};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-/// How long one app may take to be read, or to be got to know.
+/// How long one app may take to be got to know.
 const ONE: Duration = Duration::from_secs(4);
 
 /// Tells each app what it signalled itself, over the one connection to the bus.
@@ -112,21 +112,21 @@ impl App {
     async fn read(&mut self, watch: &[Handle]) -> Result<()> {
         self.tree = None;
         let Some(device) = self.answering() else { return Ok(()) };
-        match timeout(ONE, device.look(watch)).await {
-            Ok(Ok(tree)) => {
+        match device.look(watch).await {
+            Ok(tree) => {
                 self.waking = None;
                 self.tree = Some(tree);
                 Ok(())
             }
-            Ok(Err(e)) if e.code == ErrorCode::BackendLost => {
+            Err(e) if e.code == ErrorCode::BackendLost => {
                 self.gone = true;
                 Ok(())
             }
-            Ok(Err(e)) if e.code != ErrorCode::Timeout => Err(e),
-            Ok(Err(_)) | Err(_) => {
+            Err(e) if e.code == ErrorCode::Timeout => {
                 self.falls_silent();
                 Ok(())
             }
+            Err(e) => Err(e),
         }
     }
 
@@ -207,22 +207,39 @@ impl Desk {
         self.alive()?;
         // The counter first: who registers meanwhile shows as a change since.
         self.known = self.registry.state().changes;
-        let Registered { apps, .. } = self.bus.registered(Instant::now() + BUS).await.map_err(no_registry)?;
+        let listed = self.listed().await?;
         for app in &mut self.apps {
             let left = app.device.as_ref().is_some_and(|device| device.heard.state().gone);
-            app.gone |= left || !apps.contains(&app.bus);
+            app.gone |= left || listed.as_ref().is_some_and(|apps| !apps.contains(&app.bus));
         }
         self.drop_gone();
+        // Those that have ended by themselves; what keeps it from being known is said when they are to be ended.
+        self.started.retain_mut(|(child, _)| !matches!(child.try_wait(), Ok(Some(_))));
         let met = |bus: &String| {
             self.apps.iter().any(|app| (app.device.is_some() || app.is_silent()) && app.bus == *bus)
         };
-        let strangers: Vec<String> = apps.into_iter().filter(|bus| !met(bus)).collect();
+        let strangers: Vec<String> = listed.into_iter().flatten().filter(|bus| !met(bus)).collect();
         let (bus, screen, hub) = (&self.bus, &self.screen, &*self.hub);
         let met = all(strangers.into_iter().map(|name| meet(bus, screen, hub, name))).await;
         for (running, device) in met.into_iter().flatten() {
             self.adopt(running, device);
         }
         Ok(())
+    }
+
+    /// The names of the apps on the bus; none where the registry does not say them now: then those that are known go on.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST` when the accessibility bus is gone.
+    async fn listed(&self) -> Result<Option<Vec<String>>> {
+        match self.bus.registered(Instant::now() + BUS).await {
+            Ok(Registered { apps, .. }) => Ok(Some(apps)),
+            Err(fault) if self.bus.closed() => Err(no_registry(fault)),
+            Err(fault) => {
+                tracing::debug!("the apps that were known stay: the registry does not answer: {fault}");
+                Ok(None)
+            }
+        }
     }
 
     fn adopt(&mut self, running: Running, device: Option<LinuxDevice>) {

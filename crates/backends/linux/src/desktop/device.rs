@@ -174,7 +174,7 @@ impl Device for Desk {
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
         self.alive()?;
         // A clock in another app is no reason to wait after an act in this one.
-        let acted = std::mem::take(&mut self.acted);
+        let acted = self.acted.clone();
         let meant = |app: &App| acted.is_empty() || acted.contains(&app.number);
         let settling = self.apps.iter_mut().filter(|app| meant(app)).filter_map(|app| {
             let (number, name) = (app.number, app.name.clone());
@@ -182,7 +182,6 @@ impl Device for Desk {
             Some(async move { (number, name, device.settle(request, cancel).await) })
         });
         let ended = all(settling).await;
-        self.acted = acted;
         let mut settled = Settled { settled: true, still: Vec::new() };
         for (number, name, app) in ended {
             match self.judged(number, app).await {
@@ -321,10 +320,9 @@ impl Device for Desk {
     async fn close(&mut self) -> Result<()> {
         // Those of the person stay; so do their windows.
         self.apps.clear();
-        let mut ended = Ok(());
-        for (child, what) in self.started.drain(..) {
-            ended = ended.and(end_child(child, &what).await);
-        }
+        // At once: each may take its time to save what it keeps.
+        let ends = self.started.drain(..).map(|(child, what)| async move { end_child(child, &what).await });
+        let ended: Result<()> = all(ends).await.into_iter().collect();
         let screen = self.screen.end().await;
         ended.and(screen)
     }

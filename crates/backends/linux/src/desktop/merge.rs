@@ -109,7 +109,7 @@ impl Merged {
             begins.push(match &part.tree {
                 Some(tree) => Some(add(&mut builder, part.number, tree, attention)?),
                 None => {
-                    let silent = "does not answer: what it shows is left out";
+                    let silent = "does not answer in time: what it shows is left out";
                     builder.node(
                         2,
                         NodeSpec { role: Some(Role::Status), name: silent, ..NodeSpec::default() },
