@@ -7,6 +7,7 @@ mod support;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use stickpin_testkit::workspace_root;
 use support::shared::{PYTHON, Shared};
 use support::{Ran, eventually};
 
@@ -229,6 +230,27 @@ fn a_registry_that_hangs_is_no_end_of_the_session() {
     eventually("the form is taken", || form.wrote() == "\n");
 }
 
+/// As those of portals are: it is in the tree, and what is said to do about it works.
+#[test]
+fn a_file_chooser_of_another_process_is_driven_in_the_same_session() {
+    let Some(mut on) = Shared::new(&[PYTHON]) else { return };
+    let (_, log) = on.widgets("portal");
+    on.ok(&["open", "linux:desktop"]);
+    shows(&on, "button \"Attach\"", 1);
+    let file = workspace_root().join("fixtures/linux/widgets/qt.py");
+    let file = file.to_str().unwrap();
+    let ran = on.run(&["upload", "label=Attach", file]);
+    refused(&ran, "UNSUPPORTED");
+    assert!(ran.err.contains("stickpin upload 'app=NAME role=dialog' FILE"), "{ran:?}");
+    let read = shows(&on, "application ", 2);
+    let mut names = read.lines().filter_map(|line| line.split_once("application ")).map(|(_, name)| name);
+    let name = names.next_back().unwrap().split_inclusive('"').take(2).collect::<String>();
+    on.ok(&["upload", &format!("app={name} role=dialog"), file]);
+    eventually("the app has the file", || {
+        std::fs::read_to_string(&log).unwrap().contains("chosen elsewhere qt.py")
+    });
+}
+
 /// The press that begins it brings the window to the front.
 #[test]
 fn a_drag_into_another_app_does_not_end_in_the_window_that_it_begins_in() {
@@ -239,13 +261,18 @@ fn a_drag_into_another_app_does_not_end_in_the_window_that_it_begins_in() {
     zenity.args(["--text-info", "--title=Another app", "--width=300", "--height=200"]);
     on.start(&mut zenity);
     let above = on.window("Another app");
-    on.xdotool(&["windowmove", "--sync", &above, "850", "500"]);
-    let before = |size: [&str; 2]| {
-        on.xdotool(&["windowsize", "--sync", &widgets, size[0], size[1]]);
+    let geometry = |window: &str| on.xdotool(&["getwindowgeometry", window]);
+    let lie = |size: [&str; 2]| {
+        on.xdotool(&["windowmove", &above, "850", "500"]);
+        on.xdotool(&["windowsize", &widgets, size[0], size[1]]);
         on.xdotool(&["windowmove", &widgets, "10", "30"]);
-        on.xdotool(&["windowactivate", "--sync", &above]);
+        geometry(&widgets).contains(&size.join("x")) && geometry(&above).contains("Position: 85")
     };
-    before(["1200", "800"]);
+    // Again and again: one that is just shown may be placed once more.
+    eventually("one window lies over the other", || {
+        on.xdotool(&["windowactivate", &above]);
+        lie(["1200", "800"]) && on.xdotool(&["getactivewindow"]) == above
+    });
     on.ok(&["open", "linux:desktop"]);
     shows(&on, "button \"Card\"", 1);
     shows(&on, "button \"OK\"", 1);
@@ -254,7 +281,7 @@ fn a_drag_into_another_app_does_not_end_in_the_window_that_it_begins_in() {
     refused(&ran, "ELEMENT_COVERED");
     assert!(ran.err.contains("the window \"Widgets\""), "{ran:?}");
     assert_eq!(std::fs::read_to_string(&log).unwrap_or_default(), "", "nothing arrived");
-    before(["400", "400"]);
+    eventually("they lie apart", || lie(["400", "400"]));
     let ran = drag();
     assert_eq!(ran.code, 0, "{ran:?}");
 }

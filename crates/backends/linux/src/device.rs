@@ -47,6 +47,8 @@ pub(crate) struct LinuxDevice {
     pub(crate) at: Where,
     /// What it shows its windows on.
     pub(crate) screen: Screen,
+    /// Whether it is one of the apps of a desktop, where the session reaches the others, too.
+    pub(crate) among: bool,
     /// The app, where we started it.
     pub(crate) child: Option<Child>,
     /// What was read last, and the tree that it made.
@@ -98,6 +100,7 @@ impl LinuxDevice {
             ids: Ids::default(),
             at: Where { url: what.to_owned() },
             screen,
+            among: false,
             child: None,
             last: None,
             known: Known::default(),

@@ -18,6 +18,8 @@ pub(crate) struct Screen {
     wayland: bool,
     /// Whether nobody but the session uses this display.
     own: bool,
+    /// Whether it is not known which windows are the app's: input could go to those of another one.
+    nameless: bool,
     /// The programs of such a display, with whoever ends them.
     private: Option<Private>,
 }
@@ -34,7 +36,14 @@ impl Screen {
         match connected {
             Ok(x11) => {
                 let x11 = Arc::new(OnceCell::new_with(Some(x11)));
-                Ok(Self { x11, address: Some(address), wayland: false, own: true, private: Some(private) })
+                Ok(Self {
+                    x11,
+                    address: Some(address),
+                    wayland: false,
+                    own: true,
+                    nameless: false,
+                    private: Some(private),
+                })
             }
             Err(e) => {
                 private.end().await?;
@@ -46,13 +55,18 @@ impl Screen {
     /// The display that the person uses, if there is one.
     pub(crate) fn shared(display: Option<&str>, wayland: bool) -> Self {
         let address = display.map(|name| Address { name: name.to_owned(), cookie: None, shared: true });
-        Self { x11: Arc::default(), address, wayland, own: false, private: None }
+        Self { x11: Arc::default(), address, wayland, own: false, nameless: false, private: None }
     }
 
     /// The same display for another app on it: with one pointer and keyboard for all. Who ends it is not said here.
     pub(crate) fn beside(&self) -> Self {
         let (x11, address) = (Arc::clone(&self.x11), self.address.clone());
-        Self { x11, address, wayland: self.wayland, own: self.own, private: None }
+        Self { x11, address, wayland: self.wayland, own: self.own, nameless: false, private: None }
+    }
+
+    /// The same display for an app on it whose process is not known: it gets neither pointer nor keys.
+    pub(crate) fn beside_nameless(&self) -> Self {
+        Self { x11: Arc::default(), address: None, nameless: true, ..self.beside() }
     }
 
     /// The display of the session's own.
@@ -94,7 +108,11 @@ impl Screen {
     }
 
     fn none(&self, to: &str) -> Error {
-        let why = if self.wayland {
+        let why = if self.nameless {
+            format!(
+                "stickpin cannot {to}: the bus does not say which process the app is, so that any window may be another app's"
+            )
+        } else if self.wayland {
             let tool = match to {
                 "take pictures" => "grim",
                 "use the clipboard" => "wl-clipboard",
@@ -110,7 +128,7 @@ impl Screen {
 
     /// The error of a window of an app that is a Wayland window: the X server does not know it.
     pub(crate) fn unseen(&self, to: &str) -> Error {
-        if self.wayland {
+        if self.wayland || self.nameless {
             return self.none(to);
         }
         Error::new(ErrorCode::ElementOffscreen, format!("stickpin cannot {to}: the app shows no window"))
@@ -169,6 +187,16 @@ mod tests {
             let error = wayland.x11(to).await.unwrap_err();
             assert!(error.message.contains(tool), "{error}");
         }
+    }
+
+    #[tokio::test]
+    async fn an_app_of_which_no_window_is_known_gets_no_input() {
+        let mut nameless = Screen::shared(Some(":4095"), false).beside_nameless();
+        assert!(!nameless.has_pointer() && nameless.x11_if_any().await.unwrap().is_none());
+        let error = nameless.x11("type keys").await.unwrap_err();
+        assert_eq!(error.code, ErrorCode::Unsupported);
+        assert!(error.message.contains("which process"), "{error}");
+        assert_eq!(nameless.unseen("scroll").code, ErrorCode::Unsupported);
     }
 
     #[tokio::test]

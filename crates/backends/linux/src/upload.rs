@@ -101,11 +101,14 @@ impl LinuxDevice {
         let pid = window.pid.map_or_else(String::new, |pid| format!(" (linux:{pid})"));
         let message =
             format!("{} was opened; it belongs to another process{pid}, and has no file yet", window.words());
-        let hint = match window.pid.filter(|_| !self.screen.is_own()) {
-            Some(pid) => format!(
+        let hint = match window.pid {
+            _ if self.among => {
+                "stickpin snapshot -i shows it as an app of its own; stickpin upload 'app=NAME role=dialog' FILE".to_owned()
+            }
+            Some(pid) if !self.screen.is_own() => format!(
                 "stickpin --session chooser open --attach linux:{pid}; stickpin --session chooser upload role=dialog FILE"
             ),
-            None => "on a display of the session's own only the app itself is reached: start it on a desktop, or with \
+            _ => "on a display of the session's own only the app itself is reached: start it on a desktop, or with \
                      GTK_USE_PORTAL=0, so that it shows a file chooser of its own"
                 .to_owned(),
         };

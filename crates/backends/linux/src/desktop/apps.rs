@@ -187,8 +187,10 @@ async fn meet(
         Ok(link) => {
             let what = running.pid.map_or_else(|| running.bus.clone(), |pid| pid.to_string());
             let (label, what) = (running.title.clone(), format!("linux:{what}"));
-            let mut device = LinuxDevice::new(bus.clone(), link, heard, screen.beside(), label, &what);
+            let screen = if running.pid.is_some() { screen.beside() } else { screen.beside_nameless() };
+            let mut device = LinuxDevice::new(bus.clone(), link, heard, screen, label, &what);
             device.info.pid = running.pid;
+            device.among = true;
             Some((running, Some(device)))
         }
         Err(fault) => {

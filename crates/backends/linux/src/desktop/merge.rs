@@ -2,7 +2,8 @@
 //!
 //! What an app's element is never depends on another app: no record, no row and no likeness of the tree reaches beyond
 //! a document, and the frame of an app is numbered for ever, so that nothing is ever looked for in another app, or in
-//! another run of the same one.
+//! another run of the same one. Only what opened a dialog may have been an act in another app: that can refuse an act
+//! and never let one through.
 
 use crate::capture::tree::APP;
 use std::sync::Arc;
