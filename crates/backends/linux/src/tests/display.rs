@@ -321,8 +321,12 @@ async fn on_a_shared_display_the_pointer_is_our_own() {
     })
     .await
     .unwrap();
-    let received = stage.window.received();
-    assert!(received.contains(&"down 1 0".to_owned()), "{received:?}");
+    let mut received = Vec::new();
+    // A window manager looks at the press on a window that it has not made the active one yet, and then hands it on: the
+    // keys may come first.
+    while !received.contains(&"down 1 0".to_owned()) || read(received.clone()).len() < 4 {
+        received.push(stage.window.next(""));
+    }
     assert_eq!(read(received), "ours");
     // The person's pointer has not moved.
     assert_eq!(stage.x11.run(|d| d.pointer()).await.unwrap(), (5.0, 6.0));
