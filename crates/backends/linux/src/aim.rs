@@ -37,9 +37,9 @@ const OPENING: Duration = Duration::from_millis(1_500);
 enum Again {
     /// It moved away when the pointer arrived.
     Moved,
-    /// Its containers do not show it.
+    /// Its containers do not show it, or its window is beyond the screen.
     OutOfView,
-    /// It has no place, or none where its window is, or that is nowhere on the screen.
+    /// It has no place, or none where its window is: the app and the display do not agree yet.
     Nowhere,
 }
 
@@ -114,7 +114,7 @@ impl LinuxDevice {
                 let by = onto(look.screen, seen);
                 look.x11.run(move |d| d.move_by(&window, by).map(drop)).await?;
             }
-            return Ok(off_screen(rect, Again::Nowhere));
+            return Ok(off_screen(rect, Again::OutOfView));
         };
         let point = visible.center();
         let mut hit = match self.coming_dialog(at, &look.windows) {

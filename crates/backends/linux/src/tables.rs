@@ -140,7 +140,7 @@ async fn moved(
 ) -> Result<Known, Fault> {
     let (rows, columns) = part.all;
     // Its children are its lines, first that of the headers.
-    let above = picture.objects[at].count / columns - rows;
+    let above = (picture.objects[at].count / columns).saturating_sub(rows);
     let mut moved: Known = known
         .iter()
         .filter(|((row, column), _)| *row < 0 && *column < columns)
@@ -153,7 +153,7 @@ async fn moved(
         match answer {
             Ok(answer) => {
                 let index = answer.body().int()?;
-                let place = (index.div_euclid(columns) - above, index.rem_euclid(columns));
+                let place = (index.div_euclid(columns).saturating_sub(above), index.rem_euclid(columns));
                 if place.0 >= 0 {
                     moved.insert(place, (*path).clone());
                 }

@@ -17,8 +17,9 @@ pub(super) enum Basis {
     Text { prints: Box<[Print]>, raw_key: Option<Print> },
     /// No other row had an element of its role and name.
     OwnName,
-    /// Numbers that only its row had.
-    Numbers(Box<[Print]>),
+    /// Numbers that only its row had, and names of its headers that are no text in it: whether a header belongs to the row or
+    /// to the place, and the numbers to the record or the place, nothing tells.
+    Numbers { prints: Box<[Print]>, headers: Box<[Print]> },
     /// Its place among the rows.
     Place { index: usize, count: usize, values: FieldValues },
     /// The heading above it.
@@ -73,7 +74,7 @@ impl Basis {
     pub(super) fn is_row(&self) -> bool {
         matches!(
             self,
-            Self::Key(_) | Self::Text { .. } | Self::OwnName | Self::Numbers(_) | Self::Place { .. }
+            Self::Key(_) | Self::Text { .. } | Self::OwnName | Self::Numbers { .. } | Self::Place { .. }
         )
     }
 
@@ -87,7 +88,10 @@ impl Basis {
                 (editor || still * 3 > prints.len() * 2, Clause::RowText)
             }
             Self::OwnName | Self::Always => return Ok(()),
-            Self::Numbers(prints) => {
+            Self::Numbers { headers, .. } if kept(headers, |p| now.has_text(p)) < headers.len() => {
+                (false, Clause::RowText)
+            }
+            Self::Numbers { prints, .. } => {
                 (kept(prints, |p| now.has_number(p)) * 2 > prints.len(), Clause::RowNumbers)
             }
             Self::Place { index, count, values } => {

@@ -260,7 +260,7 @@ impl<'t> Records<'t> {
             };
             match &last.record.basis {
                 Basis::Key((_, print)) | Basis::Region(print) | Basis::Address(print) => with(&[*print]),
-                Basis::Text { prints, .. } | Basis::Numbers(prints) => with(prints),
+                Basis::Text { prints, .. } | Basis::Numbers { prints, .. } => with(prints),
                 Basis::Place { index, count, values } => {
                     with(&values.own);
                     with(&[place_print(*index, *count)]);

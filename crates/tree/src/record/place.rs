@@ -116,7 +116,13 @@ impl Places {
                 || of_window && content
         });
         texts.retain(|t| !is_volatile(t));
-        let read = |text: &str| Print::of(Part::Text, if of_window { without_mark(text) } else { text });
+        let title = of_window.then(|| section.name());
+        let read = |text: &str| {
+            // What shows the title, or the first of it, as a label.
+            let bare = without_mark(text);
+            let of_title = title.is_some_and(|title| !bare.is_empty() && title.contains(bare));
+            Print::of(Part::Text, if of_title { bare } else { text })
+        };
         let text: Arc<[Print]> = texts.iter().map(|text| read(text)).collect();
         self.sections.borrow_mut().insert(section.id(), text.clone());
         text

@@ -46,7 +46,7 @@ pub(super) struct Row {
     pub(super) raw_key: Option<Print>,
     pub(super) text: Traces,
     pub(super) names: Traces,
-    /// Names of headers of the row that are no text in it, as desktops have them.
+    /// Names of headers of the row that are no text in it, as desktops mostly have them.
     pub(super) headers: Traces,
     pub(super) numbers: Traces,
     pub(super) values: Traces,
@@ -205,7 +205,11 @@ fn read_row(row: NodeRef<'_>, on: Switches) -> Row {
         {
             found.names.all.push((Print::of(Part::Name, n.name()), id));
         }
-        if n.role() == Role::RowHeader && n.children().next().is_none() && !is_volatile(n.name()) {
+        if n.role() == Role::RowHeader
+            && n.children().next().is_none()
+            && !n.name().is_empty()
+            && !is_volatile(n.name())
+        {
             found.headers.all.push((Print::of(Part::Name, n.name()), id));
         }
         if is_field(n) && !n.value().is_empty() && !n.is(States::PROTECTED) {

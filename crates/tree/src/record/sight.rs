@@ -69,19 +69,21 @@ impl Live<'_, '_> {
         {
             return Basis::OwnName;
         }
-        // It may belong to the place instead: in a sorted table another row has it then. So it tells only where nothing in
-        // the cells does.
-        if on.contains(Switches::ROW_NAMES) {
-            let prints = bounded(&mut row.headers.telling_outside(element).map(|(_, p)| p));
+        // It may belong to the place instead: in a sorted table another row has it then. So it tells only where no words in
+        // the cells do, and numbers tell along with it.
+        let headers = if on.contains(Switches::ROW_NAMES) {
+            bounded(&mut row.headers.telling_outside(element).map(|(_, p)| p))
+        } else {
+            Box::default()
+        };
+        if on.contains(Switches::ROW_NUMBERS) {
+            let prints = bounded(&mut row.numbers.telling_outside(element).map(|(_, p)| p));
             if !prints.is_empty() {
-                return Basis::Text { prints, raw_key: row.raw_key };
+                return Basis::Numbers { prints, headers };
             }
         }
-        if on.contains(Switches::ROW_NUMBERS) {
-            let numbers = bounded(&mut row.numbers.telling_outside(element).map(|(_, p)| p));
-            if !numbers.is_empty() {
-                return Basis::Numbers(numbers);
-            }
+        if !headers.is_empty() {
+            return Basis::Text { prints: headers, raw_key: row.raw_key };
         }
         let values = at.container.values(self.records.tree, on);
         let own = bounded(&mut row.values.telling.iter().map(|&(_, p)| p));

@@ -282,6 +282,24 @@ fn a_header_that_stays_when_rows_are_sorted_tells_nothing_that_the_cells_tell() 
 }
 
 #[test]
+fn numbers_and_a_header_tell_a_row_together_as_either_may_belong_to_the_place() {
+    let then = table(&[("Ann", 10, &["1", "Swap"]), ("Bob", 20, &["2", "Swap"])]);
+    let others = table(&[("Cem", 10, &["1", "Swap"]), ("Dan", 20, &["2", "Swap"])]);
+    assert!(is_same(&then, &then, 10, 2));
+    assert!(!is_same(&then, &others, 10, 2), "they are numbered; the people are others");
+    let then = table(&[("first", 10, &["12", "Order"]), ("second", 20, &["7", "Order"])]);
+    let next = table(&[("first", 10, &["31", "Order"]), ("second", 20, &["5", "Order"])]);
+    assert!(!is_same(&then, &next, 10, 2), "the next page, whose first is another one");
+}
+
+#[test]
+fn a_header_without_a_name_tells_nothing() {
+    let then = table(&[("", 10, &["12", "Order"]), ("second", 20, &["7", "Order"])]);
+    let next = table(&[("", 10, &["31", "Order"]), ("second", 20, &["5", "Order"])]);
+    assert!(is_same(&then, &then, 10, 2) && !is_same(&then, &next, 10, 2));
+}
+
+#[test]
 fn the_work_grows_with_the_rows() {
     for text in [|i: u64| format!("Mail M{i}x"), |i: u64| i.to_string()] {
         let (small, large) = (all_the_work(500, text), all_the_work(1000, text));

@@ -6,7 +6,7 @@
 //! finds no answer to it asks. Nothing but questions is taken over: each answer was given in this reading (ADR 37).
 
 use super::ask::{Ask, Said};
-use super::gecko;
+use super::{DEPTH, gecko};
 use crate::bus::{Fault, Link, Message, guest};
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
@@ -54,7 +54,7 @@ impl Agenda {
             }
         }
         let mut listing = Listing { picture, asks, listed: HashSet::new(), entries: Vec::new() };
-        listing.list(0, false);
+        listing.list(0, false, 0);
         Self(Arc::new(listing.entries))
     }
 
@@ -108,9 +108,9 @@ struct Listing<'a> {
 }
 
 impl Listing<'_> {
-    /// Lists one; how many questions that makes.
-    fn list(&mut self, at: usize, in_page: bool) -> usize {
-        if !self.listed.insert(at) {
+    /// Lists one; how many questions that makes. What is deeper than it is read, no question of it is known.
+    fn list(&mut self, at: usize, in_page: bool, depth: usize) -> usize {
+        if depth > DEPTH || !self.listed.insert(at) {
             return 0;
         }
         let picture = self.picture;
@@ -129,7 +129,7 @@ impl Listing<'_> {
         });
         let in_page = in_page || is_page(object);
         for &child in object.children.iter().chain(&object.aside) {
-            questions += self.list(child, in_page);
+            questions += self.list(child, in_page, depth + 1);
         }
         (self.entries[place].end, self.entries[place].questions) = (self.entries.len(), questions);
         questions
@@ -263,6 +263,17 @@ mod tests {
         // Outside of a page nothing names what there is.
         assert_eq!(left(&[], &[]), ["/root", "/window", "/list", "/item", "/page", "/sheet"]);
         assert_eq!(left(&[0], &[]), [""; 0]);
+    }
+
+    /// The cache of an app may say what it likes.
+    #[test]
+    fn a_chain_without_end_is_listed_as_far_as_it_is_read() {
+        let object =
+            |at: usize| Object { path: format!("/{at}"), children: vec![at + 1], ..Object::default() };
+        let mut objects: Vec<Object> = (0..20_000).map(object).collect();
+        objects.last_mut().unwrap().children.clear();
+        let picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        assert_eq!(Agenda::of(&picture, &[]).0.len(), DEPTH + 1);
     }
 
     #[test]

@@ -42,8 +42,7 @@ struct Page {
 pub(super) async fn leave_hidden(link: &Link, picture: &mut Picture) -> Result<(), Fault> {
     for stack in stacks(picture) {
         let mut calls = Vec::new();
-        // One that has something on it is the one.
-        if stack.placed.len() > 1 {
+        if stack.is_doubtful() {
             let path = picture.objects[stack.at].path.as_str();
             for &(x, y) in stack.placed.iter().flat_map(|page| &page.points) {
                 let args = Args::new().int(x).int(y).unsigned(WINDOW);
@@ -92,6 +91,13 @@ fn paths(
         }
     }
     Ok(out)
+}
+
+impl Stack {
+    /// Whether the app has to say which one is shown: one on which nothing has a place may be, too.
+    fn is_doubtful(&self) -> bool {
+        self.placed.len() + self.bare.len() > 1
+    }
 }
 
 /// The stacks of an app of which it does not say which page is shown.
@@ -152,12 +158,11 @@ fn hide(picture: &mut Picture, stack: &Stack, there: &[String]) {
         .collect();
     let shown: Vec<usize> = there.iter().filter_map(|path| on.get(path.as_str()).copied()).collect();
     drop(on);
-    let several = stack.placed.len() > 1;
-    if several && shown.is_empty() {
+    if stack.is_doubtful() && shown.is_empty() {
         return;
     }
     // All of it: what is on a page that may be turned back is hidden, not gone.
-    let left = stack.placed.iter().filter(|page| several && !shown.contains(&page.at));
+    let left = stack.placed.iter().filter(|page| stack.is_doubtful() && !shown.contains(&page.at));
     for &at in left.flat_map(|page| &page.inside).chain(&stack.bare) {
         picture.objects[at].shown = false;
     }
@@ -216,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_only_page_with_anything_on_it_needs_no_question() {
+    fn the_only_page_with_anything_on_it_is_shown_if_the_app_has_that_at_its_points() {
         let mut picture = picture();
         picture.objects[5].shown = false;
         picture.objects[6].shown = false;
@@ -224,6 +229,10 @@ mod tests {
         let [stack] = <[Stack; 1]>::try_from(stacks(&picture)).unwrap();
         assert_eq!((stack.placed.len(), stack.bare.len()), (1, 2));
         hide(&mut picture, &stack, &[]);
+        assert_eq!(shown(&picture, &stack), [true, true, true], "one with nothing on it may be");
+        let there = stack.placed[0].inside.iter().map(|&at| picture.objects[at].path.clone());
+        let there: Vec<String> = there.collect();
+        hide(&mut picture, &stack, &there);
         assert_eq!(shown(&picture, &stack), [true, false, false]);
         picture.toolkit = Toolkit::Gtk3;
         assert!(stacks(&picture).is_empty(), "others say what can be seen");

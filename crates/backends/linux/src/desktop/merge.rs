@@ -282,6 +282,8 @@ mod tests {
         // Everything of all three reads the same.
         let (a, b, again) = (form("Form"), form("Form"), form("Form"));
         let (first, twin, third) = (part(1, Some(&a)), part(2, Some(&b)), part(3, Some(&again)));
+        // The name is free again.
+        let third = Part { name: first.name.clone(), ..third };
         let openers = Openers::default();
         for (then, now) in [
             (vec![first.clone()], vec![third.clone()]),
@@ -296,6 +298,10 @@ mod tests {
                 assert!(content_match(&old, at, &meaning, &new).is_err(), "{meaning}");
                 assert!(after.tree.find_handle(before.tree.node(at).handle().unwrap()).is_none());
             }
+            // Nor is the node that names it.
+            let app = before.tree.nodes().find(|n| n.role() == Role::Application).unwrap().id();
+            let meaning = old.meaning(app);
+            assert!(content_match(&old, app, &meaning, &new).is_err(), "{meaning}");
         }
     }
 

@@ -125,7 +125,7 @@ async fn what_has_no_place_yet_is_waited_for_and_what_never_has_one_is_not_on_th
     let app = Speaker::start();
     let (mut device, _, [save, _]) = read(&app).await;
     let options = AimOptions { pointer: true, press: true };
-    app.becomes(|now| now.nowhere = 20);
+    app.becomes(|now| now.nowhere = 16);
     assert_eq!(device.aim(save, options).await.unwrap().hit, Hit::Target);
     app.becomes(|now| now.nowhere = usize::MAX);
     assert_eq!(device.aim(save, options).await.unwrap().hit, Hit::OffScreen);
