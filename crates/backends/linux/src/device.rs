@@ -340,12 +340,11 @@ impl Device for LinuxDevice {
     }
 
     async fn read_clipboard(&mut self) -> Result<String> {
-        self.screen.x11("use the clipboard").await?.run(|d| d.read_clipboard()).await
+        self.screen.read_clipboard().await
     }
 
     async fn write_clipboard(&mut self, text: &str) -> Result<()> {
-        let text = text.to_owned();
-        self.screen.x11("use the clipboard").await?.run(move |d| d.write_clipboard(text)).await
+        self.screen.write_clipboard(text).await
     }
 
     async fn resize(&mut self, width: u32, height: u32) -> Result<()> {

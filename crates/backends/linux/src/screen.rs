@@ -8,6 +8,9 @@ use stickpin_kernel::{Error, ErrorCode, Result};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
+/// What the clipboard is asked of a display for.
+const CLIPBOARD: &str = "use the clipboard";
+
 /// The screen of a session.
 #[derive(Debug)]
 pub(crate) struct Screen {
@@ -107,6 +110,23 @@ impl Screen {
         if self.address.is_none() { Ok(None) } else { self.x11("look at windows").await.map(Some) }
     }
 
+    /// What was copied on the display.
+    ///
+    /// # Errors
+    /// As [`Screen::x11`] and [`X11::run`].
+    pub(crate) async fn read_clipboard(&mut self) -> Result<String> {
+        self.x11(CLIPBOARD).await?.run(|d| d.read_clipboard()).await
+    }
+
+    /// Offers a text to whoever pastes on the display.
+    ///
+    /// # Errors
+    /// As [`Screen::x11`] and [`X11::run`].
+    pub(crate) async fn write_clipboard(&mut self, text: &str) -> Result<()> {
+        let text = text.to_owned();
+        self.x11(CLIPBOARD).await?.run(move |d| d.write_clipboard(text)).await
+    }
+
     fn none(&self, to: &str) -> Error {
         let why = if self.nameless {
             format!(
@@ -115,7 +135,7 @@ impl Screen {
         } else if self.wayland {
             let tool = match to {
                 "take pictures" => "grim",
-                "use the clipboard" => "wl-clipboard",
+                CLIPBOARD => "wl-clipboard",
                 _ => "wtype and ydotool",
             };
             format!("stickpin cannot {to} in a Wayland session: that takes {tool}, which it does not drive")
@@ -181,9 +201,7 @@ mod tests {
         assert!(error.message.contains("no display") && error.hint.contains("--private"), "{error}");
         assert!(none.x11_if_any().await.unwrap().is_none());
         let mut wayland = Screen::shared(None, true);
-        for (to, tool) in
-            [("type keys", "wtype"), ("take pictures", "grim"), ("use the clipboard", "wl-clipboard")]
-        {
+        for (to, tool) in [("type keys", "wtype"), ("take pictures", "grim"), (CLIPBOARD, "wl-clipboard")] {
             let error = wayland.x11(to).await.unwrap_err();
             assert!(error.message.contains(tool), "{error}");
         }

@@ -36,7 +36,7 @@ const INSETS: &[i32] = &[3, 14, 32, 56];
 type Place = (i32, i32);
 
 /// Cells by their place; the headers of columns stand in the row before the first.
-type Known = HashMap<Place, String>;
+type Paths = HashMap<Place, String>;
 
 /// The paths of the cells that can be seen, by the path of their table, where an app makes an object each time that a cell
 /// is asked for, and keeps it: LibreOffice grew by two thirds in forty readings of a screenful. So each is asked for once
@@ -44,9 +44,9 @@ type Known = HashMap<Place, String>;
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Cells {
     /// Of spreadsheets.
-    sheets: HashMap<String, Known>,
+    sheets: HashMap<String, Paths>,
     /// Of the trees of Qt. Their objects go where their items go.
-    trees: HashMap<String, Known>,
+    trees: HashMap<String, Paths>,
 }
 
 impl Cells {
@@ -135,13 +135,13 @@ async fn moved(
     link: &Link,
     picture: &Picture,
     at: usize,
-    known: &Known,
+    known: &Paths,
     part: &Part,
-) -> Result<Known, Fault> {
+) -> Result<Paths, Fault> {
     let (rows, columns) = part.all;
     // Its children are its lines, first that of the headers.
     let above = (picture.objects[at].count / columns).saturating_sub(rows);
-    let mut moved: Known = known
+    let mut moved: Paths = known
         .iter()
         .filter(|((row, column), _)| *row < 0 && *column < columns)
         .map(|(place, path)| (*place, path.clone()))
@@ -230,7 +230,7 @@ async fn cells_of(
     at: usize,
     path: &str,
     part: &Part,
-    mut known: Option<&mut Known>,
+    mut known: Option<&mut Paths>,
     sheet: bool,
 ) -> Result<(), Fault> {
     let places = part.rows.clone().flat_map(|row| part.columns.clone().map(move |column| (row, column)));
@@ -403,7 +403,7 @@ async fn headers(
     at: usize,
     found: &[(Place, usize)],
     part: &Part,
-    mut known: Option<&mut Known>,
+    mut known: Option<&mut Paths>,
 ) -> Result<Headers, Fault> {
     if !matches!(link.toolkit, Toolkit::Qt | Toolkit::Gtk3) {
         return Ok(Headers::default());
@@ -455,10 +455,10 @@ async fn children_at(
     picture: &mut Picture,
     at: usize,
     places: &[(Place, i64)],
-    known: Option<&mut Known>,
+    known: Option<&mut Paths>,
 ) -> Result<Vec<(Place, usize)>, Fault> {
     let path = picture.objects[at].path.clone();
-    let mut fresh = Known::default();
+    let mut fresh = Paths::default();
     let known = known.unwrap_or(&mut fresh);
     let unknown = places.iter().filter(|(place, _)| !known.contains_key(place));
     let unknown: Vec<(Place, i32)> =

@@ -5,9 +5,8 @@
 
 use super::link::{AT_ONCE, SOCKET};
 use super::{Call, Fault, Link, Message, Wire};
+use crate::at_once::all;
 use std::convert::Infallible;
-use std::pin::Pin;
-use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
@@ -106,22 +105,6 @@ async fn naps(streams: usize) -> Infallible {
     }
     // It takes its time: now we can wait.
     std::future::pending().await
-}
-
-/// Waits for all of some futures; what they come to, in their order.
-async fn all<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
-    let mut running: Vec<Pin<Box<F>>> = futures.map(Box::pin).collect();
-    let mut out: Vec<Option<F::Output>> = running.iter().map(|_| None).collect();
-    std::future::poll_fn(|cx| {
-        for (future, out) in running.iter_mut().zip(&mut out).filter(|(_, out)| out.is_none()) {
-            if let Poll::Ready(done) = future.as_mut().poll(cx) {
-                *out = Some(done);
-            }
-        }
-        if out.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
-    out.into_iter().flatten().collect()
 }
 
 #[cfg(test)]

@@ -32,9 +32,7 @@ struct Entry {
     path: Arc<str>,
     role: u32,
     states: u64,
-    /// It is a page that names what stands in it,
-    page: bool,
-    /// or stands in one.
+    /// It stands in a page that names what stands in it.
     in_page: bool,
     asks: Vec<Ask>,
     /// The entries from here to there are about this object and what stands in it,
@@ -66,7 +64,11 @@ impl Agenda {
 
     /// The pages that could be seen.
     fn pages(&self) -> Vec<String> {
-        self.0.iter().filter(|entry| entry.page).map(|entry| entry.path.to_string()).collect()
+        self.0
+            .iter()
+            .filter(|entry| is_page(entry.role, entry.states))
+            .map(|entry| entry.path.to_string())
+            .collect()
     }
 
     /// What is left when some of it is not as it was, and of what pages name only what they have named now.
@@ -121,13 +123,12 @@ impl Listing<'_> {
             path: object.path.as_str().into(),
             role: object.role,
             states: object.states,
-            page: is_page(object),
             in_page,
             asks,
             end: 0,
             questions: 0,
         });
-        let in_page = in_page || is_page(object);
+        let in_page = in_page || is_page(object.role, object.states);
         for &child in object.children.iter().chain(&object.aside) {
             questions += self.list(child, in_page, depth + 1);
         }
@@ -136,16 +137,17 @@ impl Listing<'_> {
     }
 }
 
-/// Whether an object is a page of Firefox that can be seen: it names what stands in it.
-fn is_page(object: &Object) -> bool {
-    object.role == role::DOCUMENT_WEB && object.is(states::VISIBLE)
+/// Whether what has this role and said these states is a page of Firefox that can be seen: it names what stands in it.
+pub(super) fn is_page(number: u32, said: u64) -> bool {
+    number == role::DOCUMENT_WEB && said & states::VISIBLE != 0
 }
 
 /// What an app answered before it was its turn.
 #[derive(Debug, Default)]
 pub(super) struct Early {
-    /// Pages that have named what stands in them, and the roles of that.
+    /// Pages that have named what stands in them before it was their turn,
     pub(super) pages: Vec<String>,
+    /// and the roles of that, and of what others have named since.
     pub(super) roles: HashMap<String, u32>,
     /// Where the answers of an object are.
     places: HashMap<Arc<str>, Range<usize>>,

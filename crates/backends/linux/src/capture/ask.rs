@@ -43,6 +43,9 @@ const NODE_CHILD_OF: u32 = 7;
 /// Coordinates relative to the screen (`AtspiCoordType`).
 pub(crate) const SCREEN: u32 = 0;
 
+/// Coordinates relative to the window (`AtspiCoordType`), which is what the extents of GTK 4 are.
+pub(crate) const WINDOW: u32 = 1;
+
 /// Attributes and labels of one object that are kept.
 const KEPT: usize = 64;
 

@@ -2,14 +2,11 @@
 //! where it was when it was shown last. At a point it answers with what a press there would reach (`GetAccessibleAtPoint` is
 //! `gtk_widget_pick` in 4.8), and that is always on the page that is shown.
 
-use super::ask::reference;
+use super::ask::{WINDOW, reference};
 use crate::bus::{self, ACCESSIBLE, Args, COMPONENT, Call, Fault, Link, Message, Toolkit};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
 use hashbrown::{HashMap, HashSet};
-
-/// Coordinates relative to the window (`AtspiCoordType`), which is what the extents of GTK 4 are.
-const WINDOW: u32 = 1;
 
 /// How far above what is at a point the object may be that an app lists.
 const UP: usize = 4;

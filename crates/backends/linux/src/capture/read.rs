@@ -3,7 +3,7 @@
 //! States come first everywhere. What cannot be seen is not read any further, and an object that manages its descendants
 //! is never asked for its children: a spreadsheet has a thousand million of them.
 
-use super::agenda::{Agenda, Early};
+use super::agenda::{Agenda, Early, is_page};
 use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached};
 use super::gecko;
 use super::once::once;
@@ -36,8 +36,6 @@ struct Reading {
     by_path: HashMap<String, usize>,
     /// What objects say that they stand in, where the cache has that.
     named: HashMap<usize, usize>,
-    /// Roles that a web document told of what stands in it.
-    roles: HashMap<String, u32>,
     /// Children that objects named before it was their turn.
     told: HashMap<usize, Vec<(String, String)>>,
     /// What was answered before it was its turn.
@@ -63,14 +61,12 @@ impl Reading {
             if link.toolkit == Toolkit::Qt { Ok(Vec::new()) } else { cached(link).await }
         };
         let (items, early) = tokio::join!(items, Early::ask(link, agenda));
-        let mut early = early?;
         let mut reading = Self {
             picture,
             by_path: HashMap::new(),
             named: HashMap::new(),
-            roles: std::mem::take(&mut early.roles),
             told: HashMap::new(),
-            early,
+            early: early?,
             asked: Vec::new(),
         };
         reading.by_path.insert(ROOT.to_owned(), 0);
@@ -234,7 +230,7 @@ impl Reading {
         for &at in &fresh {
             first.add(at, Ask::States);
             let object = &mut self.picture.objects[at];
-            match self.roles.get(&object.path) {
+            match self.early.roles.get(&object.path) {
                 Some(&role) => {
                     object.role = role;
                     // All at once: between two rounds the app has nothing to do.
@@ -255,7 +251,7 @@ impl Reading {
             let object = &mut self.picture.objects[at];
             let mute = object.states == 0 || guest(&object.path).is_some();
             let visible = object.is(states::VISIBLE | states::SHOWING) || mute;
-            let early = self.roles.contains_key(&object.path) && gecko::holds_text(object.role);
+            let early = self.early.roles.contains_key(&object.path) && gecko::holds_text(object.role);
             let asked = if early { gecko::asks(object.role) } else { &[] };
             if !visible {
                 if early {
@@ -278,10 +274,10 @@ impl Reading {
         plain.into_iter().for_each(|at| gecko::answered(&mut self.picture.objects[at]));
         if gecko {
             let objects = fresh.iter().map(|&at| &self.picture.objects[at]);
-            let documents = objects.filter(|o| o.role == role::DOCUMENT_WEB && o.is(states::VISIBLE));
+            let documents = objects.filter(|o| is_page(o.role, o.states));
             let documents = documents.map(|o| &o.path).filter(|path| !self.early.pages.contains(path));
             let documents: Vec<String> = documents.cloned().collect();
-            self.roles.extend(gecko::roles(link, &documents).await?);
+            self.early.roles.extend(gecko::roles(link, &documents).await?);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The apps of a desktop: they come and go while it is open, and one that does not answer keeps no other waiting.
 
 use super::Desk;
-use super::merge::{Part, inner, outer};
+use super::merge::{Part, inner, of_app, outer};
 use crate::at_once::all;
 use crate::bus::{BUS, Desktop, Fault, Link, Message, Registered, Running};
 use crate::device::{LinuxDevice, lost};
@@ -288,16 +288,8 @@ impl Desk {
     /// `BACKEND_LOST`.
     pub(super) async fn read(&mut self, watch: &[Handle]) -> Result<(Vec<Part>, Vec<Handle>)> {
         self.refresh().await?;
-        let watched = |number| -> Vec<Handle> {
-            watch
-                .iter()
-                .map(|&handle| inner(handle))
-                .filter(|(app, _)| *app == number)
-                .map(|(_, own)| own)
-                .collect()
-        };
         let reads = self.apps.iter_mut().map(|app| {
-            let watch = watched(app.number);
+            let watch = of_app(watch, app.number);
             async move { app.read(&watch).await }
         });
         for read in all(reads).await {

@@ -1,7 +1,7 @@
 //! What the kernel asks of a desktop, handed to its apps.
 
 use super::apps::App;
-use super::merge::{Attention, app_of, inner, outer};
+use super::merge::{Attention, app_of, inner, of_app, outer};
 use super::{Desk, NET};
 use crate::at_once::{all, first};
 use crate::device::{end_child, gone};
@@ -46,9 +46,7 @@ impl Device for Desk {
         if !self.has(number) {
             return Ok(self.own_node(handle));
         }
-        let context: Vec<Handle> =
-            context.iter().map(|&h| inner(h)).filter(|(app, _)| *app == number).map(|(_, own)| own).collect();
-        let found = self.device(number)?.locate(own, &context).await;
+        let found = self.device(number)?.locate(own, &of_app(context, number)).await;
         self.looked(number, found).await
     }
 
@@ -131,19 +129,16 @@ impl Device for Desk {
 
     async fn fold(&mut self, opener: Handle, older: &[Handle]) -> Result<bool> {
         let (number, own) = inner(opener);
-        let older: Vec<Handle> =
-            older.iter().map(|&h| inner(h)).filter(|(app, _)| *app == number).map(|(_, own)| own).collect();
-        let folded = self.device(number)?.fold(own, &older).await;
+        let folded = self.device(number)?.fold(own, &of_app(older, number)).await;
         self.judged(number, folded).await
     }
 
     async fn read_clipboard(&mut self) -> Result<String> {
-        self.screen.x11("use the clipboard").await?.run(|d| d.read_clipboard()).await
+        self.screen.read_clipboard().await
     }
 
     async fn write_clipboard(&mut self, text: &str) -> Result<()> {
-        let text = text.to_owned();
-        self.screen.x11("use the clipboard").await?.run(move |d| d.write_clipboard(text)).await
+        self.screen.write_clipboard(text).await
     }
 
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {

@@ -30,6 +30,11 @@ pub(super) fn inner(handle: Handle) -> (u64, Handle) {
     (handle.scope >> OWN, Handle { scope: handle.scope & own, id: handle.id })
 }
 
+/// Those of some handles of the desktop that are of an app, as that one calls them.
+pub(super) fn of_app(handles: &[Handle], app: u64) -> Vec<Handle> {
+    handles.iter().map(|&handle| inner(handle)).filter(|(of, _)| *of == app).map(|(_, own)| own).collect()
+}
+
 /// The app whose node on the desktop this is.
 pub(super) fn app_of(handle: Handle) -> Option<u64> {
     (handle.scope == APP && handle.id > ROOT).then(|| handle.id - ROOT)
@@ -221,6 +226,7 @@ mod tests {
         let own = Handle { scope: 7, id: 9 };
         assert_eq!(inner(outer(3, own)), (3, own));
         assert_eq!(inner(own), (0, own));
+        assert_eq!(of_app(&[outer(3, own), own, outer(4, own)], 3), [own]);
         assert_eq!(app_of(Handle { scope: APP, id: ROOT + 4 }), Some(4));
         assert_eq!((app_of(Handle { scope: APP, id: ROOT }), app_of(outer(4, own))), (None, None));
     }
