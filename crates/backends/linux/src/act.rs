@@ -9,6 +9,7 @@ use crate::model::{Interfaces, Object};
 use crate::roles::{self, number as n};
 use crate::states as s;
 use crate::verify::Also;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::{Action, Button, CancellationToken, Landed, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
@@ -105,7 +106,9 @@ impl LinuxDevice {
         }
         let call = self.link.call(&object.path, ACTION, "DoAction", Args::new().int(index));
         let wanted = matches!(self.glance, Some(Glance::Wanted(handle)) if handle == target);
-        let again = if wanted { self.itself(target, true) } else { None };
+        // It only shows that it is pressed until then, and is what it was.
+        let later = self.link.toolkit == Toolkit::Gtk4 && object.role == n::PUSH_BUTTON;
+        let again = if wanted && !later { self.itself(target, true) } else { None };
         let glance = async {
             match (&again, &self.last) {
                 (Some(again), Some(last)) => again.ask(&self.link, &last.picture, Also::Nothing).await.ok(),
@@ -128,7 +131,11 @@ impl LinuxDevice {
         };
         let seen = again.zip(now).filter(|(_, now)| performed.is_some() && now.is_named(&object.name));
         // What cannot be told here is asked for after the act.
-        self.glance = seen.and_then(|(again, now)| self.with(&again, now).ok()?).map(Glance::Seen);
+        let tree = match wanted && later && performed.is_some() {
+            true => self.last.as_ref().map(|last| Arc::clone(&last.tree)),
+            false => seen.and_then(|(again, now)| self.with(&again, now).ok()?),
+        };
+        self.glance = tree.map(Glance::Seen);
         Ok(performed)
     }
 

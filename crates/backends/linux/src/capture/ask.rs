@@ -359,7 +359,7 @@ pub(crate) struct Answers {
 
 /// An object as the cache of an app describes it, and where it stands.
 #[derive(Debug)]
-pub(crate) struct Cached {
+pub(super) struct Cached {
     pub(crate) object: Object,
     pub(crate) parent: String,
     /// Its place among its siblings; none where the cache lists children instead.
@@ -372,7 +372,7 @@ pub(crate) struct Cached {
 ///
 /// # Errors
 /// When there is none, or the app is gone.
-pub(crate) async fn cached(link: &Link) -> Result<Vec<Cached>, Fault> {
+pub(super) async fn cached(link: &Link) -> Result<Vec<Cached>, Fault> {
     let answer = link.call("/org/a11y/atspi/cache", CACHE, "GetItems", Args::new()).await?;
     // Two formats: the older one lists children, the newer says place and count.
     let older = match answer.signature().as_str() {

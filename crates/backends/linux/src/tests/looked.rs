@@ -2,6 +2,7 @@
 //! which actions it has, and then the press. On an app of ours, which wrote down what it was asked.
 
 use super::speaker::{Asked, FIRST, SECOND, Speaker};
+use crate::bus::Toolkit;
 use crate::device::LinuxDevice;
 use std::time::Duration;
 use stickpin_kernel::device::{Action, AimOptions, CancellationToken, CaptureRequest, Captured, Device, Hit};
@@ -69,6 +70,27 @@ async fn it_is_asked_where_it_is_then_who_then_what_it_does_and_is_pressed_by_th
     app.becomes(|now| now.actions = vec!["win.undo", "click"]);
     press(&mut device, save).await;
     assert_eq!(index(&app.asked()), 1);
+}
+
+/// GTK 4 shows a button pressed for 250 ms before it does what the press is for.
+#[tokio::test]
+async fn what_is_done_later_is_not_looked_at_behind_the_press() {
+    let app = Speaker::start();
+    for (toolkit, looks) in [(Toolkit::Gtk3, true), (Toolkit::Gtk4, false)] {
+        let (mut device, _, [save, _]) = read(&app).await;
+        device.link.toolkit = toolkit;
+        name(&mut device, save).await;
+        aim(&mut device, save).await;
+        let action = Action::press((50.0, 25.0), Some(save));
+        app.asked();
+        let done = device.perform_and_glance(&action, save, &CancellationToken::new()).await.unwrap();
+        assert!(done.0.handled);
+        let seen = done.1.expect("it is told what it is");
+        assert_eq!(seen.tree.node(seen.node).name(), "Save");
+        let asked = app.asked();
+        let act = last(&asked, FIRST, "DoAction");
+        assert_eq!(asked.len() > act + 1, looks, "{toolkit:?}: {asked:?}");
+    }
 }
 
 #[tokio::test]
