@@ -93,7 +93,7 @@ impl LinuxDevice {
     /// Gives an element the keyboard's focus.
     ///
     /// # Errors
-    /// `ELEMENT_NOT_FOUND`; `UNSUPPORTED` when it does not take it.
+    /// `ELEMENT_NOT_FOUND`; `UNSUPPORTED` when it does not take it; what is in the way, where it would have to be pressed.
     pub(crate) async fn focus(&mut self, target: Handle) -> Result<()> {
         let at = self.index(target).ok_or_else(gone)?;
         let Some(last) = &self.last else { return Err(gone()) };
@@ -111,7 +111,8 @@ impl LinuxDevice {
         }
         // Not every toolkit takes the word of a stranger: then as a person would.
         let aim = self.aim_at(target, stickpin_kernel::device::AimOptions::default()).await?;
-        if aim.hit == Hit::Target {
+        let refusal = aim.hit.refusal(&self.words(target).unwrap_or_else(|| "the element".to_owned()));
+        if refusal.is_none() {
             let press = stickpin_kernel::device::Action::Press {
                 point: aim.point,
                 target: Some(target),
@@ -123,17 +124,18 @@ impl LinuxDevice {
             self.press_at(&press, &CancellationToken::new()).await?;
         }
         if !object.is(s::FOCUSABLE) {
-            return Ok(());
+            // Unless it was pressed, the keys would go to whatever has the focus.
+            return refusal.map_or(Ok(()), Err);
         }
         // GTK 4 has read the press then, and handles it with its next frame.
         let until = Instant::now() + HANDLED;
         while !self.has_focus(&object.path).await? {
             if Instant::now() >= until {
-                return Err(Error::new(
-                    ErrorCode::Unsupported,
-                    "the element did not take the keyboard focus",
-                )
-                .hint("press it first, and look what opens: stickpin snapshot -i"));
+                let refused = || {
+                    Error::new(ErrorCode::Unsupported, "the element did not take the keyboard focus")
+                        .hint("press it first, and look what opens: stickpin snapshot -i")
+                };
+                return Err(refusal.unwrap_or_else(refused));
             }
             sleep(FRAME).await;
         }

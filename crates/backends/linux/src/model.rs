@@ -120,7 +120,7 @@ impl Object {
 pub(crate) struct Picture {
     pub(crate) toolkit: Toolkit,
     pub(crate) objects: Vec<Object>,
-    /// A limit cut the reading.
+    /// A limit cut the reading, or what something holds was answered with an error.
     pub(crate) truncated: bool,
 }
 
@@ -135,7 +135,7 @@ impl Picture {
         let windows = &self.root().children;
         let seen = |&&w: &&usize| crate::states::seen(self.objects[w].states, self.toolkit);
         let active = windows.iter().filter(seen).find(|&&w| self.objects[w].is(crate::states::ACTIVE));
-        active.or_else(|| windows.iter().filter(seen).find(|&&w| self.has_focus(w, 0))).copied()
+        active.or_else(|| windows.iter().filter(seen).find(|&&w| self.has_focus(w))).copied()
     }
 
     /// What the app is called now: by its active window, the first one with a title, or itself. A menu that is open is a
@@ -146,11 +146,19 @@ impl Picture {
         titles.find(|title| !title.is_empty()).unwrap_or_else(|| self.root().name.trim())
     }
 
-    fn has_focus(&self, at: usize, depth: usize) -> bool {
-        let object = &self.objects[at];
-        object.is(crate::states::FOCUSED)
-            || (depth < crate::capture::DEPTH
-                && object.children.iter().any(|&child| self.has_focus(child, depth + 1)))
+    fn has_focus(&self, window: usize) -> bool {
+        // What is not shown may stand at many places, and in itself.
+        let (mut seen, mut next) = (vec![false; self.objects.len()], vec![window]);
+        while let Some(at) = next.pop() {
+            if std::mem::replace(&mut seen[at], true) {
+                continue;
+            }
+            if self.objects[at].is(crate::states::FOCUSED) {
+                return true;
+            }
+            next.extend(&self.objects[at].children);
+        }
+        false
     }
 }
 
@@ -172,5 +180,21 @@ mod tests {
         assert_eq!(picture.title(), "Print");
         picture.objects[0].children.clear();
         assert_eq!(picture.title(), "gedit");
+    }
+
+    /// An app may list what is hidden at as many places as it likes: two in each of two, sixty levels deep.
+    #[test]
+    fn what_has_the_focus_is_looked_for_once_in_each() {
+        let seen = states::SHOWING | states::VISIBLE;
+        let object = |at: usize| {
+            let level = at.div_ceil(2);
+            let children = if level < 60 { vec![2 * level + 1, 2 * level + 2] } else { vec![1] };
+            Object { children, states: seen, ..Object::default() }
+        };
+        let objects = (0..=120).map(object).collect();
+        let mut picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        assert_eq!(picture.active(), None);
+        picture.objects[120].states |= states::FOCUSED;
+        assert_eq!(picture.active(), Some(1));
     }
 }

@@ -73,7 +73,11 @@ pub(crate) async fn read(link: &Link, picture: &mut Picture, cells: &mut Cells) 
     for at in tables.into_iter().take(TABLES) {
         match one(link, picture, at, cells).await {
             Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
-            Err(e) => tracing::debug!("the cells of {} cannot be read: {e}", picture.objects[at].path),
+            Err(e) => {
+                tracing::debug!("the cells of {} cannot be read: {e}", picture.objects[at].path);
+                // It is not empty because of that.
+                picture.truncated |= matches!(e, Fault::Refused(_) | Fault::Corrupt(_));
+            }
             Ok(()) => {}
         }
     }
@@ -197,7 +201,12 @@ async fn corner(
 ) -> Result<Option<(i32, i32)>, Fault> {
     for (x, y) in points {
         let args = Args::new().int(x).int(y).unsigned(SCREEN);
-        let Ok(answer) = link.call(path, COMPONENT, "GetAccessibleAtPoint", args).await else { continue };
+        let answer = match link.call(path, COMPONENT, "GetAccessibleAtPoint", args).await {
+            Ok(answer) => answer,
+            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
+            // It has nothing there.
+            Err(_) => continue,
+        };
         let cell = link.named(path, reference(&mut answer.body())?);
         if cell.is_empty() || cell.ends_with("/null") || cell == path {
             continue;

@@ -115,10 +115,9 @@ impl LinuxDevice {
         let objects = &last.picture.objects;
         // What was not read cannot be seen: toolkits also answer with what lies hidden there.
         let Some(there) = objects.iter().position(|o| o.path == path) else { return Ok(Hit::Target) };
-        let target = &objects[at];
-        let labels = |o: &Object| o.labelled_by.contains(&path) || o.name == objects[there].name;
         let inside = chain(&last.picture, there).contains(&at);
-        if inside || above.contains(&there) || !objects[there].shown || labels(target) {
+        if inside || above.contains(&there) || !objects[there].shown || labels(&objects[there], &objects[at])
+        {
             return Ok(Hit::Target);
         }
         let object = &objects[there];
@@ -250,6 +249,14 @@ pub(super) fn above_it(picture: &Picture, at: usize) -> Vec<usize> {
     out
 }
 
+/// Whether an object that lies where another one is only says what that one is called. What can have the focus, or is of the
+/// same kind, is another one with the same name.
+fn labels(object: &Object, target: &Object) -> bool {
+    let named = !object.name.is_empty() && object.name == target.name;
+    target.labelled_by.contains(&object.path)
+        || (named && object.role != target.role && !object.is(states::FOCUSABLE))
+}
+
 /// Whether an object is shown in a pop-up of its own, or is there for one.
 fn is_popup(picture: &Picture, at: usize) -> bool {
     let object = &picture.objects[at];
@@ -277,7 +284,8 @@ fn words(picture: &Picture, at: usize) -> String {
         if !object.name.trim().is_empty() && object.shown {
             return format!("{} {}", roles::tag(object.role), quote(&object.name));
         }
-        next.extend(object.children.iter().rev());
+        // What is not shown has no name here, and may stand in itself.
+        next.extend(object.children.iter().rev().filter(|&&child| picture.objects[child].shown));
     }
     format!("{} without a name", roles::tag(picture.objects[at].role))
 }
@@ -349,6 +357,39 @@ mod tests {
         assert_eq!(words(&picture, 6), "push button without a name");
         picture.objects[3].name = "Group".to_owned();
         assert_eq!(words(&picture, 2), "filler \"Group\"");
+    }
+
+    #[test]
+    fn another_element_with_the_same_name_is_another_one() {
+        let object = |path: &str, role, name: &str| Object {
+            path: path.to_owned(),
+            role,
+            name: name.to_owned(),
+            ..Object::default()
+        };
+        let target = object("/1", role::PUSH_BUTTON, "Delete");
+        let label = object("/2", role::LABEL, "Delete");
+        assert!(labels(&label, &target));
+        assert!(!labels(&object("/3", role::PUSH_BUTTON, "Delete"), &target), "a twin");
+        let link = Object { states: states::FOCUSABLE, ..object("/4", role::LINK, "Delete") };
+        assert!(!labels(&link, &target), "what somebody can act on");
+        assert!(!labels(&object("/5", role::FILLER, ""), &object("/6", role::PUSH_BUTTON, "")), "no name");
+        let other = object("/7", role::LABEL, "Name:");
+        let field = Object { labelled_by: vec!["/7".to_owned()], ..object("/8", role::ENTRY, "") };
+        assert!(labels(&other, &field) && !labels(&other, &target));
+    }
+
+    #[test]
+    fn what_is_hidden_in_itself_is_named_all_the_same() {
+        let object = |children: &[usize], shown| Object {
+            role: role::FILLER,
+            children: children.to_vec(),
+            shown,
+            ..Object::default()
+        };
+        let objects = vec![object(&[1], true), object(&[2], true), object(&[3], false), object(&[2], false)];
+        let picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        assert_eq!(words(&picture, 1), "filler without a name");
     }
 
     #[test]

@@ -111,7 +111,7 @@ impl Ask {
                 Said::Interfaces(interfaces)
             }
             Self::Count => Said::Count(whole(c.variant_number()?)),
-            Self::Children => Said::Children(c.items(8, |c| reference(c)).unwrap_or_default()),
+            Self::Children => Said::Children(c.items(8, |c| reference(c))?),
             Self::Plugged => {
                 Said::Plugged(reference(&mut c).ok().filter(|(_, path)| !path.ends_with("/null")))
             }
@@ -267,13 +267,16 @@ impl Questions {
         self.keep(answers, picture)
     }
 
-    /// The same; what the app signalled before it answered has been heard then.
+    /// The same once more of what has answered before; what the app signalled before it answers has been heard then.
+    /// What answers with an error now is not what it was: it is told with what is not there any more.
     ///
     /// # Errors
     /// As [`Questions::ask`].
     pub(crate) async fn ask_in_order(self, link: &Link, picture: &mut Picture) -> Result<Answers, Fault> {
         let answers = link.calls_in_order(&self.calls(picture)).await?;
-        self.read(link, answers, picture)
+        let mut answers = self.read(link, answers, picture)?;
+        answers.vanished.append(&mut answers.unanswered);
+        Ok(answers)
     }
 
     fn read(
@@ -340,7 +343,16 @@ impl Questions {
                 Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
                 Err(Fault::Vanished) => out.vanished.push(at),
                 // What one object does not know is left as it was.
-                Err(e) => tracing::trace!("{ask:?} of {}: {e}", object.path),
+                Err(e) => {
+                    tracing::trace!("{ask:?} of {}: {e}", object.path);
+                    // That it knows no such question is an answer. Of what answers with an error nobody knows what it shows.
+                    let unread = matches!(e, Fault::Refused(_) | Fault::Corrupt(_));
+                    picture.truncated |= unread && matches!(ask, Ask::States | Ask::Children);
+                    // These are asked of what may have no such thing.
+                    if !matches!(ask, Ask::Plugged | Ask::Actions) {
+                        out.unanswered.push(at);
+                    }
+                }
             }
         }
         Ok(out)
@@ -355,6 +367,8 @@ pub(crate) struct Answers {
     /// What stands in what may be a socket; in others the first child.
     pub(crate) plugged: Vec<(usize, (String, String))>,
     pub(crate) vanished: Vec<usize>,
+    /// What answered a question with an error.
+    unanswered: Vec<usize>,
 }
 
 /// An object as the cache of an app describes it, and where it stands.

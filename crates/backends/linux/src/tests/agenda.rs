@@ -1,7 +1,7 @@
 //! What is asked in a second reading: all at once what the first one asked, and what is new by itself. On an app of ours,
 //! which wrote down what it was asked.
 
-use super::speaker::{Asked, FIRST, SECOND, Speaker};
+use super::speaker::{Asked, FIRST, SECOND, Speaker, WINDOW};
 use crate::device::LinuxDevice;
 use std::sync::Arc;
 use stickpin_kernel::device::{CaptureRequest, Captured, Device};
@@ -38,6 +38,24 @@ async fn what_was_asked_is_asked_again_all_at_once_and_answered_anew() {
     let first_of_second = second.iter().position(|(path, ..)| path == SECOND).unwrap();
     assert!(last_of_first < first_of_second, "{second:?}");
     assert_eq!(in_any_order(second), in_any_order(first), "not one question more or less");
+}
+
+/// An app that has something, and cannot say what, has not become one that has nothing.
+#[tokio::test]
+async fn what_an_app_cannot_say_is_not_taken_for_nothing() {
+    for garbled in [false, true] {
+        for (path, what) in [(WINDOW, "GetChildren"), (FIRST, "GetState")] {
+            let app = Speaker::start();
+            let (mut device, _) = app.device().await;
+            assert!(!read(&mut device).await.truncated());
+            app.becomes(|now| match garbled {
+                true => now.garbles = vec![(path, what)],
+                false => now.refuses = vec![(path, what)],
+            });
+            let tree = read(&mut device).await;
+            assert!(!has(&tree, "Save") && tree.truncated(), "{what} of {path}, garbled: {garbled}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use super::speaker::{Asked, FIRST, SECOND, Speaker};
 use crate::bus::Toolkit;
 use crate::device::LinuxDevice;
 use std::time::Duration;
+use stickpin_kernel::ErrorCode;
 use stickpin_kernel::device::{Action, AimOptions, CancellationToken, CaptureRequest, Captured, Device, Hit};
 use stickpin_tree::Handle;
 
@@ -131,6 +132,21 @@ async fn what_was_looked_at_a_while_ago_is_looked_at_again() {
 }
 
 #[tokio::test]
+async fn what_answers_with_an_error_is_not_taken_for_what_it_was() {
+    for what in ["Name", "GetState", "GetRole"] {
+        let app = Speaker::start();
+        let (mut device, _, [save, _]) = read(&app).await;
+        let before = device.locate(save, &[]).await.unwrap().expect("it is there").tree;
+        app.becomes(|now| {
+            now.name = "Delete".to_owned();
+            now.refuses = vec![(FIRST, what)];
+        });
+        let after = device.locate(save, &[]).await.unwrap();
+        assert!(after.is_none_or(|after| !std::sync::Arc::ptr_eq(&before, &after.tree)), "{what}");
+    }
+}
+
+#[tokio::test]
 async fn an_act_of_another_command_does_not_begin_with_what_this_one_looked_at() {
     let app = Speaker::start();
     let (mut device, _, [save, _]) = read(&app).await;
@@ -139,6 +155,15 @@ async fn an_act_of_another_command_does_not_begin_with_what_this_one_looked_at()
     app.becomes(|now| now.name = "Delete".to_owned());
     device.act_begins();
     assert_eq!(name(&mut device, save).await, "Delete");
+}
+
+#[tokio::test]
+async fn what_cannot_be_pressed_to_get_the_focus_gets_no_keys() {
+    let app = Speaker::start();
+    let (mut device, _, [save, _]) = read(&app).await;
+    app.becomes(|now| now.nowhere = usize::MAX);
+    let error = device.focus(save).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::ElementOffscreen, "{error}");
 }
 
 /// A window that has just opened, on a machine that is busy: nothing is signalled meanwhile.

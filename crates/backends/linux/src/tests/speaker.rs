@@ -25,6 +25,10 @@ pub(crate) struct Now {
     pub(crate) twin: Option<bool>,
     /// How often the first button says that it is nowhere before it says where.
     pub(crate) nowhere: usize,
+    /// What it answers with an error: objects and questions.
+    pub(crate) refuses: Vec<(&'static str, &'static str)>,
+    /// What it answers with what is no answer to that.
+    pub(crate) garbles: Vec<(&'static str, &'static str)>,
     pub(crate) asked: Vec<Asked>,
 }
 
@@ -38,7 +42,7 @@ pub(crate) struct Speaker {
 
 pub(crate) const FIRST: &str = "/first";
 pub(crate) const SECOND: &str = "/second";
-const WINDOW: &str = "/window";
+pub(crate) const WINDOW: &str = "/window";
 const TWIN: &str = "/twin";
 
 impl Speaker {
@@ -150,7 +154,12 @@ fn reply(call: &Message, now: &mut Now) -> Message {
         _ => "Window",
     };
     let object = |path: &&str| (":1.2".to_owned(), zbus::ObjectPath::try_from(*path).unwrap().into_owned());
+    let meant = |all: &[(&str, &str)]| all.contains(&(path.as_str(), what.as_str()));
     let built = match what.as_str() {
+        _ if meant(&now.refuses) => {
+            Message::error(&header, "org.freedesktop.DBus.Error.Failed").build(&"not now")
+        }
+        _ if meant(&now.garbles) => say.build(&7_u32),
         "Name" => say.build(&Variant::from(name)),
         "Description" => say.build(&Variant::from("")),
         "ChildCount" => say.build(&Variant::from(children.len() as i32)),
