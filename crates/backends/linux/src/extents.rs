@@ -18,8 +18,9 @@ pub(crate) fn window_of<'a>(
     let of_process = |w: &&Window| pid.is_none() || w.pid == pid;
     let mut own: Vec<&Window> = windows.iter().filter(|w| !w.popup).filter(of_process).collect();
     if own.is_empty() {
-        // The process on the bus may be a proxy of a sandbox: then the title has to do.
+        // The process on the bus may be a proxy of a sandbox: then the title has to do, unless another window has it, too.
         own = windows.iter().filter(|w| !w.popup && !title.is_empty() && w.title == title).collect();
+        own = if own.len() == 1 { own } else { Vec::new() };
     }
     let titled: Vec<&Window> = own.iter().copied().filter(|w| w.title == title).collect();
     let candidates = if titled.is_empty() { own } else { titled };
@@ -129,6 +130,7 @@ pub(crate) mod tests {
         assert_eq!(id(&all, Some(7), "Saved", Some((500.0, 400.0))), Some(2));
         assert_eq!(id(&all, Some(9), "Other", None), Some(4), "a proxy's process");
         assert_eq!(id(&all, Some(9), "Nobody", None), None);
+        assert_eq!(id(&all, Some(9), "Notes", Some((300.0, 200.0))), None, "which of the two is whose?");
         all[1].active = true;
         assert_eq!(id(&all, Some(7), "Notes", None), Some(2));
     }

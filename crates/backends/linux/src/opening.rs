@@ -79,9 +79,12 @@ pub(crate) fn unsaid(ended: Result<()>) {
     }
 }
 
-/// Whether a process is another one or was started by it, directly or not.
-pub(crate) fn is_below(pid: u32, ancestor: u32) -> bool {
-    is_below_in(pid, ancestor, |pid| stat(pid).map(|(parent, _)| parent))
+/// Whether a process is the leader of a group, was started by it, directly or not, or is in its group, as what it started
+/// is after it has ended.
+pub(crate) fn is_of(pid: u32, leader: u32) -> bool {
+    let group = || rustix::process::getpgid(rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)).ok();
+    is_below_in(pid, leader, |pid| stat(pid).map(|(parent, _)| parent))
+        || group().is_some_and(|group| u32::try_from(group.as_raw_nonzero().get()) == Ok(leader))
 }
 
 fn is_below_in(mut pid: u32, ancestor: u32, parent: impl Fn(u32) -> Option<u32>) -> bool {
@@ -127,9 +130,32 @@ mod tests {
     #[test]
     fn this_process_is_below_its_parent_and_has_worked() {
         let (own, parent) = (std::process::id(), std::os::unix::process::parent_id());
-        assert!(is_below(own, parent) && is_below(own, own) && !is_below(parent, own));
+        assert!(is_of(own, parent) && is_of(own, own) && !is_of(parent, own));
         let all = Processes::now();
         assert!(all.0.contains_key(&own) && all.worked(parent) >= all.worked(own));
+    }
+
+    /// A shell that starts something and ends: that is nobody's child any more.
+    #[tokio::test]
+    async fn what_a_process_left_behind_is_of_it() {
+        use std::os::unix::process::CommandExt;
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "sleep 60 & echo $!"]).process_group(0).stdout(std::process::Stdio::piped());
+        let mut shell = shell.spawn().unwrap();
+        let (leader, mut said) = (shell.id(), shell.stdout.take().unwrap());
+        assert!(shell.wait().unwrap().success());
+        let mut pid = Vec::new();
+        while pid.last() != Some(&b'\n') {
+            let mut byte = [0];
+            std::io::Read::read_exact(&mut said, &mut byte).unwrap();
+            pid.push(byte[0]);
+        }
+        let pid: u32 = String::from_utf8(pid).unwrap().trim().parse().unwrap();
+        let below = is_below_in(pid, leader, |pid| stat(pid).map(|(parent, _)| parent));
+        let found = (below, is_of(pid, leader), is_of(std::process::id(), leader));
+        let raw = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+        rustix::process::kill_process(raw, rustix::process::Signal::KILL).unwrap();
+        assert_eq!(found, (false, true, false));
     }
 
     #[tokio::test]

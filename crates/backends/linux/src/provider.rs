@@ -5,7 +5,7 @@ use crate::bus::{Addresses, Desktop, Fault, Link, Listener, Running};
 use crate::desktop::{self, Desk};
 use crate::device::{LinuxDevice, lost};
 use crate::events::Heard;
-use crate::opening::{Opening, Processes, is_below, unsaid};
+use crate::opening::{Opening, Processes, is_of, unsaid};
 use crate::private::Private;
 use crate::screen::Screen;
 use async_trait::async_trait;
@@ -162,6 +162,7 @@ impl LinuxProvider {
             }
         };
         let Reached { desktop, link, app, child } = reached;
+        let screen = screen.of_process(app.pid);
         let label = if app.title.is_empty() { name.to_owned() } else { app.title.clone() };
         let mut device = LinuxDevice::new(desktop, link, heard, screen, label, &request.what);
         device.info.pid = app.pid;
@@ -279,20 +280,17 @@ impl LinuxProvider {
         })?;
         let started = Instant::now();
         let own = child.id();
-        let is_own = |app: &Running| app.pid.zip(own).is_some_and(|(pid, own)| is_below(pid, own));
+        let is_own = |app: &Running| app.pid.zip(own).is_some_and(|(pid, own)| is_of(pid, own));
         // One that shows nothing is given up when it does nothing either.
         let (mut worked, mut worked_at, mut looked_at) = (0, started, started);
         loop {
+            // First: what one that has ended handed over to has not been asked before that.
+            let ended = child.try_wait().map_err(|e| lost(&e.to_string()))?;
+            let handed_over = ended.is_some_and(|status| status.success());
             let running = desktop.running(until).await.map_err(no_registry)?;
-            let ours = |app: &&Running| {
-                app.windows.is_some_and(|count| count > 0)
-                    && (is_own(app) || !before.iter().any(|known| known.bus == app.bus))
-            };
-            let own_app = running.iter().find(|app| is_own(app) && ours(app));
-            if let Some(app) = own_app.or_else(|| running.iter().find(ours)) {
+            if let Some(app) = found(&running, &before, is_own, screen.is_own(), handed_over) {
                 return Ok((app.clone(), child));
             }
-            let ended = child.try_wait().map_err(|e| lost(&e.to_string()))?;
             // One that hands over to a process that runs already ends well and at once.
             if let Some(status) = ended.filter(|status| !status.success()) {
                 return Err(lost(&format!(
@@ -351,6 +349,26 @@ impl LinuxProvider {
             .hint("stickpin devices lists what runs; without --attach it is started")),
         }
     }
+}
+
+/// The app among those that run with a window that is the one that was started. One that is not of its process is, where
+/// nobody else starts any (`alone`), and where that process `handed_over`: then as the only one that came.
+fn found<'a>(
+    running: &'a [Running],
+    before: &[Running],
+    is_own: impl Fn(&Running) -> bool,
+    alone: bool,
+    handed_over: bool,
+) -> Option<&'a Running> {
+    let shows = |app: &&Running| app.windows.is_some_and(|count| count > 0);
+    let came = |app: &&Running| !before.iter().any(|known| known.bus == app.bus);
+    let own = running.iter().filter(shows).find(|app| is_own(app));
+    let mut others = running.iter().filter(shows).filter(came);
+    own.or_else(|| match (others.next(), others.next()) {
+        (Some(app), _) if alone => Some(app),
+        (Some(app), None) if handed_over => Some(app),
+        _ => None,
+    })
 }
 
 /// The name in `linux:NAME`.
@@ -426,5 +444,34 @@ impl Provider for LinuxProvider {
             tokio::task::spawn_blocking(move || (stickpin_programs::sweep(&state_dir), state_dir)).await;
         let (swept, state_dir) = swept.map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
         swept.map_err(|e| stickpin_kernel::io_error("sweep", &state_dir, &e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn app(bus: &str, pid: u32, windows: Option<i32>) -> Running {
+        Running { bus: bus.to_owned(), title: "Notes".to_owned(), pid: Some(pid), windows }
+    }
+
+    #[test]
+    fn another_app_that_comes_at_the_same_time_is_not_the_one_that_was_started() {
+        let before = [app(":1.1", 1, Some(1))];
+        let (stranger, second) = (app(":1.2", 2, Some(1)), app(":1.3", 3, Some(1)));
+        let (ours, starting) = (app(":1.7", 7, Some(1)), app(":1.7", 7, Some(0)));
+        let found = |came: &[&Running], alone, handed_over| {
+            let running: Vec<Running> = before.iter().chain(came.iter().copied()).cloned().collect();
+            let is_own = |app: &Running| app.pid == Some(7);
+            super::found(&running, &before, is_own, alone, handed_over).map(|app| app.bus.clone())
+        };
+        let is = |bus: &str| Some(bus.to_owned());
+        assert_eq!(found(&[&stranger, &ours], false, false), is(":1.7"));
+        assert_eq!(found(&[&stranger], false, false), None, "ours may still come");
+        assert_eq!(found(&[&stranger, &starting], false, false), None, "it has no window yet");
+        assert_eq!(found(&[&stranger], false, true), is(":1.2"), "ours has handed over to it");
+        assert_eq!(found(&[&stranger, &second], false, true), None, "to which of them nobody knows");
+        assert_eq!(found(&[&stranger], true, false), is(":1.2"), "nobody else starts any there");
+        assert_eq!(found(&[], true, true), None, "what was there before is not it");
     }
 }

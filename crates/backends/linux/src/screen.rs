@@ -72,6 +72,12 @@ impl Screen {
         Self { x11: Arc::default(), address: None, nameless: true, ..self.beside() }
     }
 
+    /// The same for its only app. One whose process is not known gets neither pointer nor keys where there are windows of
+    /// others.
+    pub(crate) fn of_process(self, pid: Option<u32>) -> Self {
+        if pid.is_some() || self.own { self } else { self.beside_nameless() }
+    }
+
     /// The display of the session's own.
     pub(crate) fn private(&self) -> Option<&Private> {
         self.private.as_ref()
@@ -209,7 +215,8 @@ mod tests {
 
     #[tokio::test]
     async fn an_app_of_which_no_window_is_known_gets_no_input() {
-        let mut nameless = Screen::shared(Some(":4095"), false).beside_nameless();
+        assert!(Screen::shared(Some(":4095"), false).of_process(Some(7)).has_pointer());
+        let mut nameless = Screen::shared(Some(":4095"), false).of_process(None);
         assert!(!nameless.has_pointer() && nameless.x11_if_any().await.unwrap().is_none());
         let error = nameless.x11("type keys").await.unwrap_err();
         assert_eq!(error.code, ErrorCode::Unsupported);
