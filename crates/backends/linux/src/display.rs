@@ -43,6 +43,9 @@ use x11rb::rust_connection::{DefaultStream, RustConnection};
 /// How long a display may take for one job.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How much later than its window manager a display is given up that says nothing: that one it names itself.
+const LATE: Duration = Duration::from_secs(1);
+
 /// Which display, and how to get in.
 #[derive(Debug, Clone)]
 pub(crate) struct Address {
@@ -127,10 +130,11 @@ fn wake(fd: &OwnedFd) {
 }
 
 impl X11 {
-    /// Connects, and returns when a window manager is there; for that of a display of our own it waits until `until`.
+    /// Connects, and returns when a window manager is there; for that of a display of our own it waits until `until`, and
+    /// for a server that says nothing at all a little longer.
     ///
     /// # Errors
-    /// `DEVICE_NOT_FOUND` when there is no such display.
+    /// `DEVICE_NOT_FOUND` when there is no such display, or it does not answer.
     pub(crate) async fn connect(address: Address, until: tokio::time::Instant) -> Result<Self> {
         let internal =
             |e: &dyn fmt::Display| Error::new(ErrorCode::Internal, format!("the display's thread: {e}"));
@@ -139,7 +143,7 @@ impl X11 {
         let wake = Arc::new(fd);
         let (jobs, todo) = mpsc::channel::<Job>();
         let (ready, connected) = oneshot::channel();
-        let woken = Arc::clone(&wake);
+        let (woken, name) = (Arc::clone(&wake), address.name.clone());
         let thread = move || {
             // Nobody waits for it any more if the other end is gone.
             let _ = match Display::connect(&address, until.into_std()) {
@@ -148,7 +152,10 @@ impl X11 {
             };
         };
         std::thread::Builder::new().name("x11".to_owned()).spawn(thread).map_err(|e| internal(&e))?;
-        connected.await.map_err(|e| internal(&e))??;
+        match tokio::time::timeout_at(until + LATE, connected).await {
+            Ok(connected) => connected.map_err(|e| internal(&e))??,
+            Err(_) => return Err(unusable(&name, &"it does not answer")),
+        }
         Ok(Self { jobs: Some(jobs), wake })
     }
 
@@ -204,10 +211,7 @@ pub(crate) struct Display {
 
 impl Display {
     fn connect(address: &Address, until: Instant) -> Result<Self> {
-        let failed = |e: &dyn fmt::Display| {
-            Error::new(ErrorCode::DeviceNotFound, format!("the display {} cannot be used: {e}", address.name))
-                .hint("stickpin doctor; a private display needs none")
-        };
+        let failed = |e: &dyn fmt::Display| unusable(&address.name, e);
         let (conn, screen) = open(address).map_err(|e| failed(&e))?;
         let screen = &conn.setup().roots[screen];
         let (root, size) = (screen.root, (screen.width_in_pixels, screen.height_in_pixels));
@@ -356,6 +360,11 @@ impl Display {
     }
 }
 
+fn unusable(name: &str, why: &dyn fmt::Display) -> Error {
+    Error::new(ErrorCode::DeviceNotFound, format!("the display {name} cannot be used: {why}"))
+        .hint("stickpin doctor; a private display needs none")
+}
+
 /// Connects to the server.
 fn open(address: &Address) -> Result<(RustConnection, usize), ConnectError> {
     let Some(Cookie(secret)) = &address.cookie else { return RustConnection::connect(Some(&address.name)) };
@@ -381,6 +390,19 @@ mod tests {
     use crate::tests::{connect, desktop};
     use x11rb::protocol::xproto::{AtomEnum, PropMode};
     use x11rb::wrapper::ConnectionExt as _;
+
+    #[tokio::test]
+    async fn a_server_that_says_nothing_is_given_up() {
+        let hangs = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        // The number of a display is that of its port, counted from 6000.
+        let name = format!("127.0.0.1:{}", hangs.local_addr().unwrap().port() - 6000);
+        let address = Address { name, cookie: None, shared: true };
+        let connected = X11::connect(address, tokio::time::Instant::now());
+        let connected = tokio::time::timeout(Duration::from_secs(30), connected).await;
+        let error = connected.expect("it comes back").unwrap_err();
+        assert_eq!(error.code, ErrorCode::DeviceNotFound);
+        assert!(error.message.contains("does not answer"), "{error}");
+    }
 
     #[tokio::test]
     async fn what_comes_along_with_an_answer_is_not_waited_for() {

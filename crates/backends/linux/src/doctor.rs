@@ -96,7 +96,10 @@ fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
             "what stickpin starts has it on; Qt apps and browsers that run already may say nothing: \
              gsettings set org.gnome.desktop.interface toolkit-accessibility true, and start them again"
         }
-        _ => "nothing switches it off",
+        Some(true) => "nothing switches it off",
+        None => {
+            "nothing switches it off here; whether toolkits are told that somebody listens, the session bus does not say"
+        }
     };
     check(name, true, found, "")
 }
@@ -168,6 +171,8 @@ mod tests {
         assert!(toolkits(&on, Some(true)).ok);
         let waits = toolkits(&on, Some(false));
         assert!(waits.ok && waits.found.contains("gsettings set"), "{waits:?}");
+        let unknown = toolkits(&on, None);
+        assert!(unknown.ok && unknown.found.contains("does not say"), "{unknown:?}");
     }
 
     #[tokio::test]

@@ -11,6 +11,12 @@ use tokio::sync::watch;
 /// Notices that are kept until they are asked for; the oldest go first.
 const MAX_NOTICES: usize = 64;
 
+/// Characters of what an app signals that are kept.
+const MAX_TEXT: usize = 2_000;
+
+/// Who says that a name has left the bus.
+const BUS: &str = "org.freedesktop.DBus";
+
 /// What is known of an app from its events.
 #[derive(Debug)]
 pub(crate) struct Heard {
@@ -73,7 +79,9 @@ impl Heard {
 impl State {
     /// Takes in one signal; whether it meant anything.
     fn take(&mut self, message: &Message) -> bool {
-        if message.member() == "NameOwnerChanged" {
+        let sender = message.sender();
+        // An app may call a signal of its own so: it says nothing of others.
+        if sender == BUS && message.member() == "NameOwnerChanged" {
             let mut c = message.body();
             let (name, _old, new) = (c.text(), c.text(), c.text());
             let left = name.as_ref().is_ok_and(|name| *name == self.app) && new.is_ok_and(str::is_empty);
@@ -84,13 +92,12 @@ impl State {
             }
             return left || guest;
         }
-        let sender = message.sender();
         if sender != self.app && !self.guests.contains(&sender) {
             return false;
         }
         let (interface, member) = (message.interface(), message.member());
         let Some(event) = interface.strip_prefix("org.a11y.atspi.") else { return false };
-        let detail = message.body().text().unwrap_or("").to_owned();
+        let detail = kept(message.body().text().unwrap_or(""));
         match (event, member.as_str()) {
             // A cache that learns of an object says nothing that the app shows.
             ("Cache", _) => return false,
@@ -127,6 +134,11 @@ fn window(message: &Message) -> String {
     if title.is_empty() { "a window".to_owned() } else { format!("window {}", stickpin_tree::quote(&title)) }
 }
 
+/// A text without its end, where it is long.
+fn kept(text: &str) -> String {
+    text.chars().take(MAX_TEXT).collect()
+}
+
 /// The text that an event carries (`siiv…`).
 fn any_text(message: &Message) -> String {
     let mut c = message.body();
@@ -134,9 +146,51 @@ fn any_text(message: &Message) -> String {
         c.text()?;
         c.int()?;
         c.int()?;
-        Ok(c.variant_text()?.trim().to_owned())
+        Ok(kept(c.variant_text()?.trim()))
     };
     let mut read = read;
     // An event of another shape carries no text.
     read().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::peer::SENDER;
+
+    fn heard() -> Heard {
+        let heard = Heard::new();
+        heard.state().app = SENDER.to_owned();
+        heard
+    }
+
+    /// The signal that a name has left the bus, as somebody says it.
+    fn left(sender: &str, interface: &str, name: &str) -> Message {
+        let signal = zbus::Message::signal("/org/freedesktop/DBus", interface, "NameOwnerChanged");
+        Message::new(signal.sender(sender).build(&(name, name, "")).unwrap())
+    }
+
+    #[test]
+    fn who_has_left_says_the_bus_and_no_app() {
+        let heard = heard();
+        heard.hear(&left(":1.9", "org.a11y.atspi.Event.Object", SENDER));
+        heard.hear(&left(":1.9", BUS, SENDER));
+        heard.hear(&left(BUS, BUS, ":1.9"));
+        assert!(!heard.state().gone);
+        heard.hear(&left(BUS, BUS, SENDER));
+        assert!(heard.state().gone);
+    }
+
+    #[test]
+    fn of_a_long_text_the_beginning_is_kept() {
+        let heard = heard();
+        let long = "ä".repeat(MAX_TEXT + 1);
+        let body = (long.as_str(), 0_i32, 0_i32, zbus::Variant::from(long.as_str()));
+        let signal = zbus::Message::signal("/a", "org.a11y.atspi.Event.Object", "Announcement");
+        heard.hear(&Message::new(signal.sender(SENDER).build(&body).unwrap()));
+        let mut state = heard.state();
+        let Some(Notice::Announced { text }) = state.notices.pop_front() else { panic!("it was announced") };
+        assert_eq!(text.chars().count(), MAX_TEXT);
+        assert_eq!(state.last.chars().filter(|c| *c == 'ä').count(), MAX_TEXT);
+    }
 }

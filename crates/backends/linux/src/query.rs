@@ -55,6 +55,24 @@ async fn windows(link: &Link) -> std::result::Result<Picture, Fault> {
     }
 }
 
+/// What was read of an object, and the attributes that the app gave it: those are words of the app, and take the place of
+/// nothing else.
+fn facts(object: &Object) -> Value {
+    let mut out = json!({
+        "role": roles::tag(object.role),
+        "path": object.path,
+        "name": object.name,
+        "description": object.description,
+        "states": format!("{:#x}", object.states),
+    });
+    for (key, value) in &object.attributes {
+        if out.get(key).is_none() {
+            out[key] = json!(value);
+        }
+    }
+    out
+}
+
 impl LinuxDevice {
     /// The title of the app, asked of its windows alone; none where they do not tell which of them is active.
     ///
@@ -88,16 +106,7 @@ impl LinuxDevice {
         self.look(&[]).await?;
         let Some(last) = &self.last else { return Err(gone()) };
         let object = last.picture.objects.iter().find(|object| *object.path == *path).ok_or_else(gone)?;
-        let mut out = json!({
-            "role": roles::tag(object.role),
-            "path": object.path,
-            "name": object.name,
-            "description": object.description,
-            "states": format!("{:#x}", object.states),
-        });
-        for (key, value) in &object.attributes {
-            out[key] = json!(value);
-        }
+        let mut out = facts(object);
         let field = object.has(Interfaces::TEXT) && is_field(object.role) && object.role != role::PASSWORD;
         // A capture asks text that nobody acts on for none.
         if self.link.toolkit == Toolkit::Gecko && object.description.is_empty() {
@@ -231,5 +240,23 @@ impl LinuxDevice {
             from = to;
         }
         Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attribute_takes_the_place_of_nothing_that_was_read() {
+        let given = [("role", "link"), ("name", "Cancel"), ("tag", "b"), ("tag", "i")];
+        let object = Object {
+            role: role::PUSH_BUTTON,
+            name: "Delete".to_owned(),
+            attributes: given.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec(),
+            ..Object::default()
+        };
+        let facts = facts(&object);
+        assert_eq!([&facts["role"], &facts["name"], &facts["tag"]], ["push button", "Delete", "b"]);
     }
 }

@@ -42,7 +42,10 @@ impl LinuxDevice {
                 if self.heard.state().changes == changes {
                     return Ok(Settled { settled: true, still: Vec::new() });
                 }
-                continue;
+                // One that signals whenever it is asked is never at rest.
+                if now < end && !cancel.is_cancelled() {
+                    continue;
+                }
             }
             if now >= end || cancel.is_cancelled() {
                 let still = vec![self.heard.state().last.clone()];
@@ -84,5 +87,29 @@ impl LinuxDevice {
             () = cancel.cancelled() => {}
         }
         self.alive().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::Desktop;
+    use crate::events::Heard;
+    use crate::screen::Screen;
+    use crate::tests::peer::App;
+    use std::sync::Arc;
+
+    #[tokio::test]
+    async fn one_that_signals_whenever_it_is_asked_is_not_waited_for_longer_than_it_may_take() {
+        let (app, heard) = (App::start(), Arc::new(Heard::new()));
+        let (link, bus) = (app.link(&heard).await, Desktop::over(app.connect(Box::new(|_| {})).await));
+        let screen = Screen::shared(None, false);
+        let mut device = LinuxDevice::new(bus, link, heard, screen, "app".to_owned(), "linux:app");
+        app.signals_always();
+        let request = SettleRequest { quiet: Duration::ZERO, cap: Duration::from_millis(50) };
+        let cancel = CancellationToken::new();
+        let settled = timeout(Duration::from_secs(30), device.until_quiet(request, &cancel)).await;
+        let settled = settled.expect("it comes back").unwrap();
+        assert!(!settled.settled && settled.still[0].contains("focused"), "{settled:?}");
     }
 }

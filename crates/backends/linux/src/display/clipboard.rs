@@ -57,6 +57,9 @@ pub(super) fn own_window(conn: &RustConnection, root: WindowId, atoms: &Atoms) -
 
 impl Display {
     /// The text on the clipboard; empty when there is none.
+    ///
+    /// # Errors
+    /// When whoever has it does not hand it over, or it is too long.
     pub(crate) fn read_clipboard(&mut self) -> Result<String, Fault> {
         let clipboard = self.atoms.CLIPBOARD;
         let owner = self.conn.get_selection_owner(clipboard)?.reply()?.owner;
@@ -81,7 +84,8 @@ impl Display {
         self.clipboard.answer = None;
         self.conn.convert_selection(own, self.atoms.CLIPBOARD, target, place, x11rb::CURRENT_TIME)?;
         let answer = self.until(Instant::now() + PATIENCE, |d| Ok(d.clipboard.answer.take()))?;
-        let Some(Some(place)) = answer else { return Ok(None) };
+        let silent = || Fault::Refused("the clipboard: its owner does not hand its text over".into());
+        let Some(place) = answer.ok_or_else(silent)? else { return Ok(None) };
         self.clipboard.part = false;
         let (kind, mut bytes) = self.take(place)?;
         if kind != self.atoms.INCR {
@@ -113,7 +117,17 @@ impl Display {
     }
 
     /// Puts a text onto the clipboard. It is there while the session lives.
+    ///
+    /// # Errors
+    /// When it is longer than can be given out, or somebody else keeps the clipboard.
     pub(crate) fn write_clipboard(&mut self, text: String) -> Result<(), Fault> {
+        let most = self.most();
+        if text.len() > most {
+            return Err(Fault::Refused(format!(
+                "the clipboard: the text has {} bytes, and at most {most} can be given out",
+                text.len()
+            )));
+        }
         let clipboard = self.atoms.CLIPBOARD;
         self.conn.set_selection_owner(self.own, clipboard, x11rb::CURRENT_TIME)?;
         let owner = self.conn.get_selection_owner(clipboard)?.reply()?.owner;
@@ -122,6 +136,11 @@ impl Display {
         }
         self.clipboard.ours = Some(text);
         Ok(())
+    }
+
+    /// Bytes of a text that fits into one request: more would have to be given in parts.
+    fn most(&self) -> usize {
+        self.conn.maximum_request_bytes().saturating_sub(64)
     }
 
     /// Gives our text to who asks for it.
@@ -138,10 +157,7 @@ impl Display {
                 self.conn.change_property32(PropMode::REPLACE, to, place, AtomEnum::ATOM, &targets)?;
                 true
             }
-            // What does not fit into one request would have to go in parts: whoever wants so much gets nothing.
-            Some(text)
-                if texts.contains(&asked.target) && text.len() < self.conn.maximum_request_bytes() - 64 =>
-            {
+            Some(text) if texts.contains(&asked.target) => {
                 let kind = if asked.target == a.TEXT { a.UTF8_STRING } else { asked.target };
                 self.conn.change_property8(PropMode::REPLACE, to, place, kind, text.as_bytes())?;
                 true

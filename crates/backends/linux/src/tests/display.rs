@@ -303,6 +303,19 @@ async fn what_one_puts_on_the_clipboard_the_other_reads() {
 }
 
 #[tokio::test]
+async fn a_clipboard_that_is_not_handed_over_is_not_empty() {
+    let Some(stage) = Stage::new().await else { return };
+    stage.window.take_clipboard();
+    let error = stage.x11.run(|d| d.read_clipboard()).await.unwrap_err();
+    assert!(error.message.contains("does not hand"), "{error}");
+    // Nor is a text put there that nobody could be given.
+    let long = "x".repeat(64 << 20);
+    let error = stage.x11.run(|d| d.write_clipboard(long)).await.unwrap_err();
+    assert!(error.message.contains("at most"), "{error}");
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn on_a_shared_display_the_pointer_is_our_own() {
     let Some(stage) = Stage::new().await else { return };
     stage.x11.run(|d| d.move_to(5.0, 6.0)).await.unwrap();

@@ -3,7 +3,7 @@
 use crate::bus::{Args, Call, Fault, Link, Listener, Message, Wire};
 use crate::events::Heard;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
@@ -163,6 +163,8 @@ struct State {
     held: watch::Sender<bool>,
     /// Signals that it sends before its next answer.
     signals: AtomicUsize,
+    /// It sends one before each.
+    always: AtomicBool,
 }
 
 impl App {
@@ -171,7 +173,7 @@ impl App {
         let listener = UnixListener::bind(dir.path().join("app")).unwrap();
         let (calls, held) = (watch::Sender::new(0), watch::Sender::new(false));
         let (connections, signals) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let state = Arc::new(State { connections, calls, held, signals });
+        let state = Arc::new(State { connections, calls, held, signals, always: AtomicBool::default() });
         let theirs = Arc::clone(&state);
         tokio::spawn(async move {
             loop {
@@ -212,6 +214,11 @@ impl App {
         self.state.signals.store(many, Ordering::SeqCst);
     }
 
+    /// It sends a signal before each of its answers.
+    pub(crate) fn signals_always(&self) {
+        self.state.always.store(true, Ordering::SeqCst);
+    }
+
     async fn hearing(&self, heard: &Arc<Heard>) -> Wire {
         heard.state().app = SENDER.to_owned();
         let heard = Arc::clone(heard);
@@ -244,7 +251,7 @@ impl App {
 }
 
 /// The name on the bus of the app that we play.
-pub(super) const SENDER: &str = ":1.2";
+pub(crate) const SENDER: &str = ":1.2";
 
 pub(super) fn signal() -> zbus::Message {
     let body = ("focused", 1_i32, 0_i32, zbus::Variant::from(0_i32));
@@ -263,7 +270,8 @@ async fn refuse_all(mut stream: UnixStream, state: Arc<State>) {
             let known = bytes.drain(..length).as_slice().windows(7).any(|name| name == b"GetRole");
             state.calls.send_modify(|calls| *calls += 1);
             state.held.subscribe().wait_for(|held| !held).await.unwrap();
-            for _ in 0..state.signals.swap(0, Ordering::SeqCst) {
+            let always = usize::from(state.always.load(Ordering::SeqCst));
+            for _ in 0..state.signals.swap(0, Ordering::SeqCst) + always {
                 stream.write_all(signal().data()).await.unwrap();
             }
             let answer = if known { reply(serial) } else { refusal(serial) };

@@ -124,6 +124,12 @@ impl TestWindow {
         }
     }
 
+    /// Takes the clipboard, and never says what is on it.
+    pub(super) fn take_clipboard(&self) {
+        let clipboard = self.conn.intern_atom(false, b"CLIPBOARD").unwrap().reply().unwrap().atom;
+        self.conn.set_selection_owner(self.id, clipboard, x11rb::CURRENT_TIME).unwrap().check().unwrap();
+    }
+
     pub(super) fn minimise(&self) {
         self.order(Order::Minimise);
     }
