@@ -1,7 +1,7 @@
 //! Labels, legends and captions that only name something which says its name itself.
 
 use super::super::sketch::Sketch;
-use super::{says_the_same, text_of};
+use super::{bare, says_the_same, text_of};
 use crate::{NodeRef, Role, States};
 use hashbrown::HashSet;
 
@@ -29,10 +29,6 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
     }
 }
 
-fn bare(name: &str) -> &str {
-    name.trim_end_matches([':', '*', ' '])
-}
-
 /// Drops the texts below, but not those in what can be acted on.
 fn drop_texts(sketch: &mut Sketch<'_>, label: NodeRef<'_>) {
     for leaf in label.subtree().filter(|n| n.is_text()) {
@@ -46,6 +42,20 @@ fn drop_texts(sketch: &mut Sketch<'_>, label: NodeRef<'_>) {
 #[cfg(test)]
 mod tests {
     use super::super::testing::after;
+
+    #[test]
+    fn a_mark_is_not_the_name_of_what_has_none() {
+        let shown = after(
+            super::apply,
+            r#"
+            page "P" http://h/
+              label
+                text "*"
+              textbox
+            "#,
+        );
+        assert_eq!(shown, "\ntext \"*\"\ntextbox");
+    }
 
     #[test]
     fn a_label_that_says_the_name_goes_and_another_stays_as_text() {

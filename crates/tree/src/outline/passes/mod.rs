@@ -38,10 +38,15 @@ pub(super) const ALL: &[fn(&mut Sketch<'_>)] = &[
 pub(super) const FOR_READING: &[fn(&mut Sketch<'_>)] =
     &[hidden::apply, generic::apply, labels::apply, said_beside::apply];
 
-/// Whether two lines that say the same are one too many: a trailing colon or asterisk is decoration.
+/// Whether two lines that say the same are one too many.
 fn says_the_same(text: &str, name: &str) -> bool {
-    let bare = |s: &str| s.trim_end_matches([':', '*', ' ']).len();
-    text[..bare(text)] == name[..bare(name)]
+    bare(text) == bare(name)
+}
+
+/// A text without its decoration, a trailing colon or asterisk. Where it is nothing else, that is what it says.
+fn bare(text: &str) -> &str {
+    let bare = text.trim_end_matches([':', '*', ' ']);
+    if bare.is_empty() { text } else { bare }
 }
 
 /// Every text leaf below a node, joined as it is read.

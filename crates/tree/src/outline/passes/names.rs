@@ -136,6 +136,24 @@ region "Cart"
     }
 
     #[test]
+    fn a_text_that_would_be_decoration_elsewhere_stays_where_it_is_all_there_is() {
+        let shown = after(
+            super::apply,
+            r#"
+            page "P" http://h/
+              row
+                cell
+                  text "*"
+                cell
+                  text "Rating:"
+              region "Rating"
+                text "Rating: *"
+            "#,
+        );
+        assert_eq!(shown, "\nrow\n  cell\n    text \"*\"\n  cell\n    text \"Rating:\"\nregion \"Rating\"");
+    }
+
+    #[test]
     fn a_row_with_controls_goes_without_its_name_from_content() {
         let shown = after(
             super::apply,
