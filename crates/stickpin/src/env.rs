@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::io::IsTerminal;
+#[cfg(feature = "linux")]
+use std::path::{Path, PathBuf};
 use stickpin_cli::Env;
 use stickpin_kernel::Secret;
 
@@ -118,8 +120,6 @@ pub(crate) fn of_web() -> (Option<std::path::PathBuf>, Option<std::ffi::OsString
 #[cfg(feature = "linux")]
 pub(crate) fn of_linux() -> stickpin_backend_linux::LinuxConfig {
     let home = env::home_dir().filter(|home| home.is_absolute());
-    let own = text(DATA_HOME).map(Into::into).or_else(|| home.map(|home| home.join(".local/share")));
-    let all = text(DATA_DIRS).unwrap_or_else(|| "/usr/local/share:/usr/share".to_owned());
     stickpin_backend_linux::LinuxConfig {
         session_bus: text(SESSION_BUS),
         accessibility_bus: text(ACCESSIBILITY_BUS),
@@ -129,6 +129,34 @@ pub(crate) fn of_linux() -> stickpin_backend_linux::LinuxConfig {
         gtk_a11y: text(GTK_A11Y),
         qt_accessibility: text(QT_ACCESSIBILITY),
         path: env::var_os(PATH),
-        data: own.into_iter().chain(env::split_paths(&all)).collect(),
+        data: data(text(DATA_HOME), text(DATA_DIRS), home.as_deref()),
+    }
+}
+
+/// Where desktop files are. What does not begin at the root is none of them (XDG Base Directory Specification): else it
+/// would depend on where the daemon was started which program a name means.
+#[cfg(feature = "linux")]
+fn data(own: Option<String>, all: Option<String>, home: Option<&Path>) -> Vec<PathBuf> {
+    let own = own.map(PathBuf::from).filter(|path| path.is_absolute());
+    let own = own.or_else(|| home.map(|home| home.join(".local/share")));
+    let all = all.unwrap_or_else(|| "/usr/local/share:/usr/share".to_owned());
+    own.into_iter().chain(env::split_paths(&all).filter(|path| path.is_absolute())).collect()
+}
+
+#[cfg(all(test, feature = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn desktop_files_are_looked_for_below_the_root_alone() {
+        let data = |own: &str, all: &str| {
+            data(Some(own.to_owned()), Some(all.to_owned()), Some(Path::new("/home/a")))
+        };
+        let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert_eq!(data("/own", "/usr/share:/opt/share"), paths(&["/own", "/usr/share", "/opt/share"]));
+        // An empty part is the folder where one happens to be.
+        assert_eq!(data("own", "/usr/share::here:"), paths(&["/home/a/.local/share", "/usr/share"]));
+        let none = super::data(None, None, None);
+        assert_eq!(none, paths(&["/usr/local/share", "/usr/share"]));
     }
 }
