@@ -133,16 +133,22 @@ async fn what_was_looked_at_a_while_ago_is_looked_at_again() {
 
 #[tokio::test]
 async fn what_answers_with_an_error_is_not_taken_for_what_it_was() {
-    for what in ["Name", "GetState", "GetRole"] {
+    for (what, forgotten) in [("Name", false), ("GetState", false), ("GetRole", false), ("Name", true)] {
         let app = Speaker::start();
         let (mut device, _, [save, _]) = read(&app).await;
         let before = device.locate(save, &[]).await.unwrap().expect("it is there").tree;
         app.becomes(|now| {
             now.name = "Delete".to_owned();
-            now.refuses = vec![(FIRST, what)];
+            match forgotten {
+                true => now.forgets = vec![(FIRST, what)],
+                false => now.refuses = vec![(FIRST, what)],
+            }
         });
         let after = device.locate(save, &[]).await.unwrap();
-        assert!(after.is_none_or(|after| !std::sync::Arc::ptr_eq(&before, &after.tree)), "{what}");
+        assert!(
+            after.is_none_or(|after| !std::sync::Arc::ptr_eq(&before, &after.tree)),
+            "{what} {forgotten}"
+        );
     }
 }
 

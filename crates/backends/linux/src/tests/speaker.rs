@@ -27,6 +27,8 @@ pub(crate) struct Now {
     pub(crate) nowhere: usize,
     /// What it answers with an error: objects and questions.
     pub(crate) refuses: Vec<(&'static str, &'static str)>,
+    /// What it answers as GTK 4 does for an object that is gone: it knows no such thing there.
+    pub(crate) forgets: Vec<(&'static str, &'static str)>,
     /// What it answers with what is no answer to that.
     pub(crate) garbles: Vec<(&'static str, &'static str)>,
     pub(crate) asked: Vec<Asked>,
@@ -158,6 +160,9 @@ fn reply(call: &Message, now: &mut Now) -> Message {
     let built = match what.as_str() {
         _ if meant(&now.refuses) => {
             Message::error(&header, "org.freedesktop.DBus.Error.Failed").build(&"not now")
+        }
+        _ if meant(&now.forgets) => {
+            Message::error(&header, "org.freedesktop.DBus.Error.UnknownMethod").build(&"no such object")
         }
         _ if meant(&now.garbles) => say.build(&7_u32),
         "Name" => say.build(&Variant::from(name)),
