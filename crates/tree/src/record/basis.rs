@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::groups::Titled;
 use super::keys::Key;
 use super::print::{Print, kept};
 use super::verdict::Clause;
@@ -124,6 +125,7 @@ pub(super) struct Kept {
     pub(super) numbers: Box<[Print]>,
     pub(super) place: Option<(usize, usize)>,
     pub(super) heading: Option<Print>,
+    pub(super) groups: Box<[Titled]>,
     pub(super) region: Option<Print>,
     pub(super) address: Print,
 }

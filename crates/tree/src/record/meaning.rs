@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::basis::Basis;
+use super::groups::{self, Titled};
 use super::openers::Opener;
 use super::popups::Speech;
 use super::print::Print;
@@ -38,6 +39,8 @@ pub(super) struct Record {
     /// The node that was its row.
     pub(super) row: Option<Handle>,
     pub(super) section: Option<Section>,
+    /// The titles between it and its heading, as far as they tell it.
+    pub(super) groups: Box<[Titled]>,
     pub(super) speech: Option<Speech>,
     pub(super) opener: Option<Opener>,
 }
@@ -102,6 +105,7 @@ impl Meaning {
             basis,
             row,
             section,
+            groups: groups::resting_on(&then.record.groups, &now.record.groups),
             speech: then.record.speech.clone(),
             opener: then.record.opener.clone(),
         };
@@ -115,7 +119,7 @@ impl Meaning {
         }))
     }
 
-    /// The nodes that the record hangs on, as far as it does: row, heading, section, opener at issue. A device
+    /// The nodes that the record hangs on, as far as it does: row, heading, section, groups, opener at issue. A device
     /// that locates the element should report these too.
     #[must_use]
     pub fn context_handles(&self) -> Vec<Handle> {
@@ -126,7 +130,8 @@ impl Meaning {
         };
         let section = record.section.as_ref().and_then(|s| s.node);
         let opener = record.opener.as_ref().and_then(|o| o.0.handle);
-        [record.row, heading, section, opener].into_iter().flatten().collect()
+        let groups = record.groups.iter().map(|group| group.node);
+        [record.row, heading, section, opener].into_iter().chain(groups).flatten().collect()
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod basis;
 mod book;
+mod groups;
 mod keys;
 mod matching;
 mod meaning;
@@ -51,6 +52,7 @@ pub(crate) use volatile::without_counts;
 
 use basis::{Basis, Sight};
 use book::{Known, Source};
+use groups::Titled;
 use meaning::{Inner, Record, Section};
 use openers::Opened;
 use popups::Speech;
@@ -144,10 +146,12 @@ impl<'t> Records<'t> {
         let element = self.tree.node(node);
         let row = self.known.structure.row_or_group_of(element);
         let live = Live { records: self, element, row };
+        let basis = live.basis();
         let record = Record {
-            basis: live.basis(),
             row: row.and_then(|at| self.tree.node(at.id).handle()),
             section: self.section_of(element),
+            groups: self.groups_of(element, &basis),
+            basis,
             speech: self.speech_of(element),
             opener: self.opener_of(element),
         };
@@ -213,11 +217,13 @@ impl<'t> Records<'t> {
 
     fn as_opener(&self, element: NodeRef<'t>) -> Opener {
         let live = self.sight(element);
+        let basis = live.basis();
         Opener(Arc::new(Opened {
             role: element.role(),
             name: self.stable_name(element),
             handle: element.handle(),
-            basis: live.basis(),
+            groups: self.groups_of(element, &basis),
+            basis,
             kept: live.keep(),
         }))
     }
@@ -240,11 +246,16 @@ impl<'t> Records<'t> {
     fn holds(&self, issued: &Record, element: NodeRef<'t>) -> Result<(), Clause> {
         let live = Live { records: self, element, row: self.row_now(issued, element) };
         if let Some(then) = &issued.opener {
-            let same = |now: Opener| then.0.role == now.0.role && then.0.basis.holds(&now.0.kept).is_ok();
+            let same = |now: Opener| {
+                then.0.role == now.0.role
+                    && then.0.basis.holds(&now.0.kept).is_ok()
+                    && !self.lost_title(&then.0.groups, &now.0.kept.groups)
+            };
             if !self.opener_of(element).is_some_and(same) {
                 return Err(Clause::Opener);
             }
         }
+        self.holds_groups(issued, element)?;
         if let (Some(then), Some(now)) = (&issued.speech, self.speech_of(element)) {
             return holds_speech(then, &now);
         }
@@ -292,6 +303,31 @@ impl<'t> Records<'t> {
         };
         let still = kept(&section.text, |p| now.contains(&p));
         if still > 0 && still * 2 >= section.text.len() { Ok(()) } else { Err(Clause::SectionText) }
+    }
+
+    /// The titles that tell an element: where it is in no row, and where nothing in its row tells it but its own name.
+    fn groups_of(&self, element: NodeRef<'t>, basis: &Basis) -> Box<[Titled]> {
+        let told = match basis {
+            Basis::OwnName => false,
+            Basis::Always => true,
+            _ => basis.is_row(),
+        };
+        if told || !self.on.contains(Switches::GROUPS) {
+            return Box::default();
+        }
+        groups::titles_around(element, &self.known.places)
+    }
+
+    fn holds_groups(&self, issued: &Record, element: NodeRef<'t>) -> Result<(), Clause> {
+        if issued.groups.is_empty() {
+            return Ok(());
+        }
+        let now = groups::titles_around(element, &self.known.places);
+        if self.lost_title(&issued.groups, &now) { Err(Clause::Group) } else { Ok(()) }
+    }
+
+    fn lost_title(&self, then: &[Titled], now: &[Titled]) -> bool {
+        groups::lost_one(then, now, |handle| self.node_at(handle))
     }
 
     fn speech_of(&self, element: NodeRef<'t>) -> Option<Speech> {

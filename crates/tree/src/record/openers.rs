@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::basis::{Basis, Kept};
+use super::groups::Titled;
 use super::popups::is_popup;
 use super::print::Print;
 use crate::{Handle, NodeRef, Role, Tree};
@@ -33,6 +34,8 @@ pub(super) struct Opened {
     pub(super) name: Print,
     pub(super) handle: Option<Handle>,
     pub(super) basis: Basis,
+    /// The titles between it and its heading, as far as they tell it.
+    pub(super) groups: Box<[Titled]>,
     pub(super) kept: Kept,
 }
 

@@ -82,10 +82,14 @@ impl Places {
         without_counts(&kept.join(" "))
     }
 
+    /// What is between an element and its heading, the nearest first; without one all up to the document.
+    pub(super) fn below_heading<'t>(&self, element: NodeRef<'t>) -> impl Iterator<Item = NodeRef<'t>> {
+        up_to_document(element).take_while(move |n| self.heading_in(*n).is_none_or(|h| h == element))
+    }
+
     /// The section between an element and its heading, with the text that is its own.
     pub(super) fn section_of<'t>(&self, element: NodeRef<'t>) -> Option<(NodeRef<'t>, Arc<[Print]>)> {
-        up_to_document(element)
-            .take_while(|n| self.heading_in(*n).is_none_or(|h| h == element))
+        self.below_heading(element)
             .filter(|n| {
                 use Role::{Article, Complementary, Form, Region, Window};
                 // A window without headings has only its labels to say what it shows.
@@ -157,7 +161,7 @@ pub(super) fn region_name(region: NodeRef<'_>) -> String {
 }
 
 /// A title without the mark of what is not saved. Windows show their title as a label, too.
-fn without_mark(title: &str) -> &str {
+pub(super) fn without_mark(title: &str) -> &str {
     title.trim_matches(|c: char| UNSAVED.contains(&c) || c.is_whitespace())
 }
 

@@ -2,6 +2,7 @@
 
 use super::Records;
 use super::basis::{Basis, FieldValues, Kept, Shift, Sight};
+use super::groups::titles_around;
 use super::keys::Key;
 use super::place::{region_name, region_of};
 use super::print::{Part, Print};
@@ -129,6 +130,7 @@ impl Live<'_, '_> {
             numbers: numbers.into(),
             place: self.place(),
             heading: self.heading(),
+            groups: titles_around(self.element, &self.records.known.places),
             region: self.region(),
             address: self.address(),
         }

@@ -59,5 +59,7 @@ bitflags! {
         const HIDDEN = 1 << 24;
         /// What was another element before replaces nothing.
         const FRESH = 1 << 25;
+        /// Titles of groups between the element and its heading.
+        const GROUPS = 1 << 26;
     }
 }

@@ -53,6 +53,8 @@ pub enum Clause {
     DialogText,
     /// The text of its section.
     SectionText,
+    /// The title of a group that it stood in.
+    Group,
     /// The heading above it.
     Heading,
     /// The name of its region.
@@ -75,6 +77,7 @@ impl Clause {
             Self::Opener => "its menu or dialog was opened from elsewhere",
             Self::DialogText => "the text of its dialog changed",
             Self::SectionText => "the text of its section changed",
+            Self::Group => "the title of the group around it changed",
             Self::Heading => "the heading above it changed",
             Self::Region => "its region changed",
             Self::Address => "the address of its page changed",
