@@ -3,6 +3,7 @@
 //! Knows no device and no session: backends say what they started, and a sweep ends what outlived its owner.
 
 mod find;
+mod mounts;
 mod process;
 mod record;
 

@@ -68,14 +68,15 @@ impl Record {
     }
 }
 
-/// Removes a folder whose owner may still be writing its last files.
+/// Removes a folder whose owner may still be writing its last files. What is mounted in it is unmounted, and never
+/// removed.
 ///
 /// # Errors
-/// Of the file system.
+/// Of the file system; when something stays mounted there: then everything is left.
 pub fn remove_folder(folder: &Path) -> io::Result<()> {
     let mut last = Ok(());
     for attempt in 0..5 {
-        match std::fs::remove_dir_all(folder) {
+        match crate::mounts::free(folder).and_then(|()| std::fs::remove_dir_all(folder)) {
             Ok(()) => return Ok(()),
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(e) => last = Err(e),

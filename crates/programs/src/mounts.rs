@@ -1,0 +1,130 @@
+//! File systems that programs mounted in a folder that is to be removed, as the document portal does in its runtime folder.
+//!
+//! What is removed through a mount is removed from what is mounted, which may be a person's files; and a mount whose
+//! program was killed keeps its folder from going away. So they go first, and what stays mounted keeps everything.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What unmounts for those who are not root, by its names.
+const UNMOUNTERS: [&str; 2] = ["fusermount3", "fusermount"];
+
+/// Unmounts what is mounted in a folder.
+///
+/// # Errors
+/// When something stays mounted, or nobody says what is.
+pub(crate) fn free(folder: &Path) -> io::Result<()> {
+    free_with(folder, mount_table, unmount)
+}
+
+fn free_with(
+    folder: &Path,
+    table: impl Fn() -> io::Result<Vec<u8>>,
+    unmount: impl Fn(&Path),
+) -> io::Result<()> {
+    // The table has no links in its paths.
+    let folder = match folder.canonicalize() {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        folder => folder?,
+    };
+    below(&table()?, &folder).iter().for_each(|mount| unmount(mount));
+    match below(&table()?, &folder).first() {
+        None => Ok(()),
+        Some(left) => {
+            Err(io::Error::other(format!("{} is mounted there and cannot be unmounted", left.display())))
+        }
+    }
+}
+
+/// What is mounted, as the kernel says it; nothing where there is no such file.
+fn mount_table() -> io::Result<Vec<u8>> {
+    match std::fs::read("/proc/self/mountinfo") {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        table => table,
+    }
+}
+
+/// The mounts in a folder, the last one first: it may be in another one. The fifth field of a line is where
+/// (`proc_pid_mountinfo(5)`).
+fn below(table: &[u8], folder: &Path) -> Vec<PathBuf> {
+    let places = table.split(|&b| b == b'\n').filter_map(|line| line.split(|&b| b == b' ').nth(4));
+    let paths = places.map(|place| PathBuf::from(OsString::from_vec(unescaped(place))));
+    let mut all: Vec<PathBuf> = paths.filter(|path| path.starts_with(folder) && path != folder).collect();
+    all.reverse();
+    all
+}
+
+/// A path of the table: white space and backslashes in it are three octal digits.
+fn unescaped(mut place: &[u8]) -> Vec<u8> {
+    let mut path = Vec::with_capacity(place.len());
+    while let Some((&byte, rest)) = place.split_first() {
+        let digits = rest.get(..3).filter(|_| byte == b'\\').and_then(|d| std::str::from_utf8(d).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(meant) => {
+                path.push(meant);
+                place = &rest[3..];
+            }
+            None => {
+                path.push(byte);
+                place = rest;
+            }
+        }
+    }
+    path
+}
+
+/// Takes one away, also while somebody still uses it. Whether that went well, the table says.
+fn unmount(mount: &Path) {
+    for program in UNMOUNTERS {
+        let mut command = Command::new(program);
+        command.args(["-u", "-z", "--"]).arg(mount);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        match command.status() {
+            Ok(status) if status.success() => return,
+            said => tracing::debug!(?said, mount = %mount.display(), "{program} did not unmount it"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn the_mounts_of_a_folder_are_found_the_innermost_first() {
+        let table = b"22 1 0:21 / /proc rw - proc proc rw\n\
+            30 22 0:44 / /s/r/doc rw,nosuid - fuse.portal portal rw\n\
+            31 30 0:45 / /s/r/doc/a\\040b\\134c rw - fuse x rw\n\
+            32 22 0:46 / /s/runner rw - tmpfs x rw\n\
+            33 22 0:47 / /s/r rw - tmpfs x rw\n\
+            cut";
+        let found = below(table, Path::new("/s/r"));
+        assert_eq!(found, [Path::new("/s/r/doc/a b\\c"), Path::new("/s/r/doc")]);
+        assert_eq!(unescaped(b"a\\9\\0"), b"a\\9\\0");
+    }
+
+    #[test]
+    fn what_stays_mounted_is_an_error_and_what_goes_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let mounts = RefCell::new(vec![folder.join("a"), folder.join("a/b")]);
+        let table = || {
+            let line = |path: &PathBuf| format!("1 2 3:4 / {} rw - fuse x rw\n", path.display());
+            Ok(mounts.borrow().iter().map(line).collect::<String>().into_bytes())
+        };
+        let said = free_with(&folder, table, |_| {}).unwrap_err().to_string();
+        assert!(said.contains(&folder.join("a/b").display().to_string()), "{said}");
+        free_with(&folder, table, |mount| mounts.borrow_mut().retain(|path| path != mount)).unwrap();
+        free_with(&folder.join("nothing"), || Err(io::Error::other("not asked")), |_| {}).unwrap();
+    }
+
+    #[test]
+    fn what_is_mounted_here_is_known() {
+        let table = mount_table().unwrap();
+        assert!(table.is_empty() || !below(&table, Path::new("/")).is_empty());
+    }
+}
