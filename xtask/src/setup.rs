@@ -18,6 +18,9 @@ const PACKAGES: &[(&str, &[&str])] = &[
     ("zenity", &["zenity"]),
     ("xdotool", &["xdotool"]),
     ("featherpad", &["featherpad"]),
+    // File choosers that another process shows.
+    ("xdg-desktop-portal", &["/usr/libexec/xdg-desktop-portal"]),
+    ("xdg-desktop-portal-gtk", &["/usr/libexec/xdg-desktop-portal-gtk"]),
     // What the bench presses in GTK 3.
     ("gtk-3-examples", &["gtk3-widget-factory"]),
     ("python3-gi", &["/usr/lib/python3/dist-packages/gi/__init__.py"]),

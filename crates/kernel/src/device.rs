@@ -261,6 +261,15 @@ pub trait Device: Send + fmt::Debug {
         Err(unsupported(self.info().kind, "take files"))
     }
 
+    /// Closes the file chooser that [`Action::Choose`] opened, because it gets no files; whether it is closed now. `None`
+    /// where none is shown.
+    ///
+    /// # Errors
+    /// As `perform`.
+    async fn dismiss(&mut self, _chooser: Handle) -> Result<Option<bool>> {
+        Ok(None)
+    }
+
     /// Does one thing to the app by the platform's real input. Returns when the app has received it, or as soon as
     /// a dialog opened.
     ///

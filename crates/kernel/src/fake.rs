@@ -60,6 +60,8 @@ pub(crate) struct World {
     pub(crate) native_lists: bool,
     /// Inputs that take files: by the element that they are for.
     pub(crate) file_inputs: HashMap<u64, FileInput>,
+    /// Whether a chooser closes that gets no files.
+    pub(crate) closes: Option<bool>,
     /// The input whose chooser a press opens.
     pub(crate) chooser: Option<u64>,
     /// Whether dropped files are taken.
@@ -174,6 +176,7 @@ impl Fake {
             truncated: false,
             native_lists: true,
             file_inputs: HashMap::new(),
+            closes: None,
             chooser: None,
             takes_drops: false,
             scrolled: 0.0,
@@ -392,6 +395,11 @@ impl Device for FakeDevice {
 
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
         Ok(self.fake.world().file_inputs.get(&handle.id).cloned())
+    }
+
+    async fn dismiss(&mut self, chooser: Handle) -> Result<Option<bool>> {
+        self.fake.world().log.push(format!("dismiss {}", chooser.id));
+        Ok(self.fake.world().closes)
     }
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {

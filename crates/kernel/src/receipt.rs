@@ -38,6 +38,7 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
             }
             Notice::ConsoleError { text } => (3, format!("console error {}", quote(text))),
             Notice::Announced { text } => (4, format!("announced {}", quote(text))),
+            Notice::Opened { id, what } if id.is_empty() => (5, format!("opened {}", escape(what, URL))),
             Notice::Opened { id, what } => (5, format!("opened {} {}", escape(id, 16), escape(what, URL))),
             Notice::Closed { id } => (5, format!("closed {}", escape(id, 16))),
             Notice::Leaving { url } => (0, format!("going to {} (not there yet)", escape(url, URL))),

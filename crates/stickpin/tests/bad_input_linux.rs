@@ -321,31 +321,128 @@ fn a_window_that_is_minimised_or_elsewhere_is_not_pressed() {
     eventually("it arrives", || std::fs::read_to_string(&log).unwrap().len() > before.len());
 }
 
-/// A file chooser of another process, as those of portals are: it is said whose it is, and what is said to do about it works.
+/// What is uploaded in these tests.
+fn a_file() -> String {
+    workspace_root().join("fixtures/linux/widgets/qt.py").to_str().unwrap().to_owned()
+}
+
+/// A file chooser of another process, as those of portals are, takes files as one of the app's own does. One that does not
+/// take them is closed again.
 #[test]
-fn a_file_chooser_of_another_process_is_named_and_can_be_driven_as_an_app_of_its_own() {
+fn a_file_chooser_of_another_process_takes_files_or_is_closed_again() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };
     let (pid, log) = on.widgets("portal");
     on.attach(pid);
     on.ok(&["wait", "label=Attach"]);
-    let file = workspace_root().join("fixtures/linux/widgets/qt.py");
-    let file = file.to_str().unwrap();
-    let ran = on.run(&["upload", "label=Attach", file]);
-    failed(&ran, "UNSUPPORTED", 1);
+    let wrote = || std::fs::read_to_string(&log).unwrap_or_default();
+    let read = on.ok(&["upload", "label=Attach", &a_file()]);
+    assert!(read.contains("qt.py"), "{read}");
+    eventually("the app has the file", || wrote() == "chosen elsewhere qt.py\n");
+    let ran = on.run(&["upload", "label=\"Attach a folder\"", &a_file()]);
+    failed(&ran, "INVALID_ARGS", 2);
     assert!(
-        ran.err.contains("the window \"Elsewhere\" was opened; it belongs to another process"),
+        ran.err.contains("did not take") && ran.err.contains("was closed again with nothing chosen"),
         "{ran:?}"
     );
+    eventually("it is closed", || wrote() == "chosen elsewhere qt.py\nchosen elsewhere -\n");
+    on.ok(&["press", "label=Nothing", "--timeout", "5000"]);
+    eventually("the press arrives", || wrote().ends_with("clicked Nothing\n"));
+}
+
+/// What cannot be told from its likes gets no file, and is no secret: while it is open nothing reaches the app.
+#[test]
+fn while_a_window_of_another_process_is_open_nothing_reaches_the_app() {
+    let Some(mut on) = Shared::new(&[PYTHON]) else { return };
+    let (pid, log) = on.widgets("portal");
+    on.attach(pid);
+    on.ok(&["wait", "label=Attach"]);
+    let ran = on.run(&["upload", "label=\"Attach twice\"", &a_file()]);
+    failed(&ran, "UNSUPPORTED", 1);
+    assert!(
+        ran.err.contains("the window \"Elsewhere\" was opened; it belongs to another process")
+            && ran.err.contains("others there have the same title"),
+        "{ran:?}"
+    );
+    for words in [
+        &["press", "label=Nothing"][..],
+        &["press", "label=Nothing", "--count", "2"],
+        &["key", "Enter"],
+        &["type", "x"],
+    ] {
+        let ran = on.run(words);
+        failed(&ran, "ELEMENT_COVERED", 1);
+        assert!(ran.err.contains("the window \"Elsewhere\" of ") && ran.err.contains("(linux:"), "{ran:?}");
+        assert!(ran.err.contains("stickpin key Escape closes it"), "{ran:?}");
+    }
+    assert_eq!(std::fs::read_to_string(&log).unwrap_or_default(), "", "nothing arrived");
+    let mut closed = 0;
+    eventually("both are closed", || {
+        // What it reached is said.
+        let ran = on.run(&["key", "Escape"]);
+        let elsewhere = ran.code == 1 && ran.err.contains("reached the window \"Elsewhere\"");
+        closed += usize::from(elsewhere);
+        !elsewhere
+    });
+    assert_eq!(closed, 2);
+    eventually("the app was told", || {
+        std::fs::read_to_string(&log).unwrap().matches("chosen elsewhere -").count() == 2
+    });
+    eventually("it is told what a press opens", || {
+        let read = on.ok(&["press", "label=Attach", "--settle", "--timeout", "5000"]);
+        on.window("Elsewhere");
+        assert_eq!(on.run(&["key", "Escape"]).code, 1);
+        read.contains("opened the window \"Elsewhere\", which belongs to another process")
+    });
+}
+
+/// One that does not say whose it is may be another app's: on a desktop of a person it is named, and what is said to do
+/// about it works.
+#[test]
+fn a_window_that_does_not_say_whose_it_is_gets_files_only_by_its_name() {
+    let Some(mut on) = Shared::new(&[PYTHON]) else { return };
+    let (pid, log) = on.widgets("portal");
+    on.attach(pid);
+    on.ok(&["wait", "label=Attach"]);
+    let ran = on.run(&["upload", "label=\"Attach without a word\"", &a_file()]);
+    failed(&ran, "UNSUPPORTED", 1);
+    assert!(ran.err.contains("it does not say whose it is"), "{ran:?}");
     let hint = ran.err.lines().nth(1).unwrap();
-    eventually("the chooser registers", || {
-        let open = hint.split("; ").next().unwrap();
-        on.run(&open.split(' ').skip(1).collect::<Vec<_>>()).code == 0
-    });
-    let upload = hint.split("; ").nth(1).unwrap().replace("FILE", file);
-    on.ok(&upload.split(' ').skip(1).collect::<Vec<_>>());
+    let (open, upload) = hint.split_once("; ").unwrap();
+    eventually("the chooser registers", || on.typed(open).code == 0);
+    let ran = on.typed(&upload.replace("FILE", &a_file()));
+    assert_eq!(ran.code, 0, "{ran:?}");
     eventually("the app has the file", || {
-        std::fs::read_to_string(&log).unwrap().contains("chosen elsewhere qt.py")
+        std::fs::read_to_string(&log).unwrap() == "chosen elsewhere qt.py\n"
     });
+}
+
+/// On a display of the session's own there is nobody else whose it could be.
+#[test]
+fn on_a_private_display_a_window_without_a_word_is_the_apps() {
+    if desktop(&[PYTHON]).is_none() {
+        return;
+    }
+    let world = World::new();
+    let log = world.path().join("log");
+    let wrote = || std::fs::read_to_string(&log).unwrap_or_default();
+    world.ok(&format!("open '{}' --private", our_app("widgets", &format!("3 {} portal", log.display()))));
+    world.ok("wait label=Attach");
+    world.ok("press 'label=\"Attach without a word\"'");
+    eventually("it is open", || world.run(&["press", "label=Nothing"]).code == 1);
+    let before = wrote();
+    for words in
+        [&["press", "label=Nothing"][..], &["press", "label=Nothing", "--count", "2"], &["key", "Enter"]]
+    {
+        let ran = world.run(words);
+        failed(&ran, "ELEMENT_COVERED", 1);
+        assert!(ran.err.contains("the window \"Elsewhere\" of "), "{ran:?}");
+    }
+    assert_eq!(wrote(), before, "nothing arrived");
+    assert_eq!(world.run(&["key", "Escape"]).code, 1);
+    eventually("it is closed", || wrote() == format!("{before}chosen elsewhere -\n"));
+    let upload = ["upload", "label=\"Attach without a word\"", &a_file()];
+    eventually("the app has the file", || world.run(&upload).code == 0);
+    eventually("the app has the file", || wrote().ends_with("chosen elsewhere qt.py\n"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use stickpin_backend_linux::LinuxConfig;
-use stickpin_programs::{Process, on_path};
+use stickpin_programs::{Process, on_path, remove_folder};
 
 /// What a desktop consists of, each with its Debian package.
 const TOOLS: [(&str, &str); 3] = [("Xvfb", "xvfb"), ("dbus-daemon", "dbus"), ("openbox", "openbox")];
@@ -125,6 +125,10 @@ impl Drop for SharedDesktop {
             if let Err(error) = child.kill().and_then(|()| child.wait()) {
                 eprintln!("a part of a test's desktop: {error}");
             }
+        }
+        // With what a portal mounted there.
+        if let Err(error) = remove_folder(self.dir.path()) {
+            eprintln!("the folder of a test's desktop: {error}");
         }
     }
 }

@@ -119,7 +119,7 @@ impl LinuxDevice {
         let point = visible.center();
         let mut hit = match self.coming_dialog(at, &look.windows) {
             Some(what) => Hit::Covered { by: None, what },
-            None if by_action && on_top(&look.windows, &window, point) => Hit::Target,
+            None if by_action && on_top(&look.windows, &window, point, self.is_alone()) => Hit::Target,
             None => {
                 touched = true;
                 self.window_hit(&window, point, &look).await?
@@ -189,9 +189,9 @@ fn onto(screen: Rect, place: Rect) -> (f64, f64) {
 
 /// Whether no window of the display can lie over this one at a point, by where they are alone: what their shapes leave
 /// free, the server knows. `windows` are the lowest first.
-fn on_top(windows: &[Window], window: &Window, point: (f64, f64)) -> bool {
+fn on_top(windows: &[Window], window: &Window, point: (f64, f64), alone: bool) -> bool {
     let Some(at) = windows.iter().position(|w| w.id == window.id) else { return false };
-    let blocks = |w: &Window| w.modal && w.transient_for == Some(window.id);
+    let blocks = |w: &Window| w.blocks(window, alone);
     let covers = |w: &Window| has(w.area, point) || has(w.whole(), point);
     !windows.iter().any(blocks) && !windows[at + 1..].iter().any(covers)
 }
@@ -216,16 +216,16 @@ mod tests {
     fn a_window_is_on_top_where_nothing_stands_above_it() {
         let (low, high) = (window(1, "", (0.0, 0.0, 100.0, 100.0)), window(2, "", (50.0, 0.0, 100.0, 100.0)));
         let all = |high: Window| vec![low.clone(), high];
-        assert!(on_top(&all(high.clone()), &low, (10.0, 10.0)));
-        assert!(!on_top(&all(high.clone()), &low, (60.0, 10.0)));
-        assert!(on_top(&all(high.clone()), &high, (60.0, 10.0)));
+        assert!(on_top(&all(high.clone()), &low, (10.0, 10.0), false));
+        assert!(!on_top(&all(high.clone()), &low, (60.0, 10.0), false));
+        assert!(on_top(&all(high.clone()), &high, (60.0, 10.0), false));
         let decorated = Window { decoration: Extents { left: 45, ..Extents::default() }, ..high.clone() };
-        assert!(!on_top(&all(decorated), &low, (10.0, 10.0)), "its title bar counts");
+        assert!(!on_top(&all(decorated), &low, (10.0, 10.0), false), "its title bar counts");
         let dialog = Window { modal: true, transient_for: Some(1), ..high };
         assert!(
-            !on_top(&all(dialog), &low, (10.0, 10.0)),
+            !on_top(&all(dialog), &low, (10.0, 10.0), false),
             "a modal dialog takes the input wherever it stands"
         );
-        assert!(!on_top(&[], &low, (10.0, 10.0)), "a window that is not known");
+        assert!(!on_top(&[], &low, (10.0, 10.0), false), "a window that is not known");
     }
 }

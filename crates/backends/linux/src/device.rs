@@ -10,6 +10,7 @@ use crate::looked::{Glance, Looked};
 use crate::model::Picture;
 use crate::mouse::Pressed;
 use crate::screen::Screen;
+use crate::upload::{Foreign, is_foreign};
 use async_trait::async_trait;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -73,6 +74,12 @@ pub(crate) struct LinuxDevice {
     took: Duration,
     /// A reading after an act, for what comes next.
     ahead: Option<Ahead>,
+    /// The file chooser of another process that files are about to be given to.
+    pub(crate) foreign: Option<Foreign>,
+    /// Such choosers so far.
+    pub(crate) choosers_met: u64,
+    /// The windows of other processes that belong to the app and were told of: their ids and titles.
+    pub(crate) beside: Vec<(u32, String)>,
 }
 
 /// The last reading of the app.
@@ -113,6 +120,9 @@ impl LinuxDevice {
             glance: None,
             took: Duration::ZERO,
             ahead: None,
+            foreign: None,
+            choosers_met: 0,
+            beside: Vec::new(),
         }
     }
 
@@ -196,7 +206,7 @@ impl LinuxDevice {
     /// # Errors
     /// `ELEMENT_NOT_FOUND` for one that was never given.
     pub(crate) fn path(&self, handle: Handle) -> Result<Arc<str>> {
-        let path = self.ids.path(handle.id).ok_or_else(gone)?;
+        let path = self.ids.path(handle.id).filter(|_| !is_foreign(handle)).ok_or_else(gone)?;
         // A row that the app has no object for is where its first cell is.
         Ok(path.strip_suffix(crate::tables::ROW).map_or_else(|| Arc::clone(path), Into::into))
     }
@@ -363,6 +373,11 @@ impl Device for LinuxDevice {
         Ok(self.chooser_of(handle))
     }
 
+    async fn dismiss(&mut self, chooser: Handle) -> Result<Option<bool>> {
+        self.alive().await?;
+        self.close_chooser(chooser).await.map(Some)
+    }
+
     async fn fold(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
         self.alive().await?;
         self.fold_popup().await
@@ -443,6 +458,7 @@ impl Device for LinuxDevice {
         if std::mem::replace(&mut self.told, changes) != changes {
             notices.insert(0, Notice::Changed);
         }
+        notices.extend(self.strangers_told().await);
         Ok(notices)
     }
 

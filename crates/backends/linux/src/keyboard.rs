@@ -2,11 +2,11 @@
 
 use crate::bus::{Args, COMPONENT, Fault};
 use crate::device::{LinuxDevice, gone};
-use crate::display::{Presence, X11};
+use crate::display::{Presence, Window, X11};
 use crate::mouse::NONE;
 use crate::states as s;
 use std::time::Duration;
-use stickpin_kernel::device::{CancellationToken, Hit, Modifiers, Performed};
+use stickpin_kernel::device::{CancellationToken, Hit, Landed, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
 use tokio::time::{Instant, sleep, timeout};
@@ -63,10 +63,38 @@ impl LinuxDevice {
             None => self.active_window().await?,
         };
         let Some((x11, window)) = window else { return Err(self.screen.unseen("type keys")) };
+        if let Some(taker) = self.taker(&x11, &window).await? {
+            let what = self.cover(taker, &x11).await?;
+            return Err(Error::new(
+                ErrorCode::ElementCovered,
+                format!("{what} is open, and takes the keys of the app"),
+            )
+            .hint("stickpin key Escape closes it"));
+        }
         self.screen.present(&window).await?;
         let id = window.id;
         x11.run(move |d| d.focus(id)).await?;
         Ok((x11, id))
+    }
+
+    /// The window of another process that takes the keys of one of the app's.
+    async fn taker(&self, x11: &X11, window: &Window) -> Result<Option<Window>> {
+        let (windows, alone) = (x11.run(|d| d.windows()).await?, self.is_alone());
+        Ok(windows.into_iter().find(|w| w.pid != self.info.pid && w.blocks(window, alone)))
+    }
+
+    /// Sends Escape to the window of another process that takes the keys of the app, which is told in what it says; none
+    /// where there is no such window.
+    async fn escape_elsewhere(&mut self) -> Result<Option<Performed>> {
+        let Some((x11, window)) = self.active_window().await? else { return Ok(None) };
+        let Some(taker) = self.taker(&x11, &window).await? else { return Ok(None) };
+        let what = self.cover(taker.clone(), &x11).await?;
+        self.screen.present(&taker).await?;
+        let id = taker.id;
+        x11.run(move |d| d.focus(id)).await?;
+        self.chord_to(&x11, id, NONE, "Escape").await?;
+        let landed = Landed::Elsewhere { what, stopped: false };
+        Ok(Some(Performed { handled: true, landed, ..Performed::default() }))
     }
 
     /// Gives the window of an element the keyboard, as a press in it would, where that takes it from no person; returns
@@ -201,7 +229,44 @@ impl LinuxDevice {
 
     /// Sends one chord.
     pub(crate) async fn chord(&mut self, modifiers: Modifiers, key: &str) -> Result<Performed> {
+        if (modifiers, key) == (NONE, "Escape")
+            && self.screen.has_pointer()
+            && let Some(performed) = self.escape_elsewhere().await?
+        {
+            return Ok(performed);
+        }
         let (x11, window) = self.typing(None).await?;
+        self.chord_to(&x11, window, modifiers, key).await
+    }
+
+    /// Sends one chord to the window of the object with this path, and to no other.
+    ///
+    /// # Errors
+    /// `ELEMENT_NOT_FOUND` where that is not there any more.
+    pub(crate) async fn chord_in(
+        &mut self,
+        path: &str,
+        modifiers: Modifiers,
+        key: &str,
+    ) -> Result<Performed> {
+        self.screen.x11("type keys").await?;
+        let at = self.last.as_ref().and_then(|last| last.picture.objects.iter().position(|o| o.path == path));
+        let (Some(at), Some(sight)) = (at, self.sight().await?) else { return Err(gone()) };
+        let window = self.window_of(at, &sight.windows).await?.filter(|window| !window.popup);
+        let Some(window) = window else { return Err(gone()) };
+        self.screen.present(&window).await?;
+        let id = window.id;
+        sight.x11.run(move |d| d.focus(id)).await?;
+        self.chord_to(&sight.x11, id, modifiers, key).await
+    }
+
+    async fn chord_to(
+        &mut self,
+        x11: &X11,
+        window: u32,
+        modifiers: Modifiers,
+        key: &str,
+    ) -> Result<Performed> {
         let name = key.to_owned();
         let known = x11.run(move |d| {
             let known = d.chord(modifiers, &name)?;

@@ -1,20 +1,24 @@
 //! Giving files to an app, as a person does who types their path: what opens a file chooser is pressed, the path goes
 //! into the field of the chooser, and Enter takes it.
 
+mod foreign;
+
+pub(crate) use foreign::{Foreign, is_foreign};
+
 use crate::aim::chain;
 use crate::bus::{ACTION, Args, Toolkit};
 use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
-use crate::display::Window;
 use crate::model::{Interfaces, Object, Picture};
 use crate::mouse::NONE;
 use crate::roles::number as n;
+use crate::states as s;
 use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_kernel::device::{Action, CancellationToken, FileInput, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 
 /// How long a chooser may take to come, to show its field, and to go.
 const CHOOSER: Duration = Duration::from_secs(5);
@@ -23,10 +27,13 @@ const CHOOSER: Duration = Duration::from_secs(5);
 const SILENT: Duration = Duration::from_millis(600);
 
 /// How long the window of another process may take to come that a press was to open.
-const STRANGER: Duration = Duration::from_millis(1_500);
+const STRANGER: Duration = Duration::from_secs(3);
 
 /// How often a path is given to a chooser that does not take it.
 const TRIES: usize = 4;
+
+/// How often a chooser is told to close: the first time may only put away the list below its field.
+const ESCAPES: usize = 3;
 
 /// What GTK 4 calls the content of its chooser.
 const GTK4_CHOOSER: &str = "GtkFileChooserWidget";
@@ -34,16 +41,29 @@ const GTK4_CHOOSER: &str = "GtkFileChooserWidget";
 impl LinuxDevice {
     /// The file chooser that a handle stands for: its window, or the field for paths in it.
     pub(crate) fn chooser_of(&mut self, handle: Handle) -> Option<FileInput> {
+        if is_foreign(handle) {
+            return self.foreign_of(handle);
+        }
         let at = self.index(handle)?;
         let picture = &self.last.as_ref()?.picture;
         let top = *chain(picture, at).last()?;
         if !is_chooser(picture, top) || (at != top && !is_field(picture.objects[at].role)) {
             return None;
         }
-        let multiple = picture.toolkit == Toolkit::Qt;
         let path = picture.objects[top].path.clone();
         let input = self.ids.handle(&path);
-        Some(FileInput { input, multiple, directory: false, accept: String::new(), holds: Vec::new() })
+        Some(self.takes(input))
+    }
+
+    /// What a chooser of this app takes.
+    fn takes(&self, input: Handle) -> FileInput {
+        let multiple = self.takes_several();
+        FileInput { input, multiple, directory: false, accept: String::new(), holds: Vec::new() }
+    }
+
+    /// Whether the choosers of its toolkit take several files.
+    fn takes_several(&self) -> bool {
+        self.link.toolkit == Toolkit::Qt
     }
 
     /// Presses what may open a file chooser, and waits for that.
@@ -54,7 +74,7 @@ impl LinuxDevice {
         cancel: &CancellationToken,
     ) -> Result<Performed> {
         let before: Vec<String> = self.choosers();
-        let strangers: Vec<u32> = self.strangers().await?.into_iter().map(|window| window.id).collect();
+        let strangers: Vec<u32> = self.beside().await?.into_iter().map(|window| window.id).collect();
         let press = Action::press(point, Some(target));
         self.until_activated(target).await?;
         let mut performed = match self.press(target).await? {
@@ -68,51 +88,20 @@ impl LinuxDevice {
         if opened.is_none()
             && let Some(window) = self.stranger_beside(&strangers, cancel).await.map_err(unknown)?
         {
-            return Err(unknown(self.elsewhere(&window)));
+            performed.chooser = Some(self.meet(window, cancel).await.map_err(unknown)?);
+            return Ok(performed);
+        }
+        if let Some(top) = opened.as_deref().filter(|top| self.saves(top)) {
+            let error = to_save_in(&self.title_of(top));
+            let closed = self.escape(top).await.map_err(unknown)?;
+            return Err(unknown(if closed {
+                error.hint("it was closed again, with nothing chosen; stickpin press opens it, stickpin fill says the name")
+            } else {
+                error
+            }));
         }
         performed.chooser = opened.map(|path| self.ids.handle(&path));
         Ok(performed)
-    }
-
-    /// Windows of other processes that belong to one of the app's, as the file chooser of a portal does.
-    async fn strangers(&mut self) -> Result<Vec<Window>> {
-        let Some(x11) = self.screen.x11_if_any().await? else { return Ok(Vec::new()) };
-        Ok(strangers(x11.run(|d| d.windows()).await?, self.info.pid))
-    }
-
-    /// One of those that was not there before; waits a moment for it, as its process may just be starting.
-    async fn stranger_beside(
-        &mut self,
-        before: &[u32],
-        cancel: &CancellationToken,
-    ) -> Result<Option<Window>> {
-        let until = Instant::now() + STRANGER;
-        loop {
-            let came = self.strangers().await?.into_iter().find(|window| !before.contains(&window.id));
-            if came.is_some() || Instant::now() >= until || cancel.is_cancelled() {
-                return Ok(came);
-            }
-            sleep(STRANGER / 20).await;
-        }
-    }
-
-    /// The error of a chooser that is another process's.
-    fn elsewhere(&self, window: &Window) -> Error {
-        let pid = window.pid.map_or_else(String::new, |pid| format!(" (linux:{pid})"));
-        let message =
-            format!("{} was opened; it belongs to another process{pid}, and has no file yet", window.words());
-        let hint = match window.pid {
-            _ if self.among => {
-                "stickpin snapshot -i shows it as an app of its own; stickpin upload 'app=NAME role=dialog' FILE".to_owned()
-            }
-            Some(pid) if !self.screen.is_own() => format!(
-                "stickpin --session chooser open --attach linux:{pid}; stickpin --session chooser upload role=dialog FILE"
-            ),
-            _ => "on a display of the session's own only the app itself is reached: start it on a desktop, or with \
-                     GTK_USE_PORTAL=0, so that it shows a file chooser of its own"
-                .to_owned(),
-        };
-        Error::new(ErrorCode::Unsupported, message).hint(hint)
     }
 
     /// Types the paths of files into a chooser, and takes them.
@@ -122,9 +111,12 @@ impl LinuxDevice {
         files: &[PathBuf],
         cancel: &CancellationToken,
     ) -> Result<Performed> {
+        if is_foreign(chooser) {
+            return self.give_elsewhere(chooser, files, cancel).await;
+        }
         let at = self.index(chooser).ok_or_else(gone)?;
         let top = self.last.as_ref().map(|last| last.picture.objects[at].path.clone()).ok_or_else(gone)?;
-        let title = self.object_at(&top).map_or_else(String::new, |object| object.name.clone());
+        let title = self.title_of(&top);
         let text = as_text(files);
         let unknown = |e: Error| e.dispatched(Dispatched::Unknown);
         let mut taken = false;
@@ -140,9 +132,31 @@ impl LinuxDevice {
                 )
                 .hint("stickpin snapshot -i shows what it has instead; stickpin key Escape closes it"));
             };
-            self.type_path(&field, &text, cancel).await.map_err(unknown)?;
-            let left = self.until_shown(cancel, |d| (!d.choosers().contains(&top)).then_some(()));
-            taken = left.await.map_err(unknown)?.is_some();
+            if self.saves(&top) {
+                return Err(to_save_in(&title));
+            }
+            let before = self.modal_windows();
+            self.type_path(&top, &field, &text, cancel).await.map_err(unknown)?;
+            let became = self.until_shown(cancel, |d| {
+                let asks = || d.modal_windows().into_iter().find(|window| !before.contains(window)).map(Some);
+                if d.choosers().contains(&top) { asks() } else { Some(None) }
+            });
+            match became.await.map_err(unknown)? {
+                Some(None) => taken = true,
+                // Whatever it asks, Enter would answer it.
+                Some(Some(window)) => {
+                    let message = format!(
+                        "the file chooser {} did not take {}: {} has opened over it",
+                        quote(&title),
+                        quote(&text),
+                        quote(&self.title_of(&window))
+                    );
+                    return Err(unknown(Error::new(ErrorCode::InvalidArgs, message).hint(
+                        "both are still open: stickpin snapshot -i shows what it says; stickpin key Escape closes one at a time",
+                    )));
+                }
+                None => {}
+            }
             if taken || cancel.is_cancelled() {
                 break;
             }
@@ -161,19 +175,50 @@ impl LinuxDevice {
         Ok(Performed { handled: true, value: Some(value), ..Performed::default() })
     }
 
+    /// Closes a chooser; whether it is gone.
+    pub(crate) async fn close_chooser(&mut self, chooser: Handle) -> Result<bool> {
+        if is_foreign(chooser) {
+            return self.close_elsewhere(chooser).await;
+        }
+        let path = self.path(chooser)?;
+        self.escape(&path).await
+    }
+
+    /// Closes the chooser with this path as a person would; whether it is gone.
+    async fn escape(&mut self, top: &str) -> Result<bool> {
+        let cancel = CancellationToken::new();
+        for _ in 0..ESCAPES {
+            if !self.choosers().iter().any(|path| path == top) {
+                return Ok(true);
+            }
+            self.chord_in(top, NONE, "Escape").await?;
+            let left = |d: &Self| (!d.choosers().iter().any(|path| path == top)).then_some(());
+            if self.until_shown(&cancel, left).await?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The field for paths of a chooser, which GTK shows when it is asked to.
     async fn shown_field(&mut self, top: &str, cancel: &CancellationToken) -> Result<Option<Object>> {
         match self.field_of(top) {
             Some(field) => Ok(Some(field)),
             None => {
-                self.chord(Modifiers { control: true, ..NONE }, "l").await?;
+                self.chord_in(top, Modifiers { control: true, ..NONE }, "l").await?;
                 self.until_shown(cancel, |d| d.field_of(top)).await
             }
         }
     }
 
     /// Puts a path into a field and takes it.
-    async fn type_path(&mut self, field: &Object, text: &str, cancel: &CancellationToken) -> Result<()> {
+    async fn type_path(
+        &mut self,
+        top: &str,
+        field: &Object,
+        text: &str,
+        cancel: &CancellationToken,
+    ) -> Result<()> {
         let handle = self.ids.handle(&field.path);
         if !self.set_text(field, text).await? {
             self.fill_by_keys(handle, text, cancel).await?;
@@ -181,7 +226,7 @@ impl LinuxDevice {
         if !self.activates(field).await? {
             // It has the focus when this comes back: Enter goes nowhere else.
             self.focus(handle).await?;
-            self.chord(NONE, "Enter").await?;
+            self.chord_in(top, NONE, "Enter").await?;
         }
         Ok(())
     }
@@ -211,6 +256,32 @@ impl LinuxDevice {
         let windows = picture.root().children.iter().copied();
         let choosers = windows.filter(|&window| is_chooser(picture, window));
         choosers.map(|window| picture.objects[window].path.clone()).collect()
+    }
+
+    /// The paths of the windows that take all input of the app.
+    fn modal_windows(&self) -> Vec<String> {
+        let Some(last) = &self.last else { return Vec::new() };
+        let objects = &last.picture.objects;
+        let windows = last.picture.root().children.iter().map(|&window| &objects[window]);
+        windows.filter(|o| o.shown && o.is(s::MODAL)).map(|o| o.path.clone()).collect()
+    }
+
+    /// Whether the chooser with this path is one to save in.
+    fn saves(&self, top: &str) -> bool {
+        let Some(last) = &self.last else { return false };
+        let at = last.picture.objects.iter().position(|object| object.path == top);
+        at.is_some_and(|at| is_to_save_in(&last.picture, at))
+    }
+
+    /// The title of the window with this path.
+    fn title_of(&self, top: &str) -> String {
+        self.object_at(top).map_or_else(String::new, |object| object.name.clone())
+    }
+
+    /// Those with this title.
+    fn choosers_called(&self, title: &str) -> Vec<String> {
+        let called = |path: &String| self.object_at(path).is_some_and(|object| object.name == title);
+        self.choosers().into_iter().filter(called).collect()
     }
 
     fn object_at(&self, path: &str) -> Option<&Object> {
@@ -252,14 +323,6 @@ impl LinuxDevice {
     }
 }
 
-/// Those of the windows that belong to one of the app's and are not its own.
-fn strangers(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
-    let ours: Vec<u32> =
-        windows.iter().filter(|w| own.is_some() && w.pid == own).map(|window| window.id).collect();
-    let belongs = |w: &Window| w.pid != own && w.transient_for.is_some_and(|host| ours.contains(&host));
-    windows.into_iter().filter(belongs).collect()
-}
-
 /// Whether a window is a file chooser.
 fn is_chooser(picture: &Picture, window: usize) -> bool {
     let object = &picture.objects[window];
@@ -295,6 +358,38 @@ fn path_field(picture: &Picture, window: usize) -> Option<usize> {
         next.extend(object.children.iter().rev());
     }
     None
+}
+
+/// Whether a chooser of GTK is one to save in: it has its field for the name before its list of places, where one to open
+/// has it behind that, if at all. That of Qt asks before it writes over a file.
+fn is_to_save_in(picture: &Picture, window: usize) -> bool {
+    if !matches!(picture.toolkit, Toolkit::Gtk3 | Toolkit::Gtk4) {
+        return false;
+    }
+    let (mut next, mut field) = (vec![window], false);
+    while let Some(at) = next.pop() {
+        let object = &picture.objects[at];
+        match object.role {
+            _ if !object.shown => continue,
+            n::LIST | n::LIST_BOX => return field,
+            n::TABLE | n::TREE_TABLE | n::TREE => continue,
+            role => field |= is_field(role),
+        }
+        next.extend(object.children.iter().rev());
+    }
+    false
+}
+
+/// The error of a chooser that gives a file to nobody: what is named there is written over.
+fn to_save_in(title: &str) -> Error {
+    Error::new(
+        ErrorCode::InvalidArgs,
+        format!(
+            "the file chooser {} is one to save in: it takes no file, but would write over it",
+            quote(title)
+        ),
+    )
+    .hint("it is still open: stickpin fill says the name, stickpin key Escape closes it")
 }
 
 /// Whether an object below another one is such.
@@ -360,25 +455,24 @@ mod tests {
     }
 
     #[test]
-    fn a_window_of_another_process_is_told_by_whose_it_belongs_to() {
-        let window = |id, pid, transient_for| Window {
-            pid,
-            transient_for,
-            ..crate::extents::tests::window(id, "", (0.0, 0.0, 9.0, 9.0))
+    fn a_chooser_to_save_in_has_its_field_before_the_places() {
+        let saves = |toolkit, order: &[usize]| {
+            let objects = vec![
+                object(75, "app", &[1]),
+                object(n::FILE_CHOOSER, "Choose", order),
+                object(n::TEXT, "", &[]),
+                object(n::LIST_BOX, "", &[]),
+                object(n::TABLE, "", &[5]),
+                object(n::TEXT, "a name that is being written", &[]),
+            ];
+            is_to_save_in(&Picture { toolkit, objects, truncated: false }, 1)
         };
-        let all = || {
-            vec![
-                window(1, Some(7), None),
-                window(2, Some(7), Some(1)),
-                window(3, Some(8), Some(1)),
-                window(4, None, Some(2)),
-                window(5, Some(8), None),
-                window(6, Some(9), Some(5)),
-            ]
-        };
-        let ids = |own| strangers(all(), own).iter().map(|w| w.id).collect::<Vec<_>>();
-        assert_eq!(ids(Some(7)), [3, 4]);
-        assert!(ids(None).is_empty(), "whose windows are whose is not known");
+        for toolkit in [Toolkit::Gtk3, Toolkit::Gtk4] {
+            assert!(saves(toolkit, &[2, 3, 4]));
+            assert!(!saves(toolkit, &[3, 2, 4]), "the field that Control+l shows");
+            assert!(!saves(toolkit, &[3, 4]) && !saves(toolkit, &[4, 3]));
+        }
+        assert!(!saves(Toolkit::Qt, &[2, 3, 4]));
     }
 
     #[test]

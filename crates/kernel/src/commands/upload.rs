@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorCode, Result, io_error};
 use crate::target::Target;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
-use stickpin_tree::{escape, quote};
+use stickpin_tree::{Handle, escape, quote};
 
 /// Characters of an input's `accept` in a message.
 const ACCEPT: usize = 200;
@@ -146,9 +146,12 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
     let (mut ready, performed) = cx.input(target, Reach::Pointer, how, Input::First, first).await?;
     let mut performed = performed.unwrap_or_default();
     if ready.actionable {
-        if let Some(input) = performed.chooser {
+        if let Some(chooser) = performed.chooser {
             let gone = || Error::new(ErrorCode::ElementNotFound, "the file chooser was closed meanwhile");
-            let input = cx.device()?.file_input(input).await?.ok_or_else(gone)?;
+            let input = cx.device()?.file_input(chooser).await?.ok_or_else(gone)?;
+            if let Err(e) = suits(&input, files, &ready.words) {
+                return Err(let_go(cx, chooser, e).await?);
+            }
             let acted = give(cx, &input, files, &ready, None).await?;
             return Ok((ready, acted));
         }
@@ -170,6 +173,25 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
     let mut acted = Acted::new("dropped", "");
     acted.value = Some(names(files));
     Ok((ready, acted))
+}
+
+/// Closes a chooser that was opened for files that it does not take; the error, with what became of it.
+async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
+    let closed = cx.device()?.dismiss(chooser).await;
+    if let Err(why) = &closed {
+        tracing::debug!("a file chooser was not closed: {why}");
+    }
+    Ok(match closed {
+        Ok(None) => e,
+        Ok(Some(true)) => {
+            let message = format!("{}; the file chooser that it opened was closed again", e.message);
+            Error { message, ..e }
+        }
+        Ok(Some(false)) | Err(_) => {
+            let message = format!("{}; the file chooser that it opened is still open", e.message);
+            Error { message, ..e }.hint("stickpin snapshot -i shows it; stickpin key Escape closes it")
+        }
+    })
 }
 
 /// Whether an input takes these files.

@@ -77,9 +77,17 @@ async fn a_button_is_pressed_for_its_chooser_and_what_takes_no_press_gets_a_drop
     }
     b.ok("upload", json!({ "target": "label=Attach", "files": ["b.png"] })).await;
     assert_eq!(b.log(), ["choose 4", "upload 9 b.png"]);
-    let (code, r) = b.fails("upload", json!({ "target": "label=Attach", "files": ["a.txt"] })).await;
-    // The press was sent by then.
-    assert_eq!((code, r.error.unwrap().dispatched), ("INVALID_ARGS", Dispatched::Unknown));
+    // One that was opened and takes none of them is closed, and what became of it is said.
+    for (closes, said) in [(None, ""), (Some(true), "was closed again"), (Some(false), "is still open")] {
+        b.fake.world().closes = closes;
+        let (code, r) = b.fails("upload", json!({ "target": "label=Attach", "files": ["a.txt"] })).await;
+        let error = r.error.unwrap();
+        // The press was sent by then.
+        assert_eq!((code, error.dispatched), ("INVALID_ARGS", Dispatched::Unknown));
+        assert!(error.message.contains(said) && b.log().ends_with(&["choose 4".into(), "dismiss 9".into()]));
+        assert_eq!(error.message.contains("file chooser"), closes.is_some(), "{}", error.message);
+        assert_eq!(error.hint.contains("key Escape"), closes == Some(false), "{}", error.hint);
+    }
     b.fake.world().chooser = None;
     let (code, _) = b.fails("upload", json!({ "target": "label=Zone", "files": ["a.txt"] })).await;
     assert_eq!(code, "INVALID_ARGS");

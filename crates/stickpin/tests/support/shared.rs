@@ -55,6 +55,19 @@ impl Shared {
         ran.out
     }
 
+    /// What a hint says, word for word, as a shell reads it.
+    pub fn typed(&self, line: &str) -> Ran {
+        let known = self.command(&[]);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("stickpin() {{ \"$BINARY\" \"$@\"; }}; {line}")]).env_clear();
+        shell.envs(known.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        shell.env("BINARY", known.get_program());
+        if let Some(folder) = known.get_current_dir() {
+            shell.current_dir(folder);
+        }
+        shell.output().unwrap().into()
+    }
+
     /// Attaches to a process, once it has registered with a window.
     #[track_caller]
     pub fn attach(&self, pid: u32) {

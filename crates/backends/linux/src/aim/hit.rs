@@ -5,7 +5,7 @@ use crate::bus::Toolkit;
 use crate::bus::{Args, COMPONENT, Fault};
 use crate::capture::ask::{SCREEN, reference};
 use crate::device::LinuxDevice;
-use crate::display::{Presence, Window};
+use crate::display::{Presence, Window, X11};
 use crate::extents::{self, has};
 use crate::model::{Object, Picture};
 use crate::roles::{self, number as role};
@@ -60,10 +60,12 @@ impl LinuxDevice {
     ) -> Result<Hit> {
         let top_at = move |d: &mut crate::display::Display| d.top_at(x, y);
         // A modal dialog takes the input of the whole window, wherever it stands.
-        let shown = |w: &&Window| w.presence == crate::display::Presence::Shown;
-        let modal = |w: &&Window| w.modal && w.transient_for == Some(window.id);
-        if let Some(dialog) = look.windows.iter().filter(shown).find(modal) {
-            return Ok(Hit::Covered { by: None, what: dialog.words() });
+        let alone = self.is_alone();
+        if let Some(dialog) = look.windows.iter().find(|w| w.blocks(window, alone)) {
+            let what = self.cover(dialog.clone(), &look.x11).await?;
+            // That of another process is not in the tree.
+            let own = dialog.pid == self.info.pid;
+            return Ok(if own { Hit::Covered { by: None, what } } else { Hit::Held { by: None, what } });
         }
         let mut raised = !self.screen.is_own() || window.popup;
         loop {
@@ -78,8 +80,7 @@ impl LinuxDevice {
             if raised || blocks {
                 let what = match over.cloned() {
                     None => "a window of another program".to_owned(),
-                    Some(over) if over.pid == self.info.pid => over.words(),
-                    Some(over) => look.x11.run(move |d| d.words_with_program(&over)).await?,
+                    Some(over) => self.cover(over, &look.x11).await?,
                 };
                 return Ok(if top.is_none() { Hit::OffScreen } else { Hit::Covered { by: None, what } });
             }
@@ -87,6 +88,23 @@ impl LinuxDevice {
             let window = window.clone();
             look.x11.run(move |d| d.raise(&window).map(drop)).await?;
         }
+    }
+
+    /// A window that covers one of the app, in words: that of another process with its program, and with what that is opened
+    /// as where it belongs to the app.
+    pub(crate) async fn cover(&self, window: Window, x11: &X11) -> Result<String> {
+        if window.pid == self.info.pid {
+            return Ok(window.words());
+        }
+        let (own, alone) = (self.info.pid, self.is_alone());
+        x11.run(move |d| {
+            let host = window.transient_for;
+            let belongs = d.windows()?.iter().any(|w| Some(w.id) == host && w.pid == own);
+            let pid = window.pid.filter(|_| belongs || alone);
+            let words = d.words_with_program(&window)?;
+            Ok(pid.map_or_else(|| words.clone(), |pid| format!("{words} (linux:{pid})")))
+        })
+        .await
     }
 
     /// Whether an input at a point of its window reaches an object. `asked`: the app is asked, too. `over`: where that is

@@ -82,6 +82,8 @@ pub(crate) struct Registered {
 #[derive(Debug, Clone)]
 pub(crate) struct Desktop {
     pub(super) wire: Arc<Wire>,
+    /// Where the bus is.
+    address: Arc<str>,
 }
 
 impl Desktop {
@@ -94,14 +96,26 @@ impl Desktop {
         listener: Listener,
         until: Instant,
     ) -> Result<Self, Fault> {
-        let address = find(addresses, until).await?;
-        Ok(Self { wire: Arc::new(Wire::connect(&address, true, left(until), listener).await?) })
+        Self::at(find(addresses, until).await?.into(), listener, until).await
+    }
+
+    /// Another connection to the same bus, with a listener of its own.
+    ///
+    /// # Errors
+    /// When the bus does not answer.
+    pub(crate) async fn once_more(&self, listener: Listener, until: Instant) -> Result<Self, Fault> {
+        Self::at(Arc::clone(&self.address), listener, until).await
+    }
+
+    async fn at(address: Arc<str>, listener: Listener, until: Instant) -> Result<Self, Fault> {
+        let wire = Wire::connect(&address, true, left(until), listener).await?;
+        Ok(Self { wire: Arc::new(wire), address })
     }
 
     /// One over a bus that is there.
     #[cfg(test)]
     pub(crate) fn over(wire: Wire) -> Self {
-        Self { wire: Arc::new(wire) }
+        Self { wire: Arc::new(wire), address: "".into() }
     }
 
     /// Tells apps of this session that somebody listens: those that start without accessibility switch it on.

@@ -148,6 +148,12 @@ impl Device for Desk {
         Ok(found.map(|input| FileInput { input: outer(number, input.input), ..input }))
     }
 
+    async fn dismiss(&mut self, chooser: Handle) -> Result<Option<bool>> {
+        let (number, own) = inner(chooser);
+        let closed = self.device(number)?.dismiss(own).await;
+        self.judged(number, closed).await
+    }
+
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         Ok(self.send(action, None, cancel).await?.0)
     }

@@ -102,6 +102,16 @@ impl Window {
         }
     }
 
+    /// Whether it takes the input of another window wherever it stands. A modal one that does not say whose it is takes that
+    /// of all windows where the app is `alone` on its display (EWMH, `_NET_WM_STATE_MODAL`).
+    pub(crate) fn blocks(&self, other: &Self, alone: bool) -> bool {
+        let takes = match self.transient_for {
+            Some(host) => host == other.id,
+            None => alone && self.pid != other.pid && !self.popup,
+        };
+        self.modal && self.presence == Presence::Shown && takes
+    }
+
     /// It in words, for messages.
     pub(crate) fn words(&self) -> String {
         match (self.popup, self.title.is_empty()) {
@@ -578,6 +588,24 @@ mod tests {
         assert_eq!(w.whole(), Rect { x: 109.0, y: 38.0, width: 380.0, height: 297.0 });
         let tiny = Window { area: Rect { x: 0.0, y: 0.0, width: 5.0, height: 5.0 }, ..w };
         assert_eq!((tiny.content().width, tiny.content().height), (0.0, 0.0));
+    }
+
+    #[test]
+    fn a_modal_window_takes_the_input_of_the_one_that_it_belongs_to() {
+        let main = Window { id: 9, ..window() };
+        let dialog = |pid, transient_for| Window { modal: true, pid, transient_for, ..window() };
+        let blocks = |dialog: &Window| (dialog.blocks(&main, false), dialog.blocks(&main, true));
+        assert_eq!(blocks(&dialog(Some(3), Some(9))), (true, true));
+        assert_eq!(blocks(&dialog(Some(4), Some(8))), (false, false));
+        assert_eq!(
+            blocks(&dialog(Some(4), None)),
+            (false, true),
+            "of a portal that was not told whose it is"
+        );
+        assert_eq!(blocks(&dialog(Some(3), None)), (false, false), "the app knows its own");
+        assert_eq!(blocks(&Window { modal: false, ..dialog(Some(4), Some(9)) }), (false, false));
+        let minimised = Window { presence: Presence::Minimised, ..dialog(Some(4), Some(9)) };
+        assert_eq!(blocks(&minimised), (false, false));
     }
 
     #[test]

@@ -1,0 +1,337 @@
+//! A file chooser that another process shows for the app, as portals do. It is driven as what it is, an app of its own,
+//! over a connection of its own, from the press that opened it until it has the files or is closed again: nothing of it
+//! ever gets a ref.
+//!
+//! Such a process may show choosers of other apps, too: only the one window that came with the press counts, and only
+//! where its title tells it from the others.
+
+use super::STRANGER;
+use crate::bus::{Desktop, Fault, Link, Running};
+use crate::device::LinuxDevice;
+use crate::display::{Presence, Window};
+use crate::events::Heard;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_kernel::device::{CancellationToken, FileInput, Notice, Performed};
+use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use stickpin_tree::{Handle, quote_whole};
+use tokio::time::{Instant, sleep};
+
+/// The scope of the handle of such a chooser, which no element has.
+const SCOPE: u64 = u32::MAX as u64;
+
+/// How long the process may take to be on the accessibility bus with its window.
+const REACHED: Duration = Duration::from_secs(4);
+
+/// How often it is looked whether it is.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A chooser of another process that is open.
+#[derive(Debug)]
+pub(crate) struct Foreign {
+    handle: Handle,
+    window: Window,
+    /// The path of its window in its process.
+    top: String,
+    device: Box<LinuxDevice>,
+}
+
+/// Whether a handle stands for such a chooser, and for no element.
+pub(crate) fn is_foreign(handle: Handle) -> bool {
+    handle.scope == SCOPE
+}
+
+impl LinuxDevice {
+    /// Whether all windows of the display belong to the app or came because of it.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.screen.is_own() && !self.among
+    }
+
+    /// Windows of other processes that belong to one of the app's.
+    async fn strangers(&mut self) -> Result<Vec<Window>> {
+        let alone = self.is_alone();
+        let belongs = |window: &Window| alone || window.transient_for.is_some();
+        Ok(self.beside().await?.into_iter().filter(belongs).collect())
+    }
+
+    /// Those, and modal ones of which nobody knows whose they are.
+    pub(super) async fn beside(&mut self) -> Result<Vec<Window>> {
+        let Some(x11) = self.screen.x11_if_any().await? else { return Ok(Vec::new()) };
+        Ok(beside(x11.run(|d| d.windows()).await?, self.info.pid))
+    }
+
+    /// Which of them came and went since this was asked last. On a desktop they are in the tree.
+    pub(crate) async fn strangers_told(&mut self) -> Vec<Notice> {
+        if self.among {
+            return Vec::new();
+        }
+        let strangers = match self.strangers().await {
+            Ok(strangers) => strangers,
+            Err(e) => {
+                // Whatever needs the display says what is wrong with it.
+                tracing::debug!("the windows beside those of the app are not known: {e}");
+                return Vec::new();
+            }
+        };
+        let now: Vec<(u32, String)> =
+            strangers.into_iter().map(|window| (window.id, window.words())).collect();
+        let opened = now.iter().filter(|window| !self.beside.contains(window));
+        let closed = self.beside.iter().filter(|(id, _)| now.iter().all(|(known, _)| known != id));
+        let opened = opened.map(|(_, what)| Notice::Opened {
+            id: String::new(),
+            what: format!("{what}, which belongs to another process"),
+        });
+        let closed = closed.map(|(_, what)| Notice::Closed { id: what.clone() });
+        let notices = opened.chain(closed).collect();
+        self.beside = now;
+        notices
+    }
+
+    /// One of those that was not there before; waits a moment for it, as its process may just be starting.
+    pub(super) async fn stranger_beside(
+        &mut self,
+        before: &[u32],
+        cancel: &CancellationToken,
+    ) -> Result<Option<Window>> {
+        let until = Instant::now() + STRANGER;
+        loop {
+            let came = self.beside().await?.into_iter().find(|window| !before.contains(&window.id));
+            if came.is_some() || Instant::now() >= until || cancel.is_cancelled() {
+                return Ok(came);
+            }
+            sleep(STRANGER / 50).await;
+        }
+    }
+
+    /// Takes a window of another process for the file chooser that files are given to.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` where it is none, or cannot be told from others.
+    pub(super) async fn meet(&mut self, window: Window, cancel: &CancellationToken) -> Result<Handle> {
+        if window.transient_for.is_none() && !self.is_alone() {
+            return Err(self.elsewhere(&window, "it does not say whose it is"));
+        }
+        let until = Instant::now() + REACHED;
+        let reached = reach(&self.desktop, &window, until, cancel).await;
+        let (desktop, link, heard) = match reached {
+            Ok(reached) => reached,
+            Err(fault) => {
+                tracing::debug!("{} cannot be reached: {fault}", window.words());
+                return Err(self.elsewhere(&window, "its process is not on the accessibility bus"));
+            }
+        };
+        let what = format!("linux:{}", window.pid.unwrap_or_default());
+        let screen = self.screen.beside();
+        let mut device = LinuxDevice::new(desktop, link, heard, screen, window.title.clone(), &what);
+        device.info.pid = window.pid;
+        device.among = true;
+        let tops =
+            device.until_shown(cancel, |d| Some(d.choosers_called(&window.title)).filter(|c| !c.is_empty()));
+        let tops = match tops.await {
+            Ok(tops) => tops.unwrap_or_default(),
+            Err(e) => {
+                tracing::debug!("{} cannot be read: {e}", window.words());
+                return Err(self.elsewhere(&window, "its process does not say what it is"));
+            }
+        };
+        let [top] = &tops[..] else {
+            let why =
+                if tops.is_empty() { "it is no file chooser" } else { "others there have the same title" };
+            return Err(self.elsewhere(&window, why));
+        };
+        self.choosers_met += 1;
+        let handle = Handle { scope: SCOPE, id: self.choosers_met };
+        self.foreign = Some(Foreign { handle, window, top: top.clone(), device: Box::new(device) });
+        Ok(handle)
+    }
+
+    /// The chooser of another process that a handle stands for.
+    pub(super) fn foreign_of(&self, handle: Handle) -> Option<FileInput> {
+        let foreign = self.foreign.as_ref().filter(|foreign| foreign.handle == handle)?;
+        Some(foreign.device.takes(handle))
+    }
+
+    /// Closes the chooser of another process; whether it is gone.
+    pub(super) async fn close_elsewhere(&mut self, chooser: Handle) -> Result<bool> {
+        let foreign = self.foreign.take().filter(|foreign| foreign.handle == chooser);
+        let Some(mut foreign) = foreign else { return Err(crate::device::gone()) };
+        Ok(foreign.is_the_only_one().await? && foreign.device.escape(&foreign.top).await?)
+    }
+
+    /// Gives files to the chooser of another process, or closes it again.
+    ///
+    /// # Errors
+    /// As [`Self::give_files`]; it says whether the chooser is still open.
+    pub(super) async fn give_elsewhere(
+        &mut self,
+        chooser: Handle,
+        files: &[PathBuf],
+        cancel: &CancellationToken,
+    ) -> Result<Performed> {
+        let foreign = self.foreign.take().filter(|foreign| foreign.handle == chooser);
+        let Some(mut foreign) = foreign else { return Err(crate::device::gone()) };
+        let given = match foreign.is_the_only_one().await {
+            Ok(true) => foreign.give(files, cancel).await,
+            Ok(false) => {
+                let why = "another window of its process has the same title now";
+                return Err(self.elsewhere(&foreign.window, why).dispatched(Dispatched::Unknown));
+            }
+            Err(e) => Err(e),
+        };
+        let Err(error) = given else { return given };
+        let error = error.dispatched(Dispatched::Unknown);
+        match foreign.device.escape(&foreign.top).await {
+            Ok(true) => Err(error.hint(
+                "it belonged to another process, and was closed again with nothing chosen; it may want files of another kind",
+            )),
+            left => {
+                tracing::debug!(?left, "{} stays open", foreign.window.words());
+                let open = self.elsewhere(&foreign.window, "it is still open");
+                Err(Error { hint: open.hint, ..error })
+            }
+        }
+    }
+
+    /// The error of a window of another process that was opened, and that no file can be given to from here.
+    fn elsewhere(&self, window: &Window, why: &str) -> Error {
+        let pid = window.pid.map_or_else(String::new, |pid| format!(" (linux:{pid})"));
+        let message = format!(
+            "{} was opened; it belongs to another process{pid}, and has no file yet: {why}",
+            window.words()
+        );
+        let hint = hint(window, self.among, self.screen.is_own(), &self.at.url);
+        Error::new(ErrorCode::Unsupported, message).hint(hint)
+    }
+}
+
+impl Foreign {
+    /// Whether its title names this window, and no other of its process.
+    async fn is_the_only_one(&mut self) -> Result<bool> {
+        let tops = self.device.choosers_called(&self.window.title).len();
+        let Some(x11) = self.device.screen.x11_if_any().await? else { return Ok(false) };
+        let windows = x11.run(|d| d.windows()).await?;
+        let same = |w: &&Window| w.pid == self.window.pid && w.title == self.window.title;
+        let ids: Vec<u32> = windows.iter().filter(same).map(|w| w.id).collect();
+        Ok(tops == 1 && ids == [self.window.id])
+    }
+
+    async fn give(&mut self, files: &[PathBuf], cancel: &CancellationToken) -> Result<Performed> {
+        let top = self.device.ids.handle(&self.top);
+        // It gives them to none other than itself: there is no third process.
+        Box::pin(self.device.give_files(top, files, cancel)).await
+    }
+}
+
+/// The process of a window on the accessibility bus, over a connection of its own, so that nothing that it signals counts
+/// as the app's.
+async fn reach(
+    desktop: &Desktop,
+    window: &Window,
+    until: Instant,
+    cancel: &CancellationToken,
+) -> std::result::Result<(Desktop, Link, Arc<Heard>), Fault> {
+    let heard = Arc::new(Heard::new());
+    let listener = Arc::clone(&heard);
+    let desktop = desktop.once_more(Box::new(move |message| listener.hear(message)), until).await?;
+    let Some(pid) = window.pid else { return Err(Fault::Unknown) };
+    let bus = loop {
+        let running = desktop.running(until).await?;
+        let is = |app: &&Running| app.pid == Some(pid) && app.windows.is_some_and(|count| count > 0);
+        match running.iter().filter(is).map(|app| app.bus.clone()).collect::<Vec<_>>() {
+            found if found.len() == 1 => break found.into_iter().next().unwrap_or_default(),
+            _ if Instant::now() >= until || cancel.is_cancelled() => return Err(Fault::Unknown),
+            _ => sleep(LOOK).await,
+        }
+    };
+    heard.state().app.clone_from(&bus);
+    desktop.listen(&bus, until).await?;
+    let link = Link::to(&desktop, &bus, false, until).await?;
+    Ok((desktop, link, heard))
+}
+
+/// What is to be typed to drive a window of another process that is open.
+fn hint(window: &Window, among: bool, own: bool, app: &str) -> String {
+    let title = quote_whole(&window.title);
+    // A quote in it would end the word of the shell.
+    let named = window.title.is_empty()
+        || window.title.contains(['\'', '!'])
+        || window.title.contains(char::is_control);
+    let target = if named { "role=dialog".to_owned() } else { format!("role=dialog label={title}") };
+    match window.pid {
+        _ if among => format!(
+            "stickpin snapshot -i shows it as an app of its own; stickpin upload '{target}' FILE gives it one"
+        ),
+        Some(pid) if !own => format!(
+            "stickpin --session chooser open --attach linux:{pid}; stickpin --session chooser upload '{target}' FILE"
+        ),
+        _ => {
+            let app = if app.contains(['\'', '!']) { "linux:APP" } else { app };
+            format!(
+                "stickpin key Escape closes it; a private desktop has it in its tree: stickpin --session all open --private \
+                 linux:desktop; stickpin --session all open '{app}'"
+            )
+        }
+    }
+}
+
+/// Those of the windows that belong to one of the app's and are not its own, and modal ones that do not say whose they are.
+fn beside(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
+    let ours: Vec<u32> =
+        windows.iter().filter(|w| own.is_some() && w.pid == own).map(|window| window.id).collect();
+    let belongs = |w: &Window| {
+        let to = w.transient_for.map_or(w.modal && !w.popup && !ours.is_empty(), |host| ours.contains(&host));
+        w.pid != own && w.presence == Presence::Shown && to
+    };
+    windows.into_iter().filter(belongs).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(id: u32, pid: Option<u32>, transient_for: Option<u32>) -> Window {
+        Window { pid, transient_for, ..crate::extents::tests::window(id, "", (0.0, 0.0, 9.0, 9.0)) }
+    }
+
+    #[test]
+    fn a_window_of_another_process_is_told_by_whose_it_belongs_to() {
+        let all = || {
+            vec![
+                window(1, Some(7), None),
+                window(2, Some(7), Some(1)),
+                window(3, Some(8), Some(1)),
+                window(4, None, Some(2)),
+                window(5, Some(8), None),
+                window(6, Some(9), Some(5)),
+                Window { modal: true, ..window(7, Some(8), None) },
+            ]
+        };
+        let ids = |own| beside(all(), own).iter().map(|w| w.id).collect::<Vec<_>>();
+        assert_eq!(ids(Some(7)), [3, 4, 7]);
+        assert!(ids(None).is_empty(), "whose windows are whose is not known");
+    }
+
+    #[test]
+    fn what_is_to_be_typed_names_the_window_where_a_shell_reads_it_as_it_is() {
+        let titled = |title: &str| Window { title: title.to_owned(), ..window(3, Some(8), Some(1)) };
+        let said = hint(&titled("Open \"it\""), false, false, "");
+        assert!(said.ends_with(r#"upload 'role=dialog label="Open \"it\""' FILE"#), "{said}");
+        for title in ["", "Don't", "a\u{1b}b"] {
+            let said = hint(&titled(title), false, false, "");
+            assert!(said.ends_with("upload 'role=dialog' FILE"), "{said}");
+        }
+        assert!(hint(&titled("Open"), true, true, "").contains(r#"upload 'role=dialog label="Open"' FILE"#));
+        let said = hint(&titled("Open"), false, true, "linux:env A=1 gedit");
+        assert!(
+            said.ends_with("open --private linux:desktop; stickpin --session all open 'linux:env A=1 gedit'"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn no_element_has_the_handle_of_a_chooser_of_another_process() {
+        assert!(is_foreign(Handle { scope: SCOPE, id: 1 }));
+        assert!(!is_foreign(Handle { scope: crate::capture::tree::APP, id: 1 }));
+    }
+}
