@@ -33,9 +33,10 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use stickpin_kernel::{Error, ErrorCode, Result};
 use tokio::sync::oneshot;
-use x11rb::connection::Connection;
+use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
 use x11rb::protocol::Event;
+use x11rb::protocol::composite::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::{ConnectionExt, Window as WindowId};
 use x11rb::reexports::x11rb_protocol::parse_display::parse_display;
 use x11rb::rust_connection::{DefaultStream, RustConnection};
@@ -244,8 +245,22 @@ impl Display {
             display.take_seat().map_err(|e| failed(&e))?;
         } else {
             display.await_window_manager(until).map_err(|e| failed(&e))?;
+            display.draw_covered_windows().map_err(|e| failed(&e))?;
         }
         Ok(display)
+    }
+
+    /// Has the server draw all windows whole, also where others cover them, until this connection ends. Firefox says of
+    /// nothing in a window that it is shown once no pixel of it would be drawn, so that it could not be read while
+    /// another app lies over it.
+    fn draw_covered_windows(&self) -> Result<(), Fault> {
+        if self.conn.extension_information(composite::X11_EXTENSION_NAME)?.is_none() {
+            tracing::debug!("no Composite: a window of Firefox that is covered entirely shows nothing");
+            return Ok(());
+        }
+        self.conn.composite_query_version(0, 4)?.reply()?;
+        self.conn.composite_redirect_subwindows(self.root, composite::Redirect::AUTOMATIC)?.check()?;
+        Ok(())
     }
 
     /// Runs jobs and handles events until nobody holds a handle any more, or the connection breaks.
@@ -309,7 +324,8 @@ impl Display {
             self.known = None;
         }
         match event {
-            Event::MappingNotify(_) => self.keymap = None,
+            // Of a keyboard of our own we change it ourselves.
+            Event::MappingNotify(_) if !self.has_seat() => self.keymap = None,
             Event::ClientMessage(message) => self.pongs.extend(windows::pong(&message, &self.atoms)),
             Event::SelectionRequest(asked) => self.give_clipboard(&asked)?,
             Event::SelectionClear(_) => self.clipboard.lost(),

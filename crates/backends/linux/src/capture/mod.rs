@@ -3,6 +3,7 @@
 pub(crate) mod agenda;
 pub(crate) mod ask;
 mod choices;
+mod covered;
 pub(crate) mod gecko;
 mod headers;
 mod once;

@@ -1,5 +1,6 @@
 //! From what was read of an app to a [`Tree`]: roles in ARIA's words, names as a person would give them, text as leaves.
 
+use super::covered;
 use super::headers;
 use super::pages;
 use super::read::{is_field, lacks_name};
@@ -62,9 +63,16 @@ pub(crate) fn build(
     }
     for &window in windows {
         building.add(window, 1, Above { role: 75, top: true, combo: false }, "")?;
+        if covered::shows_nothing(picture, window) {
+            let name = covered::NOTHING;
+            building.builder.node(2, NodeSpec { role: Some(Role::Status), name, ..NodeSpec::default() })?;
+        }
     }
     let Building { mut builder, ids, .. } = building;
-    let hidden = hidden(picture, ids, watch);
+    let hidden = match windows.iter().any(|&window| covered::shows_nothing(picture, window)) {
+        true => covered::behind(picture, ids, watch),
+        false => hidden(picture, ids, watch),
+    };
     builder.hidden(hidden);
     builder.finish()
 }
