@@ -46,12 +46,15 @@ impl Clipboard {
     }
 }
 
+/// What our window is called.
+pub(super) const OWN: &str = "stickpin";
+
 /// A window that is never shown.
 pub(super) fn own_window(conn: &RustConnection, root: WindowId, atoms: &Atoms) -> Result<WindowId, Fault> {
     let own = conn.generate_id()?;
     let aux = CreateWindowAux::new().override_redirect(1);
     conn.create_window(0, own, root, -10, -10, 1, 1, 0, WindowClass::INPUT_ONLY, 0, &aux)?;
-    conn.change_property8(PropMode::REPLACE, own, atoms._NET_WM_NAME, atoms.UTF8_STRING, b"stickpin")?;
+    conn.change_property8(PropMode::REPLACE, own, atoms._NET_WM_NAME, atoms.UTF8_STRING, OWN.as_bytes())?;
     Ok(own)
 }
 

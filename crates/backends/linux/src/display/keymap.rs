@@ -78,7 +78,7 @@ pub(crate) struct Stroke {
 }
 
 /// The keyboard's table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Keymap {
     pub(super) first: u8,
     /// Keysyms of one key.

@@ -52,18 +52,39 @@ fn modifier(keymap: &Keymap, sym: u32) -> Result<u8, Fault> {
 }
 
 impl Display {
+    /// The table by which apps read keys. That of a keyboard of our own is made the same: the modifiers that it holds come
+    /// from there, and a new keyboard begins with the layout of the server, not with that of the person.
     fn keymap(&mut self) -> Result<Keymap, Fault> {
-        // A change of the table is told by an event.
+        // A change of the table is told by an event, that of the person's beside ours is not.
         self.handle_events()?;
-        if let Some(keymap) = &self.keymap {
+        let own = self.has_seat();
+        if let Some(keymap) = self.keymap.as_ref().filter(|_| !own) {
             return Ok(keymap.clone());
         }
         let setup = self.conn.setup();
         let (first, last) = (setup.min_keycode, setup.max_keycode);
-        let answer = self.conn.get_keyboard_mapping(first, last - first + 1)?.reply()?;
-        let keymap = Keymap { first, width: usize::from(answer.keysyms_per_keycode), syms: answer.keysyms };
+        let count = last - first + 1;
+        let (answer, modifiers) = self.of_person(|| {
+            let table = self.conn.get_keyboard_mapping(first, count)?;
+            let modifiers = self.conn.get_modifier_mapping()?;
+            Ok((table.reply()?, modifiers.reply()?.keycodes))
+        })?;
+        let width = answer.keysyms_per_keycode;
+        let keymap = Keymap { first, width: usize::from(width), syms: answer.keysyms };
+        if own && self.keymap.as_ref() != Some(&keymap) {
+            self.conn.change_keyboard_mapping(count, first, width, &keymap.syms)?;
+            self.conn.set_modifier_mapping(&modifiers)?.reply()?;
+        }
         self.keymap = Some(keymap.clone());
         Ok(keymap)
+    }
+
+    /// Gives a key a meaning on the keyboard that apps read by, and on our own. Both levels: whatever is held, it types this.
+    fn mean(&self, code: u8, sym: u32) -> Result<(), Fault> {
+        if self.has_seat() {
+            self.conn.change_keyboard_mapping(1, code, 2, &[sym, sym])?;
+        }
+        self.of_person(|| Ok(self.conn.change_keyboard_mapping(1, code, 2, &[sym, sym]).map(drop)?))
     }
 
     fn locks(&self) -> Result<Locks, Fault> {
@@ -105,8 +126,7 @@ impl Display {
         if !lent.is_empty() {
             self.note_spares()?;
             for (code, sym) in lent {
-                // Both levels: whatever is held, it types this.
-                self.conn.change_keyboard_mapping(1, code, 2, &[sym, sym])?;
+                self.mean(code, sym)?;
             }
         }
         Ok(out)
@@ -188,17 +208,29 @@ impl Display {
     }
 
     /// Takes the meaning from keys that had none.
-    pub(super) fn unlend(&self, codes: impl Iterator<Item = u8>) -> Result<(), Fault> {
-        for code in codes {
-            self.conn.change_keyboard_mapping(1, code, 2, &[NO_SYMBOL, NO_SYMBOL])?;
-        }
-        Ok(())
+    pub(super) fn unlend(&self, mut codes: impl Iterator<Item = u8>) -> Result<(), Fault> {
+        codes.try_for_each(|code| self.mean(code, NO_SYMBOL))
     }
 
     /// Writes down which keys are lent, and by whom: what a crash leaves is put back by the next one.
     fn note_spares(&self) -> Result<(), Fault> {
         let ours: Vec<u8> = self.spares.lent.values().copied().collect();
         self.note_lent(&ours)
+    }
+
+    /// Makes two keys change places on the keyboard, as another layout has them.
+    #[cfg(test)]
+    pub(crate) fn swap(&mut self, one: char, other: char) -> Result<(), Fault> {
+        let keymap = self.keymap()?;
+        let code = |c| keymap.find(keymap::of_char(c), 0, false).expect("a key").code;
+        let (one, other) = (code(one), code(other));
+        let width = keymap.width;
+        let syms = |code: u8| &keymap.syms[usize::from(code - keymap.first) * width..][..width];
+        for (code, as_if) in [(one, other), (other, one)] {
+            self.conn.change_keyboard_mapping(1, code, width as u8, syms(as_if))?;
+        }
+        self.keymap = None;
+        self.sync()
     }
 
     /// Keys without a meaning, as they are now.

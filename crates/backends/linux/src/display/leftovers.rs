@@ -1,8 +1,11 @@
 //! What a killed process of ours left on a display that goes on without it: pointers, and keys with a meaning.
 //!
 //! Both are noted with the id of a window of the process that made them. The window ends with its connection, so that
-//! whoever comes next can tell what is left over.
+//! whoever comes next can tell what is left over. The server gives ids again: whoever connects after a process that was
+//! killed mostly gets those that it had. So another one's window counts only where it is called as ours are, and what is
+//! noted with our own before we have made anything is left over, too.
 
+use super::clipboard::OWN;
 use super::{Display, Fault};
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt, PropMode, Window as WindowId};
 use x11rb::wrapper::ConnectionExt as _;
@@ -31,9 +34,12 @@ impl Display {
         self.note_lent(&[])
     }
 
-    /// Whether the process that made this window is still connected.
+    /// Whether the process that made this window is another one that is still connected.
     pub(super) fn lives(&self, owner: WindowId) -> Result<bool, Fault> {
-        Ok(owner == self.own || self.conn.get_window_attributes(owner)?.reply().is_ok())
+        let (name, text) = (self.atoms._NET_WM_NAME, self.atoms.UTF8_STRING);
+        let called = self.conn.get_property(false, owner, name, text, 0, 16)?.reply();
+        // The server knows no such window, where it refuses.
+        Ok(owner != self.own && called.is_ok_and(|called| called.value == OWN.as_bytes()))
     }
 
     fn lent(&self) -> Result<Vec<(WindowId, u8)>, Fault> {
@@ -47,7 +53,7 @@ impl Display {
     pub(super) fn note_lent(&self, ours: &[u8]) -> Result<(), Fault> {
         let mut all = Vec::new();
         for (owner, code) in self.lent()? {
-            if owner != self.own && self.lives(owner)? {
+            if self.lives(owner)? {
                 all.extend([owner, u32::from(code)]);
             }
         }

@@ -82,6 +82,12 @@ impl Display {
         Ok((f64::from(at.root_x), f64::from(at.root_y)))
     }
 
+    /// What our keyboard and pointer hold down, modifiers and buttons as one mask; without our own, those of the person.
+    #[cfg(test)]
+    pub(crate) fn held_down(&self) -> Result<u16, Fault> {
+        Ok(self.conn.query_pointer(self.root)?.reply()?.mask.into())
+    }
+
     /// Lets go of whatever button of ours is still down.
     pub(super) fn release_all(&self) -> Result<(), Fault> {
         let mask = u16::from(self.conn.query_pointer(self.root)?.reply()?.mask);

@@ -114,6 +114,16 @@ impl Display {
         }
     }
 
+    /// Asks for something of the keyboard that the person has, which is that of all apps: whoever pressed a key, they look
+    /// up in its table what that means.
+    pub(super) fn of_person<T>(&self, ask: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+        let Some(seat) = self.seat else { return ask() };
+        self.conn.xinput_xi_set_client_pointer(x11rb::NONE, CORE.0)?;
+        let asked = ask();
+        self.conn.xinput_xi_set_client_pointer(x11rb::NONE, seat.pointer)?;
+        asked
+    }
+
     /// Whether the pointer and the keyboard are our own.
     pub(crate) fn has_seat(&self) -> bool {
         self.seat.is_some()
@@ -138,6 +148,20 @@ impl Display {
     pub(crate) fn seats(&self) -> Result<usize, Fault> {
         self.conn.xinput_xi_query_version(2, 2)?.reply()?;
         Ok(self.masters()?.iter().filter(|m| m.1 == DeviceType::MASTER_POINTER).count())
+    }
+
+    /// Ends the connection as the end of the process would, with nothing put back.
+    #[cfg(test)]
+    pub(crate) fn vanish(&self) -> Result<(), Fault> {
+        self.sync()?;
+        rustix::net::shutdown(self.conn.stream(), rustix::net::Shutdown::Both)
+            .map_err(|e| Fault::Lost(e.to_string()))
+    }
+
+    /// What it is known by on the server.
+    #[cfg(test)]
+    pub(crate) fn id(&self) -> WindowId {
+        self.own
     }
 
     /// A pointer of a process that is gone.

@@ -359,6 +359,41 @@ async fn on_a_shared_display_the_pointer_is_our_own() {
     stage.end().await;
 }
 
+/// Apps look up what a key means in the table of the person's keyboard, whoever pressed it.
+#[tokio::test]
+async fn on_a_shared_display_text_is_typed_by_the_layout_of_the_person() {
+    let Some(stage) = Stage::new().await else { return };
+    let spares = || stage.x11.run(|d| d.spares());
+    let before = spares().await.unwrap();
+    let ours = X11::connect(address(&stage.private, true), opening().until).await.unwrap();
+    assert!(ours.run(|d| Ok(d.has_seat())).await.unwrap());
+    let id = stage.window.id;
+    let text = "zy ZY, Grüße 東京";
+    for swapped in [false, true, false] {
+        let typed: Vec<char> = text.chars().collect();
+        let count = ours.run(move |d| {
+            d.focus(id)?;
+            let count = d.type_text(&typed)?;
+            d.delivered(id)?;
+            Ok(count)
+        });
+        assert_eq!(count.await.unwrap(), text.chars().count());
+        assert_eq!(read(stage.window.received()), text, "swapped: {swapped}");
+        // The person takes another layout while we are there.
+        stage.x11.run(|d| d.swap('y', 'z')).await.unwrap();
+    }
+    // What was lent of their keyboard they get back.
+    drop(ours);
+    for _ in 0..300 {
+        if spares().await.unwrap() == before {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    assert_eq!(spares().await.unwrap(), before);
+    stage.end().await;
+}
+
 #[tokio::test]
 async fn a_pointer_that_a_crash_left_is_removed() {
     let Some(stage) = Stage::new().await else { return };
@@ -368,6 +403,83 @@ async fn a_pointer_that_a_crash_left_is_removed() {
     let next = X11::connect(address(&stage.private, true), opening().until).await.unwrap();
     assert_eq!(next.run(|d| d.seats()).await.unwrap(), 1, "its own only");
     drop(next);
+    stage.end().await;
+}
+
+/// A process of ours that is killed while its keys and a button are down, and keys are lent. The one after it gets the
+/// ids that it had.
+#[tokio::test]
+async fn what_a_kill_leaves_held_and_lent_reaches_no_person_and_ends_with_the_next_one() {
+    let Some(stage) = Stage::new().await else { return };
+    let person = || stage.x11.run(|d| Ok((d.spares()?, d.held_down()?)));
+    let (spares, nothing) = person().await.unwrap();
+    assert_eq!(nothing, 0);
+    let shared = || X11::connect(address(&stage.private, true), opening().until);
+    let Rect { x, y, .. } = stage.window(stage.window.id).await.area;
+    let id = stage.window.id;
+    let both = Modifiers { control: true, shift: true, ..Modifiers::default() };
+    let ours = shared().await.unwrap();
+    let own = ours.run(move |d| {
+        d.focus(id)?;
+        d.type_text(&['東', '京'])?;
+        d.delivered(id)?;
+        d.move_to(x + 9.0, y + 9.0)?;
+        d.hold(both, true)?;
+        d.button(1, true)?;
+        let held = d.held_down()?;
+        d.vanish()?;
+        Ok((d.id(), held))
+    });
+    let (killed, held) = own.await.unwrap();
+    assert_ne!(held, 0, "they are down");
+    stage.window.received();
+    let left = || stage.x11.run(|d| d.seats());
+    // What it had pressed is pressed on its own pointer and keyboard; the keys that it lent are the person's.
+    let (still, held) = person().await.unwrap();
+    assert_eq!((still.len(), held, left().await.unwrap()), (spares.len() - 2, 0, 1));
+    let next = shared().await.unwrap();
+    let (again, held) = next.run(|d| Ok((d.id(), d.held_down()?))).await.unwrap();
+    assert_eq!(again, killed, "the server gives the ids again");
+    assert_eq!(held, 0, "its keys and buttons are new ones");
+    assert_eq!((left().await.unwrap(), person().await.unwrap()), (1, (spares.clone(), 0)));
+    let typed: Vec<char> = "ours".chars().collect();
+    next.run(move |d| {
+        d.focus(id)?;
+        d.type_text(&typed)?;
+        d.delivered(id)
+    })
+    .await
+    .unwrap();
+    assert_eq!(read(stage.window.received()), "ours");
+    // Who is there is not taken for one who has left.
+    let third = shared().await.unwrap();
+    assert_eq!(left().await.unwrap(), 2);
+    drop((ours, next, third));
+    stage.end().await;
+}
+
+/// The same where there is no keyboard of our own.
+#[tokio::test]
+async fn keys_that_a_kill_leaves_lent_are_given_back_by_the_next_one() {
+    let Some(stage) = Stage::new().await else { return };
+    let spares = || stage.x11.run(|d| d.spares());
+    let before = spares().await.unwrap();
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let ours = connect(&stage.private).await;
+        assert_eq!(spares().await.unwrap(), before, "those of the one before are free again");
+        let killed = ours.run(|d| {
+            d.type_text(&['東', '京'])?;
+            d.vanish()?;
+            Ok(d.id())
+        });
+        ids.push(killed.await.unwrap());
+        assert_eq!(spares().await.unwrap().len(), before.len() - 2);
+    }
+    assert_eq!(ids[0], ids[1], "the server gives the ids again");
+    let last = connect(&stage.private).await;
+    assert_eq!(spares().await.unwrap(), before);
+    drop(last);
     stage.end().await;
 }
 

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
+use x11rb::protocol::xkb::ConnectionExt as _;
 use x11rb::protocol::xproto::{
     AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt, CreateWindowAux, EventMask, GrabMode,
     GrabStatus, PropMode, WindowClass,
@@ -57,6 +58,8 @@ impl TestWindow {
         (x, y, w, h): (i16, i16, u16, u16),
     ) -> Self {
         let conn = std::sync::Arc::new(connect(display, cookie));
+        // As toolkits do: the server tells others less of who holds what.
+        conn.xkb_use_extension(1, 0).unwrap().reply().unwrap();
         let names = Names::new(&*conn).unwrap().reply().unwrap();
         let screen = &conn.setup().roots[0];
         let id = conn.generate_id().unwrap();
