@@ -11,7 +11,7 @@ mod traffic;
 pub(crate) use action::WHAT;
 pub use action::{Action, Aim, AimOptions, Button, FileInput, HeldFile, Hit, Landed, Modifiers, Performed};
 pub use capability::{Capability, Support};
-pub use notice::{Dialog, DialogAnswer, Notice};
+pub use notice::{Dialog, DialogAnswer, Notice, Thing};
 pub use question::{Arrived, Navigation, Query, SettleRequest, Settled, Shot, ShotRequest};
 pub use tab::{Leave, TabEnd, TabEnded, TabEntry};
 pub use traffic::{Download, DownloadState, Evaluated, RequestEnd, SeenRequest};
@@ -389,6 +389,17 @@ pub trait Device: Send + fmt::Debug {
     /// # Errors
     /// `BACKEND_LOST` when the app died since.
     async fn notices(&mut self) -> Result<Vec<Notice>>;
+
+    /// What became of the device itself since this was last asked, whoever acted on what: apps of it that have left, what
+    /// it does without. It is said with whatever answer comes next. Does not wait.
+    fn asides(&mut self) -> Vec<Notice> {
+        Vec::new()
+    }
+
+    /// What took an element along that is there no more, where that is known: `the app "zenity", which has closed`.
+    fn left_with(&self, _handle: Handle) -> Option<String> {
+        None
+    }
 
     /// How the app ended, where it ended in good order, as one does whose last window was closed: `zenity has ended
     /// (exit status: 0)`. None while it runs, and where it crashed or was lost.

@@ -56,6 +56,16 @@ impl Cx {
         moved
     }
 
+    /// Says what became of the device beside all acts, unless the receipt says it already.
+    pub(crate) fn tell_asides(&mut self) {
+        let Ok(live) = self.live() else { return };
+        for line in live.device.asides().iter().filter_map(crate::receipt::aside) {
+            if !self.envelope.receipt.contains(&line) {
+                self.warn(format!("Note: {line}."));
+            }
+        }
+    }
+
     /// The same for what is only to be said.
     pub(crate) fn attend_aloud(&mut self) {
         if let Some(moved) = self.attend() {

@@ -1,6 +1,6 @@
 //! The receipt of an act: what was seen since it was dispatched, in at most five lines.
 
-use crate::device::Notice;
+use crate::device::{Notice, Thing};
 use stickpin_tree::{escape, quote};
 
 /// Lines at most.
@@ -41,6 +41,9 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
             Notice::Opened { id, what } if id.is_empty() => (5, format!("opened {}", escape(what, URL))),
             Notice::Opened { id, what } => (5, format!("opened {} {}", escape(id, 16), escape(what, URL))),
             Notice::Closed { id } => (5, format!("closed {}", escape(id, 16))),
+            Notice::Came { what, name } => (5, format!("opened {}", what.words(name))),
+            Notice::Left { what, name } => (5, left(*what, name)),
+            Notice::Lacks { what } => (5, escape(what, URL)),
             Notice::Leaving { url } => (0, format!("going to {} (not there yet)", escape(url, URL))),
             Notice::Requested { method, url, status: None } => {
                 (6, format!("{} {} is under way", escape(method, 16), escape(url, URL)))
@@ -87,6 +90,19 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
         lines.push(format!("… {more} more"));
     }
     lines
+}
+
+fn left(what: Thing, name: &str) -> String {
+    format!("closed {}", what.words(name))
+}
+
+/// What became of the device itself, in words; none for what only an act is told.
+pub(crate) fn aside(notice: &Notice) -> Option<String> {
+    match notice {
+        Notice::Left { what, name } => Some(left(*what, name)),
+        Notice::Lacks { what } => Some(escape(what, URL)),
+        _ => None,
+    }
 }
 
 /// Whether a line tells of an error of the app: a console error, a request that failed.
@@ -155,6 +171,25 @@ mod tests {
         assert_eq!(lines(&[canvas.clone(), Notice::Changed], false), ["changed"]);
         let told = lines(&[canvas, Notice::Announced { text: "x".into() }], false);
         assert_eq!(told, [r#"announced "x""#]);
+    }
+
+    #[test]
+    fn apps_and_windows_are_called_by_their_whole_names_and_cannot_say_more_than_that() {
+        let told = |name: &str| {
+            let both = [Thing::App, Thing::Window];
+            let name = || name.to_owned();
+            let notices =
+                both.map(|what| [Notice::Left { what, name: name() }, Notice::Came { what, name: name() }]);
+            lines(notices.as_flattened(), false)
+        };
+        let name = r#""gnome-calculator of somebody""#;
+        let all = ["closed app", "opened app", "closed window", "opened window"];
+        assert_eq!(told(name.trim_matches('"')), all.map(|what| format!("{what} {name}")));
+        assert_eq!(told("x\"\n@e1 button \"Pay\u{202e}")[0], r#"closed app "x\"\n@e1 button \"Pay\u{202e}""#);
+        assert!(told(&"x".repeat(900)).iter().all(|line| line.ends_with("…\"") && line.len() < 200));
+        assert_eq!(told("")[2..], ["closed a window", "opened a window"]);
+        let ended = Notice::Left { what: Thing::App, name: "a".into() };
+        assert_eq!((aside(&ended).as_deref(), aside(&Notice::Changed)), (Some(r#"closed app "a""#), None));
     }
 
     #[test]

@@ -324,8 +324,12 @@ impl Cx {
             RefFault::Ended { hidden: true, r#ref, was, now, warning, .. } => {
                 self.hidden(r#ref, was, now, warning)
             }
-            RefFault::Ended { r#ref, reason, was, now, warning, .. } => {
-                self.stale(r#ref, reason, was, now, warning)
+            RefFault::Ended { r#ref, reason, was, handle, now, warning, .. } => {
+                let left = match handle.filter(|_| reason == EndReason::Gone) {
+                    Some(handle) => self.device()?.left_with(handle),
+                    None => None,
+                };
+                self.stale(r#ref, reason, was, now, warning, left.as_deref())
             }
         }
     }
@@ -377,8 +381,13 @@ impl Cx {
         was: Option<Meaning>,
         now: Option<NodeId>,
         warning: Option<String>,
+        left: Option<&str>,
     ) -> Result<Error> {
         let tree = self.tree()?;
+        let gone = match left {
+            Some(with) => format!("it is gone with {with}"),
+            None => "it is gone".to_owned(),
+        };
         let because = match (&was, now, reason) {
             (Some(was), Some(node), EndReason::Changed) => {
                 self.live()?.session.records(&tree).judge(was, node).clause()
@@ -395,7 +404,7 @@ impl Cx {
                 format!("use {new} if that is what you mean, or --allow-changed"),
             ),
             (EndReason::Gone, Some((new, line))) => (
-                format!("it is gone; the one that reads the same is {line}"),
+                format!("{gone}; the one that reads the same is {line}"),
                 format!("use {new} if that is what you mean"),
             ),
             (EndReason::Unproven, Some((new, line))) => (
@@ -409,7 +418,7 @@ impl Cx {
                 ("it ended so long ago that nothing is known of it".to_owned(), AGAIN.to_owned())
             }
             (EndReason::Changed, None) => ("that element changed".to_owned(), AGAIN.to_owned()),
-            _ => ("it is gone".to_owned(), AGAIN.to_owned()),
+            _ => (gone, AGAIN.to_owned()),
         };
         let mut e = ended(r#ref, reason, was.as_ref(), now.as_ref(), &what, next, warning);
         if let Some(clause) = because {

@@ -72,6 +72,7 @@ pub(crate) async fn run(
         result => result,
     };
     cx.attend_aloud();
+    cx.tell_asides();
     journal.command_end(&cx.session_name, entry.spec.name, result.as_ref().err().map(|e| e.code));
     result
 }

@@ -253,9 +253,11 @@ impl Alignment<'_> {
         for (key, element) in &mut table.elements {
             if element.place == Place::Gone
                 && let Some(handle) = element.handle.take()
-                && table.by_handle.get(&handle) == Some(key)
             {
-                table.by_handle.remove(&handle);
+                element.lapsed = Some(handle);
+                if table.by_handle.get(&handle) == Some(key) {
+                    table.by_handle.remove(&handle);
+                }
             }
         }
     }

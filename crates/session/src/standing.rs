@@ -127,6 +127,8 @@ pub enum RefFault {
         reason: EndReason,
         /// What it stood for; `None` if that is forgotten.
         was: Option<Meaning>,
+        /// How the device named it last, where it did. It may name another element by now.
+        handle: Option<Handle>,
         /// `changed`: the element itself, to be issued under a new number. `gone`: the one element of the current
         /// tree that has the same meaning, if there is exactly one. `unproven`: the likely element.
         now: Option<NodeId>,
@@ -154,7 +156,7 @@ impl Session {
             let known = self.table().was_minted(r#ref) && pin.is_none_or(|p| self.had(p));
             return Err(if known {
                 let reason = EndReason::Forgotten;
-                RefFault::Ended { r#ref, reason, was: None, now: None, hidden: false, warning }
+                RefFault::Ended { r#ref, reason, was: None, handle: None, now: None, hidden: false, warning }
             } else {
                 RefFault::NotIssued { r#ref, warning }
             });
@@ -171,7 +173,8 @@ impl Session {
         if let Some((reason, now)) = end {
             let warning = pin.and_then(precise);
             let (was, hidden) = (Some(entry.meaning.clone()), element.place == Place::Hidden);
-            return Err(RefFault::Ended { r#ref, reason, was, now, hidden, warning });
+            let handle = element.handle.or(element.lapsed);
+            return Err(RefFault::Ended { r#ref, reason, was, handle, now, hidden, warning });
         }
         let node = element.place.node();
         let handle = node.and_then(|n| self.tree()?.node(n).address()).or(element.handle);

@@ -59,6 +59,8 @@ pub(crate) struct Entry {
 pub(crate) struct Element {
     /// How the device names it; `None` where it does not, or no longer does reliably.
     pub(crate) handle: Option<Handle>,
+    /// How the device named it while it was there. Nothing is found by that any more; it says whose it was.
+    pub(crate) lapsed: Option<Handle>,
     pub(crate) surface: SurfaceId,
     pub(crate) place: Place,
     /// The tree that it was last seen in, and where.
@@ -188,6 +190,7 @@ impl Table {
                 self.next_key += 1;
                 let element = Element {
                     handle,
+                    lapsed: None,
                     surface,
                     place: Place::Here(node),
                     seen: (at, node),

@@ -16,9 +16,11 @@ use crate::extents::has;
 use crate::opening::{Opening, unsaid};
 use crate::provider::{LinuxProvider, QUIET, no_registry};
 use crate::screen::Screen;
-use apps::{App, Hub};
+use apps::{App, Hub, Waking};
+use hashbrown::HashSet;
 use merge::{Attention, Merged, Part, app_of, inner, outer};
 use route::{Way, ends_elsewhere, for_app};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,6 +60,14 @@ pub(crate) struct Desk {
     apps: Vec<App>,
     /// Apps so far.
     count: u64,
+    /// Those that have left last, by number and name.
+    left: VecDeque<(u64, String)>,
+    /// What became of the desktop that nobody was told yet.
+    asides: Vec<Notice>,
+    /// Waits for the registry, where it did not answer when it was asked last.
+    hangs: Option<Waking>,
+    /// Names on the bus that said nothing while it hung.
+    mute: HashSet<String>,
     /// Apps that this session started, with what started them.
     started: Vec<(Child, String)>,
     merged: Option<Merged>,
@@ -99,6 +109,10 @@ impl Desk {
             dir: request.dir.clone(),
             apps: Vec::new(),
             count: 0,
+            left: VecDeque::new(),
+            asides: Vec::new(),
+            hangs: None,
+            mute: HashSet::new(),
             started: Vec::new(),
             merged: None,
             acted: Vec::new(),
@@ -112,6 +126,7 @@ impl Desk {
             desk.refresh().await?;
             // What was there before is no news.
             desk.notices.clear();
+            desk.asides.clear();
             Ok(())
         };
         if let Err(e) = ready.await {
@@ -144,10 +159,12 @@ impl Desk {
     }
 
     fn notice(&mut self, notice: Notice) {
-        if self.notices.len() == NOTICES {
-            self.notices.remove(0);
-        }
-        self.notices.push(notice);
+        keep(&mut self.notices, notice);
+    }
+
+    /// Notes what is said whatever comes next.
+    fn aside(&mut self, notice: Notice) {
+        keep(&mut self.asides, notice);
     }
 
     /// Whether the registry has signalled since the apps were looked for last.
@@ -384,6 +401,14 @@ impl Desk {
             cancel: cancel.clone(),
         }
     }
+}
+
+/// Adds a notice; the oldest goes where there are too many.
+fn keep(notices: &mut Vec<Notice>, notice: Notice) {
+    if notices.len() == NOTICES {
+        notices.remove(0);
+    }
+    notices.push(notice);
 }
 
 /// The error of an app that did not come to the desktop.

@@ -5,7 +5,7 @@ use crate::bus::Message;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-use stickpin_kernel::device::Notice;
+use stickpin_kernel::device::{Notice, Thing};
 use tokio::sync::watch;
 
 /// Notices that are kept until they are asked for; the oldest go first.
@@ -102,9 +102,11 @@ impl State {
             // A cache that learns of an object says nothing that the app shows.
             ("Cache", _) => return false,
             ("Event.Window", "Create") => {
-                self.notice(|| Notice::Opened { id: String::new(), what: window(message) })
+                self.notice(|| Notice::Came { what: Thing::Window, name: any_text(message) })
             }
-            ("Event.Window", "Destroy") => self.notice(|| Notice::Closed { id: window(message) }),
+            ("Event.Window", "Destroy") => {
+                self.notice(|| Notice::Left { what: Thing::Window, name: any_text(message) })
+            }
             ("Event.Object", "Announcement") => self.notice(|| Notice::Announced { text: any_text(message) }),
             _ => {}
         }
@@ -126,12 +128,6 @@ impl State {
         }
         self.notices.push_back(notice());
     }
-}
-
-/// The title of the window that an event is about.
-fn window(message: &Message) -> String {
-    let title = any_text(message);
-    if title.is_empty() { "a window".to_owned() } else { format!("window {}", stickpin_tree::quote(&title)) }
 }
 
 /// A text without its end, where it is long.

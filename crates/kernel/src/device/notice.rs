@@ -49,6 +49,25 @@ pub enum Notice {
         /// Its id.
         id: String,
     },
+    /// An app came to the desktop, or another window of one was opened.
+    Came {
+        /// Which of both.
+        what: Thing,
+        /// What it is called, in the app's words.
+        name: String,
+    },
+    /// An app has left the desktop, or a window was closed.
+    Left {
+        /// Which of both.
+        what: Thing,
+        /// What it was called.
+        name: String,
+    },
+    /// Something that the device needs does not do its work; it goes on without.
+    Lacks {
+        /// What that is, and what it means for the caller, in words of our own.
+        what: String,
+    },
     /// Another document is on its way and not there yet.
     Leaving {
         /// Its address.
@@ -97,6 +116,28 @@ pub enum Notice {
         /// Its text.
         text: String,
     },
+}
+
+/// What comes and goes on a desktop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Thing {
+    /// A run of an app.
+    App,
+    /// A window.
+    Window,
+}
+
+impl Thing {
+    /// It in words.
+    #[must_use]
+    pub fn words(self, name: &str) -> String {
+        match (self, name) {
+            (Self::App, name) => format!("app {}", quote(name)),
+            (Self::Window, "") => "a window".to_owned(),
+            (Self::Window, title) => format!("window {}", quote(title)),
+        }
+    }
 }
 
 /// A dialog that waits for an answer.

@@ -100,6 +100,23 @@ fn gone_names_the_one_element_that_has_the_same_meaning() {
 }
 
 #[test]
+fn what_is_gone_says_how_the_device_named_it() {
+    for grade in ["never-reused", "while-alive"] {
+        let mut b = Bench::new(grade);
+        let save = b.show(&me(), "button \"Save\" #5\nbutton \"Open\" #6")[0];
+        b.look("button \"Open\" #6");
+        let RefFault::Ended { handle, .. } = fault(b.plain(&me(), save)) else { panic!() };
+        assert_eq!(handle, Some(Handle { scope: 1, id: 5 }), "{grade}");
+    }
+    // Another element may be named so by then: it is not found by that.
+    let mut b = Bench::new("while-alive");
+    let save = b.show(&me(), "button \"Save\" #5\nbutton \"Open\" #6")[0];
+    b.look("button \"Open\" #6");
+    b.look("button \"Open\" #6\nbutton \"Save\" #5");
+    assert_eq!(b.name(save), Err(EndReason::Gone));
+}
+
+#[test]
 fn a_node_that_was_told_apart_once_is_never_taken_for_another_one() {
     // The row of e1 is deleted and a new one like it is created: told apart, because a sibling row lives.
     let row = |row: u64, name: &str, button: u64| {

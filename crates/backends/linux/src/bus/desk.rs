@@ -227,6 +227,23 @@ impl Desktop {
         Ok(Registered { registry: answer.sender(), apps })
     }
 
+    /// The names of all that is connected to the bus, apps or not, beside ourselves.
+    ///
+    /// # Errors
+    /// When the bus does not answer.
+    pub(crate) async fn names(&self, until: Instant) -> Result<Vec<String>, Fault> {
+        let call = Call {
+            path: "/org/freedesktop/DBus",
+            interface: "org.freedesktop.DBus",
+            member: "ListNames",
+            args: Args::new(),
+        };
+        let answer = self.wire.call(Some("org.freedesktop.DBus"), &call, left(until)).await?;
+        let mut names = answer.body().items(4, |c| c.text().map(str::to_owned))?;
+        names.retain(|name| name.starts_with(':') && *name != self.wire.name());
+        Ok(names)
+    }
+
     /// What one of them says of itself.
     pub(crate) async fn one(&self, bus: String) -> Running {
         let asked = [property(ROOT, ACCESSIBLE, "Name"), property(ROOT, ACCESSIBLE, "ChildCount")];

@@ -12,11 +12,22 @@ use crate::states as s;
 use hashbrown::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use stickpin_kernel::device::{Device, Notice};
+use stickpin_kernel::device::{Device, Notice, Thing};
 use stickpin_kernel::{ErrorCode, Result};
 use stickpin_tree::{Handle, Tree, quote};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
+
+/// How long the registry may take to say who is there, once everything runs. One that takes longer is asked nothing more
+/// until it has answered; the bus itself is asked meanwhile.
+const REGISTRY: Duration = Duration::from_secs(1);
+
+/// What is said of a registry that hangs.
+const HANGS: &str =
+    "the accessibility registry does not answer; which apps there are the bus itself is asked";
+
+/// How many apps that have left are remembered by their names.
+const LEFT: usize = 256;
 
 /// How long one app may take to be got to know.
 const ONE: Duration = Duration::from_secs(4);
@@ -71,12 +82,16 @@ pub(super) struct App {
 
 /// A question that an app has not answered yet. Nobody else asks it anything meanwhile, so that nobody waits for it.
 #[derive(Debug)]
-struct Waking(JoinHandle<()>);
+pub(super) struct Waking(JoinHandle<()>);
 
 impl Waking {
     fn of(bus: &Desktop, app: &str) -> Self {
         let (bus, app) = (bus.clone(), app.to_owned());
         Self(tokio::spawn(async move { bus.wakes(&app).await }))
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.0.is_finished()
     }
 }
 
@@ -89,7 +104,7 @@ impl Drop for Waking {
 impl App {
     /// Whether it did not answer when it was asked last, and has not since.
     pub(super) fn is_silent(&self) -> bool {
-        self.waking.as_ref().is_some_and(|waking| !waking.0.is_finished())
+        self.waking.as_ref().is_some_and(Waking::goes_on)
     }
 
     /// The device, where it can be asked without much waiting.
@@ -220,33 +235,70 @@ impl Desk {
         let met = |bus: &String| {
             self.apps.iter().any(|app| (app.device.is_some() || app.is_silent()) && app.bus == *bus)
         };
-        let strangers: Vec<String> = listed.into_iter().flatten().filter(|bus| !met(bus)).collect();
-        let (bus, screen, hub) = (&self.bus, &self.screen, &*self.hub);
+        let strangers: Vec<String> = match listed {
+            Some(apps) => {
+                self.mute.clear();
+                apps.into_iter().filter(|bus| !met(bus)).collect()
+            }
+            None => self.beside_registry().await?.into_iter().filter(|bus| !met(bus)).collect(),
+        };
+        let (bus, screen, hub, sure) = (&self.bus, &self.screen, &*self.hub, !self.registry_hangs());
         let met = all(strangers.into_iter().map(|name| meet(bus, screen, hub, name))).await;
         for (running, device) in met.into_iter().flatten() {
-            self.adopt(running, device);
+            if sure || device.is_some() {
+                self.adopt(running, device);
+            } else {
+                // Whoever is on the bus and says nothing need not be an app.
+                self.mute.insert(running.bus);
+            }
         }
         Ok(())
+    }
+
+    fn registry_hangs(&self) -> bool {
+        self.hangs.as_ref().is_some_and(Waking::goes_on)
     }
 
     /// The names of the apps on the bus; none where the registry does not say them now: then those that are known go on.
     ///
     /// # Errors
     /// `BACKEND_LOST` when the accessibility bus is gone.
-    async fn listed(&self) -> Result<Option<Vec<String>>> {
-        match self.bus.registered(Instant::now() + BUS).await {
-            Ok(Registered { apps, .. }) => Ok(Some(apps)),
+    async fn listed(&mut self) -> Result<Option<Vec<String>>> {
+        if self.registry_hangs() {
+            return Ok(None);
+        }
+        match self.bus.registered(Instant::now() + REGISTRY).await {
+            Ok(Registered { apps, .. }) => {
+                self.hangs = None;
+                Ok(Some(apps))
+            }
             Err(fault) if self.bus.closed() => Err(no_registry(fault)),
             Err(fault) => {
                 tracing::debug!("the apps that were known stay: the registry does not answer: {fault}");
+                let registry = self.registry.state().app.clone();
+                self.hangs = Some(Waking::of(&self.bus, &registry));
+                self.aside(Notice::Lacks { what: HANGS.to_owned() });
                 Ok(None)
             }
         }
     }
 
+    /// Who else is on the bus, while the registry does not say which of them are apps.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST` when the accessibility bus is gone.
+    async fn beside_registry(&self) -> Result<Vec<String>> {
+        let mut names = self.bus.names(Instant::now() + BUS).await.map_err(no_registry)?;
+        let registry = self.registry.state().app.clone();
+        names.retain(|name| *name != registry && !self.mute.contains(name));
+        Ok(names)
+    }
+
     fn adopt(&mut self, running: Running, device: Option<LinuxDevice>) {
         let Running { bus, title, pid, .. } = running;
-        let called = if title.trim().is_empty() { program(pid) } else { Some(title.trim().to_owned()) };
+        // As the tree has it.
+        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        let called = if title.is_empty() { program(pid) } else { Some(title) };
         let called = called.unwrap_or_else(|| bus.clone());
         let known = self.apps.iter().position(|app| app.bus == bus);
         let others = self.apps.iter().filter(|app| app.bus != bus).map(|app| app.name.as_str());
@@ -263,7 +315,7 @@ impl Desk {
             return;
         }
         self.count += 1;
-        self.notice(Notice::Opened { id: String::new(), what: format!("app {}", quote(&name)) });
+        self.notice(Notice::Came { what: Thing::App, name: name.clone() });
         let number = self.count;
         self.apps.push(App { number, bus, name, pid, device, waking, gone: false, tree: None });
     }
@@ -277,7 +329,13 @@ impl Desk {
             if let Some(device) = &app.device {
                 self.hub.forget(&device.heard);
             }
-            self.notice(Notice::Closed { id: format!("app {}", quote(&app.name)) });
+            let left = Notice::Left { what: Thing::App, name: app.name.clone() };
+            self.notice(left.clone());
+            self.aside(left);
+            if self.left.len() == LEFT {
+                self.left.pop_front();
+            }
+            self.left.push_back((app.number, app.name));
         }
     }
 

@@ -14,7 +14,7 @@ use stickpin_kernel::device::{
     SettleRequest, Settled, Shot, ShotRequest, unsupported,
 };
 use stickpin_kernel::{ErrorCode, Result};
-use stickpin_tree::{Handle, Rect};
+use stickpin_tree::{Handle, Rect, quote};
 
 #[async_trait]
 impl Device for Desk {
@@ -307,6 +307,16 @@ impl Device for Desk {
         }
         seen.append(&mut self.notices);
         Ok(seen)
+    }
+
+    fn asides(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.asides)
+    }
+
+    fn left_with(&self, handle: Handle) -> Option<String> {
+        let number = app_of(handle).unwrap_or_else(|| inner(handle).0);
+        let (_, name) = self.left.iter().find(|(left, _)| *left == number)?;
+        Some(format!("app {}, which has closed", quote(name)))
     }
 
     fn dialog(&self) -> Option<Dialog> {
