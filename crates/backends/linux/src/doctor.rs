@@ -96,7 +96,9 @@ fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
             "what stickpin starts has it on; Qt apps and browsers that run already may say nothing: \
              gsettings set org.gnome.desktop.interface toolkit-accessibility true, and start them again"
         }
-        Some(true) => "nothing switches it off",
+        Some(true) => {
+            "it is on; Qt apps and browsers that were started before it was may say nothing until they are started again"
+        }
         None => {
             "nothing switches it off here; whether toolkits are told that somebody listens, the session bus does not say"
         }
@@ -168,7 +170,8 @@ mod tests {
             qt_accessibility: text("1"),
             ..LinuxConfig::default()
         };
-        assert!(toolkits(&on, Some(true)).ok);
+        let is_on = toolkits(&on, Some(true));
+        assert!(is_on.ok && is_on.found.contains("started before it was may say nothing"), "{is_on:?}");
         let waits = toolkits(&on, Some(false));
         assert!(waits.ok && waits.found.contains("gsettings set"), "{waits:?}");
         let unknown = toolkits(&on, None);

@@ -72,6 +72,18 @@ impl Processes {
     }
 }
 
+/// A process that is meant by its number or by the name of its program, and that name.
+pub(crate) fn runs(name: &str) -> Option<(u32, String)> {
+    let program = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/comm")).ok();
+    let named = |pid: u32| Some((pid, program(pid)?.trim_end().to_owned()));
+    if let Ok(pid) = name.parse() {
+        return named(pid);
+    }
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter_map(named).find(|(_, program)| program == name)
+}
+
 /// What else goes wrong while what could not be opened is ended: why it could not be opened is what is said.
 pub(crate) fn unsaid(ended: Result<()>) {
     if let Err(e) = ended {
@@ -156,6 +168,15 @@ mod tests {
         let raw = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
         rustix::process::kill_process(raw, rustix::process::Signal::KILL).unwrap();
         assert_eq!(found, (false, true, false));
+    }
+
+    #[test]
+    fn a_process_is_found_by_its_number_and_by_its_program() {
+        let own = std::process::id();
+        let (pid, program) = runs(&own.to_string()).unwrap();
+        assert!(pid == own && !program.is_empty() && !program.contains('\n'), "{program:?}");
+        assert_eq!(runs(&program).unwrap().1, program);
+        assert_eq!((runs("4294967295"), runs("no such program")), (None, None));
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use crate::bus::{Addresses, Desktop, Fault, Link, Listener, Running};
 use crate::desktop::{self, Desk};
 use crate::device::{LinuxDevice, lost};
 use crate::events::Heard;
-use crate::opening::{Opening, Processes, is_of, unsaid};
+use crate::opening::{Opening, Processes, is_of, runs, unsaid};
 use crate::private::Private;
 use crate::screen::Screen;
 use async_trait::async_trait;
@@ -31,6 +31,10 @@ pub(crate) const RUNNING: Duration = Duration::from_secs(10);
 
 /// How long nothing may move until an app counts as opened.
 pub(crate) const QUIET: Duration = Duration::from_millis(150);
+
+/// What to do about an app that runs and says nothing.
+const UNHEARD: &str = "Qt apps and browsers that were started while accessibility was off say nothing until they are \
+                       started again: end it, then stickpin open linux:APP; stickpin doctor says whether it is on";
 
 /// The word before the colon.
 const PREFIX: &str = "linux:";
@@ -342,6 +346,11 @@ impl LinuxProvider {
                 Err(Error::new(ErrorCode::AmbiguousMatch, format!("several apps are called {}", quote(name)))
                     .hint(format!("say which process: stickpin open --attach {}", all.join(" or "))))
             }
+            (None, _) if let Some((pid, program)) = runs(name) => Err(Error::new(
+                ErrorCode::DeviceNotFound,
+                format!("process {pid} ({}) runs, and is not on the accessibility bus", quote(&program)),
+            )
+            .hint(UNHEARD)),
             (None, _) => Err(Error::new(
                 ErrorCode::DeviceNotFound,
                 format!("no running app is called {}", quote(name)),

@@ -148,8 +148,14 @@ impl Screen {
         } else {
             format!("stickpin cannot {to}: there is no display")
         };
-        Error::new(ErrorCode::Unsupported, why)
-            .hint("stickpin open linux:APP --private --relaunch gives the app a display of its own")
+        Error::new(ErrorCode::Unsupported, why).hint(match self.nameless {
+            // The desktop stays open, with the other apps.
+            true => {
+                "press, fill and select work where the app does them by actions of its own; for pointer and keys give it \
+                 a display of its own: stickpin open linux:APP --private --session NAME"
+            }
+            false => "stickpin open linux:APP --private --relaunch gives the app a display of its own",
+        })
     }
 
     /// The error of a window of an app that is a Wayland window: the X server does not know it.
@@ -221,6 +227,8 @@ mod tests {
         let error = nameless.x11("type keys").await.unwrap_err();
         assert_eq!(error.code, ErrorCode::Unsupported);
         assert!(error.message.contains("which process"), "{error}");
+        assert!(error.hint.starts_with("press, fill and select work"), "{error}");
+        assert!(error.hint.ends_with("--private --session NAME"), "{error}");
         assert_eq!(nameless.unseen("scroll").code, ErrorCode::Unsupported);
     }
 

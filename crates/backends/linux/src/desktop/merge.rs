@@ -18,6 +18,10 @@ const OWN: u32 = 32;
 /// The root of the desktop; the node of an app has its number more.
 const ROOT: u64 = 1;
 
+/// What is told where there is no app.
+const NOBODY: &str = "no app shows a window here: stickpin open linux:APP starts one; stickpin doctor says why one that \
+                      runs may be missing";
+
 /// How an element of an app is called on the desktop.
 pub(super) fn outer(app: u64, handle: Handle) -> Handle {
     Handle { scope: (app << OWN) | handle.scope, id: handle.id }
@@ -103,6 +107,9 @@ impl Merged {
         let title = active.map_or("", |window| window.name()).to_owned();
         let document = Document { scope: APP, frame: String::new(), url: url.to_owned(), title };
         builder.document(0, document, ROOT)?;
+        if parts.is_empty() {
+            builder.node(1, NodeSpec { role: Some(Role::Status), name: NOBODY, ..NodeSpec::default() })?;
+        }
         let mut begins = Vec::with_capacity(parts.len());
         for part in &parts {
             let name = part.name.as_str();
@@ -254,6 +261,16 @@ mod tests {
         assert!(
             silent.is(States::BUSY) && silent.children().next().unwrap().name().contains("does not answer")
         );
+    }
+
+    #[test]
+    fn a_desktop_without_apps_says_so() {
+        let names = |parts: &[Part]| {
+            let merged = merged(parts, Attention::default());
+            merged.tree.root().children().map(|n| n.name().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&[]), [NOBODY]);
+        assert_eq!(names(&[part(1, None)]), ["form 1"]);
     }
 
     #[test]
