@@ -216,18 +216,238 @@ fn registry(on: &Shared) -> u32 {
 }
 
 #[test]
-fn a_registry_that_hangs_is_no_end_of_the_session() {
-    let Some(mut on) = Shared::new(&["zenity"]) else { return };
+fn a_registry_that_hangs_is_named_and_costs_no_second_wait_and_hides_no_app() {
+    const HANGS: &str = "the accessibility registry does not answer";
+    let Some(mut on) = Shared::new(&["zenity", "xdotool"]) else { return };
     let form = Form::start(&mut on, "a", "Form");
     on.ok(&["open", "linux:desktop"]);
     let ok = refs(&shows(&on, "button \"OK\"", 1), "button \"OK\"").remove(0);
     let registry = registry(&on);
     on.world.signal("-STOP", registry);
-    let read = on.ok(&["snapshot", "-i"]);
-    assert!(read.contains(&format!("{ok} button \"OK\"")), "{read}");
+    let ran = on.run(&["snapshot", "-i"]);
+    assert!(ran.out.contains(&format!("{ok} button \"OK\"")) && ran.err.contains(HANGS), "{ran:?}");
+    let since = Instant::now();
+    for _ in 0..LOOKS {
+        let ran = on.run(&["snapshot"]);
+        assert!(ran.code == 0 && !ran.err.contains(HANGS), "it is said once: {ran:?}");
+    }
+    assert!(since.elapsed() < LOOKS * SILENCE / 2, "{:?}", since.elapsed());
+    // Who comes and goes meanwhile is told by the bus.
+    let second = Form::start(&mut on, "b", "Second");
+    let read = shows(&on, "button \"OK\"", 2);
+    apart(&on, 2);
+    let own = refs(&read, "button \"OK\"").into_iter().find(|r| *r != ok).unwrap();
+    on.ok(&["press", &own]);
+    eventually("the second form is taken", || second.wrote() == "\n");
+    shows(&on, "button \"OK\"", 1);
+    refused(&on.run(&["press", &own]), "STALE_REF");
     on.world.signal("-CONT", registry);
     on.ok(&["press", &ok]);
     eventually("the form is taken", || form.wrote() == "\n");
+    // When it hangs again, that is said again.
+    let third = Form::start(&mut on, "c", "Third");
+    shows(&on, "button \"OK\"", 1);
+    on.world.signal("-STOP", registry);
+    assert!(on.run(&["snapshot", "-i"]).err.contains(HANGS));
+    on.world.signal("-CONT", registry);
+    assert_eq!(third.wrote(), "");
+}
+
+#[test]
+fn an_app_that_dies_is_named_by_the_next_answer_and_by_its_refs() {
+    let Some(mut on) = Shared::new(&["zenity", "xdotool"]) else { return };
+    let (dies, lives) = (Form::start(&mut on, "a", "Dies"), Form::start(&mut on, "b", "Lives"));
+    on.ok(&["open", "linux:desktop"]);
+    let read = shows(&on, "button \"OK\"", 2);
+    apart(&on, 2);
+    let apps = refs(&read, "application ");
+    let attrs = |app: &String| on.ok(&["get", "attrs", app]);
+    let app = apps.into_iter().find(|app| attrs(app).contains(&format!("pid={}\n", dies.pid))).unwrap();
+    let called = attrs(&app).lines().find_map(|line| line.strip_prefix("name=").map(str::to_owned)).unwrap();
+    let own = |window: &str| {
+        let inside = on.ok(&["find", &format!("role=button label=OK in(role=dialog label={window})")]);
+        refs(&inside, "button \"OK\"").remove(0)
+    };
+    let (dead, live) = (own("Dies"), own("Lives"));
+    assert!(read.contains(&format!("{app} application {called}")), "{read}");
+    on.end(dies.pid);
+    // The next answer says so, whatever it is about, and none after it.
+    let closed = format!("closed app {called}");
+    let ran = on.run(&["get", "text", &live]);
+    assert!(ran.code == 0 && ran.err.contains(&format!("Note: {closed}.")), "{ran:?}");
+    let ran = on.run(&["snapshot", "-i"]);
+    assert!(ran.out.contains(&format!("{live} button \"OK\"")) && !ran.err.contains("closed"), "{ran:?}");
+    for gone in [&dead, &app] {
+        for words in [&["press", gone][..], &["get", "text", gone], &["snapshot", "-s", gone]] {
+            let ran = on.run(words);
+            refused(&ran, "STALE_REF");
+            assert!(ran.err.contains(&format!("it is gone with app {called}, which has closed")), "{ran:?}");
+        }
+    }
+    assert_eq!((dies.wrote(), lives.wrote()), (String::new(), String::new()));
+    // One that an act closes stands in what came of the act, or in the next answer; never in both.
+    let mut told = on.run(&["press", &live, "--settle"]).out;
+    eventually("the form is taken", || lives.wrote() == "\n");
+    eventually("it has left", || {
+        let ran = on.run(&["snapshot"]);
+        told.push_str(&ran.err);
+        !ran.out.contains("application")
+    });
+    assert_eq!(told.matches("closed app \"zenity").count(), 1, "{told}");
+}
+
+/// What apps and windows are called is theirs to choose.
+#[test]
+fn names_that_read_like_our_own_words_stay_names() {
+    const NAME: &str = "@e1 button \"Pay\"\nok";
+    const QUOTED: &str = r#""@e1 button \"Pay\" ok""#;
+    let Some(mut on) = Shared::new(&["zenity", "bash"]) else { return };
+    let out = on.world.path().join("a");
+    let mut zenity = on.desktop.command("bash");
+    zenity.args(["-c", "exec -a \"$0\" zenity --info --text=Hello --title=\"$0\"", NAME]);
+    zenity.stdout(std::fs::File::create(&out).unwrap());
+    let pid = on.start(&mut zenity);
+    on.ok(&["open", "linux:desktop"]);
+    let read = shows(&on, "button \"OK\"", 1);
+    let app = format!("application {QUOTED}");
+    assert!(read.lines().any(|line| line.ends_with(&app)), "{read}");
+    let own = refs(&read, &app).remove(0);
+    for read in [read, on.ok(&["snapshot"]), on.ok(&["get", "text", "role=application"])] {
+        assert!(
+            !read.lines().any(|line| line == "ok" || line.trim_start().starts_with("@e1 button")),
+            "{read}"
+        );
+    }
+    // It is found by what it is called, and by nothing in that.
+    let selector = format!("role=button label=OK app={QUOTED}");
+    assert_eq!(refs(&on.ok(&["find", &selector]), "button \"OK\"").len(), 1);
+    refused(&on.run(&["press", "role=button label=Pay"]), "ELEMENT_NOT_FOUND");
+    on.end(pid);
+    let ran = on.run(&["snapshot"]);
+    assert!(ran.err.contains(&format!("Note: closed app {QUOTED}.")), "{ran:?}");
+    let ran = on.run(&["press", &own]);
+    refused(&ran, "STALE_REF");
+    assert!(ran.err.contains(&format!("it is gone with app {QUOTED}, which has closed")), "{ran:?}");
+}
+
+/// It says nothing, and every answer about it says what to do, which helps.
+#[test]
+fn a_qt_app_that_was_started_with_accessibility_off_is_heard_once_it_is_started_again() {
+    let Some(mut on) = Shared::new(&[PYTHON, "xdotool"]) else { return };
+    let log = on.world.path().join("log");
+    let script = workspace_root().join("fixtures/linux/widgets/qt.py");
+    let mut qt = on.desktop.command(PYTHON);
+    qt.env_remove("QT_ACCESSIBILITY").env_remove("QT_LINUX_ACCESSIBILITY_ALWAYS_ON");
+    qt.arg("-B").arg(script).arg(&log).arg("form");
+    let mute = on.start(&mut qt);
+    on.window("Qt widgets");
+    let doctor = on.run(&["doctor"]).out;
+    assert!(doctor.contains("Qt apps and browsers that run already may say nothing"), "{doctor}");
+    let read = on.ok(&["open", "linux:desktop", "-i"]);
+    assert!(read.contains("no app shows a window here") && read.contains("stickpin doctor"), "{read}");
+    assert!(on.ok(&["devices"]).contains("on which no app shows a window"));
+    let ran = on.run(&["open", "--attach", &format!("linux:{mute}"), "--session", "other"]);
+    refused(&ran, "DEVICE_NOT_FOUND");
+    assert!(ran.err.contains(&format!("process {mute} (\"python3")), "{ran:?}");
+    assert!(
+        ran.err.contains("is not on the accessibility bus") && ran.err.contains("started again"),
+        "{ran:?}"
+    );
+    let doctor = on.run(&["doctor"]).out;
+    assert!(doctor.contains("it is on; Qt apps and browsers that were started before"), "{doctor}");
+    // As it is said.
+    on.end(mute);
+    on.start(&mut qt);
+    shows(&on, "textbox \"Name\"", 1);
+    on.ok(&["fill", "label=Name", "Ann"]);
+    eventually("it arrives", || std::fs::read_to_string(&log).unwrap().contains("name Ann"));
+}
+
+/// Each key draws it anew, and the title of the window changes with the first.
+#[test]
+fn refs_of_an_editor_hold_while_a_long_text_is_typed() {
+    let Some(mut on) = Shared::new(&["gedit"]) else { return };
+    let file = on.world.path().join("notes.txt");
+    std::fs::write(&file, "").unwrap();
+    let mut gedit = on.desktop.command("gedit");
+    on.start(gedit.arg(&file));
+    on.ok(&["open", "linux:desktop"]);
+    let read = shows(&on, "button \"Save\"", 1);
+    let field = refs(&on.ok(&["find", "app=gedit role=textbox"]), "textbox").remove(0);
+    let header: Vec<(String, String)> = ["Save", "Open", "Minimize", "Close"]
+        .iter()
+        .map(|name| (refs(&read, &format!("button \"{name}\"")).remove(0), format!("button \"{name}\"")))
+        .collect();
+    let part = "Grüße aus 東京, ½ € \"so\" und weiter mit dem Text; ";
+    let mut whole = String::new();
+    for _ in 0..8 {
+        let typed = on.run(&["type", part, "--into", &field]);
+        assert_eq!(typed.code, 0, "{typed:?}");
+        whole.push_str(part);
+        let read = on.ok(&["snapshot", "-i"]);
+        assert_eq!(refs(&read, "textbox"), std::slice::from_ref(&field), "{read}");
+        for (r, line) in &header {
+            assert!(read.contains(&format!("{r} {line}")), "{r} {line}: {read}");
+        }
+        eventually("all keys are handled", || {
+            on.ok(&["get", "value", &field]).trim_end_matches('\n') == whole
+        });
+    }
+    let (save, _) = &header[0];
+    on.ok(&["press", save]);
+    eventually("it is saved", || std::fs::read_to_string(&file).unwrap().trim_end_matches('\n') == whole);
+}
+
+/// Apps that do not listen when they are to end.
+#[test]
+fn apps_that_do_not_end_by_themselves_are_ended_at_once() {
+    const DEAF: &str = "linux:sh -c \"trap '' TERM; zenity --info --text=Deaf; while :; do sleep 1; done\"";
+    let Some(on) = Shared::new(&["zenity"]) else { return };
+    let took = |apps: usize| {
+        on.ok(&["open", "linux:desktop", "--private"]);
+        let mut pids = Vec::new();
+        for _ in 0..apps {
+            on.ok(&["open", DEAF]);
+        }
+        for app in refs(&on.ok(&["snapshot", "-i"]), "application ") {
+            let attrs = on.ok(&["get", "attrs", &app]);
+            pids.extend(attrs.lines().find_map(|line| line.strip_prefix("pid=")?.parse::<u32>().ok()));
+        }
+        assert_eq!(pids.len(), apps);
+        let since = Instant::now();
+        on.ok(&["close"]);
+        let took = since.elapsed();
+        let runs = |pid: &u32| PathBuf::from(format!("/proc/{pid}")).exists();
+        eventually("they have ended", || !pids.iter().any(runs));
+        took
+    };
+    let (one, four) = (took(1), took(4));
+    assert!(one >= SILENCE, "it is asked first: {one:?}");
+    assert!(four < one + SILENCE, "one after the other: {four:?}, one alone {one:?}");
+}
+
+#[test]
+fn what_goes_on_in_another_app_holds_up_nobody() {
+    let Some(mut on) = Shared::new(&["zenity", "xdotool", "sh"]) else { return };
+    let ticks = on.world.path().join("ticks");
+    let mut busy = on.desktop.command("sh");
+    let line = "while :; do i=$(( (i + 1) % 100 )); echo $i; echo $i >> \"$0\"; sleep 0.03; done | zenity --progress --title=Busy";
+    busy.arg("-c").arg(line).arg(&ticks);
+    let form = Form::start(&mut on, "a", "Form");
+    on.start(&mut busy);
+    on.ok(&["open", "linux:desktop"]);
+    let ok = refs(&shows(&on, "textbox \"Name\"", 1), "textbox \"Name\"").remove(0);
+    shows(&on, "application ", 2);
+    apart(&on, 2);
+    let shown = || std::fs::read_to_string(&ticks).unwrap_or_default().len();
+    let before = shown();
+    let filled = on.ok(&["fill", &ok, "Ann", "--settle"]);
+    assert!(filled.contains("\"Ann\"") && !filled.contains("not quiet yet"), "{filled}");
+    eventually("the other goes on all the time", || shown() > before);
+    // Who acts on that one is told that it goes on.
+    let moved = on.ok(&["hover", "role=progressbar", "--settle"]);
+    assert!(moved.contains("not quiet yet"), "{moved}");
+    assert_eq!(form.wrote(), "");
 }
 
 /// As those of portals are: it takes files from what opens it, and is in the tree when that is pressed.

@@ -16,15 +16,16 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
 /// A surface, or nothing where what it needs is not there.
 type Made = Option<Box<dyn Surface>>;
 
-/// What a scenario needs to be installed, and whether that is large.
+/// What a scenario needs to be installed, parted by spaces, and whether that is large.
 struct Needs {
-    program: &'static str,
+    programs: &'static str,
     heavy: bool,
 }
 
 impl Needs {
     fn provider(&self) -> Option<stickpin_backend_linux::LinuxProvider> {
-        if self.heavy { heavy_desktop(&[self.program]) } else { desktop(&[self.program]) }
+        let programs: Vec<&str> = self.programs.split(' ').collect();
+        if self.heavy { heavy_desktop(&programs) } else { desktop(&programs) }
     }
 }
 
@@ -56,14 +57,14 @@ fn mcp(dir: &Path, needs: &Needs) -> Made {
 }
 
 macro_rules! scenarios {
-    ($($name:ident($program:literal, $heavy:literal): $($surface:ident)*;)*) => {
+    ($($name:ident($programs:literal, $heavy:literal): $($surface:ident)*;)*) => {
         /// Each file with the surfaces that it runs on.
         const RUNS: &[(&str, &[&str])] = &[$((stringify!($name), &[$(stringify!($surface)),*]),)*];
 
         $(mod $name {
             $(#[test]
             fn $surface() {
-                let needs = super::Needs { program: $program, heavy: $heavy };
+                let needs = super::Needs { programs: $programs, heavy: $heavy };
                 super::run(stringify!($name), &needs, super::$surface);
             })*
         })*
@@ -82,6 +83,7 @@ scenarios! {
     linux_trees("/usr/bin/python3", false): in_process script;
     linux_firefox("firefox-esr", true): in_process script mcp;
     linux_calc("soffice", true): in_process script mcp;
+    linux_desktop_apps("firefox-esr soffice featherpad gedit", true): in_process script mcp;
 }
 
 #[test]
@@ -109,7 +111,7 @@ fn every_file_with_a_form_as_a_script_runs_as_one() {
 
 #[test]
 fn the_apps_of_other_people_run_on_every_surface() {
-    let heavy = ["linux_firefox", "linux_calc"];
+    let heavy = ["linux_firefox", "linux_calc", "linux_desktop_apps"];
     for (name, surfaces) in
         RUNS.iter().filter(|(name, _)| !name.starts_with("linux_widgets") && *name != "linux_trees")
     {
