@@ -1,7 +1,7 @@
 //! Acting through what the app itself offers: an element's own action, the content of a field, a value, a selection. No
 //! pointer moves, no key is sent.
 
-use crate::bus::{ACCESSIBLE, ACTION, Args, EDITABLE, Fault, PROPERTIES, SELECTION, Toolkit, VALUE};
+use crate::bus::{ACCESSIBLE, ACTION, Args, Call, EDITABLE, Fault, PROPERTIES, SELECTION, Toolkit, VALUE};
 use crate::capture::ask::{listed, reference};
 use crate::device::{LinuxDevice, gone};
 use crate::looked::Glance;
@@ -17,7 +17,7 @@ use stickpin_tree::{Handle, quote};
 
 /// How long an app may take to say that it did something. Those that show a dialog from inside the action answer when
 /// that is closed: it was done all the same.
-const DONE: Duration = Duration::from_millis(400);
+pub(crate) const DONE: Duration = Duration::from_millis(400);
 
 /// How long GTK 4 shows a button pressed before it does what the press is for (`gtkbutton.c`, `ACTIVATE_TIMEOUT`), and
 /// a little more.
@@ -104,7 +104,8 @@ impl LinuxDevice {
         if self.link.toolkit == Toolkit::Gtk4 {
             self.activated = Some((object.path.clone(), Instant::now()));
         }
-        let call = self.link.call(&object.path, ACTION, "DoAction", Args::new().int(index));
+        let args = Args::new().int(index);
+        let call = Call { path: &object.path, interface: ACTION, member: "DoAction", args };
         let wanted = matches!(self.glance, Some(Glance::Wanted(handle)) if handle == target);
         // It only shows that it is pressed until then, and is what it was.
         let later = self.link.toolkit == Toolkit::Gtk4 && object.role == n::PUSH_BUTTON;
@@ -116,18 +117,18 @@ impl LinuxDevice {
             }
         };
         // In this order: what is said of it then is said after the act.
-        let (answer, now) = tokio::join!(biased; tokio::time::timeout(DONE, call), glance);
-        if let Some((_, at)) = self.activated.as_mut().filter(|_| matches!(answer, Ok(Ok(_)))) {
+        let (answer, now) = tokio::join!(biased; self.link.order(&call, DONE), glance);
+        if let Some((_, at)) = self.activated.as_mut().filter(|_| matches!(answer, Ok(Some(_)))) {
             // It may have been busy until then: its time runs from when it takes the word.
             *at = Instant::now();
         }
         let performed = match answer {
-            Ok(Ok(answer)) => answer.body().bool().unwrap_or(true).then(done),
+            Ok(Some(answer)) => answer.body().bool().unwrap_or(true).then(done),
             // It answered a moment ago, and this is what it left on: how it ended is looked at after the act.
-            Ok(Err(fault)) if fault.is_final() => Some(done()),
-            Ok(Err(fault)) => self.refused(&object.path, fault).await.map(|()| None)?,
+            Err(fault) if fault.is_final() => Some(done()),
             // It is busy with it, or shows a dialog from inside.
-            Err(_) => Some(done()),
+            Ok(None) => Some(done()),
+            Err(fault) => self.refused(&object.path, fault).await.map(|()| None)?,
         };
         let seen = again.zip(now).filter(|(_, now)| performed.is_some() && now.is_named(&object.name));
         // What cannot be told here is asked for after the act.

@@ -23,7 +23,7 @@ macro_rules! interfaces {
 interfaces! {
     ACTION = 0, "Action"; COMPONENT = 1, "Component"; DOCUMENT = 2, "Document"; EDITABLE = 3, "EditableText";
     HYPERLINK = 4, "Hyperlink"; SELECTION = 5, "Selection"; TABLE = 6, "Table"; TABLE_CELL = 7, "TableCell";
-    TEXT = 8, "Text"; VALUE = 9, "Value"; HYPERTEXT = 10, "Hypertext";
+    TEXT = 8, "Text"; VALUE = 9, "Value"; HYPERTEXT = 10, "Hypertext"; IMAGE = 11, "Image";
 }
 
 impl Interfaces {

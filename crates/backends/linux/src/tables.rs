@@ -3,6 +3,8 @@
 //! Such an object is never asked for its children; a spreadsheet has 2^30 of them. Which cells can be seen is found out by
 //! asking what is at its corners. A small table is read whole, and of a spreadsheet the cells that hold something.
 
+mod pieces;
+
 use crate::bus::{ACCESSIBLE, Args, COMPONENT, Call, Fault, Link, Message, Toolkit, property};
 use crate::capture::DEPTH;
 use crate::capture::ask::{Ask, Questions, SCREEN, WHOLE, reference};
@@ -11,6 +13,8 @@ use crate::roles::number as role;
 use crate::states;
 use hashbrown::HashMap;
 use std::ops::Range;
+
+pub(crate) use pieces::{is_box, is_piece};
 
 const TABLE: &str = "org.a11y.atspi.Table";
 
@@ -294,6 +298,9 @@ async fn cells_of(
         firsts(&found).for_each(|(_, new)| rest.add(new, ask));
     }
     rest.ask(link, picture).await?;
+    if link.toolkit == Toolkit::Gtk3 {
+        pieces::read(link, picture, &found).await?;
+    }
     if deep {
         levels(link, picture, path, &found).await?;
     }

@@ -5,8 +5,9 @@ mod foreign;
 
 pub(crate) use foreign::{Foreign, is_foreign};
 
+use crate::act::DONE;
 use crate::aim::chain;
-use crate::bus::{ACTION, Args, Toolkit};
+use crate::bus::{ACTION, Args, Call, Toolkit};
 use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
 use crate::model::{Interfaces, Object, Picture};
@@ -243,8 +244,12 @@ impl LinuxDevice {
             return Ok(false);
         };
         let index = i32::try_from(index).unwrap_or(i32::MAX);
-        match self.link.call(&path, ACTION, "DoAction", Args::new().int(index)).await {
-            Ok(answer) => Ok(answer.body().bool().unwrap_or(true)),
+        let args = Args::new().int(index);
+        let call = Call { path: &path, interface: ACTION, member: "DoAction", args };
+        match self.link.order(&call, DONE).await {
+            Ok(Some(answer)) => Ok(answer.body().bool().unwrap_or(true)),
+            // It asks something from inside.
+            Ok(None) => Ok(true),
             Err(fault) => self.refused(&path, fault).await.map(|()| false),
         }
     }

@@ -415,7 +415,8 @@ fn is_named_inside(picture: &Picture, at: usize) -> bool {
 
 /// Whether what is written inside is little, and may be the name.
 fn names_itself(picture: &Picture, at: usize) -> bool {
-    roles::is_named_by_content(picture.objects[at].role)
+    let object = &picture.objects[at];
+    roles::is_named_by_content(object.role) || object.role == role::TABLE_CELL
 }
 
 /// What repeats, and tells its elements from those of its likes.

@@ -60,12 +60,12 @@ impl Link {
         call: impl Fn(usize) -> Call<'a>,
         said: impl Fn(usize, Result<Message, Fault>) -> T,
     ) -> Vec<T> {
-        let first = self.direct.as_ref().filter(|wire| !wire.closed());
+        let first = self.direct.as_ref().filter(|wire| !wire.closed() && !wire.stuck());
         let (Some(first), Some(lanes), MANY..) = (first, &self.lanes, count) else {
             let answers = self.calls(&(0..count).map(call).collect::<Vec<_>>()).await;
             return answers.into_iter().enumerate().map(|(n, answer)| said(n, answer)).collect();
         };
-        let more = lanes.wires().await.iter().filter(|wire| !wire.closed());
+        let more = lanes.wires().await.iter().filter(|wire| !wire.closed() && !wire.stuck());
         let wires: Vec<&Wire> = std::iter::once(&**first).chain(more).collect();
         // Two to a socket: while the next questions of one are made, the app has those of the other.
         let streams = 2 * wires.len();
@@ -76,15 +76,22 @@ impl Link {
             async move {
                 // What one asks is written before the next makes its questions.
                 turns(stream).await;
-                let (call, said) = (|at| call(from + at), |at, answer| said(from + at, answer));
-                wire.in_parts(None, each.min(count - from), call, said, at_once).await
+                let said = |at, answer| match answer {
+                    Err(Fault::Stuck) => None,
+                    answer => Some(said(from + at, answer)),
+                };
+                wire.in_parts(None, each.min(count - from), |at| call(from + at), said, at_once).await
             }
         });
-        tokio::select! {
+        let answers: Vec<Option<T>> = tokio::select! {
             biased;
             answers = all(asked) => answers.into_iter().flatten().collect(),
             never = naps(streams) => match never {},
-        }
+        };
+        let missing: Vec<usize> = (0..count).filter(|&n| answers[n].is_none()).collect();
+        let again = self.calls(&missing.iter().map(|&n| call(n)).collect::<Vec<_>>()).await;
+        let mut again = missing.into_iter().zip(again).map(|(n, answer)| said(n, answer));
+        answers.into_iter().filter_map(|answer| answer.or_else(|| again.next())).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The way to one app: over its own socket where it offers one, else over the accessibility bus.
 
 use super::lanes::Lanes;
+use super::spare::Spare;
 use super::{
     ACCESSIBLE, APPLICATION, Args, Call, Desktop, Fault, Message, PROPERTIES, ROOT, Wire, guest, left,
 };
@@ -10,6 +11,9 @@ use tokio::time::Instant;
 
 /// How long an app may take for one answer when nothing else comes from it either.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(2_000);
+
+/// How long an app may take, after it has answered an order, to answer what was asked behind it.
+const TAKEN: Duration = Duration::from_millis(150);
 
 /// How long an app may take to let us in by its own socket. There is another way.
 pub(super) const SOCKET: Duration = Duration::from_secs(3);
@@ -67,6 +71,8 @@ pub(crate) struct Link {
     pub(super) direct: Option<Arc<Wire>>,
     /// More of them, where they are allowed.
     pub(super) lanes: Option<Arc<Lanes>>,
+    /// Those that are used while the first one is stuck.
+    pub(super) spare: Option<Arc<Spare>>,
     /// Its name on the bus: `:1.7`.
     pub(crate) name: String,
     pub(crate) toolkit: Toolkit,
@@ -84,6 +90,7 @@ impl Link {
             bus: Arc::clone(&desktop.wire),
             direct: None,
             lanes: None,
+            spare: None,
             name: name.to_owned(),
             toolkit: Toolkit::Other,
         };
@@ -116,6 +123,7 @@ impl Link {
                 Ok(wire) => {
                     link.direct = Some(Arc::new(wire));
                     link.lanes = ours.then(|| Arc::new(Lanes::to(address)));
+                    link.spare = Some(Arc::new(Spare::to(address)));
                 }
                 Err(e) => tracing::debug!("{name} is asked over the bus: {e}"),
             }
@@ -127,13 +135,19 @@ impl Link {
     #[cfg(test)]
     pub(crate) fn over(bus: Wire, direct: Option<Wire>) -> Self {
         let (bus, direct) = (Arc::new(bus), direct.map(Arc::new));
-        Self { bus, direct, lanes: None, name: ":1.2".to_owned(), toolkit: Toolkit::Other }
+        Self { bus, direct, lanes: None, spare: None, name: ":1.2".to_owned(), toolkit: Toolkit::Other }
     }
 
     /// The same with more sockets at an address.
     #[cfg(test)]
     pub(super) fn with_lanes(self, address: &str) -> Self {
         Self { lanes: Some(Arc::new(Lanes::to(address))), ..self }
+    }
+
+    /// The same with others at an address for when the own socket is stuck.
+    #[cfg(test)]
+    pub(super) fn with_spare(self, address: &str) -> Self {
+        Self { spare: Some(Arc::new(Spare::to(address))), ..self }
     }
 
     /// Calls over the fastest way, those of guests to their own processes. An app answers in the order in which it is
@@ -149,11 +163,45 @@ impl Link {
 
     /// Calls to the app over the fastest way. Faults of a broken own socket are tried again over the bus.
     pub(super) async fn own(&self, calls: &[Call<'_>]) -> Vec<Result<Message, Fault>> {
-        let (wire, to) = match self.direct.as_ref().filter(|wire| !wire.closed()) {
-            Some(wire) => (wire, None),
-            None => (&self.bus, Some(&*self.name)),
+        let mut out: Vec<Result<Message, Fault>> = calls.iter().map(|_| Err(Fault::Stuck)).collect();
+        loop {
+            let stuck = |(_, answer): &(usize, &Result<Message, Fault>)| matches!(answer, Err(Fault::Stuck));
+            let open: Vec<usize> = out.iter().enumerate().filter(stuck).map(|(at, _)| at).collect();
+            if open.is_empty() {
+                return out;
+            }
+            let answers = match self.own_way().await {
+                Ok((wire, to)) => {
+                    let call = |n: usize| calls[open[n]].clone();
+                    wire.in_parts(to, open.len(), call, |_, answer| answer, AT_ONCE).await
+                }
+                Err(fault) => open.iter().map(|_| Err(fault.clone())).collect(),
+            };
+            open.into_iter().zip(answers).for_each(|(at, answer)| out[at] = answer);
+        }
+    }
+
+    /// A call that makes the app do something. Where it shows a dialog from inside it, it takes in nothing more on that
+    /// connection until that is closed, and may not even answer before: none when it was told, and has not answered within
+    /// `patience`. What is asked behind it goes another way then.
+    ///
+    /// # Errors
+    /// Why it was not told, or what it answered.
+    pub(crate) async fn order(&self, call: &Call<'_>, patience: Duration) -> Result<Option<Message>, Fault> {
+        if guest(call.path).is_some() {
+            let told = tokio::time::timeout(patience, self.mixed(std::slice::from_ref(call))).await;
+            return told.ok().and_then(|mut answers| answers.pop()).transpose();
+        }
+        let (wire, to) = self.own_way().await?;
+        let answer = match wire.call(to, call, patience).await {
+            Err(Fault::Silent(_)) => return Ok(None),
+            answer => answer?,
         };
-        wire.in_parts(to, calls.len(), |at| calls[at].clone(), |_, answer| answer, AT_ONCE).await
+        if to.is_none() {
+            // The bridge of GTK 3 answers first, and then does it. Nobody waits for this: it finds out.
+            tokio::spawn(async move { wire.call(None, &role(), TAKEN).await.map(drop) });
+        }
+        Ok(Some(answer))
     }
 
     /// One call over the fastest way.
@@ -193,9 +241,13 @@ impl Link {
     /// # Errors
     /// When it does not answer.
     pub(crate) async fn barrier(&self) -> Result<(), Fault> {
-        let call = Call { path: ROOT, interface: ACCESSIBLE, member: "GetRole", args: Args::new() };
-        self.bus.call(Some(&self.name), &call, PATIENCE).await.map(drop)
+        self.bus.call(Some(&self.name), &role(), PATIENCE).await.map(drop)
     }
+}
+
+/// A question that every app can answer.
+fn role() -> Call<'static> {
+    Call { path: ROOT, interface: ACCESSIBLE, member: "GetRole", args: Args::new() }
 }
 
 /// The question for a property.

@@ -6,6 +6,7 @@ mod desk;
 mod guest;
 mod lanes;
 mod link;
+mod spare;
 mod wire;
 
 pub(crate) use body::{Args, Call, Cursor, Message};
@@ -47,6 +48,9 @@ pub(crate) enum Fault {
     /// Nothing was answered in time.
     #[error("no answer within {0} ms")]
     Silent(u128),
+    /// Something asked before it on the same connection is overdue: it has not been taken in. It never leaves this module.
+    #[error("the connection is stuck")]
+    Stuck,
     /// There is no such object (any more).
     #[error("the object is not there any more")]
     Vanished,

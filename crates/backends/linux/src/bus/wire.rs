@@ -10,7 +10,7 @@
 use super::Fault;
 use super::body::{Call, Message};
 use super::link::PATIENCE;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -53,6 +53,8 @@ struct Shared {
 struct Waiting {
     /// Which batch a call belongs to, and its place there.
     calls: HashMap<NonZeroU32, (Arc<Batch>, usize)>,
+    /// Calls to an app that were given up after it had been silent for too long, and may be answered yet.
+    overdue: HashSet<NonZeroU32>,
     closed: Option<String>,
 }
 
@@ -133,6 +135,12 @@ impl Wire {
         self.shared.waiting().closed.is_some()
     }
 
+    /// Whether an app still owes an answer here: it hangs, or it answers when what it shows from inside a call is closed
+    /// (`gtk_dialog_run`), and takes in nothing more on this connection before.
+    pub(super) fn stuck(&self) -> bool {
+        !self.shared.waiting().overdue.is_empty()
+    }
+
     /// One call.
     ///
     /// # Errors
@@ -177,6 +185,13 @@ impl Wire {
                 self.collect(&batch, patience).await
             }
         };
+        if destination.is_none() && matches!(failed, Some(Fault::Silent(_))) {
+            let waiting = &mut *self.shared.waiting();
+            let late = forget.serials().map(|(_, serial)| serial);
+            waiting.overdue.extend(late.filter(|serial| waiting.calls.contains_key(serial)));
+            // Who waits for something behind it need not wait any longer.
+            waiting.calls.values().for_each(|(behind, _)| behind.done.notify_one());
+        }
         drop(forget);
         let mut answers = lock(&batch.answers);
         let failed = failed.unwrap_or(Fault::Silent(patience.as_millis()));
@@ -197,7 +212,7 @@ impl Wire {
         while out.len() < count {
             let part: Vec<Call<'_>> = (out.len()..count).take(at_once).map(&call).collect();
             let answers = self.calls(destination, &part, PATIENCE).await;
-            let lost = |fault: &&Fault| matches!(fault, Fault::Closed(_) | Fault::Silent(_));
+            let lost = |fault: &&Fault| matches!(fault, Fault::Closed(_) | Fault::Silent(_) | Fault::Stuck);
             let lost = answers.iter().filter_map(|answer| answer.as_ref().err()).find(lost).cloned();
             answers.into_iter().for_each(|answer| out.push(said(out.len(), answer)));
             if let Some(fault) = lost {
@@ -220,6 +235,9 @@ impl Wire {
             }
             if let Some(why) = &self.shared.waiting().closed {
                 return Some(Fault::Closed(why.clone()));
+            }
+            if self.stuck() {
+                return Some(Fault::Stuck);
             }
             if last.elapsed() >= patience {
                 return Some(Fault::Silent(patience.as_millis()));
@@ -297,7 +315,10 @@ fn received(shared: &Shared, listener: &Listener, message: zbus::Message) {
         Type::MethodCall => {}
         Type::MethodReturn | Type::Error => {
             let Some(to) = message.header().reply_serial() else { return };
-            let Some((batch, at)) = shared.waiting().calls.remove(&to) else { return };
+            let mut waiting = shared.waiting();
+            waiting.overdue.remove(&to);
+            let Some((batch, at)) = waiting.calls.remove(&to) else { return };
+            drop(waiting);
             let answer = Message::new(message);
             let answer = answer.fault().map_or(Ok(answer), Err);
             let mut answers = lock(&batch.answers);

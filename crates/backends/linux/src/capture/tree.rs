@@ -12,6 +12,7 @@ use crate::names;
 use crate::roles::number as n;
 use crate::roles::{self, Above};
 use crate::states as s;
+use crate::tables::{is_box, is_piece};
 use hashbrown::{HashMap, HashSet};
 use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder, TreeError,
@@ -166,9 +167,19 @@ impl<'a> Building<'a> {
         if object.role == n::TABLE_COLUMN_HEADER && object.attribute("colindex").is_some() {
             states |= States::ACTIONABLE;
         }
-        // A press on the first cell of a row chooses the row.
-        if object.is(s::SELECTABLE) && object.attribute("colindex") == Some("1") {
+        // A press on the first cell of a row chooses the row; where there is one column the cell is the row.
+        let only = object.attribute("colindex").is_none()
+            && object.role == n::TABLE_CELL
+            && matches!(above.role, n::TABLE | n::TREE_TABLE);
+        if object.is(s::SELECTABLE) && (only || object.attribute("colindex") == Some("1")) {
             states |= States::ACTIONABLE;
+        }
+        if is_box(object) {
+            states |= States::CHECKABLE | States::ACTIONABLE;
+        }
+        // Chosen and focused is the cell that it stands in.
+        if is_piece(picture, object, above.role) {
+            states.remove(States::SELECTABLE | States::SELECTED | States::FOCUSABLE | States::FOCUSED);
         }
         // Qt says of all cells of a row that it opens.
         if role == Role::GridCell && object.attribute("colindex").is_some_and(|column| column != "1") {
@@ -296,8 +307,10 @@ impl<'a> Building<'a> {
                 self.leaf(piece, depth + 1, States::empty(), 0)?;
             }
         }
+        // A box to tick in a cell is called what stands beside it.
+        let lent = if has_pieces(picture, object) { self.text_below(object, 0) } else { String::new() };
         for &child in children {
-            self.add(child, depth + 1, below, "")?;
+            self.add(child, depth + 1, below, &lent)?;
         }
         Ok(())
     }
@@ -359,7 +372,7 @@ impl<'a> Building<'a> {
         // A row that can be chosen is called what it reads, as an option is.
         let option = above.combo || above.role == n::LIST_BOX || object.is(s::SELECTABLE);
         let row = object.role == n::LIST_ITEM && option;
-        let control = row || roles::is_named_by_content(object.role);
+        let control = row || roles::is_named_by_content(object.role) || has_pieces(self.picture, object);
         let read = control && !holds_page(object, toolkit);
         let content = if read { self.text_below(object, 0) } else { String::new() };
         let wrapper = roles::is_wrapper(object.role);
@@ -458,6 +471,7 @@ impl<'a> Building<'a> {
             }
             let text = match child.role {
                 n::LABEL | n::STATIC => child.text.clone().unwrap_or_else(|| child.name.clone()),
+                n::TABLE_CELL if is_piece(self.picture, child, object.role) => child.name.clone(),
                 role if roles::is_wrapper(role) => self.text_below(child, depth + 1),
                 _ => String::new(),
             };
@@ -478,6 +492,11 @@ fn own_field<'p>(picture: &'p Picture, object: &Object) -> Option<&'p Object> {
     let mut children = object.children.iter().map(|&child| &picture.objects[child]);
     let field = children.find(|child| child.shown && is_field(child.role));
     field.filter(|_| object.role == n::COMBO_BOX && matches!(picture.toolkit, Toolkit::Gtk3 | Toolkit::Qt))
+}
+
+/// Whether what can be read in a cell stands in cells inside it.
+fn has_pieces(picture: &Picture, object: &Object) -> bool {
+    object.children.iter().any(|&child| is_piece(picture, &picture.objects[child], object.role))
 }
 
 /// Whether what stands in a tab is the page that it chooses, not what the tab is made of.
@@ -503,6 +522,8 @@ fn meant(picture: &Picture, object: &Object, above: Above) -> u32 {
         n::TREE if in_rows() => n::TREE_TABLE,
         n::TREE_TABLE if cells() && !in_rows() => n::TREE,
         n::TABLE_CELL if above.role == n::TREE => n::TREE_ITEM,
+        n::TABLE_CELL if is_piece(picture, object, above.role) && is_box(object) => n::CHECK_BOX,
+        n::TABLE_CELL if is_piece(picture, object, above.role) => n::LABEL,
         role => role,
     }
 }
