@@ -38,14 +38,22 @@ pub(crate) fn cleaned<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, conten
 
 /// Whether a name is that of a class: `GtkButton`; of a wrapper also `HistoryView`.
 fn is_class(name: &str, wrapper: bool) -> bool {
-    let word = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    // Of Python: `module+Class`.
+    let (module, name) = name.split_once('+').map_or((None, name), |(module, name)| (Some(module), name));
+    let plain = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let of_module = module.is_some_and(|module| !module.is_empty() && plain(module))
+        && name.starts_with(|c: char| c.is_ascii_uppercase());
+    let word = !name.is_empty() && plain(name);
     let inner = |rest: &str| rest.starts_with(|c: char| c.is_ascii_uppercase());
     let of_library = LIBRARIES.iter().any(|library| name.strip_prefix(library).is_some_and(inner));
     let camel = || {
         let mut case = name.chars().map(|c| c.is_ascii_uppercase());
         case.next() == Some(true) && case.any(|upper| upper)
     };
-    word && (of_library || (wrapper && camel()))
+    word && match module {
+        Some(_) => of_module,
+        None => of_library || (wrapper && camel()),
+    }
 }
 
 /// A tooltip as a person reads it: Qt passes on the rich text that it was given.
@@ -92,6 +100,12 @@ mod tests {
         assert_eq!(clean("Gtk", false), "Gtk");
         assert_eq!(clean("Gtk+", false), "Gtk+");
         assert_eq!(clean("History", true), "History");
+        assert_eq!(clean("__main__+SongRow", false), "");
+        assert_eq!(clean("notes_list+Row", false), "");
+        assert_eq!(clean("1+1", false), "1+1");
+        assert_eq!(clean("+A", false), "+A");
+        assert_eq!(clean("A+", true), "A+");
+        assert_eq!(clean("Rock + Roll", false), "Rock + Roll");
         // It is what can be read there.
         assert_eq!(cleaned("GtkButton", Toolkit::Gtk4, false, "GtkButton"), "GtkButton");
         assert_eq!(cleaned("GtkButton", Toolkit::Gtk3, false, ""), "GtkButton");

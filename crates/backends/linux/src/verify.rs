@@ -416,7 +416,9 @@ fn is_named_inside(picture: &Picture, at: usize) -> bool {
 /// Whether what is written inside is little, and may be the name.
 fn names_itself(picture: &Picture, at: usize) -> bool {
     let object = &picture.objects[at];
-    roles::is_named_by_content(object.role) || object.role == role::TABLE_CELL
+    // A cell of GTK 3 may be called what the cells in it read.
+    let of_pieces = picture.toolkit == Toolkit::Gtk3 && object.role == role::TABLE_CELL;
+    roles::is_named_by_content(object.role) || of_pieces
 }
 
 /// What repeats, and tells its elements from those of its likes.

@@ -210,18 +210,22 @@ impl LinuxDevice {
         let there = sight.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id)).cloned();
         let Some(window) = there.filter(|w| w.pid == self.info.pid) else { return Ok(None) };
         let Some(last) = &self.last else { return Ok(None) };
-        let tops = last.picture.root().children.clone();
+        // GTK 4 answers for a window as if none of its pop-ups were there: what lies in one is asked.
+        let apart = window.popup && last.picture.toolkit == Toolkit::Gtk4;
+        let tops = if apart { in_popovers(&last.picture) } else { last.picture.root().children.clone() };
         for at in tops {
-            if self.window_of(at, &sight.windows).await?.is_none_or(|w| w.id != window.id && !window.popup) {
+            let of_another = |w: &Window| w.id != window.id && (apart || !window.popup);
+            if self.window_of(at, &sight.windows).await?.is_none_or(|w| of_another(&w)) {
                 continue;
             }
             let offset = match self.placed(at, Some(&sight)).await? {
-                Some(placed) if window.popup || has(placed.rect, (x, y)) => placed.offset,
+                Some(placed) if (window.popup && !apart) || has(placed.rect, (x, y)) => placed.offset,
                 _ => continue,
             };
             let Some(last) = &self.last else { return Ok(None) };
             let path = last.picture.objects[at].path.clone();
-            if let Some(found) = self.deepest(&path, (x, y), offset).await? {
+            let found = self.deepest(&path, (x, y), offset).await?;
+            if let Some(found) = found.or_else(|| apart.then_some(path)) {
                 let known = |d: &Self| {
                     let picture = &d.last.as_ref()?.picture;
                     picture.objects.iter().position(|o| o.path == found)
@@ -273,6 +277,13 @@ fn labels(object: &Object, target: &Object) -> bool {
     let named = !object.name.is_empty() && object.name == target.name;
     target.labelled_by.contains(&object.path)
         || (named && object.role != target.role && !object.is(states::FOCUSABLE))
+}
+
+/// What is shown in the pop-ups of GTK 4.
+fn in_popovers(picture: &Picture) -> Vec<usize> {
+    let popovers = picture.objects.iter().filter(|object| object.shown && object.name == POPOVER);
+    let inside = popovers.flat_map(|popover| popover.children.iter().copied());
+    inside.filter(|&at| picture.objects[at].shown).collect()
 }
 
 /// Whether an object is shown in a pop-up of its own, or is there for one.

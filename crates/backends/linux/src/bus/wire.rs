@@ -55,6 +55,8 @@ struct Waiting {
     calls: HashMap<NonZeroU32, (Arc<Batch>, usize)>,
     /// Calls to an app that were given up after it had been silent for too long, and may be answered yet.
     overdue: HashSet<NonZeroU32>,
+    /// One of them was an order, or asked behind one: what else waits here need not find that out by itself.
+    blocked: bool,
     closed: Option<String>,
 }
 
@@ -187,10 +189,13 @@ impl Wire {
         };
         if destination.is_none() && matches!(failed, Some(Fault::Silent(_))) {
             let waiting = &mut *self.shared.waiting();
-            let late = forget.serials().map(|(_, serial)| serial);
-            waiting.overdue.extend(late.filter(|serial| waiting.calls.contains_key(serial)));
-            // Who waits for something behind it need not wait any longer.
-            waiting.calls.values().for_each(|(behind, _)| behind.done.notify_one());
+            let late: Vec<_> = forget.serials().map(|(_, serial)| serial).collect();
+            waiting.overdue.extend(late.into_iter().filter(|serial| waiting.calls.contains_key(serial)));
+            // Questions have their own time, an order less. It may have been answered just now.
+            if patience < PATIENCE && !waiting.overdue.is_empty() {
+                waiting.blocked = true;
+                waiting.calls.values().for_each(|(behind, _)| behind.done.notify_one());
+            }
         }
         drop(forget);
         let mut answers = lock(&batch.answers);
@@ -236,7 +241,7 @@ impl Wire {
             if let Some(why) = &self.shared.waiting().closed {
                 return Some(Fault::Closed(why.clone()));
             }
-            if self.stuck() {
+            if self.shared.waiting().blocked {
                 return Some(Fault::Stuck);
             }
             if last.elapsed() >= patience {
@@ -317,6 +322,7 @@ fn received(shared: &Shared, listener: &Listener, message: zbus::Message) {
             let Some(to) = message.header().reply_serial() else { return };
             let mut waiting = shared.waiting();
             waiting.overdue.remove(&to);
+            waiting.blocked &= !waiting.overdue.is_empty();
             let Some((batch, at)) = waiting.calls.remove(&to) else { return };
             drop(waiting);
             let answer = Message::new(message);

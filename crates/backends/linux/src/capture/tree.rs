@@ -364,14 +364,16 @@ impl<'a> Building<'a> {
         }
         let own = names::cleaned(&object.name, Toolkit::Gtk4, true, "");
         let own = if own.is_empty() { object.description.trim() } else { own };
-        Some((child, if own.is_empty() { lent.to_owned() } else { own.to_owned() }))
+        let beside = self.beside.get(object.path.as_str()).copied().filter(|_| is_field(object.role));
+        let name = [own, lent, beside.unwrap_or_default()].into_iter().find(|name| !name.is_empty());
+        Some((child, name.unwrap_or_default().to_owned()))
     }
 
     fn name(&self, object: &Object, lent: &str, above: Above) -> Named {
         let toolkit = self.picture.toolkit;
         // A row that can be chosen is called what it reads, as an option is.
         let option = above.combo || above.role == n::LIST_BOX || object.is(s::SELECTABLE);
-        let row = object.role == n::LIST_ITEM && option;
+        let row = (object.role == n::LIST_ITEM || is_line(object, above)) && option;
         let control = row || roles::is_named_by_content(object.role) || has_pieces(self.picture, object);
         let read = control && !holds_page(object, toolkit);
         let content = if read { self.text_below(object, 0) } else { String::new() };
@@ -387,7 +389,9 @@ impl<'a> Building<'a> {
         let chosen = object.role == n::COMBO_BOX
             && (toolkit == Toolkit::Qt
                 || toolkit == Toolkit::Gtk3 && object.text.as_deref() == Some(object.name.trim()));
-        let own = if chosen { "" } else { names::cleaned(&object.name, toolkit, wrapper, &content) };
+        // What a row reads is what it is called; else it may be called after its class.
+        let unnamed = wrapper || row && !content.is_empty();
+        let own = if chosen { "" } else { names::cleaned(&object.name, toolkit, unnamed, &content) };
         let labels = || -> Vec<&str> {
             let label = |path: &String| {
                 let label = &self.picture.objects[*self.by_path.get(path.as_str())?];
@@ -519,6 +523,7 @@ fn meant(picture: &Picture, object: &Object, above: Above) -> u32 {
     let (in_rows, cells) = (|| holds(n::TABLE_ROW), || holds(n::TABLE_CELL));
     match object.role {
         n::LIST if takes_choices(picture, object) => n::LIST_BOX,
+        n::TABLE_ROW if is_line(object, above) => n::LIST_ITEM,
         n::TREE if in_rows() => n::TREE_TABLE,
         n::TREE_TABLE if cells() && !in_rows() => n::TREE,
         n::TABLE_CELL if above.role == n::TREE => n::TREE_ITEM,
@@ -528,11 +533,16 @@ fn meant(picture: &Picture, object: &Object, above: Above) -> u32 {
     }
 }
 
+/// Whether an object is a line of a list that calls itself a row, as those of some apps of GTK 4 do.
+fn is_line(object: &Object, above: Above) -> bool {
+    object.role == n::TABLE_ROW && matches!(above.role, n::LIST | n::LIST_BOX)
+}
+
 /// Whether a list is one to choose from: the lines of others cannot be selected.
 fn takes_choices(picture: &Picture, object: &Object) -> bool {
     let item = |&child: &usize| {
         let child = &picture.objects[child];
-        child.role == n::LIST_ITEM && child.is(s::SELECTABLE)
+        matches!(child.role, n::LIST_ITEM | n::TABLE_ROW) && child.is(s::SELECTABLE)
     };
     object.role == n::LIST && object.children.iter().any(item)
 }
@@ -573,13 +583,22 @@ fn beside(picture: &Picture) -> HashMap<&str, &str> {
         let shown = || parent.children.iter().map(|&at| &picture.objects[at]).filter(|object| object.shown);
         let labels: Vec<(&Object, [i32; 4])> =
             shown().filter(|o| o.role == n::LABEL).filter_map(|o| Some((o, o.extents?))).collect();
-        for field in shown().filter(|o| lacks_name(o) && o.labelled_by.is_empty()) {
+        // GTK 4 calls a field without a name after its class.
+        let classed =
+            |o: &Object| is_field(o.role) && names::cleaned(&o.name, picture.toolkit, false, "").is_empty();
+        let nameless = |o: &&Object| lacks_name(o) || classed(o);
+        let fields: Vec<[i32; 4]> = shown().filter(nameless).filter_map(|o| o.extents).collect();
+        for field in shown().filter(|o| nameless(o) && o.labelled_by.is_empty()) {
             let Some([left, top, width, height]) = field.extents else { continue };
             let before = |[x, y, w, h]: [i32; 4]| {
                 let middle = y.saturating_add(h / 2);
                 let in_line = middle >= top && middle <= top.saturating_add(height);
                 let gap = left.saturating_sub(x.saturating_add(w));
-                (in_line && gap >= 0).then_some(gap)
+                // It is the label of the first field behind it alone.
+                let between = |&[fx, fy, _, fh]: &[i32; 4]| {
+                    fx >= x.saturating_add(w) && fx < left && middle >= fy && middle <= fy.saturating_add(fh)
+                };
+                (in_line && gap >= 0 && !fields.iter().any(between)).then_some(gap)
             };
             let over = |[x, y, w, h]: [i32; 4]| {
                 let gap = top.saturating_sub(y.saturating_add(h));
