@@ -101,6 +101,11 @@ impl LinuxDevice {
             None => self.actions_of(&object.path).await?,
         };
         let Some(index) = own_action(&actions) else { return Ok(None) };
+        // A button of Qt may have a menu on a part of it only: what a press does then, no action does.
+        let menu = usize::try_from(index).is_ok_and(|at| actions[at].eq_ignore_ascii_case("showmenu"));
+        if menu && self.link.toolkit == Toolkit::Qt && self.screen.has_pointer() {
+            return Ok(None);
+        }
         if self.link.toolkit == Toolkit::Gtk4 {
             self.activated = Some((object.path.clone(), Instant::now()));
         }

@@ -75,6 +75,7 @@ async fn read_at_rest(
         }
     };
     reading.store(true, Ordering::Relaxed);
+    known.appeared.paths = heard.state().appeared.iter().cloned().collect();
     // Whoever looks next is told what is wrong with the app, if anything is.
     let picture = read::read(&link, &mut known).await.ok()?;
     link.barrier().await.ok()?;

@@ -134,7 +134,11 @@ impl LinuxDevice {
         self.ahead = None;
         self.looked = None;
         // The counter first: what changes during the reading shows as a change since.
-        let changes = self.heard.state().changes;
+        let changes = {
+            let heard = self.heard.state();
+            self.known.appeared.paths = heard.appeared.iter().cloned().collect();
+            heard.changes
+        };
         let start = Instant::now();
         let picture = match timeout(READING, read::read(&self.link, &mut self.known)).await {
             Ok(Ok(picture)) => picture,

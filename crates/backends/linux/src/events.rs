@@ -17,6 +17,9 @@ const MAX_TEXT: usize = 2_000;
 /// Who says that a name has left the bus.
 const BUS: &str = "org.freedesktop.DBus";
 
+/// Objects that are kept of those that said that they are shown; the oldest go first.
+const MAX_APPEARED: usize = 64;
+
 /// What is known of an app from its events.
 #[derive(Debug)]
 pub(crate) struct Heard {
@@ -37,6 +40,8 @@ pub(crate) struct State {
     pub(crate) changed_at: Option<Instant>,
     /// What the last change was of, in words.
     pub(crate) last: String,
+    /// Paths of objects that said that they are shown, and not yet that they are hidden again: the latest last.
+    pub(crate) appeared: VecDeque<String>,
     /// The app left the bus.
     pub(crate) gone: bool,
     pub(crate) notices: VecDeque<Notice>,
@@ -110,9 +115,26 @@ impl State {
             ("Event.Object", "Announcement") => self.notice(|| Notice::Announced { text: any_text(message) }),
             _ => {}
         }
+        if member == "StateChanged" && detail == "showing" && sender == self.app {
+            self.shows(message);
+        }
         let of = event.strip_prefix("Event.").unwrap_or(event);
         self.change(format!("{of} {member} {detail}").trim_end().to_owned());
         true
+    }
+
+    /// An object says that it is shown, or no more.
+    fn shows(&mut self, message: &Message) {
+        let path = message.path();
+        self.appeared.retain(|other| *other != path);
+        let mut c = message.body();
+        let on = c.text().and_then(|_| c.int()).is_ok_and(|on| on != 0);
+        if on {
+            if self.appeared.len() == MAX_APPEARED {
+                self.appeared.pop_front();
+            }
+            self.appeared.push_back(path);
+        }
     }
 
     /// Something may have changed; `what`, in words.

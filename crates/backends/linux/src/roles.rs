@@ -4,6 +4,7 @@
 //! Mappings (Core-AAM 1.2, table of role mappings, column "ATK/AT-SPI") name the ARIA role that a toolkit shows under this
 //! role, the row says so; the others are what the header's own description of the role comes to.
 
+use crate::bus::Toolkit;
 use crate::states;
 use stickpin_tree::{Role, States};
 
@@ -62,7 +63,7 @@ roles! {
     20, "filler", Generic, Header;
     21, "focus traversable", Generic, Header;
     22, "font chooser", Group, Header; // a dialog when it is a window
-    23, "frame", Window, Header; // a Qt QFrame inside a window is a wrapper
+    23, "frame", Window, Header; // inside a window a wrapper (a QFrame of Qt), with a title a group (a dock)
     24, "glass pane", Generic, Header;
     25, "html container", Generic, Header;
     26, "icon", Image, Header; // an option where it can be selected
@@ -231,13 +232,14 @@ pub(crate) struct Above {
 }
 
 /// The ARIA role of an object.
-pub(crate) fn mapped(role: u32, above: Above, states: u64, named: bool) -> Role {
+pub(crate) fn mapped(role: u32, above: Above, states: u64, named: bool, toolkit: Toolkit) -> Role {
     use number as n;
     let plain = ROWS.get(role as usize).map_or(Role::Generic, |row| row.role);
     let is = |bit: u64| states & bit != 0;
     match role {
         // Role numbers of windows: what they are inside another one is something smaller.
-        n::FRAME if !above.top => Role::Generic,
+        n::FRAME if !above.top && !named => Role::Generic,
+        n::FRAME if !above.top => Role::Group,
         n::DIALOG if !above.top && !named => Role::Generic,
         n::ALERT if !above.top => Role::Alert,
         n::FILE_CHOOSER | n::COLOR_CHOOSER | n::FONT_CHOOSER if above.top => Role::Dialog,
@@ -247,7 +249,10 @@ pub(crate) fn mapped(role: u32, above: Above, states: u64, named: bool) -> Role 
         n::MENU if above.combo => Role::ListBox,
         n::MENU_ITEM if above.combo => Role::Option,
         n::MENU if matches!(above.role, n::MENU_BAR | n::MENU | n::POPUP_MENU) => Role::MenuItem,
-        n::MENU_ITEM if is(states::CHECKABLE) || is(states::CHECKED) => Role::MenuItemCheckbox,
+        // Qt says of an entry only that it is checked: its role is not to depend on that.
+        n::MENU_ITEM if is(states::CHECKABLE) || is(states::CHECKED) && toolkit != Toolkit::Qt => {
+            Role::MenuItemCheckbox
+        }
         n::LIST if above.combo => Role::ListBox,
         n::LIST_ITEM if above.combo || above.role == n::LIST_BOX => Role::Option,
         n::ICON if is(states::SELECTABLE) => Role::Option,
@@ -335,15 +340,18 @@ mod tests {
 
     #[test]
     fn the_same_number_is_another_role_elsewhere() {
-        let role = |number, above, states, named| mapped(number, above, states, named);
+        let role = |number, above, states, named| mapped(number, above, states, named, Toolkit::Gtk3);
         assert_eq!(role(number::FRAME, TOP, 0, true), Role::Window);
-        assert_eq!(role(number::FRAME, INSIDE, 0, true), Role::Generic);
+        assert_eq!(role(number::FRAME, INSIDE, 0, false), Role::Generic);
+        assert_eq!(role(number::FRAME, INSIDE, 0, true), Role::Group);
         assert_eq!(role(number::ALERT, TOP, 0, true), Role::AlertDialog);
         assert_eq!(role(number::FILE_CHOOSER, TOP, 0, true), Role::Dialog);
         let bar = Above { role: number::MENU_BAR, top: false, combo: false };
         assert_eq!(role(number::MENU, bar, 0, true), Role::MenuItem);
         assert_eq!(role(number::MENU, INSIDE, 0, false), Role::Menu);
         assert_eq!(role(number::MENU_ITEM, bar, states::CHECKED, true), Role::MenuItemCheckbox);
+        let of_qt = |states| mapped(number::MENU_ITEM, bar, states, true, Toolkit::Qt);
+        assert_eq!(of_qt(states::CHECKED), of_qt(0), "it says of none that it can be checked");
         assert_eq!(role(number::PANEL, INSIDE, 0, false), Role::Generic);
         assert_eq!(role(number::PANEL, INSIDE, 0, true), Role::Group);
         assert_eq!(role(5000, INSIDE, 0, true), Role::Generic);

@@ -88,14 +88,19 @@ pub(crate) fn mapped(states: u64, role: Role, toolkit: Toolkit) -> States {
         Role::Checkbox | Role::Radio | Role::Switch | Role::MenuItemCheckbox | Role::MenuItemRadio
     );
     // Lines with a box: Qt says which have one, GTK 3 only which of them are checked.
-    let checkable = checkable || is_item(role) && is(CHECKABLE | CHECKED);
+    // So does Qt of entries of menus.
+    let says = is_item(role) || role == Role::MenuItem && toolkit == Toolkit::Qt;
+    let checkable = checkable || says && is(CHECKABLE | CHECKED);
     set(checkable, States::CHECKABLE);
     set(checkable && is(CHECKED), States::CHECKED);
     set(checkable && is(INDETERMINATE), States::MIXED);
     let field = matches!(role, Role::TextBox | Role::SearchBox | Role::SpinButton);
-    set(field && is(EDITABLE), States::EDITABLE);
+    // Qt says of a spin box only when nobody may write into it.
+    let spun = role == Role::SpinButton && toolkit == Toolkit::Qt;
+    let editable = is(EDITABLE) || spun;
+    set(field && editable, States::EDITABLE);
     set(field && is(MULTI_LINE), States::MULTILINE | States::EDIT_HOST);
-    set(field && (is(READ_ONLY) || !is(EDITABLE)), States::READONLY);
+    set(field && (is(READ_ONLY) || !editable), States::READONLY);
     set(control, States::ACTIONABLE);
     out
 }
@@ -103,6 +108,14 @@ pub(crate) fn mapped(states: u64, role: Role, toolkit: Toolkit) -> States {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_spin_box_of_qt_says_only_that_it_is_not_to_be_written_into() {
+        let on = |states, toolkit| mapped(states | ENABLED, Role::SpinButton, toolkit) & States::READONLY;
+        assert!(on(0, Toolkit::Qt).is_empty());
+        assert!(!on(READ_ONLY, Toolkit::Qt).is_empty());
+        assert!(!on(0, Toolkit::Gtk3).is_empty());
+    }
 
     #[test]
     fn what_can_be_seen_depends_on_the_toolkit() {
@@ -143,7 +156,9 @@ mod tests {
     fn checked_counts_for_what_can_be_checked() {
         let on = |role| mapped(CHECKED | ENABLED, role, Toolkit::Qt);
         assert!(on(Role::Checkbox).contains(States::CHECKED | States::CHECKABLE));
-        assert!(!on(Role::MenuItem).contains(States::CHECKED));
+        let entry = |toolkit| mapped(CHECKED | ENABLED, Role::MenuItem, toolkit).contains(States::CHECKED);
+        assert!(entry(Toolkit::Qt), "its role is the same whether or not it is checked");
+        assert!(!entry(Toolkit::Gtk3));
         assert!(on(Role::Cell).contains(States::CHECKED), "a line with a box");
         let off = |states| mapped(states | ENABLED, Role::Option, Toolkit::Qt);
         assert!(off(CHECKABLE).contains(States::CHECKABLE) && !off(0).contains(States::CHECKABLE));

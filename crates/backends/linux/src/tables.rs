@@ -33,6 +33,9 @@ const TABLES: usize = 16;
 /// What is added to the path of a row's first cell to name the row, which the app has no object for.
 pub(crate) const ROW: &str = "#row";
 
+/// The attribute of a cell that is the first of its row that can be seen; columns may be hidden.
+pub(crate) const LEADS: &str = "leads";
+
 /// How far inside its corners it is asked what is there: past borders, then past a line of headers.
 const INSETS: &[i32] = &[3, 14, 32, 56];
 
@@ -447,10 +450,13 @@ async fn headers(
     }
     let mut headers = Headers::default();
     for ((row, column), new) in children_at(link, picture, at, &places, known).await? {
-        let object = &picture.objects[new];
+        let object = &mut picture.objects[new];
+        // Only for this, as long as it can be seen.
+        let (extents, states) = (object.extents.take(), object.states);
         let (number, name) = (object.role, object.name.trim());
-        // Those that are switched off are there all the same.
-        if !states::seen(object.states, picture.toolkit) {
+        // Those that are switched off are there all the same, and those of hidden columns have no width.
+        let hidden = extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0);
+        if hidden || !states::seen(states, picture.toolkit) {
             continue;
         }
         match number {
@@ -490,7 +496,11 @@ async fn children_at(
         known.extend(object_in(link, &path, answer)?.map(|child| (*place, child)));
     }
     let children = places.iter().filter_map(|(place, _)| Some((*place, known.get(place)?.clone()))).collect();
-    let (alive, gone) = look_at(link, picture, children, WHOLE).await?;
+    let mut asks = WHOLE.to_vec();
+    if link.toolkit == Toolkit::Qt {
+        asks.push(Ask::Extents);
+    }
+    let (alive, gone) = look_at(link, picture, children, &asks).await?;
     gone.iter().for_each(|place| drop(known.remove(place)));
     Ok(alive)
 }
@@ -550,7 +560,7 @@ fn arrange(picture: &mut Picture, at: usize, found: &[(Place, usize)], headers: 
         _ => children.extend(above),
     }
     let mut last = None;
-    for &((row, column), cell) in found {
+    for (place, &((row, column), cell)) in found.iter().enumerate() {
         picture.objects[cell].shown = true;
         if single {
             children.push(cell);
@@ -563,6 +573,11 @@ fn arrange(picture: &mut Picture, at: usize, found: &[(Place, usize)], headers: 
             children.push(picture.objects.len());
             let line = row_of(&picture.objects[cell], Some(row), header.into_iter().collect());
             picture.objects.push(line);
+            // The cells of hidden columns are there all the same; of a row out of sight all are hidden.
+            let in_row = found[place..].iter().take_while(|((other, _), _)| *other == row).map(|&(_, at)| at);
+            let seen = |at: &usize| states::seen(picture.objects[*at].states, picture.toolkit);
+            let leads = in_row.clone().find(seen).unwrap_or(cell);
+            picture.objects[leads].attributes.push((LEADS.to_owned(), String::new()));
         }
         let object = &mut picture.objects[cell];
         object.attributes.push(("colindex".to_owned(), (column + 1).to_string()));
@@ -630,6 +645,17 @@ mod tests {
         assert_eq!(picture.objects[rows[0]].path, "/1#row");
         assert_eq!(picture.objects[rows[1]].attribute("rowindex"), Some("6"));
         assert_eq!(picture.objects[0].description, "rows 5 to 6 of 100, columns 1 to 2 of 2");
+        let leads = |picture: &Picture| {
+            (1..=3).filter(|&at| picture.objects[at].attribute(LEADS).is_some()).collect::<Vec<_>>()
+        };
+        assert_eq!(leads(&picture), [1, 3]);
+        // The first column is hidden.
+        picture.objects[0].children.clear();
+        picture.objects.truncate(4);
+        picture.objects.iter_mut().for_each(|object| object.attributes.clear());
+        picture.objects[2].states = states::SHOWING;
+        arrange(&mut picture, 0, &found, &Headers::default(), &part);
+        assert_eq!(leads(&picture), [2, 3]);
     }
 
     #[test]

@@ -198,6 +198,30 @@ impl LinuxDevice {
         Ok(found)
     }
 
+    /// The header of a table at a point: asked what is there, Qt answers with the table.
+    async fn header_at(
+        &mut self,
+        table: usize,
+        point: (f64, f64),
+        offset: (f64, f64),
+    ) -> Result<Option<String>> {
+        let Some(last) = &self.last else { return Ok(None) };
+        let objects = &last.picture.objects;
+        if !matches!(objects[table].role, role::TABLE | role::TREE | role::TREE_TABLE) {
+            return Ok(None);
+        }
+        let rows = objects[table].children.iter();
+        let headers =
+            rows.flat_map(|row| std::iter::once(row).chain(&objects[*row].children)).filter(|&&at| {
+                matches!(objects[at].role, role::TABLE_COLUMN_HEADER | role::TABLE_ROW_HEADER)
+                    && objects[at].shown
+            });
+        let paths: Vec<String> = headers.map(|&at| objects[at].path.clone()).collect();
+        let said = self.said(&paths).await?;
+        let here = |rect: &Option<Rect>| rect.is_some_and(|rect| has(shifted(rect, offset), point));
+        Ok(paths.into_iter().zip(said).find(|(_, rect)| here(rect)).map(|(path, _)| path))
+    }
+
     /// The innermost element at a point of the screen.
     pub(crate) async fn element_there(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
         let Some(sight) = self.sight().await? else {
@@ -233,7 +257,9 @@ impl LinuxDevice {
                 if known(self).is_none() {
                     self.look(&[]).await?;
                 }
-                return Ok(known(self).map(|_| self.ids.handle(&found)));
+                let Some(at) = known(self) else { return Ok(None) };
+                let header = self.header_at(at, (x, y), offset).await?;
+                return Ok(Some(self.ids.handle(header.as_ref().unwrap_or(&found))));
             }
         }
         Ok(None)

@@ -133,6 +133,11 @@ impl Message {
         self.message.header().interface().map(ToString::to_string).unwrap_or_default()
     }
 
+    /// The object that the signal is of.
+    pub(crate) fn path(&self) -> String {
+        self.message.header().path().map(ToString::to_string).unwrap_or_default()
+    }
+
     /// What the signal is.
     pub(crate) fn member(&self) -> String {
         self.message.header().member().map(ToString::to_string).unwrap_or_default()

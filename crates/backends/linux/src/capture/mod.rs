@@ -4,10 +4,13 @@ pub(crate) mod agenda;
 pub(crate) mod ask;
 mod choices;
 mod covered;
+mod focus;
 pub(crate) mod gecko;
 mod headers;
 mod once;
 pub(crate) mod pages;
+mod parked;
+mod popups;
 pub(crate) mod read;
 pub(crate) mod tree;
 
@@ -19,6 +22,8 @@ pub(crate) struct Known {
     /// What is known of tables.
     pub(crate) cells: Cells,
     agenda: agenda::Agenda,
+    /// What has said that it is shown.
+    pub(crate) appeared: popups::Appeared,
 }
 
 /// Objects that are read of one app; what is beyond is cut, and the capture says so.

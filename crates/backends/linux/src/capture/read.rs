@@ -7,6 +7,8 @@ use super::agenda::{Agenda, Early, is_page};
 use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached};
 use super::gecko;
 use super::once::once;
+use super::parked;
+use super::popups::Appeared;
 use super::{CHILDREN, DEPTH, Known, OBJECTS, choices, pages};
 use crate::bus::{Fault, Link, ROOT, Toolkit, guest};
 use crate::model::{Interfaces, Object, Picture};
@@ -20,7 +22,9 @@ use hashbrown::HashMap;
 /// When the app is gone or silent.
 pub(crate) async fn read(link: &Link, known: &mut Known) -> Result<Picture, Fault> {
     let mut reading = Reading::begin(link, &known.agenda).await?;
-    reading.descend(link).await?;
+    reading.descend(link, vec![0]).await?;
+    let popups = reading.popups(link, &mut known.appeared).await?;
+    reading.descend(link, popups).await?;
     once(&mut reading.picture, &reading.named);
     crate::tables::read(link, &mut reading.picture, &mut known.cells).await?;
     reading.details(link).await?;
@@ -150,10 +154,43 @@ impl Reading {
         }
     }
 
-    /// Goes down from the windows, level by level, through what can be seen; asks for what the cache did not have.
-    async fn descend(&mut self, link: &Link) -> Result<(), Fault> {
-        let mut level = vec![(0, Inherited::default())];
+    /// Pop-ups that the app does not list, put beside its windows: only Qt leaves any out.
+    async fn popups(&mut self, link: &Link, appeared: &mut Appeared) -> Result<Vec<usize>, Fault> {
+        if link.toolkit != Toolkit::Qt || appeared.paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let by_path = &self.by_path;
+        let paths = appeared.unlisted(link, |path| by_path.contains_key(path)).await?;
+        let from = self.picture.objects.len();
+        let mut questions = Questions::default();
+        for path in paths {
+            let new = self.picture.objects.len();
+            self.by_path.insert(path.clone(), new);
+            self.picture.objects.push(Object { path, count: -1, ..Object::default() });
+            WHOLE.iter().for_each(|&ask| questions.add(new, ask));
+        }
+        let gone = self.ask(link, questions).await?.vanished;
+        let mut shown = Vec::new();
+        for at in (from..self.picture.objects.len()).filter(|at| !gone.contains(at)) {
+            let object = &mut self.picture.objects[at];
+            // The box around the list of a combo box is none: its list is known.
+            let pops_up = matches!(
+                object.role,
+                role::MENU | role::POPUP_MENU | role::LIST | role::LIST_BOX | role::TREE | role::TABLE
+            );
+            object.shown = pops_up && states::seen(object.states, Toolkit::Qt);
+            if object.shown {
+                shown.push(at);
+            }
+        }
+        self.picture.objects[0].children.extend(&shown);
+        Ok(shown)
+    }
+
+    /// Goes down from here, level by level, through what can be seen; asks for what the cache did not have.
+    async fn descend(&mut self, link: &Link, from: Vec<usize>) -> Result<(), Fault> {
         self.picture.objects[0].shown = true;
+        let mut level: Vec<_> = from.into_iter().map(|at| (at, Inherited::default())).collect();
         for _ in 0..DEPTH {
             let mut questions = Questions::default();
             let mut told = Vec::new();
@@ -323,7 +360,8 @@ impl Reading {
                 });
             }
         }
-        for at in beside_labels(&self.picture).into_iter().chain(folded_lists(&self.picture)) {
+        let places = beside_labels(&self.picture).into_iter().chain(folded_lists(&self.picture));
+        for at in places.chain(parked::asked(&self.picture)) {
             questions.add(at, Ask::Extents);
         }
         let gone = self.ask(link, questions).await?.vanished;
@@ -342,6 +380,7 @@ impl Reading {
             let empty = object.extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0);
             object.shown &= !empty;
         }
+        parked::leave(&mut self.picture);
         Ok(())
     }
 }

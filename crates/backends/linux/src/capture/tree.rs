@@ -1,10 +1,10 @@
 //! From what was read of an app to a [`Tree`]: roles in ARIA's words, names as a person would give them, text as leaves.
 
 use super::covered;
-use super::headers;
 use super::pages;
 use super::read::{is_field, lacks_name};
 use super::{DEPTH, TEXT};
+use super::{focus, headers};
 use crate::bus::Toolkit;
 use crate::ids::Ids;
 use crate::model::{Object, Picture};
@@ -12,7 +12,7 @@ use crate::names;
 use crate::roles::number as n;
 use crate::roles::{self, Above};
 use crate::states as s;
-use crate::tables::{is_box, is_piece};
+use crate::tables::{LEADS, is_box, is_piece};
 use hashbrown::{HashMap, HashSet};
 use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder, TreeError,
@@ -55,10 +55,13 @@ pub(crate) fn build(
         active: picture.active(),
         frames: 0,
         row_headers: headers::of_rows(picture),
+        unfocused: focus::elsewhere(picture),
         beside: beside(picture),
     };
     let windows = &picture.root().children;
-    let several = windows.iter().filter(|&&w| picture.objects[w].shown).count() > 1;
+    // An open menu that stands beside them is none of them.
+    let is_window = |&&w: &&usize| picture.objects[w].shown && !is_menu(picture.objects[w].role);
+    let several = windows.iter().filter(is_window).count() > 1;
     if !several {
         building.active = None;
     }
@@ -109,6 +112,8 @@ struct Building<'a> {
     frames: usize,
     /// Headers of rows that are called those of columns.
     row_headers: HashSet<usize>,
+    /// Those that say that they have the focus, and have it not.
+    unfocused: HashSet<usize>,
     /// Labels of fields that nothing but their place ties to them.
     beside: HashMap<&'a str, &'a str>,
 }
@@ -148,7 +153,7 @@ impl<'a> Building<'a> {
         // Of its dialogs GTK 4 says only that they are windows of the app.
         let dialog = above.top && object.role == n::FILLER && picture.toolkit == Toolkit::Gtk4;
         let number = if dialog { n::DIALOG } else { own };
-        let mut role = roles::mapped(number, above, object.states, !named.name.is_empty());
+        let mut role = roles::mapped(number, above, object.states, !named.name.is_empty(), picture.toolkit);
         if object.role == n::LANDMARK {
             role = object.attribute("xml-roles").and_then(roles::landmark).unwrap_or(role);
         }
@@ -160,6 +165,9 @@ impl<'a> Building<'a> {
         }
         let mut states = s::mapped(object.states, role, picture.toolkit)
             | roles::inherent(object.role, role, object.states);
+        if self.unfocused.contains(&at) {
+            states.remove(States::FOCUSED);
+        }
         if !s::is_item(role) && takes_several(picture, object) {
             states |= States::MULTISELECTABLE;
         }
@@ -171,7 +179,11 @@ impl<'a> Building<'a> {
         let only = object.attribute("colindex").is_none()
             && object.role == n::TABLE_CELL
             && matches!(above.role, n::TABLE | n::TREE_TABLE);
-        if object.is(s::SELECTABLE) && (only || object.attribute("colindex") == Some("1")) {
+        if object.is(s::SELECTABLE) && (only || object.attribute(LEADS).is_some()) {
+            states |= States::ACTIONABLE;
+        }
+        // What an app draws itself, and tells only in its name, takes presses where it takes the focus.
+        if is_part(object, above) && object.is(s::FOCUSABLE) && object.count <= 0 {
             states |= States::ACTIONABLE;
         }
         if is_box(object) {
@@ -222,6 +234,10 @@ impl<'a> Building<'a> {
         }
         if let Some(id) = object.attribute("id") {
             attrs.push((Attr::Id, id));
+        }
+        // Whatever a part of a window shows, it is the one with its title.
+        if is_part(object, above) {
+            attrs.push((Attr::Id, &named.name));
         }
         if let Some(row) = object.attribute("rowindex") {
             attrs.push((Attr::RowIndex, row));
@@ -491,6 +507,12 @@ impl<'a> Building<'a> {
     }
 }
 
+/// Whether an object is a part of a window with a title of its own: a dock, a window inside the window, or something that the
+/// app draws itself. The frames of Qt that only draw a line around something have none.
+fn is_part(object: &Object, above: Above) -> bool {
+    object.role == n::FRAME && !above.top && !object.name.trim().is_empty()
+}
+
 /// The field that a combo box has, where anything may be typed into it.
 fn own_field<'p>(picture: &'p Picture, object: &Object) -> Option<&'p Object> {
     let mut children = object.children.iter().map(|&child| &picture.objects[child]);
@@ -557,9 +579,13 @@ fn takes_several(picture: &Picture, object: &Object) -> bool {
     picture.toolkit == Toolkit::Qt && object.children.iter().any(|child| says(child) || row(child))
 }
 
+fn is_menu(number: u32) -> bool {
+    matches!(number, n::MENU | n::POPUP_MENU)
+}
+
 /// Roles of what opens over a window and belongs to something in it.
 fn is_popup(number: u32) -> bool {
-    matches!(number, n::MENU | n::POPUP_MENU | n::WINDOW | n::DIALOG)
+    is_menu(number) || matches!(number, n::WINDOW | n::DIALOG)
 }
 
 /// A name, and where it comes from.
