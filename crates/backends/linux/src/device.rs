@@ -66,6 +66,8 @@ pub(crate) struct LinuxDevice {
     pub(crate) pressed: Option<Pressed>,
     /// The actions that an element listed when it was asked for last: its path and their names. A press takes them.
     pub(crate) listed: Option<(String, Vec<String>)>,
+    /// Windows on the screen of which the app has been found not to list all.
+    pub(crate) unlisted: Vec<u32>,
     /// The look at what is about to be pressed.
     pub(crate) looked: Option<Looked>,
     /// A look at a target right behind the act on it.
@@ -116,6 +118,7 @@ impl LinuxDevice {
             activated: None,
             pressed: None,
             listed: None,
+            unlisted: Vec::new(),
             looked: None,
             glance: None,
             took: Duration::ZERO,

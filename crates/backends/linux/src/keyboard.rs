@@ -3,7 +3,9 @@
 use crate::bus::{Args, COMPONENT, Fault};
 use crate::device::{LinuxDevice, gone};
 use crate::display::{Presence, Window, X11};
+use crate::model::Picture;
 use crate::mouse::NONE;
+use crate::query::windows;
 use crate::states as s;
 use std::time::Duration;
 use stickpin_kernel::device::{CancellationToken, Hit, Landed, Modifiers, Performed};
@@ -56,7 +58,10 @@ impl LinuxDevice {
                 }
                 None => None,
             },
-            None => self.active_window().await?,
+            None => {
+                self.closing_over().await?;
+                self.active_window().await?
+            }
         };
         let window = match window {
             Some(window) => Some(window),
@@ -95,6 +100,38 @@ impl LinuxDevice {
         self.chord_to(&x11, id, NONE, "Escape").await?;
         let landed = Landed::Elsewhere { what, stopped: false };
         Ok(Some(Performed { handled: true, landed, ..Performed::default() }))
+    }
+
+    /// Waits until a window that the app has closed is gone from the screen: the window manager may still say that it is
+    /// the active one, and keys would go there. An app may also have windows that it does not list: those are waited for
+    /// once.
+    async fn closing_over(&mut self) -> Result<()> {
+        let until = Instant::now() + HANDLED;
+        let pid = self.info.pid;
+        while let Some(sight) = self.sight().await? {
+            let own =
+                |w: &&Window| pid.is_some() && w.pid == pid && !w.popup && w.presence == Presence::Shown;
+            let mut own: Vec<u32> = sight.windows.iter().filter(own).map(|w| w.id).collect();
+            own.sort_unstable();
+            if own.len() < 2 || self.unlisted == own {
+                break;
+            }
+            let seen = |picture: &Picture, at: usize| s::seen(picture.objects[at].states, picture.toolkit);
+            let listed = match timeout(HANDLED, windows(&self.link)).await {
+                Ok(Ok(picture)) => picture.root().children.iter().filter(|&&at| seen(&picture, at)).count(),
+                // One that is gone or hangs is told of by what comes next.
+                _ => break,
+            };
+            if own.len() <= listed {
+                break;
+            }
+            if Instant::now() >= until {
+                self.unlisted = own;
+                break;
+            }
+            sleep(FRAME).await;
+        }
+        Ok(())
     }
 
     /// Gives the window of an element the keyboard, as a press in it would, where that takes it from no person; returns

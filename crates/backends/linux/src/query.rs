@@ -32,7 +32,7 @@ fn is_misspelled(key: &str, value: &str) -> bool {
 }
 
 /// The app and its windows, without what is in them.
-async fn windows(link: &Link) -> std::result::Result<Picture, Fault> {
+pub(crate) async fn windows(link: &Link) -> std::result::Result<Picture, Fault> {
     let root = Object { path: ROOT.to_owned(), ..Object::default() };
     let mut picture = Picture { toolkit: link.toolkit, objects: vec![root], truncated: false };
     let mut questions = Questions::default();

@@ -6,9 +6,11 @@ use crate::provider::{LinuxConfig, LinuxProvider};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{CancellationToken, CaptureRequest, Captured, Device, OpenRequest, Provider};
+use stickpin_kernel::device::{
+    Action, Button, CancellationToken, CaptureRequest, Captured, Device, Modifiers, OpenRequest, Provider,
+};
 use stickpin_kernel::{ErrorCode, Result};
-use stickpin_tree::Tree;
+use stickpin_tree::{Attr, Tree};
 
 /// An app on a display of its own; none, with a word, where there are no programs for it.
 async fn open(dir: &Path, what: &str) -> Option<Box<dyn Device>> {
@@ -142,5 +144,74 @@ async fn what_was_read_is_not_read_again_as_another_tree() {
     assert!(filled.handled);
     let located = device.locate(field, &[]).await.unwrap().expect("it is there");
     assert!(located.tree.node(located.node).value().starts_with("Zoë, \"two\""));
+    device.close().await.unwrap();
+}
+
+/// The window manager on the display of an app.
+fn window_manager(app: u32) -> u32 {
+    let display = |pid: u32| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+        environment.split(|&b| b == 0).find(|word| word.starts_with(b"DISPLAY=")).map(<[u8]>::to_vec)
+    };
+    let name = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let pids = std::fs::read_dir("/proc").unwrap().filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok());
+    let mut found = pids.filter(|&pid| name(pid).trim() == "openbox" && display(pid) == display(app));
+    found.next().expect("a window manager")
+}
+
+async fn press(device: &mut Box<dyn Device>, name: &str) {
+    let tree = capture(device).await.unwrap();
+    let target = tree.nodes().find(|n| n.name() == name).and_then(|n| n.handle()).expect(name);
+    let press = Action::Press {
+        point: (0.0, 0.0),
+        target: Some(target),
+        button: Button::Left,
+        count: 1,
+        modifiers: Modifiers::default(),
+        hold: Duration::ZERO,
+    };
+    device.perform(&press, &CancellationToken::new()).await.unwrap();
+}
+
+/// Looks again at every change until the tree is as it should be.
+async fn until(device: &mut Box<dyn Device>, what: &str, is_so: impl Fn(&Tree) -> bool) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !is_so(&capture(device).await.unwrap()) {
+        assert!(Instant::now() < end, "{what}");
+        device.changed(Duration::from_millis(500), &CancellationToken::new()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn keys_go_to_no_window_that_the_app_has_closed() {
+    use rustix::process::Signal;
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("log");
+    let app = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../fixtures/linux/widgets/qt.py");
+    let what = format!("/usr/bin/python3 -B {app} {} menus", log.display());
+    let Some(mut device) = open(dir.path(), &what).await else { return };
+    let manager = window_manager(device.info().pid.expect("a process"));
+    press(&mut device, "Ask").await;
+    // The document has the title of the active window, too.
+    let is_active =
+        |tree: &Tree| tree.nodes().any(|n| n.name() == "Sure?" && n.attr(Attr::Current).is_some());
+    until(&mut device, "the dialog is active", is_active).await;
+    // Nothing else is under the pointer that could get the keys.
+    device.point_at(1.0, 1.0).await.unwrap();
+    // Until it goes on the display says that the dialog is there, and active.
+    signal(manager, Signal::STOP);
+    press(&mut device, "OK").await;
+    until(&mut device, "the dialog is closed", |tree| !tree.nodes().any(|n| n.name() == "Sure?")).await;
+    let key = Action::Key { modifiers: Modifiers::default(), key: "a".to_owned() };
+    let cancel = CancellationToken::new();
+    let goes_on = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        signal(manager, Signal::CONT);
+    };
+    let (typed, ()) = tokio::join!(device.perform(&key, &cancel), goes_on);
+    typed.unwrap();
+    let answered = |tree: &Tree| tree.nodes().any(|n| n.name() == "Answer" && n.value() == "a");
+    until(&mut device, "the key arrives", answered).await;
+    assert!(std::fs::read_to_string(&log).unwrap().contains("answer a\n"));
     device.close().await.unwrap();
 }
