@@ -7,6 +7,7 @@
 use crate::aim;
 use crate::bus::{Fault, Link, Toolkit, guest};
 use crate::capture::ask::{Ask, Questions};
+use crate::capture::pages::Spot;
 use crate::capture::read::may_be_socket;
 use crate::capture::tree;
 use crate::device::LinuxDevice;
@@ -141,6 +142,8 @@ pub(crate) struct Again {
     above: HashSet<usize>,
     /// Those that GTK 4 is asked nothing of but what it does not signal, see [`Again::of`].
     signalled: HashSet<usize>,
+    /// Where it is on a page that may have been turned without a word.
+    spot: Option<Spot>,
 }
 
 /// What was asked again, as it is now.
@@ -196,6 +199,7 @@ impl Again {
         let ordered = (picture.toolkit == Toolkit::Gtk4).then(|| between(&above, target, &context));
         let starts = [&[target], &context[..]].concat();
         let (mut again, mut seen) = (Self::default(), HashSet::new());
+        again.spot = Spot::of(picture, &above, target);
         for &start in &starts {
             let mut here = Some(start);
             while let Some(at) = here {
@@ -324,10 +328,20 @@ impl Again {
             now.objects[0].actions.clear();
             questions.add(0, Ask::Actions);
         }
-        let answers = match also {
-            Also::Nothing => questions.ask(link, &mut now).await,
-            Also::Signals | Also::Actions => questions.ask_in_order(link, &mut now).await,
-        }?;
+        let shown = async {
+            match &self.spot {
+                Some(spot) => spot.is_shown(link, picture).await,
+                None => Ok(true),
+            }
+        };
+        let answers = async {
+            match also {
+                Also::Nothing => questions.ask(link, &mut now).await,
+                Also::Signals | Also::Actions => questions.ask_in_order(link, &mut now).await,
+            }
+        };
+        let (shown, answers) = tokio::join!(biased; shown, answers);
+        let (shown, answers) = (shown?, answers?);
         let mut objects = now.objects;
         // A reading does not ask for them of everything.
         let actions = match objects.first_mut().filter(|_| actions) {
@@ -358,7 +372,8 @@ impl Again {
             let known = old[*at].children.iter().map(path).find_map(guest).map(|(_, path)| path);
             Link::same_process(host, &named) || known == guest(&named).map(|(_, path)| path)
         };
-        let there = answers.vanished.is_empty()
+        let there = shown
+            && answers.vanished.is_empty()
             && answers.children.iter().all(same_children)
             && answers.plugged.iter().all(same_plugged);
         let same = there && objects.iter().eq(old.iter().copied());

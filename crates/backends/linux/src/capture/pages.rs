@@ -125,6 +125,58 @@ pub(crate) fn is_nothing_itself(object: &Object) -> bool {
     object.role == role::PANEL && object.interfaces == Interfaces::default() && !object.path.is_empty()
 }
 
+/// A place on a page of several, of which the app does not say whether it is the one that is shown: turning it is not
+/// signalled, and what is on it answers as before.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// The outermost that holds such pages.
+    stack: usize,
+    /// The innermost page.
+    page: usize,
+    /// Where the object was when the app was read.
+    point: (i32, i32),
+}
+
+impl Spot {
+    /// Where an object is on such a page, if it is on one. `above` is what each object lies in.
+    pub(crate) fn of(picture: &Picture, above: &[usize], at: usize) -> Option<Self> {
+        if picture.toolkit != Toolkit::Gtk4 {
+            return None;
+        }
+        let is_stack = |at: usize| {
+            let object = &picture.objects[at];
+            let pages = object.children.iter().filter(|&&c| is_nothing_itself(&picture.objects[c]));
+            object.has(Interfaces::COMPONENT) && pages.count() > 1
+        };
+        let is_page = |&at: &usize| is_nothing_itself(&picture.objects[at]) && is_stack(above[at]);
+        let mut pages = std::iter::successors(Some(at), |&at| (at != 0).then(|| above[at])).filter(is_page);
+        let page = pages.next()?;
+        let [x, y, width, height] = picture.objects[at].extents?;
+        let point = (x.saturating_add(width / 2), y.saturating_add(height / 2));
+        Some(Self { stack: above[pages.last().unwrap_or(page)], page, point })
+    }
+
+    /// Whether the app has something of that page there.
+    ///
+    /// # Errors
+    /// When the app is gone or silent.
+    pub(crate) async fn is_shown(&self, link: &Link, picture: &Picture) -> Result<bool, Fault> {
+        let args = Args::new().int(self.point.0).int(self.point.1).unsigned(WINDOW);
+        let path = picture.objects[self.stack].path.as_str();
+        let call = Call { path, interface: COMPONENT, member: "GetAccessibleAtPoint", args };
+        let there = paths(link.calls(&[call]).await, |answer| reference(&mut answer.body()))?;
+        let mut next = vec![self.page];
+        while let Some(here) = next.pop() {
+            let object = &picture.objects[here];
+            if there.contains(&object.path) {
+                return Ok(true);
+            }
+            next.extend(&object.children);
+        }
+        Ok(false)
+    }
+}
+
 /// What is on a page, and where.
 fn read(picture: &Picture, at: usize) -> Page {
     let (mut inside, mut next, mut points) = (Vec::new(), vec![at], Vec::new());
@@ -215,6 +267,22 @@ mod tests {
         // A label of the second, and something else of the app.
         hide(&mut picture, &stack, &["/9".to_owned(), "/6".to_owned()]);
         assert_eq!(shown(&picture, &stack), [false, true, false]);
+    }
+
+    #[test]
+    fn what_is_on_a_page_of_several_is_asked_for_where_it_was() {
+        let mut picture = picture();
+        let above = crate::aim::parents(&picture);
+        let stack = picture.objects[0].children[0];
+        let page = picture.objects[stack].children[1];
+        let label =
+            (1..picture.objects.len()).find(|&at| picture.objects[at].extents == Some([50, 100, 40, 20]));
+        let label = label.expect("it is there");
+        let spot = Spot { stack, page, point: (70, 110) };
+        assert_eq!(Spot::of(&picture, &above, label), Some(spot));
+        assert_eq!(Spot::of(&picture, &above, stack), None, "it is on none");
+        picture.objects[page].interfaces.insert(Interfaces::TEXT);
+        assert_eq!(Spot::of(&picture, &above, label), None, "that is something itself");
     }
 
     #[test]
