@@ -77,14 +77,22 @@ impl Live {
         self.session.close();
         // Dropped before the folder goes: the child ends with the device.
         drop(self.device);
+        if closed.as_ref().is_err_and(|e| e.code == ErrorCode::Io) {
+            // The device keeps what it could not take away: another file system may be mounted there.
+            self.dir.left = true;
+            return closed;
+        }
         let removed = self.dir.remove();
         closed.and(removed)
     }
 }
 
-/// A folder of one lifetime. It goes with its owner, however that ends.
+/// A folder of one lifetime. It goes with its owner, however that ends, unless it is left.
 #[derive(Debug)]
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct Folder {
+    path: PathBuf,
+    left: bool,
+}
 
 impl Folder {
     /// Makes it, for nobody else to read.
@@ -93,18 +101,18 @@ impl Folder {
     /// `IO`, `STORAGE_FULL`.
     pub(crate) fn make(path: PathBuf) -> Result<Self> {
         private_dir(&path)?;
-        Ok(Self(path))
+        Ok(Self { path, left: false })
     }
 
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
     fn remove(&self) -> Result<()> {
-        match std::fs::remove_dir_all(&self.0) {
+        match std::fs::remove_dir_all(&self.path) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::new(ErrorCode::Io, format!("{} could not be removed: {e}", self.0.display())))
+                Err(Error::new(ErrorCode::Io, format!("{} could not be removed: {e}", self.path.display())))
             }
             _ => Ok(()),
         }
@@ -113,7 +121,9 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        if let Err(e) = self.remove() {
+        if !self.left
+            && let Err(e) = self.remove()
+        {
             tracing::warn!("{e}");
         }
     }

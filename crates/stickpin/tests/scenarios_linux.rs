@@ -77,7 +77,7 @@ scenarios! {
     linux_gedit("gedit", false): in_process script process_text mcp;
     linux_zenity("zenity", false): in_process script process_text mcp;
     linux_qt("featherpad", false): in_process script process_text mcp;
-    linux_qt_docks("/usr/bin/python3", false): in_process script;
+    linux_widgets_docks("/usr/bin/python3", false): in_process script;
     linux_widgets_gtk3("/usr/bin/python3", false): in_process script;
     linux_widgets_gtk4("/usr/bin/python3", false): in_process script;
     linux_widgets_qt("/usr/bin/python3", false): in_process script;

@@ -19,6 +19,9 @@ const AHEAD: usize = 64;
 /// How long an app may take to handle the keys that it has read.
 const HANDLED: Duration = Duration::from_millis(500);
 
+/// How long a window that the app has closed may stay on the screen.
+const CLOSING: Duration = Duration::from_secs(1);
+
 /// How often it is asked meanwhile whether a field has the focus.
 const FRAME: Duration = Duration::from_millis(16);
 
@@ -106,7 +109,7 @@ impl LinuxDevice {
     /// the active one, and keys would go there. An app may also have windows that it does not list: those are waited for
     /// once.
     async fn closing_over(&mut self) -> Result<()> {
-        let until = Instant::now() + HANDLED;
+        let until = Instant::now() + CLOSING;
         let pid = self.info.pid;
         while let Some(sight) = self.sight().await? {
             let own =

@@ -96,6 +96,14 @@ impl LinuxDevice {
         let there = sight.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id)).cloned();
         match there {
             Some(window) if window.pid == self.info.pid || self.info.pid.is_none() => {
+                let takes = |w: &&Window| w.pid != window.pid && w.blocks(&window, self.is_alone());
+                if let Some(taker) = sight.windows.iter().find(takes).cloned() {
+                    let what = self.cover(taker, &sight.x11).await?;
+                    let message = format!("{what} is open, and takes what is sent to {x:.0},{y:.0}");
+                    return Err(
+                        Error::new(ErrorCode::ElementCovered, message).hint("stickpin key Escape closes it")
+                    );
+                }
                 let at = target.and_then(|target| self.index(target));
                 let held = self.held(at, &window, &sight).await?;
                 let words = target.and_then(|t| self.words(t)).unwrap_or_else(|| format!("{x:.0},{y:.0}"));

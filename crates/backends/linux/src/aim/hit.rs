@@ -134,8 +134,8 @@ impl LinuxDevice {
         // What was not read cannot be seen: toolkits also answer with what lies hidden there.
         let Some(there) = objects.iter().position(|o| o.path == path) else { return Ok(Hit::Target) };
         let inside = chain(&last.picture, there).contains(&at);
-        if inside || above.contains(&there) || !objects[there].shown || labels(&objects[there], &objects[at])
-        {
+        let is_part = inside || above.contains(&there) || labels(&objects[there], &objects[at]);
+        if is_part || !objects[there].shown || is_frame(&objects[there], &objects[at]) {
             return Ok(Hit::Target);
         }
         let object = &objects[there];
@@ -312,6 +312,12 @@ fn in_popovers(picture: &Picture) -> Vec<usize> {
     inside.filter(|&at| picture.objects[at].shown).collect()
 }
 
+/// Whether an object is a mere frame of a field without a name, which LibreOffice lists beside what is in it.
+fn is_frame(object: &Object, target: &Object) -> bool {
+    let nameless = object.name.is_empty() && target.name.is_empty();
+    nameless && object.role == role::PANEL && !object.is(states::FOCUSABLE) && target.is(states::EDITABLE)
+}
+
 /// Whether an object is shown in a pop-up of its own, or is there for one.
 fn is_popup(picture: &Picture, at: usize) -> bool {
     let object = &picture.objects[at];
@@ -432,6 +438,10 @@ mod tests {
         let other = object("/7", role::LABEL, "Name:");
         let field = Object { labelled_by: vec!["/7".to_owned()], ..object("/8", role::ENTRY, "") };
         assert!(labels(&other, &field) && !labels(&other, &target));
+        let panel = object("/9", role::PANEL, "");
+        let nameless = Object { states: states::EDITABLE, ..object("/10", role::TEXT, "") };
+        assert!(is_frame(&panel, &nameless) && !is_frame(&panel, &target));
+        assert!(!is_frame(&object("/11", role::PUSH_BUTTON, ""), &nameless));
     }
 
     #[test]

@@ -171,7 +171,8 @@ impl Spot {
             if there.contains(&object.path) {
                 return Ok(true);
             }
-            next.extend(&object.children);
+            // What is not shown may stand in itself.
+            next.extend(object.children.iter().filter(|&&child| picture.objects[child].shown));
         }
         Ok(false)
     }
