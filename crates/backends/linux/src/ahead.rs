@@ -1,14 +1,17 @@
 //! Reading ahead: when an app has come to rest after an act it is read once, before anybody asks, so that the next act
-//! finds a reading to compare with instead of making one. It counts only while nothing was signalled since, and what is
+//! finds a reading to compare with, and the tree of it, instead of making them. It counts only while nothing was signalled since, and what is
 //! acted on is asked again all the same (`verify.rs`). A capture never is what was read ahead.
 
 use crate::bus::Link;
+use crate::capture::tree::{self, Where};
 use crate::capture::{Known, read};
 use crate::events::Heard;
+use crate::ids::Ids;
 use crate::model::Picture;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use stickpin_tree::Tree;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -19,8 +22,29 @@ const REST: Duration = Duration::from_millis(200);
 /// When it is given up on an app that does not come to rest.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What was read, what is known of its tables since, and how often the app had changed when it began.
-type Read = (Picture, Known, u64);
+/// What an app is read by.
+#[derive(Debug)]
+pub(crate) struct Basis {
+    pub(crate) link: Link,
+    pub(crate) heard: Arc<Heard>,
+    pub(crate) ids: Arc<Ids>,
+    pub(crate) at: Where,
+    /// What is known of its tables.
+    pub(crate) known: Known,
+    /// Of the last reading: a tree that is the same is this one.
+    pub(crate) last: Option<Arc<Tree>>,
+}
+
+/// What was read.
+#[derive(Debug)]
+pub(crate) struct Read {
+    pub(crate) picture: Picture,
+    pub(crate) tree: Arc<Tree>,
+    /// What is known of its tables since.
+    pub(crate) known: Known,
+    /// How often the app had changed when it began.
+    pub(crate) changes: u64,
+}
 
 /// A reading that is to come, or has come. Dropped, it ends.
 #[derive(Debug)]
@@ -37,10 +61,9 @@ impl Drop for Ahead {
 
 impl Ahead {
     /// Waits for rest, and reads. `pending` is how long the app takes to begin with what it was told to do.
-    pub(crate) fn start(link: &Link, heard: &Arc<Heard>, known: &Known, pending: Duration) -> Self {
+    pub(crate) fn start(basis: Basis, pending: Duration) -> Self {
         let reading = Arc::new(AtomicBool::new(false));
-        let (link, heard, known) = (link.clone(), Arc::clone(heard), known.clone());
-        let task = tokio::spawn(read_at_rest(link, heard, known, pending, Arc::clone(&reading)));
+        let task = tokio::spawn(read_at_rest(basis, pending, Arc::clone(&reading)));
         Self { reading, task }
     }
 
@@ -52,17 +75,12 @@ impl Ahead {
         }
         // It was aborted with its runtime, if it was.
         let read = (&mut self.task).await.ok().flatten();
-        read.filter(|(_, _, changes)| heard.state().changes == *changes)
+        read.filter(|read| heard.state().changes == read.changes)
     }
 }
 
-async fn read_at_rest(
-    link: Link,
-    heard: Arc<Heard>,
-    mut known: Known,
-    pending: Duration,
-    reading: Arc<AtomicBool>,
-) -> Option<Read> {
+async fn read_at_rest(basis: Basis, pending: Duration, reading: Arc<AtomicBool>) -> Option<Read> {
+    let Basis { link, heard, ids, at, mut known, last } = basis;
     let start = Instant::now();
     sleep(pending).await;
     let changes = loop {
@@ -75,11 +93,12 @@ async fn read_at_rest(
         }
     };
     reading.store(true, Ordering::Relaxed);
-    known.appeared.paths = heard.state().appeared.iter().cloned().collect();
+    known.appeared.paths = heard.state().appeared();
     // Whoever looks next is told what is wrong with the app, if anything is.
     let picture = read::read(&link, &mut known).await.ok()?;
     link.barrier().await.ok()?;
-    Some((picture, known, changes))
+    let tree = tree::kept(&picture, &ids, &at, &[], last.as_ref()).ok()?;
+    Some(Read { picture, tree, known, changes })
 }
 
 #[cfg(test)]
@@ -87,10 +106,16 @@ mod tests {
     use super::*;
     use crate::tests::peer::App;
 
+    fn ahead(link: Link, heard: &Arc<Heard>) -> Ahead {
+        let heard = Arc::clone(heard);
+        let (ids, at, known, last) = Default::default();
+        Ahead::start(Basis { link, heard, ids, at, known, last }, Duration::ZERO)
+    }
+
     /// An app that was read ahead, and what it has signalled.
     async fn started(app: &App) -> (Ahead, Arc<Heard>) {
         let heard = Arc::new(Heard::new());
-        (Ahead::start(&app.link(&heard).await, &heard, &Known::default(), Duration::ZERO), heard)
+        (ahead(app.link(&heard).await, &heard), heard)
     }
 
     #[tokio::test]
@@ -98,8 +123,9 @@ mod tests {
         let app = App::start();
         let (ahead, heard) = started(&app).await;
         app.asked().await;
-        let (picture, _, changes) = ahead.take(&heard).await.expect("a reading");
-        assert_eq!((picture.objects.len(), changes), (1, 0));
+        let read = ahead.take(&heard).await.expect("a reading");
+        assert_eq!((read.picture.objects.len(), read.changes), (1, 0));
+        assert_eq!(read.tree.nodes().count(), 1);
     }
 
     #[tokio::test]
@@ -126,7 +152,7 @@ mod tests {
         let (bus, own, heard) = (App::start(), App::start(), Arc::new(Heard::new()));
         let link = bus.link_and_own(&heard, &own).await;
         bus.signals_first(1);
-        let ahead = Ahead::start(&link, &heard, &Known::default(), Duration::ZERO);
+        let ahead = ahead(link, &heard);
         own.asked().await;
         assert!(ahead.take(&heard).await.is_none());
     }
@@ -152,6 +178,6 @@ mod tests {
         heard.hear(&signal);
         app.asked().await;
         assert!(last.elapsed() >= REST, "{:?}", last.elapsed());
-        assert_eq!(ahead.take(&heard).await.map(|(_, _, changes)| changes), Some(1));
+        assert_eq!(ahead.take(&heard).await.map(|read| read.changes), Some(1));
     }
 }

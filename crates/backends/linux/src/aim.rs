@@ -157,7 +157,8 @@ impl LinuxDevice {
                 }
             };
         }
-        self.looked = looked.filter(|_| !touched && hit == Hit::Target);
+        let looked = looked.filter(|_| !touched && hit == Hit::Target);
+        self.looked = looked.map(|looked| looked.aimed(look.windows));
         Ok((Aim { pointed, ..aim(rect, point, hit) }, None))
     }
 

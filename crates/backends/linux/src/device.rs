@@ -1,9 +1,10 @@
 //! An open app: what the device trait promises, each part in a file of its own.
 
-use crate::ahead::Ahead;
+use crate::ahead::{Ahead, Basis, Read};
 use crate::bus::{BUS, Desktop, Fault, Link, Toolkit, guest};
 use crate::capture::tree::{self, Where};
 use crate::capture::{Known, read};
+use crate::display::Window;
 use crate::events::Heard;
 use crate::ids::Ids;
 use crate::looked::{Glance, Looked};
@@ -44,7 +45,7 @@ pub(crate) struct LinuxDevice {
     pub(crate) desktop: Desktop,
     pub(crate) link: Link,
     pub(crate) heard: Arc<Heard>,
-    pub(crate) ids: Ids,
+    pub(crate) ids: Arc<Ids>,
     pub(crate) at: Where,
     /// What it shows its windows on.
     pub(crate) screen: Screen,
@@ -70,6 +71,8 @@ pub(crate) struct LinuxDevice {
     pub(crate) unlisted: Vec<u32>,
     /// The look at what is about to be pressed.
     pub(crate) looked: Option<Looked>,
+    /// The windows of the display as that look found them, until something is done.
+    pub(crate) sighted: Option<Vec<Window>>,
     /// A look at a target right behind the act on it.
     pub(crate) glance: Option<Glance>,
     /// How long the last reading took.
@@ -106,7 +109,7 @@ impl LinuxDevice {
             desktop,
             link,
             heard,
-            ids: Ids::default(),
+            ids: Arc::default(),
             at: Where { url: what.to_owned() },
             screen,
             among: false,
@@ -120,6 +123,7 @@ impl LinuxDevice {
             listed: None,
             unlisted: Vec::new(),
             looked: None,
+            sighted: None,
             glance: None,
             took: Duration::ZERO,
             ahead: None,
@@ -135,11 +139,11 @@ impl LinuxDevice {
     /// `BACKEND_LOST`, `TIMEOUT`.
     pub(crate) async fn look(&mut self, watch: &[Handle]) -> Result<Arc<Tree>> {
         self.ahead = None;
-        self.looked = None;
+        (self.looked, self.sighted) = (None, None);
         // The counter first: what changes during the reading shows as a change since.
         let changes = {
             let heard = self.heard.state();
-            self.known.appeared.paths = heard.appeared.iter().cloned().collect();
+            self.known.appeared.paths = heard.appeared();
             heard.changes
         };
         let start = Instant::now();
@@ -155,12 +159,9 @@ impl LinuxDevice {
 
     /// Keeps a reading, and makes a tree of it. `changes` is how often the app had changed when it began.
     fn keep(&mut self, picture: Picture, changes: u64, watch: &[Handle]) -> Result<Arc<Tree>> {
-        let tree = tree::build(&picture, &mut self.ids, &self.at, watch).map_err(|e| self.treeless(&e))?;
+        let last = self.last.as_ref().map(|last| &last.tree);
+        let tree = tree::kept(&picture, &self.ids, &self.at, watch, last).map_err(|e| self.treeless(&e))?;
         self.seen = changes;
-        let tree = match &self.last {
-            Some(last) if *last.tree == tree && last.tree.hidden() == tree.hidden() => Arc::clone(&last.tree),
-            _ => Arc::new(tree),
-        };
         self.last = Some(Last { picture, tree: Arc::clone(&tree) });
         Ok(tree)
     }
@@ -190,21 +191,30 @@ impl LinuxDevice {
         let little =
             self.took < LITTLE && !self.known.cells.have_sheets() && self.link.toolkit != Toolkit::Office;
         let guests = !self.heard.state().guests.is_empty();
-        self.ahead =
-            (little && !guests).then(|| Ahead::start(&self.link, &self.heard, &self.known, self.pending()));
+        self.ahead = (little && !guests).then(|| {
+            let basis = Basis {
+                link: self.link.clone(),
+                heard: Arc::clone(&self.heard),
+                ids: Arc::clone(&self.ids),
+                at: self.at.clone(),
+                known: self.known.clone(),
+                last: self.last.as_ref().map(|last| Arc::clone(&last.tree)),
+            };
+            Ahead::start(basis, self.pending())
+        });
     }
 
     /// Takes what was read ahead for the last reading, if nothing was signalled since.
-    async fn take_ahead(&mut self) -> Result<()> {
-        let Some(ahead) = self.ahead.take() else { return Ok(()) };
+    async fn take_ahead(&mut self) {
+        let Some(ahead) = self.ahead.take() else { return };
         match ahead.take(&self.heard).await {
             // The signals of a process that has come into a window are not heard yet.
-            Some((picture, ..)) if picture.objects.iter().any(|o| guest(&o.path).is_some()) => Ok(()),
-            Some((picture, known, changes)) => {
-                self.known = known;
-                self.keep(picture, changes, &[]).map(drop)
+            Some(read) if read.picture.objects.iter().any(|o| guest(&o.path).is_some()) => {}
+            Some(Read { picture, tree, known, changes }) => {
+                (self.known, self.seen) = (known, changes);
+                self.last = Some(Last { picture, tree });
             }
-            None => Ok(()),
+            None => {}
         }
     }
 
@@ -215,7 +225,7 @@ impl LinuxDevice {
     pub(crate) fn path(&self, handle: Handle) -> Result<Arc<str>> {
         let path = self.ids.path(handle.id).filter(|_| !is_foreign(handle)).ok_or_else(gone)?;
         // A row that the app has no object for is where its first cell is.
-        Ok(path.strip_suffix(crate::tables::ROW).map_or_else(|| Arc::clone(path), Into::into))
+        Ok(path.strip_suffix(crate::tables::ROW).map(Into::into).unwrap_or(path))
     }
 
     /// An error when the app is gone.
@@ -319,7 +329,7 @@ impl Device for LinuxDevice {
         let tree = match self.just_looked(handle, context) {
             Some(tree) => tree,
             None => {
-                self.take_ahead().await?;
+                self.take_ahead().await;
                 match self.still(handle, context).await? {
                     Some(tree) => tree,
                     None => self.look(&[]).await?,
@@ -394,7 +404,7 @@ impl Device for LinuxDevice {
         self.alive().await?;
         // What is read while it acts is neither what was nor what comes of it.
         self.ahead = None;
-        self.looked = None;
+        (self.looked, self.sighted) = (None, None);
         let performed = self.act(action, cancel).await;
         self.look_ahead();
         performed
@@ -402,7 +412,7 @@ impl Device for LinuxDevice {
 
     fn act_begins(&mut self) {
         // What another command asked is no look of this one.
-        self.looked = None;
+        (self.looked, self.sighted) = (None, None);
     }
 
     async fn perform_and_glance(

@@ -111,12 +111,16 @@ type Job = Box<dyn FnOnce(&mut Display) + Send>;
 
 /// The handle to a display's thread. The thread ends when the last one is dropped.
 #[derive(Debug, Clone)]
-pub(crate) struct X11 {
+pub(crate) struct X11(Arc<Line>);
+
+/// What reaches the thread.
+#[derive(Debug)]
+struct Line {
     jobs: Option<mpsc::Sender<Job>>,
     wake: Arc<OwnedFd>,
 }
 
-impl Drop for X11 {
+impl Drop for Line {
     fn drop(&mut self) {
         // The thread has to find its channel closed when it wakes.
         self.jobs = None;
@@ -157,7 +161,7 @@ impl X11 {
             Ok(connected) => connected.map_err(|e| internal(&e))??,
             Err(_) => return Err(unusable(&name, &"it does not answer")),
         }
-        Ok(Self { jobs: Some(jobs), wake })
+        Ok(Self(Arc::new(Line { jobs: Some(jobs), wake })))
     }
 
     /// Runs a job on the display.
@@ -173,8 +177,8 @@ impl X11 {
             // Whoever asked may have given up.
             let _ = answer.send(job(display));
         };
-        let sent = self.jobs.as_ref().is_some_and(|jobs| jobs.send(Box::new(job)).is_ok());
-        wake(&self.wake);
+        let sent = self.0.jobs.as_ref().is_some_and(|jobs| jobs.send(Box::new(job)).is_ok());
+        wake(&self.0.wake);
         let lost = |why: &str| Error::from(Fault::Lost(why.to_owned()));
         match tokio::time::timeout(PATIENCE, answered).await {
             Ok(Ok(done)) if sent => Ok(done?),
@@ -418,6 +422,25 @@ mod tests {
         let error = connected.expect("it comes back").unwrap_err();
         assert_eq!(error.code, ErrorCode::DeviceNotFound);
         assert!(error.message.contains("does not answer"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn the_thread_ends_with_the_last_handle_and_not_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let Some(mut private) = desktop(dir.path()).await else { return };
+        let x11 = connect(&private).await;
+        drop(x11.clone());
+        assert!(x11.run(|d| d.sync()).await.is_ok(), "it is still there");
+        // The thread has the other end of it.
+        let line = Arc::downgrade(&x11.0.wake);
+        drop(x11);
+        let ended = async {
+            while line.strong_count() > 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), ended).await.expect("nobody has a handle");
+        private.end().await.unwrap();
     }
 
     #[tokio::test]

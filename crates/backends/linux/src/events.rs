@@ -41,7 +41,7 @@ pub(crate) struct State {
     /// What the last change was of, in words.
     pub(crate) last: String,
     /// Paths of objects that said that they are shown, and not yet that they are hidden again: the latest last.
-    pub(crate) appeared: VecDeque<String>,
+    appeared: VecDeque<String>,
     /// The app left the bus.
     pub(crate) gone: bool,
     pub(crate) notices: VecDeque<Notice>,
@@ -82,6 +82,11 @@ impl Heard {
 }
 
 impl State {
+    /// Paths of objects that said that they are shown, the oldest first.
+    pub(crate) fn appeared(&self) -> Vec<String> {
+        self.appeared.iter().cloned().collect()
+    }
+
     /// Takes in one signal; whether it meant anything.
     fn take(&mut self, message: &Message) -> bool {
         let sender = message.sender();

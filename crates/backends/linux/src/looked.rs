@@ -6,6 +6,7 @@
 //! or took long, the element is asked again.
 
 use crate::aim::Sight;
+use crate::display::Window;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_tree::{Handle, Rect, Tree};
@@ -23,6 +24,8 @@ pub(crate) struct Looked {
     at: Instant,
     /// Until an aim takes them.
     places: Option<Places>,
+    /// The windows of the display, from the aim, where there is one.
+    windows: Option<Vec<Window>>,
 }
 
 /// A look at a target in one go with the act on it: an app answers what it is asked in the order in which it was.
@@ -56,12 +59,28 @@ pub(crate) struct Places {
 
 impl Looked {
     pub(crate) fn now(handle: Handle, context: &[Handle], changes: u64, places: Places) -> Self {
-        Self { handle, context: context.to_vec(), changes, at: Instant::now(), places: Some(places) }
+        Self {
+            handle,
+            context: context.to_vec(),
+            changes,
+            at: Instant::now(),
+            places: Some(places),
+            windows: None,
+        }
     }
 
     /// What an aim at an element needs not ask, once.
     pub(crate) fn places(&mut self, handle: Handle, changes: u64) -> Option<Places> {
         if self.holds(handle, changes) { self.places.take() } else { None }
+    }
+
+    /// The same, with the windows that the aim found.
+    pub(crate) fn aimed(self, windows: Vec<Window>) -> Self {
+        Self { windows: Some(windows), ..self }
+    }
+
+    pub(crate) fn windows(self) -> Option<Vec<Window>> {
+        self.windows
     }
 
     /// Whether it is the look that comes after the aim at an element.

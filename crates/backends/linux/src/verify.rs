@@ -35,8 +35,9 @@ impl LinuxDevice {
     /// The last tree, if this element was looked at just now and has only been aimed at since.
     pub(crate) fn just_looked(&mut self, handle: Handle, context: &[Handle]) -> Option<Arc<Tree>> {
         let changes = self.heard.state().changes;
-        let looked = self.looked.take().filter(|looked| looked.is_after_aim(handle, context, changes));
-        looked.and(self.last.as_ref()).map(|last| Arc::clone(&last.tree))
+        let looked = self.looked.take().filter(|looked| looked.is_after_aim(handle, context, changes))?;
+        self.sighted = looked.windows();
+        self.last.as_ref().map(|last| Arc::clone(&last.tree))
     }
 
     /// The last tree, if it still holds for this element. What is pressed by its own action is asked before that where it
@@ -48,7 +49,7 @@ impl LinuxDevice {
         (self.listed, self.looked) = (None, None);
         let seen = self.seen;
         let again = self.last.as_ref().filter(|_| self.heard.state().changes == seen).and_then(|last| {
-            let path = |h: Handle| self.ids.path(h.id).map(|p| &**p);
+            let path = |h: Handle| self.ids.path(h.id);
             Some((Again::of(&last.picture, path, handle, context)?, last))
         });
         if let Some((again, last)) = again {
@@ -106,20 +107,24 @@ impl LinuxDevice {
     /// What is to be asked of an element by itself. `brief`: one that names itself is asked alone, which tells only as long
     /// as it keeps that name.
     pub(crate) fn itself(&self, handle: Handle, brief: bool) -> Option<Again> {
-        let path = |h: Handle| self.ids.path(h.id).map(|p| &**p);
+        let path = |h: Handle| self.ids.path(h.id);
         self.last.as_ref().and_then(|last| Again::itself(&last.picture, path, handle, brief))
     }
 
     /// The last tree with what was answered in its place.
-    pub(crate) fn with(&mut self, again: &Again, now: Now) -> Result<Option<Arc<Tree>>> {
-        let Some(last) = &self.last else { return Ok(None) };
+    pub(crate) fn with(&mut self, again: &Again, mut now: Now) -> Result<Option<Arc<Tree>>> {
+        let Some(last) = &mut self.last else { return Ok(None) };
         if now.same {
             return Ok(Some(Arc::clone(&last.tree)));
         }
-        let Some(picture) = again.put(now, &last.picture) else { return Ok(None) };
-        tree::build(&picture, &mut self.ids, &self.at, &[])
-            .map(|tree| Some(Arc::new(tree)))
-            .map_err(|e| self.treeless(&e))
+        if !again.fits(&now, &last.picture) {
+            return Ok(None);
+        }
+        // For as long as the tree takes: a copy of all that was read would cost as much as that.
+        again.exchange(&mut now, &mut last.picture);
+        let tree = tree::build(&last.picture, &self.ids, &self.at, &[]);
+        again.exchange(&mut now, &mut last.picture);
+        tree.map(|tree| Some(Arc::new(tree))).map_err(|e| self.treeless(&e))
     }
 }
 
@@ -178,9 +183,9 @@ impl Again {
     /// (`gtk_widget_unroot`, `gtk_at_context_unrealize`). So an object that answers lies in what it lay in, and what is
     /// above it is asked only for what it would not signal: a name that comes from elsewhere, and what was added or has
     /// changed places where that may tell another record (ADR 39).
-    fn of<'a>(
+    fn of(
         picture: &Picture,
-        path: impl Fn(Handle) -> Option<&'a str>,
+        path: impl Fn(Handle) -> Option<Arc<str>>,
         handle: Handle,
         context: &[Handle],
     ) -> Option<Self> {
@@ -191,7 +196,7 @@ impl Again {
             picture
                 .objects
                 .iter()
-                .position(|object| object.path == path)
+                .position(|object| *object.path == *path)
                 .filter(|&at| picture.objects[at].shown)
         };
         let target = find(handle)?;
@@ -223,15 +228,15 @@ impl Again {
     }
 
     /// The element with what may name it: what is written inside, and what labels it.
-    fn itself<'a>(
+    fn itself(
         picture: &Picture,
-        path: impl Fn(Handle) -> Option<&'a str>,
+        path: impl Fn(Handle) -> Option<Arc<str>>,
         handle: Handle,
         brief: bool,
     ) -> Option<Self> {
         let path = path(handle)?;
         let find = |path: &str| picture.objects.iter().position(|o| o.path == path);
-        let target = find(path).filter(|&at| picture.objects[at].shown)?;
+        let target = find(&path).filter(|&at| picture.objects[at].shown)?;
         let mut again = Self::default();
         let own = &picture.objects[target];
         if brief && !own.name.is_empty() && own.labelled_by.is_empty() {
@@ -380,18 +385,18 @@ impl Again {
         Ok(Now { objects, there, same, actions })
     }
 
-    /// The picture with what was answered in its place; none where something came or went.
-    fn put(&self, now: Now, picture: &Picture) -> Option<Picture> {
+    /// Whether what was answered can stand in the picture: nothing came or went.
+    fn fits(&self, now: &Now, picture: &Picture) -> bool {
         let seen = |object: &Object| states::seen(object.states, picture.toolkit);
         let kept = |(object, &at): (&Object, &usize)| seen(object) == seen(&picture.objects[at]);
-        if !now.there || !now.objects.iter().zip(&self.objects).all(kept) {
-            return None;
+        now.there && now.objects.iter().zip(&self.objects).all(kept)
+    }
+
+    /// Puts what was answered into the picture, and what stood there into the answers.
+    fn exchange(&self, now: &mut Now, picture: &mut Picture) {
+        for (object, &at) in now.objects.iter_mut().zip(&self.objects) {
+            std::mem::swap(object, &mut picture.objects[at]);
         }
-        let mut picture = picture.clone();
-        for (object, &at) in now.objects.into_iter().zip(&self.objects) {
-            picture.objects[at] = object;
-        }
-        Some(picture)
     }
 }
 
@@ -476,7 +481,7 @@ mod tests {
         let paths: Vec<String> = (0..10).map(|n| format!("/{n}")).collect();
         let handle = |id| Handle { scope: 1, id };
         let context: Vec<Handle> = context.iter().copied().map(handle).collect();
-        let path = |h: Handle| paths.get(h.id as usize).map(String::as_str);
+        let path = |h: Handle| paths.get(h.id as usize).map(|path| path.as_str().into());
         let again = Again::of(&picture(), path, handle(target), &context)?;
         let mut objects = again.objects;
         let mut above: Vec<usize> = again.above.into_iter().collect();
@@ -556,7 +561,7 @@ mod tests {
         let asked = |picture: &Picture, context: &[u64]| {
             let handle = |id| Handle { scope: 1, id };
             let context: Vec<Handle> = context.iter().copied().map(handle).collect();
-            let path = |h: Handle| paths.get(h.id as usize).map(String::as_str);
+            let path = |h: Handle| paths.get(h.id as usize).map(|path| path.as_str().into());
             let again = Again::of(picture, path, handle(7), &context).expect("it is there");
             let old: Vec<&Object> = again.objects.iter().map(|&at| &picture.objects[at]).collect();
             let questions = again.questions(picture, &old);
@@ -603,11 +608,16 @@ mod tests {
             Now { objects, there, same: false, actions: None }
         };
         let checked = states::SHOWING | states::VISIBLE | states::CHECKED;
-        let put = again.put(now(true, checked), &picture).expect("it is where it was");
+        assert!(!again.fits(&now(false, checked), &picture), "its children are others");
+        assert!(!again.fits(&now(true, states::CHECKED), &picture), "it is hidden now");
+        let mut now = now(true, checked);
+        assert!(again.fits(&now, &picture), "it is where it was");
+        let mut put = picture.clone();
+        again.exchange(&mut now, &mut put);
         assert_eq!(put.objects[9].states, checked);
         assert_eq!((&put.objects[..9], put.objects[9].path.as_str()), (&picture.objects[..9], "/9"));
-        assert_eq!(again.put(now(false, checked), &picture), None, "its children are others");
-        assert_eq!(again.put(now(true, states::CHECKED), &picture), None, "it is hidden now");
+        again.exchange(&mut now, &mut put);
+        assert_eq!(put, picture, "as it was");
     }
 
     #[test]
@@ -617,7 +627,7 @@ mod tests {
         let asked = |picture: &Picture, at: u64, brief| {
             let path = format!("/{at}");
             let handle = Handle { scope: 1, id: at };
-            Again::itself(picture, |_| Some(&path), handle, brief).map(|again| again.objects)
+            Again::itself(picture, |_| Some(path.as_str().into()), handle, brief).map(|again| again.objects)
         };
         let itself = |at| asked(&picture, at, false);
         assert_eq!(itself(9), Some(vec![9, 7]));

@@ -26,7 +26,7 @@ pub(super) fn shows_nothing(picture: &Picture, window: usize) -> bool {
 pub(super) fn behind(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Handle> {
     let decided = picture.objects.iter().filter(|object| object.shown || object.is(s::DEFUNCT));
     let decided: HashSet<&str> = decided.map(|object| object.path.as_str()).collect();
-    let may_be = |handle: &Handle| ids.path(handle.id).is_some_and(|path| !decided.contains(&**path));
+    let may_be = |handle: &Handle| ids.path(handle.id).is_some_and(|path| !decided.contains(&*path));
     watch.iter().copied().filter(may_be).collect()
 }
 
@@ -63,13 +63,12 @@ mod tests {
 
     #[test]
     fn what_a_covered_window_of_firefox_holds_is_hidden_and_it_is_said_why() {
-        let mut ids = Ids::default();
-        let handle = |ids: &mut Ids, path: &str| Handle { scope: APP, id: ids.id(path) };
+        let ids = Ids::default();
+        let handle = |ids: &Ids, path: &str| Handle { scope: APP, id: ids.id(path) };
         // Of a page that is not even listed while the window is covered, too.
-        let (reload, link) = (handle(&mut ids, "Reload"), handle(&mut ids, "link of a page"));
+        let (reload, link) = (handle(&ids, "Reload"), handle(&ids, "link of a page"));
         let watch = [reload, link];
-        let mut of =
-            |toolkit, shown| build(&picture(toolkit, shown), &mut ids, &Where::default(), &watch).unwrap();
+        let of = |toolkit, shown| build(&picture(toolkit, shown), &ids, &Where::default(), &watch).unwrap();
         let covered = of(Toolkit::Gecko, false);
         assert_eq!((statuses(&covered), covered.hidden()), (vec![NOTHING], &watch[..]));
         let open = of(Toolkit::Gecko, true);
@@ -82,11 +81,11 @@ mod tests {
 
     #[test]
     fn what_has_ended_behind_it_is_gone() {
-        let mut ids = Ids::default();
+        let ids = Ids::default();
         let reload = Handle { scope: APP, id: ids.id("Reload") };
         let mut picture = picture(Toolkit::Gecko, false);
         picture.objects[3].states |= s::DEFUNCT;
-        let tree = build(&picture, &mut ids, &Where::default(), &[reload]).unwrap();
+        let tree = build(&picture, &ids, &Where::default(), &[reload]).unwrap();
         assert_eq!(tree.hidden(), []);
     }
 }

@@ -14,6 +14,7 @@ use crate::roles::{self, Above};
 use crate::states as s;
 use crate::tables::{LEADS, is_box, is_piece};
 use hashbrown::{HashMap, HashSet};
+use std::sync::Arc;
 use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder, TreeError,
 };
@@ -35,12 +36,7 @@ pub(crate) struct Where {
 ///
 /// # Errors
 /// If there is more than a tree can hold.
-pub(crate) fn build(
-    picture: &Picture,
-    ids: &mut Ids,
-    at: &Where,
-    watch: &[Handle],
-) -> Result<Tree, TreeError> {
+pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) -> Result<Tree, TreeError> {
     let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
     builder.surface(SurfaceId(1)).truncated(picture.truncated);
     let title = picture.title().to_owned();
@@ -81,6 +77,22 @@ pub(crate) fn build(
     builder.finish()
 }
 
+/// The same as an `Arc`: the last one where it is the same tree.
+///
+/// # Errors
+/// As [`build`].
+pub(crate) fn kept(
+    picture: &Picture,
+    ids: &Ids,
+    at: &Where,
+    watch: &[Handle],
+    last: Option<&Arc<Tree>>,
+) -> Result<Arc<Tree>, TreeError> {
+    let tree = build(picture, ids, at, watch)?;
+    let same = last.filter(|last| ***last == tree && last.hidden() == tree.hidden());
+    Ok(same.map_or_else(|| Arc::new(tree), Arc::clone))
+}
+
 /// Those of `watch` that are below a window and not in the tree. What was taken out of its window may live on, and is gone
 /// all the same.
 fn hidden(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Handle> {
@@ -97,14 +109,14 @@ fn hidden(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Handle> {
     let objects =
         picture.objects.iter().zip(inside).filter(|(o, inside)| *inside && !o.shown && !o.is(s::DEFUNCT));
     let unseen: HashSet<&str> = objects.map(|(object, _)| object.path.as_str()).collect();
-    let is_unseen = |handle: &Handle| ids.path(handle.id).is_some_and(|path| unseen.contains(&**path));
+    let is_unseen = |handle: &Handle| ids.path(handle.id).is_some_and(|path| unseen.contains(&*path));
     watch.iter().copied().filter(is_unseen).collect()
 }
 
 struct Building<'a> {
     picture: &'a Picture,
     builder: TreeBuilder,
-    ids: &'a mut Ids,
+    ids: &'a Ids,
     by_path: HashMap<&'a str, usize>,
     /// The active window, where there are several.
     active: Option<usize>,

@@ -40,7 +40,7 @@ fn lines(tree: &Tree) -> String {
     out
 }
 
-fn tree_of(picture: &Picture, ids: &mut Ids, watch: &[Handle]) -> Tree {
+fn tree_of(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Tree {
     build(picture, ids, &Where { url: "linux:app".to_owned() }, watch).unwrap()
 }
 
@@ -49,7 +49,7 @@ fn what_apps_answered_makes_these_trees() {
     stickpin_golden::check(env!("CARGO_MANIFEST_DIR"), "pictures", 5, &|input, question| {
         assert_eq!(question, "tree");
         let picture: Picture = serde_json::from_str(input).unwrap_or_else(|e| panic!("{e}"));
-        lines(&tree_of(&picture, &mut Ids::default(), &[]))
+        lines(&tree_of(&picture, &Ids::default(), &[]))
     });
 }
 
@@ -60,17 +60,17 @@ fn what_is_folded_away_is_hidden_and_what_left_is_not() {
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/test_data/pictures/zenity-form.txt"));
     let text = text.unwrap();
     let mut picture: Picture = serde_json::from_str(text.split("\n====").next().unwrap()).unwrap();
-    let mut ids = Ids::default();
-    let whole = tree_of(&picture, &mut ids, &[]);
+    let ids = Ids::default();
+    let whole = tree_of(&picture, &ids, &[]);
     let ok = whole.nodes().find(|n| n.name() == "OK").and_then(|n| n.handle()).unwrap();
     let never = Handle { scope: ok.scope, id: 999 };
     let at = picture.objects.iter().position(|o| o.name == "OK").unwrap();
     picture.objects[at].shown = false;
-    let without = tree_of(&picture, &mut ids, &[ok, never]);
+    let without = tree_of(&picture, &ids, &[ok, never]);
     assert!(without.find_handle(ok).is_none());
     assert_eq!(without.hidden(), [ok]);
     picture.objects[at].states |= crate::states::DEFUNCT;
-    assert!(tree_of(&picture, &mut ids, &[ok]).hidden().is_empty());
+    assert!(tree_of(&picture, &ids, &[ok]).hidden().is_empty());
 }
 
 /// A form of zenity that is open.
@@ -152,8 +152,8 @@ async fn what_has_a_role_is_told_in_one_question() {
 async fn a_form_is_read_as_it_stands() {
     let Some(form) = Form::open().await else { return };
     let link = &form.link;
-    let mut ids = Ids::default();
-    let tree = tree_of(&read(link, &mut Known::default()).await.unwrap(), &mut ids, &[]);
+    let ids = Ids::default();
+    let tree = tree_of(&read(link, &mut Known::default()).await.unwrap(), &ids, &[]);
     let fields: Vec<(&str, bool)> = tree
         .nodes()
         .filter(|n| n.role() == stickpin_tree::Role::TextBox)
@@ -166,7 +166,7 @@ async fn a_form_is_read_as_it_stands() {
     let focused = tokio::time::timeout(Duration::from_secs(20), async {
         let mut known = Known::default();
         loop {
-            let tree = tree_of(&read(link, &mut known).await.unwrap(), &mut ids, &[]);
+            let tree = tree_of(&read(link, &mut known).await.unwrap(), &ids, &[]);
             if tree.nodes().any(|n| n.is(States::FOCUSED)) {
                 break tree;
             }
@@ -174,6 +174,6 @@ async fn a_form_is_read_as_it_stands() {
         }
     });
     let tree = focused.await.expect("the first field gets the focus");
-    assert_eq!(tree, tree_of(&read(link, &mut Known::default()).await.unwrap(), &mut ids, &[]));
+    assert_eq!(tree, tree_of(&read(link, &mut Known::default()).await.unwrap(), &ids, &[]));
     form.end().await;
 }
