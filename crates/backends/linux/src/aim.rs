@@ -9,7 +9,7 @@ mod hit;
 mod place;
 mod reveal;
 
-pub(crate) use place::{Sight, chain, parents, places};
+pub(crate) use place::{Sight, chain, parents, places, up};
 
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window, X11};

@@ -1,7 +1,7 @@
 //! What an app signals by itself, counted and kept in few words: waiting for a change, for quiet and for the end is
 //! waiting for events.
 
-use crate::bus::Message;
+use crate::bus::{DAEMON, Message};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -13,9 +13,6 @@ const MAX_NOTICES: usize = 64;
 
 /// Characters of what an app signals that are kept.
 const MAX_TEXT: usize = 2_000;
-
-/// Who says that a name has left the bus.
-const BUS: &str = "org.freedesktop.DBus";
 
 /// Objects that are kept of those that said that they are shown; the oldest go first.
 const MAX_APPEARED: usize = 64;
@@ -91,7 +88,7 @@ impl State {
     fn take(&mut self, message: &Message) -> bool {
         let sender = message.sender();
         // An app may call a signal of its own so: it says nothing of others.
-        if sender == BUS && message.member() == "NameOwnerChanged" {
+        if sender == DAEMON && message.member() == "NameOwnerChanged" {
             let mut c = message.body();
             let (name, _old, new) = (c.text(), c.text(), c.text());
             let left = name.as_ref().is_ok_and(|name| *name == self.app) && new.is_ok_and(str::is_empty);
@@ -197,10 +194,10 @@ mod tests {
     fn who_has_left_says_the_bus_and_no_app() {
         let heard = heard();
         heard.hear(&left(":1.9", "org.a11y.atspi.Event.Object", SENDER));
-        heard.hear(&left(":1.9", BUS, SENDER));
-        heard.hear(&left(BUS, BUS, ":1.9"));
+        heard.hear(&left(":1.9", DAEMON, SENDER));
+        heard.hear(&left(DAEMON, DAEMON, ":1.9"));
         assert!(!heard.state().gone);
-        heard.hear(&left(BUS, BUS, SENDER));
+        heard.hear(&left(DAEMON, DAEMON, SENDER));
         assert!(heard.state().gone);
     }
 

@@ -206,8 +206,7 @@ impl Again {
         let (mut again, mut seen) = (Self::default(), HashSet::new());
         again.spot = Spot::of(picture, &above, target);
         for &start in &starts {
-            let mut here = Some(start);
-            while let Some(at) = here {
+            for at in aim::up(&above, start) {
                 let object = &picture.objects[at];
                 let listed = |ordered: &HashSet<usize>| at == start || at == 0 || ordered.contains(&at);
                 if at != target && ordered.as_ref().is_none_or(listed) {
@@ -221,7 +220,6 @@ impl Again {
                         again.signalled.insert(at);
                     }
                 }
-                here = (at != 0).then_some(above[at]);
             }
         }
         (again.objects.len() <= MOST).then_some(again)
@@ -404,17 +402,16 @@ impl Again {
 /// lies between stands in, and what lies between it and whatever else its record is told by, as far as what they lie in
 /// together.
 fn between(above: &[usize], target: usize, context: &[usize]) -> HashSet<usize> {
-    let up = |from: usize| std::iter::successors(Some(from), |&at| (at != 0).then(|| above[at]));
-    let own: Vec<usize> = up(target).collect();
+    let own: Vec<usize> = aim::up(above, target).collect();
     let mut out: HashSet<usize> = [above[target]].into();
     for &at in context {
         let top = match own.contains(&at) {
             true => above[at],
-            false => up(at).find(|at| own.contains(at)).unwrap_or_default(),
+            false => aim::up(above, at).find(|at| own.contains(at)).unwrap_or_default(),
         };
         out.insert(top);
         for from in [at, target] {
-            out.extend(up(from).skip(1).take_while(|&at| at != top));
+            out.extend(aim::up(above, from).skip(1).take_while(|&at| at != top));
         }
     }
     out

@@ -60,6 +60,11 @@ pub(crate) fn parents(picture: &Picture) -> Vec<usize> {
     above
 }
 
+/// An object and all that it lies in, up to the app. `above` is what each lies in ([`parents`]).
+pub(crate) fn up(above: &[usize], at: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(at), |&at| (at != 0).then(|| above[at]))
+}
+
 /// Indices from an object up to its window, itself first.
 pub(crate) fn chain(picture: &Picture, at: usize) -> Vec<usize> {
     let above = parents(picture);

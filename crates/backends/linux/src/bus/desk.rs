@@ -1,6 +1,6 @@
 //! The accessibility bus: finding it, what is registered there, and which process that is.
 
-use super::{ACCESSIBLE, Args, Call, Fault, Listener, Message, PROPERTIES, ROOT, Wire, left};
+use super::{ACCESSIBLE, Args, Call, DAEMON, Fault, Listener, Message, PROPERTIES, ROOT, Wire, left, of_bus};
 use crate::at_once::all;
 use crate::bus::link::property;
 use std::sync::Arc;
@@ -165,17 +165,10 @@ impl Desktop {
             .iter()
             .map(|of| format!("type='signal',sender='{app}',interface='org.a11y.atspi.{of}'"))
             .collect();
-        rules.push(format!(
-            "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='{app}'"
-        ));
-        let bus = |rule: &String| Call {
-            path: "/org/freedesktop/DBus",
-            interface: "org.freedesktop.DBus",
-            member: "AddMatch",
-            args: Args::new().text(rule),
-        };
-        let matches: Vec<Call<'_>> = rules.iter().map(bus).collect();
-        for answer in self.wire.calls(Some("org.freedesktop.DBus"), &matches, left(until)).await {
+        rules.push(format!("type='signal',sender='{DAEMON}',member='NameOwnerChanged',arg0='{app}'"));
+        let matches: Vec<Call<'_>> =
+            rules.iter().map(|rule| of_bus("AddMatch", Args::new().text(rule))).collect();
+        for answer in self.wire.calls(Some(DAEMON), &matches, left(until)).await {
             answer?;
         }
         Ok(())
@@ -232,13 +225,8 @@ impl Desktop {
     /// # Errors
     /// When the bus does not answer.
     pub(crate) async fn names(&self, until: Instant) -> Result<Vec<String>, Fault> {
-        let call = Call {
-            path: "/org/freedesktop/DBus",
-            interface: "org.freedesktop.DBus",
-            member: "ListNames",
-            args: Args::new(),
-        };
-        let answer = self.wire.call(Some("org.freedesktop.DBus"), &call, left(until)).await?;
+        let call = of_bus("ListNames", Args::new());
+        let answer = self.wire.call(Some(DAEMON), &call, left(until)).await?;
         let mut names = answer.body().items(4, |c| c.text().map(str::to_owned))?;
         names.retain(|name| name.starts_with(':') && *name != self.wire.name());
         Ok(names)
@@ -269,13 +257,8 @@ impl Desktop {
     /// # Errors
     /// When nobody has that name any more.
     pub(crate) async fn pid(&self, bus: &str) -> Result<u32, Fault> {
-        let call = Call {
-            path: "/org/freedesktop/DBus",
-            interface: "org.freedesktop.DBus",
-            member: "GetConnectionUnixProcessID",
-            args: Args::new().text(bus),
-        };
-        self.wire.call(Some("org.freedesktop.DBus"), &call, BUS).await?.body().unsigned()
+        let call = of_bus("GetConnectionUnixProcessID", Args::new().text(bus));
+        self.wire.call(Some(DAEMON), &call, BUS).await?.body().unsigned()
     }
 
     /// Whether the bus itself is gone.

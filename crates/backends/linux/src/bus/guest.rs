@@ -5,8 +5,8 @@
 //! its parent: else an app could show another one's buttons as its own.
 
 use super::link::property;
-use super::{ACCESSIBLE, Args, Call, Fault, Link, Message};
-use crate::capture::ask::reference;
+use super::{ACCESSIBLE, Args, Call, DAEMON, Fault, Link, Message, of_bus};
+use crate::capture::ask::parent;
 use hashbrown::HashMap;
 use std::time::Duration;
 
@@ -44,24 +44,14 @@ impl Link {
         let child = format!("{bus}{path}");
         let asked = [property(&child, ACCESSIBLE, "Parent")];
         let answer = self.calls(&asked).await.pop()?.ok()?;
-        let mut body = answer.body();
-        // A variant with a reference in it.
-        if body.variant().ok()? != "(so)" {
-            return None;
-        }
-        let parent = reference(&mut body).ok()?;
+        let parent = parent(&answer).ok()?;
         (self.named(&child, parent) == host).then_some(child)
     }
 
     /// The process that has a well-known name.
     async fn owner(&self, name: &str) -> Result<String, Fault> {
-        let call = Call {
-            path: "/org/freedesktop/DBus",
-            interface: "org.freedesktop.DBus",
-            member: "GetNameOwner",
-            args: Args::new().text(name),
-        };
-        let answer = self.bus.call(Some("org.freedesktop.DBus"), &call, PATIENCE).await?;
+        let call = of_bus("GetNameOwner", Args::new().text(name));
+        let answer = self.bus.call(Some(DAEMON), &call, PATIENCE).await?;
         Ok(answer.body().text()?.to_owned())
     }
 

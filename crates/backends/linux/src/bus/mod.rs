@@ -33,6 +33,14 @@ pub(crate) const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 /// The object of an app that is the app.
 pub(crate) const ROOT: &str = "/org/a11y/atspi/accessible/root";
 
+/// What the bus itself is called on it.
+pub(crate) const DAEMON: &str = "org.freedesktop.DBus";
+
+/// A question to the bus itself.
+fn of_bus(member: &str, args: Args) -> Call<'_> {
+    Call { path: "/org/freedesktop/DBus", interface: DAEMON, member, args }
+}
+
 /// How long it is until then.
 pub(crate) fn left(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now())

@@ -210,6 +210,18 @@ pub(crate) fn reference(c: &mut Cursor<'_>) -> Result<(String, String), Fault> {
     Ok((c.text()?.to_owned(), c.text()?.to_owned()))
 }
 
+/// The object that another one lies in, as the answer to its property `Parent` says it.
+///
+/// # Errors
+/// Where the answer is no reference.
+pub(crate) fn parent(answer: &Message) -> Result<(String, String), Fault> {
+    let mut c = answer.body();
+    match c.variant()? {
+        "(so)" => reference(&mut c),
+        _ => Err(Fault::Corrupt("a parent that is no reference")),
+    }
+}
+
 /// Questions for many objects, asked in one go.
 #[derive(Debug, Default)]
 pub(crate) struct Questions(Vec<(usize, Ask)>);

@@ -2,7 +2,8 @@
 //! where it was when it was shown last. At a point it answers with what a press there would reach (`GetAccessibleAtPoint` is
 //! `gtk_widget_pick` in 4.8), and that is always on the page that is shown.
 
-use super::ask::{WINDOW, reference};
+use super::ask::{WINDOW, parent, reference};
+use crate::aim::up;
 use crate::bus::{self, ACCESSIBLE, Args, COMPONENT, Call, Fault, Link, Message, Toolkit};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
@@ -56,11 +57,7 @@ pub(super) async fn leave_hidden(link: &Link, picture: &mut Picture) -> Result<(
             let calls: Vec<Call<'_>> =
                 inner.iter().map(|path| bus::property(path, ACCESSIBLE, "Parent")).collect();
             let above = link.calls(&calls).await;
-            known_ones.extend(paths(above, |answer| {
-                let mut c = answer.body();
-                c.variant()?;
-                reference(&mut c)
-            })?);
+            known_ones.extend(paths(above, parent)?);
             there = known_ones;
             if inner.is_empty() {
                 break;
@@ -149,7 +146,7 @@ impl Spot {
             object.has(Interfaces::COMPONENT) && pages.count() > 1
         };
         let is_page = |&at: &usize| is_nothing_itself(&picture.objects[at]) && is_stack(above[at]);
-        let mut pages = std::iter::successors(Some(at), |&at| (at != 0).then(|| above[at])).filter(is_page);
+        let mut pages = up(above, at).filter(is_page);
         let page = pages.next()?;
         let [x, y, width, height] = picture.objects[at].extents?;
         let point = (x.saturating_add(width / 2), y.saturating_add(height / 2));
@@ -165,16 +162,8 @@ impl Spot {
         let path = picture.objects[self.stack].path.as_str();
         let call = Call { path, interface: COMPONENT, member: "GetAccessibleAtPoint", args };
         let there = paths(link.calls(&[call]).await, |answer| reference(&mut answer.body()))?;
-        let mut next = vec![self.page];
-        while let Some(here) = next.pop() {
-            let object = &picture.objects[here];
-            if there.contains(&object.path) {
-                return Ok(true);
-            }
-            // What is not shown may stand in itself.
-            next.extend(object.children.iter().filter(|&&child| picture.objects[child].shown));
-        }
-        Ok(false)
+        let on = read(picture, self.page).inside;
+        Ok(on.iter().any(|&at| there.contains(&picture.objects[at].path)))
     }
 }
 
@@ -185,6 +174,7 @@ fn read(picture: &Picture, at: usize) -> Page {
         inside.push(here);
         let object = &picture.objects[here];
         let shown = |&&child: &&usize| picture.objects[child].shown;
+        // What is not shown may stand in itself.
         next.extend(object.children.iter().filter(shown));
         // What holds others may be as large as the page, with nothing of its own at its centre.
         if object.children.iter().any(|child| picture.objects[*child].shown) {

@@ -6,7 +6,7 @@
 //! they stand in: so they are listed beside the windows, as long as they are shown.
 
 use crate::bus::{ACCESSIBLE, Fault, Link, ROOT, property};
-use crate::capture::ask::reference;
+use crate::capture::ask::parent;
 
 /// What is known of objects that have said that they are shown.
 #[derive(Debug, Clone, Default)]
@@ -34,16 +34,13 @@ impl Appeared {
         let calls: Vec<_> = asked.iter().map(|path| property(path, ACCESSIBLE, "Parent")).collect();
         let mut out = Vec::new();
         for (path, answer) in asked.iter().zip(link.calls(&calls).await) {
-            let parent = match answer {
-                Ok(answer) => {
-                    let mut c = answer.body();
-                    c.variant().and_then(|_| reference(&mut c)).map(|(_, path)| path).unwrap_or_default()
-                }
+            let above = match answer {
+                Ok(answer) => parent(&answer).map(|(_, path)| path).unwrap_or_default(),
                 Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
                 // It is gone.
                 Err(_) => String::new(),
             };
-            let list = if parent == ROOT { &mut out } else { &mut *inside };
+            let list = if above == ROOT { &mut out } else { &mut *inside };
             list.push((*path).clone());
         }
         Ok(out)
