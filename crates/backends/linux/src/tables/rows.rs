@@ -1,0 +1,172 @@
+//! The rows of a table, which apps mostly have no objects for.
+
+use super::headers::Headers;
+use super::{LEADS, Part, Place, ROW};
+use crate::model::{Object, Picture};
+use crate::roles::number as role;
+use crate::states;
+
+/// States of what has something below it.
+pub(super) const OPENS: u64 = states::EXPANDABLE | states::EXPANDED | states::COLLAPSED;
+
+/// Puts cells into rows, where a table has more than one column or its rows have headers, and says what was left out.
+pub(super) fn arrange(
+    picture: &mut Picture,
+    at: usize,
+    found: &[(Place, usize)],
+    headers: &Headers,
+    part: &Part,
+) {
+    let single = part.all.1 == 1 && headers.rows.is_empty();
+    let mut children: Vec<usize> = Vec::new();
+    for &(column, header) in &headers.columns {
+        let object = &mut picture.objects[header];
+        object.shown = true;
+        object.attributes.push(("colindex".to_owned(), (column + 1).to_string()));
+    }
+    let above: Vec<usize> = headers.columns.iter().map(|&(_, header)| header).collect();
+    match above.first() {
+        Some(&first) if !single => {
+            children.push(picture.objects.len());
+            let line = row_of(&picture.objects[first], None, above);
+            picture.objects.push(line);
+        }
+        _ => children.extend(above),
+    }
+    let mut last = None;
+    for (place, &((row, column), cell)) in found.iter().enumerate() {
+        picture.objects[cell].shown = true;
+        if single {
+            children.push(cell);
+            continue;
+        }
+        if last != Some(row) {
+            last = Some(row);
+            let header = headers.rows.get(&row).copied();
+            header.iter().for_each(|&header| picture.objects[header].shown = true);
+            children.push(picture.objects.len());
+            let line = row_of(&picture.objects[cell], Some(row), header.into_iter().collect());
+            picture.objects.push(line);
+            // The cells of hidden columns are there all the same; of a row out of sight all are hidden.
+            let in_row = found[place..].iter().take_while(|((other, _), _)| *other == row).map(|&(_, at)| at);
+            let seen = |at: &usize| states::seen(picture.objects[*at].states, picture.toolkit);
+            let leads = in_row.clone().find(seen).unwrap_or(cell);
+            picture.objects[leads].attributes.push((LEADS.to_owned(), String::new()));
+        }
+        let object = &mut picture.objects[cell];
+        object.attributes.push(("colindex".to_owned(), (column + 1).to_string()));
+        if let Some(&row) = children.last() {
+            picture.objects[row].children.push(cell);
+        }
+    }
+    let table = &mut picture.objects[at];
+    table.children = children;
+    table.complete = true;
+    let (rows, columns) = part.all;
+    if part.rows.len() < usize::try_from(rows).unwrap_or(0)
+        || part.columns.len() < usize::try_from(columns).unwrap_or(0)
+    {
+        let seen = format!("rows {} to {}", part.rows.start + 1, part.rows.end);
+        let of = if single {
+            format!("of {rows}")
+        } else {
+            format!("of {rows}, columns {} to {} of {columns}", part.columns.start + 1, part.columns.end)
+        };
+        table.description = format!("{} {seen} {of}", table.description.trim()).trim().to_owned();
+    }
+}
+
+/// A row, for which the app has no object: it goes by the path of its first cell.
+fn row_of(first: &Object, row: Option<i32>, children: Vec<usize>) -> Object {
+    Object {
+        path: format!("{}{ROW}", first.path),
+        role: role::TABLE_ROW,
+        shown: true,
+        complete: true,
+        attributes: row
+            .map(|row| ("rowindex".to_owned(), (row + 1).to_string()))
+            .into_iter()
+            .chain(first.attribute("level").map(|level| ("level".to_owned(), level.to_owned())))
+            .collect(),
+        states: states::VISIBLE
+            | states::SHOWING
+            | states::ENABLED
+            | states::SENSITIVE
+            | first.states & OPENS,
+        children,
+        ..Object::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::Toolkit;
+
+    fn picture(cells: usize) -> Picture {
+        let objects = (0..=cells).map(|n| Object { path: format!("/{n}"), ..Object::default() }).collect();
+        Picture { toolkit: Toolkit::Gtk3, objects, truncated: false }
+    }
+
+    #[test]
+    fn cells_stand_in_rows_and_what_is_left_out_is_said() {
+        let mut picture = picture(3);
+        let part = Part { rows: 4..6, columns: 0..2, all: (100, 2) };
+        let found = [((4, 0), 1), ((4, 1), 2), ((5, 1), 3)];
+        arrange(&mut picture, 0, &found, &Headers::default(), &part);
+        let rows = picture.objects[0].children.clone();
+        let cells: Vec<_> = rows.iter().map(|&row| picture.objects[row].children.clone()).collect();
+        assert_eq!(cells, [vec![1, 2], vec![3]]);
+        assert_eq!(picture.objects[rows[0]].path, "/1#row");
+        assert_eq!(picture.objects[rows[1]].attribute("rowindex"), Some("6"));
+        assert_eq!(picture.objects[0].description, "rows 5 to 6 of 100, columns 1 to 2 of 2");
+        let leads = |picture: &Picture| {
+            (1..=3).filter(|&at| picture.objects[at].attribute(LEADS).is_some()).collect::<Vec<_>>()
+        };
+        assert_eq!(leads(&picture), [1, 3]);
+        // The first column is hidden.
+        picture.objects[0].children.clear();
+        picture.objects.truncate(4);
+        picture.objects.iter_mut().for_each(|object| object.attributes.clear());
+        picture.objects[2].states = states::SHOWING;
+        arrange(&mut picture, 0, &found, &Headers::default(), &part);
+        assert_eq!(leads(&picture), [2, 3]);
+    }
+
+    #[test]
+    fn headers_stand_above_the_rows_and_before_their_cells() {
+        let mut picture = picture(5);
+        let part = Part { rows: 0..1, columns: 0..2, all: (1, 2) };
+        let headers = Headers { columns: vec![(0, 3), (1, 4)], rows: [(0, 5)].into_iter().collect() };
+        arrange(&mut picture, 0, &[((0, 0), 1), ((0, 1), 2)], &headers, &part);
+        let rows = &picture.objects[0].children;
+        let cells: Vec<_> = rows.iter().map(|&row| picture.objects[row].children.clone()).collect();
+        assert_eq!(cells, [vec![3, 4], vec![5, 1, 2]]);
+        assert_eq!(picture.objects[rows[0]].attribute("rowindex"), None, "it is none of them");
+        assert_eq!(picture.objects[4].attribute("colindex"), Some("2"));
+    }
+
+    #[test]
+    fn a_row_of_one_cell_keeps_its_header() {
+        let mut picture = picture(2);
+        let headers = Headers { columns: Vec::new(), rows: [(0, 2)].into_iter().collect() };
+        let part = Part { rows: 0..1, columns: 0..1, all: (1, 1) };
+        arrange(&mut picture, 0, &[((0, 0), 1)], &headers, &part);
+        let row = picture.objects[0].children[0];
+        assert_eq!(picture.objects[row].children, [2, 1]);
+    }
+
+    #[test]
+    fn a_list_of_one_column_has_no_rows() {
+        let mut picture = picture(2);
+        arrange(
+            &mut picture,
+            0,
+            &[((0, 0), 1), ((1, 0), 2)],
+            &Headers::default(),
+            &Part { rows: 0..2, columns: 0..1, all: (2, 1) },
+        );
+        assert_eq!(picture.objects[0].children, [1, 2]);
+        assert!(picture.objects[0].description.is_empty());
+    }
+}
