@@ -64,6 +64,8 @@ pub(super) trait Sight {
     fn place(&self) -> Option<(usize, usize)>;
     fn shift(&self, values: &FieldValues) -> Shift;
     fn heading(&self) -> Option<Print>;
+    /// What the heading above all rows that its row is one of reads.
+    fn heading_above_rows(&self) -> Option<Print>;
     /// What the heading at issue reads now, if its node is there.
     fn heading_at(&self, node: Handle) -> Option<Print>;
     fn region(&self) -> Option<Print>;
@@ -125,6 +127,7 @@ pub(super) struct Kept {
     pub(super) numbers: Box<[Print]>,
     pub(super) place: Option<(usize, usize)>,
     pub(super) heading: Option<Print>,
+    pub(super) heading_above_rows: Option<Print>,
     pub(super) groups: Box<[Titled]>,
     pub(super) region: Option<Print>,
     pub(super) address: Print,
@@ -157,6 +160,10 @@ impl Sight for Kept {
 
     fn heading(&self) -> Option<Print> {
         self.heading
+    }
+
+    fn heading_above_rows(&self) -> Option<Print> {
+        self.heading_above_rows
     }
 
     fn heading_at(&self, _: Handle) -> Option<Print> {

@@ -91,6 +91,12 @@ fn number_in(value: &str) -> Option<i64> {
     digits.parse().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
+/// Whether a key may be the name that an app gave to a part of itself (`edit-bar`), in a row that says nothing else. Keys of
+/// data are other attributes, or have a number.
+pub(super) fn may_name_a_part(attr: Attr, value: &str) -> bool {
+    (attr == Attr::Id || is_test_id(attr)) && !value.bytes().any(|b| b.is_ascii_digit())
+}
+
 /// An id that a library made up: it means nothing after the next render.
 pub(crate) fn is_machine_made(id: &str) -> bool {
     const PREFIXES: [&str; 17] = [

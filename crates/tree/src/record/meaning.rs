@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::basis::Basis;
 use super::groups::{self, Titled};
 use super::openers::Opener;
+use super::parts::Whole;
 use super::popups::Speech;
 use super::print::Print;
 use super::volatile::without_counts;
@@ -38,6 +39,8 @@ pub(super) struct Record {
     pub(super) basis: Basis,
     /// The node that was its row.
     pub(super) row: Option<Handle>,
+    /// What its row is a part of, where nothing in that is of a record.
+    pub(super) whole: Option<Whole>,
     pub(super) section: Option<Section>,
     /// The titles between it and its heading, as far as they tell it.
     pub(super) groups: Box<[Titled]>,
@@ -96,6 +99,7 @@ impl Meaning {
             }
             (basis, _) => basis.clone(),
         };
+        let whole = then.record.whole.as_ref().map(|whole| whole.resting_on(now.record.whole.as_ref()));
         let section = then.record.section.as_ref().map(|section| Section {
             node: now.record.section.as_ref().map_or(section.node, |s| s.node),
             text: section.text.clone(),
@@ -104,6 +108,7 @@ impl Meaning {
         let record = Record {
             basis,
             row,
+            whole,
             section,
             groups: groups::resting_on(&then.record.groups, &now.record.groups),
             speech: then.record.speech.clone(),
@@ -126,7 +131,7 @@ impl Meaning {
         let record = &self.0.record;
         let heading = match record.basis {
             Basis::Heading { node, .. } => node,
-            _ => None,
+            _ => record.whole.as_ref().and_then(|whole| whole.heading?.node),
         };
         let section = record.section.as_ref().and_then(|s| s.node);
         let opener = record.opener.as_ref().and_then(|o| o.0.handle);

@@ -16,6 +16,7 @@ mod matching;
 mod meaning;
 mod name;
 mod openers;
+mod parts;
 mod place;
 mod popups;
 mod print;
@@ -55,6 +56,7 @@ use book::{Known, Source};
 use groups::Titled;
 use meaning::{Inner, Record, Section};
 use openers::Opened;
+use parts::Whole;
 use popups::Speech;
 use print::{Part, Print, kept};
 use reading::Reading;
@@ -147,12 +149,14 @@ impl<'t> Records<'t> {
         let row = self.known.structure.row_or_group_of(element);
         let live = Live { records: self, element, row };
         let basis = live.basis();
+        let whole = live.whole(&basis);
         let record = Record {
             row: row.and_then(|at| self.tree.node(at.id).handle()),
             section: self.section_of(element),
-            groups: self.groups_of(element, &basis),
+            groups: self.groups_of(element, &basis, whole.as_ref()),
             basis,
-            speech: self.speech_of(element),
+            speech: self.speech_of(element, whole.as_ref()),
+            whole,
             opener: self.opener_of(element),
         };
         Meaning(Arc::new(Inner {
@@ -160,7 +164,7 @@ impl<'t> Records<'t> {
             name: element.name().into(),
             stable_name: self.stable_name(element),
             address: live.address(),
-            within: self.within(element, &record.basis),
+            within: self.within(element, &record.basis, record.whole.as_ref()),
             record,
         }))
     }
@@ -218,12 +222,14 @@ impl<'t> Records<'t> {
     fn as_opener(&self, element: NodeRef<'t>) -> Opener {
         let live = self.sight(element);
         let basis = live.basis();
+        let whole = live.whole(&basis);
         Opener(Arc::new(Opened {
             role: element.role(),
             name: self.stable_name(element),
             handle: element.handle(),
-            groups: self.groups_of(element, &basis),
+            groups: self.groups_of(element, &basis, whole.as_ref()),
             basis,
+            whole,
             kept: live.keep(),
         }))
     }
@@ -249,6 +255,7 @@ impl<'t> Records<'t> {
             let same = |now: Opener| {
                 then.0.role == now.0.role
                     && then.0.basis.holds(&now.0.kept).is_ok()
+                    && then.0.whole.as_ref().is_none_or(|w| w.holds(&now.0.kept).is_ok())
                     && !self.lost_title(&then.0.groups, &now.0.kept.groups)
             };
             if !self.opener_of(element).is_some_and(same) {
@@ -256,11 +263,16 @@ impl<'t> Records<'t> {
             }
         }
         self.holds_groups(issued, element)?;
-        if let (Some(then), Some(now)) = (&issued.speech, self.speech_of(element)) {
-            return holds_speech(then, &now);
+        let whole = issued.whole.as_ref();
+        if let (Some(then), Some(now)) = (&issued.speech, self.speech_of(element, whole)) {
+            holds_speech(then, &now)?;
+            return if whole.is_some() { issued.basis.holds(&live) } else { Ok(()) };
         }
-        if !issued.basis.is_row() {
+        if whole.is_some() || !issued.basis.is_row() {
             self.holds_section(issued, element)?;
+        }
+        if let Some(whole) = whole {
+            whole.holds(&live)?;
         }
         issued.basis.holds(&live)
     }
@@ -305,12 +317,12 @@ impl<'t> Records<'t> {
         if still > 0 && still * 2 >= section.text.len() { Ok(()) } else { Err(Clause::SectionText) }
     }
 
-    /// The titles that tell an element: where it is in no row, and where nothing in its row tells it but its own name.
-    fn groups_of(&self, element: NodeRef<'t>, basis: &Basis) -> Box<[Titled]> {
+    /// The titles that tell an element: where it is in no row, and where nothing in its row is of a record.
+    fn groups_of(&self, element: NodeRef<'t>, basis: &Basis, whole: Option<&Whole>) -> Box<[Titled]> {
         let told = match basis {
             Basis::OwnName => false,
             Basis::Always => true,
-            _ => basis.is_row(),
+            _ => basis.is_row() && whole.is_none(),
         };
         if told || !self.on.contains(Switches::GROUPS) {
             return Box::default();
@@ -330,8 +342,13 @@ impl<'t> Records<'t> {
         groups::lost_one(then, now, |handle| self.node_at(handle))
     }
 
-    fn speech_of(&self, element: NodeRef<'t>) -> Option<Speech> {
-        if !self.on.contains(Switches::DIALOG_TEXT) || self.known.structure.row_of(element).is_some() {
+    fn speech_of(&self, element: NodeRef<'t>, whole: Option<&Whole>) -> Option<Speech> {
+        // A live region around rows is a list that changes; a dialog around parts of itself is about one thing.
+        let told = match whole {
+            Some(_) => popups::popup_of(element).is_none(),
+            None => self.known.structure.row_of(element).is_some(),
+        };
+        if told || !self.on.contains(Switches::DIALOG_TEXT) {
             return None;
         }
         let speaker = popups::speaker_of(element)?;
@@ -354,21 +371,27 @@ impl<'t> Records<'t> {
     }
 
     /// What an element stands in, for people.
-    fn within(&self, element: NodeRef<'t>, basis: &Basis) -> Option<(&'static str, Box<str>)> {
-        if basis.is_row() {
-            return self.telling(element.id()).map(|text| ("row", text.into()));
+    fn within(
+        &self,
+        element: NodeRef<'t>,
+        basis: &Basis,
+        whole: Option<&Whole>,
+    ) -> Option<(&'static str, Box<str>)> {
+        let row = || basis.is_row().then(|| self.telling(element.id())).flatten().map(|t| ("row", t.into()));
+        // What tells a part from the others says nothing of the record, save numbers: the heading does.
+        if whole.is_none() && basis.is_row() || matches!(basis, Basis::Numbers { .. }) {
+            return row();
         }
         let short = |n: NodeRef<'_>| n.name().chars().take(80).collect::<String>().into_boxed_str();
         if let Some(popup) = popups::popup_of(element).filter(|p| !p.name().is_empty()) {
             return Some((popup.role().name(), short(popup)));
         }
-        match basis {
-            Basis::Heading { .. } => {
-                let heading = self.known.places.heading_of(element)?;
-                (!heading.name().is_empty()).then(|| ("section", short(heading)))
-            }
+        let heading = match (basis, whole) {
+            (Basis::Heading { .. }, _) => self.known.places.heading_of(element),
+            (_, Some(Whole { heading: Some(_) })) => self.sight(element).heading_above(),
             _ => None,
-        }
+        };
+        heading.filter(|h| !h.name().is_empty()).map(|h| ("section", short(h))).or_else(row)
     }
 
     fn is_lone_group(&self, at: RowAt<'_>) -> bool {

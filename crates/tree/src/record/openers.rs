@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 
 use super::basis::{Basis, Kept};
 use super::groups::Titled;
+use super::parts::Whole;
 use super::popups::is_popup;
 use super::print::Print;
 use crate::{Handle, NodeRef, Role, Tree};
@@ -34,6 +35,7 @@ pub(super) struct Opened {
     pub(super) name: Print,
     pub(super) handle: Option<Handle>,
     pub(super) basis: Basis,
+    pub(super) whole: Option<Whole>,
     /// The titles between it and its heading, as far as they tell it.
     pub(super) groups: Box<[Titled]>,
     pub(super) kept: Kept,

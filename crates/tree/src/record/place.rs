@@ -53,16 +53,21 @@ impl Places {
 
     /// The heading that an element stands under: the first one of the nearest ancestor that has one.
     pub(super) fn heading_of<'t>(&self, element: NodeRef<'t>) -> Option<NodeRef<'t>> {
-        up_to_document(element).find_map(|n| self.heading_in(n).filter(|h| *h != element))
+        self.headings_around(element).next()
+    }
+
+    /// The first heading of each ancestor that has one, the nearest first.
+    pub(super) fn headings_around<'t>(&self, element: NodeRef<'t>) -> impl Iterator<Item = NodeRef<'t>> {
+        up_to_document(element).filter_map(move |n| self.heading_in(n).filter(|h| *h != element))
     }
 
     /// What a heading says, compared. Counts change under a heading of the second level or deeper; the first
-    /// level names the record (`Order 17`) and counts exactly.
+    /// level names the record (`Order 17`) and counts exactly. The mark of what is not saved never counts.
     pub(super) fn heading_text(&self, heading: NodeRef<'_>) -> Print {
         if let Some(&known) = self.headings.borrow().get(&heading.id()) {
             return known;
         }
-        let print = Print::of(Part::Heading, &self.read_heading(heading));
+        let print = Print::of(Part::Heading, without_mark(&self.read_heading(heading)));
         self.headings.borrow_mut().insert(heading.id(), print);
         print
     }

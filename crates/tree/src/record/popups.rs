@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use super::place::without_mark;
 use super::print::{Part, Print};
 use super::text::{is_field, leaves_without, walk};
 use super::volatile::is_bare;
@@ -33,7 +34,7 @@ pub(super) fn speaker_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
         .filter(|n| !matches!(n.role(), Role::Menu | Role::ListBox))
 }
 
-/// What a dialog or message says.
+/// What a dialog or message says, without the mark of what is not saved.
 #[derive(Debug, Clone)]
 pub(super) struct Speech {
     pub(super) text: Arc<[Print]>,
@@ -58,7 +59,8 @@ impl Speeches {
         });
         let texts =
             leaves_without(speaker, join, |n| n.is(States::ACTIONABLE) || is_field(n) || n.is(States::LIVE));
-        let text = texts.iter().filter(|t| !is_bare(t)).map(|t| Print::of(Part::Text, t)).collect();
+        let said = texts.iter().filter(|t| !is_bare(t)).map(|t| without_mark(t));
+        let text = said.filter(|t| !t.is_empty()).map(|t| Print::of(Part::Text, t)).collect();
         let speech = Speech { text, fields };
         self.0.borrow_mut().insert(speaker.id(), speech.clone());
         speech

@@ -50,6 +50,8 @@ pub(super) struct Row {
     pub(super) headers: Traces,
     pub(super) numbers: Traces,
     pub(super) values: Traces,
+    /// Whether a text in it is the label of a field in it.
+    pub(super) is_of_form: bool,
 }
 
 /// Prints of one kind in a row, each with the node that it was read from.
@@ -177,6 +179,8 @@ fn read_row(row: NodeRef<'_>, on: Switches) -> Row {
     let mut found = Row::default();
     // Before this node nothing is text of the record; names of controls and values still are read.
     let mut from = NodeId(0);
+    let mut labels: Vec<Print> = Vec::new();
+    let mut fields: Vec<Print> = Vec::new();
     walk(row, |n| {
         let id = n.id();
         if n.is_text() {
@@ -186,6 +190,7 @@ fn read_row(row: NodeRef<'_>, on: Switches) -> Row {
                 if !on.contains(Switches::VOLATILE) || !is_volatile(&text) {
                     found.text.all.push((Print::of(Part::Text, &text), id));
                 }
+                labels.push(label(&text));
                 if is_number(&text) {
                     found.numbers.all.push((Print::of(Part::Number, &text), id));
                 }
@@ -215,6 +220,9 @@ fn read_row(row: NodeRef<'_>, on: Switches) -> Row {
         if is_field(n) && !n.value().is_empty() && !n.is(States::PROTECTED) {
             found.values.all.push((Print::of(Part::Value, n.value()), id));
         }
+        if takes_text(n) && !n.name().is_empty() {
+            fields.push(label(n.name()));
+        }
         let button =
             matches!(n.role(), Role::Button | Role::MenuItem | Role::MenuItemCheckbox | Role::MenuItemRadio);
         if button || is_field(n) || n.is(States::LIVE) || n.is(States::TIME) {
@@ -222,7 +230,20 @@ fn read_row(row: NodeRef<'_>, on: Switches) -> Row {
         }
         !n.is(States::EDIT_HOST)
     });
+    found.is_of_form = fields.iter().any(|field| labels.contains(field));
     found
+}
+
+/// Fields that are filled in. What stands beside a box to check is as often what it is about.
+fn takes_text(n: NodeRef<'_>) -> bool {
+    use Role::{Combobox, ListBox, SearchBox, Slider, SpinButton, TextBox};
+    matches!(n.role(), Combobox | ListBox | SearchBox | Slider | SpinButton | TextBox)
+        || n.is(States::EDIT_HOST)
+}
+
+/// The name of a field, as its label spells it.
+fn label(text: &str) -> Print {
+    Print::of(Part::Name, text.trim_matches(|c: char| c.is_whitespace() || matches!(c, ':' | '：' | '*')))
 }
 
 /// Path and query of a link. The query of the page itself does not tell records apart; `#` and scripts lead

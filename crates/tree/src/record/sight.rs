@@ -22,7 +22,7 @@ pub(super) struct Live<'r, 't> {
 }
 
 impl Live<'_, '_> {
-    fn content(&self) -> Option<&Row> {
+    pub(super) fn content(&self) -> Option<&Row> {
         self.row.map(|at| self.records.known.structure.row(self.records.tree, at))
     }
 
@@ -130,6 +130,7 @@ impl Live<'_, '_> {
             numbers: numbers.into(),
             place: self.place(),
             heading: self.heading(),
+            heading_above_rows: Sight::heading_above_rows(self),
             groups: titles_around(self.element, &self.records.known.places),
             region: self.region(),
             address: self.address(),
@@ -184,6 +185,10 @@ impl Sight for Live<'_, '_> {
     fn heading(&self) -> Option<Print> {
         let places = &self.records.known.places;
         places.heading_of(self.element).map(|h| places.heading_text(h))
+    }
+
+    fn heading_above_rows(&self) -> Option<Print> {
+        self.heading_above().map(|h| self.records.known.places.heading_text(h))
     }
 
     fn heading_at(&self, node: Handle) -> Option<Print> {

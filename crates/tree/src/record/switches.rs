@@ -61,5 +61,7 @@ bitflags! {
         const FRESH = 1 << 25;
         /// Titles of groups between the element and its heading.
         const GROUPS = 1 << 26;
+        /// Rows that say nothing themselves are asked where they stand.
+        const PARTS = 1 << 27;
     }
 }
