@@ -197,6 +197,14 @@ pub trait Device: Send + fmt::Debug {
     /// As `capture`.
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>>;
 
+    /// The same, for pictures: `None` also for what is known to lie behind another window.
+    ///
+    /// # Errors
+    /// As `capture`.
+    async fn rects_in_picture(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        self.rects(handles).await
+    }
+
     /// Brings an element into view, moves the pointer there if asked, lets the app react (a frame), and says what a
     /// press at that point would hit *now*.
     ///

@@ -112,7 +112,7 @@ impl Cx {
     pub(crate) async fn boxes(&mut self, tree: &Tree) -> Result<Vec<Placed>> {
         let shown = tree.nodes().filter(|&n| acts(n) && !n.is(States::HIDDEN));
         let (nodes, handles): (Vec<_>, Vec<_>) = shown.filter_map(|n| Some((n.id(), n.address()?))).unzip();
-        let rects = self.device()?.rects(&handles).await?;
+        let rects = self.device()?.rects_in_picture(&handles).await?;
         let placed = nodes.into_iter().zip(handles).zip(rects);
         Ok(placed.filter_map(|((node, handle), rect)| Some(Placed { node, handle, rect: rect? })).collect())
     }

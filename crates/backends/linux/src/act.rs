@@ -195,6 +195,10 @@ impl LinuxDevice {
     /// Replaces the content of a field, and reads it back.
     async fn fill(&mut self, target: Handle, text: &str) -> Result<Performed> {
         let object = self.object(target)?;
+        if object.role == n::TERMINAL {
+            return Err(Error::new(ErrorCode::InvalidArgs, "what stands in a terminal cannot be replaced")
+                .hint("stickpin type TEXT types into it; stickpin key Enter sends it"));
+        }
         if object.role == n::PASSWORD {
             return Ok(if self.set_text(&object, text).await? { done() } else { Performed::default() });
         }
@@ -214,6 +218,10 @@ impl LinuxDevice {
                 Ok(value) => Some(value),
                 Err(fault) => self.refused(&object.path, fault).await.map(|()| None)?,
             };
+            // Some fields of browsers say that they took it, and did not.
+            if value.as_ref().is_some_and(|value| value != text && object.text.as_ref() == Some(value)) {
+                return Ok(Performed::default());
+            }
             // A document keeps the end of its last line.
             let value = value.map(|value| match value.strip_suffix('\n') {
                 Some(rest) if object.is(s::MULTI_LINE) && !text.ends_with('\n') => rest.to_owned(),

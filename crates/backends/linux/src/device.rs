@@ -353,6 +353,10 @@ impl Device for LinuxDevice {
         self.boxes(handles).await
     }
 
+    async fn rects_in_picture(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        self.boxes_on_top(handles).await
+    }
+
     async fn aim(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
         self.aim_at(handle, options).await
     }

@@ -36,7 +36,7 @@ pub(crate) fn cleaned<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, conten
     }
 }
 
-/// Whether a name is that of a class: `GtkButton`; of a wrapper also `HistoryView`.
+/// Whether a name is that of a class: `GtkButton`, `EditorSourceView`; of a wrapper also `HistoryView`.
 fn is_class(name: &str, wrapper: bool) -> bool {
     // Of Python: `module+Class`.
     let (module, name) = name.split_once('+').map_or((None, name), |(module, name)| (Some(module), name));
@@ -52,8 +52,18 @@ fn is_class(name: &str, wrapper: bool) -> bool {
     };
     word && match module {
         Some(_) => of_module,
-        None => of_library || (wrapper && camel()),
+        None => of_library || words(name) >= 3 || (wrapper && camel()),
     }
+}
+
+/// The words that a name is put together from as classes are: a capital and small letters each. None of anything else.
+fn words(name: &str) -> usize {
+    let letters =
+        name.bytes().all(|b| b.is_ascii_alphabetic()) && name.starts_with(|c: char| c.is_ascii_uppercase());
+    let capital = |&at: &usize| name.as_bytes()[at].is_ascii_uppercase();
+    let small = |at: usize| name.as_bytes().get(at + 1).is_some_and(u8::is_ascii_lowercase);
+    let mut starts = (0..name.len()).filter(capital);
+    if letters && starts.clone().all(small) { starts.by_ref().count() } else { 0 }
 }
 
 /// A tooltip as a person reads it: Qt passes on the rich text that it was given.
@@ -97,6 +107,13 @@ mod tests {
         assert_eq!(clean("HistoryView", true), "");
         // A name that a person may have given.
         assert_eq!(clean("HistoryView", false), "HistoryView");
+        assert_eq!(clean("EditorSourceView", false), "");
+        assert_eq!(cleaned("OpenStreetMap", Toolkit::Gtk4, false, "OpenStreetMap"), "OpenStreetMap");
+        for name in
+            ["YouTube", "PIN", "ID", "SaveAsPDF", "Open Street Map", "OpenStreetMap2", "openStreetMap"]
+        {
+            assert_eq!(clean(name, false), name);
+        }
         assert_eq!(clean("Gtk", false), "Gtk");
         assert_eq!(clean("Gtk+", false), "Gtk+");
         assert_eq!(clean("History", true), "History");

@@ -72,6 +72,24 @@ impl Processes {
     }
 }
 
+/// What an app that shows no window on the accessibility bus lacks for that, as far as what it or a process of it has loaded
+/// tells it.
+pub(crate) fn lacks(leader: u32) -> Option<&'static str> {
+    let all = Processes::now();
+    let below = |pid: u32| is_below_in(pid, leader, |pid| all.0.get(&pid).map(|(parent, _)| *parent));
+    let mut own = all.0.keys().filter(|pid| below(**pid));
+    own.find_map(|pid| lacking(&std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?))
+}
+
+/// The same, by the libraries of one process (`/proc/PID/maps`).
+fn lacking(maps: &str) -> Option<&'static str> {
+    let gtk2 = maps.contains("/libgtk-x11-2.0.so");
+    (gtk2 && !maps.contains("/libatk-bridge.so")).then_some(
+        "it is an app of GTK 2, which is read through modules: apt install libatk-adaptor libgail-common, and open it \
+         with --private, or with GTK_MODULES=gail:atk-bridge",
+    )
+}
+
 /// A process that is meant by its number or by the name of its program, and that name.
 pub(crate) fn runs(name: &str) -> Option<(u32, String)> {
     let program = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/comm")).ok();
@@ -145,6 +163,16 @@ mod tests {
         assert!(is_of(own, parent) && is_of(own, own) && !is_of(parent, own));
         let all = Processes::now();
         assert!(all.0.contains_key(&own) && all.worked(parent) >= all.worked(own));
+    }
+
+    #[test]
+    fn an_app_of_gtk_2_without_the_bridge_is_told_by_what_it_has_loaded() {
+        let line = |library: &str| format!("7f52-7f53 r--p 00000000 fe:00 32 /usr/lib/{library}\n");
+        let gtk2 = line("libgtk-x11-2.0.so.0.2400.33");
+        assert!(lacking(&gtk2).unwrap().contains("apt install libatk-adaptor"));
+        assert_eq!(lacking(&(gtk2 + &line("gtk-2.0/modules/libatk-bridge.so"))), None);
+        assert_eq!(lacking(&line("libgtk-3.so.0.2406.32")), None);
+        assert_eq!(lacks(std::process::id()), None);
     }
 
     /// A shell that starts something and ends: that is nobody's child any more.

@@ -5,7 +5,7 @@ use crate::bus::{Addresses, Desktop, Fault, Link, Listener, Running};
 use crate::desktop::{self, Desk};
 use crate::device::{LinuxDevice, lost};
 use crate::events::Heard;
-use crate::opening::{Opening, Processes, is_of, runs, unsaid};
+use crate::opening::{Opening, Processes, is_of, lacks, runs, unsaid};
 use crate::private::Private;
 use crate::screen::Screen;
 use async_trait::async_trait;
@@ -312,6 +312,8 @@ impl LinuxProvider {
             }
             if now >= until.min(worked_at + request.ready_timeout) {
                 let seconds = started.elapsed().as_secs();
+                let unknown =
+                    "it may run already (--attach), or have accessibility switched off: stickpin doctor";
                 return Err(Error::new(
                     ErrorCode::Timeout,
                     format!(
@@ -319,7 +321,7 @@ impl LinuxProvider {
                         quote(&launch.program)
                     ),
                 )
-                .hint("it may run already (--attach), or have accessibility switched off: stickpin doctor"));
+                .hint(own.and_then(lacks).unwrap_or(unknown)));
             }
             sleep(LOOK).await;
         }

@@ -185,7 +185,7 @@ pub(crate) mod number {
         PROGRESS_BAR = 42; PUSH_BUTTON = 43; RADIO_BUTTON = 44; RADIO_MENU_ITEM = 45; ROW_HEADER = 47; SCROLL_BAR = 48; SCROLL_PANE = 49; SLIDER = 51;
         SPIN_BUTTON = 52; TABLE = 55; TABLE_CELL = 56; TABLE_COLUMN_HEADER = 57; TABLE_ROW_HEADER = 58; TERMINAL = 60; TEXT = 61; TOGGLE_BUTTON = 62; TOOL_TIP = 64; TREE = 65;
         TREE_TABLE = 66; UNKNOWN = 67; WINDOW = 69; PARAGRAPH = 73; ENTRY = 79; DOCUMENT_FRAME = 82; HEADING = 83; SECTION = 85;
-        LINK = 88; TABLE_ROW = 90; TREE_ITEM = 91; DOCUMENT_WEB = 95; LIST_BOX = 98; GROUPING = 99; LEVEL_BAR = 103; ARTICLE = 109;
+        LINK = 88; TABLE_ROW = 90; TREE_ITEM = 91; DOCUMENT_PRESENTATION = 93; DOCUMENT_TEXT = 94; DOCUMENT_WEB = 95; LIST_BOX = 98; GROUPING = 99; LEVEL_BAR = 103; ARTICLE = 109;
         LANDMARK = 110; RATING = 114; STATIC = 116; PUSH_BUTTON_MENU = 129; SWITCH = 130;
     }
 }
@@ -287,8 +287,9 @@ pub(crate) fn inherent(role: u32, mapped: Role, states: u64) -> States {
     if role == n::PASSWORD {
         out |= States::PROTECTED;
     }
+    // A terminal says of nobody that they may write into it: it takes keys all the same.
     if role == n::TERMINAL {
-        out |= States::MULTILINE;
+        out |= States::MULTILINE | States::EDIT_HOST | States::EDITABLE;
     }
     if role == n::TOGGLE_BUTTON {
         out |= States::PRESSABLE;

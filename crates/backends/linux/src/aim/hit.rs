@@ -1,12 +1,12 @@
 //! What an input at a point reaches: the X server says which window, the app which of its elements.
 
 use super::place::{DEEP, POPOVER, Sight, chain, popup_in, shifted};
-use crate::bus::Toolkit;
-use crate::bus::{Args, COMPONENT, Fault};
-use crate::capture::ask::{SCREEN, reference};
+use crate::bus::{self, ACCESSIBLE, Args, COMPONENT, Fault, Toolkit};
+use crate::capture::ask::{self, SCREEN, reference};
+use crate::capture::floats;
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window, X11};
-use crate::extents::{self, has};
+use crate::extents::{self, common, has};
 use crate::model::{Object, Picture};
 use crate::roles::{self, number as role};
 use crate::states;
@@ -33,12 +33,31 @@ impl LinuxDevice {
         if let Some((popup, _)) = self.popup(at, windows).await? {
             return Ok(Some(popup));
         }
+        if let Some(floating) = self.floating(at, windows).await? {
+            return Ok(Some(floating));
+        }
         let Some(last) = &self.last else { return Ok(None) };
         let chain = chain(&last.picture, at);
         let Some(&top) = chain.last() else { return Ok(None) };
         let title = &last.picture.objects[top].name;
         let size = frame.map(|r| (r.width, r.height));
         Ok(extents::window_of(windows, self.info.pid, title, size).cloned())
+    }
+
+    /// The window of a dock of Qt that floats, where an object is in one. By its title and where it is: the app lists it below
+    /// the window that it can be put back into.
+    async fn floating(&mut self, at: usize, windows: &[Window]) -> Result<Option<Window>> {
+        let Some(last) = self.last.as_ref().filter(|last| last.picture.toolkit == Toolkit::Qt) else {
+            return Ok(None);
+        };
+        let (objects, chain) = (&last.picture.objects, chain(&last.picture, at));
+        let inner = &chain[..chain.len().saturating_sub(1)];
+        let Some(&dock) = inner.iter().find(|&&i| floats(&objects[i])) else { return Ok(None) };
+        let (title, path) = (objects[dock].name.clone(), objects[dock].path.clone());
+        let Some(place) = self.said(&[path]).await?.pop().flatten() else { return Ok(None) };
+        let own = |w: &&Window| !w.popup && w.pid == self.info.pid && w.title == title;
+        let shows = |w: &&Window| common(w.area, place) == Some(place);
+        Ok(windows.iter().filter(own).find(shows).cloned())
     }
 
     /// A modal dialog that the app says it has and the display does not show yet: what it will cover counts as covered.
@@ -167,11 +186,49 @@ impl LinuxDevice {
         };
         let here = |rect: &Option<Rect>| rect.is_some_and(|rect| has(shifted(rect, offset), point));
         let Some(covers) = said.iter().position(here).map(|i| over[i]) else { return Ok(Hit::Target) };
+        if self.is_picked(at, point, offset).await? {
+            return Ok(Hit::Target);
+        }
         let Some(last) = &self.last else { return Ok(Hit::Target) };
         let what = words(&last.picture, covers);
         let path = last.picture.objects[covers].path.clone();
         let by = Some(self.ids.handle(&path));
         Ok(Hit::Covered { by, what })
+    }
+
+    /// Whether GTK 4 says that a press at a point reaches an object or what is in it. What lets presses through, and what a
+    /// container does not draw, has its place above others and says nothing of it.
+    async fn is_picked(&mut self, at: usize, point: (f64, f64), offset: (f64, f64)) -> Result<bool> {
+        let Some(last) = self.last.as_ref().filter(|last| last.picture.toolkit == Toolkit::Gtk4) else {
+            return Ok(false);
+        };
+        let (objects, chain) = (&last.picture.objects, chain(&last.picture, at));
+        let Some(&top) = popup_in(&last.picture, &chain).map_or(chain.last(), |popup| chain.get(popup))
+        else {
+            return Ok(false);
+        };
+        let (target, top) = (objects[at].path.clone(), objects[top].path.clone());
+        let Some(mut there) = self.deepest(&top, point, offset).await? else { return Ok(false) };
+        // From the object that is there up: what a control is made of inside was not read.
+        for _ in 0..DEEP {
+            if there == target {
+                return Ok(true);
+            }
+            if there == top {
+                break;
+            }
+            let parent = bus::property(&there, ACCESSIBLE, "Parent");
+            let above = match self.link.calls(&[parent]).await.pop() {
+                Some(Ok(answer)) => ask::parent(&answer).ok(),
+                Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => {
+                    return Err(self.failed(fault).await);
+                }
+                Some(Err(_)) | None => None,
+            };
+            let Some((_, above)) = above else { break };
+            there = above;
+        }
+        Ok(false)
     }
 
     /// The innermost object at a point of the screen, from this one down; none when it answers nothing.

@@ -3,9 +3,10 @@
 use super::hit::above_it;
 use crate::bus::{Args, COMPONENT, Call, Cursor, Fault, Link, Toolkit};
 use crate::capture::ask::SCREEN;
+use crate::capture::floats;
 use crate::device::LinuxDevice;
-use crate::display::{Window, X11};
-use crate::extents::{self, common};
+use crate::display::{Presence, Window, X11};
+use crate::extents::{self, common, has};
 use crate::looked::Places;
 use crate::model::{Object, Picture};
 use crate::roles::number as n;
@@ -77,6 +78,14 @@ pub(crate) fn chain(picture: &Picture, at: usize) -> Vec<usize> {
         out.push(parent);
     }
     out
+}
+
+/// Whether another window than a pop-up, which may be larger than what it shows, lies over a point of a window. `windows` are
+/// the lowest first.
+fn is_behind(windows: &[Window], window: u32, point: (f64, f64)) -> bool {
+    let Some(at) = windows.iter().position(|w| w.id == window) else { return false };
+    let covers = |w: &Window| !w.popup && w.presence == Presence::Shown && has(w.whole(), point);
+    windows[at + 1..].iter().any(covers)
 }
 
 /// What GTK 4 calls the content of a popover, until 4.10.
@@ -209,6 +218,40 @@ impl LinuxDevice {
             for (handle, rect) in handles.iter().zip(&mut rects) {
                 let (Some(at), Some(rect)) = (self.index(*handle), rect.as_mut()) else { continue };
                 *rect = shifted(*rect, self.offset(at, &sight, &mut offsets).await?);
+            }
+        }
+        Ok(rects)
+    }
+
+    /// The same, without those whose middle lies behind another window of the display.
+    pub(crate) async fn boxes_on_top(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        let mut rects = self.boxes(handles).await?;
+        let Some(sight) = self.sight().await? else { return Ok(rects) };
+        let mut tops: HashMap<usize, Option<u32>> = HashMap::new();
+        for (handle, rect) in handles.iter().zip(&mut rects) {
+            let (Some(at), Some(last), Some(place)) = (self.index(*handle), &self.last, *rect) else {
+                continue;
+            };
+            let picture = &last.picture;
+            let chain = chain(picture, at);
+            // What has a window of its own is above.
+            let apart = chain[..chain.len() - 1].iter().any(|&i| floats(&picture.objects[i]));
+            if apart || popup_in(picture, &chain).is_some() {
+                continue;
+            }
+            let top = *chain.last().unwrap_or(&at);
+            let window = match tops.get(&top) {
+                Some(&known) => known,
+                None => {
+                    let path = picture.objects[top].path.clone();
+                    let frame = self.said(&[path]).await?.pop().flatten();
+                    let window = self.window_with(top, frame, &sight.windows).await?.map(|window| window.id);
+                    tops.insert(top, window);
+                    window
+                }
+            };
+            if window.is_some_and(|window| is_behind(&sight.windows, window, place.center())) {
+                *rect = None;
             }
         }
         Ok(rects)
@@ -362,6 +405,19 @@ impl LinuxDevice {
 mod tests {
     use super::*;
     use crate::bus::Toolkit;
+    use crate::extents::tests::window;
+
+    #[test]
+    fn what_lies_behind_a_window_is_told_by_their_order() {
+        let (low, high) = (window(1, "", (0.0, 0.0, 100.0, 100.0)), window(2, "", (50.0, 0.0, 100.0, 100.0)));
+        let all = |high: Window| vec![low.clone(), high];
+        let over = (60.0, 10.0);
+        assert!(is_behind(&all(high.clone()), 1, over) && !is_behind(&all(high.clone()), 1, (10.0, 10.0)));
+        assert!(!is_behind(&all(high.clone()), 2, over) && !is_behind(&[], 1, over));
+        let minimised = Window { presence: Presence::Minimised, ..high.clone() };
+        assert!(!is_behind(&all(minimised), 1, over));
+        assert!(!is_behind(&all(Window { popup: true, ..high }), 1, over));
+    }
 
     #[test]
     fn the_way_up_ends_at_the_window() {

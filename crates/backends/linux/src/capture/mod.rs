@@ -14,6 +14,8 @@ mod popups;
 pub(crate) mod read;
 pub(crate) mod tree;
 
+pub(crate) use parked::floats;
+
 use crate::tables::Cells;
 
 /// What a reading leaves for the next one.

@@ -1,11 +1,13 @@
 //! Parts of a window that lie outside of it, where nobody can see or scroll to them.
 //!
 //! Qt puts the docks that lie behind another one, and the tabs of docks that are none any more, to a place left of and above
-//! their window, and says that they are shown.
+//! their window, and says that they are shown. A dock that floats is a window of its own, and Qt says of windows only that
+//! they can be made larger.
 
 use crate::bus::Toolkit;
-use crate::model::Picture;
+use crate::model::{Object, Picture};
 use crate::roles::number as n;
+use crate::states as s;
 
 /// The windows with such parts, and the parts: where they are is to be asked.
 pub(super) fn asked(picture: &Picture) -> Vec<usize> {
@@ -43,7 +45,13 @@ fn parts(picture: &Picture, window: usize) -> impl Iterator<Item = usize> + '_ {
     let part = |role| matches!(role, n::FRAME | n::PAGE_TAB_LIST);
     let objects = &picture.objects;
     let children = objects[window].children.iter().copied();
-    children.filter(move |&at| objects[window].shown && objects[at].shown && part(objects[at].role))
+    let lies = move |at: usize| objects[at].shown && part(objects[at].role) && !floats(&objects[at]);
+    children.filter(move |&at| objects[window].shown && lies(at))
+}
+
+/// Whether a part of a window of Qt is a window of its own.
+pub(crate) fn floats(object: &Object) -> bool {
+    object.role == n::FRAME && object.is(s::RESIZABLE)
 }
 
 /// Whether two places have nothing in common. One without a size is no place.
@@ -65,7 +73,6 @@ fn hide(picture: &mut Picture, at: usize, depth: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Object;
 
     #[test]
     fn a_dock_outside_of_its_window_is_not_to_be_seen() {
@@ -90,5 +97,26 @@ mod tests {
         let shown: Vec<usize> = (0..6).filter(|&at| picture.objects[at].shown).collect();
         assert_eq!(shown, [0, 1, 4, 5], "one that reaches out of its window, and a button, may be seen");
         assert!(picture.objects[4].extents.is_none());
+    }
+
+    #[test]
+    fn a_dock_that_floats_lies_where_its_own_window_is() {
+        let object = |states, children: &[usize], extents| Object {
+            role: n::FRAME,
+            states,
+            children: children.to_vec(),
+            extents,
+            shown: true,
+            ..Object::default()
+        };
+        let objects = vec![
+            object(0, &[1], None),
+            object(s::RESIZABLE, &[2], Some([100, 80, 600, 400])),
+            object(s::RESIZABLE, &[], Some([800, 80, 200, 100])),
+        ];
+        let mut picture = Picture { toolkit: Toolkit::Qt, objects, truncated: false };
+        assert!(asked(&picture).is_empty());
+        leave(&mut picture);
+        assert!(picture.objects[2].shown);
     }
 }

@@ -84,9 +84,7 @@ impl Reading {
         whole.add(0, Ask::Count);
         // The cache says of no object that manages its descendants how many they are.
         let boxes = reading.picture.objects.iter().enumerate().skip(1);
-        boxes
-            .filter(|(_, o)| o.count < 0 && o.role == role::LIST_BOX)
-            .for_each(|(at, _)| whole.add(at, Ask::Count));
+        boxes.filter(|(_, o)| o.count < 0 && holds_few(o.role)).for_each(|(at, _)| whole.add(at, Ask::Count));
         reading.ask(link, whole).await?;
         Ok(reading)
     }
@@ -438,10 +436,16 @@ fn frames_page(object: &Object) -> bool {
 }
 
 /// Whether an object may have more children than can be asked for: it manages them itself, and makes them while it is
-/// asked. A list box of GTK 3 says so, too, and has no more than its rows.
+/// asked. A list box of GTK 3 says so, too, and has no more than its rows; so does a document of LibreOffice, which has no
+/// more than the paragraphs and shapes that are on the screen.
 fn is_vast(object: &Object) -> bool {
     let few = usize::try_from(object.count).is_ok_and(|count| count <= CHILDREN);
-    object.is(states::MANAGES_DESCENDANTS) && !(few && object.role == role::LIST_BOX)
+    object.is(states::MANAGES_DESCENDANTS) && !(few && holds_few(object.role))
+}
+
+/// Roles of what manages its children, and says how many they are.
+fn holds_few(number: u32) -> bool {
+    matches!(number, role::LIST_BOX | role::DOCUMENT_TEXT | role::DOCUMENT_PRESENTATION)
 }
 
 /// Whether what is inside may be scrolled into sight. What is folded away cannot: menus, pages of a notebook.
@@ -469,7 +473,11 @@ fn details_of(object: &Object, toolkit: Toolkit, mut ask: impl FnMut(Ask)) {
     let field = is_field(object.role);
     // Plain text of Firefox has been asked for it, or is when it has told its attributes.
     let asked = toolkit == Toolkit::Gecko && (object.text.is_some() || gecko::has_text_later(object));
-    if has(Interfaces::TEXT) && reads_text(object.role, toolkit) && !asked {
+    // Some labels of LibreOffice, which may call itself GTK 3, have no name: those in the line below a document.
+    let nameless = matches!(toolkit, Toolkit::Gtk3 | Toolkit::Office)
+        && object.role == role::LABEL
+        && object.name.trim().is_empty();
+    if has(Interfaces::TEXT) && (nameless || reads_text(object.role, toolkit)) && !asked {
         // A document may have millions of characters: first how many.
         ask(if field && object.is(states::MULTI_LINE) { Ask::Length } else { Ask::Text });
     }
@@ -565,4 +573,32 @@ fn plain(number: u32) -> bool {
             | role::UNKNOWN
             | role::GROUPING
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_manages_its_children_is_read_where_it_says_that_they_are_few() {
+        let object =
+            |role, count| Object { role, count, states: states::MANAGES_DESCENDANTS, ..Object::default() };
+        assert!(!is_vast(&object(role::LIST_BOX, 7)) && !is_vast(&object(role::DOCUMENT_TEXT, 7)));
+        assert!(is_vast(&object(role::DOCUMENT_TEXT, -1)), "it has not said how many");
+        assert!(is_vast(&object(role::DOCUMENT_TEXT, 1 << 30)) && is_vast(&object(role::TABLE, 7)));
+    }
+
+    #[test]
+    fn a_label_without_a_name_is_asked_for_its_text() {
+        let asked = |name: &str, toolkit| {
+            let mut label = Object { role: role::LABEL, name: name.to_owned(), ..Object::default() };
+            label.interfaces.insert(Interfaces::TEXT);
+            let mut asks = Vec::new();
+            details_of(&label, toolkit, |ask| asks.push(ask));
+            asks.contains(&Ask::Text)
+        };
+        assert!(asked("", Toolkit::Gtk3) && asked(" ", Toolkit::Office));
+        assert!(!asked("Page 1", Toolkit::Gtk3), "its name is its text");
+        assert!(!asked("", Toolkit::Gecko));
+    }
 }

@@ -7,7 +7,7 @@ use super::{DEPTH, TEXT};
 use super::{focus, headers};
 use crate::bus::Toolkit;
 use crate::ids::Ids;
-use crate::model::{Object, Picture};
+use crate::model::{Interfaces, Object, Picture};
 use crate::names;
 use crate::roles::number as n;
 use crate::roles::{self, Above};
@@ -180,6 +180,15 @@ impl<'a> Building<'a> {
         if self.unfocused.contains(&at) {
             states.remove(States::FOCUSED);
         }
+        if object.role == n::TERMINAL {
+            states.remove(States::READONLY);
+        }
+        if is_written_into(object, role) {
+            states |= States::EDITABLE | States::ACTIONABLE;
+        }
+        if is_written_into(object, role) && role != Role::Combobox {
+            states |= States::EDIT_HOST | States::MULTILINE;
+        }
         if !s::is_item(role) && takes_several(picture, object) {
             states |= States::MULTISELECTABLE;
         }
@@ -191,7 +200,9 @@ impl<'a> Building<'a> {
         let only = object.attribute("colindex").is_none()
             && object.role == n::TABLE_CELL
             && matches!(above.role, n::TABLE | n::TREE_TABLE);
-        if object.is(s::SELECTABLE) && (only || object.attribute(LEADS).is_some()) {
+        if is_grid_item(object, above, picture.toolkit)
+            || object.is(s::SELECTABLE) && (only || object.attribute(LEADS).is_some())
+        {
             states |= States::ACTIONABLE;
         }
         // What an app draws itself, and tells only in its name, takes presses where it takes the focus.
@@ -402,6 +413,7 @@ impl<'a> Building<'a> {
         // A row that can be chosen is called what it reads, as an option is.
         let option = above.combo || above.role == n::LIST_BOX || object.is(s::SELECTABLE);
         let row = (object.role == n::LIST_ITEM || is_line(object, above)) && option;
+        let row = row || is_grid_item(object, above, toolkit);
         let control = row || roles::is_named_by_content(object.role) || has_pieces(self.picture, object);
         let read = control && !holds_page(object, toolkit);
         let content = if read { self.text_below(object, 0) } else { String::new() };
@@ -572,6 +584,13 @@ fn is_line(object: &Object, above: Above) -> bool {
     object.role == n::TABLE_ROW && matches!(above.role, n::LIST | n::LIST_BOX)
 }
 
+/// Whether an object is an item of a grid of GTK 4, which calls its items cells of a table, and does not say that they can
+/// be selected.
+fn is_grid_item(object: &Object, above: Above, toolkit: Toolkit) -> bool {
+    let cell = object.role == n::TABLE_CELL && above.role == n::TABLE;
+    toolkit == Toolkit::Gtk4 && cell && object.is(s::FOCUSABLE)
+}
+
 /// Whether a list is one to choose from: the lines of others cannot be selected.
 fn takes_choices(picture: &Picture, object: &Object) -> bool {
     let item = |&child: &usize| {
@@ -661,6 +680,12 @@ fn beside(picture: &Picture) -> HashMap<&str, &str> {
 fn clickable(object: &Object) -> bool {
     let does = |action: &String| matches!(action.as_str(), "click" | "press" | "activate" | "jump");
     object.actions.iter().any(does)
+}
+
+/// Whether text is written into something that is no mere field: the address bar of a browser, a paragraph of a document.
+fn is_written_into(object: &Object, role: Role) -> bool {
+    let takes_text = object.is(s::EDITABLE) && object.is(s::FOCUSABLE) && object.has(Interfaces::EDITABLE);
+    takes_text && matches!(role, Role::Combobox | Role::Paragraph | Role::Heading)
 }
 
 /// The value that a person sees in a control.

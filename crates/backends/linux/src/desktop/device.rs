@@ -65,30 +65,11 @@ impl Device for Desk {
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        let mut rects = vec![None; handles.len()];
-        let own: Vec<(u64, Handle)> = handles.iter().map(|&handle| inner(handle)).collect();
-        let asked = self.apps.iter_mut().map(|app| {
-            let number = app.number;
-            let places: Vec<usize> = (0..own.len()).filter(|&at| own[at].0 == number).collect();
-            let handles: Vec<Handle> = places.iter().map(|&at| own[at].1).collect();
-            let device = app.answering().filter(|_| !handles.is_empty());
-            async move {
-                let boxes = match device {
-                    Some(device) => device.boxes(&handles).await,
-                    None => Ok(Vec::new()),
-                };
-                (number, places, boxes)
-            }
-        });
-        for (number, places, boxes) in all(asked).await {
-            match self.judged(number, boxes).await {
-                Ok(boxes) => places.into_iter().zip(boxes).for_each(|(at, rect)| rects[at] = rect),
-                // What it has is nowhere for now; a capture says so.
-                Err(e) if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::Timeout) => {}
-                Err(e) => return Err(e),
-            }
-        }
-        Ok(rects)
+        self.rects_of(handles, false).await
+    }
+
+    async fn rects_in_picture(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        self.rects_of(handles, true).await
     }
 
     async fn aim(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
@@ -336,5 +317,36 @@ impl Device for Desk {
         let ended: Result<()> = all(ends).await.into_iter().collect();
         let screen = self.screen.end().await;
         ended.and(screen)
+    }
+}
+
+impl Desk {
+    /// Where elements are; `on_top`: those that lie behind another window are nowhere.
+    async fn rects_of(&mut self, handles: &[Handle], on_top: bool) -> Result<Vec<Option<Rect>>> {
+        let mut rects = vec![None; handles.len()];
+        let own: Vec<(u64, Handle)> = handles.iter().map(|&handle| inner(handle)).collect();
+        let asked = self.apps.iter_mut().map(|app| {
+            let number = app.number;
+            let places: Vec<usize> = (0..own.len()).filter(|&at| own[at].0 == number).collect();
+            let handles: Vec<Handle> = places.iter().map(|&at| own[at].1).collect();
+            let device = app.answering().filter(|_| !handles.is_empty());
+            async move {
+                let boxes = match device {
+                    Some(device) if on_top => device.boxes_on_top(&handles).await,
+                    Some(device) => device.boxes(&handles).await,
+                    None => Ok(Vec::new()),
+                };
+                (number, places, boxes)
+            }
+        });
+        for (number, places, boxes) in all(asked).await {
+            match self.judged(number, boxes).await {
+                Ok(boxes) => places.into_iter().zip(boxes).for_each(|(at, rect)| rects[at] = rect),
+                // What it has is nowhere for now; a capture says so.
+                Err(e) if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::Timeout) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(rects)
     }
 }

@@ -17,7 +17,6 @@ const CLEARED: &[&str] = &[
     "DESKTOP_STARTUP_ID",
     "GTK_A11Y",
     "GTK_IM_MODULE",
-    "GTK_MODULES",
     "NO_AT_BRIDGE",
     "QT_IM_MODULE",
     "SESSION_MANAGER",
@@ -35,6 +34,8 @@ const FIXED: &[(&str, &str)] = &[
     ("GNOME_ACCESSIBILITY", "1"),
     ("QT_ACCESSIBILITY", "1"),
     ("QT_LINUX_ACCESSIBILITY_ALWAYS_ON", "1"),
+    // GTK 2 is read through these alone, where they are installed; GTK 3 has them built in, and leaves them out.
+    ("GTK_MODULES", "gail:atk-bridge"),
     ("GDK_BACKEND", "x11"),
     ("QT_QPA_PLATFORM", "xcb"),
     ("MOZ_ENABLE_WAYLAND", "0"),

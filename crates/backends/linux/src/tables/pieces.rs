@@ -1,5 +1,5 @@
 //! What stands in one cell of a GTK 3 table: a picture, a box to tick and a text are a cell each there, inside the cell of
-//! their column, which itself says nothing.
+//! their column, which itself says nothing. All of them say that they are shown; one that is not has no width.
 
 use super::{Place, look_at};
 use crate::bus::{Fault, Link};
@@ -27,10 +27,10 @@ pub(super) async fn read(link: &Link, picture: &mut Picture, found: &[(Place, us
         cells.push(cell);
     }
     let mut ticks = Questions::default();
+    let mut texts: Vec<(usize, usize)> = Vec::new();
     for ((line, _), new) in look_at(link, picture, inside, WHOLE).await?.0 {
-        if let Some(&cell) = usize::try_from(line).ok().and_then(|line| cells.get(line)) {
-            picture.objects[cell].children.push(new);
-        }
+        let Some(&cell) = usize::try_from(line).ok().and_then(|line| cells.get(line)) else { continue };
+        picture.objects[cell].children.push(new);
         let object = &mut picture.objects[new];
         // A picture says nothing that could be read.
         object.shown = object.role == role::TABLE_CELL
@@ -38,9 +38,27 @@ pub(super) async fn read(link: &Link, picture: &mut Picture, found: &[(Place, us
             && !object.has(Interfaces::IMAGE);
         if object.shown && is_mute(object) {
             ticks.add(new, Ask::Actions);
+        } else if object.shown && !object.name.trim().is_empty() {
+            texts.push((cell, new));
         }
     }
-    ticks.ask(link, picture).await.map(drop)
+    // One of them alone is what the cell reads.
+    let several =
+        |&&(cell, _): &&(usize, usize)| texts.iter().filter(|(other, _)| *other == cell).count() > 1;
+    let doubtful: Vec<usize> = texts.iter().filter(several).map(|&(_, text)| text).collect();
+    doubtful.iter().for_each(|&text| ticks.add(text, Ask::Extents));
+    ticks.ask(link, picture).await?;
+    for text in doubtful {
+        leave_flat(&mut picture.objects[text]);
+    }
+    Ok(())
+}
+
+/// Leaves out what takes no room.
+fn leave_flat(object: &mut Object) {
+    if object.extents.take().is_some_and(|[_, _, width, height]| width <= 0 || height <= 0) {
+        object.shown = false;
+    }
 }
 
 /// Whether a cell says nothing itself.
@@ -59,4 +77,21 @@ pub(crate) fn is_piece(picture: &Picture, object: &Object, above: u32) -> bool {
 pub(crate) fn is_box(object: &Object) -> bool {
     object.role == role::TABLE_CELL
         && object.actions.iter().any(|action| action.eq_ignore_ascii_case("toggle"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_takes_no_room_is_not_shown() {
+        let shown = |extents| {
+            let mut object = Object { shown: true, extents, ..Object::default() };
+            leave_flat(&mut object);
+            (object.shown, object.extents)
+        };
+        assert_eq!(shown(Some([322, 320, 0, 25])), (false, None));
+        assert_eq!(shown(Some([362, 320, 130, 25])), (true, None));
+        assert_eq!(shown(None), (true, None), "nobody knows");
+    }
 }
