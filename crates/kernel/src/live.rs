@@ -110,12 +110,10 @@ impl Folder {
     }
 
     fn remove(&self) -> Result<()> {
-        match std::fs::remove_dir_all(&self.path) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::new(ErrorCode::Io, format!("{} could not be removed: {e}", self.path.display())))
-            }
-            _ => Ok(()),
-        }
+        // A device that was given up may have left something mounted there.
+        stickpin_programs::remove_folder(&self.path).map_err(|e| {
+            Error::new(ErrorCode::Io, format!("{} could not be removed: {e}", self.path.display()))
+        })
     }
 }
 

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 /// What unmounts for those who are not root, by its names.
 const UNMOUNTERS: [&str; 2] = ["fusermount3", "fusermount"];
 
-/// Unmounts what is mounted in a folder.
+/// Unmounts what is mounted in a folder, or on it.
 ///
 /// # Errors
 /// When something stays mounted, or nobody says what is.
@@ -47,12 +47,12 @@ fn mount_table() -> io::Result<Vec<u8>> {
     }
 }
 
-/// The mounts in a folder, the last one first: it may be in another one. The fifth field of a line is where
+/// The mounts in a folder and on it, the last one first: it may be in another one. The fifth field of a line is where
 /// (`proc_pid_mountinfo(5)`).
 fn below(table: &[u8], folder: &Path) -> Vec<PathBuf> {
     let places = table.split(|&b| b == b'\n').filter_map(|line| line.split(|&b| b == b' ').nth(4));
     let paths = places.map(|place| PathBuf::from(OsString::from_vec(unescaped(place))));
-    let mut all: Vec<PathBuf> = paths.filter(|path| path.starts_with(folder) && path != folder).collect();
+    let mut all: Vec<PathBuf> = paths.filter(|path| path.starts_with(folder)).collect();
     all.reverse();
     all
 }
@@ -103,7 +103,7 @@ mod tests {
             33 22 0:47 / /s/r rw - tmpfs x rw\n\
             cut";
         let found = below(table, Path::new("/s/r"));
-        assert_eq!(found, [Path::new("/s/r/doc/a b\\c"), Path::new("/s/r/doc")]);
+        assert_eq!(found, [Path::new("/s/r"), Path::new("/s/r/doc/a b\\c"), Path::new("/s/r/doc")]);
         assert_eq!(unescaped(b"a\\9\\0"), b"a\\9\\0");
     }
 

@@ -126,7 +126,8 @@ impl Drop for SharedDesktop {
                 eprintln!("a part of a test's desktop: {error}");
             }
         }
-        // With what a portal mounted there.
+        // With what a portal mounted there. Nobody else removes it then: what stays mounted would be removed from where it is.
+        self.dir.disable_cleanup(true);
         if let Err(error) = remove_folder(self.dir.path()) {
             eprintln!("the folder of a test's desktop: {error}");
         }
