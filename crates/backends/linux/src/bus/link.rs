@@ -195,6 +195,8 @@ impl Link {
         let (wire, to) = self.own_way().await?;
         let answer = match wire.call(to, call, patience).await {
             Err(Fault::Silent(_)) => return Ok(None),
+            // It waits behind another one that is overdue: the app has not taken it in, and may yet.
+            Err(Fault::Stuck) => return Err(Fault::Silent(patience.as_millis())),
             answer => answer?,
         };
         if to.is_none() {

@@ -6,8 +6,8 @@
 
 use super::link::PATIENCE;
 use super::{Fault, Link, Wire};
-use std::sync::Arc;
-use tokio::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Dialogs over dialogs up to which there is another way.
 const MOST: usize = 8;
@@ -17,11 +17,32 @@ const MOST: usize = 8;
 pub(super) struct Spare {
     address: String,
     wires: Mutex<Vec<Arc<Wire>>>,
+    /// Held by the one who connects. Nobody who finds a free one waits for it.
+    connecting: tokio::sync::Mutex<()>,
+    /// How often nobody answered there.
+    failed: AtomicUsize,
 }
 
 impl Spare {
     pub(super) fn to(address: &str) -> Self {
-        Self { address: address.to_owned(), wires: Mutex::default() }
+        Self {
+            address: address.to_owned(),
+            wires: Mutex::default(),
+            connecting: tokio::sync::Mutex::default(),
+            failed: AtomicUsize::new(0),
+        }
+    }
+
+    /// One that is not stuck, and how many there are.
+    fn free(&self) -> (Option<Arc<Wire>>, usize) {
+        // Nothing panics while it is held.
+        let mut wires = self.wires.lock().unwrap_or_else(PoisonError::into_inner);
+        wires.retain(|wire| !wire.closed());
+        (wires.iter().find(|wire| !wire.stuck()).map(Arc::clone), wires.len())
+    }
+
+    fn add(&self, wire: &Arc<Wire>) {
+        self.wires.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(wire));
     }
 }
 
@@ -39,31 +60,40 @@ impl Link {
             return Ok((Arc::clone(first), None));
         }
         let Some(spare) = &self.spare else { return Ok(over_the_bus()) };
-        let mut wires = spare.wires.lock().await;
-        wires.retain(|wire| !wire.closed());
-        if let Some(free) = wires.iter().find(|wire| !wire.stuck()) {
-            return Ok((Arc::clone(free), None));
+        if let (Some(free), _) = spare.free() {
+            return Ok((free, None));
         }
+        let failed = spare.failed.load(Ordering::SeqCst);
         // An app keeps something of each connection: one that hangs gets no more of them.
         self.barrier().await?;
         // It was busy, and no more.
         if !first.stuck() {
             return Ok((Arc::clone(first), None));
         }
-        if wires.len() >= MOST {
+        let one_at_a_time = spare.connecting.lock().await;
+        let (free, count) = spare.free();
+        if let Some(free) = free {
+            return Ok((free, None));
+        }
+        // Who has waited for another one's attempt in vain does not wait once more.
+        if count >= MOST || spare.failed.load(Ordering::SeqCst) != failed {
             return Ok(over_the_bus());
         }
-        match Wire::connect(&spare.address, false, PATIENCE, Box::new(|_| {})).await {
+        let connected = Wire::connect(&spare.address, false, PATIENCE, Box::new(|_| {})).await;
+        let way = match connected {
             Ok(wire) => {
                 let wire = Arc::new(wire);
-                wires.push(Arc::clone(&wire));
-                Ok((wire, None))
+                spare.add(&wire);
+                (wire, None)
             }
             Err(e) => {
+                spare.failed.fetch_add(1, Ordering::SeqCst);
                 tracing::debug!("{} is asked over the bus: {e}", self.name);
-                Ok(over_the_bus())
+                over_the_bus()
             }
-        }
+        };
+        drop(one_at_a_time);
+        Ok(way)
     }
 }
 
@@ -138,6 +168,35 @@ mod tests {
         // Nor is it said to have been told.
         assert!(matches!(link.order(&call(), SHORT).await, Err(Fault::Silent(_))));
         assert_eq!((own.calls(), other.connections()), (1, 0));
+    }
+
+    #[tokio::test]
+    async fn an_order_behind_one_that_is_overdue_is_not_said_to_be_done_nor_the_app_to_be_gone() {
+        let (bus, own) = (App::start(), App::start());
+        let link = bus.link_and_own(&Arc::new(Heard::new()), &own).await;
+        own.hold();
+        let (first, second) = (call(), call());
+        let (first, behind) =
+            tokio::join!(biased; link.order(&first, SHORT), link.order(&second, SHORT * 20));
+        assert!(matches!(first, Ok(None)));
+        assert!(matches!(behind, Err(Fault::Silent(1000))), "{behind:?}");
+    }
+
+    #[tokio::test]
+    async fn who_asks_at_the_same_time_waits_as_long_as_one_and_shares_what_was_connected() {
+        let (bus, own, other) = (App::start(), App::start(), App::start());
+        let link = bus.link_and_own(&Arc::new(Heard::new()), &own).await.with_spare(&other.address());
+        own.hold();
+        assert!(matches!(link.order(&call(), SHORT).await, Ok(None)));
+        bus.hold();
+        let begun = tokio::time::Instant::now();
+        let (a, b, c) = tokio::join!(link.own_way(), link.own_way(), link.own_way());
+        assert!([a, b, c].iter().all(|way| matches!(way, Err(Fault::Silent(_)))));
+        assert!(begun.elapsed() < PATIENCE * 2, "each has waited for the one before it");
+        bus.go_on();
+        let (a, b, c) = tokio::join!(link.own_way(), link.own_way(), link.own_way());
+        assert!([a, b, c].iter().all(|way| way.as_ref().is_ok_and(|(_, to)| to.is_none())));
+        assert_eq!(other.connections(), 1);
     }
 
     #[tokio::test]
