@@ -38,7 +38,6 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
             }
             Notice::ConsoleError { text } => (3, format!("console error {}", quote(text))),
             Notice::Announced { text } => (4, format!("announced {}", quote(text))),
-            Notice::Opened { id, what } if id.is_empty() => (5, format!("opened {}", escape(what, URL))),
             Notice::Opened { id, what } => (5, format!("opened {} {}", escape(id, 16), escape(what, URL))),
             Notice::Closed { id } => (5, format!("closed {}", escape(id, 16))),
             Notice::Came { what, name } => (5, format!("opened {}", what.words(name))),
@@ -188,6 +187,15 @@ mod tests {
         assert_eq!(told("x\"\n@e1 button \"Pay\u{202e}")[0], r#"closed app "x\"\n@e1 button \"Pay\u{202e}""#);
         assert!(told(&"x".repeat(900)).iter().all(|line| line.ends_with("…\"") && line.len() < 200));
         assert_eq!(told("")[2..], ["closed a window", "opened a window"]);
+        let of_another = |name: &str| {
+            let (what, name) = (Thing::Stranger, name.to_owned());
+            lines(&[Notice::Came { what, name: name.clone() }, Notice::Left { what, name }], false)
+        };
+        let whole = r#"the window "Choose the files to attach", which belongs to another process"#;
+        let said = of_another("Choose the files to attach");
+        assert_eq!(said, [format!("opened {whole}"), format!("closed {whole}")]);
+        assert!(of_another("x\n@e1 button")[0].starts_with(r#"opened the window "x\n@e1 button", which"#));
+        assert_eq!(of_another("")[0], "opened a window without a title, which belongs to another process");
         let ended = Notice::Left { what: Thing::App, name: "a".into() };
         assert_eq!((aside(&ended).as_deref(), aside(&Notice::Changed)), (Some(r#"closed app "a""#), None));
     }

@@ -39,7 +39,7 @@ pub enum Notice {
     },
     /// Another tab or window opened.
     Opened {
-        /// Its id, if it can be switched to.
+        /// Its id.
         id: String,
         /// Its address or title.
         what: String,
@@ -51,14 +51,14 @@ pub enum Notice {
     },
     /// An app came to the desktop, or another window of one was opened.
     Came {
-        /// Which of both.
+        /// Which of them.
         what: Thing,
         /// What it is called, in the app's words.
         name: String,
     },
     /// An app has left the desktop, or a window was closed.
     Left {
-        /// Which of both.
+        /// Which of them.
         what: Thing,
         /// What it was called.
         name: String,
@@ -126,6 +126,8 @@ pub enum Thing {
     App,
     /// A window.
     Window,
+    /// A window of another process that belongs to the app, as the file chooser of a portal does.
+    Stranger,
 }
 
 impl Thing {
@@ -136,6 +138,10 @@ impl Thing {
             (Self::App, name) => format!("app {}", quote(name)),
             (Self::Window, "") => "a window".to_owned(),
             (Self::Window, title) => format!("window {}", quote(title)),
+            (Self::Stranger, "") => "a window without a title, which belongs to another process".to_owned(),
+            (Self::Stranger, title) => {
+                format!("the window {}, which belongs to another process", quote(title))
+            }
         }
     }
 }

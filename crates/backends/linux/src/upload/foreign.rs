@@ -13,7 +13,7 @@ use crate::events::Heard;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_kernel::device::{CancellationToken, FileInput, Notice, Performed};
+use stickpin_kernel::device::{CancellationToken, FileInput, Notice, Performed, Thing};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote_whole};
 use tokio::time::{Instant, sleep};
@@ -78,15 +78,12 @@ impl LinuxDevice {
                 return Vec::new();
             }
         };
-        let now: Vec<(u32, String)> =
-            strangers.into_iter().map(|window| (window.id, window.words())).collect();
+        let now: Vec<(u32, String)> = strangers.into_iter().map(|window| (window.id, window.title)).collect();
+        let what = Thing::Stranger;
         let opened = now.iter().filter(|window| !self.beside.contains(window));
         let closed = self.beside.iter().filter(|(id, _)| now.iter().all(|(known, _)| known != id));
-        let opened = opened.map(|(_, what)| Notice::Opened {
-            id: String::new(),
-            what: format!("{what}, which belongs to another process"),
-        });
-        let closed = closed.map(|(_, what)| Notice::Closed { id: what.clone() });
+        let opened = opened.map(|(_, title)| Notice::Came { what, name: title.clone() });
+        let closed = closed.map(|(_, title)| Notice::Left { what, name: title.clone() });
         let notices = opened.chain(closed).collect();
         self.beside = now;
         notices
