@@ -131,6 +131,50 @@ fn an_app_that_dies_while_it_is_read_is_lost_with_its_exit_code() {
     assert_eq!(app.log(), "did One\n");
 }
 
+/// Qt does not say which of its choosers writes over the file that it is given.
+#[test]
+fn a_chooser_of_qt_to_save_in_gets_no_file() {
+    if desktop(&[PYTHON]).is_none() {
+        return;
+    }
+    let world = World::new();
+    let log = world.path().join("log");
+    let script = workspace_root().join("fixtures/linux/widgets/qt.py");
+    world.ok(&format!("open 'linux:{PYTHON} -B {} {} files' --private", script.display(), log.display()));
+    let wrote = || std::fs::read_to_string(&log).unwrap_or_default();
+    for title in ["Save as", "Sichern"] {
+        let target = format!("label={title:?}");
+        let ran = world.run(&["upload", &target, &a_file()]);
+        failed(&ran, "INVALID_ARGS", 2);
+        assert!(ran.err.contains("is one to save in") && ran.err.contains("it was closed again"), "{ran:?}");
+        // One that is open keeps the name that it offers.
+        world.ok(&format!("press '{target}' --settle"));
+        let ran = world.run(&["upload", "role=dialog", &a_file()]);
+        failed(&ran, "INVALID_ARGS", 2);
+        assert!(ran.err.contains("is one to save in"), "{ran:?}");
+        assert!(world.ok("get value 'label=\"File name:\" role=textbox'").contains("draft.txt"));
+        world.ok("key Escape");
+    }
+    eventually("all are closed", || wrote() == "chosen -\n".repeat(4));
+    world.ok(&format!("upload 'label=\"Open any\"' {}", a_file()));
+    eventually("the app has the file", || wrote() == "chosen -\n".repeat(4) + "chosen qt.py\n");
+}
+
+/// What has the focus gets the keys: a chooser that closes itself hands it on.
+#[test]
+fn keys_for_a_file_chooser_reach_no_window_that_takes_its_place() {
+    for (kind, code, says) in [
+        ("closes", "ELEMENT_NOT_FOUND", "the window \"Attach\" was closed before the key \"Enter\""),
+        ("covers", "ELEMENT_COVERED", "the window \"Sure?\" takes the keys of the window \"Attach\""),
+    ] {
+        let Some((app, _)) = Strange::open(kind) else { return };
+        let ran = app.world.run(&["upload", "label=Attach", &a_file()]);
+        assert_eq!(app.log(), "did Attach\nwrote qt.py\nchanged\n", "no window got a key: {ran:?}");
+        failed(&ran, code, 1);
+        assert!(ran.err.contains(says), "{ran:?}");
+    }
+}
+
 /// GTK 4 does what a press is for 250 ms after it. By then the button may be another one, which a second press must not reach.
 #[test]
 fn a_button_that_turns_into_another_one_is_not_pressed_by_the_ref_of_the_first() {
@@ -341,7 +385,8 @@ fn a_file_chooser_of_another_process_takes_files_or_is_closed_again() {
     let ran = on.run(&["upload", "label=\"Attach a folder\"", &a_file()]);
     failed(&ran, "INVALID_ARGS", 2);
     assert!(
-        ran.err.contains("did not take") && ran.err.contains("was closed again with nothing chosen"),
+        ran.err.contains("did not take")
+            && ran.err.contains("is closed again; stickpin snapshot -i shows whether the app has a file"),
         "{ran:?}"
     );
     eventually("it is closed", || wrote() == "chosen elsewhere qt.py\nchosen elsewhere -\n");

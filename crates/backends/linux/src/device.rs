@@ -11,7 +11,7 @@ use crate::looked::{Glance, Looked};
 use crate::model::Picture;
 use crate::mouse::Pressed;
 use crate::screen::Screen;
-use crate::upload::{Foreign, is_foreign};
+use crate::upload::{Chooser, Foreign, is_foreign};
 use async_trait::async_trait;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -79,7 +79,9 @@ pub(crate) struct LinuxDevice {
     took: Duration,
     /// A reading after an act, for what comes next.
     ahead: Option<Ahead>,
-    /// The file chooser of another process that files are about to be given to.
+    /// The file chooser that a press has opened, until it has its files.
+    pub(crate) chooser: Option<Chooser>,
+    /// That of another process.
     pub(crate) foreign: Option<Foreign>,
     /// Such choosers so far.
     pub(crate) choosers_met: u64,
@@ -127,6 +129,7 @@ impl LinuxDevice {
             glance: None,
             took: Duration::ZERO,
             ahead: None,
+            chooser: None,
             foreign: None,
             choosers_met: 0,
             beside: Vec::new(),

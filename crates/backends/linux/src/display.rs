@@ -9,11 +9,13 @@ mod clipboard;
 mod keymap;
 mod keys;
 mod leftovers;
+mod only;
 mod picture;
 mod pointer;
 mod seat;
 mod windows;
 
+pub(crate) use only::Sent;
 pub(crate) use pointer::button_number;
 #[cfg(test)]
 pub(crate) use windows::Extents;

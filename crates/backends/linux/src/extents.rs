@@ -34,6 +34,50 @@ pub(crate) fn window_of<'a>(
     candidates.into_iter().min_by(nearest)
 }
 
+/// The X window that is this top-level thing of an app and can be no other one; none where that is not certain. `alike` is how
+/// many of the app's have its title, `before` what was on the screen before it came, where it is known to be new.
+pub(crate) fn only_window_of<'a>(
+    windows: &'a [Window],
+    pid: Option<u32>,
+    title: &str,
+    size: Option<(f64, f64)>,
+    alike: usize,
+    before: Option<&[u32]>,
+) -> Option<&'a Window> {
+    let of_app = |w: &&Window| !w.popup && (pid.is_none() || w.pid == pid);
+    let new = |w: &&Window| before.is_none_or(|before| !before.contains(&w.id));
+    let own: Vec<&Window> = windows.iter().filter(of_app).collect();
+    let titled = |own: &[&'a Window], is: &dyn Fn(&str) -> bool| -> Vec<&'a Window> {
+        own.iter().copied().filter(|w| is(&w.title)).collect()
+    };
+    let mut found = match own.is_empty() {
+        // The process on the bus may be a proxy of a sandbox.
+        true => titled(&windows.iter().filter(|w| !w.popup).collect::<Vec<_>>(), &|t| t == title),
+        false => titled(&own, &|t| t == title),
+    };
+    if title.is_empty() {
+        found.clone_from(&own);
+    } else if found.is_empty() {
+        // Qt adds the name of the program to the title of the window, and not to what it is called on the bus.
+        found = titled(&own, &|t| t.starts_with(title));
+    }
+    match before {
+        Some(_) => found.retain(new),
+        None if found.len() == alike => {}
+        None => return None,
+    }
+    if let [only] = found[..] {
+        return Some(only);
+    }
+    let (width, height) = size?;
+    let fits = |w: &&Window| {
+        let content = w.content();
+        (content.width - width).abs() < 1.0 && (content.height - height).abs() < 1.0
+    };
+    found.retain(fits);
+    if let [only] = found[..] { Some(only) } else { None }
+}
+
 fn shown(window: &Window) -> bool {
     window.presence == Presence::Shown
 }
@@ -133,6 +177,34 @@ pub(crate) mod tests {
         assert_eq!(id(&all, Some(9), "Notes", Some((300.0, 200.0))), None, "which of the two is whose?");
         all[1].active = true;
         assert_eq!(id(&all, Some(7), "Notes", None), Some(2));
+    }
+
+    #[test]
+    fn a_window_that_keys_are_for_is_found_for_certain_or_not_at_all() {
+        let all = [
+            window(1, "Notes", (0.0, 0.0, 300.0, 200.0)),
+            window(2, "Open \u{2014} Editor", (0.0, 0.0, 500.0, 400.0)),
+            window(3, "Attach", (0.0, 0.0, 300.0, 200.0)),
+            window(4, "Attach", (9.0, 9.0, 310.0, 200.0)),
+            Window { pid: Some(8), ..window(5, "Attach", (0.0, 0.0, 300.0, 200.0)) },
+            Window { popup: true, ..window(6, "", (0.0, 0.0, 300.0, 200.0)) },
+        ];
+        let id = |title, size, alike, before: Option<&[u32]>| {
+            only_window_of(&all, Some(7), title, size, alike, before).map(|w| w.id)
+        };
+        assert_eq!(id("Notes", None, 1, None), Some(1));
+        assert_eq!(id("Open", None, 1, None), Some(2));
+        assert_eq!(id("Notes", None, 2, None), None, "one of the two is not on the screen: which?");
+        assert_eq!(id("Attach", None, 1, None), None);
+        assert_eq!(id("Attach", None, 2, None), None);
+        assert_eq!(id("Attach", Some((310.0, 200.0)), 2, None), Some(4));
+        assert_eq!(id("Attach", Some((305.0, 200.0)), 2, None), None, "neither is nearest enough");
+        assert_eq!(id("Attach", None, 2, Some(&[1, 2, 4])), Some(3), "the one that came");
+        assert_eq!(id("Attach", None, 1, Some(&[1, 2, 3, 4])), None, "it has not come yet");
+        assert_eq!(id("Saved", Some((300.0, 200.0)), 1, None), None, "never another one by its size");
+        let of = |pid, title| only_window_of(&all, pid, title, None, 1, None).map(|w| w.id);
+        assert_eq!(of(Some(9), "Notes"), Some(1), "a proxy's process");
+        assert_eq!(of(Some(9), "Attach"), None);
     }
 
     #[test]

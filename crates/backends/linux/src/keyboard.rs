@@ -2,7 +2,7 @@
 
 use crate::bus::{Args, COMPONENT, Fault};
 use crate::device::{LinuxDevice, gone};
-use crate::display::{Presence, Window, X11};
+use crate::display::{Presence, Sent, Window, X11};
 use crate::model::Picture;
 use crate::mouse::NONE;
 use crate::query::windows;
@@ -27,6 +27,11 @@ const FRAME: Duration = Duration::from_millis(16);
 
 /// How often in a row it has to say nothing of a change between a question and its answer.
 const SILENT: u32 = 2;
+
+fn no_key(key: &str) -> Error {
+    Error::new(ErrorCode::InvalidArgs, format!("there is no key {}", quote(key)))
+        .hint("keys have the names of KeyboardEvent.key: Enter, Tab, F5, a")
+}
 
 fn unknown(e: Error) -> Error {
     e.dispatched(Dispatched::Unknown)
@@ -97,10 +102,7 @@ impl LinuxDevice {
         let Some((x11, window)) = self.active_window().await? else { return Ok(None) };
         let Some(taker) = self.taker(&x11, &window).await? else { return Ok(None) };
         let what = self.cover(taker.clone(), &x11).await?;
-        self.screen.present(&taker).await?;
-        let id = taker.id;
-        x11.run(move |d| d.focus(id)).await?;
-        self.chord_to(&x11, id, NONE, "Escape").await?;
+        self.chord_in(&taker, NONE, "Escape").await?;
         let landed = Landed::Elsewhere { what, stopped: false };
         Ok(Some(Performed { handled: true, landed, ..Performed::default() }))
     }
@@ -211,13 +213,18 @@ impl LinuxDevice {
     }
 
     async fn has_focus(&mut self, path: &str) -> Result<bool> {
+        Ok(self.states_of(path).await? & s::FOCUSED != 0)
+    }
+
+    /// The states that an object has now; none of one that does not say.
+    pub(crate) async fn states_of(&mut self, path: &str) -> Result<u64> {
         match self.link.call(path, crate::bus::ACCESSIBLE, "GetState", Args::new()).await {
             Ok(answer) => {
                 let words = answer.body().items(4, crate::bus::Cursor::unsigned).unwrap_or_default();
-                Ok(s::joined(&words) & s::FOCUSED != 0)
+                Ok(s::joined(&words))
             }
             Err(Fault::Vanished) => Err(gone()),
-            Err(Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => Ok(false),
+            Err(Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => Ok(0),
             Err(fault) => Err(self.failed(fault).await),
         }
     }
@@ -279,25 +286,48 @@ impl LinuxDevice {
         self.chord_to(&x11, window, modifiers, key).await
     }
 
-    /// Sends one chord to the window of the object with this path, and to no other.
+    /// Sends one chord to this window, and to no other.
     ///
     /// # Errors
-    /// `ELEMENT_NOT_FOUND` where that is not there any more.
+    /// `ELEMENT_NOT_FOUND` where that is not there any more, `ELEMENT_COVERED` where another one takes its keys: nothing was
+    /// sent then.
     pub(crate) async fn chord_in(
         &mut self,
-        path: &str,
+        window: &Window,
         modifiers: Modifiers,
         key: &str,
     ) -> Result<Performed> {
-        self.screen.x11("type keys").await?;
-        let at = self.last.as_ref().and_then(|last| last.picture.objects.iter().position(|o| o.path == path));
-        let (Some(at), Some(sight)) = (at, self.sight().await?) else { return Err(gone()) };
-        let window = self.window_of(at, &sight.windows).await?.filter(|window| !window.popup);
-        let Some(window) = window else { return Err(gone()) };
-        self.screen.present(&window).await?;
-        let id = window.id;
-        sight.x11.run(move |d| d.focus(id)).await?;
-        self.chord_to(&sight.x11, id, modifiers, key).await
+        let x11 = self.screen.x11("type keys").await?;
+        let (id, words) = (window.id, window.words());
+        let windows = x11.run(|d| d.windows()).await?;
+        let closed = || {
+            let message = format!("{words} was closed before the key {} was sent to it", quote(key));
+            Error::new(ErrorCode::ElementNotFound, message)
+                .hint("stickpin snapshot -i shows what is open now")
+        };
+        let Some(now) = windows.iter().find(|w| w.id == id && (w.pid == window.pid || w.pid.is_none()))
+        else {
+            return Err(closed());
+        };
+        let covered = |what: String| {
+            Error::new(ErrorCode::ElementCovered, format!("{what} takes the keys of {words}"))
+                .hint("stickpin snapshot -i shows what is open; stickpin key Escape closes one at a time")
+        };
+        let alone = self.is_alone();
+        if let Some(over) = windows.iter().find(|w| w.id != id && w.blocks(now, alone)) {
+            return Err(covered(self.cover(over.clone(), &x11).await?));
+        }
+        self.screen.present(now).await?;
+        let name = key.to_owned();
+        match x11.run(move |d| d.chord_only(id, modifiers, &name)).await.map_err(unknown)? {
+            Sent::Yes => {}
+            Sent::NoSuchKey => return Err(no_key(key)),
+            Sent::Gone => return Err(closed()),
+            Sent::Elsewhere => return Err(covered("another window".to_owned())),
+        }
+        x11.run(move |d| d.delivered(id)).await.map_err(unknown)?;
+        self.keys_handled().await;
+        Ok(Performed { handled: true, ..Performed::default() })
     }
 
     async fn chord_to(
@@ -314,8 +344,7 @@ impl LinuxDevice {
             Ok(known)
         });
         if !known.await.map_err(unknown)? {
-            return Err(Error::new(ErrorCode::InvalidArgs, format!("there is no key {}", quote(key)))
-                .hint("keys have the names of KeyboardEvent.key: Enter, Tab, F5, a"));
+            return Err(no_key(key));
         }
         self.keys_handled().await;
         Ok(Performed { handled: true, ..Performed::default() })

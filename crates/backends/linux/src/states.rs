@@ -33,7 +33,7 @@ pub(crate) fn seen(states: u64, toolkit: Toolkit) -> bool {
 }
 
 /// Whether it cannot be used now. GTK 4 says SENSITIVE only, some objects of GTK 3 (tabs) ENABLED only.
-fn disabled(states: u64, toolkit: Toolkit) -> bool {
+pub(crate) fn disabled(states: u64, toolkit: Toolkit) -> bool {
     match toolkit {
         Toolkit::Gtk4 => states & SENSITIVE == 0,
         _ => states & (ENABLED | SENSITIVE) == 0,

@@ -2,8 +2,11 @@
 //! into the field of the chooser, and Enter takes it.
 
 mod foreign;
+mod kinds;
+mod window;
 
 pub(crate) use foreign::{Foreign, is_foreign};
+pub(crate) use window::Chooser;
 
 use crate::act::DONE;
 use crate::aim::chain;
@@ -12,9 +15,9 @@ use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
 use crate::model::{Interfaces, Object, Picture};
 use crate::mouse::NONE;
-use crate::roles::number as n;
 use crate::states as s;
-use std::path::PathBuf;
+use kinds::{as_text, is_chooser, is_to_save_in, path_field, says_it_opens, takes_the_name};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stickpin_kernel::device::{Action, CancellationToken, FileInput, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
@@ -36,8 +39,9 @@ const TRIES: usize = 4;
 /// How often a chooser is told to close: the first time may only put away the list below its field.
 const ESCAPES: usize = 3;
 
-/// What GTK 4 calls the content of its chooser.
-const GTK4_CHOOSER: &str = "GtkFileChooserWidget";
+/// What is to be done where a chooser may take several files, and is given one by its field.
+const ONE_BY_ONE: &str = "its field is given one path: stickpin upload TARGET FILE for each, where the app takes them one after the other; \
+    stickpin press opens it, and stickpin snapshot -i shows the list in which it may take several";
 
 impl LinuxDevice {
     /// The file chooser that a handle stands for: its window, or the field for paths in it.
@@ -53,18 +57,17 @@ impl LinuxDevice {
         }
         let path = picture.objects[top].path.clone();
         let input = self.ids.handle(&path);
-        Some(self.takes(input))
+        Some(self.takes(input, &path))
     }
 
     /// What a chooser of this app takes.
-    fn takes(&self, input: Handle) -> FileInput {
-        let multiple = self.takes_several();
-        FileInput { input, multiple, directory: false, accept: String::new(), holds: Vec::new() }
-    }
-
-    /// Whether the choosers of its toolkit take several files.
-    fn takes_several(&self) -> bool {
-        self.link.toolkit == Toolkit::Qt
+    fn takes(&self, input: Handle, top: &str) -> FileInput {
+        // The field of Qt takes several paths in quotes, but not all of them once another name has been in it; that of GTK
+        // takes one, whatever the list beside it takes.
+        let multiple =
+            self.link.toolkit == Toolkit::Qt && self.of(top, says_it_opens).flatten() == Some(true);
+        let one_by_one = (!multiple).then(|| ONE_BY_ONE.to_owned());
+        FileInput { input, multiple, one_by_one, directory: false, accept: String::new(), holds: Vec::new() }
     }
 
     /// Presses what may open a file chooser, and waits for that.
@@ -75,7 +78,7 @@ impl LinuxDevice {
         cancel: &CancellationToken,
     ) -> Result<Performed> {
         let before: Vec<String> = self.choosers();
-        let strangers: Vec<u32> = self.beside().await?.into_iter().map(|window| window.id).collect();
+        let there: Vec<u32> = self.on_screen().await?.into_iter().map(|window| window.id).collect();
         let press = Action::press(point, Some(target));
         self.until_activated(target).await?;
         let mut performed = match self.press(target).await? {
@@ -87,21 +90,24 @@ impl LinuxDevice {
         let unknown = |e: Error| e.dispatched(Dispatched::Unknown);
         let opened = opened.await.map_err(unknown)?;
         if opened.is_none()
-            && let Some(window) = self.stranger_beside(&strangers, cancel).await.map_err(unknown)?
+            && let Some(window) = self.stranger_beside(&there, cancel).await.map_err(unknown)?
         {
             performed.chooser = Some(self.meet(window, cancel).await.map_err(unknown)?);
             return Ok(performed);
         }
-        if let Some(top) = opened.as_deref().filter(|top| self.saves(top)) {
-            let error = to_save_in(&self.title_of(top));
-            let closed = self.escape(top).await.map_err(unknown)?;
+        let Some(top) = opened else { return Ok(performed) };
+        let chooser = self.window_of_chooser(&top, Some(&there)).await.map_err(unknown)?;
+        if self.saves(&top).await.map_err(unknown)? {
+            let error = to_save_in(&self.title_of(&top));
+            let closed = self.escape(&chooser).await.map_err(unknown)?;
             return Err(unknown(if closed {
                 error.hint("it was closed again, with nothing chosen; stickpin press opens it, stickpin fill says the name")
             } else {
                 error
             }));
         }
-        performed.chooser = opened.map(|path| self.ids.handle(&path));
+        performed.chooser = Some(self.ids.handle(&top));
+        self.chooser = Some(chooser);
         Ok(performed)
     }
 
@@ -117,13 +123,16 @@ impl LinuxDevice {
         }
         let at = self.index(chooser).ok_or_else(gone)?;
         let top = self.last.as_ref().map(|last| last.picture.objects[at].path.clone()).ok_or_else(gone)?;
+        let chooser = self.chooser_known(&top).await?;
         let title = self.title_of(&top);
         let text = as_text(files);
         let unknown = |e: Error| e.dispatched(Dispatched::Unknown);
+        // Once: what the first try opens is there in the second, too.
+        let before = self.modal_windows();
         let mut taken = false;
         // A chooser that still reads a folder does not take a path, and may even put its field away again.
         for again in 0..TRIES {
-            let Some(field) = self.shown_field(&top, cancel).await? else {
+            let Some(field) = self.shown_field(&chooser, cancel).await? else {
                 if again > 0 {
                     break;
                 }
@@ -133,11 +142,10 @@ impl LinuxDevice {
                 )
                 .hint("stickpin snapshot -i shows what it has instead; stickpin key Escape closes it"));
             };
-            if self.saves(&top) {
+            if again == 0 && self.saves(&top).await? {
                 return Err(to_save_in(&title));
             }
-            let before = self.modal_windows();
-            self.type_path(&top, &field, &text, cancel).await.map_err(unknown)?;
+            self.type_path(&chooser, &field, &text).await.map_err(unknown)?;
             let became = self.until_shown(cancel, |d| {
                 let asks = || d.modal_windows().into_iter().find(|window| !before.contains(window)).map(Some);
                 if d.choosers().contains(&top) { asks() } else { Some(None) }
@@ -182,18 +190,29 @@ impl LinuxDevice {
             return self.close_elsewhere(chooser).await;
         }
         let path = self.path(chooser)?;
-        self.escape(&path).await
+        let chooser = self.chooser_known(&path).await?;
+        self.escape(&chooser).await
     }
 
-    /// Closes the chooser with this path as a person would; whether it is gone.
-    async fn escape(&mut self, top: &str) -> Result<bool> {
+    /// Closes a chooser as a person would; whether it is gone.
+    async fn escape(&mut self, chooser: &Chooser) -> Result<bool> {
         let cancel = CancellationToken::new();
+        let left = |d: &Self| (!d.choosers().contains(&chooser.top)).then_some(());
         for _ in 0..ESCAPES {
-            if !self.choosers().iter().any(|path| path == top) {
+            if left(self).is_some() {
                 return Ok(true);
             }
-            self.chord_in(top, NONE, "Escape").await?;
-            let left = |d: &Self| (!d.choosers().iter().any(|path| path == top)).then_some(());
+            match self.chord_in(&chooser.window, NONE, "Escape").await {
+                Ok(_) => {}
+                // It has just closed by itself, or is about to say so.
+                Err(e) if e.code == ErrorCode::ElementNotFound => {
+                    return match self.until_shown(&cancel, left).await? {
+                        Some(()) => Ok(true),
+                        None => Err(e),
+                    };
+                }
+                Err(e) => return Err(e),
+            }
             if self.until_shown(&cancel, left).await?.is_some() {
                 return Ok(true);
             }
@@ -202,32 +221,34 @@ impl LinuxDevice {
     }
 
     /// The field for paths of a chooser, which GTK shows when it is asked to.
-    async fn shown_field(&mut self, top: &str, cancel: &CancellationToken) -> Result<Option<Object>> {
-        match self.field_of(top) {
+    async fn shown_field(&mut self, chooser: &Chooser, cancel: &CancellationToken) -> Result<Option<Object>> {
+        match self.field_of(&chooser.top) {
             Some(field) => Ok(Some(field)),
             None => {
-                self.chord_in(top, Modifiers { control: true, ..NONE }, "l").await?;
-                self.until_shown(cancel, |d| d.field_of(top)).await
+                let control = Modifiers { control: true, ..NONE };
+                self.chord_in(&chooser.window, control, "l").await?;
+                self.until_shown(cancel, |d| d.field_of(&chooser.top)).await
             }
         }
     }
 
     /// Puts a path into a field and takes it.
-    async fn type_path(
-        &mut self,
-        top: &str,
-        field: &Object,
-        text: &str,
-        cancel: &CancellationToken,
-    ) -> Result<()> {
+    async fn type_path(&mut self, chooser: &Chooser, field: &Object, text: &str) -> Result<()> {
         let handle = self.ids.handle(&field.path);
         if !self.set_text(field, text).await? {
-            self.fill_by_keys(handle, text, cancel).await?;
+            return Err(takes_no_text(&chooser.window.title));
+        }
+        if self.link.toolkit == Toolkit::Qt {
+            // It may have said that it opens what was in its field before.
+            self.look(&[]).await?;
+            if self.of(&chooser.top, says_it_opens).flatten() == Some(false) {
+                return Err(to_save_in(&chooser.window.title));
+            }
         }
         if !self.activates(field).await? {
             // It has the focus when this comes back: Enter goes nowhere else.
             self.focus(handle).await?;
-            self.chord_in(top, NONE, "Enter").await?;
+            self.chord_in(&chooser.window, NONE, "Enter").await?;
         }
         Ok(())
     }
@@ -271,16 +292,55 @@ impl LinuxDevice {
         windows.filter(|o| o.shown && o.is(s::MODAL)).map(|o| o.path.clone()).collect()
     }
 
-    /// Whether the chooser with this path is one to save in.
-    fn saves(&self, top: &str) -> bool {
-        let Some(last) = &self.last else { return false };
-        let at = last.picture.objects.iter().position(|object| object.path == top);
-        at.is_some_and(|at| is_to_save_in(&last.picture, at))
+    /// Whether the chooser with this path is one to save in, or may be. One of Qt that does not say so is asked by a name that
+    /// no file has, which is taken from its field again.
+    async fn saves(&mut self, top: &str) -> Result<bool> {
+        if self.link.toolkit != Toolkit::Qt {
+            return Ok(self.of(top, is_to_save_in).unwrap_or(false));
+        }
+        if let Some(opens) = self.of(top, says_it_opens).flatten() {
+            return Ok(!opens);
+        }
+        let Some(field) = self.field_of(top) else { return Ok(false) };
+        let before = match self.whole_text(&field.path).await {
+            Ok(text) => text,
+            Err(fault) => return Err(self.failed(fault).await),
+        };
+        if !self.set_text(&field, &absent()).await? {
+            return Err(takes_no_text(&self.title_of(top)));
+        }
+        let saves = self.look(&[]).await.map(|_| self.of(top, takes_the_name).unwrap_or(true));
+        self.set_text(&field, &before).await?;
+        saves
+    }
+
+    fn of<T>(&self, top: &str, what: impl Fn(&Picture, usize) -> T) -> Option<T> {
+        let picture = &self.last.as_ref()?.picture;
+        let at = picture.objects.iter().position(|object| object.path == top)?;
+        Some(what(picture, at))
     }
 
     /// The title of the window with this path.
     fn title_of(&self, top: &str) -> String {
         self.object_at(top).map_or_else(String::new, |object| object.name.clone())
+    }
+
+    /// How many windows of the app have this title.
+    fn windows_called(&self, title: &str) -> usize {
+        let Some(last) = &self.last else { return 0 };
+        let objects = &last.picture.objects;
+        let called = |&&at: &&usize| objects[at].shown && objects[at].name == title;
+        last.picture.root().children.iter().filter(called).count()
+    }
+
+    /// Whether the object with this path is shown now.
+    async fn is_shown(&mut self, path: &str) -> Result<bool> {
+        let states = self.states_of(path).await;
+        match states {
+            Ok(states) => Ok(s::seen(states, self.link.toolkit)),
+            Err(e) if e.code == ErrorCode::ElementNotFound => Ok(false),
+            Err(e) => Err(e),
+        }
     }
 
     /// Those with this title.
@@ -328,63 +388,6 @@ impl LinuxDevice {
     }
 }
 
-/// Whether a window is a file chooser.
-fn is_chooser(picture: &Picture, window: usize) -> bool {
-    let object = &picture.objects[window];
-    if !object.shown {
-        return false;
-    }
-    let has = |is: &dyn Fn(&Object) -> bool| any_below(picture, window, 0, is);
-    match picture.toolkit {
-        Toolkit::Gtk4 => has(&|o| o.name == GTK4_CHOOSER),
-        // That of Qt has no role of its own: it says in a list which folder it shows, and has a field beside.
-        Toolkit::Qt => {
-            let folder = |o: &Object| o.role == n::COMBO_BOX && o.name.starts_with('/');
-            object.role == n::DIALOG && has(&folder) && path_field(picture, window).is_some()
-        }
-        _ => object.role == n::FILE_CHOOSER || has(&|o| o.role == n::FILE_CHOOSER),
-    }
-}
-
-/// The field of a chooser that takes paths: the first that is not in a list.
-fn path_field(picture: &Picture, window: usize) -> Option<usize> {
-    let holds = |o: &Object| matches!(o.role, n::COMBO_BOX | n::TREE | n::TABLE | n::TREE_TABLE | n::LIST);
-    let mut next = vec![window];
-    while let Some(at) = next.pop() {
-        let object = &picture.objects[at];
-        if !object.shown || holds(object) {
-            continue;
-        }
-        if is_field(object.role) && object.role != n::PASSWORD {
-            // In GTK 4 the field that can be written is inside one that cannot.
-            let inner = object.children.iter().find(|&&child| is_field(picture.objects[child].role));
-            return Some(inner.copied().filter(|&child| picture.objects[child].shown).unwrap_or(at));
-        }
-        next.extend(object.children.iter().rev());
-    }
-    None
-}
-
-/// Whether a chooser of GTK is one to save in: it has its field for the name before its list of places, where one to open
-/// has it behind that, if at all. That of Qt asks before it writes over a file.
-fn is_to_save_in(picture: &Picture, window: usize) -> bool {
-    if !matches!(picture.toolkit, Toolkit::Gtk3 | Toolkit::Gtk4) {
-        return false;
-    }
-    let (mut next, mut field) = (vec![window], false);
-    while let Some(at) = next.pop() {
-        let object = &picture.objects[at];
-        match object.role {
-            _ if !object.shown => continue,
-            n::LIST | n::LIST_BOX => return field,
-            n::TABLE | n::TREE_TABLE | n::TREE => continue,
-            role => field |= is_field(role),
-        }
-        next.extend(object.children.iter().rev());
-    }
-    false
-}
-
 /// The error of a chooser that gives a file to nobody: what is named there is written over.
 fn to_save_in(title: &str) -> Error {
     Error::new(
@@ -397,92 +400,14 @@ fn to_save_in(title: &str) -> Error {
     .hint("it is still open: stickpin fill says the name, stickpin key Escape closes it")
 }
 
-/// Whether an object below another one is such.
-fn any_below(picture: &Picture, at: usize, depth: usize, is: &dyn Fn(&Object) -> bool) -> bool {
-    let shown = |child: &&usize| picture.objects[**child].shown;
-    depth <= crate::capture::DEPTH
-        && picture.objects[at]
-            .children
-            .iter()
-            .filter(shown)
-            .any(|&child| is(&picture.objects[child]) || any_below(picture, child, depth + 1, is))
+fn takes_no_text(title: &str) -> Error {
+    let message = format!("the field of the file chooser {} takes no text", quote(title));
+    Error::new(ErrorCode::Unsupported, message)
+        .hint("stickpin snapshot -i shows what it has instead; stickpin key Escape closes it")
 }
 
-/// Paths as a chooser reads them: one as it is, several in quotes.
-fn as_text(files: &[PathBuf]) -> String {
-    match files {
-        [one] => one.to_string_lossy().into_owned(),
-        several => several.iter().map(|file| format!("\"{}\"", file.display())).collect::<Vec<_>>().join(" "),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn object(role: u32, name: &str, children: &[usize]) -> Object {
-        Object { role, name: name.to_owned(), children: children.to_vec(), shown: true, ..Object::default() }
-    }
-
-    #[test]
-    fn a_chooser_is_told_by_what_its_toolkit_says_of_it() {
-        let of = |toolkit, objects: Vec<Object>| {
-            let picture = Picture { toolkit, objects, truncated: false };
-            (is_chooser(&picture, 1), path_field(&picture, 1))
-        };
-        let app = || object(75, "app", &[1]);
-        let gtk3 = vec![app(), object(n::FILE_CHOOSER, "Open", &[2]), object(n::PANEL, "", &[])];
-        assert_eq!(of(Toolkit::Gtk3, gtk3), (true, None));
-        let gtk4 = |name| {
-            vec![
-                app(),
-                object(n::FILLER, "Open", &[2]),
-                object(n::FILLER, name, &[3, 4]),
-                object(n::ENTRY, "", &[5]),
-                object(n::ENTRY, "", &[]),
-                object(n::TEXT, "", &[]),
-            ]
-        };
-        assert_eq!(of(Toolkit::Gtk4, gtk4(GTK4_CHOOSER)), (true, Some(5)));
-        assert!(!of(Toolkit::Gtk4, gtk4("Notes")).0);
-        let qt = |folder| {
-            vec![
-                app(),
-                object(n::DIALOG, "Open", &[2, 3, 5]),
-                object(n::COMBO_BOX, folder, &[]),
-                object(n::TREE, "Files", &[4]),
-                object(n::TEXT, "a name that is being written", &[]),
-                object(n::TEXT, "File name:", &[]),
-            ]
-        };
-        assert_eq!(of(Toolkit::Qt, qt("/home")), (true, Some(5)));
-        assert!(!of(Toolkit::Qt, qt("Normal")).0);
-    }
-
-    #[test]
-    fn a_chooser_to_save_in_has_its_field_before_the_places() {
-        let saves = |toolkit, order: &[usize]| {
-            let objects = vec![
-                object(75, "app", &[1]),
-                object(n::FILE_CHOOSER, "Choose", order),
-                object(n::TEXT, "", &[]),
-                object(n::LIST_BOX, "", &[]),
-                object(n::TABLE, "", &[5]),
-                object(n::TEXT, "a name that is being written", &[]),
-            ];
-            is_to_save_in(&Picture { toolkit, objects, truncated: false }, 1)
-        };
-        for toolkit in [Toolkit::Gtk3, Toolkit::Gtk4] {
-            assert!(saves(toolkit, &[2, 3, 4]));
-            assert!(!saves(toolkit, &[3, 2, 4]), "the field that Control+l shows");
-            assert!(!saves(toolkit, &[3, 4]) && !saves(toolkit, &[4, 3]));
-        }
-        assert!(!saves(Toolkit::Qt, &[2, 3, 4]));
-    }
-
-    #[test]
-    fn several_paths_are_in_quotes() {
-        assert_eq!(as_text(&["/a b".into()]), "/a b");
-        assert_eq!(as_text(&["/a b".into(), "/c".into()]), "\"/a b\" \"/c\"");
-    }
+/// A path that no file has.
+fn absent() -> String {
+    let named = |n: u32| format!("/stickpin-{n}");
+    (0..).map(named).find(|path| !Path::new(path).exists()).unwrap_or_default()
 }

@@ -59,7 +59,7 @@ impl WebDevice {
         let takes: Option<Takes> = self.tab.call(&world, "fileInput", (id, self.holds(handle))).await?;
         let Takes { id, multiple, directory, accept, holds } = takes.ok_or_else(gone)?;
         let input = Handle { scope: world.scope, id };
-        Ok((id != 0).then_some(FileInput { input, multiple, directory, accept, holds }))
+        Ok((id != 0).then_some(FileInput { input, multiple, one_by_one: None, directory, accept, holds }))
     }
 
     /// Whether only its page may hold on to an input: it is the one whose file chooser was opened. Any other that is outside

@@ -202,8 +202,13 @@ fn suits(input: &FileInput, files: &[Local], words: &str) -> Result<()> {
         return Err(Error::new(ErrorCode::Unsupported, message));
     }
     if files.len() > 1 && !input.multiple {
-        return Err(bad(format!("{words} takes one file, not {}", files.len()))
-            .hint("upload them one after the other, if the app takes them so"));
+        return Err(match &input.one_by_one {
+            Some(how) => {
+                bad(format!("{words} can be given one file at a time, not {}", files.len())).hint(how)
+            }
+            None => bad(format!("{words} takes one file, not {}", files.len()))
+                .hint("upload them one after the other, if the app takes them so"),
+        });
     }
     match files.iter().find(|f| !accepts(&input.accept, &f.path)) {
         None => Ok(()),

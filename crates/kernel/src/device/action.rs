@@ -211,8 +211,10 @@ impl Action {
 pub struct FileInput {
     /// The input itself, which need not be in the document.
     pub input: Handle,
-    /// Whether it takes more than one.
+    /// Whether it can be given more than one.
     pub multiple: bool,
+    /// What to do about several where it may take them, but cannot be given them at once.
+    pub one_by_one: Option<String>,
     /// Whether it takes a folder.
     pub directory: bool,
     /// What it takes: extensions and media types, separated by commas (HTML 4.10.5.3.7); empty for anything.

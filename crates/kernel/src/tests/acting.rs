@@ -247,6 +247,7 @@ async fn whatever_the_input_is_a_target_that_is_drawn_anew_before_it_is_looked_f
                 let one = FileInput {
                     input,
                     multiple: false,
+                    one_by_one: None,
                     directory: false,
                     accept: String::new(),
                     holds: Vec::new(),

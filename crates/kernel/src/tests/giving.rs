@@ -15,7 +15,14 @@ region "Zone" #5
 
 fn input(id: u64) -> FileInput {
     let input = Handle { scope: 1, id };
-    FileInput { input, multiple: false, directory: false, accept: String::new(), holds: Vec::new() }
+    FileInput {
+        input,
+        multiple: false,
+        one_by_one: None,
+        directory: false,
+        accept: String::new(),
+        holds: Vec::new(),
+    }
 }
 
 /// A bench with two files in the caller's folder.

@@ -195,7 +195,7 @@ impl LinuxDevice {
     }
 
     /// What the toolkit says of where these are; none for what has no place or is gone.
-    pub(super) async fn said(&mut self, paths: &[String]) -> Result<Vec<Option<Rect>>> {
+    pub(crate) async fn said(&mut self, paths: &[String]) -> Result<Vec<Option<Rect>>> {
         match said(&self.link, paths).await {
             Ok(said) => Ok(said),
             Err(fault) => Err(self.failed(fault).await),

@@ -25,8 +25,8 @@ const PROPERTY: u32 = 4096;
 /// How long a window may take to answer a ping: after that it is taken as one that does not answer any.
 const PONG: Duration = Duration::from_millis(250);
 
-/// How long a window may take to come back when it was minimised.
-const RESTORE: Duration = Duration::from_secs(2);
+/// How long a window may take to come back when it was minimised, or to get the keyboard.
+pub(super) const RESTORE: Duration = Duration::from_secs(2);
 
 /// How long a window manager gets before it is asked again.
 const NUDGE: Duration = Duration::from_millis(50);

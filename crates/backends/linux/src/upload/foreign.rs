@@ -5,7 +5,7 @@
 //! Such a process may show choosers of other apps, too: only the one window that came with the press counts, and only
 //! where its title tells it from the others.
 
-use super::STRANGER;
+use super::{Chooser, STRANGER};
 use crate::bus::{Desktop, Fault, Link, Running};
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window};
@@ -31,9 +31,8 @@ const LOOK: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct Foreign {
     handle: Handle,
-    window: Window,
-    /// The path of its window in its process.
-    top: String,
+    chooser: Chooser,
+    /// Its process.
     device: Box<LinuxDevice>,
 }
 
@@ -141,23 +140,39 @@ impl LinuxDevice {
                 if tops.is_empty() { "it is no file chooser" } else { "others there have the same title" };
             return Err(self.elsewhere(&window, why));
         };
+        // Of all windows that the process has on the display it is the only one that the path can be of, if that is still
+        // there now.
+        let alike = |w: &Window| w.pid == window.pid && w.title == window.title;
+        let alike: Vec<u32> = self.on_screen().await?.into_iter().filter(alike).map(|w| w.id).collect();
+        if alike != [window.id] {
+            return Err(self.elsewhere(&window, "others there have the same title"));
+        }
+        match device.is_shown(top).await {
+            Ok(true) => {}
+            Ok(false) => return Err(self.elsewhere(&window, "it was closed again at once")),
+            Err(e) => {
+                tracing::debug!("{} cannot be read: {e}", window.words());
+                return Err(self.elsewhere(&window, "its process does not say what it is"));
+            }
+        }
         self.choosers_met += 1;
         let handle = Handle { scope: SCOPE, id: self.choosers_met };
-        self.foreign = Some(Foreign { handle, window, top: top.clone(), device: Box::new(device) });
+        let chooser = Chooser { top: top.clone(), window };
+        self.foreign = Some(Foreign { handle, chooser, device: Box::new(device) });
         Ok(handle)
     }
 
     /// The chooser of another process that a handle stands for.
     pub(super) fn foreign_of(&self, handle: Handle) -> Option<FileInput> {
         let foreign = self.foreign.as_ref().filter(|foreign| foreign.handle == handle)?;
-        Some(foreign.device.takes(handle))
+        Some(foreign.device.takes(handle, &foreign.chooser.top))
     }
 
     /// Closes the chooser of another process; whether it is gone.
     pub(super) async fn close_elsewhere(&mut self, chooser: Handle) -> Result<bool> {
         let foreign = self.foreign.take().filter(|foreign| foreign.handle == chooser);
         let Some(mut foreign) = foreign else { return Err(crate::device::gone()) };
-        Ok(foreign.is_the_only_one().await? && foreign.device.escape(&foreign.top).await?)
+        foreign.device.escape(&foreign.chooser).await
     }
 
     /// Gives files to the chooser of another process, or closes it again.
@@ -172,23 +187,22 @@ impl LinuxDevice {
     ) -> Result<Performed> {
         let foreign = self.foreign.take().filter(|foreign| foreign.handle == chooser);
         let Some(mut foreign) = foreign else { return Err(crate::device::gone()) };
-        let given = match foreign.is_the_only_one().await {
-            Ok(true) => foreign.give(files, cancel).await,
-            Ok(false) => {
-                let why = "another window of its process has the same title now";
-                return Err(self.elsewhere(&foreign.window, why).dispatched(Dispatched::Unknown));
-            }
-            Err(e) => Err(e),
+        let error = match foreign.give(files, cancel).await {
+            Ok(performed) => return Ok(performed),
+            Err(error) => error,
         };
-        let Err(error) = given else { return given };
+        // Where its path was typed, it may have taken the file in the moment before it closed.
+        let typed = error.dispatched != Dispatched::No;
         let error = error.dispatched(Dispatched::Unknown);
-        match foreign.device.escape(&foreign.top).await {
-            Ok(true) => Err(error.hint(
-                "it belonged to another process, and was closed again with nothing chosen; it may want files of another kind",
+        match foreign.device.escape(&foreign.chooser).await {
+            Ok(true) if typed => Err(error.hint(
+                "it belonged to another process, and is closed again; stickpin snapshot -i shows whether the app has a file \
+                 now; it may want files of another kind",
             )),
+            Ok(true) => Err(error.hint("it belonged to another process, and was closed again with nothing chosen")),
             left => {
-                tracing::debug!(?left, "{} stays open", foreign.window.words());
-                let open = self.elsewhere(&foreign.window, "it is still open");
+                tracing::debug!(?left, "{} stays open", foreign.chooser.window.words());
+                let open = self.elsewhere(&foreign.chooser.window, "it is still open");
                 Err(Error { hint: open.hint, ..error })
             }
         }
@@ -207,18 +221,9 @@ impl LinuxDevice {
 }
 
 impl Foreign {
-    /// Whether its title names this window, and no other of its process.
-    async fn is_the_only_one(&mut self) -> Result<bool> {
-        let tops = self.device.choosers_called(&self.window.title).len();
-        let Some(x11) = self.device.screen.x11_if_any().await? else { return Ok(false) };
-        let windows = x11.run(|d| d.windows()).await?;
-        let same = |w: &&Window| w.pid == self.window.pid && w.title == self.window.title;
-        let ids: Vec<u32> = windows.iter().filter(same).map(|w| w.id).collect();
-        Ok(tops == 1 && ids == [self.window.id])
-    }
-
     async fn give(&mut self, files: &[PathBuf], cancel: &CancellationToken) -> Result<Performed> {
-        let top = self.device.ids.handle(&self.top);
+        let top = self.device.ids.handle(&self.chooser.top);
+        self.device.chooser = Some(self.chooser.clone());
         // It gives them to none other than itself: there is no third process.
         Box::pin(self.device.give_files(top, files, cancel)).await
     }

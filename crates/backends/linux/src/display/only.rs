@@ -1,0 +1,88 @@
+//! Keys for one window, and for no other. What has the focus when a key is made gets it: a window that closes itself hands
+//! it on to the next one. So the server does nothing for anybody else between the look and the keys.
+
+use super::windows::RESTORE;
+use super::{Display, Fault};
+use std::time::Instant;
+use stickpin_kernel::device::Modifiers;
+use x11rb::protocol::xproto::{ConnectionExt, MapState, Window as WindowId};
+
+/// Windows that toolkits nest to have the focus in one of them.
+const NESTED: usize = 8;
+
+/// What became of keys for one window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// The window got them.
+    Yes,
+    /// There is no key of that name; nothing was sent.
+    NoSuchKey,
+    /// The window is not on the screen any more; nothing was sent.
+    Gone,
+    /// Another window keeps the keyboard; nothing was sent.
+    Elsewhere,
+}
+
+impl Display {
+    /// Gives a window the keyboard and sends it one chord, unless it would go elsewhere.
+    pub(crate) fn chord_only(
+        &mut self,
+        window: WindowId,
+        modifiers: Modifiers,
+        name: &str,
+    ) -> Result<Sent, Fault> {
+        let until = Instant::now() + RESTORE;
+        loop {
+            if !self.is_viewable(window)? {
+                return Ok(Sent::Gone);
+            }
+            match self.focus(window) {
+                // It may have gone in this moment.
+                Err(Fault::Refused(_)) if !self.is_viewable(window)? => return Ok(Sent::Gone),
+                focused => focused?,
+            }
+            self.conn.grab_server()?;
+            let sent = self.chord_if_focused(window, modifiers, name);
+            self.conn.ungrab_server()?;
+            self.sync()?;
+            match sent? {
+                // The window manager hands the keyboard over in its own time.
+                None if Instant::now() < until => self.managed()?,
+                None => return Ok(Sent::Elsewhere),
+                Some(true) => return Ok(Sent::Yes),
+                Some(false) => return Ok(Sent::NoSuchKey),
+            }
+        }
+    }
+
+    fn chord_if_focused(
+        &mut self,
+        window: WindowId,
+        modifiers: Modifiers,
+        name: &str,
+    ) -> Result<Option<bool>, Fault> {
+        if self.has_keyboard(window)? { self.chord(modifiers, name).map(Some) } else { Ok(None) }
+    }
+
+    fn is_viewable(&self, window: WindowId) -> Result<bool, Fault> {
+        // One that is gone has no attributes.
+        let attributes = self.conn.get_window_attributes(window)?.reply();
+        Ok(attributes.is_ok_and(|attributes| attributes.map_state == MapState::VIEWABLE))
+    }
+
+    /// Whether what is typed goes to a window or to one inside it: of our keyboard, where we have one.
+    fn has_keyboard(&self, window: WindowId) -> Result<bool, Fault> {
+        let mut at = self.conn.get_input_focus()?.reply()?.focus;
+        for _ in 0..NESTED {
+            if at == window {
+                return Ok(true);
+            }
+            // The root, the pointer's window and none are no windows of apps.
+            match self.conn.query_tree(at)?.reply() {
+                Ok(tree) if tree.parent != x11rb::NONE => at = tree.parent,
+                _ => return Ok(false),
+            }
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,206 @@
+//! What in an app is a file chooser, where its field for paths is, and whether it is one to save in. Pure.
+
+use crate::bus::Toolkit;
+use crate::capture::read::is_field;
+use crate::model::{Object, Picture};
+use crate::roles::number as n;
+use crate::states as s;
+use std::path::PathBuf;
+
+/// What GTK 4 calls the content of its chooser.
+const GTK4_CHOOSER: &str = "GtkFileChooserWidget";
+
+/// Whether a window is a file chooser.
+pub(super) fn is_chooser(picture: &Picture, window: usize) -> bool {
+    let object = &picture.objects[window];
+    if !object.shown {
+        return false;
+    }
+    let has = |is: &dyn Fn(&Object) -> bool| any_below(picture, window, 0, is);
+    match picture.toolkit {
+        Toolkit::Gtk4 => has(&|o| o.name == GTK4_CHOOSER),
+        // That of Qt has no role of its own: it says in a list which folder it shows, and has a field beside.
+        Toolkit::Qt => {
+            let folder = |o: &Object| o.role == n::COMBO_BOX && o.name.starts_with('/');
+            object.role == n::DIALOG && has(&folder) && path_field(picture, window).is_some()
+        }
+        _ => object.role == n::FILE_CHOOSER || has(&|o| o.role == n::FILE_CHOOSER),
+    }
+}
+
+/// The field of a chooser that takes paths: the first that is not in a list.
+pub(super) fn path_field(picture: &Picture, window: usize) -> Option<usize> {
+    let holds = |o: &Object| matches!(o.role, n::COMBO_BOX | n::TREE | n::TABLE | n::TREE_TABLE | n::LIST);
+    let mut next = vec![window];
+    while let Some(at) = next.pop() {
+        let object = &picture.objects[at];
+        if !object.shown || holds(object) {
+            continue;
+        }
+        if is_field(object.role) && object.role != n::PASSWORD {
+            // In GTK 4 the field that can be written is inside one that cannot.
+            let inner = object.children.iter().find(|&&child| is_field(picture.objects[child].role));
+            return Some(inner.copied().filter(|&child| picture.objects[child].shown).unwrap_or(at));
+        }
+        next.extend(object.children.iter().rev());
+    }
+    None
+}
+
+/// Whether a chooser of GTK is one to save in: it has its field for the name before its list of places, where one to open
+/// has it behind that, if at all.
+pub(super) fn is_to_save_in(picture: &Picture, window: usize) -> bool {
+    if !matches!(picture.toolkit, Toolkit::Gtk3 | Toolkit::Gtk4) {
+        return false;
+    }
+    let (mut next, mut field) = (vec![window], false);
+    while let Some(at) = next.pop() {
+        let object = &picture.objects[at];
+        match object.role {
+            _ if !object.shown => continue,
+            n::LIST | n::LIST_BOX => return field,
+            n::TABLE | n::TREE_TABLE | n::TREE => continue,
+            role => field |= is_field(role),
+        }
+        next.extend(object.children.iter().rev());
+    }
+    false
+}
+
+/// Whether a chooser of Qt opens or saves, where its buttons say so in English. One to save in says "Open" while its field names a
+/// folder.
+pub(super) fn says_it_opens(picture: &Picture, window: usize) -> Option<bool> {
+    let named = |name: &str| behind_the_field(picture, window).any(|button| button.name == name);
+    if named("Save") { Some(false) } else { named("Open").then_some(true) }
+}
+
+/// Whether a chooser of Qt takes the name that is in its field now: none of the buttons behind that is disabled.
+pub(super) fn takes_the_name(picture: &Picture, window: usize) -> bool {
+    behind_the_field(picture, window).all(|button| !s::disabled(button.states, picture.toolkit))
+}
+
+/// The buttons of a chooser that come behind its field.
+fn behind_the_field(picture: &Picture, window: usize) -> impl Iterator<Item = &Object> {
+    let field = path_field(picture, window);
+    let (mut next, mut behind, mut buttons) = (vec![window], false, Vec::new());
+    while let Some(at) = next.pop() {
+        let object = &picture.objects[at];
+        behind |= Some(at) == field;
+        if behind && object.shown && object.role == n::PUSH_BUTTON {
+            buttons.push(object);
+        }
+        next.extend(object.children.iter().rev());
+    }
+    buttons.into_iter()
+}
+
+/// Whether an object below another one is such.
+fn any_below(picture: &Picture, at: usize, depth: usize, is: &dyn Fn(&Object) -> bool) -> bool {
+    let shown = |child: &&usize| picture.objects[**child].shown;
+    depth <= crate::capture::DEPTH
+        && picture.objects[at]
+            .children
+            .iter()
+            .filter(shown)
+            .any(|&child| is(&picture.objects[child]) || any_below(picture, child, depth + 1, is))
+}
+
+/// Paths as a chooser reads them: one as it is, several in quotes.
+pub(super) fn as_text(files: &[PathBuf]) -> String {
+    match files {
+        [one] => one.to_string_lossy().into_owned(),
+        several => several.iter().map(|file| format!("\"{}\"", file.display())).collect::<Vec<_>>().join(" "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(role: u32, name: &str, children: &[usize]) -> Object {
+        Object { role, name: name.to_owned(), children: children.to_vec(), shown: true, ..Object::default() }
+    }
+
+    #[test]
+    fn a_chooser_is_told_by_what_its_toolkit_says_of_it() {
+        let of = |toolkit, objects: Vec<Object>| {
+            let picture = Picture { toolkit, objects, truncated: false };
+            (is_chooser(&picture, 1), path_field(&picture, 1))
+        };
+        let app = || object(75, "app", &[1]);
+        let gtk3 = vec![app(), object(n::FILE_CHOOSER, "Open", &[2]), object(n::PANEL, "", &[])];
+        assert_eq!(of(Toolkit::Gtk3, gtk3), (true, None));
+        let gtk4 = |name| {
+            vec![
+                app(),
+                object(n::FILLER, "Open", &[2]),
+                object(n::FILLER, name, &[3, 4]),
+                object(n::ENTRY, "", &[5]),
+                object(n::ENTRY, "", &[]),
+                object(n::TEXT, "", &[]),
+            ]
+        };
+        assert_eq!(of(Toolkit::Gtk4, gtk4(GTK4_CHOOSER)), (true, Some(5)));
+        assert!(!of(Toolkit::Gtk4, gtk4("Notes")).0);
+        let qt = |folder| {
+            vec![
+                app(),
+                object(n::DIALOG, "Open", &[2, 3, 5]),
+                object(n::COMBO_BOX, folder, &[]),
+                object(n::TREE, "Files", &[4]),
+                object(n::TEXT, "a name that is being written", &[]),
+                object(n::TEXT, "File name:", &[]),
+            ]
+        };
+        assert_eq!(of(Toolkit::Qt, qt("/home")), (true, Some(5)));
+        assert!(!of(Toolkit::Qt, qt("Normal")).0);
+    }
+
+    #[test]
+    fn a_chooser_to_save_in_has_its_field_before_the_places() {
+        let saves = |toolkit, order: &[usize]| {
+            let objects = vec![
+                object(75, "app", &[1]),
+                object(n::FILE_CHOOSER, "Choose", order),
+                object(n::TEXT, "", &[]),
+                object(n::LIST_BOX, "", &[]),
+                object(n::TABLE, "", &[5]),
+                object(n::TEXT, "a name that is being written", &[]),
+            ];
+            is_to_save_in(&Picture { toolkit, objects, truncated: false }, 1)
+        };
+        for toolkit in [Toolkit::Gtk3, Toolkit::Gtk4] {
+            assert!(saves(toolkit, &[2, 3, 4]));
+            assert!(!saves(toolkit, &[3, 2, 4]), "the field that Control+l shows");
+            assert!(!saves(toolkit, &[3, 4]) && !saves(toolkit, &[4, 3]));
+        }
+        assert!(!saves(Toolkit::Qt, &[2, 3, 4]));
+    }
+
+    #[test]
+    fn a_chooser_of_qt_to_save_in_takes_a_name_that_no_file_has() {
+        let of = |name: &str, states| {
+            let objects = vec![
+                object(75, "app", &[1]),
+                object(n::DIALOG, "Choose", &[2, 3, 4, 5]),
+                // It is there before the field, and has nothing to do with the name.
+                object(n::PUSH_BUTTON, "Open", &[]),
+                object(n::TEXT, "File name:", &[]),
+                Object { states, ..object(n::PUSH_BUTTON, name, &[]) },
+                Object { states: s::ENABLED, ..object(n::PUSH_BUTTON, "Cancel", &[]) },
+            ];
+            let picture = Picture { toolkit: Toolkit::Qt, objects, truncated: false };
+            (says_it_opens(&picture, 1), takes_the_name(&picture, 1))
+        };
+        assert_eq!(of("Save", s::ENABLED), (Some(false), true));
+        assert_eq!(of("Open", s::ENABLED), (Some(true), true));
+        assert_eq!(of("Sichern", s::ENABLED), (None, true));
+        assert_eq!(of("Attach", 0), (None, false), "it wants a file that is there");
+    }
+
+    #[test]
+    fn several_paths_are_in_quotes() {
+        assert_eq!(as_text(&["/a b".into()]), "/a b");
+        assert_eq!(as_text(&["/a b".into(), "/c".into()]), "\"/a b\" \"/c\"");
+    }
+}

@@ -1,0 +1,78 @@
+//! Which window of the display a file chooser is. It is found out once, when the chooser is seen: what is typed later goes
+//! to that window, or nowhere.
+
+use crate::device::{LinuxDevice, gone};
+use crate::display::Window;
+use crate::extents::only_window_of;
+use std::time::Duration;
+use stickpin_kernel::{Error, ErrorCode, Result};
+use tokio::time::{Instant, sleep};
+
+/// How long a window may take to be on the screen that the app says it shows.
+const SHOWN: Duration = Duration::from_secs(2);
+
+/// How often it is looked whether it is.
+const LOOK: Duration = Duration::from_millis(16);
+
+/// A file chooser that is open.
+#[derive(Debug, Clone)]
+pub(crate) struct Chooser {
+    /// The path of its window on the bus.
+    pub(super) top: String,
+    /// The same on the display.
+    pub(super) window: Window,
+}
+
+impl LinuxDevice {
+    /// The windows of the display; none where there is no display.
+    pub(super) async fn on_screen(&mut self) -> Result<Vec<Window>> {
+        match self.screen.x11_if_any().await? {
+            Some(x11) => x11.run(|d| d.windows()).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The chooser with this path: as it was met, or as it is now.
+    pub(super) async fn chooser_known(&mut self, top: &str) -> Result<Chooser> {
+        match self.chooser.take().filter(|chooser| chooser.top == top) {
+            Some(chooser) => Ok(chooser),
+            None => self.window_of_chooser(top, None).await,
+        }
+    }
+
+    /// The chooser with this path and its window. `before`: what was on the screen before it came, where that is known.
+    ///
+    /// # Errors
+    /// `ELEMENT_NOT_FOUND` where it is gone, `UNSUPPORTED` where its window cannot be told from others.
+    pub(super) async fn window_of_chooser(&mut self, top: &str, before: Option<&[u32]>) -> Result<Chooser> {
+        let x11 = self.screen.x11("type keys").await?;
+        let title = self.title_of(top);
+        let alike = self.windows_called(&title);
+        let until = Instant::now() + SHOWN;
+        loop {
+            let windows = x11.run(|d| d.windows()).await?;
+            let size = self.said(&[top.to_owned()]).await?.pop().flatten();
+            let size = size.map(|rect| (rect.width, rect.height));
+            let window = only_window_of(&windows, self.info.pid, &title, size, alike, before).cloned();
+            // It was among them when they were listed, if it is still there.
+            if !self.is_shown(top).await? {
+                return Err(gone());
+            }
+            match window {
+                Some(window) => return Ok(Chooser { top: top.to_owned(), window }),
+                None if Instant::now() >= until => return Err(unknown_window(&title)),
+                None => sleep(LOOK).await,
+            }
+        }
+    }
+}
+
+/// The error of a chooser that nothing can be typed into, as it could go elsewhere.
+fn unknown_window(title: &str) -> Error {
+    let title = stickpin_tree::quote(title);
+    let message =
+        format!("the file chooser {title} is open, but its window cannot be told from others of the app");
+    Error::new(ErrorCode::Unsupported, message).hint(
+        "it has no file yet: stickpin snapshot -i shows it; press what closes the others, or fill its field",
+    )
+}
