@@ -11,7 +11,7 @@ use crate::states as s;
 use crate::verify::Also;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{Action, AimOptions, Button, CancellationToken, Landed, Modifiers, Performed};
+use stickpin_kernel::device::{Action, Button, CancellationToken, Landed, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
 
@@ -47,7 +47,7 @@ impl LinuxDevice {
                         return Ok(performed);
                     }
                     if self.index(*target).is_some_and(|at| self.presses_by_action(at)) {
-                        return self.press_instead(*target, cancel).await;
+                        return self.press_unless_covered(*target, cancel).await?;
                     }
                 }
                 self.press_at(action, cancel).await
@@ -147,16 +147,6 @@ impl LinuxDevice {
         };
         self.glance = tree.map(Glance::Seen);
         Ok(performed)
-    }
-
-    /// Presses with the pointer what was aimed at as what its own action reaches, whatever lies over it.
-    async fn press_instead(&mut self, target: Handle, cancel: &CancellationToken) -> Result<Performed> {
-        let aim = self.aim_at(target, AimOptions::default()).await?;
-        let words = self.words(target).unwrap_or_else(|| "the element".to_owned());
-        match aim.hit.refusal(&words) {
-            Some(refusal) => Err(refusal),
-            None => self.press_at(&Action::press(aim.point, Some(target)), cancel).await,
-        }
     }
 
     /// Waits until an element has done what it was last told to. GTK 4 shows a button pressed for a moment first, and drops

@@ -76,13 +76,9 @@ impl LinuxDevice {
             None => self.active_window().await?,
         };
         let Some((x11, window)) = window else { return Err(self.screen.unseen("type keys")) };
-        if let Some(taker) = self.taker(&x11, &window).await? {
-            let what = self.cover(taker, &x11).await?;
-            return Err(Error::new(
-                ErrorCode::ElementCovered,
-                format!("{what} is open, and takes the keys of the app"),
-            )
-            .hint("stickpin key Escape closes it"));
+        let windows = x11.run(|d| d.windows()).await?;
+        if let Some(taker) = self.taker(&windows, &window) {
+            return Err(self.taken(taker, &x11, "the keys of the app").await?);
         }
         self.screen.present(&window).await?;
         let id = window.id;
@@ -90,17 +86,12 @@ impl LinuxDevice {
         Ok((x11, id))
     }
 
-    /// The window of another process that takes the keys of one of the app's.
-    async fn taker(&self, x11: &X11, window: &Window) -> Result<Option<Window>> {
-        let (windows, alone) = (x11.run(|d| d.windows()).await?, self.is_alone());
-        Ok(windows.into_iter().find(|w| w.pid != self.info.pid && w.blocks(window, alone)))
-    }
-
     /// Sends Escape to the window of another process that takes the keys of the app, which is told in what it says; none
     /// where there is no such window.
     async fn escape_elsewhere(&mut self) -> Result<Option<Performed>> {
         let Some((x11, window)) = self.active_window().await? else { return Ok(None) };
-        let Some(taker) = self.taker(&x11, &window).await? else { return Ok(None) };
+        let windows = x11.run(|d| d.windows()).await?;
+        let Some(taker) = self.taker(&windows, &window) else { return Ok(None) };
         let what = self.cover(taker.clone(), &x11).await?;
         self.chord_in(&taker, NONE, "Escape").await?;
         let landed = Landed::Elsewhere { what, stopped: false };
@@ -180,19 +171,7 @@ impl LinuxDevice {
             return Ok(());
         }
         // Not every toolkit takes the word of a stranger: then as a person would.
-        let aim = self.aim_at(target, stickpin_kernel::device::AimOptions::default()).await?;
-        let refusal = aim.hit.refusal(&self.words(target).unwrap_or_else(|| "the element".to_owned()));
-        if refusal.is_none() {
-            let press = stickpin_kernel::device::Action::Press {
-                point: aim.point,
-                target: Some(target),
-                button: stickpin_kernel::device::Button::Left,
-                count: 1,
-                modifiers: NONE,
-                hold: std::time::Duration::ZERO,
-            };
-            self.press_at(&press, &CancellationToken::new()).await?;
-        }
+        let refusal = self.press_unless_covered(target, &CancellationToken::new()).await?.err();
         if !object.is(s::FOCUSABLE) {
             // Unless it was pressed, the keys would go to whatever has the focus.
             return refusal.map_or(Ok(()), Err);

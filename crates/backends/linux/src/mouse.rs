@@ -6,7 +6,7 @@ use crate::device::LinuxDevice;
 use crate::display::{Window, X11, button_number};
 use crate::roles::number as n;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{Action, CancellationToken, Hit, Landed, Modifiers, Performed};
+use stickpin_kernel::device::{Action, AimOptions, CancellationToken, Hit, Landed, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, Rect};
 use tokio::time::{sleep, timeout};
@@ -96,13 +96,8 @@ impl LinuxDevice {
         let there = sight.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id)).cloned();
         match there {
             Some(window) if window.pid == self.info.pid || self.info.pid.is_none() => {
-                let takes = |w: &&Window| w.pid != window.pid && w.blocks(&window, self.is_alone());
-                if let Some(taker) = sight.windows.iter().find(takes).cloned() {
-                    let what = self.cover(taker, &sight.x11).await?;
-                    let message = format!("{what} is open, and takes what is sent to {x:.0},{y:.0}");
-                    return Err(
-                        Error::new(ErrorCode::ElementCovered, message).hint("stickpin key Escape closes it")
-                    );
+                if let Some(taker) = self.taker(&sight.windows, &window) {
+                    return Err(self.taken(taker, &sight.x11, &format!("what is sent to {x:.0},{y:.0}")).await?);
                 }
                 let at = target.and_then(|target| self.index(target));
                 let held = self.held(at, &window, &sight).await?;
@@ -173,6 +168,20 @@ impl LinuxDevice {
         Ok(Performed { handled: true, ..Performed::default() })
     }
 
+    /// Presses an element in its middle with the pointer; the inner error is what would get the press instead.
+    pub(crate) async fn press_unless_covered(
+        &mut self,
+        target: Handle,
+        cancel: &CancellationToken,
+    ) -> Result<Result<Performed>> {
+        let aim = self.aim_at(target, AimOptions::default()).await?;
+        let words = self.words(target).unwrap_or_else(|| "the element".to_owned());
+        match aim.hit.refusal(&words) {
+            Some(refusal) => Ok(Err(refusal)),
+            None => self.press_at(&Action::press(aim.point, Some(target)), cancel).await.map(Ok),
+        }
+    }
+
     /// Presses at one point, moves, releases at another.
     pub(crate) async fn drag(
         &mut self,
@@ -181,7 +190,7 @@ impl LinuxDevice {
     ) -> Result<Performed> {
         // What lies at the end is judged before anything is picked up: afterwards the thing itself is in the way.
         if let Some(target) = target {
-            let aim = self.aim_at(target, stickpin_kernel::device::AimOptions::default()).await?;
+            let aim = self.aim_at(target, AimOptions::default()).await?;
             match aim.hit {
                 Hit::Target => {}
                 Hit::Covered { what, .. } | Hit::Held { what, .. } => {

@@ -7,14 +7,14 @@
 use super::place::{Sight, chain, holds_popup, parents, popup_in};
 use crate::bus::Toolkit;
 use crate::device::LinuxDevice;
-use crate::display::{Presence, Window};
+use crate::display::{Presence, Window, X11};
 use crate::model::Picture;
 use crate::mouse::NONE;
 use crate::roles::number as role;
 use crate::states;
 use std::time::Duration;
-use stickpin_kernel::Result;
 use stickpin_kernel::device::Hit;
+use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::{Handle, NodeRef, Role, quote};
 use tokio::time::{Instant, sleep};
 
@@ -39,6 +39,19 @@ impl LinuxDevice {
             return Ok(Hit::Target);
         }
         Ok(self.held_by(open))
+    }
+
+    /// The window of another process that takes what is sent to one of the app's.
+    pub(crate) fn taker(&self, windows: &[Window], window: &Window) -> Option<Window> {
+        let alone = self.is_alone();
+        windows.iter().find(|w| w.pid != window.pid && w.blocks(window, alone)).cloned()
+    }
+
+    /// The error of something that is sent while such a window is open.
+    pub(crate) async fn taken(&self, taker: Window, x11: &X11, sent: &str) -> Result<Error> {
+        let what = self.cover(taker, x11).await?;
+        Ok(Error::new(ErrorCode::ElementCovered, format!("{what} is open, and takes {sent}"))
+            .hint("stickpin key Escape closes it"))
     }
 
     /// Whether an object is a menu of a bar of which another menu is open: that one takes the pointer from there.
