@@ -137,6 +137,9 @@ impl LinuxDevice {
             Err(fault) if fault.is_final() => Some(done()),
             // It is busy with it, or shows a dialog from inside.
             Ok(None) => Some(done()),
+            // It may have failed behind what it did: another press could be the second one.
+            Err(Fault::Refused(why)) => return Err(perhaps_pressed(&object, &why)),
+            // It has no such action, or no such object, and did nothing.
             Err(fault) => self.refused(&object.path, fault).await.map(|()| None)?,
         };
         let seen = again.zip(now).filter(|(_, now)| performed.is_some() && now.is_named(&object.name));
@@ -385,6 +388,15 @@ impl LinuxDevice {
         }
         Ok(Vec::new())
     }
+}
+
+/// The error of a press that the app answered with an error of its own. No toolkit does that of which we know what it did.
+fn perhaps_pressed(object: &Object, why: &str) -> Error {
+    let what = format!("{} {}", roles::tag(object.role), quote(&object.name));
+    let message = format!("{what} was told to act and answered with {}: it may have done it", quote(why));
+    Error::new(ErrorCode::Unsupported, message)
+        .hint("look what became of it before you press again: stickpin snapshot -i")
+        .dispatched(Dispatched::Unknown)
 }
 
 fn takes_one(list: &Object, options: &[String]) -> Error {

@@ -5,8 +5,8 @@ use super::speaker::{Asked, FIRST, SECOND, Speaker};
 use crate::bus::Toolkit;
 use crate::device::LinuxDevice;
 use std::time::Duration;
-use stickpin_kernel::ErrorCode;
 use stickpin_kernel::device::{Action, AimOptions, CancellationToken, CaptureRequest, Captured, Device, Hit};
+use stickpin_kernel::{Dispatched, ErrorCode};
 use stickpin_tree::Handle;
 
 /// The app, a device that has read it, and its two buttons.
@@ -71,6 +71,23 @@ async fn it_is_asked_where_it_is_then_who_then_what_it_does_and_is_pressed_by_th
     app.becomes(|now| now.actions = vec!["win.undo", "click"]);
     press(&mut device, save).await;
     assert_eq!(index(&app.asked()), 1);
+}
+
+/// Where it did it and failed behind that, a press by the pointer would be the second one.
+#[tokio::test]
+async fn what_answers_a_press_with_an_error_is_not_pressed_once_more() {
+    let app = Speaker::start();
+    let (mut device, _, [save, _]) = read(&app).await;
+    let action = Action::press((50.0, 25.0), Some(save));
+    app.becomes(|now| now.refuses = vec![(FIRST, "DoAction")]);
+    let error = device.perform(&action, &CancellationToken::new()).await.unwrap_err();
+    assert_eq!(error.dispatched, Dispatched::Unknown, "{error}");
+    assert!(error.message.contains("button \"Save\"") && error.message.contains("not now"), "{error}");
+    // What has no such action did nothing: then it is the pointer's turn, of which there is none here.
+    app.becomes(|now| (now.refuses, now.forgets) = (Vec::new(), vec![(FIRST, "DoAction")]));
+    let error = device.perform(&action, &CancellationToken::new()).await.unwrap_err();
+    assert_eq!(error.dispatched, Dispatched::No, "{error}");
+    assert!(error.message.contains("press with the pointer"), "{error}");
 }
 
 /// GTK 4 shows a button pressed for 250 ms before it does what the press is for.
