@@ -19,6 +19,10 @@ use tokio::time::{sleep, timeout};
 /// itself then.
 const REST: Duration = Duration::from_millis(200);
 
+/// How long the reading itself may take. What was read last took less than a tenth of that; whoever needs one now is not
+/// kept waiting by an app that has become slow.
+const MOST: Duration = Duration::from_millis(600);
+
 /// When it is given up on an app that does not come to rest.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -94,9 +98,12 @@ async fn read_at_rest(basis: Basis, pending: Duration, reading: Arc<AtomicBool>)
     };
     reading.store(true, Ordering::Relaxed);
     known.appeared.paths = heard.state().appeared();
+    let picture = timeout(MOST, async {
+        let picture = read::read(&link, &mut known).await?;
+        link.barrier().await.map(|()| picture)
+    });
     // Whoever looks next is told what is wrong with the app, if anything is.
-    let picture = read::read(&link, &mut known).await.ok()?;
-    link.barrier().await.ok()?;
+    let picture = picture.await.ok()?.ok()?;
     let tree = tree::kept(&picture, &ids, &at, &[], last.as_ref()).ok()?;
     Some(Read { picture, tree, known, changes })
 }
@@ -145,6 +152,21 @@ mod tests {
         heard.state().change("a row came".to_owned());
         app.go_on();
         assert!(ahead.take(&heard).await.is_none());
+    }
+
+    #[tokio::test]
+    async fn an_app_that_has_become_slow_keeps_nobody_waiting() {
+        let app = App::start();
+        let (link, heard) = (app.link(&Arc::new(Heard::new())).await, Arc::new(Heard::new()));
+        app.hold();
+        let ahead = ahead(link.clone(), &heard);
+        app.asked().await;
+        // As long as an app may say nothing when it is asked.
+        tokio::select! {
+            biased;
+            read = ahead.take(&heard) => assert!(read.is_none()),
+            _ = link.barrier() => panic!("it was waited for as for one that hangs"),
+        }
     }
 
     #[tokio::test]

@@ -31,6 +31,11 @@ fn is_misspelled(key: &str, value: &str) -> bool {
     matches!((key, value), ("underline", "error") | ("invalid", "spelling") | ("text-spelling", "misspelled"))
 }
 
+/// An answer where it is asked for.
+async fn of<T>(asked: bool, question: impl Future<Output = T>) -> Option<T> {
+    if asked { Some(question.await) } else { None }
+}
+
 /// The app and its windows, without what is in them.
 pub(crate) async fn windows(link: &Link) -> std::result::Result<Picture, Fault> {
     let root = Object { path: ROOT.to_owned(), ..Object::default() };
@@ -109,18 +114,29 @@ impl LinuxDevice {
         let mut out = facts(object);
         let field = object.has(Interfaces::TEXT) && is_field(object.role) && object.role != role::PASSWORD;
         // A capture asks text that nobody acts on for none.
-        if self.link.toolkit == Toolkit::Gecko && object.description.is_empty() {
-            match self.description(&path).await {
-                Ok(description) => out["description"] = json!(description),
-                Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(self.failed(fault).await),
-                Err(e) => tracing::debug!("{path} has no description: {e}"),
-            }
-        }
-        if field {
-            match self.editing(&path).await {
-                Ok(facts) => facts.into_iter().for_each(|(key, value)| out[key] = value),
-                Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(self.failed(fault).await),
-                Err(e) => tracing::debug!("{path} does not say where its caret is: {e}"),
+        let undescribed = self.link.toolkit == Toolkit::Gecko && object.description.is_empty();
+        let told = tokio::join!(
+            of(undescribed, self.description(&path)),
+            of(field, self.caret(&path)),
+            of(field, self.selected(&path)),
+            of(field, self.misspelled(&path)),
+        );
+        let facts = [
+            ("description", told.0.map(|told| told.map(|text| json!(text)))),
+            ("caret", told.1.map(|told| told.map(|caret| caret.map_or(Value::Null, |caret| json!(caret))))),
+            ("selected", told.2.map(|told| told.map(|all| json!(all)))),
+            ("misspelled", told.3.map(|told| told.map(|words| json!(words)))),
+        ];
+        for (key, told) in facts {
+            match told {
+                // What there is none of is not told.
+                None | Some(Ok(Value::Null)) => {}
+                Some(Ok(Value::Array(all))) if all.is_empty() => {}
+                Some(Ok(value)) => out[key] = value,
+                Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => {
+                    return Err(self.failed(fault).await);
+                }
+                Some(Err(e)) => tracing::debug!("{path} does not say its {key}: {e}"),
             }
         }
         Ok(out)
@@ -132,49 +148,48 @@ impl LinuxDevice {
         Ok(answer.body().variant_text()?.to_owned())
     }
 
-    /// What a person sees in a field beside its text: where the caret stands, what is selected, and which words are
-    /// marked as misspelled. Places are counted in characters from 0.
-    async fn editing(&self, path: &str) -> std::result::Result<Vec<(&'static str, Value)>, Fault> {
-        let selections = Call { path, interface: TEXT, member: "GetNSelections", args: Args::new() };
-        let asked = [bus::property(path, TEXT, "CaretOffset"), selections];
-        let mut answers = self.link.calls(&asked).await.into_iter();
-        let mut answer = || answers.next().unwrap_or(Err(Fault::Vanished));
-        let (caret, selections) = (answer()?, answer()?);
-        let mut out = Vec::new();
-        // None: the caret is elsewhere.
-        if let Some(caret) = caret.body().variant_number()?.filter(|&caret| caret >= 0.0) {
-            #[expect(clippy::cast_possible_truncation, reason = "a place in a text, 32 bits on the wire")]
-            out.push(("caret", json!(caret as i64)));
-        }
-        let mut selected = Vec::new();
-        for n in 0..selections.body().int()?.clamp(0, SELECTIONS) {
-            let range = self.link.call(path, TEXT, "GetSelection", Args::new().int(n)).await?;
+    /// Where the caret stands, counted in characters from 0; none where it is elsewhere.
+    async fn caret(&self, path: &str) -> std::result::Result<Option<i64>, Fault> {
+        let asked = [bus::property(path, TEXT, "CaretOffset")];
+        let answer = self.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished))?;
+        let caret = answer.body().variant_number()?.filter(|&caret| caret >= 0.0);
+        #[expect(clippy::cast_possible_truncation, reason = "a place in a text, 32 bits on the wire")]
+        let caret = caret.map(|caret| caret as i64);
+        Ok(caret)
+    }
+
+    /// What is selected, from where to where.
+    async fn selected(&self, path: &str) -> std::result::Result<Vec<Value>, Fault> {
+        let count = self.link.call(path, TEXT, "GetNSelections", Args::new()).await?.body().int()?;
+        let text = |member, args| Call { path, interface: TEXT, member, args };
+        let asked: Vec<_> =
+            (0..count.clamp(0, SELECTIONS)).map(|n| text("GetSelection", Args::new().int(n))).collect();
+        let mut ranges = Vec::with_capacity(asked.len());
+        for range in self.link.calls(&asked).await {
+            let range = range?;
             let mut c = range.body();
             let (start, end) = (c.int()?, c.int()?);
             if start < end {
-                let end = end.min(start.saturating_add(crate::capture::TEXT));
-                selected
-                    .push(json!({"start": start, "end": end, "text": self.piece(path, start, end).await?}));
+                ranges.push((start, end.min(start.saturating_add(crate::capture::TEXT))));
             }
         }
-        if !selected.is_empty() {
-            out.push(("selected", json!(selected)));
-        }
-        let misspelled = self.misspelled(path).await?;
-        if !misspelled.is_empty() {
-            out.push(("misspelled", json!(misspelled)));
-        }
-        Ok(out)
+        let texts = self.pieces(path, &ranges).await?;
+        let told = ranges.iter().zip(texts);
+        Ok(told.map(|((start, end), text)| json!({"start": start, "end": end, "text": text})).collect())
     }
 
-    async fn piece(&self, path: &str, from: i32, to: i32) -> std::result::Result<String, Fault> {
-        let piece = self.link.call(path, TEXT, "GetText", Args::new().int(from).int(to)).await?;
-        Ok(piece.body().text()?.to_owned())
+    /// Pieces of a text, from where to where each.
+    async fn pieces(&self, path: &str, ranges: &[(i32, i32)]) -> std::result::Result<Vec<String>, Fault> {
+        let args = |&(from, to): &(i32, i32)| Args::new().int(from).int(to);
+        let call = |range| Call { path, interface: TEXT, member: "GetText", args: args(range) };
+        let asked: Vec<_> = ranges.iter().map(call).collect();
+        let said = |answer: std::result::Result<bus::Message, Fault>| Ok(answer?.body().text()?.to_owned());
+        self.link.calls(&asked).await.into_iter().map(said).collect()
     }
 
     /// The words that a spell checker has marked, from the beginning of the text.
     async fn misspelled(&self, path: &str) -> std::result::Result<Vec<String>, Fault> {
-        let mut words = Vec::new();
+        let mut marked = Vec::new();
         let mut at = 0;
         for _ in 0..RUNS {
             let args = Args::new().int(at).bool(false);
@@ -195,11 +210,11 @@ impl LinuxDevice {
                 break;
             }
             if looks.iter().any(|(key, value)| is_misspelled(key, value)) {
-                words.push(self.piece(path, start, end.min(start.saturating_add(WORD))).await?);
+                marked.push((start, end.min(start.saturating_add(WORD))));
             }
             at = end;
         }
-        Ok(words)
+        self.pieces(path, &marked).await
     }
 
     /// The text that a person sees: that of the element itself, in pieces, else what stands in it. What is secret is not
@@ -236,7 +251,7 @@ impl LinuxDevice {
         let mut from = 0;
         while from < count {
             let to = (from + PIECE).min(count);
-            text.push_str(&self.piece(path, from, to).await?);
+            text.extend(self.pieces(path, &[(from, to)]).await?);
             from = to;
         }
         Ok(text)
