@@ -97,7 +97,9 @@ impl LinuxDevice {
         match there {
             Some(window) if window.pid == self.info.pid || self.info.pid.is_none() => {
                 if let Some(taker) = self.taker(&sight.windows, &window) {
-                    return Err(self.taken(taker, &sight.x11, &format!("what is sent to {x:.0},{y:.0}")).await?);
+                    return Err(self
+                        .taken(taker, &sight.x11, &format!("what is sent to {x:.0},{y:.0}"))
+                        .await?);
                 }
                 let at = target.and_then(|target| self.index(target));
                 let held = self.held(at, &window, &sight).await?;
