@@ -6,6 +6,7 @@
 
 mod atoms;
 mod clipboard;
+mod focus;
 mod keymap;
 mod keys;
 mod leftovers;
@@ -164,6 +165,18 @@ impl X11 {
             Err(_) => return Err(unusable(&name, &"it does not answer")),
         }
         Ok(Self(Arc::new(Line { jobs: Some(jobs), wake })))
+    }
+
+    /// Has a job run on the display, which nobody waits for.
+    pub(crate) fn post(&self, job: impl FnOnce(&mut Display) -> Result<(), Fault> + Send + 'static) {
+        let job = move |display: &mut Display| {
+            if let Err(e) = job(display) {
+                tracing::debug!("a display: {e}");
+            }
+        };
+        // One that is gone has nothing left to do.
+        self.0.jobs.as_ref().map(|jobs| jobs.send(Box::new(job)));
+        wake(&self.0.wake);
     }
 
     /// Runs a job on the display.

@@ -13,10 +13,10 @@ use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
 use tokio::time::{Instant, sleep, timeout};
 
-/// Characters that are sent before it is waited until the app has read them.
-const AHEAD: usize = 64;
+/// How long an app that answers may take to read the keys that it was sent.
+const BUSY: Duration = Duration::from_secs(10);
 
-/// How long an app may take to handle the keys that it has read.
+/// How long an app may take to come to rest after the keys that it has read.
 const HANDLED: Duration = Duration::from_millis(500);
 
 /// How long a window that the app has closed may stay on the screen.
@@ -33,14 +33,14 @@ fn no_key(key: &str) -> Error {
         .hint("keys have the names of KeyboardEvent.key: Enter, Tab, F5, a")
 }
 
-fn unknown(e: Error) -> Error {
+pub(crate) fn unknown(e: Error) -> Error {
     e.dispatched(Dispatched::Unknown)
 }
 
 impl LinuxDevice {
     /// The window that gets what is typed, with the keyboard's focus. An open pop-up takes the keys before any element
     /// beside it gets them.
-    async fn typing(&mut self, target: Option<Handle>) -> Result<(X11, u32)> {
+    pub(crate) async fn typing(&mut self, target: Option<Handle>) -> Result<(X11, u32)> {
         self.screen.x11("type keys").await?;
         // What GTK 4 was told before comes before what is typed now.
         let pending = self.pending();
@@ -191,7 +191,7 @@ impl LinuxDevice {
         Ok(())
     }
 
-    async fn has_focus(&mut self, path: &str) -> Result<bool> {
+    pub(crate) async fn has_focus(&mut self, path: &str) -> Result<bool> {
         Ok(self.states_of(path).await? & s::FOCUSED != 0)
     }
 
@@ -208,49 +208,52 @@ impl LinuxDevice {
         }
     }
 
-    /// Types text where the focus is, or into an element.
-    pub(crate) async fn type_text(
-        &mut self,
-        target: Option<Handle>,
-        text: &str,
-        cancel: &CancellationToken,
-    ) -> Result<Performed> {
-        let (x11, window) = self.typing(target).await?;
-        if let Some(target) = target {
-            self.focus(target).await?;
-        }
-        let mut left: Vec<char> = text.chars().filter(|c| *c != '\r').collect();
-        while !left.is_empty() {
-            if cancel.is_cancelled() {
-                return Err(unknown(Error::new(ErrorCode::Timeout, "typing was cancelled")));
+    /// Waits until the app has read the keys that were sent to a window, however long it is at it: a toolkit that takes in
+    /// one after the other answers behind the last of them.
+    ///
+    /// # Errors
+    /// `TIMEOUT`, `BACKEND_LOST`.
+    pub(crate) async fn keys_read(&self, x11: &X11, window: u32, cancel: &CancellationToken) -> Result<()> {
+        let sent = x11.run(move |d| d.ping(window)).await?;
+        let until = Instant::now() + BUSY;
+        while !x11.run(move |d| d.ponged(sent)).await? {
+            // It may have closed the window.
+            if !x11.run(move |d| d.answers_pings(window)).await? {
+                break;
             }
-            let part: Vec<char> = left.iter().copied().take(AHEAD).collect();
-            let typed = x11.run(move |d| {
-                let typed = d.type_text(&part)?;
-                d.delivered(window)?;
-                Ok(typed)
-            });
-            let typed = typed.await.map_err(unknown)?;
-            left.drain(..typed);
+            let lives = tokio::select! {
+                lives = self.link.barrier() => lives.is_ok(),
+                () = cancel.cancelled() => true,
+            };
+            // One that hangs is told of by what comes next.
+            if !lives {
+                break;
+            }
+            if cancel.is_cancelled() || Instant::now() >= until {
+                return Err(Error::new(
+                    ErrorCode::Timeout,
+                    "the app is still busy with the keys that it was sent",
+                )
+                .hint("stickpin wait stable"));
+            }
         }
-        self.keys_handled().await;
-        Ok(Performed { handled: true, ..Performed::default() })
+        Ok(())
     }
 
-    /// Waits until the app has handled the keys that it has read. A toolkit reads many at once, and handles them one by
-    /// one in turn with what it is asked: as long as some are left, something changes between a question and its answer.
-    async fn keys_handled(&self) {
-        let handled = async {
-            let mut silent = 0;
-            while silent < SILENT {
-                let changes = self.heard.state().changes;
-                // An app that the keys ended, or that hangs, is told of by what comes next.
-                let Ok(()) = self.link.barrier().await else { return };
-                silent = if self.heard.state().changes == changes { silent + 1 } else { 0 };
-            }
-        };
+    /// Waits until the app has handled the keys that it has read. A toolkit may read many at once, and handle them all
+    /// before it answers, or one by one in turn with what it is asked: as long as some are left, something changes between
+    /// a question and its answer.
+    pub(crate) async fn keys_handled(&self) {
+        let until = Instant::now() + HANDLED;
+        let (mut asked, mut silent) = (0, 0);
         // One that never rests has handled them by then.
-        drop(timeout(HANDLED, handled).await);
+        while silent < SILENT && (asked < SILENT || Instant::now() < until) {
+            let changes = self.heard.state().changes;
+            // An app that the keys ended, or that hangs, is told of by what comes next.
+            let Ok(()) = self.link.barrier().await else { return };
+            silent = if self.heard.state().changes == changes { silent + 1 } else { 0 };
+            asked += 1;
+        }
     }
 
     /// Sends one chord.
@@ -317,14 +320,10 @@ impl LinuxDevice {
         key: &str,
     ) -> Result<Performed> {
         let name = key.to_owned();
-        let known = x11.run(move |d| {
-            let known = d.chord(modifiers, &name)?;
-            d.delivered(window)?;
-            Ok(known)
-        });
-        if !known.await.map_err(unknown)? {
+        if !x11.run(move |d| d.chord(modifiers, &name)).await.map_err(unknown)? {
             return Err(no_key(key));
         }
+        self.keys_read(x11, window, &CancellationToken::new()).await.map_err(unknown)?;
         self.keys_handled().await;
         Ok(Performed { handled: true, ..Performed::default() })
     }

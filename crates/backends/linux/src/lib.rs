@@ -34,6 +34,7 @@ mod screenshot;
 mod settle;
 mod states;
 mod tables;
+mod typed;
 mod upload;
 mod verify;
 

@@ -3,11 +3,12 @@
 use crate::aim::Sight;
 use crate::bus::{Fault, Link};
 use crate::device::LinuxDevice;
-use crate::display::{Window, X11, button_number};
+use crate::display::{self, Display, Window, X11, button_number};
+use crate::keyboard::unknown;
 use crate::roles::number as n;
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::{Action, AimOptions, CancellationToken, Hit, Landed, Modifiers, Performed};
-use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::{Handle, Rect};
 use tokio::time::{sleep, timeout};
 
@@ -51,10 +52,6 @@ impl Pressed {
     }
 }
 
-fn unknown(e: Error) -> Error {
-    e.dispatched(Dispatched::Unknown)
-}
-
 /// Notches of the wheel for so many pixels: at least one for any.
 fn notches(pixels: f64) -> i32 {
     if pixels == 0.0 || !pixels.is_finite() {
@@ -79,6 +76,41 @@ async fn down(link: &Link, hold: Duration) {
     };
     // Whatever it says, what is down comes up; whoever looks next is told what is wrong with it.
     drop(timeout(SEEN, seen).await);
+}
+
+/// What is held down. It comes up whatever ends what it is held for, also where nobody waits for that any more.
+struct Held {
+    x11: X11,
+    modifiers: Modifiers,
+    button: u8,
+    down: bool,
+}
+
+impl Held {
+    /// What is about to be pressed.
+    fn new(x11: &X11, modifiers: Modifiers, button: u8) -> Self {
+        Self { x11: x11.clone(), modifiers, button, down: true }
+    }
+
+    fn release(&self) -> impl FnOnce(&mut Display) -> std::result::Result<(), display::Fault> + use<> {
+        let (modifiers, button) = (self.modifiers, self.button);
+        // What is up already stays so, and nobody is told of it.
+        move |d| d.button(button, false).and(d.hold(modifiers, false))
+    }
+
+    /// Lets go of it.
+    async fn up(mut self) -> Result<()> {
+        self.down = false;
+        self.x11.run(self.release()).await
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if self.down {
+            self.x11.post(self.release());
+        }
+    }
 }
 
 impl LinuxDevice {
@@ -138,6 +170,7 @@ impl LinuxDevice {
         let (x11, id) = (sight.x11, window.id);
         self.move_pointer(&x11, id, (x, y)).await.map_err(unknown)?;
         let number = button_number(button);
+        let held = Held::new(&x11, modifiers, number);
         x11.run(move |d| d.hold(modifiers, true)).await.map_err(unknown)?;
         let mut done = Ok(());
         let presses = count.max(1);
@@ -165,8 +198,7 @@ impl LinuxDevice {
                 break;
             }
         }
-        let released = x11.run(move |d| d.hold(modifiers, false)).await;
-        done.and(released).map_err(unknown)?;
+        done.and(held.up().await).map_err(unknown)?;
         Ok(Performed { handled: true, ..Performed::default() })
     }
 
@@ -205,6 +237,7 @@ impl LinuxDevice {
         let (sight, window) = self.own_window_at("drag", from, source).await?;
         let (x11, id) = (sight.x11, window.id);
         self.move_pointer(&x11, id, from).await.map_err(unknown)?;
+        let held = Held::new(&x11, NONE, 1);
         let mut done = x11.run(|d| d.button(1, true)).await;
         for step in 1..=STEPS {
             if done.is_err() {
@@ -217,8 +250,7 @@ impl LinuxDevice {
             sleep(STEP).await;
         }
         let delivered = x11.run(move |d| d.delivered(id)).await;
-        let released = x11.run(|d| d.button(1, false)).await;
-        done.and(delivered).and(released).map_err(unknown)?;
+        done.and(delivered).and(held.up().await).map_err(unknown)?;
         x11.run(move |d| d.delivered(id)).await.map_err(unknown)?;
         Ok(Performed { handled: true, ..Performed::default() })
     }

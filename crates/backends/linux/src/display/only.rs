@@ -7,9 +7,6 @@ use std::time::Instant;
 use stickpin_kernel::device::Modifiers;
 use x11rb::protocol::xproto::{ConnectionExt, MapState, Window as WindowId};
 
-/// Windows that toolkits nest to have the focus in one of them.
-const NESTED: usize = 8;
-
 /// What became of keys for one window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sent {
@@ -61,28 +58,12 @@ impl Display {
         modifiers: Modifiers,
         name: &str,
     ) -> Result<Option<bool>, Fault> {
-        if self.has_keyboard(window)? { self.chord(modifiers, name).map(Some) } else { Ok(None) }
+        if self.keys_go_to(window)? == Some(true) { self.chord(modifiers, name).map(Some) } else { Ok(None) }
     }
 
     fn is_viewable(&self, window: WindowId) -> Result<bool, Fault> {
         // One that is gone has no attributes.
         let attributes = self.conn.get_window_attributes(window)?.reply();
         Ok(attributes.is_ok_and(|attributes| attributes.map_state == MapState::VIEWABLE))
-    }
-
-    /// Whether what is typed goes to a window or to one inside it: of our keyboard, where we have one.
-    fn has_keyboard(&self, window: WindowId) -> Result<bool, Fault> {
-        let mut at = self.conn.get_input_focus()?.reply()?.focus;
-        for _ in 0..NESTED {
-            if at == window {
-                return Ok(true);
-            }
-            // The root, the pointer's window and none are no windows of apps.
-            match self.conn.query_tree(at)?.reply() {
-                Ok(tree) if tree.parent != x11rb::NONE => at = tree.parent,
-                _ => return Ok(false),
-            }
-        }
-        Ok(false)
     }
 }

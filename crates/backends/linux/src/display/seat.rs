@@ -143,6 +143,12 @@ impl Display {
         Ok(())
     }
 
+    /// The window that has our keyboard's focus; none where the keyboard is everybody's.
+    pub(super) fn seat_focus(&self) -> Result<Option<WindowId>, Fault> {
+        let Some(seat) = self.seat else { return Ok(None) };
+        Ok(Some(self.conn.xinput_xi_get_focus(seat.keyboard)?.reply()?.focus))
+    }
+
     /// How many pointers of ours there are, whoever has them.
     #[cfg(test)]
     pub(crate) fn seats(&self) -> Result<usize, Fault> {

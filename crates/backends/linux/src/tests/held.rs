@@ -1,0 +1,73 @@
+//! Acts that nobody waits for any more: whatever is down by then comes up, as the server says.
+
+use super::peer::App;
+use super::window::TestWindow;
+use super::{desktop, opening};
+use crate::bus::Desktop;
+use crate::device::LinuxDevice;
+use crate::display::X11;
+use crate::events::Heard;
+use crate::screen::Screen;
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_kernel::device::{Action, Button, CancellationToken, Modifiers};
+
+const PLACE: (i16, i16, u16, u16) = (100, 120, 300, 200);
+
+async fn mask(x11: &X11) -> u16 {
+    x11.run(|d| d.held_down()).await.unwrap()
+}
+
+/// Begins an act, and gives it up once something is down.
+async fn given_up(device: &mut LinuxDevice, x11: &X11, action: &Action) {
+    let cancel = CancellationToken::new();
+    tokio::select! {
+        done = device.act(action, &cancel) => panic!("it came to its end: {done:?}"),
+        () = async { while mask(x11).await == 0 { tokio::task::yield_now().await } } => {}
+    }
+}
+
+#[tokio::test]
+async fn what_an_act_holds_comes_up_when_nobody_waits_for_the_act_any_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(private) = desktop(dir.path()).await else { return };
+    let window = TestWindow::show(&private.display, &private.cookie, "Held", PLACE);
+    let mut screen = Screen::own(private, &opening()).await.unwrap();
+    let x11 = screen.x11("look").await.unwrap();
+    let (app, heard) = (App::start(), Arc::new(Heard::new()));
+    let (link, bus) = (app.link(&heard).await, Desktop::over(app.connect(Box::new(|_| {})).await));
+    let mut device = LinuxDevice::new(bus, link, heard, screen, "app".to_owned(), "linux:app");
+    device.info.pid = Some(std::process::id());
+    let area = loop {
+        let shown = x11.run(|d| d.windows()).await.unwrap().into_iter().find(|w| w.id == window.id);
+        match shown {
+            Some(window) => break window.area,
+            None => tokio::task::yield_now().await,
+        }
+    };
+    let point = area.center();
+    let press = Action::Press {
+        point,
+        target: None,
+        button: Button::Right,
+        count: 1,
+        modifiers: Modifiers { control: true, shift: true, ..Modifiers::default() },
+        hold: Duration::from_secs(3600),
+    };
+    let drag = Action::Drag { from: point, source: None, to: (point.0 + 60.0, point.1), target: None };
+    for act in [&press, &drag] {
+        given_up(&mut device, &x11, act).await;
+        // The window manager looks at a press first, and the server holds back what comes behind it.
+        let up = async {
+            while mask(&x11).await != 0 {
+                tokio::task::yield_now().await
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), up)
+            .await
+            .unwrap_or_else(|_| panic!("still down: {act:?}"));
+    }
+    drop(window);
+    drop(x11);
+    device.screen.end().await.unwrap();
+}

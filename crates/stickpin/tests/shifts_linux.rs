@@ -1,0 +1,160 @@
+//! Apps that change just before, or in the middle of, what is done to them: what was meant gets the input, or it is said
+//! what did. By what the app itself wrote down.
+
+#![cfg(feature = "linux")]
+
+mod support;
+
+use std::path::PathBuf;
+use stickpin_testkit::{desktop, workspace_root};
+use support::shared::PYTHON;
+use support::{Ran, World};
+
+const TOOLKITS: [&str; 3] = ["gtk3", "gtk4", "qt"];
+
+struct App {
+    world: World,
+    log: PathBuf,
+}
+
+impl App {
+    /// One of `fixtures/linux/shifts`, on a display of its own; none where there are no displays.
+    fn open(toolkit: &str, part: &str) -> Option<Self> {
+        Self::start("shifts", toolkit, part)
+    }
+
+    /// One of `fixtures/linux/strange`, which does what it does once the file beside its log is there.
+    fn strange(kind: &str) -> Option<Self> {
+        Self::start("strange", kind, "flag")
+    }
+
+    fn trip(&self) {
+        std::fs::write(self.world.path().join("flag"), "").unwrap();
+    }
+
+    fn start(app: &str, kind: &str, last: &str) -> Option<Self> {
+        desktop(&[PYTHON])?;
+        let world = World::new();
+        let log = world.path().join("log");
+        let script = workspace_root().join("fixtures/linux").join(app).join("app.py");
+        let last =
+            if last == "flag" { world.path().join(last).display().to_string() } else { last.to_owned() };
+        let app = format!("linux:{PYTHON} -B {} {kind} {} {last}", script.display(), log.display());
+        let read = world.run(&["open", &app, "--private", "-i"]);
+        assert_eq!(read.code, 0, "{kind}: {read:?}");
+        Some(Self { world, log })
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// What a control has become.
+    fn last(&self, name: &str) -> String {
+        let log = self.log();
+        let mut lines = log.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        lines.next_back().unwrap_or_default().to_owned()
+    }
+}
+
+#[track_caller]
+fn failed(ran: &Ran, code: &str) {
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.err.starts_with(&format!("{code}: ")), "{ran:?}");
+    assert!(ran.err.lines().nth(1).is_some_and(|hint| !hint.is_empty()), "it has no hint: {ran:?}");
+}
+
+/// Where in a text of so many letters it stopped: how many are in the first field, went elsewhere, were not sent.
+fn told(ran: &Ran) -> [usize; 3] {
+    let counts = ran.err.split("text was typed: ").nth(1).unwrap_or_else(|| panic!("no counts: {ran:?}"));
+    let number = |part: &str| part.trim().split(' ').next()?.parse().ok();
+    let numbers: Vec<usize> = counts.lines().next().unwrap().split(',').filter_map(number).collect();
+    numbers.try_into().unwrap_or_else(|_| panic!("no counts: {ran:?}"))
+}
+
+#[test]
+fn text_whose_focus_moves_in_the_middle_is_not_typed_into_the_next_field_without_a_word() {
+    for toolkit in TOOLKITS {
+        let Some(app) = App::open(toolkit, "jumps") else { return };
+        let text = "x".repeat(200);
+        let ran = app.world.run(&["type", &text, "--into", "label=First"]);
+        failed(&ran, "FILL_MISMATCH");
+        assert!(ran.err.contains("\"First\"") && ran.err.contains("\"Second\""), "{toolkit}: {ran:?}");
+        let [first, elsewhere, left] = told(&ran);
+        let received = (app.last("First").len(), app.last("Second").len());
+        assert_eq!((first, elsewhere, first + elsewhere + left), (received.0, received.1, 200), "{toolkit}");
+        assert!(first == 3 && left > 100, "{toolkit}: {ran:?}");
+        // Few enough to be sent at once.
+        let ran = app.world.run(&["type", "ab", "--into", "label=Second"]);
+        assert_eq!(ran.code, 0, "{toolkit}: {ran:?}");
+        app.world.ok("fill label=First ''");
+        let ran = app.world.run(&["type", "abcde", "--into", "label=First"]);
+        failed(&ran, "FILL_MISMATCH");
+        assert_eq!(told(&ran), [3, 2, 0], "{toolkit}");
+        // The last letter may lead on, and so may the keys that are there for that.
+        app.world.ok("fill label=First ''");
+        app.world.ok("type abc --into label=First");
+        assert_eq!(app.last("First"), "abc", "{toolkit}");
+    }
+}
+
+#[test]
+fn a_tab_takes_the_rest_of_a_text_to_the_next_field() {
+    for toolkit in TOOLKITS {
+        let Some(app) = App::open(toolkit, "plain") else { return };
+        let ran = app.world.run(&["type", "one\ttwo\n", "--into", "label=First"]);
+        assert_eq!(ran.code, 0, "{toolkit}: {ran:?}");
+        assert_eq!((app.last("First").as_str(), app.last("Second").as_str()), ("one", "two"), "{toolkit}");
+    }
+}
+
+#[test]
+fn text_stops_at_a_dialog_that_opens_in_the_middle() {
+    for toolkit in TOOLKITS {
+        let Some(app) = App::open(toolkit, "asks") else { return };
+        let ran = app.world.run(&["type", &"x".repeat(200), "--into", "label=First"]);
+        failed(&ran, "FILL_MISMATCH");
+        let [first, elsewhere, left] = told(&ran);
+        assert_eq!((first, first + elsewhere + left), (app.last("First").len(), 200), "{toolkit}: {ran:?}");
+        assert!(app.last("Asked").len() <= elsewhere && left > 100, "{toolkit}: {ran:?}");
+    }
+}
+
+/// It reads and handles them for longer than an answer takes.
+#[test]
+fn an_app_that_is_slow_has_handled_all_keys_when_they_are_told_to_be_typed() {
+    for toolkit in TOOLKITS {
+        let Some(app) = App::open(toolkit, "slow") else { return };
+        let text = "The quick brown fox jumps over the lazy dog";
+        app.world.ok(&format!("type '{text}' --into label=First"));
+        assert_eq!(app.last("First"), text, "{toolkit}");
+    }
+}
+
+/// Choosing is telling the app a place in its list.
+#[test]
+fn an_option_is_chosen_by_what_it_reads_though_others_came_above_it() {
+    for toolkit in TOOLKITS {
+        let Some(app) = App::open(toolkit, "grows") else { return };
+        let all = [("Choice", "Beta"), ("Rows", "Gamma"), ("Choice", "Alpha"), ("Rows", "Beta")];
+        // Of its combo boxes of this kind GTK 4 tells no options, and Qt chooses none by itself.
+        for (list, option) in all.into_iter().filter(|(list, _)| toolkit == "gtk3" || *list == "Rows") {
+            app.world.ok("press label=More");
+            let ran = app.world.run(&["select", &format!("label={list}"), option]);
+            assert_eq!(ran.code, 0, "{toolkit}: {ran:?}");
+            assert_eq!(app.last(list), option, "{toolkit}: {}", app.log());
+        }
+    }
+}
+
+#[test]
+fn a_press_that_fails_behind_what_it_did_is_done_once_and_told() {
+    let Some(app) = App::strange("errs") else { return };
+    app.world.ok("press label=One");
+    app.trip();
+    let ran = app.world.run(&["--json", "press", "label=One"]);
+    assert_eq!(app.log(), "did One\ndid One\n");
+    let error = &ran.json()["error"];
+    assert_eq!(error["dispatched"], "unknown", "{ran:?}");
+    assert!(error["message"].as_str().unwrap().contains("behind it"), "{ran:?}");
+}
