@@ -152,7 +152,7 @@ impl<'t> Records<'t> {
         let whole = live.whole(&basis);
         let record = Record {
             row: row.and_then(|at| self.tree.node(at.id).handle()),
-            section: self.section_of(element),
+            section: self.section_of(element, whole.is_some()),
             groups: self.groups_of(element, &basis, whole.as_ref()),
             basis,
             speech: self.speech_of(element, whole.as_ref()),
@@ -265,8 +265,12 @@ impl<'t> Records<'t> {
         self.holds_groups(issued, element)?;
         let whole = issued.whole.as_ref();
         if let (Some(then), Some(now)) = (&issued.speech, self.speech_of(element, whole)) {
-            holds_speech(then, &now)?;
-            return if whole.is_some() { issued.basis.holds(&live) } else { Ok(()) };
+            if !then.holds(&now, whole.is_some()) {
+                return Err(Clause::DialogText);
+            }
+            let Some(whole) = whole else { return Ok(()) };
+            whole.holds(&live)?;
+            return issued.basis.holds(&live);
         }
         if whole.is_some() || !issued.basis.is_row() {
             self.holds_section(issued, element)?;
@@ -291,12 +295,17 @@ impl<'t> Records<'t> {
         self.known.structure.row_or_group_of(element)
     }
 
-    fn section_of(&self, element: NodeRef<'t>) -> Option<Section> {
+    fn section_of(&self, element: NodeRef<'t>, of_part: bool) -> Option<Section> {
         if !self.on.contains(Switches::SECTIONS) {
             return None;
         }
         let (node, text) = self.known.places.section_of(element)?;
-        Some(Section { node: node.handle(), text })
+        if !of_part {
+            return Some(Section { node: node.handle(), text: text.all });
+        }
+        // The bars of a window are for whatever it shows: its title says that, and a single label beside it is its status.
+        let asked = node.role() != Role::Window || text.labels > 1 && !text.beside_title.is_empty();
+        asked.then(|| Section { node: node.handle(), text: text.beside_title })
     }
 
     /// The section must keep half of its text: the section at issue while its node lives, else the one around the
@@ -313,7 +322,7 @@ impl<'t> Records<'t> {
                 None => return Ok(()),
             },
         };
-        let still = kept(&section.text, |p| now.contains(&p));
+        let still = kept(&section.text, |p| now.all.binary_search(&p).is_ok());
         if still > 0 && still * 2 >= section.text.len() { Ok(()) } else { Err(Clause::SectionText) }
     }
 
@@ -352,7 +361,10 @@ impl<'t> Records<'t> {
             return None;
         }
         let speaker = popups::speaker_of(element)?;
-        Some(self.known.speeches.of(speaker, self.on.contains(Switches::JOINED_TEXT)))
+        // What stands on a page of its tabs is not what the bars beside them are about.
+        let paged = |n: NodeRef<'_>| n.role() == Role::TabPanel;
+        let pages = whole.is_none() || element.ancestors().take_while(|n| *n != speaker).any(paged);
+        Some(self.known.speeches.of(speaker, self.on.contains(Switches::JOINED_TEXT), pages))
     }
 
     fn opener_of(&self, element: NodeRef<'t>) -> Option<Opener> {
@@ -377,10 +389,17 @@ impl<'t> Records<'t> {
         basis: &Basis,
         whole: Option<&Whole>,
     ) -> Option<(&'static str, Box<str>)> {
-        let row = || basis.is_row().then(|| self.telling(element.id())).flatten().map(|t| ("row", t.into()));
-        // What tells a part from the others says nothing of the record, save numbers: the heading does.
-        if whole.is_none() && basis.is_row() || matches!(basis, Basis::Numbers { .. }) {
+        let row = || self.telling(element.id()).map(|t| ("row", t.into()));
+        // A part that its own name tells is said with the heading, which names its record; one of several of a name with
+        // what tells its row.
+        if basis.is_row() && whole.is_none() {
             return row();
+        }
+        if whole.is_some()
+            && !self.sight(element).has_own_name()
+            && let Some(row) = row()
+        {
+            return Some(row);
         }
         let short = |n: NodeRef<'_>| n.name().chars().take(80).collect::<String>().into_boxed_str();
         if let Some(popup) = popups::popup_of(element).filter(|p| !p.name().is_empty()) {
@@ -391,7 +410,8 @@ impl<'t> Records<'t> {
             (_, Some(Whole { heading: Some(_) })) => self.sight(element).heading_above(),
             _ => None,
         };
-        heading.filter(|h| !h.name().is_empty()).map(|h| ("section", short(h))).or_else(row)
+        let section = heading.filter(|h| !h.name().is_empty()).map(|h| ("section", short(h)));
+        section.or_else(|| basis.is_row().then(row).flatten())
     }
 
     fn is_lone_group(&self, at: RowAt<'_>) -> bool {
@@ -402,12 +422,4 @@ impl<'t> Records<'t> {
         let id = *self.known.handles.get_or_init(|| self.tree.handle_index()).get(&handle)?;
         Some(self.tree.node(id))
     }
-}
-
-/// A message without fields must say all that it said; with fields more than half of it.
-fn holds_speech(then: &Speech, now: &Speech) -> Result<(), Clause> {
-    let still = kept(&then.text, |p| now.text.contains(&p));
-    let enough =
-        if then.fields || now.fields { still * 2 > then.text.len() } else { still == then.text.len() };
-    if then.text.is_empty() || enough { Ok(()) } else { Err(Clause::DialogText) }
 }

@@ -10,9 +10,11 @@
 
 use super::basis::{Basis, Sight};
 use super::keys;
+use super::popups::{popup_of, speaker_of};
 use super::print::Print;
 use super::rows::Row;
 use super::sight::Live;
+use super::structure::RowAt;
 use super::switches::Switches;
 use super::verdict::Clause;
 use crate::{Handle, NodeRef, Role, States};
@@ -58,16 +60,29 @@ impl<'t> Live<'_, 't> {
         if on.contains(Switches::FRAMEWORK) && places.in_framework(self.element) {
             return None;
         }
-        let heading = self.heading_above().filter(|h| on.contains(Switches::HEADINGS) && self.is_below(*h));
+        let heading = self.heading_above().filter(|_| on.contains(Switches::HEADINGS));
         let title = |h: NodeRef<'_>| Title { node: h.handle(), text: places.heading_text(h) };
         Some(Whole { heading: heading.map(title) })
     }
 
-    /// The heading above all the rows: that of another row is not, nor what a person writes.
+    /// The heading above all the rows: that of another row is not, nor what a person writes, nor in a dialog what is
+    /// behind it or on a page of its tabs.
     pub(super) fn heading_above(&self) -> Option<NodeRef<'t>> {
-        let rows = self.row?.container;
-        let other = |n: NodeRef<'_>| rows.index_of(n.id()).is_some() || n.is(States::EDIT_HOST);
-        self.records.known.places.headings_around(self.element).find(|h| !h.ancestors().any(other))
+        let at = self.row?;
+        let (structure, places) = (&self.records.known.structure, &self.records.known.places);
+        // A menu has no heading: it is asked for the one that it opened below.
+        let dialog = popup_of(self.element).and_then(|_| speaker_of(self.element));
+        let is_inside = |n: NodeRef<'_>, heading: NodeRef<'_>| {
+            n.is(States::EDIT_HOST)
+                || n.role() == Role::TabPanel && popup_of(n).is_some()
+                || structure.is_title_of_row(n, heading)
+        };
+        let is_above = |h: NodeRef<'_>| {
+            dialog.is_none_or(|dialog| dialog.contains(h.id()))
+                && !h.ancestors().any(|n| n.is(States::EDIT_HOST))
+                && self.is_below(h, at)
+        };
+        places.titles_around(self.element, is_inside).find(|h| is_above(*h))
     }
 
     fn is_part(&self, basis: &Basis) -> bool {
@@ -88,11 +103,25 @@ impl<'t> Live<'_, 't> {
         !row.is_of_form && row.text.telling_outside(self.element).next().is_some()
     }
 
-    /// Whether it is below a heading, and not only before a part of the page that has one.
-    fn is_below(&self, heading: NodeRef<'_>) -> bool {
+    /// Whether it is below a heading, and not only before a part of the page that has one. A bar may stand above the
+    /// title of what it is for; a row with nothing but the element is one of a list, and what follows is what it shows.
+    fn is_below(&self, heading: NodeRef<'_>, at: RowAt<'_>) -> bool {
         let around = |n: &NodeRef<'_>| !n.contains(self.element.id());
         heading.id() < self.element.id()
-            || !heading.ancestors().take_while(around).any(|n| n.role() == Role::Main)
+            || !self.is_alone_in(at)
+                && !heading.ancestors().take_while(around).any(|n| n.role() == Role::Main)
+    }
+
+    fn is_alone_in(&self, at: RowAt<'_>) -> bool {
+        let row = self.records.tree.node(at.id);
+        let controls = self.records.known.structure.controls_in(row).len();
+        controls - usize::from(row.is(States::ACTIONABLE)) <= 1
+    }
+
+    /// Whether no other row has an element of its role and name.
+    pub(super) fn has_own_name(&self) -> bool {
+        let own = |at: RowAt<'_>| at.container.is_own_name(at.index, self.element);
+        !self.element.name().is_empty() && self.row.is_some_and(own)
     }
 }
 
@@ -122,6 +151,12 @@ mod tests {
         let openers = Openers::default();
         let issued = Records::new(then, &openers).meaning(called(then, name));
         Records::new(now, &openers).judge(&issued, called(now, name)).is_same()
+    }
+
+    /// What a page shows that has a title `{}`, then and later.
+    fn holds(shown: &str, then: &str, now: &str, name: &str) -> bool {
+        let [then, now] = [then, now].map(|title| tree(&shown.replace("{}", title)));
+        same(&then, &now, name)
     }
 
     const BARS: &str = "generic #10\n  button \"Edit\"* #11\n  button \"Delete\"* #12\ngeneric #13\n  \
@@ -166,6 +201,192 @@ mod tests {
         let openers = Openers::default();
         let meaning = Records::new(&tree, &openers).meaning(called(&tree, "Delete"));
         assert_eq!(meaning.to_string(), "button \"Delete\" in section \"Invoice 1041\"");
+    }
+
+    #[test]
+    fn people_are_told_which_of_the_parts_of_one_name_it_is() {
+        let lines = "generic #10\n  button \"Edit Anna\"* #11\n  button \"Remove\"* #12\ngeneric #13\n  \
+                     button \"Edit Bruno\"* #14\n  button \"Remove\"* #15";
+        let tree = page("Order 7", lines);
+        let openers = Openers::default();
+        let records = Records::new(&tree, &openers);
+        let removes = tree.nodes().filter(|n| !n.is_text() && n.name() == "Remove");
+        let told: Vec<String> = removes.map(|n| records.meaning(n.id()).to_string()).collect();
+        assert_eq!(
+            told,
+            ["button \"Remove\" in row \"Edit Anna\"", "button \"Remove\" in row \"Edit Bruno\""]
+        );
+    }
+
+    #[test]
+    fn a_heading_in_a_wrapper_beside_the_bars_is_above_them() {
+        let headed = |heading: &str| {
+            format!(
+                "page \"App\" http://app.test/ scope=1\n  main #2\n    generic #3\n      heading \"{{}}\"* {heading} #4\n    \
+                 generic #5\n      heading \"Items\"* level=2 #6\n{}",
+                BARS.lines().fold(String::new(), |text, line| format!("{text}    {line}\n"))
+            )
+        };
+        for heading in ["level=1", "level=2"] {
+            assert!(!holds(&headed(heading), "Invoice 1041", "Invoice 1042", "Delete"), "{heading}");
+            assert!(holds(&headed(heading), "Invoice 1041", "Invoice 1041", "Delete"), "{heading}");
+        }
+        // Where the title has a button beside it, as the other headings have.
+        let with_buttons = headed("level=1").replace(" #4\n", " #4\n      button \"Back\"* #7\n");
+        let with_buttons = with_buttons.replace(" #6\n", " #6\n      button \"Add\"* #8\n");
+        assert!(!holds(&with_buttons, "Invoice 1041", "Invoice 1042", "Delete"));
+        let grouped = headed("level=2").replace("generic", "group");
+        assert!(!holds(&grouped, "Invoice 1041", "Invoice 1042", "Delete"));
+    }
+
+    #[test]
+    fn a_heading_in_a_main_after_the_bars_does_not_hide_the_one_above_them() {
+        let body = BARS.lines().fold(String::new(), |text, line| format!("{text}    {line}\n"));
+        let shown = |title: &str, items: &str| {
+            format!(
+                "page \"App\" http://app.test/ scope=1\n  heading \"{title}\"* level=1 #3\n  generic #4\n{body}    \
+                 main #5\n      heading \"{items}\"* level=2 #6\n"
+            )
+        };
+        assert!(!holds(&shown("{}", "Items"), "Invoice 1041", "Invoice 1042", "Delete"));
+        assert!(holds(&shown("Invoice 1041", "{}"), "Items", "Notes", "Delete"));
+    }
+
+    #[test]
+    fn headings_of_results_are_no_titles_of_the_bars_above_the_list() {
+        let results = |item: &str| {
+            let items = ["{}", "Cup", "Jar"].iter().zip(3..).fold(String::new(), |text, (name, n)| {
+                format!("{text}    {item} #{n}0\n      heading \"{name}\"* level=3 #{n}1\n      button \"Buy\"* #{n}2\n")
+            });
+            let bars = BARS.lines().fold(String::new(), |text, line| format!("{text}    {line}\n"));
+            format!(
+                "page \"Shop\" http://app.test/ scope=1\n  main #2\n{bars}    list #20\n{}",
+                items.replace("    ", "      ")
+            )
+        };
+        for item in ["listitem", "article", "generic"] {
+            assert!(holds(&results(item), "Tea pot", "Kettle", "Delete"), "{item}");
+            // What the list itself is called is above it.
+            let titled = |title: &str| {
+                results(item)
+                    .replace("{}", "Tea pot")
+                    .replace("  main #2\n", &format!("  main #2\n    heading \"{title}\"* level=2 #9\n"))
+            };
+            assert!(!holds(&titled("{}"), "Teas", "Coffees", "Delete"), "{item}");
+        }
+        // An article by itself is what the page shows.
+        let article = "page \"Mail\" http://app.test/ scope=1\n  main #2\n    generic #10\n      button \"Edit\"* #11\n      \
+                       button \"Delete\"* #12\n    generic #13\n      button \"Print\"* #14\n    article #20\n      \
+                       heading \"{}\"* level=2 #21\n      text \"Dear all\" #22\n";
+        assert!(!holds(article, "Tea", "Coffee", "Delete"));
+    }
+
+    #[test]
+    fn what_follows_a_list_of_buttons_is_what_they_show() {
+        let people = |heads: [&str; 2]| {
+            format!(
+                "page \"Chat\" http://app.test/ scope=1\n  generic #2\n{}    list #4\n      listitem #5\n        button \"Anna\"* #6\n      \
+                 listitem #7\n        button \"Bruno\"* #8\n    generic #9\n{}      textbox \"Message\" #11\n",
+                heads[0], heads[1]
+            )
+        };
+        let chat = "      heading \"{}\"* level=2 #10\n";
+        assert!(holds(&people(["", chat]), "Anna", "Bruno", "Anna"));
+        let team = "    heading \"{}\"* level=2 #10\n";
+        assert!(!holds(&people([team, ""]), "Team Tea", "Team Coffee", "Anna"));
+    }
+
+    /// A dialog before a page, with two bars in it.
+    fn dialog(said: &str) -> String {
+        let said = said.lines().fold(String::new(), |text, line| format!("{text}    {line}\n"));
+        format!(
+            "page \"App\" http://app.test/ scope=1\n  main #2\n    heading \"Files\"* level=1 #3\n  dialog \"\" #5\n{said}    \
+             generic #10\n      button \"Details\"* #11\n      button \"Hide\"* #12\n    generic #13\n      \
+             button \"Pause\"* #14\n      button \"Cancel\"* #15\n"
+        )
+    }
+
+    #[test]
+    fn a_part_of_a_dialog_is_of_what_its_heading_says() {
+        let days = [1, 2].iter().fold(String::new(), |text, week| {
+            let days = [1, 2].map(|day| {
+                format!(
+                    "        gridcell \"\" #{week}{day}0\n          button \"{week}{day}\"* #{week}{day}1\n"
+                )
+            });
+            format!("{text}      row #{week}00\n{}", days.concat())
+        });
+        let dates = format!(
+            "page \"Trip\" http://app.test/ scope=1\n  heading \"Trip\"* level=1 #3\n  dialog \"Choose date\" #5\n    \
+             heading \"{{}}\"* level=2 #6\n    grid #7\n{days}"
+        );
+        assert!(!holds(&dates, "November 2026", "December 2026", "12"));
+        assert!(holds(&dates, "November 2026", "November 2026", "12"));
+        // What stands behind it is not its heading.
+        let behind = dates.replace("{}", "November 2026").replace("heading \"Trip\"", "heading \"{}\"");
+        assert!(holds(&behind, "Trip", "Trip to Rome", "12"));
+    }
+
+    #[test]
+    fn a_dialog_with_a_progress_bar_says_how_far_it_is() {
+        let question = dialog("text \"{}\" #6");
+        assert!(!holds(&question, "Delete all of Anna?", "Delete all of Bruno?", "Cancel"));
+        let copying = dialog("text \"{}\" #6\nprogressbar \"\" #7");
+        assert!(holds(&copying, "Copying a.txt", "Copying b.txt", "Cancel"));
+        // Its heading is its title all the same.
+        let titled = dialog("heading \"{}\"* level=2 #6\nprogressbar \"\" #7");
+        assert!(!holds(&titled, "Copying to Anna", "Copying to Bruno", "Cancel"));
+    }
+
+    #[test]
+    fn pages_of_a_dialog_say_nothing_of_the_bars_beside_them() {
+        let pages = "tablist \"\" #20\n  tab \"General\"* #21\n  tab \"Looks\"* #22\ntabpanel \"\" #23\n  \
+                     heading \"{}\"* level=2 #24\n  text \"About {}\" #25\n  checkbox \"Use it\" #26";
+        assert!(holds(&dialog(pages), "General", "Looks", "Cancel"));
+        let beside = format!("text \"{{}}\" #6\n{}", pages.replace("{}", "General"));
+        assert!(!holds(&dialog(&beside), "Order Anna", "Order Bruno", "Cancel"));
+        // On the page it is otherwise.
+        let on_page = dialog(&format!(
+            "{pages}\n  generic #30\n    button \"Reset\"* #31\n    button \"Try\"* #32\n  \
+                                       generic #33\n    button \"Help\"* #34"
+        ));
+        assert!(!holds(&on_page, "General", "Looks", "Reset"));
+    }
+
+    #[test]
+    fn labels_that_all_rows_have_make_them_no_form() {
+        let cart = |rows: &[&str]| {
+            let rows = rows.iter().zip(1..).fold(String::new(), |text, (name, n)| {
+                format!(
+                    "{text}    listitem #{n}0\n      paragraph \"{name}\"* #{n}1\n      label \"Quantity\"* #{n}2\n      \
+                     spinbutton \"Quantity\" #{n}3\n      button \"Remove\"* #{n}4\n"
+                )
+            });
+            format!(
+                "page \"Cart\" http://app.test/ scope=1\n  heading \"{{}}\"* level=1 #3\n  list #4\n{rows}"
+            )
+        };
+        assert!(holds(&cart(&["Tea", "Cup"]), "Your cart (2)", "Your cart (3)", "Remove"));
+        assert!(holds(&cart(&["Tea"]), "Your cart (1)", "Your cart (2)", "Remove"));
+        let field = "page \"Cart\" http://app.test/ scope=1\n  heading \"{}\"* level=1 #3\n  list #4\n    listitem #10\n      \
+                     text \"Customer\" #11\n      textbox \"Customer\" #12\n";
+        assert!(!holds(field, "Order 7", "Order 8", "Customer"));
+    }
+
+    #[test]
+    fn the_bars_of_a_window_are_for_whatever_its_title_says() {
+        let window = |title: &str, labels: &[&str]| {
+            let labels = labels
+                .iter()
+                .zip(30..)
+                .fold(String::new(), |text, (label, n)| format!("{text}    text \"{label}\" #{n}\n"));
+            let bars = BARS.lines().fold(String::new(), |text, line| format!("{text}    {line}\n"));
+            format!("page \"\" linux:1 scope=1\n  window \"{title}\" #2\n{bars}{labels}")
+        };
+        assert!(holds(&window("{}", &["{}"]), "IMG_1.jpg", "IMG_2.jpg", "Delete"));
+        assert!(holds(&window("Anna – {}", &["{}", "Anna"]), "Tea", "Coffee", "Delete"));
+        assert!(holds(&window("Notes", &["{}"]), "Ready", "Saved", "Delete"), "a status");
+        assert!(!holds(&window("Orders", &["Order {}", "Tea for {}"]), "Anna", "Bruno", "Delete"));
     }
 
     #[test]

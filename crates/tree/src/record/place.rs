@@ -11,15 +11,29 @@ use super::print::{Part, Print};
 use super::switches::Switches;
 use super::text::{is_field, is_row_role, leaves, leaves_without};
 use super::volatile::{is_number, is_volatile, without_counts};
-use crate::{NodeId, NodeRef, Role, States};
+use crate::{NodeId, NodeRef, Role, States, Tree};
 
 /// Headings and sections of one tree, which the nodes that are asked about bring; their texts are read once.
 #[derive(Debug)]
 pub(super) struct Places {
     join: bool,
-    first_heading: OnceCell<Box<[Option<NodeId>]>>,
+    first_heading: OnceCell<Firsts>,
+    first_title: OnceCell<Firsts>,
     headings: RefCell<HashMap<NodeId, Print>>,
-    sections: RefCell<HashMap<NodeId, Arc<[Print]>>>,
+    sections: RefCell<HashMap<NodeId, SectionText>>,
+}
+
+/// The first heading in each subtree.
+type Firsts = Box<[Option<NodeId>]>;
+
+/// What a section says, sorted.
+#[derive(Debug, Clone)]
+pub(super) struct SectionText {
+    pub(super) all: Arc<[Print]>,
+    /// The same without what a window shows of its title.
+    pub(super) beside_title: Arc<[Print]>,
+    /// How many labels of a window that is, each by itself: side by side they read as one text.
+    pub(super) labels: usize,
 }
 
 impl Places {
@@ -27,6 +41,7 @@ impl Places {
         Self {
             join: on.contains(Switches::JOINED_TEXT),
             first_heading: OnceCell::new(),
+            first_title: OnceCell::new(),
             headings: RefCell::default(),
             sections: RefCell::default(),
         }
@@ -34,20 +49,7 @@ impl Places {
 
     /// The first heading in a subtree, frames aside.
     fn heading_in<'t>(&self, node: NodeRef<'t>) -> Option<NodeRef<'t>> {
-        let first = self.first_heading.get_or_init(|| {
-            let mut first = vec![None; node.tree().len()].into_boxed_slice();
-            for n in node.tree().nodes().rev() {
-                if n.role() == Role::Heading {
-                    first[n.id().index()] = Some(n.id());
-                }
-                if let Some(found) = first[n.id().index()]
-                    && let Some(parent) = n.parent().filter(|_| n.role() != Role::Document)
-                {
-                    first[parent.id().index()] = Some(found);
-                }
-            }
-            first
-        });
+        let first = self.first_heading.get_or_init(|| first_headings(node.tree(), |_, _| false));
         first[node.id().index()].map(|id| node.tree().node(id))
     }
 
@@ -59,6 +61,18 @@ impl Places {
     /// The first heading of each ancestor that has one, the nearest first.
     pub(super) fn headings_around<'t>(&self, element: NodeRef<'t>) -> impl Iterator<Item = NodeRef<'t>> {
         up_to_document(element).filter_map(move |n| self.heading_in(n).filter(|h| *h != element))
+    }
+
+    /// The first heading of each ancestor that has one, the nearest first, without those that `is_inside` says to be
+    /// only about what is in a node. It is asked once per capture and has to answer the same for all elements.
+    pub(super) fn titles_around<'t>(
+        &self,
+        element: NodeRef<'t>,
+        is_inside: impl Fn(NodeRef<'t>, NodeRef<'t>) -> bool,
+    ) -> impl Iterator<Item = NodeRef<'t>> {
+        let first = self.first_title.get_or_init(|| first_headings(element.tree(), is_inside));
+        let title_in = move |n: NodeRef<'t>| first[n.id().index()].map(|id| n.tree().node(id));
+        up_to_document(element).filter_map(move |n| title_in(n).filter(|h| *h != element))
     }
 
     /// What a heading says, compared. Counts change under a heading of the second level or deeper; the first
@@ -93,7 +107,7 @@ impl Places {
     }
 
     /// The section between an element and its heading, with the text that is its own.
-    pub(super) fn section_of<'t>(&self, element: NodeRef<'t>) -> Option<(NodeRef<'t>, Arc<[Print]>)> {
+    pub(super) fn section_of<'t>(&self, element: NodeRef<'t>) -> Option<(NodeRef<'t>, SectionText)> {
         self.below_heading(element)
             .filter(|n| {
                 use Role::{Article, Complementary, Form, Region, Window};
@@ -101,17 +115,17 @@ impl Places {
                 matches!(n.role(), Region | Article | Form | Complementary | Window) || n.tag() == "section"
             })
             .map(|n| (n, self.section_text(n)))
-            .find(|(_, text)| !text.is_empty())
+            .find(|(_, text)| !text.all.is_empty())
     }
 
     /// The text of a section, without rows, controls, labels, live regions and what changes by itself; of a window also
     /// without lists, tables and documents, which change while it stays what it is.
-    pub(super) fn section_text(&self, section: NodeRef<'_>) -> Arc<[Print]> {
+    pub(super) fn section_text(&self, section: NodeRef<'_>) -> SectionText {
         if let Some(known) = self.sections.borrow().get(&section.id()) {
             return known.clone();
         }
         let of_window = section.role() == Role::Window;
-        let mut texts = leaves_without(section, self.join, |n| {
+        let skip = |n: NodeRef<'_>| {
             use Role::{Document, Grid, List, ListBox, Log, Region, Table, Tree, TreeGrid};
             let content =
                 matches!(n.role(), Document | Grid | List | ListBox | Log | Region | Table | Tree | TreeGrid);
@@ -123,16 +137,31 @@ impl Places {
                 || is_row_role(n.role()) && n.role() != Role::Group
                 || is_popup(n)
                 || of_window && content
-        });
-        texts.retain(|t| !is_volatile(t));
-        let title = of_window.then(|| section.name());
-        let read = |text: &str| {
-            // What shows the title, or the first of it, as a label.
-            let bare = without_mark(text);
-            let of_title = title.is_some_and(|title| !bare.is_empty() && title.contains(bare));
-            Print::of(Part::Text, if of_title { bare } else { text })
         };
-        let text: Arc<[Print]> = texts.iter().map(|text| read(text)).collect();
+        // What shows the title, or the first of it, as a label.
+        let is_of_title = |text: &str| {
+            let bare = without_mark(text);
+            of_window && !bare.is_empty() && section.name().contains(bare)
+        };
+        let read = |text: &str| {
+            let of_title = is_of_title(text);
+            (Print::of(Part::Text, if of_title { without_mark(text) } else { text }), of_title)
+        };
+        let texts = leaves_without(section, self.join, skip);
+        let mut read: Vec<(Print, bool)> =
+            texts.iter().filter(|t| !is_volatile(t)).map(|text| read(text)).collect();
+        read.sort_unstable();
+        let all: Arc<[Print]> = read.iter().map(|(print, _)| *print).collect();
+        let (beside_title, labels) = if of_window {
+            let labels = leaves_without(section, false, skip);
+            (
+                read.iter().filter(|(_, of_title)| !of_title).map(|(print, _)| *print).collect(),
+                labels.iter().filter(|t| !is_volatile(t) && !is_of_title(t)).count(),
+            )
+        } else {
+            (all.clone(), all.len())
+        };
+        let text = SectionText { all, beside_title, labels };
         self.sections.borrow_mut().insert(section.id(), text.clone());
         text
     }
@@ -146,6 +175,22 @@ impl Places {
             _ => false,
         })
     }
+}
+
+fn first_headings<'t>(tree: &'t Tree, is_inside: impl Fn(NodeRef<'t>, NodeRef<'t>) -> bool) -> Firsts {
+    let mut first = vec![None; tree.len()].into_boxed_slice();
+    for n in tree.nodes().rev() {
+        if n.role() == Role::Heading {
+            first[n.id().index()] = Some(n.id());
+        }
+        if let Some(found) = first[n.id().index()]
+            && let Some(parent) = n.parent().filter(|_| n.role() != Role::Document)
+            && !is_inside(n, tree.node(found))
+        {
+            first[parent.id().index()] = Some(found);
+        }
+    }
+    first
 }
 
 /// The nearest region that has a name. The title of a window is to an app what its address is to a page.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::place::without_mark;
-use super::print::{Part, Print};
+use super::print::{Part, Print, kept};
 use super::text::{is_field, leaves_without, walk};
 use super::volatile::is_bare;
 use crate::{Attr, NodeId, NodeRef, Role, States};
@@ -37,32 +37,51 @@ pub(super) fn speaker_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
 /// What a dialog or message says, without the mark of what is not saved.
 #[derive(Debug, Clone)]
 pub(super) struct Speech {
-    pub(super) text: Arc<[Print]>,
+    /// Sorted.
+    text: Arc<[Print]>,
     /// Whether there are fields or cells: then part of the text changes with them.
-    pub(super) fields: bool,
+    fields: bool,
+    /// Whether there is a progress bar: then the text says how far it is.
+    progress: bool,
 }
 
-/// The speeches of one tree, read once each.
+impl Speech {
+    /// Whether it still says what it said: without fields all of it, with fields more than half. In a dialog with a
+    /// progress bar, bars of buttons are for what goes on in it, whatever the text says of that.
+    pub(super) fn holds(&self, now: &Self, of_part: bool) -> bool {
+        if self.text.is_empty() || of_part && self.progress && now.progress {
+            return true;
+        }
+        let still = kept(&self.text, |p| now.text.binary_search(&p).is_ok());
+        if self.fields || now.fields { still * 2 > self.text.len() } else { still == self.text.len() }
+    }
+}
+
+/// The speeches of one tree, read once each: with the pages of tabs, and without them.
 #[derive(Debug, Default)]
-pub(super) struct Speeches(RefCell<HashMap<NodeId, Speech>>);
+pub(super) struct Speeches(RefCell<HashMap<(NodeId, bool), Speech>>);
 
 impl Speeches {
-    pub(super) fn of(&self, speaker: NodeRef<'_>, join: bool) -> Speech {
-        if let Some(known) = self.0.borrow().get(&speaker.id()) {
+    pub(super) fn of(&self, speaker: NodeRef<'_>, join: bool, pages: bool) -> Speech {
+        if let Some(known) = self.0.borrow().get(&(speaker.id(), pages)) {
             return known.clone();
         }
-        let mut fields = false;
+        let (mut fields, mut progress) = (false, false);
         walk(speaker, |n| {
             let field = is_field(n) && !matches!(n.role(), Role::ListBox | Role::Option);
             fields |= field || matches!(n.role(), Role::Cell | Role::GridCell);
-            !fields
+            progress |= n.role() == Role::ProgressBar;
+            !(fields && progress)
         });
-        let texts =
-            leaves_without(speaker, join, |n| n.is(States::ACTIONABLE) || is_field(n) || n.is(States::LIVE));
+        let texts = leaves_without(speaker, join, |n| {
+            let page = !pages && n.role() == Role::TabPanel;
+            n.is(States::ACTIONABLE) || is_field(n) || n.is(States::LIVE) || page
+        });
         let said = texts.iter().filter(|t| !is_bare(t)).map(|t| without_mark(t));
-        let text = said.filter(|t| !t.is_empty()).map(|t| Print::of(Part::Text, t)).collect();
-        let speech = Speech { text, fields };
-        self.0.borrow_mut().insert(speaker.id(), speech.clone());
+        let mut text: Vec<Print> = said.filter(|t| !t.is_empty()).map(|t| Print::of(Part::Text, t)).collect();
+        text.sort_unstable();
+        let speech = Speech { text: text.into(), fields, progress };
+        self.0.borrow_mut().insert((speaker.id(), pages), speech.clone());
         speech
     }
 }

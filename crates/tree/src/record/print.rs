@@ -2,6 +2,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::work;
+
 /// A 64-bit fingerprint of a text in its part: the same text as a label of a control and as text of a row has two. Equal in every tree.
 ///
 /// That two different texts of an app get the same one by chance is about 1e-19; an app that forges one
@@ -44,5 +46,11 @@ impl Print {
 
 /// How many of the prints satisfy a condition.
 pub(super) fn kept(prints: &[Print], still: impl Fn(Print) -> bool) -> usize {
-    prints.iter().filter(|&&p| still(p)).count()
+    prints
+        .iter()
+        .filter(|&&p| {
+            work::step();
+            still(p)
+        })
+        .count()
 }

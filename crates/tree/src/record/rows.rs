@@ -6,7 +6,7 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::keys::{self, Key};
 use super::print::{Part, Print};
@@ -50,7 +50,9 @@ pub(super) struct Row {
     pub(super) headers: Traces,
     pub(super) numbers: Traces,
     pub(super) values: Traces,
-    /// Whether a text in it is the label of a field in it.
+    /// The texts in it that are labels of fields in it, in document order.
+    labels: Vec<NodeId>,
+    /// Whether such a label tells it. One that all rows have (`Quantity`) makes them no form.
     pub(super) is_of_form: bool,
 }
 
@@ -90,6 +92,18 @@ fn is_outside(node: NodeId, element: NodeRef<'_>) -> bool {
     node <= element.id() || node >= element.subtree_end()
 }
 
+impl Row {
+    /// In a row without others nothing is shared, so there all that it says must be labels.
+    fn is_of_form(&self, alone: bool) -> bool {
+        let is_label = |(id, _): &(NodeId, Print)| {
+            work::step();
+            self.labels.binary_search(id).is_ok()
+        };
+        let mut telling = self.text.telling.iter();
+        if alone { !self.labels.is_empty() && telling.all(is_label) } else { telling.any(is_label) }
+    }
+}
+
 impl Container {
     pub(super) fn new(ids: Vec<NodeId>) -> Self {
         Self { ids, rows: OnceCell::new(), names: OnceCell::new(), values: OnceCell::new() }
@@ -116,6 +130,10 @@ impl Container {
             tell(&mut rows, |r| &mut r.headers);
             tell(&mut rows, |r| &mut r.numbers);
             tell(&mut rows, |r| &mut r.values);
+            let alone = rows.len() == 1;
+            for row in &mut rows {
+                row.is_of_form = row.is_of_form(alone);
+            }
             rows
         })
     }
@@ -179,8 +197,7 @@ fn read_row(row: NodeRef<'_>, on: Switches) -> Row {
     let mut found = Row::default();
     // Before this node nothing is text of the record; names of controls and values still are read.
     let mut from = NodeId(0);
-    let mut labels: Vec<Print> = Vec::new();
-    let mut fields: Vec<Print> = Vec::new();
+    let mut fields: HashSet<Print> = HashSet::new();
     walk(row, |n| {
         let id = n.id();
         if n.is_text() {
@@ -190,7 +207,6 @@ fn read_row(row: NodeRef<'_>, on: Switches) -> Row {
                 if !on.contains(Switches::VOLATILE) || !is_volatile(&text) {
                     found.text.all.push((Print::of(Part::Text, &text), id));
                 }
-                labels.push(label(&text));
                 if is_number(&text) {
                     found.numbers.all.push((Print::of(Part::Number, &text), id));
                 }
@@ -221,7 +237,7 @@ fn read_row(row: NodeRef<'_>, on: Switches) -> Row {
             found.values.all.push((Print::of(Part::Value, n.value()), id));
         }
         if takes_text(n) && !n.name().is_empty() {
-            fields.push(label(n.name()));
+            fields.insert(label(n.name()));
         }
         let button =
             matches!(n.role(), Role::Button | Role::MenuItem | Role::MenuItemCheckbox | Role::MenuItemRadio);
@@ -230,7 +246,14 @@ fn read_row(row: NodeRef<'_>, on: Switches) -> Row {
         }
         !n.is(States::EDIT_HOST)
     });
-    found.is_of_form = fields.iter().any(|field| labels.contains(field));
+    if !fields.is_empty() {
+        // Labels stand before their fields as well as after them.
+        let is_label = |id: NodeId| {
+            let n = row.tree().node(id);
+            n.is_text() && leaf_text(n, join).is_some_and(|text| fields.contains(&label(&text)))
+        };
+        found.labels = found.text.all.iter().map(|&(_, id)| id).filter(|&id| is_label(id)).collect();
+    }
     found
 }
 

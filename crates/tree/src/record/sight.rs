@@ -64,10 +64,7 @@ impl Live<'_, '_> {
                 return Basis::Text { prints, raw_key: row.raw_key };
             }
         }
-        if on.contains(Switches::OWN_NAME)
-            && !element.name().is_empty()
-            && at.container.is_own_name(at.index, element)
-        {
+        if on.contains(Switches::OWN_NAME) && self.has_own_name() {
             return Basis::OwnName;
         }
         // It may belong to the place instead: in a sorted table another row has it then. So it tells only where no words in

@@ -138,6 +138,25 @@ impl Structure {
         })
     }
 
+    /// Whether a heading is only about the row that it stands in. Groups are parts of one thing, and so are wrappers that
+    /// are not like each other; a level 1 in one of those is the title of what is beside it.
+    pub(super) fn is_title_of_row(&self, node: NodeRef<'_>, heading: NodeRef<'_>) -> bool {
+        match node.role() {
+            Role::Group => false,
+            Role::Article => self.as_row(node).is_some_and(|at| at.container.ids.len() > 1),
+            role if is_row_role(role) => true,
+            _ => {
+                let acts = || self.controls_in(node).iter().any(|role| *role != Role::Heading);
+                self.on.contains(Switches::STRUCTURE) && heading.level() != 1 && self.repeats(node) && acts()
+            }
+        }
+    }
+
+    /// The controls and headings in a node, itself included.
+    pub(super) fn controls_in(&self, node: NodeRef<'_>) -> &[Role] {
+        self.controls(node.tree()).within(node)
+    }
+
     /// Whether a plain node has a sibling of its tag, class and sequence of controls.
     fn repeats(&self, node: NodeRef<'_>) -> bool {
         let Some(parent) = node.parent().filter(|_| is_plain(node) || self.is_card(node)) else {
