@@ -95,6 +95,13 @@ fn text_whose_focus_moves_in_the_middle_is_not_typed_into_the_next_field_without
         app.world.ok("fill label=First ''");
         app.world.ok("type abc --into label=First");
         assert_eq!(app.last("First"), "abc", "{toolkit}");
+        // What is selected goes with the first letter, and the third leads on.
+        app.world.ok("fill label=First 'hello world'");
+        app.world.ok("press label=First");
+        app.world.ok("key Control+a");
+        let ran = app.world.run(&["type", "abc", "--into", "label=First"]);
+        assert_eq!(ran.code, 0, "{toolkit}: {ran:?}");
+        assert_eq!(app.last("First"), "abc", "{toolkit}");
     }
 }
 

@@ -59,7 +59,7 @@ impl LinuxDevice {
             Action::Select { target, options } => self.select(*target, options).await,
             Action::Drag { from, source, to, target } => self.drag((*source, *from), (*target, *to)).await,
             Action::Type { target, text } => self.type_text(*target, text, cancel).await,
-            Action::Key { modifiers, key } => self.chord(*modifiers, key).await,
+            Action::Key { modifiers, key } => self.chord(*modifiers, key, cancel).await,
             Action::Scroll { target, dx, dy } => self.scroll(*target, *dx, *dy).await,
             Action::Choose { point, target } => self.choose(*point, *target, cancel).await,
             Action::Upload { target, files } => self.give_files(*target, files, cancel).await,
@@ -211,15 +211,16 @@ impl LinuxDevice {
                 Ok(value) => Some(value),
                 Err(fault) => self.refused(&object.path, fault).await.map(|()| None)?,
             };
-            // Some fields of browsers say that they took it, and did not.
-            if value.as_ref().is_some_and(|value| value != text && object.text.as_ref() == Some(value)) {
-                return Ok(Performed::default());
-            }
+            let same = value == object.text;
             // A document keeps the end of its last line.
             let value = value.map(|value| match value.strip_suffix('\n') {
                 Some(rest) if object.is(s::MULTI_LINE) && !text.ends_with('\n') => rest.to_owned(),
                 _ => value,
             });
+            // Some fields of browsers say that they took it, and did not.
+            if same && value.as_ref().is_some_and(|value| value != text) {
+                return Ok(Performed::default());
+            }
             return Ok(Performed { value, ..done() });
         }
         Ok(Performed::default())

@@ -50,16 +50,29 @@ pub(crate) fn only_window_of<'a>(
     let titled = |own: &[&'a Window], is: &dyn Fn(&str) -> bool| -> Vec<&'a Window> {
         own.iter().copied().filter(|w| is(&w.title)).collect()
     };
+    let fits = |w: &&Window| {
+        size.is_some_and(|(width, height)| {
+            let content = w.content();
+            (content.width - width).abs() < 1.0 && (content.height - height).abs() < 1.0
+        })
+    };
     let mut found = match own.is_empty() {
-        // The process on the bus may be a proxy of a sandbox.
-        true => titled(&windows.iter().filter(|w| !w.popup).collect::<Vec<_>>(), &|t| t == title),
+        // The process on the bus may be a proxy of a sandbox. Another app's may have the same title: its size has to be
+        // that, too, unless it came just now.
+        true => {
+            let all: Vec<&Window> = windows.iter().filter(|w| !w.popup).collect();
+            let mut found = titled(&all, &|t| t == title);
+            found.retain(|w| before.is_some() || fits(w));
+            found
+        }
         false => titled(&own, &|t| t == title),
     };
     if title.is_empty() {
         found.clone_from(&own);
     } else if found.is_empty() {
         // Qt adds the name of the program to the title of the window, and not to what it is called on the bus.
-        found = titled(&own, &|t| t.starts_with(title));
+        let added = |rest: &str| rest.starts_with(" \u{2014} ") || rest.starts_with(" - ");
+        found = titled(&own, &|t| t.strip_prefix(title).is_some_and(added));
     }
     match before {
         Some(_) => found.retain(new),
@@ -69,11 +82,6 @@ pub(crate) fn only_window_of<'a>(
     if let [only] = found[..] {
         return Some(only);
     }
-    let (width, height) = size?;
-    let fits = |w: &&Window| {
-        let content = w.content();
-        (content.width - width).abs() < 1.0 && (content.height - height).abs() < 1.0
-    };
     found.retain(fits);
     if let [only] = found[..] { Some(only) } else { None }
 }
@@ -202,9 +210,12 @@ pub(crate) mod tests {
         assert_eq!(id("Attach", None, 2, Some(&[1, 2, 4])), Some(3), "the one that came");
         assert_eq!(id("Attach", None, 1, Some(&[1, 2, 3, 4])), None, "it has not come yet");
         assert_eq!(id("Saved", Some((300.0, 200.0)), 1, None), None, "never another one by its size");
-        let of = |pid, title| only_window_of(&all, pid, title, None, 1, None).map(|w| w.id);
-        assert_eq!(of(Some(9), "Notes"), Some(1), "a proxy's process");
-        assert_eq!(of(Some(9), "Attach"), None);
+        assert_eq!(id("Att", None, 2, None), None, "another word that begins so");
+        let of = |title, size| only_window_of(&all, Some(9), title, size, 1, None).map(|w| w.id);
+        assert_eq!(of("Notes", Some((300.0, 200.0))), Some(1), "a proxy's process");
+        assert_eq!(of("Notes", None), None, "it may be another app's");
+        assert_eq!(of("Attach", Some((310.0, 200.0))), Some(4));
+        assert_eq!(of("Attach", Some((300.0, 200.0))), None);
     }
 
     #[test]

@@ -13,8 +13,8 @@ use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
 use tokio::time::{Instant, sleep, timeout};
 
-/// How long an app that answers may take to read the keys that it was sent.
-const BUSY: Duration = Duration::from_secs(10);
+/// How long an app that answers may take to read one key.
+const ONE_KEY: Duration = Duration::from_secs(1);
 
 /// How long an app may take to come to rest after the keys that it has read.
 const HANDLED: Duration = Duration::from_millis(500);
@@ -31,6 +31,12 @@ const SILENT: u32 = 2;
 fn no_key(key: &str) -> Error {
     Error::new(ErrorCode::InvalidArgs, format!("there is no key {}", quote(key)))
         .hint("keys have the names of KeyboardEvent.key: Enter, Tab, F5, a")
+}
+
+/// The error of an app that is at its keys for too long.
+pub(crate) fn busy() -> Error {
+    Error::new(ErrorCode::Timeout, "the app is still busy with the keys that it was sent")
+        .hint("stickpin wait stable")
 }
 
 pub(crate) fn unknown(e: Error) -> Error {
@@ -209,13 +215,20 @@ impl LinuxDevice {
     }
 
     /// Waits until the app has read the keys that were sent to a window, however long it is at it: a toolkit that takes in
-    /// one after the other answers behind the last of them.
+    /// one after the other answers behind the last of them. False where it has answered other questions for `patience`, and
+    /// not that.
     ///
     /// # Errors
-    /// `TIMEOUT`, `BACKEND_LOST`.
-    pub(crate) async fn keys_read(&self, x11: &X11, window: u32, cancel: &CancellationToken) -> Result<()> {
+    /// `TIMEOUT` when it was cancelled, `BACKEND_LOST`.
+    pub(crate) async fn keys_read(
+        &self,
+        x11: &X11,
+        window: u32,
+        patience: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<bool> {
         let sent = x11.run(move |d| d.ping(window)).await?;
-        let until = Instant::now() + BUSY;
+        let until = Instant::now() + patience;
         while !x11.run(move |d| d.ponged(sent)).await? {
             // It may have closed the window.
             if !x11.run(move |d| d.answers_pings(window)).await? {
@@ -229,15 +242,14 @@ impl LinuxDevice {
             if !lives {
                 break;
             }
-            if cancel.is_cancelled() || Instant::now() >= until {
-                return Err(Error::new(
-                    ErrorCode::Timeout,
-                    "the app is still busy with the keys that it was sent",
-                )
-                .hint("stickpin wait stable"));
+            if cancel.is_cancelled() {
+                return Err(busy());
+            }
+            if Instant::now() >= until {
+                return Ok(false);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Waits until the app has handled the keys that it has read. A toolkit may read many at once, and handle them all
@@ -256,8 +268,21 @@ impl LinuxDevice {
         }
     }
 
+    /// The error of keys that would go to this window.
+    pub(crate) async fn has_keys(&self, other: Window, x11: &X11) -> Result<Error> {
+        let what = self.cover(other, x11).await?;
+        Ok(Error::new(ErrorCode::ElementCovered, format!("{what} keeps the keyboard")).hint(
+            "stickpin snapshot -i shows what is open; with open --private no other app has the keyboard",
+        ))
+    }
+
     /// Sends one chord.
-    pub(crate) async fn chord(&mut self, modifiers: Modifiers, key: &str) -> Result<Performed> {
+    pub(crate) async fn chord(
+        &mut self,
+        modifiers: Modifiers,
+        key: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Performed> {
         if (modifiers, key) == (NONE, "Escape")
             && self.screen.has_pointer()
             && let Some(performed) = self.escape_elsewhere().await?
@@ -265,7 +290,7 @@ impl LinuxDevice {
             return Ok(performed);
         }
         let (x11, window) = self.typing(None).await?;
-        self.chord_to(&x11, window, modifiers, key).await
+        self.chord_to(&x11, window, modifiers, key, cancel).await
     }
 
     /// Sends one chord to this window, and to no other.
@@ -296,7 +321,9 @@ impl LinuxDevice {
                 .hint("stickpin snapshot -i shows what is open; stickpin key Escape closes one at a time")
         };
         let alone = self.is_alone();
-        if let Some(over) = windows.iter().find(|w| w.id != id && w.blocks(now, alone)) {
+        // A dialog of the app that it was opened from is under it.
+        let covers = |w: &&Window| w.id != id && w.blocks(now, alone) && !now.blocks(w, alone);
+        if let Some(over) = windows.iter().find(covers) {
             return Err(covered(self.cover(over.clone(), &x11).await?));
         }
         self.screen.present(now).await?;
@@ -318,12 +345,20 @@ impl LinuxDevice {
         window: u32,
         modifiers: Modifiers,
         key: &str,
+        cancel: &CancellationToken,
     ) -> Result<Performed> {
         let name = key.to_owned();
-        if !x11.run(move |d| d.chord(modifiers, &name)).await.map_err(unknown)? {
-            return Err(no_key(key));
+        let sent = x11.run(move |d| match d.keys_kept_elsewhere(window)? {
+            Some(other) => Ok(Err(other)),
+            None => d.chord(modifiers, &name).map(Ok),
+        });
+        match sent.await.map_err(unknown)? {
+            Ok(true) => {}
+            Ok(false) => return Err(no_key(key)),
+            Err(other) => return Err(self.has_keys(other, x11).await?),
         }
-        self.keys_read(x11, window, &CancellationToken::new()).await.map_err(unknown)?;
+        // Some say that they answer pings, and do not: one key has been read by then.
+        self.keys_read(x11, window, ONE_KEY, cancel).await.map_err(unknown)?;
         self.keys_handled().await;
         Ok(Performed { handled: true, ..Performed::default() })
     }
@@ -338,13 +373,17 @@ impl LinuxDevice {
         let (x11, window) = self.typing(Some(target)).await?;
         self.focus(target).await?;
         let all = Modifiers { control: true, ..NONE };
-        x11.run(move |d| {
+        let emptied = x11.run(move |d| {
+            if let Some(other) = d.keys_kept_elsewhere(window)? {
+                return Ok(Err(other));
+            }
             d.chord(all, "a")?;
             d.chord(NONE, "Delete")?;
-            d.delivered(window)
-        })
-        .await
-        .map_err(unknown)?;
+            d.delivered(window).map(Ok)
+        });
+        if let Err(other) = emptied.await.map_err(unknown)? {
+            return Err(self.has_keys(other, &x11).await?);
+        }
         if !text.is_empty() {
             self.type_text(Some(target), text, cancel).await?;
         }

@@ -6,7 +6,7 @@ use crate::bus::{ACCESSIBLE, Args, Call, Cursor, Fault, TEXT, property};
 use crate::capture::read::is_field;
 use crate::device::LinuxDevice;
 use crate::display::X11;
-use crate::keyboard::unknown;
+use crate::keyboard::{busy, unknown};
 use crate::model::{Interfaces, Picture};
 use crate::states as s;
 use std::time::Duration;
@@ -18,6 +18,9 @@ use tokio::time::{Instant, sleep};
 /// Characters that are sent before it is waited until the app has handled them.
 const AHEAD: usize = 64;
 
+/// How long an app that answers may take to read the keys that it was sent.
+const BUSY: Duration = Duration::from_secs(10);
+
 /// How long it is waited for a window that may be on its way, and how often it is looked meanwhile.
 const COMING: Duration = Duration::from_millis(400);
 const FRAME: Duration = Duration::from_millis(16);
@@ -27,8 +30,6 @@ const FRAME: Duration = Duration::from_millis(16);
 struct Place {
     x11: X11,
     window: u32,
-    /// Whether the server says that the window gets the keys.
-    told: bool,
     /// The field in it that has the focus.
     field: Option<Field>,
     /// Whether that has been found not to take all that it is sent.
@@ -90,8 +91,7 @@ impl LinuxDevice {
         }
         let all: Vec<char> = text.chars().filter(|c| *c != '\r').collect();
         let field = self.typed_field(target, 0).await?;
-        let told = goes_to(&x11, window).await?;
-        let mut place = Place { x11: x11.clone(), window, told, field, swallows: false };
+        let mut place = Place { x11: x11.clone(), window, field, swallows: false };
         let mut sent = 0;
         while sent < all.len() {
             if cancel.is_cancelled() {
@@ -99,8 +99,32 @@ impl LinuxDevice {
             }
             let part = next(&all[sent..]).to_vec();
             let (tab, enters) = (part == ['\t'], part.iter().all(|&c| c == '\n'));
-            let now = x11.run(move |d| d.type_text(&part)).await.map_err(unknown)?;
-            self.keys_read(&x11, window, cancel).await.map_err(unknown)?;
+            let typed = x11.run(move |d| {
+                // In one go with the keys: what has the focus when they are made gets them.
+                let kept = match sent {
+                    0 => d.keys_kept_elsewhere(window),
+                    _ => d.keys_elsewhere(window),
+                };
+                match kept? {
+                    Some(other) => Ok(Err(other)),
+                    None => d.type_text(&part).map(Ok),
+                }
+            });
+            let now = match typed.await.map_err(unknown)? {
+                Ok(now) => now,
+                Err(other) if sent == 0 => return Err(self.has_keys(other, &x11).await?),
+                Err(_) => {
+                    let progress = Progress { now: 0, before: sent, all: all.len() };
+                    match self.strayed(&mut place, progress).await.map_err(unknown)? {
+                        Some(strayed) => return Err(unknown(strayed)),
+                        // It has come back.
+                        None => continue,
+                    }
+                }
+            };
+            if !self.keys_read(&x11, window, BUSY, cancel).await.map_err(unknown)? {
+                return Err(unknown(busy()));
+            }
             tokio::select! {
                 () = self.keys_handled() => {}
                 () = cancel.cancelled() => {}
@@ -135,7 +159,10 @@ impl LinuxDevice {
         let path = object.path.clone();
         let handle = self.ids.handle(&path);
         let words = self.words(handle).unwrap_or_else(|| "the field".to_owned());
-        let (has_it, before) = self.field_now(&path).await?;
+        let (has_it, count) = self.field_now(&path).await?;
+        // What is selected goes with the first key: a toolkit may select all when it gives the focus.
+        let selected = self.selected_in(&path).await?;
+        let before = count.map(|count| count.saturating_sub(selected));
         Ok(has_it.then_some(Field { path, words, before, since }))
     }
 
@@ -158,6 +185,29 @@ impl LinuxDevice {
         Ok((states.is_ok_and(|words| s::joined(&words) & s::FOCUSED != 0), count))
     }
 
+    /// How many characters of a field are selected; none where it does not say.
+    async fn selected_in(&mut self, path: &str) -> Result<usize> {
+        let ask = |member, args| Call { path, interface: TEXT, member, args };
+        let asked = [ask("GetNSelections", Args::new()), ask("GetSelection", Args::new().int(0))];
+        let mut answers = self.link.calls(&asked).await.into_iter();
+        let mut answer = || answers.next().unwrap_or(Err(Fault::Vanished));
+        let (count, ends) = (answer(), answer());
+        let read = || {
+            if count?.body().int()? < 1 {
+                return Ok(0);
+            }
+            let ends = ends?;
+            let mut c = ends.body();
+            let (start, end) = (c.int()?, c.int()?);
+            Ok(usize::try_from(end.saturating_sub(start)).unwrap_or_default())
+        };
+        match read() {
+            Ok(selected) => Ok(selected),
+            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(self.failed(fault).await),
+            Err(_) => Ok(0),
+        }
+    }
+
     /// What is wrong with where the characters went that were sent last, or the next would go. A field that does not say
     /// that it has the focus, and has all of them, may only have a list of proposals open.
     async fn strayed(&mut self, place: &mut Place, progress: Progress) -> Result<Option<Error>> {
@@ -170,7 +220,8 @@ impl LinuxDevice {
                 return Ok(None);
             }
             from.clone_from(&field.words);
-            let grown = count.zip(field.before).map(|(now, before)| now.saturating_sub(before));
+            // Of one that has fewer than before, nobody knows what became of what.
+            let grown = count.zip(field.before).and_then(|(now, before)| now.checked_sub(before));
             inside = grown.map(|grown| grown.min(progress.sent() - field.since));
             if inside == Some(progress.sent() - field.since) && ends {
                 return Ok(None);
@@ -196,7 +247,7 @@ impl LinuxDevice {
     async fn waits_for_all(&mut self, place: &mut Place, progress: Progress) -> Result<bool> {
         let (window, until) = (place.window, Instant::now() + COMING);
         loop {
-            let there = !place.told || goes_to(&place.x11, window).await?;
+            let there = goes_to(&place.x11, window).await?;
             let Some(field) = place.field.as_ref().filter(|_| there) else { return Ok(there) };
             let (has_it, count) = self.field_now(&field.path).await?;
             let short = count
@@ -245,9 +296,9 @@ impl LinuxDevice {
     }
 }
 
-/// Whether a window gets the keys, as far as the server tells: where they go to none in particular it counts as this one.
+/// Whether no other window gets the keys.
 async fn goes_to(x11: &X11, window: u32) -> Result<bool> {
-    x11.run(move |d| d.keys_go_to(window)).await.map(|goes| goes != Some(false))
+    x11.run(move |d| d.keys_elsewhere(window)).await.map(|other| other.is_none())
 }
 
 /// The innermost object that says that it has the focus.

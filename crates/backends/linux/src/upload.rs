@@ -10,7 +10,7 @@ pub(crate) use window::Chooser;
 
 use crate::act::DONE;
 use crate::aim::chain;
-use crate::bus::{ACTION, Args, Call, Toolkit};
+use crate::bus::{ACTION, Args, Call, Fault, Toolkit};
 use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
 use crate::model::{Interfaces, Object, Picture};
@@ -132,7 +132,9 @@ impl LinuxDevice {
         let mut taken = false;
         // A chooser that still reads a folder does not take a path, and may even put its field away again.
         for again in 0..TRIES {
-            let Some(field) = self.shown_field(&chooser, cancel).await? else {
+            // From the second try on the first may have been taken.
+            let tried = |e: Error| if again > 0 { unknown(e) } else { e };
+            let Some(field) = self.shown_field(&chooser, cancel).await.map_err(tried)? else {
                 if again > 0 {
                     break;
                 }
@@ -269,8 +271,8 @@ impl LinuxDevice {
         let call = Call { path: &path, interface: ACTION, member: "DoAction", args };
         match self.link.order(&call, DONE).await {
             Ok(Some(answer)) => Ok(answer.body().bool().unwrap_or(true)),
-            // It asks something from inside.
-            Ok(None) => Ok(true),
+            // It asks something from inside; an error of its own may come behind what it did.
+            Ok(None) | Err(Fault::Refused(_)) => Ok(true),
             Err(fault) => self.refused(&path, fault).await.map(|()| false),
         }
     }

@@ -13,7 +13,7 @@ use crate::mouse::NONE;
 use crate::roles::number as role;
 use crate::states;
 use std::time::Duration;
-use stickpin_kernel::device::Hit;
+use stickpin_kernel::device::{CancellationToken, Hit};
 use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::{Handle, NodeRef, Role, quote};
 use tokio::time::{Instant, sleep};
@@ -71,7 +71,7 @@ impl LinuxDevice {
                 return Ok(pressed);
             }
             if !pressed {
-                self.chord(NONE, "Escape").await?;
+                self.chord(NONE, "Escape", &CancellationToken::new()).await?;
                 pressed = true;
             } else if Instant::now() >= until {
                 return Ok(false);

@@ -1,6 +1,8 @@
 //! Where keys go, as the server says.
 
-use super::{Display, Fault};
+use super::windows::RESTORE;
+use super::{Display, Fault, Window};
+use std::time::Instant;
 use x11rb::protocol::xproto::{ConnectionExt, InputFocus, Window as WindowId};
 
 /// Windows in one another that are looked at: toolkits nest some to have the focus in one of them.
@@ -29,5 +31,30 @@ impl Display {
             at = tree.parent;
         }
         Ok(Some(false))
+    }
+
+    /// The window on the screen that gets the keys in the place of this one. Where they go to no window in particular, or
+    /// to one that is none of those on the screen, it counts as this one: a toolkit may have the focus in a window apart.
+    pub(crate) fn keys_elsewhere(&mut self, window: WindowId) -> Result<Option<Window>, Fault> {
+        if self.keys_go_to(window)? != Some(false) {
+            return Ok(None);
+        }
+        for other in self.windows()? {
+            if other.id != window && self.keys_go_to(other.id)? == Some(true) {
+                return Ok(Some(other));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The same of a window that was given the keyboard just now: the window manager hands it over in its own time.
+    pub(crate) fn keys_kept_elsewhere(&mut self, window: WindowId) -> Result<Option<Window>, Fault> {
+        let until = Instant::now() + RESTORE;
+        loop {
+            match self.keys_elsewhere(window)? {
+                Some(_) if Instant::now() < until => self.managed()?,
+                kept => return Ok(kept),
+            }
+        }
     }
 }

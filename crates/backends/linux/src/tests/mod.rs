@@ -3,6 +3,7 @@
 mod agenda;
 mod capture;
 mod display;
+mod focus;
 mod held;
 mod life;
 mod looked;

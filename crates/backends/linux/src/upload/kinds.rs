@@ -47,12 +47,9 @@ pub(super) fn path_field(picture: &Picture, window: usize) -> Option<usize> {
     None
 }
 
-/// Whether a chooser of GTK is one to save in: it has its field for the name before its list of places, where one to open
-/// has it behind that, if at all.
+/// Whether a chooser of GTK, which other toolkits show, too, is one to save in: it has its field for the name before its list
+/// of places, where one to open has it behind that, if at all.
 pub(super) fn is_to_save_in(picture: &Picture, window: usize) -> bool {
-    if !matches!(picture.toolkit, Toolkit::Gtk3 | Toolkit::Gtk4) {
-        return false;
-    }
     let (mut next, mut field) = (vec![window], false);
     while let Some(at) = next.pop() {
         let object = &picture.objects[at];
@@ -169,12 +166,11 @@ mod tests {
             ];
             is_to_save_in(&Picture { toolkit, objects, truncated: false }, 1)
         };
-        for toolkit in [Toolkit::Gtk3, Toolkit::Gtk4] {
+        for toolkit in [Toolkit::Gtk3, Toolkit::Gtk4, Toolkit::Gecko, Toolkit::Office] {
             assert!(saves(toolkit, &[2, 3, 4]));
             assert!(!saves(toolkit, &[3, 2, 4]), "the field that Control+l shows");
             assert!(!saves(toolkit, &[3, 4]) && !saves(toolkit, &[4, 3]));
         }
-        assert!(!saves(Toolkit::Qt, &[2, 3, 4]));
     }
 
     #[test]

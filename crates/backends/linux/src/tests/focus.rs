@@ -1,0 +1,38 @@
+//! Which window gets the keys, as the server says.
+
+use super::window::TestWindow;
+use super::{connect, desktop};
+use std::time::Duration;
+
+#[tokio::test]
+async fn it_is_told_which_window_has_the_keys() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mut private) = desktop(dir.path()).await else { return };
+    let show = |title, x| TestWindow::show(&private.display, &private.cookie, title, (x, 100, 200, 150));
+    let shown = (show("One", 50), show("Other", 400));
+    let x11 = connect(&private).await;
+    let (one, other) = (shown.0.id, shown.1.id);
+    let given = async {
+        while !x11
+            .run(move |d| Ok(d.windows()?.iter().filter(|w| [one, other].contains(&w.id)).count() == 2))
+            .await
+            .unwrap()
+        {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), given).await.expect("both are shown");
+    for (to, beside) in [(one, other), (other, one)] {
+        let (kept, elsewhere) = x11
+            .run(move |d| {
+                d.focus(to)?;
+                Ok((d.keys_kept_elsewhere(to)?, d.keys_elsewhere(beside)?))
+            })
+            .await
+            .unwrap();
+        assert_eq!((kept, elsewhere.map(|window| window.id)), (None, Some(to)));
+    }
+    drop(x11);
+    drop(shown);
+    private.end().await.unwrap();
+}
