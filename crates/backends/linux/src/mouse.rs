@@ -168,6 +168,8 @@ impl LinuxDevice {
         self.apart((x, y)).await;
         let (sight, window) = self.own_window_at("press with the pointer", (x, y), target).await?;
         let (x11, id) = (sight.x11, window.id);
+        // A window manager looks first at what is pressed in a window that is not the active one.
+        let through = !window.active;
         self.move_pointer(&x11, id, (x, y)).await.map_err(unknown)?;
         let number = button_number(button);
         let held = Held::new(&x11, modifiers, number);
@@ -185,9 +187,9 @@ impl LinuxDevice {
             // Whatever happened: what is down comes up.
             let up = x11.run(move |d| d.button(number, false)).await;
             self.pressed = Some(Pressed { at: Instant::now(), point: (x, y) });
-            let more = press + 1 < presses;
+            let managed = through || press + 1 < presses;
             let delivered = x11.run(move |d| {
-                if more {
+                if managed {
                     d.managed()?;
                 }
                 d.delivered(id)
