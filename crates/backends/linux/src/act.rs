@@ -6,7 +6,7 @@ use crate::capture::ask::{listed, reference};
 use crate::device::{LinuxDevice, gone};
 use crate::looked::Glance;
 use crate::model::{Interfaces, Object};
-use crate::roles::{self, number as n};
+use crate::roles::number as n;
 use crate::states as s;
 use crate::verify::Also;
 use std::sync::Arc;
@@ -393,15 +393,15 @@ impl LinuxDevice {
 
 /// The error of a press that the app answered with an error of its own. No toolkit does that of which we know what it did.
 fn perhaps_pressed(object: &Object, why: &str) -> Error {
-    let what = format!("{} {}", roles::tag(object.role), quote(&object.name));
-    let message = format!("{what} was told to act and answered with {}: it may have done it", quote(why));
+    let message =
+        format!("{} was told to act and answered with {}: it may have done it", object.words(), quote(why));
     Error::new(ErrorCode::Unsupported, message)
         .hint("look what became of it before you press again: stickpin snapshot -i")
         .dispatched(Dispatched::Unknown)
 }
 
 fn takes_one(list: &Object, options: &[String]) -> Error {
-    let what = format!("{} {}", roles::tag(list.role), quote(&list.name));
+    let what = list.words();
     Error::new(ErrorCode::InvalidArgs, format!("{what} takes one option, not {}", options.len()))
         .hint("name the one that it is to show")
 }

@@ -1,6 +1,6 @@
 //! Reading ahead: when an app has come to rest after an act it is read once, before anybody asks, so that the next act
-//! finds a reading to compare with, and the tree of it, instead of making them. It counts only while nothing was signalled since, and what is
-//! acted on is asked again all the same (`verify.rs`). A capture never is what was read ahead.
+//! finds a reading to compare with, and the tree of it, instead of making them. It counts only while nothing was signalled
+//! since, and what is acted on is asked again all the same (`verify.rs`). A capture never is what was read ahead.
 
 use crate::bus::Link;
 use crate::capture::tree::{self, Where};

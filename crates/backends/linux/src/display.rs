@@ -175,8 +175,14 @@ impl X11 {
             }
         };
         // One that is gone has nothing left to do.
-        self.0.jobs.as_ref().map(|jobs| jobs.send(Box::new(job)));
+        self.send(Box::new(job));
+    }
+
+    /// Hands a job to the thread; false where that is gone.
+    fn send(&self, job: Job) -> bool {
+        let sent = self.0.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
         wake(&self.0.wake);
+        sent
     }
 
     /// Runs a job on the display.
@@ -192,8 +198,7 @@ impl X11 {
             // Whoever asked may have given up.
             let _ = answer.send(job(display));
         };
-        let sent = self.0.jobs.as_ref().is_some_and(|jobs| jobs.send(Box::new(job)).is_ok());
-        wake(&self.0.wake);
+        let sent = self.send(Box::new(job));
         let lost = |why: &str| Error::from(Fault::Lost(why.to_owned()));
         match tokio::time::timeout(PATIENCE, answered).await {
             Ok(Ok(done)) if sent => Ok(done?),

@@ -23,7 +23,7 @@ const HANDLED: Duration = Duration::from_millis(500);
 const CLOSING: Duration = Duration::from_secs(1);
 
 /// How often it is asked meanwhile whether a field has the focus.
-const FRAME: Duration = Duration::from_millis(16);
+pub(crate) const FRAME: Duration = Duration::from_millis(16);
 
 /// How often in a row it has to say nothing of a change between a question and its answer.
 const SILENT: u32 = 2;

@@ -99,6 +99,11 @@ pub(crate) struct Object {
 }
 
 impl Object {
+    /// What it is and what it is called, for messages.
+    pub(crate) fn words(&self) -> String {
+        format!("{} {}", crate::roles::tag(self.role), stickpin_tree::quote(&self.name))
+    }
+
     /// Whether a state is set.
     pub(crate) fn is(&self, state: u64) -> bool {
         self.states & state != 0

@@ -158,8 +158,8 @@ impl LinuxDevice {
         Ok(caret)
     }
 
-    /// What is selected, from where to where.
-    async fn selected(&self, path: &str) -> std::result::Result<Vec<Value>, Fault> {
+    /// From where to where something is selected in a text.
+    pub(crate) async fn selections(&self, path: &str) -> std::result::Result<Vec<(i32, i32)>, Fault> {
         let count = self.link.call(path, TEXT, "GetNSelections", Args::new()).await?.body().int()?;
         let text = |member, args| Call { path, interface: TEXT, member, args };
         let asked: Vec<_> =
@@ -170,9 +170,18 @@ impl LinuxDevice {
             let mut c = range.body();
             let (start, end) = (c.int()?, c.int()?);
             if start < end {
-                ranges.push((start, end.min(start.saturating_add(crate::capture::TEXT))));
+                ranges.push((start, end));
             }
         }
+        Ok(ranges)
+    }
+
+    /// What is selected, from where to where.
+    async fn selected(&self, path: &str) -> std::result::Result<Vec<Value>, Fault> {
+        let mut ranges = self.selections(path).await?;
+        ranges
+            .iter_mut()
+            .for_each(|(start, end)| *end = (*end).min(start.saturating_add(crate::capture::TEXT)));
         let texts = self.pieces(path, &ranges).await?;
         let told = ranges.iter().zip(texts);
         Ok(told.map(|((start, end), text)| json!({"start": start, "end": end, "text": text})).collect())

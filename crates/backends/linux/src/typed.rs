@@ -5,8 +5,8 @@ use crate::aim::chain;
 use crate::bus::{ACCESSIBLE, Args, Call, Cursor, Fault, TEXT, property};
 use crate::capture::read::is_field;
 use crate::device::LinuxDevice;
-use crate::display::X11;
-use crate::keyboard::{busy, unknown};
+use crate::display::{Window, X11};
+use crate::keyboard::{FRAME, busy, unknown};
 use crate::model::{Interfaces, Picture};
 use crate::states as s;
 use std::time::Duration;
@@ -21,9 +21,8 @@ const AHEAD: usize = 64;
 /// How long an app that answers may take to read the keys that it was sent.
 const BUSY: Duration = Duration::from_secs(10);
 
-/// How long it is waited for a window that may be on its way, and how often it is looked meanwhile.
+/// How long it is waited for a window that may be on its way.
 const COMING: Duration = Duration::from_millis(400);
-const FRAME: Duration = Duration::from_millis(16);
 
 /// Where text goes, as far as it can be watched.
 #[derive(Debug)]
@@ -187,22 +186,10 @@ impl LinuxDevice {
 
     /// How many characters of a field are selected; none where it does not say.
     async fn selected_in(&mut self, path: &str) -> Result<usize> {
-        let ask = |member, args| Call { path, interface: TEXT, member, args };
-        let asked = [ask("GetNSelections", Args::new()), ask("GetSelection", Args::new().int(0))];
-        let mut answers = self.link.calls(&asked).await.into_iter();
-        let mut answer = || answers.next().unwrap_or(Err(Fault::Vanished));
-        let (count, ends) = (answer(), answer());
-        let read = || {
-            if count?.body().int()? < 1 {
-                return Ok(0);
-            }
-            let ends = ends?;
-            let mut c = ends.body();
-            let (start, end) = (c.int()?, c.int()?);
-            Ok(usize::try_from(end.saturating_sub(start)).unwrap_or_default())
-        };
-        match read() {
-            Ok(selected) => Ok(selected),
+        let length =
+            |(start, end): (i32, i32)| usize::try_from(end.saturating_sub(start)).unwrap_or_default();
+        match self.selections(path).await {
+            Ok(ranges) => Ok(ranges.into_iter().map(length).sum()),
             Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(self.failed(fault).await),
             Err(_) => Ok(0),
         }
@@ -211,7 +198,8 @@ impl LinuxDevice {
     /// What is wrong with where the characters went that were sent last, or the next would go. A field that does not say
     /// that it has the focus, and has all of them, may only have a list of proposals open.
     async fn strayed(&mut self, place: &mut Place, progress: Progress) -> Result<Option<Error>> {
-        let there = self.waits_for_all(place, progress).await?;
+        let other = self.waits_for_all(place, progress).await?;
+        let there = other.is_none();
         let ends = progress.sent() == progress.all;
         let (mut from, mut inside) = ("the window that it was typed into".to_owned(), None);
         if let Some(field) = &place.field {
@@ -230,31 +218,31 @@ impl LinuxDevice {
             return Ok(None);
         }
         self.look(&[]).await?;
-        let to = match &place.field {
-            _ if !there => self.keys_elsewhere(&place.x11).await?,
-            Some(field) => match self.focus_beside(field, progress, inside) {
+        let to = match (other, &place.field) {
+            (Some(other), _) => self.cover(other, &place.x11).await?,
+            (None, Some(field)) => match self.focus_beside(field, progress, inside) {
                 Some(to) => to,
                 None => return Ok(None),
             },
-            None => return Ok(None),
+            (None, None) => return Ok(None),
         };
         let since = place.field.as_ref().map_or(0, |field| field.since);
         Ok(Some(strayed(&from, &to, progress, inside.map(|inside| (since + inside, since)))))
     }
 
-    /// Whether the server says that the window still gets the keys. Where a field has fewer characters than it was sent, a
-    /// window may be on its way that takes them.
-    async fn waits_for_all(&mut self, place: &mut Place, progress: Progress) -> Result<bool> {
+    /// The window that gets the keys in the place of the one that is typed into. Where a field has fewer characters than it
+    /// was sent, one may be on its way.
+    async fn waits_for_all(&mut self, place: &mut Place, progress: Progress) -> Result<Option<Window>> {
         let (window, until) = (place.window, Instant::now() + COMING);
         loop {
-            let there = goes_to(&place.x11, window).await?;
-            let Some(field) = place.field.as_ref().filter(|_| there) else { return Ok(there) };
+            let other = place.x11.run(move |d| d.keys_elsewhere(window)).await?;
+            let Some(field) = place.field.as_ref().filter(|_| other.is_none()) else { return Ok(other) };
             let (has_it, count) = self.field_now(&field.path).await?;
             let short = count
                 .zip(field.before)
                 .is_some_and(|(now, before)| now.saturating_sub(before) < progress.sent() - field.since);
             if !has_it || !short || place.swallows {
-                return Ok(there);
+                return Ok(None);
             }
             // Some take no more than so many, or not every character.
             place.swallows = Instant::now() >= until;
@@ -277,28 +265,6 @@ impl LinuxDevice {
             at.map(|at| self.ids.handle(&picture.objects[at].path)).and_then(|handle| self.words(handle));
         Some(words.unwrap_or_else(|| "something else".to_owned()))
     }
-
-    /// The window that has the keys, in words.
-    async fn keys_elsewhere(&mut self, x11: &X11) -> Result<String> {
-        let found = x11.run(|d| {
-            let windows = d.windows()?;
-            for window in windows {
-                if d.keys_go_to(window.id)? == Some(true) {
-                    return Ok(Some(window));
-                }
-            }
-            Ok(None)
-        });
-        match found.await? {
-            Some(window) => self.cover(window, x11).await,
-            None => Ok("another window".to_owned()),
-        }
-    }
-}
-
-/// Whether no other window gets the keys.
-async fn goes_to(x11: &X11, window: u32) -> Result<bool> {
-    x11.run(move |d| d.keys_elsewhere(window)).await.map(|other| other.is_none())
 }
 
 /// The innermost object that says that it has the focus.

@@ -157,8 +157,7 @@ impl LinuxDevice {
         if is_part || !objects[there].shown || is_frame(&objects[there], &objects[at]) {
             return Ok(Hit::Target);
         }
-        let object = &objects[there];
-        let what = format!("{} {}", roles::tag(object.role), quote(&object.name));
+        let what = objects[there].words();
         let by = Some(self.ids.handle(&path));
         Ok(Hit::Covered { by, what })
     }
@@ -400,7 +399,7 @@ fn words(picture: &Picture, at: usize) -> String {
     while let Some(i) = next.pop() {
         let object = &picture.objects[i];
         if !object.name.trim().is_empty() && object.shown {
-            return format!("{} {}", roles::tag(object.role), quote(&object.name));
+            return object.words();
         }
         // What is not shown has no name here, and may stand in itself.
         next.extend(object.children.iter().rev().filter(|&&child| picture.objects[child].shown));

@@ -185,9 +185,9 @@ impl<'a> Building<'a> {
         }
         if is_written_into(object, role) {
             states |= States::EDITABLE | States::ACTIONABLE;
-        }
-        if is_written_into(object, role) && role != Role::Combobox {
-            states |= States::EDIT_HOST | States::MULTILINE;
+            if role != Role::Combobox {
+                states |= States::EDIT_HOST | States::MULTILINE;
+            }
         }
         if !s::is_item(role) && takes_several(picture, object) {
             states |= States::MULTISELECTABLE;

@@ -60,8 +60,7 @@ impl LinuxDevice {
 
     /// Those, and modal ones of which nobody knows whose they are.
     pub(super) async fn beside(&mut self) -> Result<Vec<Window>> {
-        let Some(x11) = self.screen.x11_if_any().await? else { return Ok(Vec::new()) };
-        Ok(beside(x11.run(|d| d.windows()).await?, self.info.pid))
+        Ok(beside(self.on_screen().await?, self.info.pid))
     }
 
     /// Which of them came and went since this was asked last. On a desktop they are in the tree.
