@@ -192,21 +192,27 @@ impl Private {
         self.add(command, "openbox")
     }
 
-    /// A program with the environment of apps, the leader of its own group. What it says goes to the session's log.
+    /// A program with the environment of apps, the leader of its own group. What it says goes to a log of its own.
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         environment::clear(&mut command);
         command.envs(self.environment.iter().map(|(k, v)| (k, v)));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(self.log()).process_group(0);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(self.log(program)).process_group(0);
         command.kill_on_drop(true);
         command
     }
 
-    /// Where programs say what they have to say.
-    fn log(&self) -> Stdio {
-        let log = std::fs::File::options().create(true).append(true).open(self.dir.join("r").join("log"));
+    /// Where `program` says what it has to say. Each has its own: in one for all the last line is anybody's.
+    fn log(&self, program: &Path) -> Stdio {
+        let log = std::fs::File::options().create(true).append(true).open(self.log_of(program));
         // Without it nothing is lost but an explanation.
         log.map_or_else(|_| Stdio::null(), Stdio::from)
+    }
+
+    fn log_of(&self, program: &Path) -> PathBuf {
+        let mut name = program.file_name().unwrap_or_default().to_owned();
+        name.push(".log");
+        self.dir.join("r").join(name)
     }
 
     fn add(&mut self, mut command: Command, name: &'static str) -> Result<()> {
@@ -225,15 +231,15 @@ impl Private {
         let mut line = String::new();
         match timeout_at(until, BufReader::new(stdout).read_line(&mut line)).await {
             Ok(Ok(read)) if read > 0 => Ok(line.trim().to_owned()),
-            Ok(Ok(_)) => Err(failed(name, &format!("it ended at once and said: {}", self.said()))),
+            Ok(Ok(_)) => Err(failed(name, &format!("it ended at once and said: {}", self.said(name)))),
             Ok(Err(e)) => Err(failed(name, &e.to_string())),
             Err(_) => Err(failed(name, &format!("it was not ready within {} s", OPENING.as_secs()))),
         }
     }
 
-    /// The last line of the log.
-    fn said(&self) -> String {
-        let log = std::fs::read(self.dir.join("r").join("log")).unwrap_or_default();
+    /// The last line that `name`, one of [`TOOLS`], has said.
+    fn said(&self, name: &str) -> String {
+        let log = std::fs::read(self.log_of(Path::new(name))).unwrap_or_default();
         let text = String::from_utf8_lossy(&log).into_owned();
         let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
         stickpin_tree::quote(last)
@@ -260,7 +266,7 @@ impl Private {
                     Poll::Ready(Ok(status)) => status.to_string(),
                     Poll::Ready(Err(e)) => e.to_string(),
                 };
-                let what = format!("{name} of the private display has ended ({ended}): {}", self.said());
+                let what = format!("{name} of the private display has ended ({ended}): {}", self.said(name));
                 return Poll::Ready(Error::new(ErrorCode::BackendLost, what).hint("stickpin doctor"));
             }
             Poll::Pending

@@ -108,13 +108,22 @@ async fn a_part_that_ends_is_not_waited_for() {
 
     let tools = tempfile::tempdir().unwrap();
     let path = std::env::var_os("PATH");
-    for program in ["Xvfb", "dbus-daemon"] {
-        let real = stickpin_programs::on_path(&[program], path.as_deref()).expect("it just ran");
-        std::os::unix::fs::symlink(real, tools.path().join(program)).unwrap();
+    let real = |program| stickpin_programs::on_path(&[program], path.as_deref()).expect("it just ran");
+    std::os::unix::fs::symlink(real("Xvfb"), tools.path().join("Xvfb")).unwrap();
+    // The bus has something to say, too, between the last word of the window manager and its end.
+    let at = tools.path().display();
+    let awaited = |what: &str| format!("until test -e {at}/{what}; do /bin/sleep 0.01; done");
+    let bus = format!(
+        "({}; echo a limit >&2; : >{at}/bus) &\nexec {} \"$@\"",
+        awaited("manager"),
+        real("dbus-daemon").display()
+    );
+    let manager = format!("echo no theme >&2; : >{at}/manager\n{}\nexit 3", awaited("bus"));
+    for (name, text) in [("dbus-daemon", bus), ("openbox", manager)] {
+        let program = tools.path().join(name);
+        std::fs::write(&program, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let manager = tools.path().join("openbox");
-    std::fs::write(&manager, "#!/bin/sh\necho no theme >&2\nexit 3\n").unwrap();
-    std::fs::set_permissions(&manager, std::fs::Permissions::from_mode(0o755)).unwrap();
     let (dir, opening) = (tempfile::tempdir().unwrap(), opening());
     let private = Private::start(dir.path(), None, None, Some(tools.path().as_os_str()), &opening).await;
     let error = Screen::own(private.unwrap(), &opening).await.unwrap_err();
