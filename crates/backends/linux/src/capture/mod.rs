@@ -2,6 +2,7 @@
 
 pub(crate) mod agenda;
 pub(crate) mod ask;
+mod beside;
 mod choices;
 mod covered;
 mod focus;

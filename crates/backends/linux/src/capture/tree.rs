@@ -1,23 +1,27 @@
 //! From what was read of an app to a [`Tree`]: roles in ARIA's words, names as a person would give them, text as leaves.
+//! Here is the walk, and what stands where; [`kinds`], [`named`] and [`values`] say what each object is, is called and holds.
 
-use super::covered;
-use super::pages;
-use super::read::{is_field, lacks_name};
-use super::{DEPTH, TEXT};
-use super::{focus, headers};
+mod kinds;
+mod named;
+mod values;
+
+use super::read::is_field;
+use super::{DEPTH, beside, covered, focus, headers};
 use crate::bus::Toolkit;
 use crate::ids::Ids;
-use crate::model::{Interfaces, Object, Picture};
+use crate::model::{Object, Picture};
 use crate::names;
 use crate::roles::number as n;
 use crate::roles::{self, Above};
 use crate::states as s;
-use crate::tables::{LEADS, is_box, is_piece};
 use hashbrown::{HashMap, HashSet};
+use kinds::{has_pieces, holds_page, is_menu, is_part, is_popup, meant, opens};
+use named::text_below;
 use std::sync::Arc;
 use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder, TreeError,
 };
+use values::{clipped, value};
 
 /// The scope of everything that is not in a web page.
 pub(crate) const APP: u64 = 1;
@@ -52,7 +56,7 @@ pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) 
         frames: 0,
         row_headers: headers::of_rows(picture),
         unfocused: focus::elsewhere(picture),
-        beside: beside(picture),
+        beside: beside::of_fields(picture),
     };
     let windows = &picture.root().children;
     // An open menu that stands beside them is none of them.
@@ -162,91 +166,23 @@ impl<'a> Building<'a> {
             return self.inside(object, depth, below);
         }
         let named = self.name(object, lent, above);
-        // Of its dialogs GTK 4 says only that they are windows of the app.
-        let dialog = above.top && object.role == n::FILLER && picture.toolkit == Toolkit::Gtk4;
-        let number = if dialog { n::DIALOG } else { own };
-        let mut role = roles::mapped(number, above, object.states, !named.name.is_empty(), picture.toolkit);
-        if object.role == n::LANDMARK {
-            role = object.attribute("xml-roles").and_then(roles::landmark).unwrap_or(role);
-        }
-        if role == Role::Generic && clickable(object) {
-            role = Role::Clickable;
-        }
+        let role = kinds::role(picture, object, own, above, !named.name.is_empty());
         if role == Role::Text {
             return self.label(object, depth, &named.name);
         }
-        let mut states = s::mapped(object.states, role, picture.toolkit)
-            | roles::inherent(object.role, role, object.states);
+        let mut states = kinds::states(picture, object, role, above);
         if self.unfocused.contains(&at) {
             states.remove(States::FOCUSED);
         }
-        if object.role == n::TERMINAL {
-            states.remove(States::READONLY);
-        }
-        if is_written_into(object, role) {
-            states |= States::EDITABLE | States::ACTIONABLE;
-            if role != Role::Combobox {
-                states |= States::EDIT_HOST | States::MULTILINE;
-            }
-        }
-        if !s::is_item(role) && takes_several(picture, object) {
-            states |= States::MULTISELECTABLE;
-        }
-        // A press on the header of a column sorts by it, or selects it.
-        if object.role == n::TABLE_COLUMN_HEADER && object.attribute("colindex").is_some() {
-            states |= States::ACTIONABLE;
-        }
-        // A press on the first cell of a row chooses the row; where there is one column the cell is the row.
-        let only = object.attribute("colindex").is_none()
-            && object.role == n::TABLE_CELL
-            && matches!(above.role, n::TABLE | n::TREE_TABLE);
-        if is_grid_item(object, above, picture.toolkit)
-            || object.is(s::SELECTABLE) && (only || object.attribute(LEADS).is_some())
-        {
-            states |= States::ACTIONABLE;
-        }
-        // What an app draws itself, and tells only in its name, takes presses where it takes the focus.
-        if is_part(object, above) && object.is(s::FOCUSABLE) && object.count <= 0 {
-            states |= States::ACTIONABLE;
-        }
-        if is_box(object) {
-            states |= States::CHECKABLE | States::ACTIONABLE;
-        }
-        // Chosen and focused is the cell that it stands in.
-        if is_piece(picture, object, above.role) {
-            states.remove(States::SELECTABLE | States::SELECTED | States::FOCUSABLE | States::FOCUSED);
-        }
-        // Qt says of all cells of a row that it opens.
-        if role == Role::GridCell && object.attribute("colindex").is_some_and(|column| column != "1") {
-            states.remove(States::EXPANDABLE | States::EXPANDED);
-        }
-        let mut value = value(object, role, states);
-        if role == Role::Combobox && picture.toolkit == Toolkit::Gtk4 {
-            // Its name is only a name there; what is chosen stands on the button that opens it.
-            let buttons = object.children.iter().map(|&child| &picture.objects[child]);
-            let button =
-                buttons.into_iter().find(|o| o.shown && matches!(o.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON));
-            value = button.map(|button| self.text_below(button, 0)).unwrap_or_default();
-        } else if let Some(field) = own_field(picture, object) {
-            // What is chosen in its list may not be what stands in it.
-            value = field.text.clone().unwrap_or_default();
-        } else if object.role == n::COMBO_BOX && picture.toolkit == Toolkit::Qt && value.is_empty() {
-            object.name.trim().clone_into(&mut value);
-        } else if role == Role::Combobox && value.is_empty() {
-            value = self.selected_below(object, 0);
-        }
-        let text_below = is_field(object.role)
-            || matches!(role, Role::Cell | Role::GridCell | Role::ListItem | Role::TreeItem | Role::Option);
+        let value = value(picture, object, role, states);
+        let reads =
+            matches!(role, Role::Cell | Role::GridCell | Role::ListItem | Role::TreeItem | Role::Option);
         let bare = !object.children.iter().any(|&child| picture.objects[child].shown);
         let leaf =
-            (!is_field(object.role) && text_below && bare && object.text.is_none() && !named.name.is_empty())
+            (!is_field(object.role) && reads && bare && object.text.is_none() && !named.name.is_empty())
                 .then(|| named.name.clone());
         if leaf.is_some() || named.from_content {
             states |= States::NAME_FROM_CONTENT;
-        }
-        let long = is_field(object.role) && object.length.is_some_and(|length| length > TEXT);
-        if long && !states.contains(States::PROTECTED) {
-            states |= States::CLIPPED;
         }
         let level = object.attribute("level").and_then(|level| level.parse().ok()).unwrap_or(0);
         let mut attrs: Vec<(Attr, &str)> =
@@ -285,7 +221,7 @@ impl<'a> Building<'a> {
         };
         self.builder.node(depth, spec)?;
         match leaf {
-            Some(leaf) => self.leaf(&leaf, depth + 1, States::BLOCK, 0),
+            Some(leaf) => self.leaf(&leaf, depth + 1, States::BLOCK),
             None if holds_page(object, picture.toolkit) && above.role == n::PAGE_TAB_LIST => Ok(()),
             None => self.inside(object, depth, below),
         }?;
@@ -338,27 +274,27 @@ impl<'a> Building<'a> {
         {
             let mut pieces = text.split(EMBEDDED);
             let first = pieces.next().unwrap_or("");
-            self.leaf(&clipped(first, object.length), depth + 1, States::empty(), 0)?;
+            self.leaf(&clipped(first, object.length), depth + 1, States::empty())?;
             for piece in pieces {
                 if let Some(&child) = children.next() {
                     self.add(child, depth + 1, below, "")?;
                 }
-                self.leaf(piece, depth + 1, States::empty(), 0)?;
+                self.leaf(piece, depth + 1, States::empty())?;
             }
         }
         // A box to tick in a cell is called what stands beside it.
-        let lent = if has_pieces(picture, object) { self.text_below(object, 0) } else { String::new() };
+        let lent = if has_pieces(picture, object) { text_below(picture, object, 0) } else { String::new() };
         for &child in children {
             self.add(child, depth + 1, below, &lent)?;
         }
         Ok(())
     }
 
-    fn leaf(&mut self, text: &str, depth: usize, states: States, id: u64) -> Result<(), TreeError> {
+    fn leaf(&mut self, text: &str, depth: usize, states: States) -> Result<(), TreeError> {
         if text.trim().is_empty() {
             return Ok(());
         }
-        let spec = NodeSpec { role: Some(Role::Text), name: text, states, id, ..NodeSpec::default() };
+        let spec = NodeSpec { role: Some(Role::Text), name: text, states, ..NodeSpec::default() };
         self.builder.node(depth, spec).map(drop)
     }
 
@@ -367,7 +303,7 @@ impl<'a> Building<'a> {
         let text = object.text.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or(name);
         let below = Above { role: object.role, top: false, combo: false };
         self.wrapper(object, depth)?;
-        self.leaf(&text.replace(EMBEDDED, ""), depth + 1, States::BLOCK, 0)?;
+        self.leaf(&text.replace(EMBEDDED, ""), depth + 1, States::BLOCK)?;
         for &child in &object.children {
             self.add(child, depth + 1, below, "")?;
         }
@@ -407,309 +343,4 @@ impl<'a> Building<'a> {
         let name = [own, lent, beside.unwrap_or_default()].into_iter().find(|name| !name.is_empty());
         Some((child, name.unwrap_or_default().to_owned()))
     }
-
-    fn name(&self, object: &Object, lent: &str, above: Above) -> Named {
-        let toolkit = self.picture.toolkit;
-        // A row that can be chosen is called what it reads, as an option is.
-        let option = above.combo || above.role == n::LIST_BOX || object.is(s::SELECTABLE);
-        let row = (object.role == n::LIST_ITEM || is_line(object, above)) && option;
-        let row = row || is_grid_item(object, above, toolkit);
-        let control = row || roles::is_named_by_content(object.role) || has_pieces(self.picture, object);
-        let read = control && !holds_page(object, toolkit);
-        let content = if read { self.text_below(object, 0) } else { String::new() };
-        let wrapper = roles::is_wrapper(object.role);
-        // GTK 4 calls every tab of a notebook `Tab`, and keeps the mark of its key in the name of another one.
-        if toolkit == Toolkit::Gtk4 && object.role == n::PAGE_TAB && !content.is_empty() {
-            return Named { name: content, from_content: true, described: false };
-        }
-        if let Some(name) = self.page(object) {
-            return Named { name, ..Named::default() };
-        }
-        // What is chosen in a combo box is no name of it. Qt calls none of them anything else.
-        let chosen = object.role == n::COMBO_BOX
-            && (toolkit == Toolkit::Qt
-                || toolkit == Toolkit::Gtk3 && object.text.as_deref() == Some(object.name.trim()));
-        // What a row reads is what it is called; else it may be called after its class.
-        let unnamed = wrapper || row && !content.is_empty();
-        let own = if chosen { "" } else { names::cleaned(&object.name, toolkit, unnamed, &content) };
-        let labels = || -> Vec<&str> {
-            let label = |path: &String| {
-                let label = &self.picture.objects[*self.by_path.get(path.as_str())?];
-                Some(label.text.as_deref().unwrap_or(&label.name).trim()).filter(|text| !text.is_empty())
-            };
-            object.labelled_by.iter().filter_map(label).collect()
-        };
-        let of = |name: &str| Named { name: name.to_owned(), ..Named::default() };
-        if object.role == n::COMBO_BOX && !labels().is_empty() {
-            return of(&labels().join(" "));
-        }
-        if !own.is_empty() {
-            return Named { from_content: !content.is_empty() && own == content, ..of(own) };
-        }
-        let labels = labels();
-        if !labels.is_empty() {
-            return of(&labels.join(" "));
-        }
-        if !content.is_empty() {
-            return Named { from_content: true, ..of(&content) };
-        }
-        if !lent.is_empty() {
-            return of(lent);
-        }
-        if wrapper {
-            return Named::default();
-        }
-        if let Some(label) = self.beside.get(object.path.as_str()) {
-            return of(label);
-        }
-        let placeholder = object.attribute("placeholder-text").unwrap_or("").trim();
-        if !placeholder.is_empty() {
-            return of(placeholder);
-        }
-        if is_field(object.role) || control {
-            // A tooltip says what it is where nothing else does.
-            return Named { described: true, ..of(&names::described(&object.description)) };
-        }
-        Named::default()
-    }
-
-    /// What the tab of a page of GTK 4 reads: the one that labels it, else the only one with its name.
-    fn page(&self, object: &Object) -> Option<String> {
-        let objects = &self.picture.objects;
-        if self.picture.toolkit != Toolkit::Gtk4 || !pages::is_nothing_itself(object) {
-            return None;
-        }
-        let labels = object.labelled_by.iter().filter_map(|path| self.by_path.get(path.as_str()));
-        let mut tabs = labels.map(|&at| &objects[at]).filter(|tab| tab.role == n::PAGE_TAB);
-        let mut alike = objects.iter().filter(|tab| tab.role == n::PAGE_TAB && tab.name == object.name);
-        let tab = tabs.next().or_else(|| alike.next().filter(|_| alike.next().is_none()))?;
-        Some(self.text_below(tab, 0)).filter(|text| !text.is_empty())
-    }
-
-    /// What is selected in a combo box that is not labelled by it.
-    fn selected_below(&self, object: &Object, depth: usize) -> String {
-        if depth > 4 {
-            return String::new();
-        }
-        let mut children = object.children.iter().map(|&child| &self.picture.objects[child]);
-        children
-            .find_map(|child| {
-                let selected = child.is(s::SELECTED) && !child.name.trim().is_empty();
-                let name = if selected {
-                    child.name.trim().to_owned()
-                } else {
-                    self.selected_below(child, depth + 1)
-                };
-                (!name.is_empty()).then_some(name)
-            })
-            .unwrap_or_default()
-    }
-
-    /// What the labels inside an object read.
-    fn text_below(&self, object: &Object, depth: usize) -> String {
-        let mut out = String::new();
-        for &child in &object.children {
-            let child = &self.picture.objects[child];
-            if !child.shown || depth > 8 {
-                continue;
-            }
-            let text = match child.role {
-                n::LABEL | n::STATIC => child.text.clone().unwrap_or_else(|| child.name.clone()),
-                n::TABLE_CELL if is_piece(self.picture, child, object.role) => child.name.clone(),
-                role if roles::is_wrapper(role) => self.text_below(child, depth + 1),
-                _ => String::new(),
-            };
-            let text = text.trim();
-            if !text.is_empty() {
-                if !out.is_empty() {
-                    out.push(' ');
-                }
-                out.push_str(text);
-            }
-        }
-        out
-    }
-}
-
-/// Whether an object is a part of a window with a title of its own: a dock, a window inside the window, or something that the
-/// app draws itself. The frames of Qt that only draw a line around something have none.
-fn is_part(object: &Object, above: Above) -> bool {
-    object.role == n::FRAME && !above.top && !object.name.trim().is_empty()
-}
-
-/// The field that a combo box has, where anything may be typed into it.
-fn own_field<'p>(picture: &'p Picture, object: &Object) -> Option<&'p Object> {
-    let mut children = object.children.iter().map(|&child| &picture.objects[child]);
-    let field = children.find(|child| child.shown && is_field(child.role));
-    field.filter(|_| object.role == n::COMBO_BOX && matches!(picture.toolkit, Toolkit::Gtk3 | Toolkit::Qt))
-}
-
-/// Whether what can be read in a cell stands in cells inside it.
-fn has_pieces(picture: &Picture, object: &Object) -> bool {
-    object.children.iter().any(|&child| is_piece(picture, &picture.objects[child], object.role))
-}
-
-/// Whether what stands in a tab is the page that it chooses, not what the tab is made of.
-fn holds_page(object: &Object, toolkit: Toolkit) -> bool {
-    object.role == n::PAGE_TAB && matches!(toolkit, Toolkit::Gtk3 | Toolkit::Office)
-}
-
-/// Whether a child is what a button opened.
-fn opens(object: &Object, child: &Object) -> bool {
-    let button = matches!(object.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON | n::PUSH_BUTTON_MENU);
-    button
-        && (is_popup(child.role)
-            || matches!(child.role, n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM))
-}
-
-/// The number of the role that an object has by what stands in it and above it. Qt and GTK 4 call a list box a list; Qt
-/// calls a tree with columns a tree, GTK 3 one without them a table, and both call what stands in it a cell.
-fn meant(picture: &Picture, object: &Object, above: Above) -> u32 {
-    let holds = |role| object.children.iter().any(|&child| picture.objects[child].role == role);
-    let (in_rows, cells) = (|| holds(n::TABLE_ROW), || holds(n::TABLE_CELL));
-    match object.role {
-        n::LIST if takes_choices(picture, object) => n::LIST_BOX,
-        n::TABLE_ROW if is_line(object, above) => n::LIST_ITEM,
-        n::TREE if in_rows() => n::TREE_TABLE,
-        n::TREE_TABLE if cells() && !in_rows() => n::TREE,
-        n::TABLE_CELL if above.role == n::TREE => n::TREE_ITEM,
-        n::TABLE_CELL if is_piece(picture, object, above.role) && is_box(object) => n::CHECK_BOX,
-        n::TABLE_CELL if is_piece(picture, object, above.role) => n::LABEL,
-        role => role,
-    }
-}
-
-/// Whether an object is a line of a list that calls itself a row, as those of some apps of GTK 4 do.
-fn is_line(object: &Object, above: Above) -> bool {
-    object.role == n::TABLE_ROW && matches!(above.role, n::LIST | n::LIST_BOX)
-}
-
-/// Whether an object is an item of a grid of GTK 4, which calls its items cells of a table, and does not say that they can
-/// be selected.
-fn is_grid_item(object: &Object, above: Above, toolkit: Toolkit) -> bool {
-    let cell = object.role == n::TABLE_CELL && above.role == n::TABLE;
-    toolkit == Toolkit::Gtk4 && cell && object.is(s::FOCUSABLE)
-}
-
-/// Whether a list is one to choose from: the lines of others cannot be selected.
-fn takes_choices(picture: &Picture, object: &Object) -> bool {
-    let item = |&child: &usize| {
-        let child = &picture.objects[child];
-        matches!(child.role, n::LIST_ITEM | n::TABLE_ROW) && child.is(s::SELECTABLE)
-    };
-    object.role == n::LIST && object.children.iter().any(item)
-}
-
-/// Whether several of what stands in something may be chosen: Qt says so of each of them instead.
-fn takes_several(picture: &Picture, object: &Object) -> bool {
-    let says = |&child: &usize| picture.objects[child].is(s::MULTISELECTABLE);
-    let row = |&child: &usize| {
-        let child = &picture.objects[child];
-        child.role == n::TABLE_ROW && child.children.iter().any(says)
-    };
-    picture.toolkit == Toolkit::Qt && object.children.iter().any(|child| says(child) || row(child))
-}
-
-fn is_menu(number: u32) -> bool {
-    matches!(number, n::MENU | n::POPUP_MENU)
-}
-
-/// Roles of what opens over a window and belongs to something in it.
-fn is_popup(number: u32) -> bool {
-    is_menu(number) || matches!(number, n::WINDOW | n::DIALOG)
-}
-
-/// A name, and where it comes from.
-#[derive(Debug, Default)]
-struct Named {
-    name: String,
-    /// From what is written inside.
-    from_content: bool,
-    /// From the description.
-    described: bool,
-}
-
-/// How far above a field its label may end, in pixels.
-const ABOVE: i32 = 24;
-
-/// The labels of fields without a name: the nearest one to the left in the same line, else the one right above, among
-/// those in the same box.
-fn beside(picture: &Picture) -> HashMap<&str, &str> {
-    let mut out = HashMap::new();
-    for parent in picture.objects.iter().filter(|parent| parent.shown) {
-        let shown = || parent.children.iter().map(|&at| &picture.objects[at]).filter(|object| object.shown);
-        let labels: Vec<(&Object, [i32; 4])> =
-            shown().filter(|o| o.role == n::LABEL).filter_map(|o| Some((o, o.extents?))).collect();
-        // GTK 4 calls a field without a name after its class.
-        let classed =
-            |o: &Object| is_field(o.role) && names::cleaned(&o.name, picture.toolkit, false, "").is_empty();
-        let nameless = |o: &&Object| lacks_name(o) || classed(o);
-        let fields: Vec<[i32; 4]> = shown().filter(nameless).filter_map(|o| o.extents).collect();
-        for field in shown().filter(|o| nameless(o) && o.labelled_by.is_empty()) {
-            let Some([left, top, width, height]) = field.extents else { continue };
-            let before = |[x, y, w, h]: [i32; 4]| {
-                let middle = y.saturating_add(h / 2);
-                let in_line = middle >= top && middle <= top.saturating_add(height);
-                let gap = left.saturating_sub(x.saturating_add(w));
-                // It is the label of the first field behind it alone.
-                let between = |&[fx, fy, _, fh]: &[i32; 4]| {
-                    fx >= x.saturating_add(w) && fx < left && middle >= fy && middle <= fy.saturating_add(fh)
-                };
-                (in_line && gap >= 0 && !fields.iter().any(between)).then_some(gap)
-            };
-            let over = |[x, y, w, h]: [i32; 4]| {
-                let gap = top.saturating_sub(y.saturating_add(h));
-                let across = x < left.saturating_add(width) && left < x.saturating_add(w);
-                ((0..=ABOVE).contains(&gap) && across).then_some(gap)
-            };
-            let nearest = |way: &dyn Fn([i32; 4]) -> Option<i32>| {
-                labels.iter().filter_map(|(label, at)| Some((way(*at)?, *label))).min_by_key(|(gap, _)| *gap)
-            };
-            if let Some((_, label)) = nearest(&before).or_else(|| nearest(&over)) {
-                let text =
-                    label.text.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or(&label.name);
-                out.insert(field.path.as_str(), text.trim());
-            }
-        }
-    }
-    out.retain(|_, label| !label.is_empty());
-    out
-}
-
-/// Whether a press on it does something although its role does not say so.
-fn clickable(object: &Object) -> bool {
-    let does = |action: &String| matches!(action.as_str(), "click" | "press" | "activate" | "jump");
-    object.actions.iter().any(does)
-}
-
-/// Whether text is written into something that is no mere field: the address bar of a browser, a paragraph of a document.
-fn is_written_into(object: &Object, role: Role) -> bool {
-    let takes_text = object.is(s::EDITABLE) && object.is(s::FOCUSABLE) && object.has(Interfaces::EDITABLE);
-    takes_text && matches!(role, Role::Combobox | Role::Paragraph | Role::Heading)
-}
-
-/// The value that a person sees in a control.
-fn value(object: &Object, role: Role, states: States) -> String {
-    if states.contains(States::PROTECTED) {
-        return String::new();
-    }
-    if is_field(object.role)
-        && let Some(text) = &object.text
-    {
-        return clipped(text, object.length);
-    }
-    match (object.number, role) {
-        (Some(number), _) => names::number(number),
-        (None, Role::Combobox) => match &object.text {
-            Some(text) if !text.trim().is_empty() => clipped(text, object.length),
-            _ if !object.labelled_by.is_empty() => object.name.trim().to_owned(),
-            _ => String::new(),
-        },
-        _ => String::new(),
-    }
-}
-
-/// A text with a mark where it goes on.
-fn clipped(text: &str, length: Option<i32>) -> String {
-    if length.is_some_and(|length| length > TEXT) { format!("{text}…") } else { text.to_owned() }
 }

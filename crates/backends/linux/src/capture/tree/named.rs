@@ -1,0 +1,129 @@
+//! What an object is called: its own name as a person would give it, else that of what labels it, stands in it or beside it.
+
+use super::Building;
+use super::kinds::{has_pieces, holds_page, is_grid_item, is_line};
+use crate::bus::Toolkit;
+use crate::capture::pages;
+use crate::capture::read::is_field;
+use crate::model::{Object, Picture};
+use crate::names;
+use crate::roles::number as n;
+use crate::roles::{self, Above};
+use crate::states as s;
+use crate::tables::is_piece;
+
+/// A name, and where it comes from.
+#[derive(Debug, Default)]
+pub(super) struct Named {
+    pub(super) name: String,
+    /// From what is written inside.
+    pub(super) from_content: bool,
+    /// From the description.
+    pub(super) described: bool,
+}
+
+impl Building<'_> {
+    /// The name of an object; `lent` is one that a wrapper has for the only thing in it.
+    pub(super) fn name(&self, object: &Object, lent: &str, above: Above) -> Named {
+        let toolkit = self.picture.toolkit;
+        // A row that can be chosen is called what it reads, as an option is.
+        let option = above.combo || above.role == n::LIST_BOX || object.is(s::SELECTABLE);
+        let row = (object.role == n::LIST_ITEM || is_line(object, above)) && option;
+        let row = row || is_grid_item(object, above, toolkit);
+        let control = row || roles::is_named_by_content(object.role) || has_pieces(self.picture, object);
+        let read = control && !holds_page(object, toolkit);
+        let content = if read { text_below(self.picture, object, 0) } else { String::new() };
+        let wrapper = roles::is_wrapper(object.role);
+        // GTK 4 calls every tab of a notebook `Tab`, and keeps the mark of its key in the name of another one.
+        if toolkit == Toolkit::Gtk4 && object.role == n::PAGE_TAB && !content.is_empty() {
+            return Named { name: content, from_content: true, described: false };
+        }
+        if let Some(name) = self.page(object) {
+            return Named { name, ..Named::default() };
+        }
+        // What is chosen in a combo box is no name of it. Qt calls none of them anything else.
+        let chosen = object.role == n::COMBO_BOX
+            && (toolkit == Toolkit::Qt
+                || toolkit == Toolkit::Gtk3 && object.text.as_deref() == Some(object.name.trim()));
+        // What a row reads is what it is called; else it may be called after its class.
+        let unnamed = wrapper || row && !content.is_empty();
+        let own = if chosen { "" } else { names::cleaned(&object.name, toolkit, unnamed, &content) };
+        let labels = || -> Vec<&str> {
+            let label = |path: &String| {
+                let label = &self.picture.objects[*self.by_path.get(path.as_str())?];
+                Some(label.text.as_deref().unwrap_or(&label.name).trim()).filter(|text| !text.is_empty())
+            };
+            object.labelled_by.iter().filter_map(label).collect()
+        };
+        let of = |name: &str| Named { name: name.to_owned(), ..Named::default() };
+        if object.role == n::COMBO_BOX && !labels().is_empty() {
+            return of(&labels().join(" "));
+        }
+        if !own.is_empty() {
+            return Named { from_content: !content.is_empty() && own == content, ..of(own) };
+        }
+        let labels = labels();
+        if !labels.is_empty() {
+            return of(&labels.join(" "));
+        }
+        if !content.is_empty() {
+            return Named { from_content: true, ..of(&content) };
+        }
+        if !lent.is_empty() {
+            return of(lent);
+        }
+        if wrapper {
+            return Named::default();
+        }
+        if let Some(label) = self.beside.get(object.path.as_str()) {
+            return of(label);
+        }
+        let placeholder = object.attribute("placeholder-text").unwrap_or("").trim();
+        if !placeholder.is_empty() {
+            return of(placeholder);
+        }
+        if is_field(object.role) || control {
+            // A tooltip says what it is where nothing else does.
+            return Named { described: true, ..of(&names::described(&object.description)) };
+        }
+        Named::default()
+    }
+
+    /// What the tab of a page of GTK 4 reads: the one that labels it, else the only one with its name.
+    fn page(&self, object: &Object) -> Option<String> {
+        let objects = &self.picture.objects;
+        if self.picture.toolkit != Toolkit::Gtk4 || !pages::is_nothing_itself(object) {
+            return None;
+        }
+        let labels = object.labelled_by.iter().filter_map(|path| self.by_path.get(path.as_str()));
+        let mut tabs = labels.map(|&at| &objects[at]).filter(|tab| tab.role == n::PAGE_TAB);
+        let mut alike = objects.iter().filter(|tab| tab.role == n::PAGE_TAB && tab.name == object.name);
+        let tab = tabs.next().or_else(|| alike.next().filter(|_| alike.next().is_none()))?;
+        Some(text_below(self.picture, tab, 0)).filter(|text| !text.is_empty())
+    }
+}
+
+/// What the labels inside an object read.
+pub(super) fn text_below(picture: &Picture, object: &Object, depth: usize) -> String {
+    let mut out = String::new();
+    for &child in &object.children {
+        let child = &picture.objects[child];
+        if !child.shown || depth > 8 {
+            continue;
+        }
+        let text = match child.role {
+            n::LABEL | n::STATIC => child.text.clone().unwrap_or_else(|| child.name.clone()),
+            n::TABLE_CELL if is_piece(picture, child, object.role) => child.name.clone(),
+            role if roles::is_wrapper(role) => text_below(picture, child, depth + 1),
+            _ => String::new(),
+        };
+        let text = text.trim();
+        if !text.is_empty() {
+            if !out.is_empty() {
+                out.push(' ');
+            }
+            out.push_str(text);
+        }
+    }
+    out
+}

@@ -1,0 +1,83 @@
+//! The value that a person sees in a control: what a field holds, what a slider is at, what is chosen in a combo box.
+
+use super::named::text_below;
+use crate::bus::Toolkit;
+use crate::capture::TEXT;
+use crate::capture::read::is_field;
+use crate::model::{Object, Picture};
+use crate::names;
+use crate::roles::number as n;
+use crate::states as s;
+use stickpin_tree::{Role, States};
+
+/// The value that a person sees in a control.
+pub(super) fn value(picture: &Picture, object: &Object, role: Role, states: States) -> String {
+    let mut value = own(object, role, states);
+    if role == Role::Combobox && picture.toolkit == Toolkit::Gtk4 {
+        // Its name is only a name there; what is chosen stands on the button that opens it.
+        let buttons = object.children.iter().map(|&child| &picture.objects[child]);
+        let button =
+            buttons.into_iter().find(|o| o.shown && matches!(o.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON));
+        value = button.map(|button| text_below(picture, button, 0)).unwrap_or_default();
+    } else if let Some(field) = own_field(picture, object) {
+        // What is chosen in its list may not be what stands in it.
+        value = field.text.clone().unwrap_or_default();
+    } else if object.role == n::COMBO_BOX && picture.toolkit == Toolkit::Qt && value.is_empty() {
+        object.name.trim().clone_into(&mut value);
+    } else if role == Role::Combobox && value.is_empty() {
+        value = selected_below(picture, object, 0);
+    }
+    value
+}
+
+/// The field that a combo box has, where anything may be typed into it.
+fn own_field<'p>(picture: &'p Picture, object: &Object) -> Option<&'p Object> {
+    let mut children = object.children.iter().map(|&child| &picture.objects[child]);
+    let field = children.find(|child| child.shown && is_field(child.role));
+    field.filter(|_| object.role == n::COMBO_BOX && matches!(picture.toolkit, Toolkit::Gtk3 | Toolkit::Qt))
+}
+
+/// The value that an object says it has.
+fn own(object: &Object, role: Role, states: States) -> String {
+    if states.contains(States::PROTECTED) {
+        return String::new();
+    }
+    if is_field(object.role)
+        && let Some(text) = &object.text
+    {
+        return clipped(text, object.length);
+    }
+    match (object.number, role) {
+        (Some(number), _) => names::number(number),
+        (None, Role::Combobox) => match &object.text {
+            Some(text) if !text.trim().is_empty() => clipped(text, object.length),
+            _ if !object.labelled_by.is_empty() => object.name.trim().to_owned(),
+            _ => String::new(),
+        },
+        _ => String::new(),
+    }
+}
+
+/// A text with a mark where it goes on.
+pub(super) fn clipped(text: &str, length: Option<i32>) -> String {
+    if length.is_some_and(|length| length > TEXT) { format!("{text}…") } else { text.to_owned() }
+}
+
+/// What is selected in a combo box that is not labelled by it.
+fn selected_below(picture: &Picture, object: &Object, depth: usize) -> String {
+    if depth > 4 {
+        return String::new();
+    }
+    let mut children = object.children.iter().map(|&child| &picture.objects[child]);
+    children
+        .find_map(|child| {
+            let selected = child.is(s::SELECTED) && !child.name.trim().is_empty();
+            let name = if selected {
+                child.name.trim().to_owned()
+            } else {
+                selected_below(picture, child, depth + 1)
+            };
+            (!name.is_empty()).then_some(name)
+        })
+        .unwrap_or_default()
+}
