@@ -10,17 +10,20 @@ mod focus;
 mod keymap;
 mod keys;
 mod leftovers;
+mod manager;
 mod only;
 mod picture;
+mod pings;
 mod pointer;
 mod seat;
+mod window;
 mod windows;
 
 pub(crate) use only::Sent;
 pub(crate) use pointer::button_number;
 #[cfg(test)]
-pub(crate) use windows::Extents;
-pub(crate) use windows::{Presence, Window};
+pub(crate) use window::Extents;
+pub(crate) use window::{Presence, Window};
 
 use crate::private::{Cookie, METHOD};
 use atoms::Atoms;
@@ -350,7 +353,7 @@ impl Display {
         match event {
             // Of a keyboard of our own we change it ourselves.
             Event::MappingNotify(_) if !self.has_seat() => self.keymap = None,
-            Event::ClientMessage(message) => self.pongs.extend(windows::pong(&message, &self.atoms)),
+            Event::ClientMessage(message) => self.pongs.extend(pings::pong(&message, &self.atoms)),
             Event::SelectionRequest(asked) => self.give_clipboard(&asked)?,
             Event::SelectionClear(_) => self.clipboard.lost(),
             Event::SelectionNotify(_) => self.clipboard.heard(&event),

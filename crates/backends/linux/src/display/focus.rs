@@ -1,6 +1,6 @@
 //! Where keys go, as the server says.
 
-use super::windows::RESTORE;
+use super::manager::RESTORE;
 use super::{Display, Fault, Window};
 use std::time::Instant;
 use x11rb::protocol::xproto::{ConnectionExt, InputFocus, Window as WindowId};
@@ -55,6 +55,22 @@ impl Display {
                 Some(_) if Instant::now() < until => self.managed()?,
                 kept => return Ok(kept),
             }
+        }
+    }
+
+    /// Gives the keyboard to a window: ours where we have one, else by bringing the window to the front unless it is
+    /// there.
+    pub(crate) fn focus(&mut self, window: WindowId) -> Result<(), Fault> {
+        if self.has_seat() {
+            return self.focus_seat(window);
+        }
+        if self.root_numbers(self.atoms._NET_ACTIVE_WINDOW)?.first() == Some(&window) {
+            return Ok(());
+        }
+        let windows = self.windows()?;
+        match windows.iter().find(|w| w.id == window) {
+            Some(window) if !window.popup => self.raise(&window.clone()).map(drop),
+            _ => Ok(()),
         }
     }
 }

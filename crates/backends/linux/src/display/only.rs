@@ -1,7 +1,7 @@
 //! Keys for one window, and for no other. What has the focus when a key is made gets it: a window that closes itself hands
 //! it on to the next one. So the server does nothing for anybody else between the look and the keys.
 
-use super::windows::RESTORE;
+use super::manager::RESTORE;
 use super::{Display, Fault};
 use std::time::Instant;
 use stickpin_kernel::device::Modifiers;

@@ -1,18 +1,17 @@
-//! The windows of the display: whose they are, where they are, what lies over what, and whether they have seen what was
-//! sent to them.
+//! The windows of the display: whose they are, where they are, what lies over what.
 
 use super::atoms::Atoms;
-use super::{Display, Fault};
+use super::window::Extents;
+use super::{Display, Fault, Presence, Window};
 use hashbrown::HashMap;
-use std::time::{Duration, Instant};
 use stickpin_tree::Rect;
 use x11rb::connection::Connection;
 use x11rb::cookie::Cookie;
 use x11rb::protocol::Event;
 use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _, QueryClientIdsReply};
 use x11rb::protocol::xproto::{
-    AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConfigureWindowAux, ConnectionExt, EventMask,
-    GetPropertyReply, MapState, StackMode, Window as WindowId, WindowClass,
+    AtomEnum, ChangeWindowAttributesAux, ConnectionExt, EventMask, GetPropertyReply, MapState,
+    Window as WindowId, WindowClass,
 };
 use x11rb::rust_connection::RustConnection;
 
@@ -20,117 +19,13 @@ use x11rb::rust_connection::RustConnection;
 const NESTED: usize = 8;
 
 /// Longest property that is read, in units of four bytes.
-const PROPERTY: u32 = 4096;
-
-/// How long a window may take to answer a ping: after that it is taken as one that does not answer any.
-const PONG: Duration = Duration::from_millis(250);
-
-/// How long a window may take to come back when it was minimised, or to get the keyboard.
-pub(super) const RESTORE: Duration = Duration::from_secs(2);
-
-/// How long a window manager gets before it is asked again.
-const NUDGE: Duration = Duration::from_millis(50);
+pub(super) const PROPERTY: u32 = 4096;
 
 /// The state of a window that is minimised (ICCCM 4.1.3.1).
 const ICONIC: u32 = 3;
 
 /// What `_NET_WM_DESKTOP` says of a window that is on all of them.
 const ALL_DESKTOPS: u32 = u32::MAX;
-
-/// Widths of the four edges of something around a window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Extents {
-    pub(crate) left: u32,
-    pub(crate) right: u32,
-    pub(crate) top: u32,
-    pub(crate) bottom: u32,
-}
-
-/// Whether a person could see a window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Presence {
-    /// It is on the screen, if nothing lies over it.
-    Shown,
-    /// It is minimised.
-    Minimised,
-    /// It is on another workspace.
-    Elsewhere,
-}
-
-/// A top-level window.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Window {
-    /// The app's own window.
-    pub(crate) id: WindowId,
-    /// The child of the root that holds it: itself, or what a window manager put around it.
-    pub(crate) frame: WindowId,
-    /// The process that made it.
-    pub(crate) pid: Option<u32>,
-    /// Its title; empty if it has none.
-    pub(crate) title: String,
-    /// The app's own window on the screen, with the shadow that it draws around itself.
-    pub(crate) area: Rect,
-    /// How wide the shadow is (`_GTK_FRAME_EXTENTS`).
-    pub(crate) shadow: Extents,
-    /// What the window manager put around it (`_NET_FRAME_EXTENTS`).
-    pub(crate) decoration: Extents,
-    pub(crate) presence: Presence,
-    /// A menu, a tooltip, a list that dropped down: the window manager has nothing to do with it.
-    pub(crate) popup: bool,
-    pub(crate) modal: bool,
-    /// The window that it belongs to.
-    pub(crate) transient_for: Option<WindowId>,
-    /// Whether the window manager says that it has the focus.
-    pub(crate) active: bool,
-}
-
-impl Window {
-    /// What a person takes for the window, without the decoration of the window manager.
-    pub(crate) fn content(&self) -> Rect {
-        inset(self.area, self.shadow)
-    }
-
-    /// What a person takes for the window, with its title bar whoever drew it.
-    pub(crate) fn whole(&self) -> Rect {
-        let Rect { x, y, width, height } = self.content();
-        let Extents { left, right, top, bottom } = self.decoration;
-        Rect {
-            x: x - f64::from(left),
-            y: y - f64::from(top),
-            width: width + f64::from(left + right),
-            height: height + f64::from(top + bottom),
-        }
-    }
-
-    /// Whether it takes the input of another window wherever it stands. A modal one that does not say whose it is takes that
-    /// of all windows where the app is `alone` on its display (EWMH, `_NET_WM_STATE_MODAL`).
-    pub(crate) fn blocks(&self, other: &Self, alone: bool) -> bool {
-        let takes = match self.transient_for {
-            Some(host) => host == other.id,
-            None => alone && self.pid != other.pid && !self.popup,
-        };
-        self.modal && self.presence == Presence::Shown && takes
-    }
-
-    /// It in words, for messages.
-    pub(crate) fn words(&self) -> String {
-        match (self.popup, self.title.is_empty()) {
-            (true, _) => "a pop-up window".to_owned(),
-            (false, true) => "a window without a title".to_owned(),
-            (false, false) => format!("the window {}", stickpin_tree::quote(&self.title)),
-        }
-    }
-}
-
-/// A rectangle without its edges.
-fn inset(area: Rect, Extents { left, right, top, bottom }: Extents) -> Rect {
-    Rect {
-        x: area.x + f64::from(left),
-        y: area.y + f64::from(top),
-        width: (area.width - f64::from(left + right)).max(0.0),
-        height: (area.height - f64::from(top + bottom)).max(0.0),
-    }
-}
 
 /// Asks for what is told about windows: on the root for what window managers answer, on ours for the clipboard.
 pub(super) fn watch(conn: &RustConnection, root: WindowId, own: WindowId) -> Result<(), Fault> {
@@ -176,14 +71,8 @@ pub(super) fn may_change(event: &Event, atoms: &Atoms) -> bool {
     }
 }
 
-/// What was sent along with a ping that is answered by this.
-pub(super) fn pong(message: &ClientMessageEvent, atoms: &Atoms) -> Option<u32> {
-    let data = message.data.as_data32();
-    (message.type_ == atoms.WM_PROTOCOLS && data[0] == atoms._NET_WM_PING).then_some(data[1])
-}
-
 /// Numbers of a property.
-fn numbers(reply: Result<GetPropertyReply, x11rb::errors::ReplyError>) -> Vec<u32> {
+pub(super) fn numbers(reply: Result<GetPropertyReply, x11rb::errors::ReplyError>) -> Vec<u32> {
     // The window may be gone: then it has no properties.
     reply.ok().and_then(|r| Some(r.value32()?.collect())).unwrap_or_default()
 }
@@ -209,29 +98,7 @@ fn on(desktop: Option<u32>, current: Option<u32>) -> bool {
 }
 
 impl Display {
-    /// Waits until a window manager is there and answers (EWMH, `_NET_REQUEST_FRAME_EXTENTS`).
-    pub(super) fn await_window_manager(&mut self, deadline: Instant) -> Result<(), Fault> {
-        let start = Instant::now();
-        let there = self.until(deadline, |d| {
-            let check = d.atoms._NET_SUPPORTING_WM_CHECK;
-            Ok((!d.root_numbers(check)?.is_empty()).then_some(()))
-        })?;
-        while there.is_some() && Instant::now() < deadline {
-            // Again and again: one that has just started may have read the first and not looked at it yet.
-            self.tell_root(self.own, self.atoms._NET_REQUEST_FRAME_EXTENTS, [0; 5])?;
-            let answered = self.until(Instant::now() + NUDGE, |d| {
-                let asked =
-                    d.conn.get_property(false, d.own, d.atoms._NET_FRAME_EXTENTS, AtomEnum::ANY, 0, 4)?;
-                Ok((!numbers(asked.reply()).is_empty()).then_some(()))
-            })?;
-            if answered.is_some() {
-                return Ok(());
-            }
-        }
-        Err(Fault::Lost(format!("no window manager answered within {} s", start.elapsed().as_secs())))
-    }
-
-    fn root_numbers(&self, property: u32) -> Result<Vec<u32>, Fault> {
+    pub(super) fn root_numbers(&self, property: u32) -> Result<Vec<u32>, Fault> {
         let asked = self.conn.get_property(false, self.root, property, AtomEnum::ANY, 0, PROPERTY)?;
         Ok(numbers(asked.reply()))
     }
@@ -438,129 +305,6 @@ impl Display {
         let there = self.conn.translate_coordinates(self.root, self.root, x, y)?.reply()?;
         Ok((there.child != x11rb::NONE).then_some(there.child))
     }
-
-    /// Brings a window to the front, back from where it was minimised or from another workspace, and waits until it is
-    /// there; false when it does not come.
-    pub(crate) fn raise(&mut self, window: &Window) -> Result<bool, Fault> {
-        let time = x11rb::CURRENT_TIME;
-        // Source 2: like a pager, whom window managers obey.
-        self.tell_root(window.id, self.atoms._NET_ACTIVE_WINDOW, [2, time, 0, 0, 0])?;
-        if self.root_numbers(self.atoms._NET_SUPPORTING_WM_CHECK)?.is_empty() {
-            let top = ConfigureWindowAux::new().stack_mode(StackMode::ABOVE);
-            self.conn.configure_window(window.frame, &top)?;
-            self.conn.map_window(window.id)?;
-        }
-        let id = window.id;
-        let deadline = Instant::now() + RESTORE;
-        let there = self.until(deadline, |d| {
-            let viewable = d.conn.get_window_attributes(id)?.reply();
-            let viewable = viewable.is_ok_and(|a| a.map_state == MapState::VIEWABLE);
-            let active = d.root_numbers(d.atoms._NET_ACTIVE_WINDOW)?.first() == Some(&id);
-            Ok((viewable && active).then_some(()))
-        })?;
-        Ok(there.is_some())
-    }
-
-    /// Changes the size of a window's content, and waits until it has it; false when it keeps another.
-    pub(crate) fn resize(&mut self, window: &Window, width: u32, height: u32) -> Result<bool, Fault> {
-        let Extents { left, right, top, bottom } = window.shadow;
-        let size = ConfigureWindowAux::new().width(width + left + right).height(height + top + bottom);
-        self.conn.configure_window(window.id, &size)?;
-        let id = window.id;
-        let want = (width + left + right, height + top + bottom);
-        let deadline = Instant::now() + RESTORE;
-        let there = self.until(deadline, |d| {
-            let now = d.conn.get_geometry(id)?.reply()?;
-            Ok(((u32::from(now.width), u32::from(now.height)) == want).then_some(()))
-        })?;
-        Ok(there.is_some())
-    }
-
-    /// Moves a window, and waits until it is elsewhere; false when it stays.
-    pub(crate) fn move_by(&mut self, window: &Window, (dx, dy): (f64, f64)) -> Result<bool, Fault> {
-        let (whole, shadow) = (window.whole(), window.shadow);
-        #[expect(clippy::cast_possible_truncation, reason = "a place near a screen")]
-        let to = |at: f64, by: f64, shadow: u32| (at + by) as i32 - i32::try_from(shadow).unwrap_or(0);
-        let place = ConfigureWindowAux::new().x(to(whole.x, dx, shadow.left)).y(to(whole.y, dy, shadow.top));
-        self.conn.configure_window(window.id, &place)?;
-        let (id, before) = (window.id, window.area);
-        let there = self.until(Instant::now() + RESTORE, |d| {
-            let now = d.windows()?.into_iter().find(|w| w.id == id);
-            Ok(now.filter(|w| (w.area.x, w.area.y) != (before.x, before.y)).map(drop))
-        })?;
-        Ok(there.is_some())
-    }
-
-    /// Gives the keyboard to a window: ours where we have one, else by bringing the window to the front unless it is
-    /// there.
-    pub(crate) fn focus(&mut self, window: WindowId) -> Result<(), Fault> {
-        if self.has_seat() {
-            return self.focus_seat(window);
-        }
-        if self.root_numbers(self.atoms._NET_ACTIVE_WINDOW)?.first() == Some(&window) {
-            return Ok(());
-        }
-        let windows = self.windows()?;
-        match windows.iter().find(|w| w.id == window) {
-            Some(window) if !window.popup => self.raise(&window.clone()).map(drop),
-            _ => Ok(()),
-        }
-    }
-
-    fn tell_root(&self, window: WindowId, what: u32, data: [u32; 5]) -> Result<(), Fault> {
-        let event = ClientMessageEvent::new(32, window, what, data);
-        let mask = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
-        self.conn.send_event(false, self.root, mask, event)?;
-        Ok(())
-    }
-
-    /// Waits until the window manager has done with what it was told before: it holds the pointer while it looks at a
-    /// press, and one that follows too soon can get lost. It answers a question in the order of its events (EWMH,
-    /// `_NET_REQUEST_FRAME_EXTENTS`); one that answers none gets the time that an answer takes.
-    pub(crate) fn managed(&mut self) -> Result<(), Fault> {
-        self.managed = false;
-        self.tell_root(self.own, self.atoms._NET_REQUEST_FRAME_EXTENTS, [0; 5])?;
-        if self.until(Instant::now() + PONG, |d| Ok(d.managed.then_some(())))?.is_none() {
-            tracing::debug!("no answer of a window manager");
-        }
-        Ok(())
-    }
-
-    /// Waits until the app has read all input that was sent to its windows before: it answers a ping (EWMH,
-    /// `_NET_WM_PING`) in the order of its events. One that answers none gets the time that an answer takes.
-    pub(crate) fn delivered(&mut self, window: WindowId) -> Result<(), Fault> {
-        let sent = self.ping(window)?;
-        if !self.ponged(sent)? {
-            tracing::debug!(window, "no answer to a ping");
-        }
-        Ok(())
-    }
-
-    /// Asks a window for an answer in the order of its events, which is known by the number that comes back.
-    pub(crate) fn ping(&mut self, window: WindowId) -> Result<u32, Fault> {
-        self.sync()?;
-        self.pongs.clear();
-        self.pinged = self.pinged.wrapping_add(1).max(1);
-        // Apps send back what they get: a number of ours tells it from the pings of the window manager, which are times.
-        let sent = self.own ^ self.pinged.rotate_right(8);
-        let data = [self.atoms._NET_WM_PING, sent, window, 0, 0];
-        let event = ClientMessageEvent::new(32, window, self.atoms.WM_PROTOCOLS, data);
-        self.conn.send_event(false, window, EventMask::NO_EVENT, event)?;
-        Ok(sent)
-    }
-
-    /// Waits for that answer; false where it has not come in the time that one takes.
-    pub(crate) fn ponged(&mut self, sent: u32) -> Result<bool, Fault> {
-        let answered = self.until(Instant::now() + PONG, |d| Ok(d.pongs.contains(&sent).then_some(())))?;
-        Ok(answered.is_some())
-    }
-
-    /// Whether a window is there, and says that it answers pings.
-    pub(crate) fn answers_pings(&self, window: WindowId) -> Result<bool, Fault> {
-        let (name, kind) = (self.atoms.WM_PROTOCOLS, AtomEnum::ATOM);
-        let asked = self.conn.get_property(false, window, name, kind, 0, PROPERTY)?;
-        Ok(numbers(asked.reply()).contains(&self.atoms._NET_WM_PING))
-    }
 }
 
 /// An answer that is missing in a list as long as the questions: never.
@@ -581,57 +325,6 @@ pub(super) fn pixel(x: f64, y: f64) -> (i16, i16) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn window() -> Window {
-        Window {
-            id: 1,
-            frame: 2,
-            pid: Some(3),
-            title: "Calc\u{202e}".into(),
-            area: Rect { x: 100.0, y: 50.0, width: 400.0, height: 300.0 },
-            shadow: Extents { left: 10, right: 12, top: 8, bottom: 20 },
-            decoration: Extents { left: 1, right: 1, top: 20, bottom: 5 },
-            presence: Presence::Shown,
-            popup: false,
-            modal: false,
-            transient_for: None,
-            active: false,
-        }
-    }
-
-    #[test]
-    fn a_window_is_its_content_and_what_is_around_it() {
-        let w = window();
-        assert_eq!(w.content(), Rect { x: 110.0, y: 58.0, width: 378.0, height: 272.0 });
-        assert_eq!(w.whole(), Rect { x: 109.0, y: 38.0, width: 380.0, height: 297.0 });
-        let tiny = Window { area: Rect { x: 0.0, y: 0.0, width: 5.0, height: 5.0 }, ..w };
-        assert_eq!((tiny.content().width, tiny.content().height), (0.0, 0.0));
-    }
-
-    #[test]
-    fn a_modal_window_takes_the_input_of_the_one_that_it_belongs_to() {
-        let main = Window { id: 9, ..window() };
-        let dialog = |pid, transient_for| Window { modal: true, pid, transient_for, ..window() };
-        let blocks = |dialog: &Window| (dialog.blocks(&main, false), dialog.blocks(&main, true));
-        assert_eq!(blocks(&dialog(Some(3), Some(9))), (true, true));
-        assert_eq!(blocks(&dialog(Some(4), Some(8))), (false, false));
-        assert_eq!(
-            blocks(&dialog(Some(4), None)),
-            (false, true),
-            "of a portal that was not told whose it is"
-        );
-        assert_eq!(blocks(&dialog(Some(3), None)), (false, false), "the app knows its own");
-        assert_eq!(blocks(&Window { modal: false, ..dialog(Some(4), Some(9)) }), (false, false));
-        let minimised = Window { presence: Presence::Minimised, ..dialog(Some(4), Some(9)) };
-        assert_eq!(blocks(&minimised), (false, false));
-    }
-
-    #[test]
-    fn titles_are_escaped_and_popups_have_none() {
-        assert!(!window().words().contains('\u{202e}'));
-        assert_eq!(Window { popup: true, ..window() }.words(), "a pop-up window");
-        assert_eq!(Window { title: String::new(), ..window() }.words(), "a window without a title");
-    }
 
     #[test]
     fn workspaces_are_compared_only_where_both_are_known() {

@@ -1,0 +1,155 @@
+//! A window of the display: where it is, what is around it, whose input it takes.
+
+use stickpin_tree::Rect;
+use x11rb::protocol::xproto::Window as WindowId;
+
+/// Widths of the four edges of something around a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Extents {
+    pub(crate) left: u32,
+    pub(crate) right: u32,
+    pub(crate) top: u32,
+    pub(crate) bottom: u32,
+}
+
+/// Whether a person could see a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// It is on the screen, if nothing lies over it.
+    Shown,
+    /// It is minimised.
+    Minimised,
+    /// It is on another workspace.
+    Elsewhere,
+}
+
+/// A top-level window.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Window {
+    /// The app's own window.
+    pub(crate) id: WindowId,
+    /// The child of the root that holds it: itself, or what a window manager put around it.
+    pub(crate) frame: WindowId,
+    /// The process that made it.
+    pub(crate) pid: Option<u32>,
+    /// Its title; empty if it has none.
+    pub(crate) title: String,
+    /// The app's own window on the screen, with the shadow that it draws around itself.
+    pub(crate) area: Rect,
+    /// How wide the shadow is (`_GTK_FRAME_EXTENTS`).
+    pub(crate) shadow: Extents,
+    /// What the window manager put around it (`_NET_FRAME_EXTENTS`).
+    pub(crate) decoration: Extents,
+    pub(crate) presence: Presence,
+    /// A menu, a tooltip, a list that dropped down: the window manager has nothing to do with it.
+    pub(crate) popup: bool,
+    pub(crate) modal: bool,
+    /// The window that it belongs to.
+    pub(crate) transient_for: Option<WindowId>,
+    /// Whether the window manager says that it has the focus.
+    pub(crate) active: bool,
+}
+
+impl Window {
+    /// What a person takes for the window, without the decoration of the window manager.
+    pub(crate) fn content(&self) -> Rect {
+        inset(self.area, self.shadow)
+    }
+
+    /// What a person takes for the window, with its title bar whoever drew it.
+    pub(crate) fn whole(&self) -> Rect {
+        let Rect { x, y, width, height } = self.content();
+        let Extents { left, right, top, bottom } = self.decoration;
+        Rect {
+            x: x - f64::from(left),
+            y: y - f64::from(top),
+            width: width + f64::from(left + right),
+            height: height + f64::from(top + bottom),
+        }
+    }
+
+    /// Whether it takes the input of another window wherever it stands. A modal one that does not say whose it is takes that
+    /// of all windows where the app is `alone` on its display (EWMH, `_NET_WM_STATE_MODAL`).
+    pub(crate) fn blocks(&self, other: &Self, alone: bool) -> bool {
+        let takes = match self.transient_for {
+            Some(host) => host == other.id,
+            None => alone && self.pid != other.pid && !self.popup,
+        };
+        self.modal && self.presence == Presence::Shown && takes
+    }
+
+    /// It in words, for messages.
+    pub(crate) fn words(&self) -> String {
+        match (self.popup, self.title.is_empty()) {
+            (true, _) => "a pop-up window".to_owned(),
+            (false, true) => "a window without a title".to_owned(),
+            (false, false) => format!("the window {}", stickpin_tree::quote(&self.title)),
+        }
+    }
+}
+
+/// A rectangle without its edges.
+fn inset(area: Rect, Extents { left, right, top, bottom }: Extents) -> Rect {
+    Rect {
+        x: area.x + f64::from(left),
+        y: area.y + f64::from(top),
+        width: (area.width - f64::from(left + right)).max(0.0),
+        height: (area.height - f64::from(top + bottom)).max(0.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window() -> Window {
+        Window {
+            id: 1,
+            frame: 2,
+            pid: Some(3),
+            title: "Calc\u{202e}".into(),
+            area: Rect { x: 100.0, y: 50.0, width: 400.0, height: 300.0 },
+            shadow: Extents { left: 10, right: 12, top: 8, bottom: 20 },
+            decoration: Extents { left: 1, right: 1, top: 20, bottom: 5 },
+            presence: Presence::Shown,
+            popup: false,
+            modal: false,
+            transient_for: None,
+            active: false,
+        }
+    }
+
+    #[test]
+    fn a_window_is_its_content_and_what_is_around_it() {
+        let w = window();
+        assert_eq!(w.content(), Rect { x: 110.0, y: 58.0, width: 378.0, height: 272.0 });
+        assert_eq!(w.whole(), Rect { x: 109.0, y: 38.0, width: 380.0, height: 297.0 });
+        let tiny = Window { area: Rect { x: 0.0, y: 0.0, width: 5.0, height: 5.0 }, ..w };
+        assert_eq!((tiny.content().width, tiny.content().height), (0.0, 0.0));
+    }
+
+    #[test]
+    fn a_modal_window_takes_the_input_of_the_one_that_it_belongs_to() {
+        let main = Window { id: 9, ..window() };
+        let dialog = |pid, transient_for| Window { modal: true, pid, transient_for, ..window() };
+        let blocks = |dialog: &Window| (dialog.blocks(&main, false), dialog.blocks(&main, true));
+        assert_eq!(blocks(&dialog(Some(3), Some(9))), (true, true));
+        assert_eq!(blocks(&dialog(Some(4), Some(8))), (false, false));
+        assert_eq!(
+            blocks(&dialog(Some(4), None)),
+            (false, true),
+            "of a portal that was not told whose it is"
+        );
+        assert_eq!(blocks(&dialog(Some(3), None)), (false, false), "the app knows its own");
+        assert_eq!(blocks(&Window { modal: false, ..dialog(Some(4), Some(9)) }), (false, false));
+        let minimised = Window { presence: Presence::Minimised, ..dialog(Some(4), Some(9)) };
+        assert_eq!(blocks(&minimised), (false, false));
+    }
+
+    #[test]
+    fn titles_are_escaped_and_popups_have_none() {
+        assert!(!window().words().contains('\u{202e}'));
+        assert_eq!(Window { popup: true, ..window() }.words(), "a pop-up window");
+        assert_eq!(Window { title: String::new(), ..window() }.words(), "a window without a title");
+    }
+}
