@@ -36,8 +36,8 @@ const TRIES: usize = 3;
 pub(crate) enum Reach {
     /// The pointer stands on it and would hit it: hovers, drags.
     Pointer,
-    /// As `Pointer`, or whatever the device presses it by would hit it.
-    Press,
+    /// As `Pointer`, or whatever the device does a plain press by would hit it.
+    Press { plain: bool },
     /// It is in view and could be hit: fill, select.
     View,
     /// Only that it is there and enabled.
@@ -397,9 +397,10 @@ impl Cx {
     /// # Errors
     /// `ELEMENT_COVERED`, `ELEMENT_OFFSCREEN`; what the device says.
     pub(crate) async fn aim(&mut self, handle: Handle, reach: Reach, words: &str) -> Result<Aim> {
-        let press = reach == Reach::Press;
+        let press = matches!(reach, Reach::Press { .. });
+        let plain = reach == Reach::Press { plain: true };
         let pointer = press || reach == Reach::Pointer;
-        let aim = self.device()?.aim(handle, AimOptions { pointer, press }).await;
+        let aim = self.device()?.aim(handle, AimOptions { pointer, press, plain }).await;
         // Where it failed nobody knows how far it came.
         self.envelope.pointed |= aim.as_ref().map_or(pointer, |aim| aim.pointed);
         let aim = aim?;

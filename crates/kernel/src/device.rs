@@ -9,7 +9,9 @@ mod tab;
 mod traffic;
 
 pub(crate) use action::WHAT;
-pub use action::{Action, Aim, AimOptions, Button, FileInput, HeldFile, Hit, Landed, Modifiers, Performed};
+pub use action::{
+    Action, Aim, AimOptions, Button, FileInput, HeldFile, Hit, Landed, Modifiers, Performed, is_plain,
+};
 pub use capability::{Capability, Support};
 pub use notice::{Dialog, DialogAnswer, Notice, Thing};
 pub use question::{Arrived, Navigation, Query, SettleRequest, Settled, Shot, ShotRequest};

@@ -158,7 +158,7 @@ impl Cx {
     /// As [`Cx::at_point`]; `STALE_REF` when the pointer's arrival brought something else there.
     pub(crate) async fn pointed(&mut self, x: f64, y: f64, reach: Reach) -> Result<Ready> {
         let (first, acts) = self.read_point(x, y).await?;
-        if !matches!(reach, Reach::Pointer | Reach::Press) {
+        if !matches!(reach, Reach::Pointer | Reach::Press { .. }) {
             return Ok(first);
         }
         self.envelope.pointed = true;

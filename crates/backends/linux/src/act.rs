@@ -11,7 +11,7 @@ use crate::states as s;
 use crate::verify::Also;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{Action, Button, CancellationToken, Landed, Modifiers, Performed};
+use stickpin_kernel::device::{Action, CancellationToken, Landed, Performed, is_plain};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
 
@@ -41,7 +41,7 @@ impl LinuxDevice {
         match action {
             Action::Press { target, button, count, modifiers, hold, .. } => {
                 if let Some(target) = target
-                    && plain(*button, *count, *modifiers, *hold)
+                    && is_plain(*button, *count, *modifiers, *hold)
                 {
                     if let Some(performed) = self.press(*target).await? {
                         return Ok(performed);
@@ -406,11 +406,6 @@ fn takes_one(list: &Object, options: &[String]) -> Error {
         .hint("name the one that it is to show")
 }
 
-/// Whether a press is the one that an action does.
-pub(crate) fn plain(button: Button, count: u8, modifiers: Modifiers, hold: Duration) -> bool {
-    button == Button::Left && count == 1 && modifiers == Modifiers::default() && hold.is_zero()
-}
-
 /// Roles whose own action is what a press does. A press on a row selects it, its action opens it.
 fn presses_by_action(role: u32) -> bool {
     matches!(
@@ -449,15 +444,5 @@ mod tests {
         assert_eq!(own(&["SetFocus", "Press"]), Some(1));
         assert_eq!(own(&["ShowMenu"]), Some(0));
         assert_eq!(own(&["win.undo"]), None);
-    }
-
-    #[test]
-    fn only_a_plain_press_is_one_that_an_action_does() {
-        let none = Modifiers::default();
-        assert!(plain(Button::Left, 1, none, Duration::ZERO));
-        assert!(!plain(Button::Right, 1, none, Duration::ZERO));
-        assert!(!plain(Button::Left, 2, none, Duration::ZERO));
-        assert!(!plain(Button::Left, 1, Modifiers { shift: true, ..none }, Duration::ZERO));
-        assert!(!plain(Button::Left, 1, none, Duration::from_millis(1)));
     }
 }

@@ -6,11 +6,14 @@
 
 mod held;
 mod hit;
+mod over;
 mod place;
 mod reveal;
+mod unread;
 
 pub(crate) use place::{Sight, chain, parents, places, up};
 
+use crate::bus::Toolkit;
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window, X11};
 use crate::extents::{common, has};
@@ -31,6 +34,10 @@ const SILENT: Duration = Duration::from_millis(300);
 /// though the app shows it: its window is being opened, and on a busy machine nobody says anything meanwhile.
 const LATE: Duration = Duration::from_millis(60);
 const OPENING: Duration = Duration::from_millis(1_500);
+
+/// How long GTK takes to draw once, and how often it is waited for that while it signals changes.
+const FRAME: Duration = Duration::from_millis(17);
+const FRAMES: usize = 4;
 
 /// Why it is aimed once more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +80,7 @@ impl LinuxDevice {
         let Some(at) = self.index(handle) else { return Err(crate::device::gone()) };
         let aim = |rect: Rect, point, hit| Aim { rect, point, hit, pointed: false };
         let off_screen = |rect: Rect, again| (aim(rect, rect.center(), Hit::OffScreen), Some(again));
-        let by_action = options.press && self.presses_by_action(at);
+        let by_action = options.press && options.plain && self.presses_by_action(at);
         let changes = self.heard.state().changes;
         let places = self.looked.as_mut().filter(|_| by_action).and_then(|l| l.places(handle, changes));
         // It is the look that counts unless something is moved on the way.
@@ -130,8 +137,10 @@ impl LinuxDevice {
         }
         // A pop-up is a window of its own: the app's window is asked about what lies under it.
         let inside = !by_action && !window.popup;
+        let mut named = false;
         if hit == Hit::Target {
-            hit = self.within_hit(at, point, offset, inside, over).await?;
+            let within = self.within_hit(at, point, offset, inside, over).await?;
+            (named, hit) = (within.is_named(), within.hit);
         }
         let by_pointer = options.pointer && !by_action;
         if hit == Hit::Target && by_pointer {
@@ -144,11 +153,16 @@ impl LinuxDevice {
         let pointed = hit == Hit::Target && by_pointer;
         if pointed {
             self.apart(point).await;
+            let changes = self.heard.state().changes;
             self.move_pointer(&look.x11, window.id, point).await?;
+            self.until_drawn(changes).await?;
             // Its arrival may have shown or moved something.
             hit = match self.placed(at, Some(&look)).await? {
                 Some(now) if has(now.rect, point) => match self.window_hit(&window, point, &look).await? {
-                    Hit::Target => self.within_hit(at, point, now.offset, inside, None).await?,
+                    Hit::Target => {
+                        let within = self.within_hit(at, point, now.offset, inside, None).await?;
+                        within.after(named, self.link.toolkit)
+                    }
                     again => again,
                 },
                 now => {
@@ -167,6 +181,29 @@ impl LinuxDevice {
     async fn has_come_elsewhere(&mut self, at: usize, taken: &Window, x11: &X11) -> Result<bool> {
         let windows = x11.run(|d| d.windows()).await?;
         Ok(self.window_of(at, &windows).await?.is_some_and(|window| window.id != taken.id))
+    }
+
+    /// Waits until an app of GTK has drawn what the pointer's arrival made it show: only then it has its place. `changes`: how
+    /// often the app had changed before.
+    async fn until_drawn(&mut self, mut changes: u64) -> Result<()> {
+        if !matches!(self.link.toolkit, Toolkit::Gtk3 | Toolkit::Gtk4) {
+            return Ok(());
+        }
+        for round in 0..FRAMES {
+            // It may answer before it takes the arrival that has come at the same time, but not twice.
+            for _ in 0..2 {
+                self.link.barrier().await.map_err(|fault| self.lost(&fault))?;
+            }
+            let now = self.heard.state().changes;
+            // GTK 4 says nothing of what was never shown before.
+            let silent = round == 0 && self.link.toolkit == Toolkit::Gtk4;
+            if now == changes && !silent {
+                break;
+            }
+            changes = now;
+            tokio::time::sleep(FRAME).await;
+        }
+        Ok(())
     }
 
     /// Moves the pointer; the app has seen it when this returns.

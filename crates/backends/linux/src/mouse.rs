@@ -204,13 +204,14 @@ impl LinuxDevice {
         Ok(Performed { handled: true, ..Performed::default() })
     }
 
-    /// Presses an element in its middle with the pointer; the inner error is what would get the press instead.
+    /// Presses an element in its middle with the pointer in the place of an action; the inner error is what would get the
+    /// press instead.
     pub(crate) async fn press_unless_covered(
         &mut self,
         target: Handle,
         cancel: &CancellationToken,
     ) -> Result<Result<Performed>> {
-        let aim = self.aim_at(target, AimOptions::default()).await?;
+        let aim = self.aim_at(target, AimOptions { pointer: true, press: true, plain: false }).await?;
         let words = self.words(target).unwrap_or_else(|| "the element".to_owned());
         match aim.hit.refusal(&words) {
             Some(refusal) => Ok(Err(refusal)),

@@ -88,17 +88,19 @@ impl Cx {
         }
     }
 
-    /// Brings a target to where it can be pressed, and presses it.
+    /// Brings a target to where it can be pressed, and presses it. `plain`: by a plain press.
     ///
     /// # Errors
     /// As [`Cx::act_on`].
     pub(crate) async fn press(
         &mut self,
         target: &Target,
+        plain: bool,
         how: How,
         action: impl Fn(&Ready) -> Action + Send,
     ) -> Result<Ready> {
-        let (ready, _) = self.act_on(target, Reach::Press, how, move |_, ready| Ok(action(ready))).await?;
+        let reach = Reach::Press { plain };
+        let (ready, _) = self.act_on(target, reach, how, move |_, ready| Ok(action(ready))).await?;
         Ok(ready)
     }
 

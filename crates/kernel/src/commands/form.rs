@@ -126,7 +126,7 @@ impl Command for Form {
         let last = match &submit {
             None => cx.after(None, how, Acted::new("filled", format!("{} fields", fields.len()))).await?,
             Some(submit) => {
-                let ready = cx.press(submit, how, press).await?;
+                let ready = cx.press(submit, true, how, press).await?;
                 cx.after(Some(&ready), how, Acted::new("pressed", &ready.words)).await?
             }
         };

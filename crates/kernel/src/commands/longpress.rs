@@ -55,7 +55,7 @@ impl Command for LongPress {
             modifiers: Modifiers::default(),
             hold: Duration::from_millis(self.hold),
         };
-        let ready = cx.press(&self.target, how, action).await?;
+        let ready = cx.press(&self.target, false, how, action).await?;
         cx.after(Some(&ready), how, Acted::new("held", &ready.words)).await
     }
 }

@@ -5,7 +5,7 @@ use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Action, Button, Capability};
+use crate::device::{Action, Button, Capability, is_plain};
 use crate::error::{Error, ErrorCode, Result};
 use crate::keys::Held;
 use crate::target::Target;
@@ -73,7 +73,8 @@ impl Command for Press {
             modifiers: self.modifiers.0,
             hold: Duration::ZERO,
         };
-        let ready = cx.press(&self.target, how, action).await?;
+        let plain = is_plain(self.button, self.count, self.modifiers.0, Duration::ZERO);
+        let ready = cx.press(&self.target, plain, how, action).await?;
         cx.after(Some(&ready), how, Acted::new("pressed", &ready.words)).await
     }
 }

@@ -14,8 +14,11 @@ pub(crate) const WHAT: usize = 200;
 pub struct AimOptions {
     /// Move the pointer to the point (presses, hovers, drags), or only look (fill, select).
     pub pointer: bool,
-    /// The pointer is only wanted for a press: where an element is pressed by other means, it may stay where it is.
+    /// The pointer is wanted for a press.
     pub press: bool,
+    /// That press is a plain one ([`is_plain`]): where an element is pressed by other means, the pointer may stay where it
+    /// is.
+    pub plain: bool,
 }
 
 /// Where a press would go.
@@ -100,6 +103,12 @@ pub struct Modifiers {
     pub control: bool,
     pub meta: bool,
     pub shift: bool,
+}
+
+/// Whether a press is what a person does who only wants an element to do what it is for.
+#[must_use]
+pub fn is_plain(button: Button, count: u8, modifiers: Modifiers, hold: Duration) -> bool {
+    button == Button::Left && count == 1 && modifiers == Modifiers::default() && hold.is_zero()
 }
 
 /// One input.
@@ -266,4 +275,19 @@ pub enum Landed {
     /// The platform cannot tell.
     #[default]
     Unknown,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_press_of_the_left_button_once_and_without_keys_is_a_plain_one() {
+        let none = Modifiers::default();
+        assert!(is_plain(Button::Left, 1, none, Duration::ZERO));
+        assert!(!is_plain(Button::Right, 1, none, Duration::ZERO));
+        assert!(!is_plain(Button::Left, 2, none, Duration::ZERO));
+        assert!(!is_plain(Button::Left, 1, Modifiers { shift: true, ..none }, Duration::ZERO));
+        assert!(!is_plain(Button::Left, 1, none, Duration::from_millis(1)));
+    }
 }

@@ -1,5 +1,6 @@
 //! What an input at a point reaches: the X server says which window, the app which of its elements.
 
+use super::over::by_order;
 use super::place::{DEEP, POPOVER, Sight, chain, popup_in, shifted};
 use crate::bus::{self, ACCESSIBLE, Args, COMPONENT, Fault, Toolkit};
 use crate::capture::ask::{self, SCREEN, reference};
@@ -13,6 +14,28 @@ use crate::states;
 use stickpin_kernel::Result;
 use stickpin_kernel::device::Hit;
 use stickpin_tree::{Handle, Rect, quote};
+
+/// What an input at a point of a window reaches, as the app says it.
+#[derive(Debug)]
+pub(super) struct Within {
+    pub(super) hit: Hit,
+    /// Whether it named what it has there.
+    named: bool,
+}
+
+impl Within {
+    /// The same, after it answered otherwise a moment ago: GTK 4 has no name for what was never shown before.
+    pub(super) fn after(self, named: bool, toolkit: Toolkit) -> Hit {
+        let came = toolkit == Toolkit::Gtk4 && named && !self.named && self.hit == Hit::Target;
+        let what = || "what came up when the pointer arrived".to_owned();
+        if came { Hit::Covered { by: None, what: what() } } else { self.hit }
+    }
+
+    /// Whether the app named what it has there.
+    pub(super) fn is_named(&self) -> bool {
+        self.named
+    }
+}
 
 impl LinuxDevice {
     /// The X window that shows an object: its pop-up, or its top-level window.
@@ -135,31 +158,44 @@ impl LinuxDevice {
         offset: (f64, f64),
         asked: bool,
         over: Option<Vec<Option<Rect>>>,
-    ) -> Result<Hit> {
-        let inner = if asked { self.inner_hit(at, point, offset).await? } else { Hit::Target };
-        if inner == Hit::Target { self.beside_hit(at, point, offset, over).await } else { Ok(inner) }
+    ) -> Result<Within> {
+        let ordered = asked && by_order(self.link.toolkit);
+        if ordered && let Some(hit) = self.over_hit(at, point, offset).await? {
+            return Ok(Within { hit, named: true });
+        }
+        let inner = if asked { self.inner_hit(at, point, offset).await? } else { None };
+        let named = inner.is_some();
+        let hit = match inner {
+            None | Some(Hit::Target) => self.beside_hit(at, point, offset, over).await?,
+            Some(other) => other,
+        };
+        Ok(Within { hit, named })
     }
 
     /// Whether an input at a point of the app reaches the object: the app is asked what it has there, from the window
-    /// down.
-    async fn inner_hit(&mut self, at: usize, point: (f64, f64), offset: (f64, f64)) -> Result<Hit> {
-        let Some(last) = &self.last else { return Ok(Hit::Target) };
+    /// down. None where it names nothing.
+    async fn inner_hit(&mut self, at: usize, point: (f64, f64), offset: (f64, f64)) -> Result<Option<Hit>> {
+        let Some(last) = &self.last else { return Ok(None) };
         let above = chain(&last.picture, at);
-        let Some(&top) = above.last() else { return Ok(Hit::Target) };
+        let Some(&top) = above.last() else { return Ok(None) };
         let top = last.picture.objects[top].path.clone();
-        let Some(path) = self.deepest(&top, point, offset).await? else { return Ok(Hit::Target) };
-        let Some(last) = &self.last else { return Ok(Hit::Target) };
+        let Some(path) = self.deepest(&top, point, offset).await? else { return Ok(None) };
+        let Some(last) = &self.last else { return Ok(None) };
         let objects = &last.picture.objects;
-        // What was not read cannot be seen: toolkits also answer with what lies hidden there.
-        let Some(there) = objects.iter().position(|o| o.path == path) else { return Ok(Hit::Target) };
-        let inside = chain(&last.picture, there).contains(&at);
-        let is_part = inside || above.contains(&there) || labels(&objects[there], &objects[at]);
-        if is_part || !objects[there].shown || is_frame(&objects[there], &objects[at]) {
-            return Ok(Hit::Target);
+        let there = objects.iter().position(|o| o.path == path);
+        let is_part = |there: usize| {
+            let inside = chain(&last.picture, there).contains(&at);
+            inside || above.contains(&there) || is_of(&objects[there], &objects[at])
+        };
+        if there.is_some_and(is_part) {
+            return Ok(Some(Hit::Target));
         }
+        let Some(there) = there.filter(|&there| objects[there].shown) else {
+            return self.unread_hit(at, &path).await.map(Some);
+        };
         let what = objects[there].words();
         let by = Some(self.ids.handle(&path));
-        Ok(Hit::Covered { by, what })
+        Ok(Some(Hit::Covered { by, what }))
     }
 
     /// Whether something lies over an element in its own window: a later child of what holds both. GTK draws children in
@@ -353,6 +389,11 @@ pub(super) fn above_it(picture: &Picture, at: usize) -> Vec<usize> {
     out
 }
 
+/// Whether an object that lies where another one is belongs to it, wherever it stands in the tree.
+pub(super) fn is_of(object: &Object, target: &Object) -> bool {
+    labels(object, target) || is_frame(object, target)
+}
+
 /// Whether an object that lies where another one is only says what that one is called. What can have the focus, or is of the
 /// same kind, is another one with the same name.
 fn labels(object: &Object, target: &Object) -> bool {
@@ -394,7 +435,7 @@ fn overlap(a: Option<[i32; 4]>, b: Option<[i32; 4]>) -> bool {
 }
 
 /// An object as it is named in a message: by the first name in it where it has none itself.
-fn words(picture: &Picture, at: usize) -> String {
+pub(super) fn words(picture: &Picture, at: usize) -> String {
     let mut next = vec![at];
     while let Some(i) = next.pop() {
         let object = &picture.objects[i];

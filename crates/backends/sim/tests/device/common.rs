@@ -78,7 +78,8 @@ impl Bench {
 
     /// Aims at an element and presses it if nothing is in the way.
     pub(crate) async fn press(&mut self, target: Handle) -> Performed {
-        let aim = self.device.aim(target, AimOptions { pointer: true, press: true }).await.unwrap();
+        let aim =
+            self.device.aim(target, AimOptions { pointer: true, press: true, plain: true }).await.unwrap();
         assert_eq!(aim.hit, Hit::Target);
         self.press_at(aim.point, Some(target)).await.unwrap()
     }

@@ -169,7 +169,7 @@ impl Page {
     }
 
     pub async fn aim(&mut self, handle: Handle) -> Aim {
-        self.device.aim(handle, AimOptions { pointer: true, press: true }).await.unwrap()
+        self.device.aim(handle, AimOptions { pointer: true, press: true, plain: true }).await.unwrap()
     }
 
     pub async fn perform(&mut self, action: &Action) -> Performed {

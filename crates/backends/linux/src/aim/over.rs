@@ -1,0 +1,238 @@
+//! What lies over an element in its own window, as the app has it now: a later child of what holds both.
+//!
+//! Qt and GTK 3 draw children in their order, the later over the earlier, and answer `GetAccessibleAtPoint` with the first
+//! that has the point, which is the lowest: who would get an input there, their order tells.
+
+use super::hit::{is_of, words};
+use super::place::{chain, popup_in, shifted};
+use crate::bus::{ACCESSIBLE, Args, Call, Fault, Toolkit};
+use crate::capture::ask::{Ask, Questions, reference};
+use crate::capture::floats;
+use crate::device::LinuxDevice;
+use crate::extents::has;
+use crate::model::{Object, Picture};
+use crate::roles::{is_wrapper, number as role};
+use crate::states as s;
+use stickpin_kernel::Result;
+use stickpin_kernel::device::Hit;
+
+/// Whether an input goes to the last of the children that have the point.
+pub(super) fn by_order(toolkit: Toolkit) -> bool {
+    matches!(toolkit, Toolkit::Qt | Toolkit::Gtk3)
+}
+
+impl LinuxDevice {
+    /// Whether something lies over an object at a point of its window, by the order of children as it is now. None where that
+    /// does not tell: what holds it ends before the point, or has another order.
+    pub(super) async fn over_hit(
+        &mut self,
+        at: usize,
+        point: (f64, f64),
+        offset: (f64, f64),
+    ) -> Result<Option<Hit>> {
+        if !self.order_tells(at, point, offset).await? {
+            return Ok(None);
+        }
+        let Some(path) = self.over(at, point, offset).await? else { return Ok(Some(Hit::Target)) };
+        let Some(last) = &self.last else { return Ok(Some(Hit::Target)) };
+        let known = last.picture.objects.iter().position(|object| object.path == path);
+        let what = match known.filter(|&at| last.picture.objects[at].shown) {
+            Some(at) => words(&last.picture, at),
+            None => self.words_now(&path).await?,
+        };
+        Ok(Some(Hit::Covered { by: known.map(|_| self.ids.handle(&path)), what }))
+    }
+
+    /// Whether all that an object lies in reaches to a point, and draws its children in their order.
+    async fn order_tells(&mut self, at: usize, point: (f64, f64), offset: (f64, f64)) -> Result<bool> {
+        let Some(last) = &self.last else { return Ok(true) };
+        let objects = &last.picture.objects;
+        let above = chain(&last.picture, at);
+        let holders = &above[1..end_of_window(&last.picture, &above)];
+        if holders.iter().any(|&holder| objects[holder].role == role::LAYERED_PANE) {
+            return Ok(false);
+        }
+        let paths: Vec<String> = holders.iter().map(|&holder| objects[holder].path.clone()).collect();
+        let said = self.said(&paths).await?;
+        Ok(said.into_iter().flatten().all(|place| has(shifted(place, offset), point)))
+    }
+
+    /// The path of what lies over an object there.
+    pub(super) async fn over(
+        &mut self,
+        at: usize,
+        point: (f64, f64),
+        offset: (f64, f64),
+    ) -> Result<Option<String>> {
+        let later = self.later(at).await?;
+        let said = self.said(&later).await?;
+        let here = later
+            .into_iter()
+            .zip(said)
+            .filter_map(|(path, rect)| rect.filter(|rect| has(shifted(*rect, offset), point)).map(|_| path));
+        let here: Vec<String> = here.collect();
+        let Some(last) = self.last.as_ref().filter(|_| !here.is_empty()) else { return Ok(None) };
+        let own = last.picture.objects[at].clone();
+        let now = self.asked(here).await?;
+        // The last one is the one that is seen.
+        let over = now.objects.into_iter().rev().find(|object| lies_over(object, &own, now.toolkit));
+        if let Some(object) = &over {
+            tracing::debug!(over = object.path, "lies over {}", own.path);
+        }
+        Ok(over.map(|object| object.path))
+    }
+
+    /// What comes later than an object, or than what it lies in, in what holds both, and may lie over it: those of the
+    /// innermost first.
+    async fn later(&mut self, at: usize) -> Result<Vec<String>> {
+        let Some(last) = &self.last else { return Ok(Vec::new()) };
+        let objects = &last.picture.objects;
+        let above = chain(&last.picture, at);
+        let end = end_of_window(&last.picture, &above);
+        let real =
+            |at: usize| !objects[at].path.is_empty() && !objects[at].path.ends_with(crate::tables::ROW);
+        let pairs: Vec<(String, String)> = above[..end]
+            .windows(2)
+            .filter(|pair| {
+                real(pair[0]) && real(pair[1]) && lets_overlap(last.picture.toolkit, &objects[pair[1]])
+            })
+            .map(|pair| (objects[pair[0]].path.clone(), objects[pair[1]].path.clone()))
+            .collect();
+        let call = |path| Call { path, interface: ACCESSIBLE, member: "GetChildren", args: Args::new() };
+        let calls: Vec<Call<'_>> = pairs.iter().map(|(_, holder)| call(holder.as_str())).collect();
+        let mut out = Vec::new();
+        for ((child, holder), answer) in pairs.iter().zip(self.link.calls(&calls).await) {
+            let children = match answer.and_then(|answer| answer.body().items(8, |c| reference(c))) {
+                Ok(children) => children,
+                Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(self.failed(fault).await),
+                // It has no such question, or is gone, which is told when it is asked where it is.
+                Err(_) => continue,
+            };
+            let children = children.into_iter().map(|path| self.link.named(holder, path));
+            // What was put elsewhere by the reading is none of them.
+            out.extend(children.skip_while(|path| path != child).skip(1));
+        }
+        Ok(out)
+    }
+
+    /// What objects are, now.
+    pub(super) async fn asked(&mut self, paths: Vec<String>) -> Result<Picture> {
+        let object = |path| Object { path, shown: true, ..Object::default() };
+        let objects: Vec<Object> = paths.into_iter().map(object).collect();
+        let mut questions = Questions::default();
+        for at in 0..objects.len() {
+            let asks = [Ask::States, Ask::Role, Ask::Name, Ask::Count];
+            asks.into_iter().for_each(|ask| questions.add(at, ask));
+        }
+        let mut now = Picture { toolkit: self.link.toolkit, objects, truncated: false };
+        match questions.ask(&self.link, &mut now).await {
+            Ok(_) => Ok(now),
+            Err(fault) => Err(self.failed(fault).await),
+        }
+    }
+
+    /// What an object that was not read is, in words.
+    pub(super) async fn words_now(&mut self, path: &str) -> Result<String> {
+        let now = self.asked(vec![path.to_owned()]).await?;
+        Ok(words(&now, 0))
+    }
+}
+
+/// Where the way up from an object ends that is drawn in its window: a pop-up lies above the window, whatever that has there.
+pub(super) fn end_of_window(picture: &Picture, above: &[usize]) -> usize {
+    let panel = |at: &usize| picture.objects[*at].role == role::PANEL && picture.objects[*at].is(s::MODAL);
+    let popover = || above.iter().position(panel).filter(|_| picture.toolkit == Toolkit::Gtk3);
+    popup_in(picture, above).or_else(popover).map_or(above.len(), |popup| popup + 1)
+}
+
+/// Whether children of an object may lie over one another. Those of tables and lists stand side by side, and may be many.
+fn lets_overlap(toolkit: Toolkit, holder: &Object) -> bool {
+    let aligned = matches!(
+        holder.role,
+        role::TABLE
+            | role::TREE_TABLE
+            | role::TREE
+            | role::LIST
+            | role::LIST_BOX
+            | role::MENU
+            | role::MENU_BAR
+    );
+    match toolkit {
+        Toolkit::Gtk3 => holder.role == role::PANEL,
+        _ => !aligned && !holder.is(s::MANAGES_DESCENDANTS),
+    }
+}
+
+/// Whether an object that comes later than another one and has its point is seen there, and is no part of it.
+fn lies_over(object: &Object, target: &Object, toolkit: Toolkit) -> bool {
+    let apart = matches!(
+        object.role,
+        role::SCROLL_BAR | role::MENU | role::POPUP_MENU | role::WINDOW | role::DIALOG | role::TOOL_TIP
+    );
+    // Of what is empty nobody knows whether it lets presses through, as what merely paints over others does in Qt.
+    let empty = object.name.is_empty() && object.count < 1 && !object.is(s::FOCUSABLE);
+    let paints = toolkit == Toolkit::Qt && empty && (is_wrapper(object.role) || object.role == role::LABEL);
+    s::seen(object.states, toolkit) && !apart && !paints && !floats(object) && !is_of(object, target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(role: u32, states: u64, name: &str) -> Object {
+        Object { role, states, name: name.to_owned(), ..Object::default() }
+    }
+
+    #[test]
+    fn what_is_seen_over_another_one_covers_it_unless_it_is_of_it_or_has_a_window_of_its_own() {
+        let target = object(role::PUSH_BUTTON, s::SHOWING, "Send");
+        let over = |of: &Object| lies_over(of, &target, Toolkit::Qt);
+        assert!(over(&object(role::PUSH_BUTTON, s::SHOWING, "Delete")));
+        assert!(
+            over(&object(role::FILLER, s::SHOWING, "Shade"))
+                && over(&object(role::PUSH_BUTTON, s::SHOWING, ""))
+        );
+        assert!(!over(&object(role::PUSH_BUTTON, s::VISIBLE, "Delete")), "it is hidden");
+        assert!(!over(&object(role::LABEL, s::SHOWING, "Send")), "its label");
+        assert!(!over(&object(role::POPUP_MENU, s::SHOWING, "")), "a window of its own");
+        assert!(!over(&object(role::FRAME, s::SHOWING | s::RESIZABLE, "Tools")), "a dock that floats");
+        let empty = object(role::FILLER, s::SHOWING, "");
+        assert!(!over(&empty), "it may only paint");
+        assert!(over(&Object { count: 2, ..empty.clone() }), "it holds others");
+        assert!(lies_over(&empty, &target, Toolkit::Gtk3));
+    }
+
+    #[test]
+    fn the_way_up_from_a_popover_ends_with_it() {
+        let object = |role, states, children: &[usize]| Object {
+            role,
+            states,
+            children: children.to_vec(),
+            ..Object::default()
+        };
+        let objects = vec![
+            object(75, 0, &[1]),
+            object(role::FRAME, 0, &[2]),
+            object(role::PANEL, 0, &[3]),
+            object(role::TOGGLE_BUTTON, 0, &[4]),
+            object(role::PANEL, s::MODAL, &[5]),
+            object(role::PUSH_BUTTON, 0, &[]),
+        ];
+        let mut picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        let end = |picture: &Picture, at| end_of_window(picture, &chain(picture, at));
+        assert_eq!((end(&picture, 5), end(&picture, 3)), (2, 3));
+        picture.toolkit = Toolkit::Qt;
+        assert_eq!(end(&picture, 5), 5);
+    }
+
+    #[test]
+    fn of_the_panels_of_gtk_3_and_of_all_of_qt_but_lists_children_may_lie_over_one_another() {
+        let holder = |role| object(role, 0, "");
+        assert!(lets_overlap(Toolkit::Gtk3, &holder(role::PANEL)));
+        assert!(!lets_overlap(Toolkit::Gtk3, &holder(role::FILLER)), "a box");
+        assert!(lets_overlap(Toolkit::Qt, &holder(role::FILLER)));
+        assert!(!lets_overlap(Toolkit::Qt, &holder(role::TABLE)));
+        let sheet = object(role::FILLER, s::MANAGES_DESCENDANTS, "");
+        assert!(!lets_overlap(Toolkit::Qt, &sheet), "it may have a thousand million");
+    }
+}
