@@ -314,11 +314,14 @@ impl Cx {
                 found = self.look_again(target, how).await?;
                 continue;
             };
-            let judged = self.live()?.session.records(&place.tree).judge(&found.meaning, place.node);
+            let (judged, heading) = self.judged(&place, &found)?;
             match judged {
                 Verdict::Same { reads_now } => {
                     if let Some(name) = reads_now {
                         self.warn(format!("It reads {} now.", quote(&name)));
+                    }
+                    if let Some(heading) = heading {
+                        self.warn(below(&heading));
                     }
                     return Ok((found, place));
                 }
@@ -340,6 +343,14 @@ impl Cx {
             }
         }
         Err(restless(&found))
+    }
+
+    /// Whether it still is what was meant, and what became of a heading that is only told of.
+    fn judged(&mut self, place: &Place, found: &Found) -> Result<(Verdict, Option<String>)> {
+        let records = self.live()?.session.records(&place.tree);
+        let judged = records.judge(&found.meaning, place.node);
+        let heading = judged.is_same().then(|| records.other_heading(&found.meaning, place.node));
+        Ok((judged, heading.flatten()))
     }
 
     /// Captures, and resolves the target anew.
@@ -408,6 +419,14 @@ impl Cx {
             Some(refusal) => Err(refusal),
             None => Ok(aim),
         }
+    }
+}
+
+/// That the heading above the row of an element became another.
+fn below(heading: &str) -> String {
+    match heading {
+        "" => "The heading that was above it is gone.".to_owned(),
+        heading => format!("The heading above it reads {} now.", quote(heading)),
     }
 }
 

@@ -230,6 +230,9 @@ impl Account {
             None if used.warning.as_deref().is_some_and(|w| w.starts_with("It reads ")) => {
                 "acts+name".to_owned()
             }
+            None if used.warning.as_deref().is_some_and(|w| w.starts_with("The heading above it reads ")) => {
+                "acts+heading".to_owned()
+            }
             None if used.warning.is_some() => "acts+warning".to_owned(),
             None => "acts".to_owned(),
         };

@@ -23,6 +23,8 @@ pub(crate) enum Outcome {
     ActsWithWarning,
     /// The response says what its name is now.
     ActsWithName,
+    /// The response says what the heading above its row is now.
+    ActsWithHeading,
     Stale(EndReason),
     NotFound,
     /// Another element would have received the input.
@@ -41,6 +43,7 @@ impl fmt::Display for Outcome {
             Self::Acts => f.write_str("acts"),
             Self::ActsWithWarning => f.write_str("acts+warning"),
             Self::ActsWithName => f.write_str("acts+name"),
+            Self::ActsWithHeading => f.write_str("acts+heading"),
             Self::Stale(reason) => write!(f, "refuses STALE_REF {}", reason.name()),
             Self::NotFound => f.write_str("refuses REF_NOT_FOUND"),
             Self::Wrong(what) => write!(f, "WRONG ACT: {what}"),
@@ -166,16 +169,18 @@ impl World {
         let now = self.states[self.at].tree(self.grade);
         let located = resolved.handle.filter(|_| self.grade != Grade::None).and_then(|h| now.find_handle(h));
         let warned = resolved.warning.is_some();
-        let acts = |reads_now: Option<String>| match (warned, reads_now) {
-            (true, _) => Outcome::ActsWithWarning,
-            (false, Some(_)) => Outcome::ActsWithName,
-            (false, None) => Outcome::Acts,
+        let acts = |reads_now: Option<String>, heading: Option<String>| match (warned, reads_now, heading) {
+            (true, ..) => Outcome::ActsWithWarning,
+            (false, Some(_), _) => Outcome::ActsWithName,
+            (false, None, Some(_)) => Outcome::ActsWithHeading,
+            (false, None, None) => Outcome::Acts,
         };
         if let Some(node) = located.map(|n| n.id()) {
             let records = Records::new(&now, self.session.openers());
             if let Verdict::Same { reads_now } = records.judge(&resolved.meaning, node) {
                 let handle = now.node(node).address();
-                return self.checked(label, handle, acts(reads_now));
+                let heading = records.other_heading(&resolved.meaning, node);
+                return self.checked(label, handle, acts(reads_now, heading));
             }
             self.session.replace_tree(now, Origin::Look);
         } else {
@@ -186,9 +191,11 @@ impl World {
             Ok(again) => {
                 let tree = self.session.tree().expect("a tree");
                 let node = again.node.expect("a node of a complete capture");
-                let verdict = Records::new(tree, self.session.openers()).judge(&again.meaning, node);
+                let records = Records::new(tree, self.session.openers());
+                let verdict = records.judge(&again.meaning, node);
                 let Verdict::Same { reads_now } = verdict else { panic!("resolved, and judged {verdict:?}") };
-                self.checked(label, tree.node(node).address(), acts(reads_now))
+                let heading = records.other_heading(&again.meaning, node);
+                self.checked(label, tree.node(node).address(), acts(reads_now, heading))
             }
             Err(fault) => Self::refusal(fault),
         }

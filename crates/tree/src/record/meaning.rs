@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::basis::Basis;
 use super::groups::{self, Titled};
 use super::openers::Opener;
-use super::parts::Whole;
+use super::parts::{Title, Whole};
 use super::popups::Speech;
 use super::print::Print;
 use super::volatile::without_counts;
@@ -41,6 +41,8 @@ pub(super) struct Record {
     pub(super) row: Option<Handle>,
     /// What its row is a part of, where nothing in that is of a record.
     pub(super) whole: Option<Whole>,
+    /// The heading above a row that its words tell: what it became is told, and ends nothing.
+    pub(super) below: Option<Title>,
     pub(super) section: Option<Section>,
     /// The titles between it and its heading, as far as they tell it.
     pub(super) groups: Box<[Titled]>,
@@ -100,6 +102,7 @@ impl Meaning {
             (basis, _) => basis.clone(),
         };
         let whole = then.record.whole.as_ref().map(|whole| whole.resting_on(now.record.whole.as_ref()));
+        let below = then.record.below.map(|title| title.resting_on(now.record.below));
         let section = then.record.section.as_ref().map(|section| Section {
             node: now.record.section.as_ref().map_or(section.node, |s| s.node),
             text: section.text.clone(),
@@ -109,6 +112,7 @@ impl Meaning {
             basis,
             row,
             whole,
+            below,
             section,
             groups: groups::resting_on(&then.record.groups, &now.record.groups),
             speech: then.record.speech.clone(),
@@ -131,7 +135,9 @@ impl Meaning {
         let record = &self.0.record;
         let heading = match record.basis {
             Basis::Heading { node, .. } => node,
-            _ => record.whole.as_ref().and_then(|whole| whole.heading?.node),
+            _ => {
+                record.whole.as_ref().map_or(record.below, |whole| whole.heading).and_then(|title| title.node)
+            }
         };
         let section = record.section.as_ref().and_then(|s| s.node);
         let opener = record.opener.as_ref().and_then(|o| o.0.handle);

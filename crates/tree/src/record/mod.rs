@@ -154,6 +154,7 @@ impl<'t> Records<'t> {
             row: row.and_then(|at| self.tree.node(at.id).handle()),
             section: self.section_of(element, whole.is_some()),
             groups: self.groups_of(element, &basis, whole.as_ref()),
+            below: live.below(&basis),
             basis,
             speech: self.speech_of(element, whole.as_ref()),
             whole,
@@ -186,6 +187,17 @@ impl<'t> Records<'t> {
             Ok(()) => Verdict::Same { reads_now: renamed.then(|| element.name().to_owned()) },
             Err(clause) => Verdict::Changed(clause),
         }
+    }
+
+    /// What the heading above an element reads now, where its row says itself which one it is and that heading was another at
+    /// issue; empty where none is above it now. The element is the same: [`Records::judge`] has said so, or this says
+    /// nothing. Whoever acts on it should hear it, because rows may read the same for all records (`Billing address`).
+    #[must_use]
+    pub fn other_heading(&self, issued: &Meaning, node: NodeId) -> Option<String> {
+        let then = issued.0.record.below?;
+        let element = self.tree.node(node);
+        let live = Live { records: self, element, row: self.row_now(&issued.0.record, element) };
+        (!then.holds(&live)).then(|| live.heading_above().map_or_else(String::new, |h| h.name().to_owned()))
     }
 
     /// The shortest text that tells the row of an element from its sibling rows, for lines that read the same.

@@ -5,8 +5,9 @@
 //! Only what a row says itself (a text, a link, a key) is of a record. So where it says nothing, all is asked that is asked
 //! of an element in no row: the heading above, the section, the titles around it, what its dialog says.
 //!
-//! A list whose rows say what they are keeps them, whatever the heading above it says; and what stands before a `main` that
-//! it is not in, the tools of the whole app, is not below the heading in there.
+//! A list whose rows say what they are keeps them, whatever the heading above it says; whoever acts in one is told when that
+//! heading has become another. What stands before a `main` that it is not in, the tools of the whole app, is not below
+//! the heading in there.
 
 use super::basis::{Basis, Sight};
 use super::keys;
@@ -36,33 +37,50 @@ pub(super) struct Title {
 impl Whole {
     /// Whether it is still below that heading, or the heading still reads the same.
     pub(super) fn holds(&self, now: &impl Sight) -> Result<(), Clause> {
-        let Some(Title { node, text }) = self.heading else { return Ok(()) };
-        let holds =
-            now.heading_above_rows() == Some(text) || node.and_then(|n| now.heading_at(n)) == Some(text);
-        if holds { Ok(()) } else { Err(Clause::Heading) }
+        if self.heading.is_none_or(|title| title.holds(now)) { Ok(()) } else { Err(Clause::Heading) }
     }
 
     /// The same, resting on the heading's node of now, where that reads as it did.
     pub(super) fn resting_on(&self, now: Option<&Self>) -> Self {
-        let heading_now = now.and_then(|now| now.heading);
-        let same = |then: Title| heading_now.filter(|now| now.text == then.text).unwrap_or(then);
-        Self { heading: self.heading.map(same) }
+        let now = now.and_then(|now| now.heading);
+        Self { heading: self.heading.map(|title| title.resting_on(now)) }
+    }
+}
+
+impl Title {
+    pub(super) fn holds(self, now: &impl Sight) -> bool {
+        let Self { node, text } = self;
+        now.heading_above_rows() == Some(text) || node.and_then(|n| now.heading_at(n)) == Some(text)
+    }
+
+    pub(super) fn resting_on(self, now: Option<Self>) -> Self {
+        now.filter(|now| now.text == self.text).unwrap_or(self)
     }
 }
 
 impl<'t> Live<'_, 't> {
     /// What the row is a part of, where nothing in it is of a record.
     pub(super) fn whole(&self, basis: &Basis) -> Option<Whole> {
-        let (on, places) = (self.records.on, &self.records.known.places);
-        if !on.contains(Switches::PARTS) || !self.is_part(basis) {
-            return None;
-        }
-        if on.contains(Switches::FRAMEWORK) && places.in_framework(self.element) {
-            return None;
-        }
-        let heading = self.heading_above().filter(|_| on.contains(Switches::HEADINGS));
-        let title = |h: NodeRef<'_>| Title { node: h.handle(), text: places.heading_text(h) };
-        Some(Whole { heading: heading.map(title) })
+        (self.asks_above() && self.is_part(basis)).then(|| Whole { heading: self.title_above() })
+    }
+
+    /// The heading above a row whose words tell it. It is not asked for that heading, which may be a list's that goes on
+    /// being one; whoever acts there is told when it reads otherwise.
+    pub(super) fn below(&self, basis: &Basis) -> Option<Title> {
+        let tells = matches!(basis, Basis::Text { .. }) && !self.is_part(basis);
+        (tells && self.asks_above()).then(|| self.title_above()).flatten()
+    }
+
+    fn asks_above(&self) -> bool {
+        let on = self.records.on;
+        let frame =
+            || on.contains(Switches::FRAMEWORK) && self.records.known.places.in_framework(self.element);
+        on.contains(Switches::PARTS) && !frame()
+    }
+
+    fn title_above(&self) -> Option<Title> {
+        let heading = self.heading_above().filter(|_| self.records.on.contains(Switches::HEADINGS))?;
+        Some(Title { node: heading.handle(), text: self.records.known.places.heading_text(heading) })
     }
 
     /// The heading above all the rows: that of another row is not, nor what a person writes, nor in a dialog what is
@@ -193,6 +211,57 @@ mod tests {
                 assert!(below(then, now, body, name), "{then} and {now} above {body}");
             }
         }
+    }
+
+    const ADDRESSES: &str = "generic #10\n  text \"Billing address\" #11\n  button \"Edit\"* #12\ngeneric #13\n  \
+                             text \"Shipping address\" #14\n  button \"Edit\"* #15";
+
+    /// What is told of the heading above the first of `name` when the page goes on from `then` to `now`.
+    fn told(then: &Tree, now: &Tree, name: &str) -> Option<String> {
+        let openers = Openers::default();
+        let issued = Records::new(then, &openers).meaning(called(then, name));
+        let records = Records::new(now, &openers);
+        assert!(records.judge(&issued, called(now, name)).is_same());
+        // What rests on the nodes of an equal tree tells the same.
+        let again = issued.resting_on(&Records::new(then, &openers).meaning(called(then, name)));
+        let [first, second] = [&issued, &again].map(|m| records.other_heading(m, called(now, name)));
+        assert_eq!(first, second);
+        first
+    }
+
+    #[test]
+    fn a_row_that_says_what_it_is_is_the_same_and_what_became_of_its_heading_is_told() {
+        let anna = page("Anna", ADDRESSES);
+        let below = |heading: &str, id| told(&anna, &numbered(heading, id, ADDRESSES), "Edit");
+        assert_eq!(below("Bruno", 3).as_deref(), Some("Bruno"));
+        // Drawn anew, it reads the same.
+        for (heading, id) in [("Anna", 3), ("Anna", 4), ("Anna *", 3)] {
+            assert_eq!(below(heading, id), None, "{heading}");
+        }
+        let bare = tree(&format!(
+            "page \"App\" http://app.test/ scope=1\n  main #2\n    {}",
+            ADDRESSES.replace('\n', "\n    ")
+        ));
+        assert_eq!(told(&anna, &bare, "Edit").as_deref(), Some(""));
+        assert_eq!(told(&bare, &anna, "Edit"), None);
+        let counted = [3, 4].map(|count| page(&format!("Inbox ({count})"), ADDRESSES));
+        assert_eq!(told(&counted[0], &counted[1], "Edit"), None);
+    }
+
+    #[test]
+    fn a_device_is_asked_for_the_heading_that_would_be_told() {
+        let anna = page("Anna", ADDRESSES);
+        let openers = Openers::default();
+        let asked =
+            |tree: &Tree| Records::new(tree, &openers).meaning(called(tree, "Edit")).context_handles();
+        let heading = called(&anna, "Anna");
+        assert!(asked(&anna).contains(&anna.node(heading).handle().unwrap()));
+        // The frame of the page is not below it.
+        let framed = tree(&format!(
+            "page \"App\" http://app.test/ scope=1\n  navigation #2\n    {}\n  main #20\n    heading \"Anna\"* level=1 #3",
+            ADDRESSES.replace('\n', "\n    ")
+        ));
+        assert!(!asked(&framed).contains(&framed.node(called(&framed, "Anna")).handle().unwrap()));
     }
 
     #[test]
