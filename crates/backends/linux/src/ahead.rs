@@ -2,9 +2,10 @@
 //! finds a reading to compare with, and the tree of it, instead of making them. It counts only while nothing was signalled
 //! since, and what is acted on is asked again all the same (`verify.rs`). A capture never is what was read ahead.
 
-use crate::bus::Link;
+use crate::bus::{Link, Toolkit, guest};
 use crate::capture::tree::{self, Where};
 use crate::capture::{Known, read};
+use crate::device::{Last, LinuxDevice};
 use crate::events::Heard;
 use crate::ids::Ids;
 use crate::model::Picture;
@@ -25,6 +26,9 @@ const MOST: Duration = Duration::from_millis(600);
 
 /// When it is given up on an app that does not come to rest.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long the app's last reading may have taken for it to be read ahead.
+const LITTLE: Duration = Duration::from_millis(60);
 
 /// What an app is read by.
 #[derive(Debug)]
@@ -80,6 +84,40 @@ impl Ahead {
         // It was aborted with its runtime, if it was.
         let read = (&mut self.task).await.ok().flatten();
         read.filter(|read| heard.state().changes == read.changes)
+    }
+}
+
+impl LinuxDevice {
+    /// Reads the app once it has come to rest after an act, where that is little work for it.
+    pub(crate) fn look_ahead(&mut self) {
+        let little =
+            self.took < LITTLE && !self.known.cells.have_sheets() && self.link.toolkit != Toolkit::Office;
+        let guests = !self.heard.state().guests.is_empty();
+        self.ahead = (little && !guests).then(|| {
+            let basis = Basis {
+                link: self.link.clone(),
+                heard: Arc::clone(&self.heard),
+                ids: Arc::clone(&self.ids),
+                at: self.at.clone(),
+                known: self.known.clone(),
+                last: self.last.as_ref().map(|last| Arc::clone(&last.tree)),
+            };
+            Ahead::start(basis, self.pending())
+        });
+    }
+
+    /// Takes what was read ahead for the last reading, if nothing was signalled since.
+    pub(crate) async fn take_ahead(&mut self) {
+        let Some(ahead) = self.ahead.take() else { return };
+        match ahead.take(&self.heard).await {
+            // The signals of a process that has come into a window are not heard yet.
+            Some(read) if read.picture.objects.iter().any(|o| guest(&o.path).is_some()) => {}
+            Some(Read { picture, tree, known, changes }) => {
+                (self.known, self.seen) = (known, changes);
+                self.last = Some(Last { picture, tree });
+            }
+            None => {}
+        }
     }
 }
 

@@ -1,19 +1,23 @@
 //! An open app: what the device trait promises, each part in a file of its own.
 
-use crate::ahead::{Ahead, Basis, Read};
-use crate::bus::{BUS, Desktop, Fault, Link, Toolkit, guest};
-use crate::capture::tree::{self, Where};
-use crate::capture::{Known, read};
+mod life;
+mod reading;
+
+pub(crate) use life::{end_child, lost};
+pub(crate) use reading::Last;
+
+use crate::ahead::Ahead;
+use crate::bus::{Desktop, Link};
+use crate::capture::Known;
+use crate::capture::tree::Where;
 use crate::display::Window;
 use crate::events::Heard;
 use crate::ids::Ids;
 use crate::looked::{Glance, Looked};
-use crate::model::Picture;
 use crate::mouse::Pressed;
 use crate::screen::Screen;
 use crate::upload::{Chooser, Foreign, is_foreign};
 use async_trait::async_trait;
-use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::{
@@ -24,19 +28,6 @@ use stickpin_kernel::device::{
 use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::{Handle, IdentityGrade, Rect, Tree, quote};
 use tokio::process::Child;
-use tokio::time::timeout;
-
-/// How long one reading of an app may take in all.
-const READING: Duration = Duration::from_secs(10);
-
-/// How long an app that was asked to leave may take.
-const LEAVE: Duration = Duration::from_secs(2);
-
-/// How long the app's last reading may have taken for it to be read ahead.
-const LITTLE: Duration = Duration::from_millis(60);
-
-/// How long the exit code of an app that left the bus is waited for.
-const EXIT: Duration = Duration::from_millis(500);
 
 /// A running app.
 #[derive(Debug)]
@@ -56,7 +47,7 @@ pub(crate) struct LinuxDevice {
     /// What was read last, and the tree that it made.
     pub(crate) last: Option<Last>,
     /// What is known of its spreadsheets and trees.
-    known: Known,
+    pub(crate) known: Known,
     /// How often the app had changed when that began.
     pub(crate) seen: u64,
     /// How often it had changed when notices were last asked for.
@@ -76,9 +67,9 @@ pub(crate) struct LinuxDevice {
     /// A look at a target right behind the act on it.
     pub(crate) glance: Option<Glance>,
     /// How long the last reading took.
-    took: Duration,
+    pub(crate) took: Duration,
     /// A reading after an act, for what comes next.
-    ahead: Option<Ahead>,
+    pub(crate) ahead: Option<Ahead>,
     /// The file chooser that a press has opened, until it has its files.
     pub(crate) chooser: Option<Chooser>,
     /// That of another process.
@@ -87,13 +78,6 @@ pub(crate) struct LinuxDevice {
     pub(crate) choosers_met: u64,
     /// The windows of other processes that belong to the app and were told of: their ids and titles.
     pub(crate) beside: Vec<(u32, String)>,
-}
-
-/// The last reading of the app.
-#[derive(Debug)]
-pub(crate) struct Last {
-    pub(crate) picture: Picture,
-    pub(crate) tree: Arc<Tree>,
 }
 
 impl LinuxDevice {
@@ -136,91 +120,6 @@ impl LinuxDevice {
         }
     }
 
-    /// Reads the app and makes a tree of it. The same tree as before is the same `Arc`.
-    ///
-    /// # Errors
-    /// `BACKEND_LOST`, `TIMEOUT`.
-    pub(crate) async fn look(&mut self, watch: &[Handle]) -> Result<Arc<Tree>> {
-        self.ahead = None;
-        (self.looked, self.sighted) = (None, None);
-        // The counter first: what changes during the reading shows as a change since.
-        let changes = {
-            let heard = self.heard.state();
-            self.known.appeared.paths = heard.appeared();
-            heard.changes
-        };
-        let start = Instant::now();
-        let picture = match timeout(READING, read::read(&self.link, &mut self.known)).await {
-            Ok(Ok(picture)) => picture,
-            Ok(Err(fault)) => return Err(self.failed(fault).await),
-            Err(_) => return Err(self.failed(Fault::Silent(READING.as_millis())).await),
-        };
-        self.listen_to_guests(&picture).await;
-        self.took = start.elapsed();
-        self.keep(picture, changes, watch)
-    }
-
-    /// Keeps a reading, and makes a tree of it. `changes` is how often the app had changed when it began.
-    fn keep(&mut self, picture: Picture, changes: u64, watch: &[Handle]) -> Result<Arc<Tree>> {
-        let last = self.last.as_ref().map(|last| &last.tree);
-        let tree = tree::kept(&picture, &self.ids, &self.at, watch, last).map_err(|e| self.treeless(&e))?;
-        self.seen = changes;
-        self.last = Some(Last { picture, tree: Arc::clone(&tree) });
-        Ok(tree)
-    }
-
-    /// Asks for the events of processes that have come into the windows. What they signalled before that counts as one.
-    async fn listen_to_guests(&self, picture: &Picture) {
-        for (bus, _) in picture.objects.iter().filter_map(|object| guest(&object.path)) {
-            if self.heard.state().guests.iter().any(|known| known == bus) {
-                continue;
-            }
-            self.heard.state().guests.push(bus.to_owned());
-            if let Err(e) = self.desktop.listen(bus, tokio::time::Instant::now() + BUS).await {
-                // It may just have left; then it is not read again.
-                tracing::debug!("{bus}, a guest of {}: {e}", self.called());
-            }
-            self.heard.state().change("a process came into the window".to_owned());
-        }
-    }
-
-    /// The error of a picture that is no tree.
-    pub(crate) fn treeless(&self, e: &dyn std::error::Error) -> Error {
-        Error::new(ErrorCode::Internal, format!("{} made no tree: {e}", self.at.url))
-    }
-
-    /// Reads the app once it has come to rest after an act, where that is little work for it.
-    fn look_ahead(&mut self) {
-        let little =
-            self.took < LITTLE && !self.known.cells.have_sheets() && self.link.toolkit != Toolkit::Office;
-        let guests = !self.heard.state().guests.is_empty();
-        self.ahead = (little && !guests).then(|| {
-            let basis = Basis {
-                link: self.link.clone(),
-                heard: Arc::clone(&self.heard),
-                ids: Arc::clone(&self.ids),
-                at: self.at.clone(),
-                known: self.known.clone(),
-                last: self.last.as_ref().map(|last| Arc::clone(&last.tree)),
-            };
-            Ahead::start(basis, self.pending())
-        });
-    }
-
-    /// Takes what was read ahead for the last reading, if nothing was signalled since.
-    async fn take_ahead(&mut self) {
-        let Some(ahead) = self.ahead.take() else { return };
-        match ahead.take(&self.heard).await {
-            // The signals of a process that has come into a window are not heard yet.
-            Some(read) if read.picture.objects.iter().any(|o| guest(&o.path).is_some()) => {}
-            Some(Read { picture, tree, known, changes }) => {
-                (self.known, self.seen) = (known, changes);
-                self.last = Some(Last { picture, tree });
-            }
-            None => {}
-        }
-    }
-
     /// The path of a handle.
     ///
     /// # Errors
@@ -231,49 +130,9 @@ impl LinuxDevice {
         Ok(path.strip_suffix(crate::tables::ROW).map(Into::into).unwrap_or(path))
     }
 
-    /// An error when the app is gone.
-    pub(crate) async fn alive(&mut self) -> Result<()> {
-        let left = self.heard.state().gone;
-        if left || self.desktop.closed() {
-            return Err(self.failed(Fault::Closed("the app has left".into())).await);
-        }
-        Ok(())
-    }
-
-    /// What a fault of a whole reading means.
-    pub(crate) async fn failed(&mut self, fault: Fault) -> Error {
-        if fault.is_final()
-            && let Some(status) = self.left().await
-        {
-            return lost(&self.ended_with(status));
-        }
-        self.lost(&fault)
-    }
-
-    /// How our child ended, if it has, or is about to.
-    async fn left(&mut self) -> Option<ExitStatus> {
-        timeout(EXIT, self.child.as_mut()?.wait()).await.ok()?.ok()
-    }
-
     /// What messages call the app: it chose its title itself.
     fn called(&self) -> String {
         quote(&self.info.label)
-    }
-
-    fn ended_with(&self, status: ExitStatus) -> String {
-        format!("{} has ended ({status})", self.called())
-    }
-
-    /// The error of an app that does not answer any more.
-    pub(crate) fn lost(&self, fault: &Fault) -> Error {
-        match fault {
-            Fault::Silent(ms) => Error::new(
-                ErrorCode::Timeout,
-                format!("{} has not answered for {ms} ms; it may hang", self.called()),
-            )
-            .hint("wait and try again; stickpin close ends it"),
-            fault => lost(&format!("{} cannot be reached any more: {fault}", self.called())),
-        }
     }
 }
 
@@ -281,11 +140,6 @@ impl LinuxDevice {
 fn within(tree: Arc<Tree>, handle: Handle) -> Option<Located> {
     let node = tree.find_handle(handle).map(|node| node.id());
     node.map(|node| Located { tree, node })
-}
-
-/// The app is gone.
-pub(crate) fn lost(what: &str) -> Error {
-    Error::new(ErrorCode::BackendLost, what.to_owned()).hint("stickpin open starts it again")
 }
 
 /// The error of an element that vanished between being located and being acted on.
@@ -487,12 +341,7 @@ impl Device for LinuxDevice {
     }
 
     async fn ended(&mut self) -> Option<String> {
-        if self.child.is_some() {
-            return self.left().await.filter(|s| s.code().is_some()).map(|status| self.ended_with(status));
-        }
-        // Of an app that we only watched it is known that it left, not how.
-        let left = self.heard.until(|heard| heard.gone.then_some(()));
-        timeout(EXIT, left).await.ok().map(|()| format!("{} has left", self.called()))
+        self.how_it_ended().await
     }
 
     fn dialog(&self) -> Option<Dialog> {
@@ -509,29 +358,4 @@ impl Device for LinuxDevice {
         let screen = self.screen.end().await;
         ended.and(screen)
     }
-}
-
-impl LinuxDevice {
-    async fn end_app(&mut self) -> Result<()> {
-        let Some(child) = self.child.take() else { return Ok(()) };
-        end_child(child, &self.info.label).await
-    }
-}
-
-/// Ends an app that we started, and what it started.
-///
-/// # Errors
-/// `IO`.
-pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
-    let Some(pid) = child.id() else { return Ok(()) };
-    // It may save what it keeps; an app that does not listen is killed.
-    if let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
-        // It may just have ended by itself.
-        rustix::process::kill_process_group(pid, rustix::process::Signal::TERM).ok();
-        if timeout(LEAVE, child.wait()).await.is_err() {
-            rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
-        }
-    }
-    let waited = child.wait().await.map(drop);
-    waited.map_err(|e| Error::new(ErrorCode::Io, format!("{} could not be waited for: {e}", quote(label))))
 }
