@@ -1,0 +1,324 @@
+//! The app as a device: what the world does and says when the kernel asks.
+
+use super::Fake;
+use crate::device::*;
+use crate::error::{Dispatched, Error, ErrorCode, Result};
+use async_trait::async_trait;
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_tree::{Handle, Rect};
+
+#[derive(Debug)]
+pub(super) struct FakeDevice {
+    pub(super) fake: Fake,
+    pub(super) info: DeviceInfo,
+}
+
+impl FakeDevice {
+    fn look(&self) -> Result<()> {
+        let mut world = self.fake.world();
+        if let Some(mut hook) = world.on_look.take() {
+            hook(&mut world);
+            world.on_look = Some(hook);
+        }
+        // As a page, which answers nothing behind a dialog.
+        world.dialog.as_ref().map_or(Ok(()), |dialog| Err(crate::step::blocked(dialog)))
+    }
+}
+
+#[async_trait]
+impl Device for FakeDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    async fn rest(&mut self) {
+        while !self.fake.world().rests {
+            self.fake.changed.notified().await;
+        }
+    }
+
+    async fn read_ahead(&mut self, watch: &[Handle]) {
+        {
+            let mut world = self.fake.world();
+            world.rests = false;
+            world.log.push(format!("read ahead, watching {}", watch.len()));
+        }
+        // What went wrong is for the next command to find.
+        let _ = self.fake.call("read_ahead").await;
+    }
+
+    async fn capture(&mut self, _request: CaptureRequest<'_>) -> Result<Captured> {
+        self.fake.call("capture").await?;
+        self.fake.world().captures += 1;
+        self.look()?;
+        Ok(Captured::Tree(Arc::new(self.fake.world().tree())))
+    }
+
+    async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<Located>> {
+        self.fake.call("locate").await?;
+        self.look()?;
+        let world = self.fake.world();
+        let tree = world.tree();
+        let node = tree.find_handle(handle).map(|n| n.id());
+        Ok(node.map(|node| Located { tree: Arc::new(tree), node }))
+    }
+
+    fn glances(&self) -> bool {
+        self.fake.world().glances
+    }
+
+    async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        let world = self.fake.world();
+        Ok(handles.iter().map(|h| world.has(h.id).then(|| world.rect(h.id))).collect())
+    }
+
+    async fn aim(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
+        self.fake.call("aim").await?;
+        let mut world = self.fake.world();
+        if let Some(mut hook) = world.on_aim.take() {
+            hook(&mut world);
+        }
+        // What lies over it must not even feel the pointer.
+        let pointed = options.pointer && world.hit(handle.id) == Hit::Target;
+        if pointed && let Some(mut hook) = world.on_pointer.take() {
+            hook(&mut world);
+        }
+        if !world.has(handle.id) {
+            return Err(Error::new(ErrorCode::ElementNotFound, format!("{} is gone", handle.id)));
+        }
+        let (rect, hit) = (world.rect(handle.id), world.hit(handle.id));
+        Ok(Aim { rect, point: rect.center(), hit, pointed })
+    }
+
+    async fn point_at(&mut self, _x: f64, _y: f64) -> Result<()> {
+        self.fake.call("point_at").await?;
+        let mut world = self.fake.world();
+        if let Some(mut hook) = world.on_pointer.take() {
+            hook(&mut world);
+        }
+        Ok(())
+    }
+
+    async fn fold(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
+        self.fake.call("fold").await?;
+        self.fake.world().log.push("fold".to_owned());
+        Ok(true)
+    }
+
+    async fn scrolled(&mut self) -> Result<(f64, f64)> {
+        Ok((0.0, self.fake.world().scrolled))
+    }
+
+    async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
+        Ok(self.fake.world().file_inputs.get(&handle.id).cloned())
+    }
+
+    async fn dismiss(&mut self, chooser: Handle) -> Result<Option<bool>> {
+        self.fake.world().log.push(format!("dismiss {}", chooser.id));
+        Ok(self.fake.world().closes)
+    }
+
+    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
+        let world = self.fake.world();
+        let found = world.top(x, y);
+        Ok(found.map(|id| Handle { scope: 1, id }))
+    }
+
+    async fn perform_and_glance(
+        &mut self,
+        action: &Action,
+        target: Handle,
+        cancel: &CancellationToken,
+    ) -> Result<(Performed, Option<Located>)> {
+        let performed = self.perform(action, cancel).await?;
+        if !self.glances() {
+            return Ok((performed, None));
+        }
+        self.fake.world().along += 1;
+        Ok((performed, self.locate(target, &[]).await?))
+    }
+
+    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
+        self.fake.call("perform").await?;
+        let slow = self.fake.world().slow_input;
+        if let (Some(slow), Action::Press { target: Some(target), .. }) = (slow, action) {
+            self.fake.world().log.push(format!("down {}", target.id));
+            tokio::select! {
+                () = tokio::time::sleep(slow) => {}
+                () = cancel.cancelled() => {}
+            }
+            self.fake.world().log.push(format!("up {}", target.id));
+        }
+        let mut world = self.fake.world();
+        if let Some(mut hook) = world.on_perform.take() {
+            hook(&mut world);
+        }
+        let mut performed = Performed { handled: true, landed: Landed::Confirmed, ..Performed::default() };
+        if let Some(what) = world.reached.pop() {
+            performed.landed = Landed::Elsewhere { what, stopped: true };
+            return Ok(performed);
+        }
+        if let Some(id) = needs(action).into_iter().find(|&id| !world.has(id)) {
+            return Err(gone(id));
+        }
+        if let Action::Upload { target, .. } = action
+            && !world.file_inputs.contains_key(&target.id)
+        {
+            return Err(gone(target.id));
+        }
+        match action {
+            Action::Press { target, count, .. } => {
+                let id = target.map(|h| h.id);
+                let times = if *count == 1 { String::new() } else { format!(" x{count}") };
+                let id_text = id.map_or("-".to_owned(), |id| id.to_string());
+                world.input(id, format!("press {id_text}{times}"));
+            }
+            Action::Fill { target, text } => {
+                let value = world.format.map_or_else(|| text.clone(), |format| format(text));
+                world.values.insert(target.id, value.clone());
+                world.input(Some(target.id), format!("fill {} {text:?}", target.id));
+                performed.value = Some(value);
+            }
+            Action::Type { target, text } => {
+                world.input(target.map(|h| h.id), format!("type {text:?}"));
+            }
+            Action::Key { key, .. } => world.input(None, format!("key {key}")),
+            Action::Drag { source, target, to, .. } => {
+                let top = world.top(to.0, to.1);
+                if target.is_some_and(|t| top != Some(t.id)) {
+                    performed.landed = Landed::Elsewhere { what: format!("{top:?}"), stopped: true };
+                    return Ok(performed);
+                }
+                let id = |h: &Option<Handle>| h.map_or("-".to_owned(), |h| h.id.to_string());
+                let line = format!("drag {} {}", id(source), id(target));
+                world.input(None, line);
+            }
+            Action::Select { .. } if !world.native_lists => performed.handled = false,
+            Action::Select { options, .. } => world.input(None, format!("select {}", options.join(","))),
+            Action::Scroll { dy, .. } => world.input(None, format!("scroll {dy}")),
+            Action::Choose { target, .. } => {
+                world.input(Some(target.id), format!("choose {}", target.id));
+                performed.chooser = world.chooser.map(|id| Handle { scope: 1, id });
+            }
+            Action::Upload { target, files } => {
+                let names = file_names(files);
+                world.input(Some(target.id), format!("upload {} {names}", target.id));
+                performed.value = Some(names);
+            }
+            Action::Drop { target, .. } if !world.takes_drops => {
+                world.log.push(format!("no drop {}", target.id));
+                performed.handled = false;
+            }
+            Action::Drop { target, files, .. } => {
+                let names = file_names(files);
+                world.input(Some(target.id), format!("drop {} {names}", target.id));
+            }
+        }
+        Ok(performed)
+    }
+
+    async fn settle(&mut self, request: SettleRequest, _cancel: &CancellationToken) -> Result<Settled> {
+        self.fake.call("settle").await?;
+        tokio::time::sleep(request.quiet.min(request.cap)).await;
+        let still = self.fake.world().still.clone();
+        Ok(Settled { settled: still.is_empty(), still })
+    }
+
+    async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
+        self.fake.call("changed").await?;
+        tokio::select! {
+            () = self.fake.changed.notified() => Ok(true),
+            () = cancel.cancelled() => Ok(false),
+            () = tokio::time::sleep(timeout) => Ok(false),
+        }
+    }
+
+    async fn navigate(
+        &mut self,
+        to: &Navigation,
+        _leave: Leave,
+        _timeout: Duration,
+        _cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        self.fake.call("navigate").await?;
+        let mut world = self.fake.world();
+        if let Navigation::To(url) = to {
+            world.url = url.clone();
+        }
+        world.log.push(format!("navigate {to:?}"));
+        Ok(Arrived { moved: true, url: world.url.clone(), title: "Fake".to_owned(), settled: true })
+    }
+
+    async fn screenshot(&mut self, _request: ShotRequest) -> Result<Shot> {
+        let mut image = crate::image::Image::plain(200, 800, [250, 250, 250]);
+        // Two pixels for one of the viewport; what it reads is in the picture.
+        image.text(0, 700, &format!("{}", self.fake.world().outline.len()), [0, 0, 0]);
+        let area = Rect { x: 0.0, y: 0.0, width: 100.0, height: 400.0 };
+        let mut world = self.fake.world();
+        world.shots += 1;
+        if let Some(mut hook) = world.on_shot.take() {
+            hook(&mut world);
+        }
+        Ok(Shot { png: image.encode(crate::image::Format::Png)?, area, scale: 2.0 })
+    }
+
+    async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
+        self.fake.call("query").await?;
+        match query {
+            Query::Html => Err(unsupported("fake", "show HTML")),
+            query => Ok(serde_json::json!(format!("{query:?} of {}", handle.id))),
+        }
+    }
+
+    async fn notices(&mut self) -> Result<Vec<Notice>> {
+        self.fake.call("notices").await?;
+        Ok(std::mem::take(&mut self.fake.world().notices))
+    }
+
+    async fn ended(&mut self) -> Option<String> {
+        self.fake.world().ended.clone()
+    }
+
+    fn dialog(&self) -> Option<Dialog> {
+        self.fake.world().dialog.clone()
+    }
+
+    async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()> {
+        let mut world = self.fake.world();
+        world.dialog = None;
+        world.log.push(format!("answer {answer:?}"));
+        Ok(())
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        self.fake.call("close").await?;
+        self.fake.world().closed += 1;
+        Ok(())
+    }
+}
+
+fn gone(id: u64) -> Error {
+    Error::new(ErrorCode::ElementNotFound, format!("{id} is gone")).dispatched(Dispatched::No)
+}
+
+fn file_names(files: &[std::path::PathBuf]) -> String {
+    let names = files.iter().filter_map(|f| f.file_name()).map(|n| n.to_string_lossy());
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// The elements that must be there for an input.
+fn needs(action: &Action) -> Vec<u64> {
+    match action {
+        Action::Press { target, .. } => target.iter().map(|h| h.id).collect(),
+        Action::Drag { source, target, .. } => source.iter().chain(target).map(|h| h.id).collect(),
+        Action::Fill { target, .. } | Action::Select { target, .. } | Action::Choose { target, .. } => {
+            vec![target.id]
+        }
+        Action::Drop { target, .. } => vec![target.id],
+        // An input for files need not be shown, nor be in the document.
+        Action::Upload { .. } | Action::Type { .. } | Action::Key { .. } | Action::Scroll { .. } => {
+            Vec::new()
+        }
+    }
+}
