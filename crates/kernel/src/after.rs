@@ -35,6 +35,9 @@ pub(crate) struct Acted {
     /// The value that a field has now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<String>,
+    /// The end of it that the app has added by itself, and selected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) completed: Option<String>,
     /// The target after the act, if its name or its states are not what they were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) now: Option<String>,
@@ -167,12 +170,16 @@ impl Cx {
         if let Some(ready) = ready {
             acted.now = self.changed_target(ready).await?;
         }
-        if how.receipt {
-            let notices = self.device()?.notices().await?;
-            self.envelope.receipt = crate::receipt::lines(&notices, acted.now.is_some());
-        }
+        let notices = if how.receipt { self.device()?.notices().await? } else { Vec::new() };
+        let mut changed = acted.now.is_some();
         if how.settle.is_some() {
+            let then = before.as_ref().map(|before| before.generation);
             acted.changes = Some(self.changes_since(before, Origin::Look, true).await?);
+            // Not everything that changes is signalled.
+            changed |= then.is_some() && self.live()?.session.generation() != then;
+        }
+        if how.receipt {
+            self.envelope.receipt = crate::receipt::lines(&notices, changed);
         }
         Ok(acted)
     }
@@ -249,6 +256,12 @@ impl Show for Acted {
         text.line(format_args!("{} {}", self.did, self.target));
         if let Some(value) = &self.value {
             text.line(format_args!("value {}", stickpin_tree::quote(value)));
+        }
+        if let Some(completed) = &self.completed {
+            text.line(format_args!(
+                "the app has added {}, which is selected: stickpin key Delete takes it away",
+                stickpin_tree::quote(completed)
+            ));
         }
         if let Some(now) = &self.now {
             text.line(format_args!("now {now}"));

@@ -165,3 +165,49 @@ fn a_press_that_fails_behind_what_it_did_is_done_once_and_told() {
     assert_eq!(error["dispatched"], "unknown", "{ran:?}");
     assert!(error["message"].as_str().unwrap().contains("behind it"), "{ran:?}");
 }
+
+/// As browsers do for what stands in a page: it says that it took the text, and kept the one that it had.
+#[test]
+fn a_field_that_says_that_it_took_a_text_and_kept_the_old_one_is_filled_by_keys() {
+    let Some(app) = App::strange("keeps") else { return };
+    // What is in a field that hides it can only be counted.
+    for (field, texts) in [("Name", ["one", "two"]), ("Secret", ["five!", "six!!!"])] {
+        for text in texts {
+            let ran = app.world.run(&["fill", &format!("label={field}"), text]);
+            assert_eq!(ran.code, 0, "{field}: {ran:?}");
+            assert!(app.log().contains(&format!("wrote {text}\n")), "{field}");
+            assert_eq!(app.last(field), text);
+        }
+    }
+}
+
+/// As the address bar of a browser: it counts its characters before it has them.
+#[test]
+fn a_field_that_reads_empty_behind_the_keys_is_read_until_it_is_at_rest() {
+    let Some(app) = App::strange("late") else { return };
+    for text in ["about:support", "x"] {
+        let ran = app.world.run(&["fill", "label=Name", text]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert_eq!(app.last("Name"), text);
+    }
+}
+
+#[test]
+fn an_end_that_a_field_adds_and_selects_is_told() {
+    let Some(app) = App::strange("completes") else { return };
+    let ran = app.world.run(&["fill", "label=Name", "exam"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("value \"example.org\"\nthe app has added \"ple.org\""), "{ran:?}");
+}
+
+#[test]
+fn a_field_that_completes_what_is_filled_in_is_filled() {
+    for toolkit in TOOLKITS {
+        let Some(app) = App::open(toolkit, "completes") else { return };
+        for text in ["about:sup", "zebra", "about:support"] {
+            let ran = app.world.run(&["fill", "label=First", text]);
+            assert_eq!(ran.code, 0, "{toolkit}: {ran:?}");
+            assert!(app.last("First").starts_with(text), "{toolkit}: {}", app.log());
+        }
+    }
+}

@@ -4,6 +4,7 @@
 use crate::bus::{ACCESSIBLE, ACTION, Args, Call, EDITABLE, Fault, PROPERTIES, SELECTION, Toolkit, VALUE};
 use crate::capture::ask::{listed, reference};
 use crate::device::{LinuxDevice, gone};
+use crate::filled::comparable;
 use crate::looked::Glance;
 use crate::model::{Interfaces, Object};
 use crate::roles::number as n;
@@ -52,7 +53,7 @@ impl LinuxDevice {
                 }
                 self.press_at(action, cancel).await
             }
-            Action::Fill { target, text } => match self.fill(*target, text).await? {
+            Action::Fill { target, text } => match self.fill(*target, text, cancel).await? {
                 performed if performed.handled => Ok(performed),
                 _ => self.fill_by_keys(*target, text, cancel).await,
             },
@@ -83,7 +84,7 @@ impl LinuxDevice {
     }
 
     /// What was read last of the object behind a handle, and its path.
-    fn object(&self, handle: Handle) -> Result<Object> {
+    pub(crate) fn object(&self, handle: Handle) -> Result<Object> {
         let path = self.path(handle)?;
         let picture = self.last.as_ref().map(|last| &last.picture);
         let object = picture.and_then(|p| p.objects.iter().find(|object| *object.path == *path));
@@ -186,17 +187,16 @@ impl LinuxDevice {
     }
 
     /// Replaces the content of a field, and reads it back.
-    async fn fill(&mut self, target: Handle, text: &str) -> Result<Performed> {
+    async fn fill(&mut self, target: Handle, text: &str, cancel: &CancellationToken) -> Result<Performed> {
         let object = self.object(target)?;
         if object.role == n::TERMINAL {
             return Err(Error::new(ErrorCode::InvalidArgs, "what stands in a terminal cannot be replaced")
                 .hint("stickpin type TEXT types into it; stickpin key Enter sends it"));
         }
-        if object.role == n::PASSWORD {
-            return Ok(if self.set_text(&object, text).await? { done() } else { Performed::default() });
-        }
         let number = text.trim().parse::<f64>().ok().filter(|n| n.is_finite());
+        let hides = object.role == n::PASSWORD;
         if object.has(Interfaces::VALUE)
+            && !hides
             && let Some(number) = number
         {
             let args = Args::new().text(VALUE).text("CurrentValue").variant_double(number);
@@ -205,23 +205,19 @@ impl LinuxDevice {
                 Err(fault) => self.refused(&object.path, fault).await?,
             }
         }
-        if object.has(Interfaces::EDITABLE) && self.set_text(&object, text).await? {
-            let value = self.whole_text(&object.path).await;
-            let value = match value {
-                Ok(value) => Some(value),
+        if (hides || object.has(Interfaces::EDITABLE)) && self.set_text(&object, text).await? {
+            let value = match self.holds(&object, text).await {
+                Ok(value) => value,
                 Err(fault) => self.refused(&object.path, fault).await.map(|()| None)?,
             };
-            let same = value == object.text;
-            // A document keeps the end of its last line.
-            let value = value.map(|value| match value.strip_suffix('\n') {
-                Some(rest) if object.is(s::MULTI_LINE) && !text.ends_with('\n') => rest.to_owned(),
-                _ => value,
-            });
-            // Some fields of browsers say that they took it, and did not.
-            if same && value.as_ref().is_some_and(|value| value != text) {
+            // Some fields of browsers say that they took it, and did not. What was in one that hides it is not known.
+            let before = object.text.as_deref().map(|before| comparable(&object, text, before));
+            let kept = hides || value.as_deref() == before;
+            if kept && value.as_ref().is_some_and(|value| value != text) {
                 return Ok(Performed::default());
             }
-            return Ok(Performed { value, ..done() });
+            let performed = self.at_rest(&object, text, value, cancel).await?;
+            return Ok(Performed { landed: Landed::Confirmed, ..performed });
         }
         Ok(Performed::default())
     }

@@ -387,12 +387,12 @@ impl LinuxDevice {
         if !text.is_empty() {
             self.type_text(Some(target), text, cancel).await?;
         }
-        let path = self.path(target)?;
-        let value = match self.whole_text(&path).await {
-            Ok(value) => Some(value),
+        let field = self.object(target).map_err(unknown)?;
+        let value = match self.holds(&field, text).await {
+            Ok(value) => value,
             Err(Fault::Closed(why)) => return Err(unknown(self.failed(Fault::Closed(why)).await)),
             Err(_) => None,
         };
-        Ok(Performed { handled: true, value, ..Performed::default() })
+        self.at_rest(&field, text, value, cancel).await
     }
 }

@@ -18,6 +18,7 @@ mod display;
 mod doctor;
 mod events;
 mod extents;
+mod filled;
 mod ids;
 mod keyboard;
 mod looked;

@@ -21,7 +21,8 @@ const ACCEPTS: usize = 200;
 acting! {
     /// Replace the content of a field by a text, and check that the field took it.
     ///
-    /// A value that the app formats (`1234` becomes `1,234`) is fine and is said; any other value is an error.
+    /// A value that the app formats (`1234` becomes `1,234`), or completes by an end that is selected, is fine and is
+    /// said; any other value is an error.
     pub(crate) struct Fill {
         /// Ref or selector of a field that takes text.
         #[schemars(extend("x-positional" = 0))]
@@ -117,12 +118,17 @@ pub(crate) async fn fill(cx: &mut Cx, target: &Target, text: &str, how: How) -> 
     if let Some(value) = performed.value
         && value != text
     {
-        if !same_but_for_format(&value, text) {
+        acted.completed = performed.completed.filter(|rest| value.strip_prefix(text) == Some(rest));
+        if acted.completed.is_none() && !same_but_for_format(&value, text) {
             return Err(
                 mismatch(&ready, text, &value, performed.accepts.as_deref()).dispatched(cx.dispatched())
             );
         }
-        acted.value = Some(value).filter(|_| !ready.protected);
+        if ready.protected {
+            acted.completed = None;
+        } else {
+            acted.value = Some(value);
+        }
     }
     Ok((ready, acted))
 }

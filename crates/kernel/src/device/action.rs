@@ -252,6 +252,8 @@ pub struct Performed {
     pub landed: Landed,
     /// The value of the field afterwards (fill, select).
     pub value: Option<String>,
+    /// The end of that value which the app has put behind the text by itself, and selected (fill).
+    pub completed: Option<String>,
     /// What the field takes, in words, where that is known (fill).
     pub accepts: Option<String>,
     /// Whether anything moved (scroll).

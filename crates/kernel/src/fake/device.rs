@@ -175,7 +175,9 @@ impl Device for FakeDevice {
                 world.input(id, format!("press {id_text}{times}"));
             }
             Action::Fill { target, text } => {
-                let value = world.format.map_or_else(|| text.clone(), |format| format(text));
+                let mut value = world.format.map_or_else(|| text.clone(), |format| format(text));
+                value.extend(world.completes);
+                performed.completed = world.completes.map(str::to_owned);
                 world.values.insert(target.id, value.clone());
                 world.input(Some(target.id), format!("fill {} {text:?}", target.id));
                 performed.value = Some(value);

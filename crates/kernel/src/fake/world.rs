@@ -39,6 +39,8 @@ pub(crate) struct World {
     pub(crate) on_look: Option<Hook>,
     /// What a field makes of a text.
     pub(crate) format: Option<fn(&str) -> String>,
+    /// What the app puts behind a text that is filled in, and selects.
+    pub(crate) completes: Option<&'static str>,
     /// How long a press stays down; it is released whatever happens meanwhile.
     pub(crate) slow_input: Option<Duration>,
     /// The call that never returns.
@@ -102,6 +104,7 @@ impl World {
             on_input: HashMap::new(),
             on_look: None,
             format: None,
+            completes: None,
             slow_input: None,
             hangs_in: None,
             panics_in: None,

@@ -483,6 +483,33 @@ async fn fill_reads_back_and_tells_formatting_from_refusal() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_end_that_the_app_adds_to_what_is_filled_in_is_told_with_how_to_take_it_away() {
+    let b = Bench::open(FORM).await;
+    b.fake.world().completes = Some("ple.org");
+    let r = b.ok("fill", json!({ "target": "@e2", "text": "exam" })).await;
+    let said = text(&r);
+    assert!(said.contains("value \"example.org\"") && said.contains("has added \"ple.org\""), "{said}");
+    assert!(said.contains("stickpin key Delete"), "{said}");
+    // What stands before it has to be what was filled in.
+    b.fake.world().format = Some(|_| "other".to_owned());
+    let (code, _) = b.fails("fill", json!({ "target": "@e2", "text": "exam" })).await;
+    assert_eq!(code, "FILL_MISMATCH");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_settle_shows_is_not_said_to_be_no_effect() {
+    let b = Bench::open(FORM).await;
+    // Nothing is signalled.
+    b.fake.world().on_input.insert(4, Box::new(|w| w.outline.push_str("text \"Thanks\"\n")));
+    let r = b.ok("press", json!({ "target": "@e3", "settle": true })).await;
+    assert!(text(&r).contains("Thanks"), "{}", text(&r));
+    assert_eq!(r.receipt, ["changed"]);
+    b.fake.world().on_input.clear();
+    let r = b.ok("press", json!({ "target": "@e3", "settle": true })).await;
+    assert_eq!(r.receipt, ["no effect seen"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_receipt_says_what_was_seen() {
     let b = Bench::open(FORM).await;
     b.fake.world().notices.push(Notice::ConsoleError { text: "before".into() });
