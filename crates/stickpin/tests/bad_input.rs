@@ -1,6 +1,6 @@
 //! Bad input through the real binary, on the embedded device: each has its code, its exit code and a hint, nothing is
 //! sent or lost, and the session goes on. Sockets, state dirs and full disks are in `daemon.rs`, clients that go in
-//! the middle and other callers of the daemon in `sessions.rs`, pages in `bad_input_web.rs`.
+//! the middle and other callers of the daemon in `sessions.rs`, pages in `bad_input_web/`.
 
 mod support;
 

@@ -3,7 +3,7 @@
 //! | module | |
 //! |---|---|
 //! | `cdp` | the DevTools client: frames on a pipe, requests, answers, events |
-//! | `find`, `launch`, `process` | which browser, how it starts and ends, what is swept after a crash |
+//! | `find`, `launch` | which browser, how it starts and ends, what is swept after a crash |
 //! | `events`, `state` | what is known from events: tabs, frames, dialogs, requests, notices |
 //! | `tabs` | which tabs there are, and the one that is driven |
 //! | `tab` | one tab as the rest drives it: commands and calls into documents that end when it does |

@@ -1,4 +1,4 @@
-//! The page as text. How it looks and what its keys do is tested in a browser (`crates/stickpin/tests/replay/report.rs`).
+//! The page as text. How it looks and what its keys do is tested in a browser (`crates/stickpin/tests/report.rs`).
 
 use super::*;
 use crate::report::model::{Attempt, Picture, RefBox, Step};
