@@ -154,7 +154,7 @@ impl<'t> Records<'t> {
             row: row.and_then(|at| self.tree.node(at.id).handle()),
             section: self.section_of(element, whole.is_some()),
             groups: self.groups_of(element, &basis, whole.as_ref()),
-            below: live.below(&basis),
+            below: live.below(&basis, whole.as_ref()),
             basis,
             speech: self.speech_of(element, whole.as_ref()),
             whole,

@@ -61,13 +61,13 @@ impl Title {
 impl<'t> Live<'_, 't> {
     /// What the row is a part of, where nothing in it is of a record.
     pub(super) fn whole(&self, basis: &Basis) -> Option<Whole> {
-        (self.asks_above() && self.is_part(basis)).then(|| Whole { heading: self.title_above() })
+        (self.is_part(basis) && self.asks_above()).then(|| Whole { heading: self.title_above() })
     }
 
     /// The heading above a row whose words tell it. It is not asked for that heading, which may be a list's that goes on
     /// being one; whoever acts there is told when it reads otherwise.
-    pub(super) fn below(&self, basis: &Basis) -> Option<Title> {
-        let tells = matches!(basis, Basis::Text { .. }) && !self.is_part(basis);
+    pub(super) fn below(&self, basis: &Basis, whole: Option<&Whole>) -> Option<Title> {
+        let tells = matches!(basis, Basis::Text { .. }) && whole.is_none();
         (tells && self.asks_above()).then(|| self.title_above()).flatten()
     }
 
