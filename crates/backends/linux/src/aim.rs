@@ -36,7 +36,7 @@ const LATE: Duration = Duration::from_millis(60);
 const OPENING: Duration = Duration::from_millis(1_500);
 
 /// How long GTK takes to draw once, and how often it is waited for that while it signals changes.
-const FRAME: Duration = Duration::from_millis(17);
+const DRAWING: Duration = Duration::from_millis(17);
 const FRAMES: usize = 4;
 
 /// Why it is aimed once more.
@@ -140,7 +140,7 @@ impl LinuxDevice {
         let mut named = false;
         if hit == Hit::Target {
             let within = self.within_hit(at, point, offset, inside, over).await?;
-            (named, hit) = (within.is_named(), within.hit);
+            (named, hit) = (within.named, within.hit);
         }
         let by_pointer = options.pointer && !by_action;
         if hit == Hit::Target && by_pointer {
@@ -201,7 +201,7 @@ impl LinuxDevice {
                 break;
             }
             changes = now;
-            tokio::time::sleep(FRAME).await;
+            tokio::time::sleep(DRAWING).await;
         }
         Ok(())
     }

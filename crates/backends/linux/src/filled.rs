@@ -3,13 +3,14 @@
 
 use crate::bus::Fault;
 use crate::device::LinuxDevice;
-use crate::keyboard::FRAME;
+use crate::keyboard::unknown;
 use crate::model::Object;
 use crate::roles::number::PASSWORD;
+use crate::settle::FRAME;
 use crate::states as s;
 use std::time::Duration;
+use stickpin_kernel::Result;
 use stickpin_kernel::device::{CancellationToken, Performed};
-use stickpin_kernel::{Dispatched, Error, Result};
 use tokio::time::{Instant, sleep};
 
 /// How often in a row a field has to read the same, a frame apart, until it counts as at rest.
@@ -61,7 +62,9 @@ impl LinuxDevice {
             sleep(FRAME).await;
             let now = match self.holds(field, text).await {
                 Ok(now) => now,
-                Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(self.lost_in(fault).await),
+                Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => {
+                    return Err(unknown(self.failed(fault).await));
+                }
                 Err(_) => break,
             };
             let rest = self.completed(field, text, now.as_deref()).await?;
@@ -79,15 +82,13 @@ impl LinuxDevice {
         };
         let ranges = match self.selections(&field.path).await {
             Ok(ranges) => ranges,
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(self.lost_in(fault).await),
+            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => {
+                return Err(unknown(self.failed(fault).await));
+            }
             // It does not say what is selected.
             Err(_) => return Ok(None),
         };
         Ok(is_all_of(&ranges, text, rest).then(|| rest.to_owned()))
-    }
-
-    async fn lost_in(&mut self, fault: Fault) -> Error {
-        self.failed(fault).await.dispatched(Dispatched::Unknown)
     }
 }
 

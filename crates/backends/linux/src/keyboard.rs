@@ -6,6 +6,7 @@ use crate::display::{Presence, Sent, Window, X11};
 use crate::model::Picture;
 use crate::mouse::NONE;
 use crate::query::windows;
+use crate::settle::FRAME;
 use crate::states as s;
 use std::time::Duration;
 use stickpin_kernel::device::{CancellationToken, Hit, Landed, Modifiers, Performed};
@@ -21,9 +22,6 @@ const HANDLED: Duration = Duration::from_millis(500);
 
 /// How long a window that the app has closed may stay on the screen.
 const CLOSING: Duration = Duration::from_secs(1);
-
-/// How often it is asked meanwhile whether a field has the focus.
-pub(crate) const FRAME: Duration = Duration::from_millis(16);
 
 /// How often in a row it has to say nothing of a change between a question and its answer.
 const SILENT: u32 = 2;

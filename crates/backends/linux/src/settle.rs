@@ -11,6 +11,9 @@ use tokio::time::timeout;
 /// not signal everything.
 const NET: Duration = Duration::from_millis(500);
 
+/// How often it is asked whether an app has come to something that it does not signal.
+pub(crate) const FRAME: Duration = Duration::from_millis(16);
+
 impl LinuxDevice {
     /// How long it takes until GTK 4 does what it was told to activate.
     pub(crate) fn pending(&self) -> Duration {

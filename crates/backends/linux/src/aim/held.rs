@@ -11,6 +11,7 @@ use crate::display::{Presence, Window, X11};
 use crate::model::Picture;
 use crate::mouse::NONE;
 use crate::roles::number as role;
+use crate::settle::FRAME;
 use crate::states;
 use std::time::Duration;
 use stickpin_kernel::device::{CancellationToken, Hit};
@@ -18,9 +19,8 @@ use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::{Handle, NodeRef, Role, quote};
 use tokio::time::{Instant, sleep};
 
-/// How long a pop-up may take to close, and how often it is looked whether it has.
+/// How long a pop-up may take to close.
 const FOLDED: Duration = Duration::from_millis(300);
-const FRAME: Duration = Duration::from_millis(16);
 
 impl LinuxDevice {
     /// What takes an input for an object in this window before it can get there: [`Hit::Held`], or [`Hit::Target`] when

@@ -2,8 +2,8 @@
 
 use super::over::by_order;
 use super::place::{DEEP, POPOVER, Sight, chain, popup_in, shifted};
-use crate::bus::{self, ACCESSIBLE, Args, COMPONENT, Fault, Toolkit};
-use crate::capture::ask::{self, SCREEN, reference};
+use crate::bus::{Args, COMPONENT, Fault, Toolkit};
+use crate::capture::ask::{SCREEN, reference};
 use crate::capture::floats;
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window, X11};
@@ -20,7 +20,7 @@ use stickpin_tree::{Handle, Rect, quote};
 pub(super) struct Within {
     pub(super) hit: Hit,
     /// Whether it named what it has there.
-    named: bool,
+    pub(super) named: bool,
 }
 
 impl Within {
@@ -29,11 +29,6 @@ impl Within {
         let came = toolkit == Toolkit::Gtk4 && named && !self.named && self.hit == Hit::Target;
         let what = || "what came up when the pointer arrived".to_owned();
         if came { Hit::Covered { by: None, what: what() } } else { self.hit }
-    }
-
-    /// Whether the app named what it has there.
-    pub(super) fn is_named(&self) -> bool {
-        self.named
     }
 }
 
@@ -252,15 +247,7 @@ impl LinuxDevice {
             if there == top {
                 break;
             }
-            let parent = bus::property(&there, ACCESSIBLE, "Parent");
-            let above = match self.link.calls(&[parent]).await.pop() {
-                Some(Ok(answer)) => ask::parent(&answer).ok(),
-                Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => {
-                    return Err(self.failed(fault).await);
-                }
-                Some(Err(_)) | None => None,
-            };
-            let Some((_, above)) = above else { break };
+            let Some(above) = self.above_now(&there).await? else { break };
             there = above;
         }
         Ok(false)

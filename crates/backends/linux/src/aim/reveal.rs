@@ -6,6 +6,7 @@ use crate::device::LinuxDevice;
 use crate::extents::common;
 use crate::model::Interfaces;
 use crate::roles::number as n;
+use crate::settle::FRAME;
 use std::time::Duration;
 use stickpin_kernel::{ErrorCode, Result};
 use stickpin_tree::{Handle, Rect};
@@ -17,9 +18,8 @@ const ANYWHERE: u32 = 6;
 /// How often a container is scrolled until an element is in view.
 const ROUNDS: usize = 12;
 
-/// How long an app may take to lay out what the wheel scrolled, and how often it is asked.
+/// How long an app may take to lay out what the wheel scrolled.
 const SCROLLED: Duration = Duration::from_millis(400);
-const FRAME: Duration = Duration::from_millis(16);
 
 impl LinuxDevice {
     /// Scrolls until an element can be seen, by the toolkit's own means.

@@ -40,13 +40,7 @@ impl LinuxDevice {
     async fn up_to_read(&mut self, path: &str, target: &str) -> Result<Option<(String, usize)>> {
         let mut here = path.to_owned();
         for _ in 0..DEEP {
-            let asked = [property(&here, ACCESSIBLE, "Parent")];
-            let answer = self.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished));
-            let above = match answer.and_then(|answer| parent(&answer)) {
-                Ok(above) if !above.1.ends_with("/null") => self.link.named(&here, above),
-                Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(self.failed(fault).await),
-                _ => return Ok(None),
-            };
+            let Some(above) = self.above_now(&here).await? else { return Ok(None) };
             let Some(last) = &self.last else { return Ok(None) };
             let objects = &last.picture.objects;
             let known = |o: &&crate::model::Object| o.path == above && (o.shown || above == target);
@@ -56,5 +50,18 @@ impl LinuxDevice {
             here = above;
         }
         Ok(None)
+    }
+
+    /// What an object lies in, as the app says it now.
+    pub(super) async fn above_now(&mut self, path: &str) -> Result<Option<String>> {
+        let asked = [property(path, ACCESSIBLE, "Parent")];
+        let answer = self.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished));
+        match answer.and_then(|answer| parent(&answer)) {
+            Ok(above) => {
+                Ok(Some(above).filter(|a| !a.1.ends_with("/null")).map(|a| self.link.named(path, a)))
+            }
+            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(self.failed(fault).await),
+            Err(_) => Ok(None),
+        }
     }
 }

@@ -104,18 +104,10 @@ mod tests {
 
     fn window() -> Window {
         Window {
-            id: 1,
-            frame: 2,
             pid: Some(3),
-            title: "Calc\u{202e}".into(),
-            area: Rect { x: 100.0, y: 50.0, width: 400.0, height: 300.0 },
             shadow: Extents { left: 10, right: 12, top: 8, bottom: 20 },
             decoration: Extents { left: 1, right: 1, top: 20, bottom: 5 },
-            presence: Presence::Shown,
-            popup: false,
-            modal: false,
-            transient_for: None,
-            active: false,
+            ..crate::extents::tests::window(1, "Calc\u{202e}", (100.0, 50.0, 400.0, 300.0))
         }
     }
 

@@ -4,15 +4,13 @@
 use crate::device::{LinuxDevice, gone};
 use crate::display::Window;
 use crate::extents::only_window_of;
+use crate::settle::FRAME;
 use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Result};
 use tokio::time::{Instant, sleep};
 
 /// How long a window may take to be on the screen that the app says it shows.
 const SHOWN: Duration = Duration::from_secs(2);
-
-/// How often it is looked whether it is.
-const LOOK: Duration = Duration::from_millis(16);
 
 /// A file chooser that is open.
 #[derive(Debug, Clone)]
@@ -61,7 +59,7 @@ impl LinuxDevice {
             match window {
                 Some(window) => return Ok(Chooser { top: top.to_owned(), window }),
                 None if Instant::now() >= until => return Err(unknown_window(&title)),
-                None => sleep(LOOK).await,
+                None => sleep(FRAME).await,
             }
         }
     }
