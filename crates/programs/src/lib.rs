@@ -6,7 +6,9 @@ mod find;
 mod mounts;
 mod process;
 mod record;
+mod remove;
 
 pub use find::{is_program, on_path};
 pub use process::{Process, kill_group, kill_one};
-pub use record::{Record, remove_folder, sweep};
+pub use record::{Record, sweep};
+pub use remove::remove_folder;

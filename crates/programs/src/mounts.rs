@@ -25,10 +25,13 @@ fn free_with(
     table: impl Fn() -> io::Result<Vec<u8>>,
     unmount: impl Fn(&Path),
 ) -> io::Result<()> {
-    // The table has no links in its paths.
-    let folder = match folder.canonicalize() {
+    // The table has no links in its paths. What a link of this name leads to is not in it.
+    let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it has no name"));
+    };
+    let folder = match std::path::absolute(above)?.canonicalize() {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-        folder => folder?,
+        above => above?.join(name),
     };
     below(&table()?, &folder).iter().for_each(|mount| unmount(mount));
     match below(&table()?, &folder).first() {
@@ -119,7 +122,23 @@ mod tests {
         let said = free_with(&folder, table, |_| {}).unwrap_err().to_string();
         assert!(said.contains(&folder.join("a/b").display().to_string()), "{said}");
         free_with(&folder, table, |mount| mounts.borrow_mut().retain(|path| path != mount)).unwrap();
-        free_with(&folder.join("nothing"), || Err(io::Error::other("not asked")), |_| {}).unwrap();
+        free_with(&folder.join("no/thing"), || Err(io::Error::other("not asked")), |_| {}).unwrap();
+    }
+
+    #[test]
+    fn what_is_mounted_where_a_link_leads_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().canonicalize().unwrap();
+        let (person, link) = (dir.join("person"), dir.join("link"));
+        std::fs::create_dir_all(person.join("doc")).unwrap();
+        std::os::unix::fs::symlink(&person, &link).unwrap();
+        let table =
+            || Ok(format!("1 2 3:4 / {} rw - fuse x rw\n", person.join("doc").display()).into_bytes());
+        let never = |mount: &Path| panic!("{} is somebody else's", mount.display());
+        free_with(&link, table, never).unwrap();
+        let seen = RefCell::new(Vec::new());
+        free_with(&link.join("doc"), table, |mount| seen.borrow_mut().push(mount.to_owned())).unwrap_err();
+        assert_eq!(*seen.borrow(), [person.join("doc")], "a link on the way is none to remove");
     }
 
     #[test]

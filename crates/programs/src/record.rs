@@ -4,6 +4,7 @@
 //! whose owner is gone and removes their folders.
 
 use crate::process::Process;
+use crate::remove::remove_folder;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,24 +67,6 @@ impl Record {
             _ => Ok(()),
         }
     }
-}
-
-/// Removes a folder whose owner may still be writing its last files. What is mounted in it is unmounted, and never
-/// removed.
-///
-/// # Errors
-/// Of the file system; when something stays mounted there: then everything is left.
-pub fn remove_folder(folder: &Path) -> io::Result<()> {
-    let mut last = Ok(());
-    for attempt in 0..5 {
-        match crate::mounts::free(folder).and_then(|()| std::fs::remove_dir_all(folder)) {
-            Ok(()) => return Ok(()),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(e) => last = Err(e),
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20 << attempt));
-    }
-    last
 }
 
 /// Ends what runs below `state_dir` without its owner, and removes what it left. Answers with what was done.
