@@ -1,20 +1,35 @@
 //! Folders of sessions that ended with their daemon. What ran in them the providers have ended by then: they know
 //! which processes were theirs. What is mounted in one is not theirs to remove: where it cannot be unmounted, the folder stays.
 
-use std::path::{Path, PathBuf};
+//!
+//! That may take long, and nobody has to wait for it: which folders they are is settled before any session is open, and
+//! no session gets a folder that was there.
 
-/// Removes them, before any session is open. Returns what was removed, for the log.
-pub(crate) fn remove(state_dir: &Path) -> Vec<PathBuf> {
-    // No folder: no session was ever opened.
-    let Ok(entries) = std::fs::read_dir(state_dir.join("sessions")) else { return Vec::new() };
-    let mut removed = Vec::new();
-    for dir in entries.flatten().map(|entry| entry.path()) {
-        match stickpin_programs::remove_folder(&dir) {
-            Ok(()) => removed.push(dir),
+use std::path::{Path, PathBuf};
+use stickpin_kernel::device::CancellationToken;
+
+/// The folders of sessions that are there now.
+pub(crate) fn of(state_dir: &Path) -> Vec<PathBuf> {
+    let sessions = state_dir.join("sessions");
+    match std::fs::read_dir(&sessions) {
+        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+        // No session was ever opened.
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(e) => {
+            tracing::warn!("{} could not be read: {e}", sessions.display());
+            Vec::new()
+        }
+    }
+}
+
+/// Removes them, one after the other, unless the daemon goes. What is left then, the next one finds.
+pub(crate) fn remove(folders: &[PathBuf], going: &CancellationToken) {
+    for dir in folders.iter().take_while(|_| !going.is_cancelled()) {
+        match stickpin_programs::remove_folder(dir) {
+            Ok(()) => tracing::info!("after a daemon that was killed: removed {}", dir.display()),
             Err(e) => tracing::warn!("{} could not be removed: {e}", dir.display()),
         }
     }
-    removed
 }
 
 #[cfg(test)]
@@ -27,9 +42,17 @@ mod tests {
         let dir = tmp.path().join("sessions/shop");
         std::fs::create_dir_all(dir.join("profile")).unwrap();
         std::fs::write(tmp.path().join("other"), "").unwrap();
-        assert_eq!(remove(tmp.path()), std::slice::from_ref(&dir));
-        assert!(!dir.exists() && tmp.path().join("other").exists());
-        assert!(remove(tmp.path()).is_empty());
+        let (left, going) = (of(tmp.path()), CancellationToken::new());
+        assert_eq!(left, std::slice::from_ref(&dir));
+        // One that is opened meanwhile.
+        let opened = tmp.path().join("sessions/opened");
+        std::fs::create_dir(&opened).unwrap();
+        remove(&left, &going);
+        assert!(!dir.exists() && opened.exists() && tmp.path().join("other").exists());
+        going.cancel();
+        remove(&of(tmp.path()), &going);
+        assert!(opened.exists(), "a daemon that goes begins nothing");
+        assert!(of(&opened).is_empty());
     }
 
     #[test]
@@ -47,11 +70,11 @@ mod tests {
             eprintln!("skipped: nothing may be mounted here");
             return;
         }
-        let removed = remove(tmp.path());
+        remove(&of(tmp.path()), &CancellationToken::new());
         let letter = person.join("letter").exists();
         // It stays where nobody could unmount it.
         let stays = run(&["umount".as_ref(), place.as_os_str()]);
         assert!(letter, "it was removed through the mount");
-        assert_eq!((removed.is_empty(), dir.exists()), (stays, stays));
+        assert_eq!(dir.exists(), stays);
     }
 }

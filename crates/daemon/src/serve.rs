@@ -105,14 +105,17 @@ impl Daemon {
         }
     }
 
-    /// Clears up what a killed daemon left behind. Clients can connect meanwhile and wait.
+    /// Ends what a killed daemon left running, and begins to remove its folders. Clients can connect meanwhile and
+    /// wait.
     async fn repair(&self) {
         let state_dir = self.place.state_dir();
         for done in self.host.sweep().await {
             tracing::info!("after a daemon that was killed: {done}");
         }
-        for dir in leftovers::remove(state_dir) {
-            tracing::info!("after a daemon that was killed: removed {}", dir.display());
+        let (left, going) = (leftovers::of(state_dir), self.going.clone());
+        if !left.is_empty() {
+            // Nobody waits for it, not even its end: it says in the log what it did.
+            drop(tokio::task::spawn_blocking(move || leftovers::remove(&left, &going)));
         }
         let forgotten = self.numbers.sweep();
         tracing::debug!("{forgotten} names of sessions are forgotten");

@@ -55,8 +55,8 @@ pub trait Provider: Send + Sync + fmt::Debug {
     /// Looks at everything that this platform needs, for `doctor`.
     async fn doctor(&self) -> Vec<Check>;
 
-    /// Removes what a killed process of ours left behind (profile folders, child processes recorded in
-    /// `state_dir`). Called once when a host starts. Returns what was removed, for the log.
+    /// Ends what a killed process of ours left running, as recorded in `state_dir`. Called once when a host starts,
+    /// before the first session; the folders of the sessions go afterwards. Returns what was done, for the log.
     ///
     /// # Errors
     /// `IO`.

@@ -148,16 +148,16 @@ impl Host {
         self.inner.running.load(Ordering::Relaxed)
     }
 
-    /// Removes what a killed process left behind. Called once, before the first command. Returns what was removed.
+    /// Ends what a killed process left running. Called once, before the first command. Returns what was done.
     pub async fn sweep(&self) -> Vec<String> {
-        let mut removed = Vec::new();
+        let mut done = Vec::new();
         for provider in &self.inner.config.providers {
             match provider.sweep(&self.inner.config.state_dir).await {
-                Ok(these) => removed.extend(these),
+                Ok(these) => done.extend(these),
                 Err(e) => tracing::warn!(provider = provider.kind(), "sweep: {e}"),
             }
         }
-        removed
+        done
     }
 
     /// Closes all sessions.

@@ -1,11 +1,11 @@
 //! What a killed process of ours left behind.
 //!
 //! A record in the folder of a session names what was started for it and who started it. A sweep ends the processes
-//! whose owner is gone and removes their folders.
+//! whose owner is gone. The record goes with its folder, which may take long: whoever sweeps removes that.
 
 use crate::process::Process;
-use crate::remove::remove_folder;
 use serde::{Deserialize, Serialize};
+use std::fs::DirEntry;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ const RECORD: &str = "processes.json";
 /// How deep below the state dir a sweep looks for records.
 const DEPTH: usize = 4;
 
-/// What has to be ended and removed after us.
+/// What has to be ended after us.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Record {
@@ -23,8 +23,6 @@ pub struct Record {
     pub processes: Vec<Process>,
     /// Who started it: while this one lives, it is left alone.
     pub owner: Process,
-    /// Folders made for these processes only, all below the folder of the record.
-    pub folders: Vec<PathBuf>,
     /// Symbolic links to the folder of the record: short names for it, as sockets need them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<PathBuf>,
@@ -34,14 +32,13 @@ pub struct Record {
 }
 
 impl Record {
-    /// One of what this process started. A child that ended already leaves nothing but folders.
+    /// One of what this process started. A child that ended already leaves nothing but files.
     #[must_use]
-    pub fn of(children: &[u32], folders: Vec<PathBuf>) -> Self {
+    pub fn of(children: &[u32]) -> Self {
         let find = |pid| Process::find(pid).unwrap_or_else(|| Process { pid, started: String::new() });
         Self {
             processes: children.iter().copied().map(find).collect(),
             owner: find(std::process::id()),
-            folders,
             links: Vec::new(),
             mark: None,
         }
@@ -69,10 +66,11 @@ impl Record {
     }
 }
 
-/// Ends what runs below `state_dir` without its owner, and removes what it left. Answers with what was done.
+/// Ends what runs below `state_dir` without its owner, and removes the links to it. Answers with what was done. A folder
+/// that cannot be read, or a link that stays, is said in the log and keeps nothing else from its end.
 ///
 /// # Errors
-/// Of the file system.
+/// When the folder itself cannot be read.
 pub fn sweep(state_dir: &Path) -> io::Result<Vec<String>> {
     let mut done = Vec::new();
     sweep_below(state_dir, DEPTH, &mut done)?;
@@ -82,7 +80,10 @@ pub fn sweep(state_dir: &Path) -> io::Result<Vec<String>> {
 fn sweep_below(folder: &Path, depth: usize, done: &mut Vec<String>) -> io::Result<()> {
     let record = folder.join(RECORD);
     match std::fs::read(&record) {
-        Ok(text) => return sweep_one(folder, &text, done),
+        Ok(text) => {
+            sweep_one(folder, &text, done);
+            return Ok(());
+        }
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}
         Err(e) => return Err(e),
     }
@@ -95,44 +96,40 @@ fn sweep_below(folder: &Path, depth: usize, done: &mut Vec<String>) -> io::Resul
     };
     for entry in entries {
         let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            sweep_below(&entry.path(), depth - 1, done)?;
+        if let Err(e) = sweep_entry(&entry, depth - 1, done) {
+            tracing::warn!(folder = %entry.path().display(), error = %e, "what a killed process left cannot be read");
         }
     }
     Ok(())
 }
 
-fn sweep_one(folder: &Path, text: &[u8], done: &mut Vec<String>) -> io::Result<()> {
+fn sweep_entry(entry: &DirEntry, depth: usize, done: &mut Vec<String>) -> io::Result<()> {
+    if entry.file_type()?.is_dir() { sweep_below(&entry.path(), depth, done) } else { Ok(()) }
+}
+
+fn sweep_one(folder: &Path, text: &[u8], done: &mut Vec<String>) {
     let record: Record = match serde_json::from_slice(text) {
         Ok(record) => record,
         Err(e) => {
             tracing::warn!(folder = %folder.display(), error = %e, "a record of processes is not understood");
-            return Ok(());
+            return;
         }
     };
     if record.owner.alive() {
-        return Ok(());
+        return;
     }
     let marked = record.mark.as_deref().map(Process::marked).unwrap_or_default();
     for process in record.processes.iter().chain(&marked).filter(|p| p.alive()) {
         process.kill();
         done.push(format!("ended the process {}, whose owner is gone", process.pid));
     }
-    for link in &record.links {
-        // Only one that leads here was made by us.
-        if std::fs::read_link(link).is_ok_and(|to| to == folder) {
-            std::fs::remove_file(link)?;
-            done.push(format!("removed {}", link.display()));
+    // Only one that leads here was made by us.
+    for link in record.links.iter().filter(|link| std::fs::read_link(link).is_ok_and(|to| to == folder)) {
+        match std::fs::remove_file(link) {
+            Ok(()) => done.push(format!("removed {}", link.display())),
+            Err(e) => tracing::warn!(link = %link.display(), error = %e, "a link to a folder stays"),
         }
     }
-    for left in &record.folders {
-        // A record that names anything outside its own folder was not written by us.
-        if left.starts_with(folder) && left != folder && left.exists() {
-            remove_folder(left)?;
-            done.push(format!("removed {}", left.display()));
-        }
-    }
-    Record::remove(folder)
 }
 
 #[cfg(test)]
@@ -148,34 +145,47 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let elsewhere = tempfile::tempdir().unwrap();
         let gone = Process { pid: us().pid, started: "0".into() };
-        let make = |name: &str, owner: &Process, folder: &Path| {
+        let make = |name: &str, owner: &Process, to: Option<&Path>| {
             let dir = state.path().join("sessions").join(name);
-            let profile = dir.join("profile");
-            std::fs::create_dir_all(&profile).unwrap();
-            let to = if name == "forged" { elsewhere.path() } else { &dir };
-            std::os::unix::fs::symlink(to, dir.join("link")).unwrap();
-            let folders =
-                vec![if folder.as_os_str().is_empty() { profile.clone() } else { folder.to_owned() }];
-            Record {
+            std::fs::create_dir_all(&dir).unwrap();
+            let link = dir.join("link");
+            std::os::unix::fs::symlink(to.unwrap_or(&dir), &link).unwrap();
+            let record = Record {
                 processes: vec![gone.clone()],
                 owner: owner.clone(),
-                folders,
-                links: vec![dir.join("link")],
+                links: vec![link.clone()],
                 mark: None,
-            }
-            .write(&dir)
-            .unwrap();
-            profile
+            };
+            record.write(&dir).unwrap();
+            link
         };
-        let living = make("living", &us(), Path::new(""));
-        let dead = make("dead", &gone, Path::new(""));
-        make("forged", &gone, elsewhere.path());
-        let done = sweep(state.path()).unwrap();
-        assert!(living.exists() && !dead.exists() && elsewhere.path().exists());
-        let link = dead.with_file_name("link");
-        assert_eq!(done, [format!("removed {}", link.display()), format!("removed {}", dead.display())]);
-        assert!(!link.is_symlink() && living.with_file_name("link").is_symlink());
-        assert!(state.path().join("sessions/forged/link").is_symlink());
+        let living = make("living", &us(), None);
+        let dead = make("dead", &gone, None);
+        let forged = make("forged", &gone, Some(elsewhere.path()));
+        assert_eq!(sweep(state.path()).unwrap(), [format!("removed {}", dead.display())]);
+        assert!(
+            !dead.is_symlink() && living.is_symlink() && forged.is_symlink() && elsewhere.path().exists()
+        );
         assert_eq!(sweep(state.path()).unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_cannot_be_read_keeps_nothing_else_from_its_end() {
+        let state = tempfile::tempdir().unwrap();
+        let mut ended = Vec::new();
+        for name in ["a", "b", "c"] {
+            let dir = state.path().join(name);
+            // A record that is none, beside those that are.
+            std::fs::create_dir_all(dir.join("bad").join(RECORD)).unwrap();
+            std::fs::create_dir(dir.join("run")).unwrap();
+            let child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+            let gone = Process { pid: us().pid, started: "0".into() };
+            Record { owner: gone, ..Record::of(&[child.id()]) }.write(&dir.join("run")).unwrap();
+            ended.push(child);
+        }
+        assert_eq!(sweep(state.path()).unwrap().len(), ended.len());
+        for mut child in ended {
+            assert!(!child.wait().unwrap().success());
+        }
     }
 }

@@ -61,7 +61,52 @@ fn after_kill_9_the_next_command_starts_another_and_clears_up() {
     assert!(world.socket().exists(), "a killed daemon leaves its socket, which is the point of this test");
     assert_eq!(world.run(ASK).code, 0);
     assert_ne!(world.pid(), Some(pid));
-    assert!(!left.exists());
+    eventually("its folders are gone", || !left.exists());
+}
+
+#[test]
+fn a_folder_that_takes_long_to_remove_keeps_nobody_waiting() {
+    let world = World::new();
+    let place = world.state_dir().join("sessions/old/run/doc");
+    std::fs::create_dir_all(&place).unwrap();
+    std::fs::set_permissions(world.state_dir(), PermissionsExt::from_mode(0o700)).unwrap();
+    let unshared = |words: &[&std::ffi::OsStr]| {
+        let mut command = std::process::Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount"]).args(words);
+        command
+    };
+    let may = unshared(&["mount", "-t", "tmpfs", "tmpfs", "/tmp"].map(AsRef::as_ref)).output();
+    if !may.is_ok_and(|said| said.status.success()) {
+        eprintln!("skipped: nothing may be mounted here");
+        return;
+    }
+    // Unmounting what is left there lasts until the test says so.
+    let (bin, asked, go) = (world.path().join("bin"), world.path().join("asked"), world.path().join("go"));
+    std::fs::create_dir(&bin).unwrap();
+    let fusermount = bin.join("fusermount3");
+    let script = format!(
+        "#!/bin/sh\n: > '{}'\nuntil [ -e '{}' ] || [ ! -e \"$0\" ]; do sleep 0.02; done\nexec umount \"$4\"\n",
+        asked.display(),
+        go.display()
+    );
+    std::fs::write(&fusermount, script).unwrap();
+    std::fs::set_permissions(&fusermount, PermissionsExt::from_mode(0o700)).unwrap();
+    // A client that sees a mount there, and so does the daemon that it starts.
+    let first = world.command(ASK);
+    let script = "mount -t tmpfs tmpfs \"$1\" && : > \"$1/file\" && shift && exec \"$@\"";
+    let mut command = unshared(&["sh", "-c", script, "sh"].map(AsRef::as_ref));
+    command.arg(&place).arg(first.get_program()).args(first.get_args());
+    command.current_dir(first.get_current_dir().unwrap()).env_clear();
+    command.envs(first.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::iter::once(bin).chain(std::env::split_paths(&path));
+    let ran = command.env("PATH", std::env::join_paths(path).unwrap()).output().unwrap();
+    assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+    eventually("it is being removed", || asked.exists());
+    assert_eq!(world.run(ASK).code, 0);
+    assert!(place.exists(), "it was answered before anything was removed");
+    std::fs::write(&go, "").unwrap();
+    eventually("it is removed", || !world.state_dir().join("sessions/old").exists());
 }
 
 #[test]

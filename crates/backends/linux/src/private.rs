@@ -52,6 +52,8 @@ pub(crate) struct Private {
     /// Each the leader of its own group, in the order in which they are ended: the display last.
     children: Mutex<Vec<Part>>,
     dir: PathBuf,
+    /// Made for this display only.
+    folders: [PathBuf; 2],
     record: Record,
 }
 
@@ -132,7 +134,7 @@ impl Private {
         let runtime = link.join("r");
         let cookie = Cookie::random()?;
         cookie.write(&runtime.join("xauthority"))?;
-        let mut record = Record::of(&[], folders.to_vec());
+        let mut record = Record::of(&[]);
         record.links = vec![link];
         record.mark = Some(format!("{}={}", environment::MARK, runtime.display()));
         let bus = format!("unix:path={}", runtime.join("bus").display());
@@ -144,6 +146,7 @@ impl Private {
             environment,
             children: Mutex::default(),
             dir: dir.to_owned(),
+            folders,
             record,
         };
         private.write_record()?;
@@ -247,7 +250,7 @@ impl Private {
 
     fn write_record(&self) -> Result<()> {
         let pids: Vec<u32> = self.parts().iter().filter_map(|part| part.child.id()).collect();
-        let record = Record { processes: Record::of(&pids, Vec::new()).processes, ..self.record.clone() };
+        let record = Record { processes: Record::of(&pids).processes, ..self.record.clone() };
         record.write(&self.dir).map_err(|e| io_error("write to", &self.dir, &e))
     }
 
@@ -296,7 +299,7 @@ impl Private {
             }
         }
         self.parts().clear();
-        let (mut record, dir) = (self.record.clone(), self.dir.clone());
+        let (mut record, dir, folders) = (self.record.clone(), self.dir.clone(), self.folders.clone());
         let removed = tokio::task::spawn_blocking(move || {
             if let Some(mark) = record.mark.take() {
                 Process::marked(&mark).iter().for_each(Process::kill);
@@ -309,7 +312,7 @@ impl Private {
                     _ => {}
                 }
             }
-            for folder in &record.folders {
+            for folder in &folders {
                 remove_folder(folder).map_err(|e| io_error("remove", folder, &e))?;
             }
             Record::remove(&dir).map_err(|e| io_error("remove the record in", &dir, &e))

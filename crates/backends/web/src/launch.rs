@@ -222,9 +222,9 @@ fn is_about_display(line: &str) -> bool {
 }
 
 impl Browser {
-    /// Writes down what a sweep has to end and remove if we are killed.
+    /// Writes down what a sweep has to end if we are killed.
     fn record(&self) -> Result<()> {
-        let record = Record::of(&[self.pid], self.folders.clone());
+        let record = Record::of(&[self.pid]);
         record.write(&self.dir).map_err(|e| io_error("write to", &self.dir, &e))
     }
 
