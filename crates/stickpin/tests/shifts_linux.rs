@@ -211,3 +211,18 @@ fn a_field_that_completes_what_is_filled_in_is_filled() {
         }
     }
 }
+
+/// An app is told the place of an option, and another one may stand there by then.
+#[test]
+fn an_option_whose_place_another_one_takes_is_not_said_to_be_chosen() {
+    let Some(app) = App::strange("inserts") else { return };
+    app.world.ok("select label=Fruit Apple");
+    app.trip();
+    let ran = app.world.run(&["select", "label=Fruit", "Banana"]);
+    failed(&ran, "FILL_MISMATCH");
+    assert!(ran.err.contains("chose \"Pear\" instead of \"Banana\""), "{ran:?}");
+    assert!(ran.err.contains("what was chosen before is chosen again"), "{ran:?}");
+    assert_eq!(app.log(), "chose Apple\nchose Pear\nchose Apple\n");
+    app.world.ok("select label=Fruit Banana");
+    assert_eq!(app.last("chose"), "Banana");
+}

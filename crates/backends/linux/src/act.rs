@@ -1,14 +1,13 @@
-//! Acting through what the app itself offers: an element's own action, the content of a field, a value, a selection. No
-//! pointer moves, no key is sent.
+//! Acting through what the app itself offers: an element's own action, the content of a field, a value; a selection is in
+//! `select`. No pointer moves, no key is sent.
 
-use crate::bus::{ACCESSIBLE, ACTION, Args, Call, EDITABLE, Fault, PROPERTIES, SELECTION, Toolkit, VALUE};
-use crate::capture::ask::{listed, reference};
+use crate::bus::{ACCESSIBLE, ACTION, Args, Call, EDITABLE, Fault, PROPERTIES, Toolkit, VALUE};
+use crate::capture::ask::listed;
 use crate::device::{LinuxDevice, gone};
 use crate::filled::comparable;
 use crate::looked::Glance;
 use crate::model::{Interfaces, Object};
 use crate::roles::number as n;
-use crate::states as s;
 use crate::verify::Also;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,7 +28,7 @@ const PRESSES: &[&str] =
     &["click", "press", "toggle", "activate", "jump", "open", "showmenu", "check", "select"];
 
 /// Done, and nobody but the target can have received it.
-fn done() -> Performed {
+pub(crate) fn done() -> Performed {
     Performed { handled: true, landed: Landed::Confirmed, ..Performed::default() }
 }
 
@@ -240,151 +239,6 @@ impl LinuxDevice {
         };
         Ok(Performed { value: value.map(crate::names::number), ..done() })
     }
-
-    /// Chooses options of a list or combo box by their labels. Not handled where the app offers no selection, or does not
-    /// take the choice: then it is opened, and the options are pressed.
-    async fn select(&mut self, target: Handle, options: &[String]) -> Result<Performed> {
-        let object = self.object(target)?;
-        let combo = object.role == n::COMBO_BOX;
-        if combo && options.len() > 1 {
-            return Err(takes_one(&object, options));
-        }
-        // Of its combo boxes GTK 4 does not say what can be chosen; what a table would choose are rows, not cells.
-        let mute = combo && self.link.toolkit == Toolkit::Gtk4;
-        let table = matches!(object.role, n::TABLE | n::TREE_TABLE);
-        if !object.has(Interfaces::SELECTION) || mute || table {
-            return Ok(Performed::default());
-        }
-        let named = match self.options_of(&object).await {
-            Ok(named) => named,
-            Err(fault) => return self.refused(&object.path, fault).await.map(|()| Performed::default()),
-        };
-        let mut chosen = Vec::new();
-        for option in options {
-            let mut at =
-                named.iter().enumerate().filter(|(_, reads)| reads.iter().any(|text| text == option));
-            match (at.next(), at.next()) {
-                (Some((at, _)), None) => chosen.push(at),
-                (Some(_), Some(_)) => {
-                    return Err(Error::new(
-                        ErrorCode::AmbiguousMatch,
-                        format!("several options are called {}", quote(option)),
-                    ));
-                }
-                (None, _) if named.iter().all(Vec::is_empty) => return Ok(Performed::default()),
-                (None, _) => {
-                    let some: Vec<String> = named
-                        .iter()
-                        .filter_map(|reads| reads.first())
-                        .take(12)
-                        .map(|name| quote(name))
-                        .collect();
-                    return Err(Error::new(
-                        ErrorCode::ElementNotFound,
-                        format!("there is no option {}", quote(option)),
-                    )
-                    .hint(format!("its options: {}", some.join(", "))));
-                }
-            }
-        }
-        // GTK does not say which lists take several: what becomes of the other choices tells.
-        if options.len() > 1 || object.is(s::MULTISELECTABLE) {
-            self.clear_selection(&object).await?;
-        }
-        for again in [false, true] {
-            for &at in &chosen {
-                if !self.of_child(&object, "SelectChild", at).await? {
-                    return Ok(Performed::default());
-                }
-            }
-            if again || self.selected_count(&object).await?.is_none_or(|count| count <= chosen.len()) {
-                break;
-            }
-            // It takes several, and held others.
-            self.clear_selection(&object).await?;
-        }
-        for &at in &chosen {
-            if self.of_child(&object, "IsChildSelected", at).await? {
-                continue;
-            }
-            if chosen.len() == 1 {
-                return Ok(Performed::default());
-            }
-            return Err(takes_one(&object, options)
-                .hint("stickpin snapshot -i shows what is chosen now")
-                .dispatched(Dispatched::Unknown));
-        }
-        Ok(Performed { value: Some(options.join(", ")), ..done() })
-    }
-
-    async fn clear_selection(&mut self, list: &Object) -> Result<()> {
-        match self.link.call(&list.path, SELECTION, "ClearSelection", Args::new()).await {
-            Ok(_) => Ok(()),
-            Err(fault) => self.refused(&list.path, fault).await,
-        }
-    }
-
-    /// How many children of a list are chosen; none where it does not say.
-    async fn selected_count(&mut self, list: &Object) -> Result<Option<usize>> {
-        let asked = [crate::bus::property(&list.path, SELECTION, "NSelectedChildren")];
-        let count = match self.link.calls(&asked).await.pop() {
-            Some(Ok(answer)) => answer.body().variant_number().ok().flatten(),
-            Some(Err(fault)) => self.refused(&list.path, fault).await.map(|()| None)?,
-            None => None,
-        };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, not below 0")]
-        let count = count.filter(|count| *count >= 0.0).map(|count| count as usize);
-        Ok(count)
-    }
-
-    /// What the app says to a question about one child of a list, or to the order to choose it.
-    async fn of_child(&mut self, list: &Object, member: &str, at: usize) -> Result<bool> {
-        let args = Args::new().int(i32::try_from(at).unwrap_or(i32::MAX));
-        match self.link.call(&list.path, SELECTION, member, args).await {
-            Ok(answer) => Ok(answer.body().bool().unwrap_or(false)),
-            Err(fault) => self.refused(&list.path, fault).await.map(|()| false),
-        }
-    }
-
-    /// How each of the things reads that can be selected: the children, or those of the list or menu that the only child
-    /// is. First its name, then what is written in it.
-    async fn options_of(&mut self, object: &Object) -> std::result::Result<Vec<Vec<String>>, Fault> {
-        let mut path = object.path.clone();
-        for _ in 0..3 {
-            let answer = self.link.call(&path, ACCESSIBLE, "GetChildren", Args::new()).await?;
-            let children: Vec<String> = answer
-                .body()
-                .items(8, |c| reference(c))?
-                .into_iter()
-                .map(|child| self.link.named(&path, child))
-                .collect();
-            if let [only] = &children[..]
-                && object.role == n::COMBO_BOX
-            {
-                path.clone_from(only);
-                continue;
-            }
-            let asked: Vec<_> =
-                children.iter().map(|path| crate::bus::property(path, ACCESSIBLE, "Name")).collect();
-            let mut all = Vec::with_capacity(children.len());
-            for (path, answer) in children.iter().zip(self.link.calls(&asked).await) {
-                let own = answer?.body().variant_text()?.trim().to_owned();
-                let handle = self.ids.handle(path);
-                let node = self.last.as_ref().and_then(|last| last.tree.find_handle(handle));
-                let inside = node.into_iter().flat_map(|node| {
-                    let texts = node.subtree().filter(|n| n.is_text());
-                    std::iter::once(node.name()).chain(texts.map(|n| n.name())).collect::<Vec<_>>()
-                });
-                let mut reads: Vec<String> = vec![own];
-                reads.extend(inside.map(|text| text.trim().to_owned()));
-                reads.retain(|text| !text.is_empty());
-                reads.dedup();
-                all.push(reads);
-            }
-            return Ok(all);
-        }
-        Ok(Vec::new())
-    }
 }
 
 /// The error of a press that the app answered with an error of its own. No toolkit does that of which we know what it did.
@@ -394,12 +248,6 @@ fn perhaps_pressed(object: &Object, why: &str) -> Error {
     Error::new(ErrorCode::Unsupported, message)
         .hint("look what became of it before you press again: stickpin snapshot -i")
         .dispatched(Dispatched::Unknown)
-}
-
-fn takes_one(list: &Object, options: &[String]) -> Error {
-    let what = list.words();
-    Error::new(ErrorCode::InvalidArgs, format!("{what} takes one option, not {}", options.len()))
-        .hint("name the one that it is to show")
 }
 
 /// Roles whose own action is what a press does. A press on a row selects it, its action opens it.

@@ -2,7 +2,7 @@
 //!
 //! `provider` finds and starts apps, `device` is one of them, `desktop` all of them in one session. Perceiving: `bus` talks to apps, `capture` reads them and
 //! makes trees, with `roles`, `states` and `names` saying what the answers mean; `events` and `settle` wait. Acting:
-//! `act` by the app's own actions, `aim`, `mouse` and `keyboard` as a person would; `screen` is what a session acts on,
+//! `act` and `select` by what the app itself offers, `aim`, `mouse` and `keyboard` as a person would; `screen` is what a session acts on,
 //! `display` an X server with its pointer and keys, `private` one of the session's own, `extents` where things are on it.
 
 mod act;
@@ -32,6 +32,7 @@ mod query;
 mod roles;
 mod screen;
 mod screenshot;
+mod select;
 mod settle;
 mod states;
 mod tables;

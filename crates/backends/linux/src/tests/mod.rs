@@ -9,6 +9,7 @@ mod life;
 mod looked;
 pub(crate) mod peer;
 mod private;
+mod select;
 mod speaker;
 mod window;
 

@@ -34,10 +34,16 @@ pub(crate) struct Now {
     pub(crate) asked: Vec<Asked>,
 }
 
+/// What an app of ours answers.
+pub(crate) trait Answers: Send + 'static {
+    /// The answer to a call: of an object, a question (of a property its name), and the number that goes with it.
+    fn answer(&mut self, call: &Message, path: &str, what: &str, number: i32) -> Message;
+}
+
 /// The app.
-pub(crate) struct Speaker {
+pub(crate) struct Speaker<N = Now> {
     dir: tempfile::TempDir,
-    now: Arc<Mutex<Now>>,
+    now: Arc<Mutex<N>>,
     /// Those who are connected to it, the first first.
     connected: Arc<Mutex<Vec<Connection>>>,
 }
@@ -49,11 +55,21 @@ const TWIN: &str = "/twin";
 
 impl Speaker {
     pub(crate) fn start() -> Self {
+        Self::with(Now { name: "Save".to_owned(), actions: vec!["click"], ..Now::default() })
+    }
+
+    /// What it was asked since this was called last.
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        std::mem::take(&mut self.now.lock().unwrap().asked)
+    }
+}
+
+impl<N: Answers> Speaker<N> {
+    pub(crate) fn with(now: N) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(dir.path().join("app")).unwrap();
         listener.set_nonblocking(true).unwrap();
         let listener = tokio::net::UnixListener::from_std(listener).unwrap();
-        let now = Now { name: "Save".to_owned(), actions: vec!["click"], ..Now::default() };
         let (now, connected) = (Arc::new(Mutex::new(now)), Arc::<Mutex<Vec<Connection>>>::default());
         let (theirs, all) = (Arc::clone(&now), Arc::clone(&connected));
         tokio::spawn(async move {
@@ -91,14 +107,9 @@ impl Speaker {
         (LinuxDevice::new(desktop, link, Arc::clone(&heard), screen, "app".to_owned(), "linux:app"), heard)
     }
 
-    /// Makes another thing of it.
-    pub(crate) fn becomes(&self, what: impl FnOnce(&mut Now)) {
-        what(&mut self.now.lock().unwrap());
-    }
-
-    /// What it was asked since this was called last.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        std::mem::take(&mut self.now.lock().unwrap().asked)
+    /// Makes another thing of it, or looks at what it is.
+    pub(crate) fn becomes<T>(&self, what: impl FnOnce(&mut N) -> T) -> T {
+        what(&mut self.now.lock().unwrap())
     }
 
     /// It signals something, which has been heard when this comes back.
@@ -113,14 +124,14 @@ impl Speaker {
 }
 
 /// Answers until the other side has gone.
-async fn answer(connection: &Connection, mut calls: zbus::MessageStream, now: &Mutex<Now>) {
+async fn answer<N: Answers>(connection: &Connection, mut calls: zbus::MessageStream, now: &Mutex<N>) {
     use zbus::export::futures_core::Stream;
     let mut next = std::pin::pin!(&mut calls);
     while let Some(Ok(call)) = std::future::poll_fn(|cx| next.as_mut().poll_next(cx)).await {
         if call.message_type() != Type::MethodCall {
             continue;
         }
-        let reply = reply(&call, &mut now.lock().unwrap());
+        let reply = reply(&call, &mut *now.lock().unwrap());
         // A test that has ended hears nothing more.
         if connection.send(&reply).await.is_err() {
             return;
@@ -128,69 +139,80 @@ async fn answer(connection: &Connection, mut calls: zbus::MessageStream, now: &M
     }
 }
 
-fn reply(call: &Message, now: &mut Now) -> Message {
+fn reply(call: &Message, now: &mut impl Answers) -> Message {
     let header = call.header();
-    let path = header.path().map_or("", |path| path.as_str()).to_owned();
+    let path = header.path().map_or("", |path| path.as_str());
     let member = header.member().map_or("", |member| member.as_str());
-    let (body, mut number) = (call.body(), -1);
-    let what = match member {
-        "Get" => body.deserialize::<(&str, &str)>().unwrap().1.to_owned(),
-        member => {
-            number = body.deserialize::<i32>().unwrap_or(-1);
-            member.to_owned()
-        }
-    };
-    now.asked.push((path.clone(), what.clone(), number));
-    let say = Message::method_return(&header);
-    let button = [FIRST, SECOND].contains(&path.as_str());
-    let children: &[&str] = match path.as_str() {
-        crate::bus::ROOT if now.twin.is_some() => &[WINDOW, TWIN],
-        crate::bus::ROOT => &[WINDOW],
-        WINDOW => &[FIRST, SECOND],
-        _ => &[],
-    };
-    let name = match path.as_str() {
-        FIRST => now.name.as_str(),
-        SECOND => "Other",
-        TWIN => "Twin",
-        _ => "Window",
-    };
-    let object = |path: &&str| (":1.2".to_owned(), zbus::ObjectPath::try_from(*path).unwrap().into_owned());
-    let meant = |all: &[(&str, &str)]| all.contains(&(path.as_str(), what.as_str()));
-    let built = match what.as_str() {
-        _ if meant(&now.refuses) => {
-            Message::error(&header, "org.freedesktop.DBus.Error.Failed").build(&"not now")
-        }
-        _ if meant(&now.forgets) => {
-            Message::error(&header, "org.freedesktop.DBus.Error.UnknownMethod").build(&"no such object")
-        }
-        _ if meant(&now.garbles) => say.build(&7_u32),
-        "Name" => say.build(&Variant::from(name)),
-        "Description" => say.build(&Variant::from("")),
-        "ChildCount" => say.build(&Variant::from(children.len() as i32)),
-        "GetChildren" => say.build(&children.iter().map(object).collect::<Vec<_>>()),
-        "GetRole" => say.build(&(if button { 43_u32 } else { 23 })),
-        "GetState" => {
-            let active = if path == TWIN && now.twin == Some(true) { s::ACTIVE } else { 0 };
-            let all = s::VISIBLE | s::SHOWING | s::ENABLED | s::SENSITIVE | active;
-            say.build(&vec![all as u32, 0_u32])
-        }
-        "GetInterfaces" => {
-            let action = "org.a11y.atspi.Action";
-            let all = ["org.a11y.atspi.Accessible", "org.a11y.atspi.Component", action];
-            say.build(&all[..if button { 3 } else { 2 }].to_vec())
-        }
-        "GetExtents" if path == FIRST && now.nowhere > 0 => {
-            now.nowhere -= 1;
-            say.build(&((i32::MIN, i32::MIN, 80_i32, 30_i32),))
-        }
-        "GetExtents" => say.build(&((10_i32, if path == FIRST { 10_i32 } else { 60 }, 80_i32, 30_i32),)),
-        "GetActions" => {
-            let actions = if path == FIRST { now.actions.clone() } else { vec!["click"] };
-            say.build(&actions.into_iter().map(|name| (name, "", "")).collect::<Vec<_>>())
-        }
-        "DoAction" => say.build(&true),
-        _ => Message::error(&header, "org.freedesktop.DBus.Error.UnknownMethod").build(&"no"),
-    };
-    built.unwrap()
+    let body = call.body();
+    match member {
+        "Get" => now.answer(call, path, body.deserialize::<(&str, &str)>().unwrap().1, -1),
+        member => now.answer(call, path, member, body.deserialize::<i32>().unwrap_or(-1)),
+    }
+}
+
+/// A reference to an object of the app.
+pub(crate) fn object(path: &str) -> (String, zbus::OwnedObjectPath) {
+    (":1.2".to_owned(), zbus::ObjectPath::try_from(path).unwrap().into_owned().into())
+}
+
+/// The answer to a question that is not known.
+pub(crate) fn unknown(call: &Message, why: &str) -> Message {
+    Message::error(&call.header(), "org.freedesktop.DBus.Error.UnknownMethod").build(&why).unwrap()
+}
+
+impl Answers for Now {
+    fn answer(&mut self, call: &Message, path: &str, what: &str, number: i32) -> Message {
+        self.asked.push((path.to_owned(), what.to_owned(), number));
+        let now = self;
+        let header = call.header();
+        let say = Message::method_return(&header);
+        let button = [FIRST, SECOND].contains(&path);
+        let children: &[&str] = match path {
+            crate::bus::ROOT if now.twin.is_some() => &[WINDOW, TWIN],
+            crate::bus::ROOT => &[WINDOW],
+            WINDOW => &[FIRST, SECOND],
+            _ => &[],
+        };
+        let name = match path {
+            FIRST => now.name.as_str(),
+            SECOND => "Other",
+            TWIN => "Twin",
+            _ => "Window",
+        };
+        let meant = |all: &[(&str, &str)]| all.contains(&(path, what));
+        let built = match what {
+            _ if meant(&now.refuses) => {
+                Message::error(&header, "org.freedesktop.DBus.Error.Failed").build(&"not now")
+            }
+            _ if meant(&now.forgets) => return unknown(call, "no such object"),
+            _ if meant(&now.garbles) => say.build(&7_u32),
+            "Name" => say.build(&Variant::from(name)),
+            "Description" => say.build(&Variant::from("")),
+            "ChildCount" => say.build(&Variant::from(children.len() as i32)),
+            "GetChildren" => say.build(&children.iter().map(|path| object(path)).collect::<Vec<_>>()),
+            "GetRole" => say.build(&(if button { 43_u32 } else { 23 })),
+            "GetState" => {
+                let active = if path == TWIN && now.twin == Some(true) { s::ACTIVE } else { 0 };
+                let all = s::VISIBLE | s::SHOWING | s::ENABLED | s::SENSITIVE | active;
+                say.build(&vec![all as u32, 0_u32])
+            }
+            "GetInterfaces" => {
+                let action = "org.a11y.atspi.Action";
+                let all = ["org.a11y.atspi.Accessible", "org.a11y.atspi.Component", action];
+                say.build(&all[..if button { 3 } else { 2 }].to_vec())
+            }
+            "GetExtents" if path == FIRST && now.nowhere > 0 => {
+                now.nowhere -= 1;
+                say.build(&((i32::MIN, i32::MIN, 80_i32, 30_i32),))
+            }
+            "GetExtents" => say.build(&((10_i32, if path == FIRST { 10_i32 } else { 60 }, 80_i32, 30_i32),)),
+            "GetActions" => {
+                let actions = if path == FIRST { now.actions.clone() } else { vec!["click"] };
+                say.build(&actions.into_iter().map(|name| (name, "", "")).collect::<Vec<_>>())
+            }
+            "DoAction" => say.build(&true),
+            _ => return unknown(call, "no"),
+        };
+        built.unwrap()
+    }
 }
