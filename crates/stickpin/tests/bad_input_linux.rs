@@ -166,6 +166,7 @@ fn keys_for_a_file_chooser_reach_no_window_that_takes_its_place() {
     for (kind, code, says) in [
         ("closes", "ELEMENT_NOT_FOUND", "the window \"Attach\" was closed before the key \"Enter\""),
         ("covers", "ELEMENT_COVERED", "the window \"Sure?\" takes the keys of the window \"Attach\""),
+        ("menus", "ELEMENT_COVERED", "a pop-up window takes the keys of the window \"Attach\""),
     ] {
         let Some((app, _)) = Strange::open(kind) else { return };
         let ran = app.world.run(&["upload", "label=Attach", &a_file()]);

@@ -326,11 +326,21 @@ impl LinuxDevice {
         }
         self.screen.present(now).await?;
         let name = key.to_owned();
-        match x11.run(move |d| d.chord_only(id, modifiers, &name)).await.map_err(unknown)? {
+        let popup = now.popup_among(&windows).is_some();
+        match x11.run(move |d| d.chord_only(id, modifiers, &name, popup)).await.map_err(unknown)? {
             Sent::Yes => {}
             Sent::NoSuchKey => return Err(no_key(key)),
             Sent::Gone => return Err(closed()),
             Sent::Elsewhere => return Err(covered("another window".to_owned())),
+            Sent::Held => {
+                // It may have opened meanwhile.
+                let windows = x11.run(|d| d.windows()).await?;
+                let what = match window.popup_among(&windows) {
+                    Some(popup) => self.cover(popup.clone(), &x11).await?,
+                    None => "what holds the keyboard".to_owned(),
+                };
+                return Err(covered(what));
+            }
         }
         x11.run(move |d| d.delivered(id)).await.map_err(unknown)?;
         self.keys_handled().await;

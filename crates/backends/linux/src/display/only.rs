@@ -1,5 +1,6 @@
-//! Keys for one window, and for no other. What has the focus when a key is made gets it: a window that closes itself hands
-//! it on to the next one. So the server does nothing for anybody else between the look and the keys.
+//! Keys for one window, and for no other. What has the focus when a key is made gets it, unless somebody holds the whole
+//! keyboard, as open menus do: a window that closes itself hands it on to the next one. So the server does nothing for
+//! anybody else between the look and the keys.
 
 use super::manager::RESTORE;
 use super::{Display, Fault};
@@ -18,15 +19,19 @@ pub(crate) enum Sent {
     Gone,
     /// Another window keeps the keyboard; nothing was sent.
     Elsewhere,
+    /// Something that is open holds the keyboard, whatever has the focus; nothing was sent.
+    Held,
 }
 
 impl Display {
-    /// Gives a window the keyboard and sends it one chord, unless it would go elsewhere.
+    /// Gives a window the keyboard and sends it one chord, unless it would go elsewhere. `popup`: whether one of its
+    /// process is open, which then is what Escape closes, and may take keys that it did not come by.
     pub(crate) fn chord_only(
         &mut self,
         window: WindowId,
         modifiers: Modifiers,
         name: &str,
+        popup: bool,
     ) -> Result<Sent, Fault> {
         let until = Instant::now() + RESTORE;
         loop {
@@ -39,26 +44,32 @@ impl Display {
                 focused => focused?,
             }
             self.conn.grab_server()?;
-            let sent = self.chord_if_focused(window, modifiers, name);
+            let sent = self.chord_if_alone(window, modifiers, name, popup);
             self.conn.ungrab_server()?;
             self.sync()?;
             match sent? {
-                // The window manager hands the keyboard over in its own time.
-                None if Instant::now() < until => self.managed()?,
-                None => return Ok(Sent::Elsewhere),
-                Some(true) => return Ok(Sent::Yes),
-                Some(false) => return Ok(Sent::NoSuchKey),
+                // The window manager hands the keyboard over in its own time, and holds it for a moment itself.
+                Sent::Elsewhere | Sent::Held if Instant::now() < until => self.managed()?,
+                sent => return Ok(sent),
             }
         }
     }
 
-    fn chord_if_focused(
+    fn chord_if_alone(
         &mut self,
         window: WindowId,
         modifiers: Modifiers,
         name: &str,
-    ) -> Result<Option<bool>, Fault> {
-        if self.keys_go_to(window)? == Some(true) { self.chord(modifiers, name).map(Some) } else { Ok(None) }
+        popup: bool,
+    ) -> Result<Sent, Fault> {
+        if self.keys_go_to(window)? != Some(true) {
+            return Ok(Sent::Elsewhere);
+        }
+        let closes = popup && (modifiers, name) == (Modifiers::default(), "Escape");
+        if !closes && self.keyboard_held(popup)? {
+            return Ok(Sent::Held);
+        }
+        Ok(if self.chord(modifiers, name)? { Sent::Yes } else { Sent::NoSuchKey })
     }
 
     fn is_viewable(&self, window: WindowId) -> Result<bool, Fault> {

@@ -21,6 +21,11 @@ pub(crate) fn button_number(button: Button) -> u8 {
     }
 }
 
+/// What the server says of a device that somebody else has.
+fn held(status: GrabStatus) -> bool {
+    matches!(status, GrabStatus::ALREADY_GRABBED | GrabStatus::FROZEN)
+}
+
 impl Display {
     pub(super) fn fake(&self, kind: u8, detail: u8, x: i16, y: i16) -> Result<(), Fault> {
         let root = if kind == MOTION_NOTIFY_EVENT { self.root } else { x11rb::NONE };
@@ -70,7 +75,19 @@ impl Display {
             true => Some(self.ask_core_pointer()?),
             false => None,
         };
-        let held = |status| matches!(status, GrabStatus::ALREADY_GRABBED | GrabStatus::FROZEN);
+        let ours = held(ours.reply()?.status);
+        Ok(core.map(|core| core.reply()).transpose()?.is_some_and(|core| held(core.status)) || ours)
+    }
+
+    /// The same of the keyboard: whoever holds it gets our keys, whatever window has the focus. The one that every server
+    /// has counts beside our own where that is asked for.
+    pub(super) fn keyboard_held(&self, with_core: bool) -> Result<bool, Fault> {
+        let mode = GrabMode::ASYNC;
+        let ours = self.conn.grab_keyboard(false, self.own, x11rb::CURRENT_TIME, mode, mode)?;
+        let core = match with_core && self.has_seat() {
+            true => Some(self.ask_core_keyboard()?),
+            false => None,
+        };
         let ours = held(ours.reply()?.status);
         Ok(core.map(|core| core.reply()).transpose()?.is_some_and(|core| held(core.status)) || ours)
     }

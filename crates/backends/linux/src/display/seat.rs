@@ -131,9 +131,18 @@ impl Display {
 
     /// Asks for the pointer that every server has, with a window that is never shown.
     pub(super) fn ask_core_pointer(&self) -> Result<Cookie<'_, RustConnection, XIGrabDeviceReply>, Fault> {
+        self.ask_core(CORE.0)
+    }
+
+    /// The same of the keyboard.
+    pub(super) fn ask_core_keyboard(&self) -> Result<Cookie<'_, RustConnection, XIGrabDeviceReply>, Fault> {
+        self.ask_core(CORE.1)
+    }
+
+    fn ask_core(&self, device: DeviceId) -> Result<Cookie<'_, RustConnection, XIGrabDeviceReply>, Fault> {
         let (mode, none, now) = (GrabMode::ASYNC, x11rb::NONE, x11rb::CURRENT_TIME);
         let owner = GrabOwner::NO_OWNER;
-        Ok(self.conn.xinput_xi_grab_device(self.own, now, none, CORE.0, mode, mode, owner, &[])?)
+        Ok(self.conn.xinput_xi_grab_device(self.own, now, none, device, mode, mode, owner, &[])?)
     }
 
     /// Gives our keyboard's focus to a window. Where the keyboard is everybody's, the window manager decides.

@@ -78,6 +78,12 @@ impl Window {
         self.modal && self.presence == Presence::Shown && takes
     }
 
+    /// The pop-up of its process that is open in front of all others.
+    pub(crate) fn popup_among<'a>(&self, windows: &'a [Self]) -> Option<&'a Self> {
+        let own = |w: &&Self| self.pid.is_some() && w.pid == self.pid && w.id != self.id;
+        windows.iter().rev().filter(|w| w.popup && w.presence == Presence::Shown).find(own)
+    }
+
     /// It in words, for messages.
     pub(crate) fn words(&self) -> String {
         match (self.popup, self.title.is_empty()) {

@@ -2,7 +2,7 @@
 
 use super::window::TestWindow;
 use super::{address, connect, desktop, opening};
-use crate::display::{Presence, Window, X11};
+use crate::display::{Presence, Sent, Window, X11};
 use crate::private::Private;
 use stickpin_kernel::device::Modifiers;
 use stickpin_tree::Rect;
@@ -60,6 +60,34 @@ async fn who_asks_whether_the_pointer_is_held_takes_nothing() {
     stage.window.hold_pointer(false);
     assert!(!own.run(|d| d.pointer_held()).await.unwrap());
     drop(own);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn keys_for_one_window_are_not_sent_while_something_holds_the_keyboard() {
+    let Some(stage) = Stage::new().await else { return };
+    let menu = stage.other("Menu", (700, 120, 300, 200));
+    let own = X11::connect(address(&stage.private, true), opening().until).await.unwrap();
+    let id = stage.window.id;
+    let key = async |x11: &X11, name: &'static str, popup| {
+        let none = Modifiers::default();
+        x11.run(move |d| d.chord_only(id, none, name, popup)).await.unwrap()
+    };
+    assert_eq!(key(&stage.x11, "a", false).await, Sent::Yes);
+    stage.window.next("key 61");
+    menu.hold_keyboard(true);
+    assert_eq!(key(&stage.x11, "Enter", false).await, Sent::Held);
+    // With a keyboard of its own, the one that all others have counts where something of the same process is open.
+    assert_eq!(key(&own, "Enter", true).await, Sent::Held);
+    assert_eq!(key(&own, "b", false).await, Sent::Yes);
+    stage.window.next("key 62");
+    // Escape closes what is open.
+    assert_eq!(key(&stage.x11, "Escape", true).await, Sent::Yes);
+    assert_eq!(menu.next("key "), "ff1b 0");
+    menu.hold_keyboard(false);
+    assert_eq!(key(&stage.x11, "c", false).await, Sent::Yes);
+    assert_eq!(stage.window.next("key "), "63 0");
+    drop((own, menu));
     stage.end().await;
 }
 

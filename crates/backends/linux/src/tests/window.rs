@@ -127,6 +127,17 @@ impl TestWindow {
         }
     }
 
+    /// Holds the keyboard, as an open menu does, or lets it go.
+    pub(super) fn hold_keyboard(&self, on: bool) {
+        let (mode, now) = (GrabMode::ASYNC, x11rb::CURRENT_TIME);
+        if on {
+            let held = self.conn.grab_keyboard(true, self.id, now, mode, mode);
+            assert_eq!(held.unwrap().reply().unwrap().status, GrabStatus::SUCCESS);
+        } else {
+            self.conn.ungrab_keyboard(now).unwrap().check().unwrap();
+        }
+    }
+
     /// Takes the clipboard, and never says what is on it.
     pub(super) fn take_clipboard(&self) {
         let clipboard = self.conn.intern_atom(false, b"CLIPBOARD").unwrap().reply().unwrap().atom;
