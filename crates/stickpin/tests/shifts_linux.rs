@@ -8,7 +8,7 @@ mod support;
 use std::path::PathBuf;
 use stickpin_testkit::{desktop, workspace_root};
 use support::shared::PYTHON;
-use support::{Ran, World};
+use support::{Ran, World, eventually};
 
 const TOOLKITS: [&str; 3] = ["gtk3", "gtk4", "qt"];
 
@@ -225,4 +225,38 @@ fn an_option_whose_place_another_one_takes_is_not_said_to_be_chosen() {
     assert_eq!(app.log(), "chose Apple\nchose Pear\nchose Apple\n");
     app.world.ok("select label=Fruit Banana");
     assert_eq!(app.last("chose"), "Banana");
+}
+
+/// Qt and GTK 3 name the lowest of what has a point.
+#[test]
+fn a_press_at_a_point_names_what_receives_it() {
+    for (script, part) in [("qt.py", "covers"), ("app.py 3", "overlay"), ("app.py 4", "overlay")] {
+        if desktop(&[PYTHON]).is_none() {
+            return;
+        }
+        let world = World::new();
+        let log = world.path().join("log");
+        let (script, version) = script.split_once(' ').unwrap_or((script, ""));
+        let path = workspace_root().join("fixtures/linux/widgets").join(script);
+        let app = format!("linux:{PYTHON} -B {} {version} {} {part}", path.display(), log.display());
+        let read = world.run(&["open", &app, "--private", "-i"]);
+        assert_eq!(read.code, 0, "{part}: {read:?}");
+        let [under, over, free] = ["Under", "Over", "Free"].map(|name| {
+            let ran = world.run(&["get", "box", &format!("label={name}"), "--json"]);
+            let json = ran.json();
+            let number =
+                |key: &str| json["output"]["value"][key].as_f64().unwrap_or_else(|| panic!("{ran:?}"));
+            ["x", "y", "width", "height"].map(number)
+        });
+        // Near the end of the lower one, where the upper one has begun.
+        let end = |b: [f64; 4]| (b[0] + b[2], b[1] + b[3]);
+        let both = (end(under).0 - 8.0, end(under).1.min(end(over).1) - 8.0);
+        let ran = world.run(&["press", &format!("{},{}", both.0, both.1)]);
+        assert_eq!(ran.code, 0, "{script} {version}: {ran:?}");
+        assert!(ran.out.contains("button \"Over\""), "{script} {version}: {ran:?}");
+        eventually("it is received", || std::fs::read_to_string(&log).is_ok_and(|log| !log.is_empty()));
+        assert_eq!(std::fs::read_to_string(&log).unwrap(), "clicked Over\n", "{script} {version}");
+        let ran = world.run(&["press", &format!("{},{}", free[0] + 4.0, free[1] + 4.0)]);
+        assert!(ran.out.contains("button \"Free\""), "{script} {version}: {ran:?}");
+    }
 }

@@ -8,6 +8,7 @@ mod held;
 mod hit;
 mod over;
 mod place;
+mod point;
 mod reveal;
 mod unread;
 

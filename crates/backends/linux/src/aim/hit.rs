@@ -1,9 +1,9 @@
-//! What an input at a point reaches: the X server says which window, the app which of its elements.
+//! Whether an input at a point reaches an element: the X server says which window it goes to, the app which of its elements.
 
 use super::over::by_order;
 use super::place::{DEEP, POPOVER, Sight, chain, popup_in, shifted};
-use crate::bus::{Args, COMPONENT, Fault, Toolkit};
-use crate::capture::ask::{SCREEN, reference};
+use super::point::There;
+use crate::bus::Toolkit;
 use crate::capture::floats;
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window, X11};
@@ -13,7 +13,7 @@ use crate::roles::{self, number as role};
 use crate::states;
 use stickpin_kernel::Result;
 use stickpin_kernel::device::Hit;
-use stickpin_tree::{Handle, Rect, quote};
+use stickpin_tree::{Rect, quote};
 
 /// What an input at a point of a window reaches, as the app says it.
 #[derive(Debug)]
@@ -174,7 +174,7 @@ impl LinuxDevice {
         let above = chain(&last.picture, at);
         let Some(&top) = above.last() else { return Ok(None) };
         let top = last.picture.objects[top].path.clone();
-        let Some(path) = self.deepest(&top, point, offset).await? else { return Ok(None) };
+        let There::Is(path) = self.deepest(&top, point, offset).await? else { return Ok(None) };
         let Some(last) = &self.last else { return Ok(None) };
         let objects = &last.picture.objects;
         let there = objects.iter().position(|o| o.path == path);
@@ -238,7 +238,7 @@ impl LinuxDevice {
             return Ok(false);
         };
         let (target, top) = (objects[at].path.clone(), objects[top].path.clone());
-        let Some(mut there) = self.deepest(&top, point, offset).await? else { return Ok(false) };
+        let There::Is(mut there) = self.deepest(&top, point, offset).await? else { return Ok(false) };
         // From the object that is there up: what a control is made of inside was not read.
         for _ in 0..DEEP {
             if there == target {
@@ -251,97 +251,6 @@ impl LinuxDevice {
             there = above;
         }
         Ok(false)
-    }
-
-    /// The innermost object at a point of the screen, from this one down; none when it answers nothing.
-    async fn deepest(&mut self, from: &str, point: (f64, f64), offset: (f64, f64)) -> Result<Option<String>> {
-        #[expect(clippy::cast_possible_truncation, reason = "a point of a screen")]
-        let (x, y) = ((point.0 - offset.0) as i32, (point.1 - offset.1) as i32);
-        let mut path = from.to_owned();
-        let mut found = None;
-        for _ in 0..DEEP {
-            let args = Args::new().int(x).int(y).unsigned(SCREEN);
-            let next = match self.link.call(&path, COMPONENT, "GetAccessibleAtPoint", args).await {
-                Ok(answer) => reference(&mut answer.body()).ok().map(|there| self.link.named(&path, there)),
-                Err(Fault::Vanished | Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => None,
-                Err(fault) => return Err(self.failed(fault).await),
-            };
-            match next {
-                Some(next) if !next.is_empty() && !next.ends_with("/null") && next != path => {
-                    path.clone_from(&next);
-                    found = Some(next);
-                }
-                _ => break,
-            }
-        }
-        Ok(found)
-    }
-
-    /// The header of a table at a point: asked what is there, Qt answers with the table.
-    async fn header_at(
-        &mut self,
-        table: usize,
-        point: (f64, f64),
-        offset: (f64, f64),
-    ) -> Result<Option<String>> {
-        let Some(last) = &self.last else { return Ok(None) };
-        let objects = &last.picture.objects;
-        if !matches!(objects[table].role, role::TABLE | role::TREE | role::TREE_TABLE) {
-            return Ok(None);
-        }
-        let rows = objects[table].children.iter();
-        let headers =
-            rows.flat_map(|row| std::iter::once(row).chain(&objects[*row].children)).filter(|&&at| {
-                matches!(objects[at].role, role::TABLE_COLUMN_HEADER | role::TABLE_ROW_HEADER)
-                    && objects[at].shown
-            });
-        let paths: Vec<String> = headers.map(|&at| objects[at].path.clone()).collect();
-        let said = self.said(&paths).await?;
-        let here = |rect: &Option<Rect>| rect.is_some_and(|rect| has(shifted(rect, offset), point));
-        Ok(paths.into_iter().zip(said).find(|(_, rect)| here(rect)).map(|(path, _)| path))
-    }
-
-    /// The innermost element at a point of the screen.
-    pub(crate) async fn element_there(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
-        let Some(sight) = self.sight().await? else {
-            return Err(self.screen.unseen("tell what is at a point"));
-        };
-        if self.last.is_none() {
-            self.look(&[]).await?;
-        }
-        let top = sight.x11.run(move |d| d.top_at(x, y)).await?;
-        let there = sight.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id)).cloned();
-        let Some(window) = there.filter(|w| w.pid == self.info.pid) else { return Ok(None) };
-        let Some(last) = &self.last else { return Ok(None) };
-        // GTK 4 answers for a window as if none of its pop-ups were there: what lies in one is asked.
-        let apart = window.popup && last.picture.toolkit == Toolkit::Gtk4;
-        let tops = if apart { in_popovers(&last.picture) } else { last.picture.root().children.clone() };
-        for at in tops {
-            let of_another = |w: &Window| w.id != window.id && (apart || !window.popup);
-            if self.window_of(at, &sight.windows).await?.is_none_or(|w| of_another(&w)) {
-                continue;
-            }
-            let offset = match self.placed(at, Some(&sight)).await? {
-                Some(placed) if (window.popup && !apart) || has(placed.rect, (x, y)) => placed.offset,
-                _ => continue,
-            };
-            let Some(last) = &self.last else { return Ok(None) };
-            let path = last.picture.objects[at].path.clone();
-            let found = self.deepest(&path, (x, y), offset).await?;
-            if let Some(found) = found.or_else(|| apart.then_some(path)) {
-                let known = |d: &Self| {
-                    let picture = &d.last.as_ref()?.picture;
-                    picture.objects.iter().position(|o| o.path == found)
-                };
-                if known(self).is_none() {
-                    self.look(&[]).await?;
-                }
-                let Some(at) = known(self) else { return Ok(None) };
-                let header = self.header_at(at, (x, y), offset).await?;
-                return Ok(Some(self.ids.handle(header.as_ref().unwrap_or(&found))));
-            }
-        }
-        Ok(None)
     }
 }
 
@@ -387,13 +296,6 @@ fn labels(object: &Object, target: &Object) -> bool {
     let named = !object.name.is_empty() && object.name == target.name;
     target.labelled_by.contains(&object.path)
         || (named && object.role != target.role && !object.is(states::FOCUSABLE))
-}
-
-/// What is shown in the pop-ups of GTK 4.
-fn in_popovers(picture: &Picture) -> Vec<usize> {
-    let popovers = picture.objects.iter().filter(|object| object.shown && object.name == POPOVER);
-    let inside = popovers.flat_map(|popover| popover.children.iter().copied());
-    inside.filter(|&at| picture.objects[at].shown).collect()
 }
 
 /// Whether an object is a mere frame of a field without a name, which LibreOffice lists beside what is in it.

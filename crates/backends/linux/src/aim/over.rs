@@ -44,7 +44,12 @@ impl LinuxDevice {
     }
 
     /// Whether all that an object lies in reaches to a point, and draws its children in their order.
-    async fn order_tells(&mut self, at: usize, point: (f64, f64), offset: (f64, f64)) -> Result<bool> {
+    pub(super) async fn order_tells(
+        &mut self,
+        at: usize,
+        point: (f64, f64),
+        offset: (f64, f64),
+    ) -> Result<bool> {
         let Some(last) = &self.last else { return Ok(true) };
         let objects = &last.picture.objects;
         let above = chain(&last.picture, at);

@@ -10,7 +10,7 @@ mod looked;
 pub(crate) mod peer;
 mod private;
 mod select;
-mod speaker;
+pub(crate) mod speaker;
 mod window;
 
 use crate::display::{Address, X11};

@@ -31,6 +31,10 @@ pub(crate) struct Now {
     pub(crate) forgets: Vec<(&'static str, &'static str)>,
     /// What it answers with what is no answer to that.
     pub(crate) garbles: Vec<(&'static str, &'static str)>,
+    /// Whether the first button lies below the second.
+    pub(crate) stacked: bool,
+    /// What it says that objects have at a point; the others know no such question.
+    pub(crate) points: Vec<(&'static str, &'static str)>,
     pub(crate) asked: Vec<Asked>,
 }
 
@@ -205,7 +209,14 @@ impl Answers for Now {
                 now.nowhere -= 1;
                 say.build(&((i32::MIN, i32::MIN, 80_i32, 30_i32),))
             }
-            "GetExtents" => say.build(&((10_i32, if path == FIRST { 10_i32 } else { 60 }, 80_i32, 30_i32),)),
+            "GetExtents" => {
+                let alone = path == FIRST && !now.stacked;
+                say.build(&((10_i32, if alone { 10_i32 } else { 60 }, 80_i32, 30_i32),))
+            }
+            "GetAccessibleAtPoint" => match now.points.iter().find(|(of, _)| *of == path) {
+                Some((_, there)) => say.build(&object(there)),
+                None => return unknown(call, "no"),
+            },
             "GetActions" => {
                 let actions = if path == FIRST { now.actions.clone() } else { vec!["click"] };
                 say.build(&actions.into_iter().map(|name| (name, "", "")).collect::<Vec<_>>())
