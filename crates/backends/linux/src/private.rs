@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::Stdio;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 use stickpin_programs::{Process, Record, kill_group, on_path, remove_folder};
@@ -26,6 +26,12 @@ use tokio::time::{Instant, timeout, timeout_at};
 /// How long what was killed may take to be gone.
 const END: Duration = Duration::from_secs(5);
 
+/// How long the display may take to be gone after what was shown on it.
+const WITH_IT: Duration = Duration::from_millis(200);
+
+/// The server of the display, whose end takes the others along.
+const DISPLAY: &str = "Xvfb";
+
 /// The smallest display.
 const SIZE: (u32, u32) = (1280, 900);
 
@@ -33,7 +39,7 @@ const SIZE: (u32, u32) = (1280, 900);
 const MAX_TMPDIR: usize = 40;
 
 /// What a private session needs: program, Debian package.
-const TOOLS: [(&str, &str); 3] = [("Xvfb", "xvfb"), ("dbus-daemon", "dbus"), ("openbox", "openbox")];
+const TOOLS: [(&str, &str); 3] = [(DISPLAY, "xvfb"), ("dbus-daemon", "dbus"), ("openbox", "openbox")];
 
 /// The window manager without its own keys: chords are for the app, and one workspace is enough.
 const OPENBOX: &str = include_str!("private/openbox.xml");
@@ -171,10 +177,10 @@ impl Private {
         // It writes the number that it got as a line when it is ready.
         command.args(["-displayfd", "1", "-nolisten", "tcp", "-noreset", "-screen", "0", &screen, "-auth"]);
         command.arg(&authority);
-        let number = self.spawn(command, "Xvfb", until).await?;
+        let number = self.spawn(command, DISPLAY, until).await?;
         if number.parse::<u32>().is_err() {
             return Err(failed(
-                "Xvfb",
+                DISPLAY,
                 &format!("it named no display, but {}", stickpin_tree::quote(&number)),
             ));
         }
@@ -240,12 +246,12 @@ impl Private {
         }
     }
 
-    /// The last line that `name`, one of [`TOOLS`], has said.
+    /// The last line that `name`, one of [`TOOLS`], has said, in quotes.
     fn said(&self, name: &str) -> String {
         let log = std::fs::read(self.log_of(Path::new(name))).unwrap_or_default();
         let text = String::from_utf8_lossy(&log).into_owned();
-        let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
-        stickpin_tree::quote(last)
+        let last = text.lines().rev().find(|line| !line.trim().is_empty());
+        last.map_or_else(|| "nothing".to_owned(), stickpin_tree::quote)
     }
 
     fn write_record(&self) -> Result<()> {
@@ -262,19 +268,29 @@ impl Private {
 
     /// Comes back when one of its programs has ended, with what that means.
     pub(crate) async fn fallen(&self) -> Error {
-        std::future::poll_fn(|cx| {
-            for Part { name, child } in self.parts().iter_mut() {
-                let ended = match pin!(child.wait()).poll(cx) {
-                    Poll::Pending => continue,
-                    Poll::Ready(Ok(status)) => status.to_string(),
-                    Poll::Ready(Err(e)) => e.to_string(),
-                };
-                let what = format!("{name} of the private display has ended ({ended}): {}", self.said(name));
-                return Poll::Ready(Error::new(ErrorCode::BackendLost, what).hint("stickpin doctor"));
+        let mut fallen = std::future::poll_fn(|cx| self.ended(cx, |_| true)).await;
+        // What shows something on the display ends with it, and may be heard of first.
+        let display = std::future::poll_fn(|cx| self.ended(cx, |name| name == DISPLAY));
+        if fallen.0 != DISPLAY
+            && let Ok(display) = timeout(WITH_IT, display).await
+        {
+            fallen = display;
+        }
+        let (name, how) = fallen;
+        let what = format!("{name} of the private display has ended ({how}): {}", self.said(name));
+        Error::new(ErrorCode::BackendLost, what).hint("stickpin doctor")
+    }
+
+    /// The first of these programs that has ended, in the order in which they were started, and how.
+    fn ended(&self, cx: &mut Context<'_>, these: impl Fn(&str) -> bool) -> Poll<(&'static str, String)> {
+        for Part { name, child } in self.parts().iter_mut().rev().filter(|part| these(part.name)) {
+            match pin!(child.wait()).poll(cx) {
+                Poll::Pending => {}
+                Poll::Ready(Ok(status)) => return Poll::Ready((name, status.to_string())),
+                Poll::Ready(Err(e)) => return Poll::Ready((name, e.to_string())),
             }
-            Poll::Pending
-        })
-        .await
+        }
+        Poll::Pending
     }
 
     /// What runs here and bears the mark: apps, services, what they started.

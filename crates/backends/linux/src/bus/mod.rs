@@ -65,8 +65,8 @@ pub(crate) enum Fault {
     /// The object is there, and does not know this method.
     #[error("the app does not know this question")]
     Unknown,
-    /// Any other error that the app answered with.
-    #[error("the app answered with an error: {0}")]
+    /// Any other error that the app answered with, in its own words.
+    #[error("the app answered with an error: {}", stickpin_tree::quote(.0))]
     Refused(String),
     /// What was answered makes no sense.
     #[error("the answer cannot be read: {0}")]
