@@ -32,22 +32,29 @@ impl Args {
     }
 
     pub(crate) fn text(self, value: &str) -> Self {
-        // NUL ends a text on the wire and cannot be in one.
-        self.with(Variant::from(value.replace('\0', " ")))
+        self.with(Variant::from(on_the_wire(value)))
     }
 
     pub(crate) fn bool(self, value: bool) -> Self {
         self.with(Variant::Bool(value))
     }
 
-    /// A rule of `Collection.GetMatches` that every object of this role fulfils (`(aiia{ss}iaiiasib)`: states, attributes,
-    /// roles and interfaces, each with how many of them it takes; roles and states are sets of bits).
-    pub(crate) fn of_role(self, role: u32) -> Self {
+    pub(crate) fn texts(self, values: &[&str]) -> Self {
+        let values: Vec<String> = values.iter().map(|value| on_the_wire(value)).collect();
+        self.with(Variant::from(values))
+    }
+
+    /// A rule of `Collection` that every object of one of these roles fulfils, and each where none is named
+    /// (`(aiia{ss}iaiiasib)`: states, attributes, roles and interfaces, each with how many of them it takes; roles and
+    /// states are sets of bits).
+    pub(crate) fn of_roles(self, of: &[u32]) -> Self {
         const ALL: i32 = 1;
         const ANY: i32 = 2;
         let mut roles = vec![0_i32; 5];
-        if let Some(word) = roles.get_mut(role as usize / 32) {
-            *word = (1_u32 << (role % 32)).cast_signed();
+        for role in of {
+            if let Some(word) = roles.get_mut(*role as usize / 32) {
+                *word |= (1_u32 << (role % 32)).cast_signed();
+            }
         }
         let attributes = std::collections::BTreeMap::<String, String>::new();
         let interfaces = Vec::<String>::new();
@@ -64,6 +71,11 @@ impl Args {
     pub(crate) fn variant_bool(self, value: bool) -> Self {
         self.with(Variant::Variant(Box::new(Variant::Bool(value))))
     }
+}
+
+/// NUL ends a text on the wire and cannot be in one.
+fn on_the_wire(text: &str) -> String {
+    text.replace('\0', " ")
 }
 
 /// A method call.
@@ -283,7 +295,8 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    fn skip(&mut self, signature: &str) -> Result<(), Fault> {
+    /// Skips a value of a variant that has been entered.
+    pub(crate) fn skip(&mut self, signature: &str) -> Result<(), Fault> {
         let mut rest = signature;
         while !rest.is_empty() {
             rest = self.skip_one(rest, 0)?;
@@ -362,11 +375,16 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_for_a_role_sets_the_bit_of_that_role_alone() {
-        for (role, expected) in
-            [(56, [0, 1 << 24, 0, 0, 0]), (31, [i32::MIN, 0, 0, 0, 0]), (130, [0, 0, 0, 0, 4])]
-        {
-            let message = sent(Args::new().of_role(role).unsigned(1));
+    fn a_rule_for_roles_sets_the_bits_of_those_alone() {
+        let rules: [(&[u32], [i32; 5]); 5] = [
+            (&[56], [0, 1 << 24, 0, 0, 0]),
+            (&[31], [i32::MIN, 0, 0, 0, 0]),
+            (&[130], [0, 0, 0, 0, 4]),
+            (&[1, 3, 33], [10, 2, 0, 0, 0]),
+            (&[], [0; 5]),
+        ];
+        for (roles, expected) in rules {
+            let message = sent(Args::new().of_roles(roles).unsigned(1));
             assert_eq!(message.signature(), "(aiia{ss}iaiiasib)u");
             let mut c = message.body();
             c.fields().unwrap();
@@ -382,8 +400,8 @@ mod tests {
     #[test]
     fn a_call_reads_back_as_it_was_written() {
         let args = Args::new().text("ä\"").int(-3).unsigned(9).variant_double(0.5).variant_bool(true);
-        let message = sent(args);
-        assert_eq!(message.signature(), "siuvv");
+        let message = sent(args.texts(&["a", "b\0"]));
+        assert_eq!(message.signature(), "siuvvas");
         assert_eq!((&*message.interface(), &*message.member()), ("c.d", "E"));
         let mut c = message.body();
         assert_eq!(c.text().unwrap(), "ä\"");
@@ -391,6 +409,7 @@ mod tests {
         assert_eq!(c.variant_number().unwrap(), Some(0.5));
         assert_eq!(c.variant().unwrap(), "b");
         assert!(c.bool().unwrap());
+        assert_eq!(c.items(4, Cursor::text).unwrap(), ["a", "b "]);
         assert!(c.int().is_err());
     }
 

@@ -6,8 +6,9 @@
 //! finds no answer to it asks. Nothing but questions is taken over: each answer was given in this reading (ADR 37).
 
 use super::ask::{Ask, Said};
+use super::trees::Trees;
 use super::{DEPTH, gecko};
-use crate::bus::{Fault, Link, Message, guest};
+use crate::bus::{Fault, Link, Message, Toolkit, guest};
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
 use crate::states;
@@ -19,20 +20,31 @@ use std::sync::Arc;
 /// or a tab may have gone behind its neighbour.
 const LARGE: usize = 128;
 
+/// A page looks through so many objects for those of a role in the time of one answer.
+const WALK: usize = 24;
+
 /// What says how much of something can be seen, and whether its children may be asked for.
 const OUTLINE: u64 =
     states::DEFUNCT | states::SHOWING | states::VISIBLE | states::MANAGES_DESCENDANTS | states::COLLAPSED;
 
 /// What a reading asked, in the order of the tree.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Agenda(Arc<Vec<Entry>>);
+pub(crate) struct Agenda {
+    entries: Arc<Vec<Entry>>,
+    /// The roles that pages are asked for at once: those of so many things there that each need not be asked for its own.
+    roles: Vec<u32>,
+    /// Pages told of all that stands in them.
+    trees: bool,
+}
 
 #[derive(Debug)]
 struct Entry {
     path: Arc<str>,
     role: u32,
     states: u64,
-    /// It stands in a page that names what stands in it.
+    /// It is a page of Firefox that can be seen: it names what stands in it.
+    is_page: bool,
+    /// It stands in one.
     in_page: bool,
     asks: Vec<Ask>,
     /// The entries from here to there are about this object and what stands in it,
@@ -42,8 +54,8 @@ struct Entry {
 }
 
 impl Agenda {
-    /// What was asked of the objects of a picture.
-    pub(super) fn of(picture: &Picture, asked: &[(usize, Ask)]) -> Self {
+    /// What was asked of the objects of a picture, and whether its pages told of all that stands in them.
+    pub(super) fn of(picture: &Picture, asked: &[(usize, Ask)], trees: bool) -> Self {
         let mut asks = vec![Vec::new(); picture.objects.len()];
         for &(at, ask) in asked {
             let object = &picture.objects[at];
@@ -53,31 +65,42 @@ impl Agenda {
         }
         let mut listing = Listing { picture, asks, listed: HashSet::new(), entries: Vec::new() };
         listing.list(0, false, 0);
-        Self(Arc::new(listing.entries))
+        let mut entries = listing.entries;
+        let roles = frequent(&entries);
+        for entry in entries.iter_mut().filter(|entry| entry.in_page) {
+            entry.asks.retain(|&ask| ask != Ask::Role);
+            if !roles.contains(&entry.role) {
+                entry.asks.push(Ask::Role);
+            }
+        }
+        Self { entries: Arc::new(entries), roles, trees }
     }
 
     /// What is asked first whether it is as it was.
     fn large(&self) -> Vec<usize> {
-        let large = |&at: &usize| at != 0 && self.0[at].questions >= LARGE;
-        (0..self.0.len()).filter(large).collect()
+        let large = |&at: &usize| at != 0 && self.entries[at].questions >= LARGE;
+        (0..self.entries.len()).filter(large).collect()
     }
 
     /// The pages that could be seen.
     fn pages(&self) -> Vec<String> {
-        self.0
-            .iter()
-            .filter(|entry| is_page(entry.role, entry.states))
-            .map(|entry| entry.path.to_string())
-            .collect()
+        let pages = self.entries.iter().filter(|entry| entry.is_page);
+        pages.map(|entry| entry.path.to_string()).collect()
+    }
+
+    /// Those of them that do not stand in others.
+    fn outer_pages(&self) -> Vec<String> {
+        let pages = self.entries.iter().filter(|entry| entry.is_page && !entry.in_page);
+        pages.map(|entry| entry.path.to_string()).collect()
     }
 
     /// What is left when some of it is not as it was, and of what pages name only what they have named now.
     fn left(&self, changed: &HashSet<usize>, named: &HashMap<String, u32>) -> Vec<usize> {
-        let mut out = Vec::with_capacity(self.0.len());
+        let mut out = Vec::with_capacity(self.entries.len());
         let mut at = 0;
-        while let Some(entry) = self.0.get(at) {
+        while let Some(entry) = self.entries.get(at) {
             let unnamed =
-                entry.in_page && gecko::COMMON.contains(&entry.role) && !named.contains_key(&*entry.path);
+                entry.in_page && self.roles.contains(&entry.role) && !named.contains_key(&*entry.path);
             if unnamed || changed.contains(&at) {
                 at = entry.end;
             } else {
@@ -87,6 +110,14 @@ impl Agenda {
         }
         out
     }
+}
+
+/// The roles of so much of what stands in pages that these are asked which things have them.
+fn frequent(entries: &[Entry]) -> Vec<u32> {
+    let in_pages = || entries.iter().filter(|entry| entry.in_page);
+    let all = in_pages().count();
+    let frequent = |&role: &u32| in_pages().filter(|entry| entry.role == role).count() * WALK > all;
+    gecko::COMMON.into_iter().filter(frequent).collect()
 }
 
 /// Whether the next reading may ask this without knowing anything. The children of what manages them are asked for only
@@ -119,16 +150,18 @@ impl Listing<'_> {
         let object = &picture.objects[at];
         let (place, asks) = (self.entries.len(), std::mem::take(&mut self.asks[at]));
         let mut questions = asks.len();
+        let is_page = picture.toolkit == Toolkit::Gecko && is_page(object.role, object.states);
         self.entries.push(Entry {
             path: object.path.as_str().into(),
             role: object.role,
             states: object.states,
+            is_page,
             in_page,
             asks,
             end: 0,
             questions: 0,
         });
-        let in_page = in_page || is_page(object.role, object.states);
+        let in_page = in_page || is_page;
         for &child in object.children.iter().chain(&object.aside) {
             questions += self.list(child, in_page, depth + 1);
         }
@@ -149,6 +182,8 @@ pub(super) struct Early {
     pub(super) pages: Vec<String>,
     /// and the roles of that, and of what others have named since.
     pub(super) roles: HashMap<String, u32>,
+    /// What they have told of it besides.
+    pub(super) trees: Trees,
     /// Where the answers of an object are.
     places: HashMap<Arc<str>, Range<usize>>,
     answers: Vec<(Ask, Option<Result<Said, Fault>>)>,
@@ -160,11 +195,11 @@ impl Early {
     /// # Errors
     /// When the app is gone or silent.
     pub(super) async fn ask(link: &Link, agenda: &Agenda) -> Result<Self, Fault> {
-        let (entries, blank) = (&*agenda.0, Object::default());
+        let (entries, blank) = (&*agenda.entries, Object::default());
         let call = |at: usize, ask: Ask| ask.call(&entries[at].path, &blank, link.toolkit);
         let (large, pages) = (agenda.large(), agenda.pages());
         let states: Vec<_> = large.iter().map(|&at| call(at, Ask::States)).collect();
-        let (answers, roles) = tokio::join!(link.calls(&states), gecko::roles(link, &pages));
+        let (answers, roles) = tokio::join!(link.calls(&states), gecko::roles(link, &pages, &agenda.roles));
         let mut early = Self { pages, roles: roles?, ..Self::default() };
         let mut changed = HashSet::new();
         for (at, answer) in large.into_iter().zip(answers) {
@@ -176,22 +211,34 @@ impl Early {
                 }
             }
         }
+        let trees = agenda.trees && Trees::are_for(early.roles.len());
         let mut open = Vec::new();
         for at in agenda.left(&changed, &early.roles) {
-            let from = open.len();
-            open.extend(entries[at].asks.iter().map(|&ask| (at, ask)));
+            let (from, entry) = (open.len(), &entries[at]);
+            let told = |ask| trees && (entry.is_page || entry.in_page) && Trees::tell(ask);
+            open.extend(entry.asks.iter().filter(|&&ask| !told(ask)).map(|&ask| (at, ask)));
             early.places.insert(Arc::clone(&entries[at].path), from..open.len());
         }
         let said = |n: usize, answer: Result<Message, Fault>| {
             let (at, ask) = open[n];
             (ask, Some(answer.and_then(|answer| ask.read(link, &entries[at].path, &answer))))
         };
-        early.answers = link.spread(open.len(), |n| call(open[n].0, open[n].1), said).await;
+        let outer: Vec<String> = match trees {
+            true => agenda.outer_pages(),
+            false => Vec::new(),
+        };
+        let answers = link.spread(open.len(), |n| call(open[n].0, open[n].1), said);
+        let (told, answers) = tokio::join!(Trees::ask(link, &outer), answers);
+        (early.trees, early.answers) = (told?, answers);
+        early.trees.known |= agenda.trees && !trees;
         Ok(early)
     }
 
     /// The answer to a question, if it was asked.
     pub(super) fn take(&mut self, object: &Object, ask: Ask) -> Option<Result<Said, Fault>> {
+        if let Some(said) = self.trees.take(object, ask) {
+            return Some(Ok(said));
+        }
         let place = self.places.get(object.path.as_str())?.clone();
         let mut answers = self.answers[place].iter_mut().filter(|_| is_the_same_again(object, ask));
         answers.find(|(asked, answer)| *asked == ask && answer.is_some())?.1.take()
@@ -201,7 +248,8 @@ impl Early {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::Toolkit;
+    use crate::events::Heard;
+    use crate::tests::peer::App;
 
     const SEEN: u64 = states::VISIBLE | states::SHOWING;
 
@@ -232,7 +280,7 @@ mod tests {
     }
 
     fn paths(agenda: &Agenda, places: &[usize]) -> Vec<String> {
-        places.iter().map(|&at| agenda.0[at].path.to_string()).collect()
+        places.iter().map(|&at| agenda.entries[at].path.to_string()).collect()
     }
 
     #[test]
@@ -240,21 +288,21 @@ mod tests {
         let picture = picture();
         let all: Vec<(usize, Ask)> =
             (0..8).flat_map(|at| [Ask::States, Ask::Children, Ask::Text].map(|ask| (at, ask))).collect();
-        let agenda = Agenda::of(&picture, &all);
+        let agenda = Agenda::of(&picture, &all, false);
         let order = ["/root", "/window", "/list", "/item", "/page", "/cell", "/hidden", "/sheet"];
         assert_eq!(paths(&agenda, &(0..8).collect::<Vec<_>>()), order);
-        let asks = |at: usize| agenda.0[at].asks.clone();
+        let asks = |at: usize| agenda.entries[at].asks.clone();
         assert_eq!(asks(1), [Ask::States, Ask::Children, Ask::Text]);
         assert_eq!(asks(3), [Ask::States, Ask::Children], "how much of its text depends on how long it is");
         assert_eq!(asks(7), [Ask::States, Ask::Text], "they may be a thousand million");
-        let count = |at: usize| (agenda.0[at].end, agenda.0[at].questions);
+        let count = |at: usize| (agenda.entries[at].end, agenda.entries[at].questions);
         assert_eq!((count(0), count(2), count(4)), ((8, 22), (4, 5), (7, 9)));
         assert_eq!(agenda.pages(), ["/page"]);
     }
 
     #[test]
     fn what_is_not_as_it_was_is_left_out_with_all_in_it_and_so_is_what_its_page_does_not_name() {
-        let agenda = Agenda::of(&picture(), &[]);
+        let agenda = Agenda::of(&picture(), &[], false);
         let named = |paths: &[&str]| paths.iter().map(|&path| (path.to_owned(), role::TABLE_CELL)).collect();
         let left = |changed: &[usize], all: &[&str]| {
             paths(&agenda, &agenda.left(&changed.iter().copied().collect(), &named(all)))
@@ -267,6 +315,75 @@ mod tests {
         assert_eq!(left(&[0], &[]), [""; 0]);
     }
 
+    /// What the picture's objects are asked everywhere.
+    const USUAL: [Ask; 4] = [Ask::States, Ask::Role, Ask::Name, Ask::Children];
+
+    fn usual(picture: &Picture, trees: bool) -> Agenda {
+        let asked = (0..picture.objects.len()).flat_map(|at| USUAL.map(|ask| (at, ask)));
+        Agenda::of(picture, &asked.collect::<Vec<_>>(), trees)
+    }
+
+    #[test]
+    fn a_page_is_asked_at_once_for_the_roles_of_much_of_it_and_the_rest_for_their_own() {
+        let mut picture = picture();
+        let cells = (0..2 * WALK).map(|at| Object {
+            path: format!("/cell/{at}"),
+            role: role::TABLE_CELL,
+            states: SEEN,
+            ..Object::default()
+        });
+        let from = picture.objects.len();
+        picture.objects.extend(cells);
+        picture.objects.push(Object {
+            path: "/heading".to_owned(),
+            role: role::HEADING,
+            ..Object::default()
+        });
+        let to = picture.objects.len();
+        picture.objects[4].children.extend(from..to);
+        let agenda = usual(&picture, false);
+        assert_eq!(agenda.roles, [role::TABLE_CELL]);
+        let asks = |path: &str| &agenda.entries.iter().find(|entry| &*entry.path == path).unwrap().asks;
+        assert!(!asks("/cell/7").contains(&Ask::Role) && asks("/cell/7").len() == USUAL.len() - 1);
+        assert!(asks("/heading").contains(&Ask::Role) && asks("/heading").len() == USUAL.len());
+        assert!(asks("/item").contains(&Ask::Role), "outside of pages everything is asked for its own");
+        // What has a role that nobody was asked for is not gone because nobody named it.
+        assert!(
+            paths(&agenda, &agenda.left(&HashSet::new(), &HashMap::new())).contains(&"/heading".to_owned())
+        );
+        // A page of another toolkit names nothing.
+        picture.toolkit = Toolkit::Chromium;
+        let agenda = usual(&picture, false);
+        assert_eq!((agenda.roles.len(), agenda.pages().len(), agenda.outer_pages().len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn of_pages_in_pages_the_outer_one_tells_all() {
+        let mut picture = picture();
+        picture.objects[5] = Object { role: role::DOCUMENT_WEB, ..picture.objects[5].clone() };
+        let agenda = usual(&picture, true);
+        assert_eq!(
+            (agenda.pages(), agenda.outer_pages()),
+            (vec!["/page".to_owned(), "/cell".to_owned()], vec!["/page".to_owned()],)
+        );
+    }
+
+    #[tokio::test]
+    async fn what_a_page_tells_along_with_its_tree_is_not_asked_of_each_thing_in_it() {
+        let calls = async |trees| {
+            let app = App::start();
+            let link = app.link(&Arc::new(Heard::new())).await;
+            let agenda = usual(&picture(), trees);
+            let early = Early::ask(&link, &agenda).await.unwrap();
+            // It tells none, so the next reading does not count on that.
+            assert!(!early.trees.known);
+            app.calls()
+        };
+        // The page, and one cell that it has not named, so that nothing of it is asked at all.
+        let page = USUAL.iter().filter(|&&ask| Trees::tell(ask)).count();
+        assert_eq!(calls(true).await, calls(false).await - page + 1);
+    }
+
     /// The cache of an app may say what it likes.
     #[test]
     fn a_chain_without_end_is_listed_as_far_as_it_is_read() {
@@ -275,7 +392,7 @@ mod tests {
         let mut objects: Vec<Object> = (0..20_000).map(object).collect();
         objects.last_mut().unwrap().children.clear();
         let picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
-        assert_eq!(Agenda::of(&picture, &[]).0.len(), DEPTH + 1);
+        assert_eq!(Agenda::of(&picture, &[], false).entries.len(), DEPTH + 1);
     }
 
     #[test]
@@ -283,7 +400,7 @@ mod tests {
         let picture = picture();
         let of = |at: usize, many: usize| vec![(at, Ask::Name); many];
         let large = |asked: Vec<(usize, Ask)>| {
-            let agenda = Agenda::of(&picture, &asked);
+            let agenda = Agenda::of(&picture, &asked, false);
             paths(&agenda, &agenda.large())
         };
         assert_eq!(large(of(3, LARGE - 1)), [""; 0]);

@@ -115,10 +115,7 @@ impl Ask {
             Self::Plugged => {
                 Said::Plugged(reference(&mut c).ok().filter(|(_, path)| !path.ends_with("/null")))
             }
-            Self::Extents => {
-                c.fields()?;
-                Said::Extents([c.int()?, c.int()?, c.int()?, c.int()?])
-            }
+            Self::Extents => Said::Extents(extents(&mut c)?),
             Self::Length => Said::Length(whole(c.variant_number()?).max(0)),
             Self::Text => Said::Text(c.text()?.to_owned()),
             Self::Number => Said::Number(c.variant_number()?.filter(|n| n.is_finite())),
@@ -179,7 +176,7 @@ pub(super) enum Said {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "counts are whole numbers of 32 bits on the wire")]
-fn whole(number: Option<f64>) -> i32 {
+pub(super) fn whole(number: Option<f64>) -> i32 {
     number.map_or(-1, |n| n as i32)
 }
 
@@ -206,8 +203,13 @@ pub(crate) async fn listed(link: &Link, path: &str) -> Result<Vec<String>, Fault
 
 /// A reference to an object: bus name and path.
 pub(crate) fn reference(c: &mut Cursor<'_>) -> Result<(String, String), Fault> {
+    refer(c).map(|(bus, path)| (bus.to_owned(), path.to_owned()))
+}
+
+/// The same, as it stands in the answer.
+pub(super) fn refer<'a>(c: &mut Cursor<'a>) -> Result<(&'a str, &'a str), Fault> {
     c.fields()?;
-    Ok((c.text()?.to_owned(), c.text()?.to_owned()))
+    Ok((c.text()?, c.text()?))
 }
 
 /// The object that another one lies in, as the answer to its property `Parent` says it.
@@ -219,6 +221,23 @@ pub(crate) fn parent(answer: &Message) -> Result<(String, String), Fault> {
     match c.variant()? {
         "(so)" => reference(&mut c),
         _ => Err(Fault::Corrupt("a parent that is no reference")),
+    }
+}
+
+/// A place and a size.
+fn extents(c: &mut Cursor<'_>) -> Result<[i32; 4], Fault> {
+    c.fields()?;
+    Ok([c.int()?, c.int()?, c.int()?, c.int()?])
+}
+
+/// The same in a variant, if it holds that. The bridge calls its numbers unsigned there, and some are below zero.
+///
+/// # Errors
+/// Where the answer ends.
+pub(super) fn place(c: &mut Cursor<'_>) -> Result<Option<[i32; 4]>, Fault> {
+    match c.variant()? {
+        "(iiii)" | "(uuuu)" => extents(c).map(Some),
+        other => c.skip(other).map(|()| None),
     }
 }
 

@@ -9,6 +9,7 @@ use super::gecko;
 use super::once::once;
 use super::parked;
 use super::popups::Appeared;
+use super::trees::Trees;
 use super::{CHILDREN, DEPTH, Known, OBJECTS, choices, pages};
 use crate::bus::{Fault, Link, ROOT, Toolkit, guest};
 use crate::model::{Interfaces, Object, Picture};
@@ -30,7 +31,7 @@ pub(crate) async fn read(link: &Link, known: &mut Known) -> Result<Picture, Faul
     reading.details(link).await?;
     pages::leave_hidden(link, &mut reading.picture).await?;
     choices::read(link, &mut reading.picture).await?;
-    known.agenda = Agenda::of(&reading.picture, &reading.asked);
+    known.agenda = Agenda::of(&reading.picture, &reading.asked, reading.early.trees.known);
     Ok(reading.picture)
 }
 
@@ -312,7 +313,13 @@ impl Reading {
             let documents = objects.filter(|o| is_page(o.role, o.states));
             let documents = documents.map(|o| &o.path).filter(|path| !self.early.pages.contains(path));
             let documents: Vec<String> = documents.cloned().collect();
-            self.early.roles.extend(gecko::roles(link, &documents).await?);
+            let roles = gecko::roles(link, &documents, &gecko::COMMON).await?;
+            let untold = documents.into_iter().filter(|page| !self.early.trees.has(page));
+            let untold: Vec<String> = untold.collect();
+            if !untold.is_empty() && Trees::are_for(roles.len()) {
+                self.early.trees.add(Trees::ask(link, &untold).await?);
+            }
+            self.early.roles.extend(roles);
         }
         Ok(())
     }

@@ -133,7 +133,8 @@ async fn what_has_a_role_is_told_in_one_question() {
     let Some(form) = Form::open().await else { return };
     let picture = read(&form.link, &mut Known::default()).await.unwrap();
     let window = picture.root().children[0];
-    let told = gecko::roles(&form.link, &[picture.objects[window].path.clone()]).await.unwrap();
+    let told =
+        gecko::roles(&form.link, &[picture.objects[window].path.clone()], &gecko::COMMON).await.unwrap();
     let common = |role: u32| gecko::COMMON.contains(&role);
     let below =
         (0..picture.objects.len()).filter(|&at| at != window && chain(&picture, at).contains(&window));
