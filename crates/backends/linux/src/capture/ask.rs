@@ -151,7 +151,7 @@ impl Ask {
 
 /// What an object says of itself.
 #[derive(Debug, Clone)]
-pub(super) enum Said {
+pub(crate) enum Said {
     States(u64),
     Role(u32),
     Name(String),

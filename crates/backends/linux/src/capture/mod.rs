@@ -14,7 +14,7 @@ mod parked;
 mod popups;
 pub(crate) mod read;
 pub(crate) mod tree;
-mod trees;
+pub(crate) mod trees;
 
 pub(crate) use parked::floats;
 

@@ -17,10 +17,10 @@ const MOST: usize = 4_000;
 
 /// What pages have told of what stands in them.
 #[derive(Debug, Default)]
-pub(super) struct Trees {
+pub(crate) struct Trees {
     told: HashMap<String, Told>,
     /// The app tells it.
-    pub(super) known: bool,
+    pub(crate) known: bool,
 }
 
 #[derive(Debug, PartialEq)]
@@ -47,7 +47,7 @@ impl Trees {
     ///
     /// # Errors
     /// When the app is gone or silent.
-    pub(super) async fn ask(link: &Link, pages: &[String]) -> Result<Self, Fault> {
+    pub(crate) async fn ask(link: &Link, pages: &[String]) -> Result<Self, Fault> {
         let calls: Vec<Call<'_>> = pages.iter().map(|page| in_page(page)).collect();
         let mut trees = Self { known: !pages.is_empty(), ..Self::default() };
         for (page, answer) in pages.iter().zip(link.calls(&calls).await) {
@@ -76,7 +76,7 @@ impl Trees {
     }
 
     /// The answer to a question, once.
-    pub(super) fn take(&mut self, object: &Object, ask: Ask) -> Option<Said> {
+    pub(crate) fn take(&mut self, object: &Object, ask: Ask) -> Option<Said> {
         let told = self.told.get_mut(object.path.as_str())?;
         match ask {
             Ask::Name => told.name.take().map(Said::Name),
