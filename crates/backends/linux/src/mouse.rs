@@ -168,7 +168,7 @@ impl LinuxDevice {
         self.apart((x, y)).await;
         let (sight, window) = self.own_window_at("press with the pointer", (x, y), target).await?;
         let (x11, id) = (sight.x11, window.id);
-        // A window manager looks first at what is pressed in a window that is not the active one.
+        // A window manager may bring a window that is not the active one to the front.
         let through = !window.active;
         self.move_pointer(&x11, id, (x, y)).await.map_err(unknown)?;
         let number = button_number(button);
@@ -177,7 +177,7 @@ impl LinuxDevice {
         let mut done = Ok(());
         let presses = count.max(1);
         for press in 0..presses {
-            done = x11.run(move |d| d.button(number, true)).await;
+            done = x11.run(move |d| d.press(number)).await;
             if done.is_ok() {
                 tokio::select! {
                     () = down(&self.link, hold) => {}
@@ -241,7 +241,7 @@ impl LinuxDevice {
         let (x11, id) = (sight.x11, window.id);
         self.move_pointer(&x11, id, from).await.map_err(unknown)?;
         let held = Held::new(&x11, NONE, 1);
-        let mut done = x11.run(|d| d.button(1, true)).await;
+        let mut done = x11.run(|d| d.press(1)).await;
         for step in 1..=STEPS {
             if done.is_err() {
                 break;

@@ -52,6 +52,13 @@ impl Display {
         Ok(())
     }
 
+    /// Presses a button, and waits until the window manager lets the press through: many look first at each, that in the
+    /// active window included, and what is asked of the app meanwhile is answered before it has got the press.
+    pub(crate) fn press(&mut self, number: u8) -> Result<(), Fault> {
+        self.button(number, true)?;
+        self.managed()
+    }
+
     /// Brings a window to the front, back from where it was minimised or from another workspace, and waits until it is
     /// there; false when it does not come.
     pub(crate) fn raise(&mut self, window: &Window) -> Result<bool, Fault> {

@@ -1,11 +1,11 @@
 //! Acts that nobody waits for any more: whatever is down by then comes up, as the server says.
 
 use super::peer::App;
-use super::window::TestWindow;
+use super::window::{TestWindow, Watch};
 use super::{desktop, opening};
 use crate::bus::Desktop;
 use crate::device::LinuxDevice;
-use crate::display::X11;
+use crate::display::{Window, X11};
 use crate::events::Heard;
 use crate::screen::Screen;
 use std::sync::Arc;
@@ -27,25 +27,66 @@ async fn given_up(device: &mut LinuxDevice, x11: &X11, action: &Action) {
     }
 }
 
+/// A window of an app on a display of its own, and a device that has that app open.
+struct Stage {
+    window: TestWindow,
+    device: LinuxDevice,
+    x11: X11,
+    shown: Window,
+    watch: Watch,
+    _app: App,
+}
+
+impl Stage {
+    async fn set(dir: &std::path::Path) -> Option<Self> {
+        let private = desktop(dir).await?;
+        let window = TestWindow::show(&private.display, &private.cookie, "Held", PLACE);
+        let watch = Watch::begin(&private.display, &private.cookie);
+        let mut screen = Screen::own(private, &opening()).await.unwrap();
+        let x11 = screen.x11("look").await.unwrap();
+        let (app, heard) = (App::start(), Arc::new(Heard::new()));
+        let (link, bus) = (app.link(&heard).await, Desktop::over(app.connect(Box::new(|_| {})).await));
+        let mut device = LinuxDevice::new(bus, link, heard, screen, "app".to_owned(), "linux:app");
+        device.info.pid = Some(std::process::id());
+        let shown = loop {
+            let shown = x11.run(|d| d.windows()).await.unwrap().into_iter().find(|w| w.id == window.id);
+            match shown {
+                Some(window) => break window,
+                None => tokio::task::yield_now().await,
+            }
+        };
+        Some(Self { window, device, x11, shown, watch, _app: app })
+    }
+
+    async fn end(mut self) {
+        drop(self.window);
+        drop(self.x11);
+        self.device.screen.end().await.unwrap();
+    }
+}
+
+/// An app asked before the window manager has let the press through has not got it, whatever it answers.
+#[tokio::test]
+async fn a_button_comes_up_only_once_the_window_manager_has_let_the_press_through() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mut stage) = Stage::set(dir.path()).await else { return };
+    // Also in the window that is the active one.
+    let shown = stage.shown.clone();
+    assert!(stage.x11.run(move |d| d.raise(&shown)).await.unwrap());
+    let point = stage.shown.area.center();
+    stage.watch.told();
+    stage.device.act(&Action::press(point, None), &CancellationToken::new()).await.unwrap();
+    stage.window.next("up");
+    let told = stage.watch.told();
+    assert_eq!(told[..3], ["down", "asked", "up"], "{told:?}");
+    stage.end().await;
+}
+
 #[tokio::test]
 async fn what_an_act_holds_comes_up_when_nobody_waits_for_the_act_any_more() {
     let dir = tempfile::tempdir().unwrap();
-    let Some(private) = desktop(dir.path()).await else { return };
-    let window = TestWindow::show(&private.display, &private.cookie, "Held", PLACE);
-    let mut screen = Screen::own(private, &opening()).await.unwrap();
-    let x11 = screen.x11("look").await.unwrap();
-    let (app, heard) = (App::start(), Arc::new(Heard::new()));
-    let (link, bus) = (app.link(&heard).await, Desktop::over(app.connect(Box::new(|_| {})).await));
-    let mut device = LinuxDevice::new(bus, link, heard, screen, "app".to_owned(), "linux:app");
-    device.info.pid = Some(std::process::id());
-    let area = loop {
-        let shown = x11.run(|d| d.windows()).await.unwrap().into_iter().find(|w| w.id == window.id);
-        match shown {
-            Some(window) => break window.area,
-            None => tokio::task::yield_now().await,
-        }
-    };
-    let point = area.center();
+    let Some(mut stage) = Stage::set(dir.path()).await else { return };
+    let point = stage.shown.area.center();
     let press = Action::Press {
         point,
         target: None,
@@ -56,10 +97,10 @@ async fn what_an_act_holds_comes_up_when_nobody_waits_for_the_act_any_more() {
     };
     let drag = Action::Drag { from: point, source: None, to: (point.0 + 60.0, point.1), target: None };
     for act in [&press, &drag] {
-        given_up(&mut device, &x11, act).await;
+        given_up(&mut stage.device, &stage.x11, act).await;
         // The window manager looks at a press first, and the server holds back what comes behind it.
         let up = async {
-            while mask(&x11).await != 0 {
+            while mask(&stage.x11).await != 0 {
                 tokio::task::yield_now().await
             }
         };
@@ -67,7 +108,5 @@ async fn what_an_act_holds_comes_up_when_nobody_waits_for_the_act_any_more() {
             .await
             .unwrap_or_else(|_| panic!("still down: {act:?}"));
     }
-    drop(window);
-    drop(x11);
-    device.screen.end().await.unwrap();
+    stage.end().await;
 }

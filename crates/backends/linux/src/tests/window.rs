@@ -6,10 +6,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
+use x11rb::protocol::xinput::{self, ConnectionExt as _};
 use x11rb::protocol::xkb::ConnectionExt as _;
 use x11rb::protocol::xproto::{
-    AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt, CreateWindowAux, EventMask, GrabMode,
-    GrabStatus, PropMode, WindowClass,
+    AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConfigureWindowAux, ConnectionExt,
+    CreateWindowAux, EventMask, GrabMode, GrabStatus, PropMode, WindowClass,
 };
 use x11rb::reexports::x11rb_protocol::parse_display::parse_display;
 use x11rb::rust_connection::{DefaultStream, RustConnection};
@@ -21,6 +22,9 @@ enum Order {
     Minimise,
     End,
 }
+
+/// `XIAllMasterDevices`.
+const ALL_MASTERS: u16 = 1;
 
 /// A window that runs on a thread of its own.
 #[derive(Debug)]
@@ -177,6 +181,41 @@ impl Drop for TestWindow {
             self.order(Order::End);
             self.thread.take().unwrap().join().unwrap();
         }
+    }
+}
+
+/// What the server does with buttons, and what the window manager is asked meanwhile, in the order in which it happens.
+#[derive(Debug)]
+pub(super) struct Watch {
+    conn: RustConnection,
+    question: u32,
+}
+
+impl Watch {
+    pub(super) fn begin(display: &str, cookie: &Cookie) -> Self {
+        let conn = connect(display, cookie);
+        let root = conn.setup().roots[0].root;
+        let question = conn.intern_atom(false, b"_NET_REQUEST_FRAME_EXTENTS").unwrap().reply().unwrap().atom;
+        conn.xinput_xi_query_version(2, 2).unwrap().reply().unwrap();
+        let raw = xinput::XIEventMask::RAW_BUTTON_PRESS | xinput::XIEventMask::RAW_BUTTON_RELEASE;
+        let mask = [xinput::EventMask { deviceid: ALL_MASTERS, mask: vec![raw] }];
+        conn.xinput_xi_select_events(root, &mask).unwrap().check().unwrap();
+        let aux = ChangeWindowAttributesAux::new().event_mask(EventMask::SUBSTRUCTURE_NOTIFY);
+        conn.change_window_attributes(root, &aux).unwrap().check().unwrap();
+        Self { conn, question }
+    }
+
+    /// What happened since this was called last.
+    pub(super) fn told(&self) -> Vec<&'static str> {
+        self.conn.get_input_focus().unwrap().reply().unwrap();
+        let events = std::iter::from_fn(|| self.conn.poll_for_event().unwrap());
+        let word = |event| match event {
+            Event::XinputRawButtonPress(_) => Some("down"),
+            Event::XinputRawButtonRelease(_) => Some("up"),
+            Event::ClientMessage(e) if e.type_ == self.question => Some("asked"),
+            _ => None,
+        };
+        events.filter_map(word).collect()
     }
 }
 
