@@ -3,16 +3,19 @@
 //! States come first everywhere. What cannot be seen is not read any further, and an object that manages its descendants
 //! is never asked for its children: a spreadsheet has a thousand million of them.
 
+mod details;
+
+pub(crate) use details::{is_field, lacks_name};
+
 use super::agenda::{Agenda, Early, is_page};
 use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached};
 use super::gecko;
 use super::once::once;
-use super::parked;
 use super::popups::Appeared;
 use super::trees::Trees;
 use super::{CHILDREN, DEPTH, Known, OBJECTS, choices, pages};
 use crate::bus::{Fault, Link, ROOT, Toolkit, guest};
-use crate::model::{Interfaces, Object, Picture};
+use crate::model::{Object, Picture};
 use crate::roles::number as role;
 use crate::states;
 use hashbrown::HashMap;
@@ -349,80 +352,6 @@ impl Reading {
         }
         next
     }
-
-    /// Texts, values and what else is not in a cache.
-    async fn details(&mut self, link: &Link) -> Result<(), Fault> {
-        let toolkit = self.picture.toolkit;
-        let mut questions = Questions::default();
-        let mut long = Vec::new();
-        for (at, object) in self.picture.objects.iter().enumerate().skip(1) {
-            if object.shown && !object.path.is_empty() {
-                details_of(object, toolkit, |ask| {
-                    if ask == Ask::Length {
-                        long.push(at);
-                    }
-                    questions.add(at, ask);
-                });
-            }
-        }
-        let places = beside_labels(&self.picture).into_iter().chain(folded_lists(&self.picture));
-        for at in places.chain(parked::asked(&self.picture)) {
-            questions.add(at, Ask::Extents);
-        }
-        let gone = self.ask(link, questions).await?.vanished;
-        for at in gone {
-            self.picture.objects[at].shown = false;
-        }
-        let mut texts = Questions::default();
-        long.into_iter().for_each(|at| texts.add(at, Ask::Text));
-        if toolkit == Toolkit::Gecko {
-            for (at, object) in self.picture.objects.iter().enumerate().filter(|(_, object)| object.shown) {
-                gecko::later(object).for_each(|ask| texts.add(at, ask));
-            }
-        }
-        self.ask(link, texts).await?;
-        for object in self.picture.objects.iter_mut().skip(1) {
-            let empty = object.extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0);
-            object.shown &= !empty;
-        }
-        parked::leave(&mut self.picture);
-        Ok(())
-    }
-}
-
-/// Fields without a name and the labels beside them: which belongs to which shows from where they stand.
-fn beside_labels(picture: &Picture) -> Vec<usize> {
-    // GTK 4 is asked where everything is.
-    if picture.toolkit == Toolkit::Gtk4 {
-        return Vec::new();
-    }
-    let object = |at: usize| &picture.objects[at];
-    let nameless = |at: usize| lacks_name(object(at));
-    let label = |at: usize| object(at).role == role::LABEL;
-    let mut out = Vec::new();
-    for parent in picture.objects.iter().filter(|parent| parent.shown) {
-        let shown = || parent.children.iter().copied().filter(|&child| object(child).shown);
-        if shown().any(nameless) && shown().any(label) {
-            out.extend(shown().filter(|&child| nameless(child) || label(child)));
-        }
-    }
-    out
-}
-
-/// Whether an object may be called what the label beside it reads. The name of a combo box may be what is chosen in it.
-pub(crate) fn lacks_name(object: &Object) -> bool {
-    let control = is_field(object.role) || object.role == role::SLIDER;
-    control && object.name.is_empty() || object.role == role::COMBO_BOX
-}
-
-/// The lists of Qt's combo boxes, which say that they are shown: while they are folded away they have no place.
-fn folded_lists(picture: &Picture) -> Vec<usize> {
-    if picture.toolkit != Toolkit::Qt {
-        return Vec::new();
-    }
-    let boxes = picture.objects.iter().filter(|object| object.shown && object.role == role::COMBO_BOX);
-    let lists = boxes.flat_map(|object| object.children.iter().copied());
-    lists.filter(|&child| picture.objects[child].role == role::LIST).collect()
 }
 
 /// Whether an object may be a place for another process (`AtkSocket`): it has no other children, and lists not even that.
@@ -469,119 +398,6 @@ fn scrolls(own: u32, above: bool) -> bool {
     }
 }
 
-/// What is asked about an object that is shown.
-fn details_of(object: &Object, toolkit: Toolkit, mut ask: impl FnMut(Ask)) {
-    let has = |interface| object.has(interface);
-    let scrolled_away = toolkit != Toolkit::Gtk4 && !object.is(states::SHOWING) && !is_mute(object, toolkit);
-    let in_row = toolkit == Toolkit::Gecko && gecko::is_where_its_row_is(object);
-    if has(Interfaces::COMPONENT) && (toolkit == Toolkit::Gtk4 || scrolled_away) && !in_row {
-        ask(Ask::Extents);
-    }
-    let field = is_field(object.role);
-    // Plain text of Firefox has been asked for it, or is when it has told its attributes.
-    let asked = toolkit == Toolkit::Gecko && (object.text.is_some() || gecko::has_text_later(object));
-    // Some labels of LibreOffice, which may call itself GTK 3, have no name: those in the line below a document.
-    let nameless = matches!(toolkit, Toolkit::Gtk3 | Toolkit::Office)
-        && object.role == role::LABEL
-        && object.name.trim().is_empty();
-    if has(Interfaces::TEXT) && (nameless || reads_text(object.role, toolkit)) && !asked {
-        // A document may have millions of characters: first how many.
-        ask(if field && object.is(states::MULTI_LINE) { Ask::Length } else { Ask::Text });
-    }
-    if has(Interfaces::VALUE) && has_number(object.role) {
-        ask(Ask::Number);
-    }
-    let web = matches!(toolkit, Toolkit::Gecko | Toolkit::Chromium) || guest(&object.path).is_some();
-    if field || object.role == role::HEADING || object.role == role::LANDMARK || (web && keyed(object.role)) {
-        ask(Ask::Attributes);
-    }
-    // The name of a combo box is what is chosen in it, that of a page of a notebook the same for all.
-    let page = toolkit == Toolkit::Gtk4 && pages::is_nothing_itself(object);
-    if (object.name.is_empty() || object.role == role::COMBO_BOX) && labelled(object.role) || page {
-        ask(Ask::Relations);
-    }
-    if web && has(Interfaces::ACTION) && plain(object.role) {
-        ask(Ask::Actions);
-    }
-    if object.role == role::LINK && has(Interfaces::HYPERLINK) {
-        ask(Ask::Link);
-    }
-    if object.role == role::DOCUMENT_WEB && has(Interfaces::DOCUMENT) {
-        ask(Ask::Address);
-    }
-}
-
-/// Roles that text is typed into.
-pub(crate) fn is_field(number: u32) -> bool {
-    matches!(number, role::TEXT | role::ENTRY | role::PASSWORD | role::SPIN_BUTTON | role::TERMINAL)
-}
-
-/// Whether the text of an object is more than its name says. A password never is read.
-fn reads_text(number: u32, toolkit: Toolkit) -> bool {
-    match number {
-        role::PASSWORD => false,
-        // Their name is their text.
-        role::LABEL | role::STATIC => toolkit == Toolkit::Gtk4,
-        role::PUSH_BUTTON
-        | role::TOGGLE_BUTTON
-        | role::MENU
-        | role::MENU_ITEM
-        | role::PAGE_TAB
-        | role::CHECK_BOX
-        | role::RADIO_BUTTON
-        | role::SCROLL_BAR
-        | role::IMAGE => false,
-        _ => true,
-    }
-}
-
-/// Roles whose number a person reads or sets.
-fn has_number(number: u32) -> bool {
-    matches!(
-        number,
-        role::SLIDER | role::SPIN_BUTTON | role::PROGRESS_BAR | role::LEVEL_BAR | role::DIAL | role::RATING
-    )
-}
-
-/// Roles that are told apart by ids of the page.
-fn keyed(number: u32) -> bool {
-    matches!(number, role::LIST_ITEM | role::TABLE_ROW | role::ARTICLE | role::SECTION)
-}
-
-/// Roles that another object may label.
-fn labelled(number: u32) -> bool {
-    is_field(number)
-        || matches!(
-            number,
-            role::CHECK_BOX
-                | role::COMBO_BOX
-                | role::LIST_BOX
-                | role::PUSH_BUTTON
-                | role::RADIO_BUTTON
-                | role::SLIDER
-                | role::TOGGLE_BUTTON
-                | role::SWITCH
-                | role::TABLE
-                | role::TREE_TABLE
-                | role::TREE
-                | role::LIST
-        )
-}
-
-/// Roles that say nothing about whether they can be pressed.
-fn plain(number: u32) -> bool {
-    matches!(
-        number,
-        role::SECTION
-            | role::PANEL
-            | role::IMAGE
-            | role::LABEL
-            | role::STATIC
-            | role::UNKNOWN
-            | role::GROUPING
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -593,19 +409,5 @@ mod tests {
         assert!(!is_vast(&object(role::LIST_BOX, 7)) && !is_vast(&object(role::DOCUMENT_TEXT, 7)));
         assert!(is_vast(&object(role::DOCUMENT_TEXT, -1)), "it has not said how many");
         assert!(is_vast(&object(role::DOCUMENT_TEXT, 1 << 30)) && is_vast(&object(role::TABLE, 7)));
-    }
-
-    #[test]
-    fn a_label_without_a_name_is_asked_for_its_text() {
-        let asked = |name: &str, toolkit| {
-            let mut label = Object { role: role::LABEL, name: name.to_owned(), ..Object::default() };
-            label.interfaces.insert(Interfaces::TEXT);
-            let mut asks = Vec::new();
-            details_of(&label, toolkit, |ask| asks.push(ask));
-            asks.contains(&Ask::Text)
-        };
-        assert!(asked("", Toolkit::Gtk3) && asked(" ", Toolkit::Office));
-        assert!(!asked("Page 1", Toolkit::Gtk3), "its name is its text");
-        assert!(!asked("", Toolkit::Gecko));
     }
 }
