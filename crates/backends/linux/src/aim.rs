@@ -19,6 +19,7 @@ use crate::device::LinuxDevice;
 use crate::display::{Presence, Window, X11};
 use crate::extents::{common, has};
 use place::Placed;
+use point::unknown;
 use std::time::{Duration, Instant};
 use stickpin_kernel::Result;
 use stickpin_kernel::device::{Aim, AimOptions, Hit};
@@ -41,8 +42,10 @@ const DRAWING: Duration = Duration::from_millis(17);
 const FRAMES: usize = 4;
 
 /// Why it is aimed once more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Again {
+    /// Nobody knows what an input there would reach, and why.
+    Unknown(String),
     /// It moved away when the pointer arrived.
     Moved,
     /// Its containers do not show it, or its window is beyond the screen.
@@ -54,13 +57,23 @@ enum Again {
 impl LinuxDevice {
     /// Brings an element into view, moves the pointer there if asked, and says what an input there would reach.
     pub(crate) async fn aim_at(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
-        let (mut round, mut pointed, start) = (1, false, Instant::now());
+        let (mut round, mut pointed, mut anew, start) = (1, false, false, Instant::now());
         self.until_activated(handle).await?;
         loop {
             let (mut aim, again) = self.aim_once(handle, options).await?;
             pointed |= aim.pointed;
             aim.pointed = pointed;
             let Some(again) = again else { return Ok(aim) };
+            if let Again::Unknown(why) = &again {
+                let words = self.object(handle)?.words();
+                if std::mem::replace(&mut anew, true) {
+                    return Err(unknown(&words, why));
+                }
+                // It may have changed in that moment.
+                tracing::debug!("{words} is aimed at again: {why}");
+                self.look(&[]).await?;
+                continue;
+            }
             // A window that is just opening, on a machine that is busy.
             let changed = self.heard.state().changed_at;
             let at_it = start.elapsed() < AT_IT && changed.is_some_and(|at| at.elapsed() < SILENT);
@@ -140,8 +153,10 @@ impl LinuxDevice {
         let inside = !by_action && !window.popup;
         let mut named = false;
         if hit == Hit::Target {
-            let within = self.within_hit(at, point, offset, inside, over).await?;
-            (named, hit) = (within.named, within.hit);
+            match self.within_hit(at, point, offset, inside, over).await? {
+                Ok(within) => (named, hit) = (within.named, within.hit),
+                Err(why) => return Ok((aim(rect, point, Hit::OffScreen), Some(Again::Unknown(why)))),
+            }
         }
         let by_pointer = options.pointer && !by_action;
         if hit == Hit::Target && by_pointer {
@@ -160,10 +175,13 @@ impl LinuxDevice {
             // Its arrival may have shown or moved something.
             hit = match self.placed(at, Some(&look)).await? {
                 Some(now) if has(now.rect, point) => match self.window_hit(&window, point, &look).await? {
-                    Hit::Target => {
-                        let within = self.within_hit(at, point, now.offset, inside, None).await?;
-                        within.after(named, self.link.toolkit)
-                    }
+                    Hit::Target => match self.within_hit(at, point, now.offset, inside, None).await? {
+                        Ok(within) => within.after(named, self.link.toolkit),
+                        Err(why) => {
+                            let aim = Aim { pointed, ..aim(rect, point, Hit::OffScreen) };
+                            return Ok((aim, Some(Again::Unknown(why))));
+                        }
+                    },
                     again => again,
                 },
                 now => {

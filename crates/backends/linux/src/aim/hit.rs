@@ -144,8 +144,8 @@ impl LinuxDevice {
         .await
     }
 
-    /// Whether an input at a point of its window reaches an object. `asked`: the app is asked, too. `over`: where that is
-    /// which may lie over it, if that is known.
+    /// Whether an input at a point of its window reaches an object; or why nobody knows. `asked`: the app is asked, too. `over`:
+    /// where that is which may lie over it, if that is known.
     pub(super) async fn within_hit(
         &mut self,
         at: usize,
@@ -153,29 +153,62 @@ impl LinuxDevice {
         offset: (f64, f64),
         asked: bool,
         over: Option<Vec<Option<Rect>>>,
-    ) -> Result<Within> {
+    ) -> Result<std::result::Result<Within, String>> {
         let ordered = asked && by_order(self.link.toolkit);
         if ordered && let Some(hit) = self.over_hit(at, point, offset).await? {
-            return Ok(Within { hit, named: true });
+            return Ok(Ok(Within { hit, named: true }));
         }
-        let inner = if asked { self.inner_hit(at, point, offset).await? } else { None };
+        let inner = match asked {
+            true => match self.inner_hit(at, point, offset).await? {
+                Ok(inner) => inner,
+                Err(why) => return Ok(Err(why)),
+            },
+            false => None,
+        };
         let named = inner.is_some();
         let hit = match inner {
             None | Some(Hit::Target) => self.beside_hit(at, point, offset, over).await?,
             Some(other) => other,
         };
-        Ok(Within { hit, named })
+        Ok(Ok(Within { hit, named }))
     }
 
     /// Whether an input at a point of the app reaches the object: the app is asked what it has there, from the window
-    /// down. None where it names nothing.
-    async fn inner_hit(&mut self, at: usize, point: (f64, f64), offset: (f64, f64)) -> Result<Option<Hit>> {
-        let Some(last) = &self.last else { return Ok(None) };
+    /// down. None where it names nothing; or why nobody knows.
+    async fn inner_hit(
+        &mut self,
+        at: usize,
+        point: (f64, f64),
+        offset: (f64, f64),
+    ) -> Result<std::result::Result<Option<Hit>, String>> {
+        let Some(last) = &self.last else { return Ok(Ok(None)) };
+        let objects = &last.picture.objects;
         let above = chain(&last.picture, at);
-        let Some(&top) = above.last() else { return Ok(None) };
-        let top = last.picture.objects[top].path.clone();
-        let There::Is(path) = self.deepest(&top, point, offset).await? else { return Ok(None) };
-        let Some(last) = &self.last else { return Ok(None) };
+        let Some(&top) = above.last() else { return Ok(Ok(None)) };
+        let (own, toolkit) = (objects[at].words(), last.picture.toolkit);
+        let page = above.iter().copied().find(|&holder| is_document(objects[holder].role)).unwrap_or(top);
+        let (top, page) = (objects[top].path.clone(), objects[page].path.clone());
+        // These know all that they show: where the window names nothing, what the element stands in has to.
+        let all = matches!(toolkit, Toolkit::Gecko | Toolkit::Office);
+        let mut there = self.deepest(&top, point, offset).await?;
+        if all && there == There::Nothing {
+            there = self.deepest(&page, point, offset).await?;
+        }
+        let path = match there {
+            There::Is(path) => path,
+            There::Unknown(why) => return Ok(Err(why)),
+            There::Nothing if all => {
+                return Ok(Err(format!("the app names nothing where {own} is")));
+            }
+            There::Nothing => return Ok(Ok(None)),
+        };
+        self.named_hit(at, path).await.map(|hit| Ok(Some(hit)))
+    }
+
+    /// Whether an input that goes to what the app named reaches an object.
+    async fn named_hit(&mut self, at: usize, path: String) -> Result<Hit> {
+        let Some(last) = &self.last else { return Ok(Hit::Target) };
+        let above = chain(&last.picture, at);
         let objects = &last.picture.objects;
         let there = objects.iter().position(|o| o.path == path);
         let is_part = |there: usize| {
@@ -183,14 +216,14 @@ impl LinuxDevice {
             inside || above.contains(&there) || is_of(&objects[there], &objects[at])
         };
         if there.is_some_and(is_part) {
-            return Ok(Some(Hit::Target));
+            return Ok(Hit::Target);
         }
         let Some(there) = there.filter(|&there| objects[there].shown) else {
-            return self.unread_hit(at, &path).await.map(Some);
+            return self.unread_hit(at, &path).await;
         };
         let what = objects[there].words();
         let by = Some(self.ids.handle(&path));
-        Ok(Some(Hit::Covered { by, what }))
+        Ok(Hit::Covered { by, what })
     }
 
     /// Whether something lies over an element in its own window: a later child of what holds both. GTK draws children in
@@ -285,6 +318,12 @@ pub(super) fn above_it(picture: &Picture, at: usize) -> Vec<usize> {
     out
 }
 
+/// Whether something with this role is a page or another document in a window.
+fn is_document(number: u32) -> bool {
+    use role::{DOCUMENT_FRAME, DOCUMENT_PRESENTATION, DOCUMENT_TEXT, DOCUMENT_WEB};
+    matches!(number, DOCUMENT_FRAME | DOCUMENT_PRESENTATION | DOCUMENT_TEXT | DOCUMENT_WEB)
+}
+
 /// Whether an object that lies where another one is belongs to it, wherever it stands in the tree.
 pub(super) fn is_of(object: &Object, target: &Object) -> bool {
     labels(object, target) || is_frame(object, target)
@@ -353,6 +392,7 @@ fn coming<'p>(picture: &'p Picture, at: usize, shown: &[&Window]) -> Option<&'p 
 mod tests {
     use super::*;
     use crate::display::Extents;
+    use crate::tests::speaker::{FIRST, SECOND, Speaker, WINDOW};
 
     fn window(title: &str, modal: bool) -> Window {
         Window {
@@ -467,5 +507,65 @@ mod tests {
         assert_eq!(coming(&picture, 4, &[&main]), None, "what is in it is not covered by it");
         picture.objects[3].states = states::MODAL;
         assert_eq!(coming(&picture, 2, &[&main]), None, "it is not shown");
+    }
+
+    /// What a toolkit's app says of an input at its first button, when it answers so, and how often its window was asked.
+    async fn within(
+        toolkit: Toolkit,
+        points: &[(&'static str, &'static str)],
+        refuses: &[(&'static str, &'static str)],
+    ) -> (std::result::Result<(Hit, bool), String>, usize) {
+        let app = Speaker::start();
+        let (mut device, _) = app.device().await;
+        device.link.toolkit = toolkit;
+        device.look(&[]).await.unwrap();
+        app.asked();
+        app.becomes(|now| (now.points, now.refuses) = (points.to_vec(), refuses.to_vec()));
+        let first = device.last.as_ref().unwrap().picture.objects.iter().position(|o| o.path == FIRST);
+        let hit = device.within_hit(first.unwrap(), (50.0, 20.0), (0.0, 0.0), true, None).await.unwrap();
+        let asked = app.asked();
+        let of_window = |(path, what, _): &&(String, String, i32)| path == WINDOW && what == POINT;
+        (hit.map(|within| (within.hit, within.named)), asked.iter().filter(of_window).count())
+    }
+
+    const POINT: &str = "GetAccessibleAtPoint";
+    const NOTHING: &str = "/org/a11y/atspi/null";
+
+    #[tokio::test]
+    async fn what_an_app_names_at_a_point_is_the_target_or_covers_it() {
+        for toolkit in [Toolkit::Gecko, Toolkit::Office, Toolkit::Gtk4, Toolkit::Other] {
+            let (hit, asked) = within(toolkit, &[(WINDOW, FIRST)], &[]).await;
+            assert_eq!((hit, asked), (Ok((Hit::Target, true)), 1), "{toolkit:?}");
+            let (hit, _) = within(toolkit, &[(WINDOW, SECOND)], &[]).await;
+            assert!(matches!(&hit, Ok((Hit::Covered { what, .. }, _)) if what.contains("Other")), "{hit:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_empty_answer_is_none_where_all_that_is_shown_has_a_name() {
+        let why = Err("the app names nothing where push button \"Save\" is".to_owned());
+        for toolkit in [Toolkit::Gecko, Toolkit::Office] {
+            let (hit, asked) = within(toolkit, &[(WINDOW, NOTHING)], &[]).await;
+            assert_eq!((hit, asked), (why.clone(), 2), "{toolkit:?}");
+        }
+        // Others do not name all that they have.
+        for toolkit in [Toolkit::Gtk4, Toolkit::Other] {
+            let (hit, _) = within(toolkit, &[(WINDOW, NOTHING)], &[]).await;
+            assert_eq!(hit, Ok((Hit::Target, false)), "{toolkit:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_error_is_no_word_that_the_target_is_there() {
+        for toolkit in [Toolkit::Gecko, Toolkit::Office, Toolkit::Gtk4, Toolkit::Other] {
+            for (refuses, says) in [
+                (&[(WINDOW, POINT)][..], "not now"),
+                (&[(FIRST, POINT)], "not now"),
+                (&[(FIRST, "GetState")], "has just gone"),
+            ] {
+                let (hit, _) = within(toolkit, &[(WINDOW, FIRST)], refuses).await;
+                assert!(hit.as_ref().is_err_and(|why| why.contains(says)), "{toolkit:?} {says}: {hit:?}");
+            }
+        }
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Now {
     pub(crate) stacked: bool,
     /// What it says that objects have at a point; the others know no such question.
     pub(crate) points: Vec<(&'static str, &'static str)>,
+    /// How often it answers with an error when it is asked what it has at a point.
+    pub(crate) errors: usize,
     pub(crate) asked: Vec<Asked>,
 }
 
@@ -212,6 +214,10 @@ impl Answers for Now {
             "GetExtents" => {
                 let alone = path == FIRST && !now.stacked;
                 say.build(&((10_i32, if alone { 10_i32 } else { 60 }, 80_i32, 30_i32),))
+            }
+            "GetAccessibleAtPoint" if now.errors > 0 => {
+                now.errors -= 1;
+                Message::error(&header, "org.freedesktop.DBus.Error.Failed").build(&"not now")
             }
             "GetAccessibleAtPoint" => match now.points.iter().find(|(of, _)| *of == path) {
                 Some((_, there)) => say.build(&object(there)),

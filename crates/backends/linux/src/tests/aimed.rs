@@ -1,0 +1,42 @@
+//! Aiming with the pointer at an app that does not say what it has there.
+
+use super::speaker::{FIRST, Speaker, WINDOW};
+use super::window::TestWindow;
+use super::{desktop, opening};
+use crate::screen::Screen;
+use stickpin_kernel::ErrorCode;
+use stickpin_kernel::device::{AimOptions, Device, Hit};
+
+#[tokio::test]
+async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(private) = desktop(dir.path()).await else { return };
+    let window = TestWindow::show(&private.display, &private.cookie, "Window", (0, 0, 600, 500));
+    let mut screen = Screen::own(private, &opening()).await.unwrap();
+    let x11 = screen.x11("look").await.unwrap();
+    while !x11.run(|d| d.windows()).await.unwrap().iter().any(|w| w.id == window.id) {
+        tokio::task::yield_now().await;
+    }
+    let app = Speaker::start();
+    app.becomes(|now| (now.stacked, now.points) = (true, vec![(WINDOW, FIRST)]));
+    let (mut device, _) = app.device().await;
+    device.screen = screen;
+    device.info.pid = Some(std::process::id());
+    device.look(&[]).await.unwrap();
+    let first = device.ids.handle(FIRST);
+    let options = AimOptions { pointer: true, press: true, plain: false };
+    for (errors, answered) in [(0, true), (1, true), (2, false)] {
+        app.becomes(|now| now.errors = errors);
+        match device.aim(first, options).await {
+            Ok(aim) => assert!(answered && aim.hit == Hit::Target && aim.pointed, "{errors}: {aim:?}"),
+            Err(error) => {
+                assert!(!answered && error.code == ErrorCode::ElementCovered, "{errors}: {error}");
+                assert!(error.message.contains("button \"Save\" would reach is not known"), "{error}");
+            }
+        }
+        assert_eq!(app.becomes(|now| now.errors), 0, "it was asked so often");
+    }
+    drop(window);
+    drop(x11);
+    device.screen.end().await.unwrap();
+}
