@@ -42,14 +42,24 @@ impl Display {
 
     /// Waits until the window manager has done with what it was told before: it holds the pointer while it looks at a
     /// press, and one that follows too soon can get lost. It answers a question in the order of its events (EWMH,
-    /// `_NET_REQUEST_FRAME_EXTENTS`); one that answers none gets the time that an answer takes.
+    /// `_NET_REQUEST_FRAME_EXTENTS`); one that answers none gets the time that an answer takes. Where there is none, nobody
+    /// holds anything.
     pub(crate) fn managed(&mut self) -> Result<(), Fault> {
+        if !self.has_window_manager()? {
+            return Ok(());
+        }
         self.managed = false;
         self.tell_root(self.own, self.atoms._NET_REQUEST_FRAME_EXTENTS, [0; 5])?;
         if self.until(Instant::now() + PONG, |d| Ok(d.managed.then_some(())))?.is_none() {
             tracing::debug!("no answer of a window manager");
         }
         Ok(())
+    }
+
+    /// Whether anybody manages windows: only one at a time may redirect what the root is told (ICCCM, 4.1).
+    fn has_window_manager(&self) -> Result<bool, Fault> {
+        let root = self.conn.get_window_attributes(self.root)?.reply()?;
+        Ok(root.all_event_masks.contains(EventMask::SUBSTRUCTURE_REDIRECT))
     }
 
     /// Presses a button, and waits until the window manager lets the press through: many look first at each, that in the

@@ -82,6 +82,21 @@ async fn a_button_comes_up_only_once_the_window_manager_has_let_the_press_throug
     stage.end().await;
 }
 
+/// What does not come is waited for in vain at each press.
+#[tokio::test]
+async fn where_nobody_manages_windows_nobody_is_asked_whether_a_press_is_through() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mut stage) = Stage::set(dir.path()).await else { return };
+    stage.watch.end_window_manager();
+    let point = stage.shown.area.center();
+    stage.watch.told();
+    stage.device.act(&Action::press(point, None), &CancellationToken::new()).await.unwrap();
+    stage.window.next("up");
+    let told = stage.watch.told();
+    assert!(told.starts_with(&["down", "up"]) && !told.contains(&"asked"), "{told:?}");
+    stage.end().await;
+}
+
 #[tokio::test]
 async fn what_an_act_holds_comes_up_when_nobody_waits_for_the_act_any_more() {
     let dir = tempfile::tempdir().unwrap();

@@ -205,6 +205,16 @@ impl Watch {
         Self { conn, question }
     }
 
+    /// Ends the window manager.
+    pub(super) fn end_window_manager(&self) {
+        let check = self.conn.intern_atom(false, b"_NET_SUPPORTING_WM_CHECK").unwrap().reply().unwrap().atom;
+        let root = self.conn.setup().roots[0].root;
+        let said =
+            self.conn.get_property(false, root, check, AtomEnum::WINDOW, 0, 1).unwrap().reply().unwrap();
+        let window = said.value32().unwrap().next().expect("a window manager");
+        self.conn.kill_client(window).unwrap().check().unwrap();
+    }
+
     /// What happened since this was called last.
     pub(super) fn told(&self) -> Vec<&'static str> {
         self.conn.get_input_focus().unwrap().reply().unwrap();
