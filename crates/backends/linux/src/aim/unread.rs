@@ -23,10 +23,10 @@ impl LinuxDevice {
         let objects = &last.picture.objects;
         let inside = chain(&last.picture, holder).contains(&target);
         let holds_both = chain(&last.picture, target).contains(&holder);
-        if inside || (holds_both && !seen) || (!seen && !objects[holder].shown) {
+        if inside || (holds_both && !seen) {
             return Ok(Hit::Target);
         }
-        let named = if holds_both || !objects[holder].shown { up } else { objects[holder].path.clone() };
+        let named = if holds_both { up } else { objects[holder].path.clone() };
         let there = self.asked(vec![path.to_owned(), named]).await?;
         if is_of(&there.objects[0], &own) || is_of(&there.objects[1], &own) {
             return Ok(Hit::Target);
@@ -63,5 +63,166 @@ impl LinuxDevice {
             Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(self.failed(fault).await),
             Err(_) => Ok(None),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::roles::number as role;
+    use crate::states as s;
+    use crate::tests::speaker::{Answers, Speaker, object, unknown};
+    use stickpin_kernel::device::{CaptureRequest, Device};
+    use zbus::{Message, Variant};
+
+    /// An app with a button in a box, things beside that, and whatever comes after it was read.
+    struct Heap {
+        /// Path, name, role, states and what it lies in, of each, in their order.
+        objects: Vec<(&'static str, &'static str, u32, u64, &'static str)>,
+        /// What it does not list where that lies.
+        unlisted: Vec<&'static str>,
+    }
+
+    const SEEN: u64 = s::VISIBLE | s::SHOWING | s::ENABLED | s::SENSITIVE;
+
+    impl Default for Heap {
+        fn default() -> Self {
+            let objects = vec![
+                ("/window", "Window", role::FRAME, SEEN, crate::bus::ROOT),
+                ("/before", "Before", role::PUSH_BUTTON, SEEN, "/window"),
+                ("/box", "Form", role::PANEL, SEEN, "/window"),
+                ("/target", "Send", role::PUSH_BUTTON, SEEN, "/box"),
+                ("/part", "Icon", role::IMAGE, SEEN, "/target"),
+                ("/other", "Delete", role::PUSH_BUTTON, SEEN, "/window"),
+                ("/folded", "Folded", role::PANEL, s::ENABLED, "/window"),
+            ];
+            Self { objects, unlisted: Vec::new() }
+        }
+    }
+
+    impl Heap {
+        /// Something that came after the app was read.
+        fn comes(&mut self, path: &'static str, name: &'static str, role: u32, above: &'static str) {
+            self.objects.push((path, name, role, SEEN, above));
+            self.unlisted.push(path);
+        }
+    }
+
+    impl Answers for Heap {
+        fn answer(&mut self, call: &Message, path: &str, what: &str, _: i32) -> Message {
+            let header = call.header();
+            let say = Message::method_return(&header);
+            let known = self.objects.iter().find(|(of, ..)| *of == path);
+            let (name, role, states, above) = known
+                .map_or(("Heap", 75, SEEN, ""), |(_, name, role, states, above)| {
+                    (*name, *role, *states, *above)
+                });
+            let listed = |(of, .., above): &&(&str, &str, u32, u64, &str)| {
+                *above == path && !self.unlisted.contains(of)
+            };
+            let children: Vec<&str> = self.objects.iter().filter(listed).map(|(of, ..)| *of).collect();
+            let built = match what {
+                "Name" => say.build(&Variant::from(name)),
+                "Description" => say.build(&Variant::from("")),
+                "ChildCount" => say.build(&Variant::from(children.len() as i32)),
+                "GetChildren" => say.build(&children.into_iter().map(object).collect::<Vec<_>>()),
+                "GetRole" => say.build(&role),
+                "GetState" => say.build(&vec![(states & 0xffff_ffff) as u32, (states >> 32) as u32]),
+                "GetInterfaces" => say.build(&vec!["org.a11y.atspi.Accessible", "org.a11y.atspi.Component"]),
+                "GetExtents" => say.build(&((10_i32, 10_i32, 80_i32, 30_i32),)),
+                "Parent" if !above.is_empty() => say.build(&Variant::from(object(above))),
+                _ => return unknown(call, "no"),
+            };
+            built.unwrap()
+        }
+    }
+
+    /// The app, and a device that has read it as one of this toolkit.
+    async fn read(toolkit: Toolkit, heap: Heap) -> (Speaker<Heap>, LinuxDevice) {
+        let app = Speaker::with(heap);
+        let mut device = app.device().await.0;
+        device.link.toolkit = toolkit;
+        device.capture(CaptureRequest::default()).await.unwrap();
+        (app, device)
+    }
+
+    fn at(device: &LinuxDevice, path: &str) -> usize {
+        let objects = &device.last.as_ref().unwrap().picture.objects;
+        objects.iter().position(|object| object.path == path).unwrap_or_else(|| panic!("{path} was not read"))
+    }
+
+    /// What is said of a press on the target that goes to something that came into another thing.
+    async fn said(toolkit: Toolkit, comes: &[(&'static str, &'static str, u32, &'static str)]) -> Hit {
+        let (app, mut device) = read(toolkit, Heap::default()).await;
+        for (path, name, role, above) in comes {
+            app.becomes(|heap| heap.comes(path, name, *role, above));
+        }
+        let target = at(&device, "/target");
+        device.unread_hit(target, comes[0].0).await.unwrap()
+    }
+
+    fn covered(what: &str) -> Hit {
+        Hit::Covered { by: None, what: what.to_owned() }
+    }
+
+    const ALL: [Toolkit; 3] = [Toolkit::Gtk4, Toolkit::Gtk3, Toolkit::Qt];
+
+    #[tokio::test]
+    async fn what_came_into_an_element_is_a_part_of_it_however_deep() {
+        for toolkit in ALL {
+            let hit = said(toolkit, &[("/x", "Spinner", role::PANEL, "/target")]).await;
+            assert_eq!(hit, Hit::Target, "{toolkit:?}");
+            let deep = [("/x", "Spinner", role::PANEL, "/y"), ("/y", "", role::FILLER, "/part")];
+            assert_eq!(said(toolkit, &deep).await, Hit::Target, "{toolkit:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_came_into_another_element_covers_with_that() {
+        for toolkit in ALL {
+            let deep = [("/x", "Spinner", role::PANEL, "/y"), ("/y", "", role::FILLER, "/other")];
+            assert_eq!(said(toolkit, &deep).await, covered("push button \"Delete\""), "{toolkit:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_came_beside_an_element_covers_it_where_the_toolkit_names_only_what_is_seen() {
+        let deep = [("/x", "Label", role::PANEL, "/y"), ("/y", "Toast", role::PUSH_BUTTON, "/window")];
+        assert_eq!(
+            said(Toolkit::Gtk4, &deep).await,
+            covered("push button \"Toast\""),
+            "the outermost that is new"
+        );
+        for toolkit in [Toolkit::Gtk3, Toolkit::Qt] {
+            assert_eq!(said(toolkit, &deep).await, Hit::Target, "{toolkit:?}");
+        }
+        // What it lies in was hidden when it was read, and is shown now.
+        let folded = [("/x", "Label", role::PANEL, "/folded")];
+        assert_eq!(said(Toolkit::Gtk4, &folded).await, covered("panel \"Folded\""));
+        assert_eq!(said(Toolkit::Gtk3, &folded).await, Hit::Target, "it may be hidden still");
+    }
+
+    #[tokio::test]
+    async fn what_only_says_what_an_element_is_called_is_of_it() {
+        let inner = [("/x", "Send", role::LABEL, "/other")];
+        assert_eq!(said(Toolkit::Gtk4, &inner).await, Hit::Target);
+        let outer = [("/x", "", role::PANEL, "/y"), ("/y", "Send", role::LABEL, "/window")];
+        assert_eq!(said(Toolkit::Gtk4, &outer).await, Hit::Target);
+    }
+
+    #[tokio::test]
+    async fn what_lies_in_nothing_that_was_read_proves_nothing() {
+        assert_eq!(said(Toolkit::Gtk4, &[("/x", "Toast", role::PANEL, "")]).await, Hit::Target);
+        let circle = [("/x", "Toast", role::PANEL, "/y"), ("/y", "Toast", role::PANEL, "/x")];
+        assert_eq!(said(Toolkit::Gtk4, &circle).await, Hit::Target);
+    }
+
+    #[tokio::test]
+    async fn what_is_in_an_element_that_was_hidden_when_it_was_read_is_a_part_of_it() {
+        let (app, mut device) = read(Toolkit::Gtk4, Heap::default()).await;
+        app.becomes(|heap| heap.comes("/x", "Spinner", role::PANEL, "/folded"));
+        let target = at(&device, "/folded");
+        assert!(!device.last.as_ref().unwrap().picture.objects[target].shown);
+        assert_eq!(device.unread_hit(target, "/x").await.unwrap(), Hit::Target);
     }
 }
