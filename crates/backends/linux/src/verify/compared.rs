@@ -1,0 +1,151 @@
+//! How what is answered compares with the last reading, and whether it can stand there in its place.
+
+use super::asked::Again;
+use crate::bus::{Fault, Link, guest};
+use crate::capture::ask::Ask;
+use crate::model::{Object, Picture};
+use crate::states;
+
+/// What is to be known beside what is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Also {
+    Nothing,
+    /// What the app signalled until it answered: also what an act did, which is told in the notices that are taken next.
+    Signals,
+    /// That, and last of all which actions the element has.
+    Actions,
+}
+
+/// What was asked again, as it is now.
+#[derive(Debug)]
+pub(crate) struct Now {
+    /// In the order in which they were asked for.
+    pub(super) objects: Vec<Object>,
+    /// Whether all of them are still there, with the same children.
+    there: bool,
+    /// Whether nothing at all differs.
+    pub(super) same: bool,
+    /// The names of the element's actions, where they were asked for.
+    pub(super) actions: Option<Vec<String>>,
+}
+
+impl Now {
+    /// Whether the element has this name.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.objects.first().is_some_and(|object| object.name == name)
+    }
+}
+
+impl Again {
+    /// Asks again, and compares.
+    pub(crate) async fn ask(
+        &self,
+        link: &Link,
+        picture: &Picture,
+        also: Also,
+    ) -> std::result::Result<Now, Fault> {
+        let old: Vec<&Object> = self.objects.iter().map(|&at| &picture.objects[at]).collect();
+        let objects = old.iter().map(|&object| object.clone()).collect();
+        let mut now = Picture { toolkit: picture.toolkit, objects, truncated: false };
+        let mut questions = self.questions(picture, &old);
+        let actions = also == Also::Actions;
+        if actions {
+            // What it had before is no answer.
+            now.objects[0].actions.clear();
+            questions.add(0, Ask::Actions);
+        }
+        let shown = async {
+            match &self.spot {
+                Some(spot) => spot.is_shown(link, picture).await,
+                None => Ok(true),
+            }
+        };
+        let answers = async {
+            match also {
+                Also::Nothing => questions.ask(link, &mut now).await,
+                Also::Signals | Also::Actions => questions.ask_in_order(link, &mut now).await,
+            }
+        };
+        let (shown, answers) = tokio::join!(biased; shown, answers);
+        let (shown, answers) = (shown?, answers?);
+        let mut objects = now.objects;
+        // A reading does not ask for them of everything.
+        let actions = match objects.first_mut().filter(|_| actions) {
+            Some(first) => Some(std::mem::replace(&mut first.actions, old[0].actions.clone())),
+            None => None,
+        };
+        let path = |at: &usize| picture.objects[*at].path.as_str();
+        let same_children = |(at, named): &(usize, Vec<(String, String)>)| {
+            let host = &old[*at].path;
+            let own = |path: &str| Link::same_process(host, path);
+            let named = named.iter().map(|child| link.named(host, child.clone()));
+            let known = old[*at].children.iter().map(path).filter(|path| own(path)).map(str::to_owned);
+            // What it lists and another shows: still there, and no more of it.
+            let mut aside: Vec<&str> = old[*at].aside.iter().map(path).collect();
+            let mut here = Vec::new();
+            for named in named.filter(|path| own(path)) {
+                match aside.iter().position(|path| *path == named) {
+                    Some(at) => drop(aside.swap_remove(at)),
+                    None => here.push(named),
+                }
+            }
+            aside.is_empty() && known.eq(here)
+        };
+        // What is plugged in may name its process otherwise than the process names itself.
+        let same_plugged = |(at, child): &(usize, (String, String))| {
+            let host = &old[*at].path;
+            let named = link.named(host, child.clone());
+            let known = old[*at].children.iter().map(path).find_map(guest).map(|(_, path)| path);
+            Link::same_process(host, &named) || known == guest(&named).map(|(_, path)| path)
+        };
+        let there = shown
+            && answers.vanished.is_empty()
+            && answers.children.iter().all(same_children)
+            && answers.plugged.iter().all(same_plugged);
+        let same = there && objects.iter().eq(old.iter().copied());
+        Ok(Now { objects, there, same, actions })
+    }
+
+    /// Whether what was answered can stand in the picture: nothing came or went.
+    pub(super) fn fits(&self, now: &Now, picture: &Picture) -> bool {
+        let seen = |object: &Object| states::seen(object.states, picture.toolkit);
+        let kept = |(object, &at): (&Object, &usize)| seen(object) == seen(&picture.objects[at]);
+        now.there && now.objects.iter().zip(&self.objects).all(kept)
+    }
+
+    /// Puts what was answered into the picture, and what stood there into the answers.
+    pub(super) fn exchange(&self, now: &mut Now, picture: &mut Picture) {
+        for (object, &at) in now.objects.iter_mut().zip(&self.objects) {
+            std::mem::swap(object, &mut picture.objects[at]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::asked::tests::picture;
+    use super::*;
+
+    #[test]
+    fn what_an_element_answers_takes_its_place_unless_something_came_or_went() {
+        let mut picture = picture();
+        picture.objects.iter_mut().for_each(|object| object.states = states::SHOWING | states::VISIBLE);
+        let again = Again { objects: vec![9, 7], ..Again::default() };
+        let now = |there, states| {
+            let mut objects = vec![picture.objects[9].clone(), picture.objects[7].clone()];
+            objects[0].states = states;
+            Now { objects, there, same: false, actions: None }
+        };
+        let checked = states::SHOWING | states::VISIBLE | states::CHECKED;
+        assert!(!again.fits(&now(false, checked), &picture), "its children are others");
+        assert!(!again.fits(&now(true, states::CHECKED), &picture), "it is hidden now");
+        let mut now = now(true, checked);
+        assert!(again.fits(&now, &picture), "it is where it was");
+        let mut put = picture.clone();
+        again.exchange(&mut now, &mut put);
+        assert_eq!(put.objects[9].states, checked);
+        assert_eq!((&put.objects[..9], put.objects[9].path.as_str()), (&picture.objects[..9], "/9"));
+        again.exchange(&mut now, &mut put);
+        assert_eq!(put, picture, "as it was");
+    }
+}
