@@ -183,6 +183,8 @@ fn lies_over(object: &Object, target: &Object, toolkit: Toolkit) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bus::ROOT;
+    use crate::tests::heap::{Heap, Thing, at, covered, read};
 
     fn object(role: u32, states: u64, name: &str) -> Object {
         Object { role, states, name: name.to_owned(), ..Object::default() }
@@ -239,5 +241,186 @@ mod tests {
         assert!(!lets_overlap(Toolkit::Qt, &holder(role::TABLE)));
         let sheet = object(role::FILLER, s::MANAGES_DESCENDANTS, "");
         assert!(!lets_overlap(Toolkit::Qt, &sheet), "it may have a thousand million");
+    }
+
+    const BOTH: [Toolkit; 2] = [Toolkit::Qt, Toolkit::Gtk3];
+
+    /// Where the middle of the button is.
+    const MIDDLE: (f64, f64) = (50.0, 25.0);
+
+    /// A button in a form on a page.
+    fn heap() -> Heap {
+        let large = |thing| Thing { place: (0, 0, 400, 300), ..thing };
+        Heap(vec![
+            large(Thing::new("/window", "Window", role::FRAME, ROOT)),
+            large(Thing::new("/page", "Page", role::PANEL, "/window")),
+            Thing::new("/before", "Undo", role::PUSH_BUTTON, "/form"),
+            large(Thing::new("/form", "Form", role::PANEL, "/page")),
+            Thing::new("/target", "Send", role::PUSH_BUTTON, "/form"),
+            Thing { place: (10, 50, 80, 30), ..button("/beside", "Cancel", "/form") },
+        ])
+    }
+
+    fn button(path: &'static str, name: &'static str, above: &'static str) -> Thing {
+        Thing::new(path, name, role::PUSH_BUTTON, above)
+    }
+
+    /// The thing with this path.
+    fn thing<'h>(heap: &'h mut Heap, path: &str) -> &'h mut Thing {
+        heap.0.iter_mut().find(|thing| thing.path == path).unwrap()
+    }
+
+    /// What is said of a press on the middle of the button, after this became of the app since it was read.
+    async fn said(toolkit: Toolkit, heap: Heap, since: impl FnOnce(&mut Heap)) -> Option<Hit> {
+        let (app, mut device) = read(toolkit, heap).await;
+        app.becomes(since);
+        let target = at(&device, "/target");
+        device.over_hit(target, MIDDLE, (0.0, 0.0)).await.unwrap()
+    }
+
+    /// The same where only these came.
+    async fn came(toolkit: Toolkit, things: &[Thing]) -> Option<Hit> {
+        said(toolkit, heap(), |heap| heap.0.extend(things)).await
+    }
+
+    #[tokio::test]
+    async fn what_comes_later_and_has_the_point_covers_whatever_it_lies_in() {
+        for toolkit in BOTH {
+            assert_eq!(came(toolkit, &[]).await, Some(Hit::Target), "{toolkit:?}");
+            for above in ["/form", "/page"] {
+                let hit = came(toolkit, &[button("/x", "Delete", above)]).await;
+                assert_eq!(hit, Some(covered("push button \"Delete\"")), "{toolkit:?} {above}");
+            }
+            let elsewhere = Thing { place: (10, 50, 80, 30), ..button("/x", "Delete", "/form") };
+            assert_eq!(came(toolkit, &[elsewhere]).await, Some(Hit::Target), "{toolkit:?}");
+            let hidden = Thing { states: s::ENABLED, ..button("/x", "Delete", "/form") };
+            assert_eq!(came(toolkit, &[hidden]).await, Some(Hit::Target), "{toolkit:?}");
+            let inside = button("/x", "Delete", "/target");
+            assert_eq!(came(toolkit, &[inside]).await, Some(Hit::Target), "a part of it, {toolkit:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn of_several_that_cover_the_last_is_named_which_is_the_one_that_is_seen() {
+        for toolkit in BOTH {
+            let two = [button("/x", "Delete", "/form"), button("/y", "Move", "/form")];
+            assert_eq!(came(toolkit, &two).await, Some(covered("push button \"Move\"")), "{toolkit:?}");
+            let outer = [button("/x", "Delete", "/page"), button("/y", "Move", "/form")];
+            assert_eq!(came(toolkit, &outer).await, Some(covered("push button \"Delete\"")), "{toolkit:?}");
+            let label = [two[0], Thing::new("/y", "Send", role::LABEL, "/form")];
+            let hit = came(toolkit, &label).await;
+            assert_eq!(hit, Some(covered("push button \"Delete\"")), "its own label, {toolkit:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_order_counts_that_there_is_now() {
+        for toolkit in BOTH {
+            let (app, mut device) = read(toolkit, heap()).await;
+            let [target, before] = ["/target", "/before"].map(|path| at(&device, path));
+            let zero = (0.0, 0.0);
+            assert_eq!(device.over_hit(target, MIDDLE, zero).await.unwrap(), Some(Hit::Target));
+            let by = |device: &LinuxDevice, path: &str, what: &str| {
+                Some(Hit::Covered { by: Some(device.ids.handle(path)), what: what.to_owned() })
+            };
+            let send = by(&device, "/target", "push button \"Send\"");
+            assert_eq!(device.over_hit(before, MIDDLE, zero).await.unwrap(), send, "{toolkit:?}");
+            app.becomes(|heap| heap.0.reverse());
+            let undo = by(&device, "/before", "push button \"Undo\"");
+            assert_eq!(device.over_hit(target, MIDDLE, zero).await.unwrap(), undo, "{toolkit:?}");
+            assert_eq!(device.over_hit(before, MIDDLE, zero).await.unwrap(), Some(Hit::Target));
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_hidden_when_it_was_read_covers_as_what_it_is_now() {
+        for toolkit in BOTH {
+            let mut folded = heap();
+            folded.0.push(Thing { states: s::ENABLED, ..button("/x", "Wait", "/form") });
+            let (app, mut device) = read(toolkit, folded).await;
+            let target = at(&device, "/target");
+            assert_eq!(device.over_hit(target, MIDDLE, (0.0, 0.0)).await.unwrap(), Some(Hit::Target));
+            app.becomes(|heap| *thing(heap, "/x") = button("/x", "Stop", "/form"));
+            let by = Some(device.ids.handle("/x"));
+            let stop = Hit::Covered { by, what: "push button \"Stop\"".to_owned() };
+            assert_eq!(device.over_hit(target, MIDDLE, (0.0, 0.0)).await.unwrap(), Some(stop), "{toolkit:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_empty_may_only_paint_in_qt() {
+        let shade = Thing::new("/x", "", role::PANEL, "/form");
+        assert_eq!(came(Toolkit::Qt, &[shade]).await, Some(Hit::Target));
+        assert_eq!(came(Toolkit::Gtk3, &[shade]).await, Some(covered("panel without a name")));
+        let full = [shade, button("/y", "Delete", "/x")];
+        assert_eq!(came(Toolkit::Qt, &full).await, Some(covered("panel without a name")), "it holds others");
+        let below = [button("/y", "Delete", "/form"), shade];
+        assert_eq!(came(Toolkit::Qt, &below).await, Some(covered("push button \"Delete\"")));
+    }
+
+    #[tokio::test]
+    async fn the_order_does_not_tell_where_what_holds_it_ends_before_the_point() {
+        for toolkit in BOTH {
+            for holder in ["/form", "/page", "/window"] {
+                let ends = |heap: &mut Heap| {
+                    thing(heap, holder).place = (0, 0, 40, 300);
+                    heap.0.push(button("/x", "Delete", "/form"));
+                };
+                assert_eq!(said(toolkit, heap(), ends).await, None, "{toolkit:?} {holder}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn layered_panes_have_another_order() {
+        for toolkit in BOTH {
+            for holder in ["/form", "/page"] {
+                let mut layered = heap();
+                thing(&mut layered, holder).role = role::LAYERED_PANE;
+                layered.0.push(button("/x", "Delete", "/form"));
+                assert_eq!(said(toolkit, layered, |_| {}).await, None, "{toolkit:?} {holder}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn places_are_those_on_the_screen() {
+        for toolkit in BOTH {
+            let (app, mut device) = read(toolkit, heap()).await;
+            app.becomes(|heap| heap.0.push(button("/x", "Delete", "/form")));
+            let target = at(&device, "/target");
+            let moved = (400.0, 0.0);
+            assert_eq!(device.over_hit(target, MIDDLE, moved).await.unwrap(), None, "{toolkit:?}");
+            let there = device.over_hit(target, (450.0, 25.0), moved).await.unwrap();
+            assert_eq!(there, Some(covered("push button \"Delete\"")), "{toolkit:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_stands_side_by_side_is_not_asked_for_its_order() {
+        for (toolkit, holder) in [(Toolkit::Qt, role::LIST), (Toolkit::Gtk3, role::FILLER)] {
+            let aligned = |holder| {
+                let mut aligned = heap();
+                thing(&mut aligned, "/form").role = holder;
+                aligned.0.push(button("/x", "Delete", "/form"));
+                said(toolkit, aligned, |_| {})
+            };
+            assert_eq!(aligned(holder).await, Some(Hit::Target), "{toolkit:?}");
+            assert!(matches!(aligned(role::PANEL).await, Some(Hit::Covered { .. })), "{toolkit:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_comes_later_than_a_pop_up_in_its_window_lies_below_it() {
+        let popups = [(Toolkit::Qt, role::POPUP_MENU, 0), (Toolkit::Gtk3, role::PANEL, s::MODAL)];
+        for (toolkit, popup, states) in popups {
+            let mut open = heap();
+            thing(&mut open, "/form").role = popup;
+            thing(&mut open, "/form").states |= states;
+            // Where the pop-up hangs out of its window, that does not reach.
+            thing(&mut open, "/page").place = (0, 0, 5, 5);
+            open.0.push(button("/x", "Delete", "/page"));
+            assert_eq!(said(toolkit, open, |_| {}).await, Some(Hit::Target), "{toolkit:?}");
+        }
     }
 }

@@ -69,100 +69,37 @@ impl LinuxDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bus::ROOT;
     use crate::roles::number as role;
     use crate::states as s;
-    use crate::tests::speaker::{Answers, Speaker, object, unknown};
-    use stickpin_kernel::device::{CaptureRequest, Device};
-    use zbus::{Message, Variant};
+    use crate::tests::heap::{Heap, Thing, at, covered, read};
 
-    /// An app with a button in a box, things beside that, and whatever comes after it was read.
-    struct Heap {
-        /// Path, name, role, states and what it lies in, of each, in their order.
-        objects: Vec<(&'static str, &'static str, u32, u64, &'static str)>,
-        /// What it does not list where that lies.
-        unlisted: Vec<&'static str>,
+    /// A button in a box, and things beside that.
+    fn heap() -> Heap {
+        let folded = Thing::new("/folded", "Folded", role::PANEL, "/window");
+        Heap(vec![
+            Thing::new("/window", "Window", role::FRAME, ROOT),
+            Thing::new("/before", "Before", role::PUSH_BUTTON, "/window"),
+            Thing::new("/box", "Form", role::PANEL, "/window"),
+            Thing::new("/target", "Send", role::PUSH_BUTTON, "/box"),
+            Thing::new("/part", "Icon", role::IMAGE, "/target"),
+            Thing::new("/other", "Delete", role::PUSH_BUTTON, "/window"),
+            Thing { states: s::ENABLED, ..folded },
+        ])
     }
 
-    const SEEN: u64 = s::VISIBLE | s::SHOWING | s::ENABLED | s::SENSITIVE;
-
-    impl Default for Heap {
-        fn default() -> Self {
-            let objects = vec![
-                ("/window", "Window", role::FRAME, SEEN, crate::bus::ROOT),
-                ("/before", "Before", role::PUSH_BUTTON, SEEN, "/window"),
-                ("/box", "Form", role::PANEL, SEEN, "/window"),
-                ("/target", "Send", role::PUSH_BUTTON, SEEN, "/box"),
-                ("/part", "Icon", role::IMAGE, SEEN, "/target"),
-                ("/other", "Delete", role::PUSH_BUTTON, SEEN, "/window"),
-                ("/folded", "Folded", role::PANEL, s::ENABLED, "/window"),
-            ];
-            Self { objects, unlisted: Vec::new() }
-        }
-    }
-
-    impl Heap {
-        /// Something that came after the app was read.
-        fn comes(&mut self, path: &'static str, name: &'static str, role: u32, above: &'static str) {
-            self.objects.push((path, name, role, SEEN, above));
-            self.unlisted.push(path);
-        }
-    }
-
-    impl Answers for Heap {
-        fn answer(&mut self, call: &Message, path: &str, what: &str, _: i32) -> Message {
-            let header = call.header();
-            let say = Message::method_return(&header);
-            let known = self.objects.iter().find(|(of, ..)| *of == path);
-            let (name, role, states, above) = known
-                .map_or(("Heap", 75, SEEN, ""), |(_, name, role, states, above)| {
-                    (*name, *role, *states, *above)
-                });
-            let listed = |(of, .., above): &&(&str, &str, u32, u64, &str)| {
-                *above == path && !self.unlisted.contains(of)
-            };
-            let children: Vec<&str> = self.objects.iter().filter(listed).map(|(of, ..)| *of).collect();
-            let built = match what {
-                "Name" => say.build(&Variant::from(name)),
-                "Description" => say.build(&Variant::from("")),
-                "ChildCount" => say.build(&Variant::from(children.len() as i32)),
-                "GetChildren" => say.build(&children.into_iter().map(object).collect::<Vec<_>>()),
-                "GetRole" => say.build(&role),
-                "GetState" => say.build(&vec![(states & 0xffff_ffff) as u32, (states >> 32) as u32]),
-                "GetInterfaces" => say.build(&vec!["org.a11y.atspi.Accessible", "org.a11y.atspi.Component"]),
-                "GetExtents" => say.build(&((10_i32, 10_i32, 80_i32, 30_i32),)),
-                "Parent" if !above.is_empty() => say.build(&Variant::from(object(above))),
-                _ => return unknown(call, "no"),
-            };
-            built.unwrap()
-        }
-    }
-
-    /// The app, and a device that has read it as one of this toolkit.
-    async fn read(toolkit: Toolkit, heap: Heap) -> (Speaker<Heap>, LinuxDevice) {
-        let app = Speaker::with(heap);
-        let mut device = app.device().await.0;
-        device.link.toolkit = toolkit;
-        device.capture(CaptureRequest::default()).await.unwrap();
-        (app, device)
-    }
-
-    fn at(device: &LinuxDevice, path: &str) -> usize {
-        let objects = &device.last.as_ref().unwrap().picture.objects;
-        objects.iter().position(|object| object.path == path).unwrap_or_else(|| panic!("{path} was not read"))
+    /// Something that came after the app was read, and that is not listed where it lies.
+    fn came(path: &'static str, name: &'static str, role: u32, above: &'static str) -> Thing {
+        Thing { listed: false, ..Thing::new(path, name, role, above) }
     }
 
     /// What is said of a press on the target that goes to something that came into another thing.
     async fn said(toolkit: Toolkit, comes: &[(&'static str, &'static str, u32, &'static str)]) -> Hit {
-        let (app, mut device) = read(toolkit, Heap::default()).await;
-        for (path, name, role, above) in comes {
-            app.becomes(|heap| heap.comes(path, name, *role, above));
-        }
+        let (app, mut device) = read(toolkit, heap()).await;
+        let all = comes.iter().map(|&(path, name, role, above)| came(path, name, role, above));
+        app.becomes(|heap| heap.0.extend(all));
         let target = at(&device, "/target");
         device.unread_hit(target, comes[0].0).await.unwrap()
-    }
-
-    fn covered(what: &str) -> Hit {
-        Hit::Covered { by: None, what: what.to_owned() }
     }
 
     const ALL: [Toolkit; 3] = [Toolkit::Gtk4, Toolkit::Gtk3, Toolkit::Qt];
@@ -219,8 +156,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_in_an_element_that_was_hidden_when_it_was_read_is_a_part_of_it() {
-        let (app, mut device) = read(Toolkit::Gtk4, Heap::default()).await;
-        app.becomes(|heap| heap.comes("/x", "Spinner", role::PANEL, "/folded"));
+        let (app, mut device) = read(Toolkit::Gtk4, heap()).await;
+        app.becomes(|heap| heap.0.push(came("/x", "Spinner", role::PANEL, "/folded")));
         let target = at(&device, "/folded");
         assert!(!device.last.as_ref().unwrap().picture.objects[target].shown);
         assert_eq!(device.unread_hit(target, "/x").await.unwrap(), Hit::Target);

@@ -5,6 +5,7 @@ mod aimed;
 mod capture;
 mod display;
 mod focus;
+pub(crate) mod heap;
 mod held;
 mod life;
 mod looked;

@@ -1,0 +1,81 @@
+//! An app of things that lie in, beside and over one another, and can change after it was read.
+
+use super::speaker::{Answers, Speaker, object, unknown};
+use crate::bus::Toolkit;
+use crate::device::LinuxDevice;
+use crate::states as s;
+use stickpin_kernel::device::{CaptureRequest, Device, Hit};
+use zbus::{Message, Variant};
+
+/// What is said of a thing that can be seen and used.
+const SEEN: u64 = s::VISIBLE | s::SHOWING | s::ENABLED | s::SENSITIVE;
+
+/// One of its things.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Thing {
+    pub(crate) path: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) role: u32,
+    pub(crate) states: u64,
+    /// What it says that it lies in.
+    pub(crate) above: &'static str,
+    /// Whether that lists it, too.
+    pub(crate) listed: bool,
+    /// Left, top, width, height.
+    pub(crate) place: (i32, i32, i32, i32),
+}
+
+impl Thing {
+    /// One that is seen, where all are that are nowhere else.
+    pub(crate) const fn new(path: &'static str, name: &'static str, role: u32, above: &'static str) -> Self {
+        Self { path, name, role, states: SEEN, above, listed: true, place: (10, 10, 80, 30) }
+    }
+}
+
+/// The things of the app, in the order in which they are listed.
+#[derive(Debug)]
+pub(crate) struct Heap(pub(crate) Vec<Thing>);
+
+impl Answers for Heap {
+    fn answer(&mut self, call: &Message, path: &str, what: &str, _: i32) -> Message {
+        let header = call.header();
+        let say = Message::method_return(&header);
+        let app = Thing::new(crate::bus::ROOT, "Heap", 75, "");
+        let own = self.0.iter().find(|thing| thing.path == path).copied().unwrap_or(app);
+        let listed = self.0.iter().filter(|thing| thing.above == path && thing.listed);
+        let children: Vec<&str> = listed.map(|thing| thing.path).collect();
+        let built = match what {
+            "Name" => say.build(&Variant::from(own.name)),
+            "Description" => say.build(&Variant::from("")),
+            "ChildCount" => say.build(&Variant::from(children.len() as i32)),
+            "GetChildren" => say.build(&children.into_iter().map(object).collect::<Vec<_>>()),
+            "GetRole" => say.build(&own.role),
+            "GetState" => say.build(&vec![(own.states & 0xffff_ffff) as u32, (own.states >> 32) as u32]),
+            "GetInterfaces" => say.build(&vec!["org.a11y.atspi.Accessible", "org.a11y.atspi.Component"]),
+            "GetExtents" => say.build(&(own.place,)),
+            "Parent" if !own.above.is_empty() => say.build(&Variant::from(object(own.above))),
+            _ => return unknown(call, "no"),
+        };
+        built.unwrap()
+    }
+}
+
+/// The app, and a device that has read it as one of this toolkit.
+pub(crate) async fn read(toolkit: Toolkit, heap: Heap) -> (Speaker<Heap>, LinuxDevice) {
+    let app = Speaker::with(heap);
+    let mut device = app.device().await.0;
+    device.link.toolkit = toolkit;
+    device.capture(CaptureRequest::default()).await.unwrap();
+    (app, device)
+}
+
+/// Which of what was read has this path.
+pub(crate) fn at(device: &LinuxDevice, path: &str) -> usize {
+    let objects = &device.last.as_ref().unwrap().picture.objects;
+    objects.iter().position(|object| object.path == path).unwrap_or_else(|| panic!("{path} was not read"))
+}
+
+/// What is said where something covers that was not read.
+pub(crate) fn covered(what: &str) -> Hit {
+    Hit::Covered { by: None, what: what.to_owned() }
+}
