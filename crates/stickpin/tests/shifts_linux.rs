@@ -260,3 +260,28 @@ fn a_press_at_a_point_names_what_receives_it() {
         assert!(ran.out.contains("button \"Free\""), "{script} {version}: {ran:?}");
     }
 }
+
+/// Over a number a wheel changes the number. Also where nobody asked for one: what is out of sight is brought into view.
+#[test]
+fn a_wheel_scrolls_what_is_meant_and_changes_no_number_on_the_way() {
+    for toolkit in TOOLKITS {
+        let Some(app) = App::open(toolkit, "numbers") else { return };
+        let ran = app.world.run(&["scroll", "down", "120"]);
+        assert_eq!(ran.code, 0, "{toolkit}: {ran:?}");
+        eventually("it is scrolled", || app.log().contains("scrolled"));
+        // Its own wheel changes it: it is scrolled by the bar around it, or not at all.
+        let ran = app.world.run(&["scroll", "down", "120", "--in", "label=\"Number 4\""]);
+        match toolkit {
+            "gtk3" => assert_eq!(ran.code, 0, "{toolkit}: {ran:?}"),
+            _ => failed(&ran, "ELEMENT_COVERED"),
+        }
+        if toolkit == "qt" {
+            // It does not say what scrolls.
+            app.world.ok("scroll down 10000");
+        }
+        let ran = app.world.run(&["press", "label=Last"]);
+        assert_eq!(ran.code, 0, "{toolkit}: {ran:?}");
+        eventually("it is pressed", || app.log().contains("Last pressed"));
+        assert!(!app.log().contains("Number"), "{toolkit}: {}", app.log());
+    }
+}

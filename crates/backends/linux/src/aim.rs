@@ -11,6 +11,7 @@ mod place;
 mod point;
 mod reveal;
 mod unread;
+mod wheel;
 
 pub(crate) use place::{Sight, chain, parents, places, up};
 

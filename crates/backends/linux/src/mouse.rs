@@ -280,13 +280,36 @@ impl LinuxDevice {
             None => self.active_window().await?.map(|(_, window)| window.content()),
         };
         let Some(area) = area else { return Err(self.screen.unseen("scroll")) };
-        let point = area.center();
-        let (sight, window) = self.own_window_at("scroll", point, target).await?;
+        let (mut right, mut down, mut moved) = (notches(dx), notches(dy), false);
+        loop {
+            let turn = match self.wheel_at(target, area, (right != 0, down != 0)).await {
+                // As far as it goes.
+                Err(e) if moved && e.code == ErrorCode::ElementCovered => break,
+                turn => turn?,
+            };
+            let (over, on) = if turn.steady { (right, down) } else { (right.signum(), down.signum()) };
+            let changed = self.turn_wheel(target, area, turn.point, (over, on)).await?;
+            (right, down, moved) = (right - over, down - on, moved || changed);
+            if !changed || (right, down) == (0, 0) {
+                break;
+            }
+        }
+        Ok(Performed { handled: true, moved, ..Performed::default() })
+    }
+
+    /// Turns the wheel at a point; whether anything in an area around it looks different then.
+    async fn turn_wheel(
+        &mut self,
+        target: Option<Handle>,
+        area: Rect,
+        (x, y): (f64, f64),
+        (right, down): (i32, i32),
+    ) -> Result<bool> {
+        let (sight, window) = self.own_window_at("scroll", (x, y), target).await?;
         let (x11, id) = (sight.x11, window.id);
         let before = x11.run(move |d| d.picture(area)).await?;
-        let (right, down) = (notches(dx), notches(dy));
         x11.run(move |d| {
-            d.move_to(point.0, point.1)?;
+            d.move_to(x, y)?;
             d.wheel(right, down)?;
             d.delivered(id)
         })
@@ -296,7 +319,7 @@ impl LinuxDevice {
         let cancel = CancellationToken::new();
         self.until_changed(SCROLLED, &cancel).await?;
         let after = x11.run(move |d| d.picture(area)).await.map_err(unknown)?;
-        Ok(Performed { handled: true, moved: before != after, ..Performed::default() })
+        Ok(before != after)
     }
 
     /// The scroll bars of the nearest container around an object, itself included.

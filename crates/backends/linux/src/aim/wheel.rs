@@ -1,0 +1,208 @@
+//! Where the wheel is turned so that what is meant gets it: over a number it changes that, over a container inside another
+//! one it scrolls the inner one.
+
+use super::place::{DEEP, Sight, parents, scrolls, shifted, up};
+use super::point::unknown;
+use crate::device::LinuxDevice;
+use crate::display::Window;
+use crate::extents::has;
+use crate::model::{Object, Picture};
+use crate::roles::number as role;
+use crate::states;
+use stickpin_kernel::device::Hit;
+use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_tree::{Handle, Rect};
+
+/// Parts of the width and of the height of an area at which the wheel may be turned, the best first.
+const PARTS: [f64; 9] = [0.5, 0.25, 0.75, 0.125, 0.875, 0.0625, 0.9375, 0.02, 0.98];
+
+/// Points that the app is asked about.
+const ASKED: usize = 4;
+
+/// Where the wheel is turned.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Turn {
+    pub(crate) point: (f64, f64),
+    /// However far what is there goes: else it is to be looked at again after each notch.
+    pub(crate) steady: bool,
+}
+
+impl LinuxDevice {
+    /// Where in `area`, which is what can be seen of a container or of a window without one, a wheel scrolls just that.
+    /// `along`: whether it scrolls what is there across, and up or down.
+    ///
+    /// # Errors
+    /// `ELEMENT_COVERED` where something else would get the wheel everywhere.
+    pub(crate) async fn wheel_at(
+        &mut self,
+        target: Option<Handle>,
+        area: Rect,
+        along: (bool, bool),
+    ) -> Result<Turn> {
+        let middle = Turn { point: area.center(), steady: true };
+        let container = target.and_then(|target| self.index(target));
+        let Some(at) = container.or_else(|| self.active_top()) else { return Ok(middle) };
+        let Some(sight) = self.sight().await? else { return Ok(middle) };
+        let Some(placed) = self.placed(at, Some(&sight)).await? else { return Ok(middle) };
+        let Some(last) = &self.last else { return Ok(middle) };
+        let words = last.picture.objects[at].words();
+        // In the middle of a window it may be any container that is scrolled.
+        let takers = takers(&last.picture, at, container.is_some());
+        let paths: Vec<String> = takers.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
+        let places = self.said(&paths).await?.into_iter().flatten();
+        let places: Vec<Rect> = places.map(|place| shifted(place, placed.offset)).collect();
+        let free = free(area, &places, along);
+        let Some(&first) = free.first() else { return Err(everywhere(&words)) };
+        let Some(window) = self.window_of(at, &sight.windows).await?.filter(|_| container.is_some()) else {
+            return Ok(first);
+        };
+        let mut covered = None;
+        for turn in free {
+            match self.wheel_hit(at, turn.point, placed.offset, &window, &sight).await? {
+                Hit::Target => return Ok(turn),
+                other => covered = covered.or(other.refusal(&words)),
+            }
+        }
+        Err(covered.unwrap_or_else(|| everywhere(&words)))
+    }
+
+    /// What a wheel at a point reaches of the window that shows a container.
+    async fn wheel_hit(
+        &mut self,
+        at: usize,
+        point: (f64, f64),
+        offset: (f64, f64),
+        window: &Window,
+        sight: &Sight,
+    ) -> Result<Hit> {
+        match self.window_hit(window, point, sight).await? {
+            Hit::Target => {}
+            other => return Ok(other),
+        }
+        let words = self.last.as_ref().map(|last| last.picture.objects[at].words()).unwrap_or_default();
+        let within = self.within_hit(at, point, offset, !window.popup, None).await?;
+        within.map(|within| within.hit).map_err(|why| unknown(&words, &why))
+    }
+
+    /// The window of the app that says it is the active one.
+    fn active_top(&self) -> Option<usize> {
+        let picture = &self.last.as_ref()?.picture;
+        let mut tops = picture.root().children.iter().copied();
+        tops.find(|&top| picture.objects[top].shown && picture.objects[top].is(states::ACTIVE))
+    }
+}
+
+fn everywhere(words: &str) -> Error {
+    let message = format!(
+        "{words} is not scrolled: wherever the wheel is turned there, it changes a number or a choice"
+    );
+    Error::new(ErrorCode::ElementCovered, message)
+        .hint("stickpin scroll without --in scrolls the window; stickpin key Page_Down what has the focus")
+}
+
+/// Points of an area, its middle first.
+fn points(area: Rect) -> impl Iterator<Item = (f64, f64)> {
+    let at = move |(x, y): (f64, f64)| (area.x + area.width * x, area.y + area.height * y);
+    let all = (0..PARTS.len()).flat_map(|worst| {
+        let both = (0..=worst).flat_map(move |other| [(worst, other), (other, worst)]);
+        both.map(|(x, y)| (PARTS[x], PARTS[y]))
+    });
+    all.map(at)
+}
+
+/// Points of an area that are in none of these places, the best first: those that none of them comes to on its way.
+fn free(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec<Turn> {
+    let way = |place: &Rect| Rect {
+        x: if across { area.x } else { place.x },
+        width: if across { area.width } else { place.width },
+        y: if down { area.y } else { place.y },
+        height: if down { area.height } else { place.height },
+    };
+    let ways: Vec<Rect> = places.iter().map(way).collect();
+    let outside = |point, of: &[Rect]| !of.iter().any(|&rect| has(rect, point));
+    let steady = points(area).filter(|&point| outside(point, &ways));
+    let others = points(area).filter(|&point| outside(point, places) && !outside(point, &ways));
+    let steady = steady.take(ASKED).map(|point| Turn { point, steady: true });
+    steady.chain(others.take(ASKED).map(|point| Turn { point, steady: false })).collect()
+}
+
+/// What of an object takes a wheel for itself; `inner`: containers inside it do, too.
+fn takers(picture: &Picture, at: usize, inner: bool) -> Vec<usize> {
+    let above = parents(picture);
+    let of_it = |&other: &usize| up(&above, other).take(DEEP).any(|holder| holder == at);
+    let objects = picture.objects.iter().enumerate();
+    let takes = |&(other, object): &(usize, &Object)| {
+        object.shown && (is_turned(object.role) || (inner && other != at && scrolls(object)))
+    };
+    let found = objects.filter(takes).map(|(other, _)| other);
+    found.filter(of_it).collect()
+}
+
+/// Roles of what a wheel changes: the number of a field, what is chosen of several.
+fn is_turned(number: u32) -> bool {
+    matches!(number, role::SPIN_BUTTON | role::SLIDER | role::DIAL | role::COMBO_BOX | role::PAGE_TAB_LIST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::Toolkit;
+
+    #[test]
+    fn the_middle_comes_first_and_no_point_twice_in_a_row_of_the_best() {
+        let area = Rect { x: 100.0, y: 200.0, width: 40.0, height: 80.0 };
+        let all: Vec<_> = points(area).collect();
+        assert_eq!(all[0], (120.0, 240.0));
+        assert!(all[1..].contains(&(110.0, 240.0)) && all.contains(&(130.0, 220.0)));
+        let inside = |&(x, y): &(f64, f64)| x > 100.0 && x < 140.0 && y > 200.0 && y < 280.0;
+        assert!(all.iter().all(inside));
+        let mut distinct = all.clone();
+        distinct.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        distinct.dedup();
+        assert_eq!(distinct.len(), PARTS.len() * PARTS.len());
+    }
+
+    #[test]
+    fn a_point_is_best_where_no_number_comes_by() {
+        let area = Rect { x: 0.0, y: 0.0, width: 400.0, height: 300.0 };
+        let rows: Vec<Rect> =
+            (0..9).map(|n| Rect { x: 60.0, y: 40.0 * f64::from(n), width: 400.0, height: 30.0 }).collect();
+        let best = free(area, &rows, (false, true))[0];
+        assert!(best.steady && best.point.0 < 60.0, "{best:?}");
+        // Where they go across each comes by, wherever it is.
+        let across = free(area, &rows, (true, false));
+        assert!(!across.is_empty() && across.iter().all(|turn| turn.steady == (turn.point.1 % 40.0 >= 30.0)));
+        // Between them it is right for one notch.
+        let wide: Vec<Rect> = rows.iter().map(|row| Rect { x: 0.0, ..*row }).collect();
+        let between = free(area, &wide, (false, true));
+        assert!(between.iter().all(|turn| !turn.steady && turn.point.1 % 40.0 >= 30.0), "{between:?}");
+        assert!(!between.is_empty());
+        assert_eq!(free(area, &[area], (false, true)), []);
+        assert_eq!(free(area, &[], (false, true))[0], Turn { point: area.center(), steady: true });
+    }
+
+    #[test]
+    fn numbers_and_inner_containers_take_the_wheel_and_what_is_elsewhere_does_not() {
+        let object = |role, children: &[usize]| Object {
+            role,
+            shown: true,
+            children: children.to_vec(),
+            ..Object::default()
+        };
+        let mut objects = vec![
+            object(75, &[1]),
+            object(role::FRAME, &[2, 7]),
+            object(role::SCROLL_PANE, &[3, 4, 5]),
+            object(role::SPIN_BUTTON, &[]),
+            object(role::PUSH_BUTTON, &[]),
+            object(role::SCROLL_PANE, &[6]),
+            object(role::SLIDER, &[]),
+            object(role::COMBO_BOX, &[]),
+        ];
+        objects[6].shown = false;
+        let picture = Picture { toolkit: Toolkit::Gtk4, objects, truncated: false };
+        assert_eq!(takers(&picture, 2, true), [3, 5]);
+        assert_eq!(takers(&picture, 1, false), [3, 7]);
+        assert_eq!(takers(&picture, 3, true), [3], "a wheel never is for it");
+    }
+}
