@@ -152,18 +152,18 @@ impl Picture {
     }
 
     fn has_focus(&self, window: usize) -> bool {
-        // What is not shown may stand at many places, and in itself.
-        let (mut seen, mut next) = (vec![false; self.objects.len()], vec![window]);
-        while let Some(at) = next.pop() {
-            if std::mem::replace(&mut seen[at], true) {
-                continue;
-            }
-            if self.objects[at].is(crate::states::FOCUSED) {
-                return true;
-            }
-            next.extend(&self.objects[at].children);
-        }
-        false
+        self.inside(window).any(|at| self.objects[at].is(crate::states::FOCUSED))
+    }
+
+    /// An object and all that stands in it, in its order and each once: what is not shown may stand at many places, and in
+    /// itself.
+    pub(crate) fn inside(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
+        let (mut seen, mut next) = (vec![false; self.objects.len()], vec![at]);
+        std::iter::from_fn(move || {
+            let at = std::iter::from_fn(|| next.pop()).find(|&at| !std::mem::replace(&mut seen[at], true))?;
+            next.extend(self.objects[at].children.iter().rev());
+            Some(at)
+        })
     }
 }
 
@@ -201,5 +201,16 @@ mod tests {
         assert_eq!(picture.active(), None);
         picture.objects[120].states |= states::FOCUSED;
         assert_eq!(picture.active(), Some(1));
+    }
+
+    #[test]
+    fn all_that_stands_in_an_object_comes_in_its_order_and_once() {
+        let object = |children: &[usize]| Object { children: children.to_vec(), ..Object::default() };
+        let objects = vec![object(&[1, 3]), object(&[2, 1]), object(&[3, 0]), object(&[]), object(&[0])];
+        let picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        let inside = |at| picture.inside(at).collect::<Vec<_>>();
+        assert_eq!(inside(0), [0, 1, 2, 3]);
+        assert_eq!(inside(1), [1, 2, 3, 0]);
+        assert_eq!((inside(3), inside(4)), (vec![3], vec![4, 0, 1, 2, 3]));
     }
 }

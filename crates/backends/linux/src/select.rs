@@ -199,16 +199,10 @@ impl LinuxDevice {
     fn parts_of(&self, path: &str) -> Vec<(String, String)> {
         let Some(last) = &self.last else { return Vec::new() };
         let objects = &last.picture.objects;
-        let mut open: Vec<usize> =
-            objects.iter().position(|object| object.path == path).into_iter().collect();
-        let mut parts = Vec::new();
-        while let Some(at) = open.pop().filter(|_| parts.len() < PARTS) {
-            if !objects[at].name.is_empty() {
-                parts.push((objects[at].path.clone(), objects[at].name.clone()));
-            }
-            open.extend(objects[at].children.iter().rev());
-        }
-        parts
+        let option = objects.iter().position(|object| object.path == path);
+        let inside = option.into_iter().flat_map(|at| last.picture.inside(at)).map(|at| &objects[at]);
+        let named = inside.filter(|object| !object.name.is_empty());
+        named.take(PARTS).map(|object| (object.path.clone(), object.name.clone())).collect()
     }
 
     /// Whether the app says that these very options are chosen. Not where they move on and on: nobody knows then.

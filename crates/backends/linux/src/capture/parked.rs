@@ -35,7 +35,9 @@ pub(super) fn leave(picture: &mut Picture) {
         for part in parts(picture, window).collect::<Vec<_>>() {
             let outside = picture.objects[part].extents.take().is_some_and(|place| apart(place, frame));
             if outside {
-                hide(picture, part, 0);
+                for at in picture.inside(part).collect::<Vec<_>>() {
+                    picture.objects[at].shown = false;
+                }
             }
         }
     }
@@ -59,15 +61,6 @@ fn apart(a: [i32; 4], b: [i32; 4]) -> bool {
     let sized = |[_, _, width, height]: [i32; 4]| width > 0 && height > 0;
     let beyond = |a: [i32; 4], b: [i32; 4], at: usize| b[at] >= a[at].saturating_add(a[at + 2]);
     sized(a) && sized(b) && (0..2).any(|at| beyond(a, b, at) || beyond(b, a, at))
-}
-
-fn hide(picture: &mut Picture, at: usize, depth: usize) {
-    picture.objects[at].shown = false;
-    if depth < super::DEPTH {
-        for child in picture.objects[at].children.clone() {
-            hide(picture, child, depth + 1);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -103,16 +103,9 @@ fn hidden(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Handle> {
     if watch.is_empty() {
         return Vec::new();
     }
-    let mut inside = vec![false; picture.objects.len()];
-    let mut next = vec![0];
-    while let Some(at) = next.pop() {
-        if !std::mem::replace(&mut inside[at], true) {
-            next.extend(&picture.objects[at].children);
-        }
-    }
-    let objects =
-        picture.objects.iter().zip(inside).filter(|(o, inside)| *inside && !o.shown && !o.is(s::DEFUNCT));
-    let unseen: HashSet<&str> = objects.map(|(object, _)| object.path.as_str()).collect();
+    let objects = picture.inside(0).map(|at| &picture.objects[at]);
+    let unseen = objects.filter(|object| !object.shown && !object.is(s::DEFUNCT));
+    let unseen: HashSet<&str> = unseen.map(|object| object.path.as_str()).collect();
     let is_unseen = |handle: &Handle| ids.path(handle.id).is_some_and(|path| unseen.contains(&*path));
     watch.iter().copied().filter(is_unseen).collect()
 }

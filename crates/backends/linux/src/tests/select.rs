@@ -2,6 +2,7 @@
 
 use super::speaker::{Answers, Speaker, object, unknown};
 use crate::device::LinuxDevice;
+use crate::model::Object;
 use crate::states as s;
 use std::sync::Arc;
 use stickpin_kernel::device::{Action, CancellationToken, CaptureRequest, Captured, Device, Performed};
@@ -143,17 +144,20 @@ async fn read(device: &mut LinuxDevice) -> Arc<Tree> {
     }
 }
 
+/// The act that chooses.
+fn choice(tree: &Tree, options: &[&str]) -> Action {
+    let list: Handle = tree.nodes().find(|n| n.name() == "Fruit").and_then(|n| n.handle()).unwrap();
+    Action::Select { target: list, options: options.iter().map(|option| (*option).to_owned()).collect() }
+}
+
 /// Chooses on an app that has been read; what came of it.
 async fn choose(shelf: Shelf, options: &[&str]) -> (Result<Performed, Error>, Speaker<Shelf>) {
     let changes = shelf.changes.clone();
     let app = Speaker::with(Shelf { changes: Vec::new(), ..shelf });
     let (mut device, _) = app.device().await;
     let tree = read(&mut device).await;
-    let list: Handle = tree.nodes().find(|n| n.name() == "Fruit").and_then(|n| n.handle()).unwrap();
     app.becomes(|now| now.changes = changes);
-    let options = options.iter().map(|option| (*option).to_owned()).collect();
-    let action = Action::Select { target: list, options };
-    let chosen = device.perform(&action, &CancellationToken::new()).await;
+    let chosen = device.perform(&choice(&tree, options), &CancellationToken::new()).await;
     assert!(app.becomes(|now| now.changes.is_empty()), "all that was to change has changed");
     (chosen, app)
 }
@@ -228,4 +232,18 @@ async fn a_list_that_does_not_take_the_choice_is_opened_and_pressed() {
     let (chosen, app) = choose(Shelf { keeps: true, ..Shelf::default() }, &["Banana"]).await;
     assert!(!chosen.unwrap().handled);
     assert_eq!(state(&app), (vec!["Apple"], vec![]));
+}
+
+#[tokio::test]
+async fn what_is_hidden_in_an_option_may_stand_in_itself() {
+    let app = Speaker::with(Shelf::default());
+    let (mut device, _) = app.device().await;
+    let tree = read(&mut device).await;
+    let objects = &mut device.last.as_mut().unwrap().picture.objects;
+    let hidden = objects.len();
+    objects.push(Object { children: vec![hidden], ..Object::default() });
+    objects.iter_mut().find(|object| object.path == "/b").unwrap().children.push(hidden);
+    let chosen = device.perform(&choice(&tree, &["Banana"]), &CancellationToken::new()).await;
+    assert!(chosen.unwrap().handled);
+    assert_eq!(state(&app), (vec!["Banana"], vec!["Banana"]));
 }

@@ -79,16 +79,8 @@ pub(super) fn takes_the_name(picture: &Picture, window: usize) -> bool {
 /// The buttons of a chooser that come behind its field.
 fn behind_the_field(picture: &Picture, window: usize) -> impl Iterator<Item = &Object> {
     let field = path_field(picture, window);
-    let (mut next, mut behind, mut buttons) = (vec![window], false, Vec::new());
-    while let Some(at) = next.pop() {
-        let object = &picture.objects[at];
-        behind |= Some(at) == field;
-        if behind && object.shown && object.role == n::PUSH_BUTTON {
-            buttons.push(object);
-        }
-        next.extend(object.children.iter().rev());
-    }
-    buttons.into_iter()
+    let behind = picture.inside(window).skip_while(move |&at| Some(at) != field);
+    behind.map(|at| &picture.objects[at]).filter(|object| object.shown && object.role == n::PUSH_BUTTON)
 }
 
 /// Whether an object below another one is such.
