@@ -1,6 +1,5 @@
 //! Folders of sessions that ended with their daemon. What ran in them the providers have ended by then: they know
 //! which processes were theirs. What is mounted in one is not theirs to remove: where it cannot be unmounted, the folder stays.
-
 //!
 //! That may take long, and nobody has to wait for it: which folders they are is settled before any session is open, and
 //! no session gets a folder that was there.

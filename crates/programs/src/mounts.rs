@@ -3,6 +3,7 @@
 //! What is removed through a mount is removed from what is mounted, which may be a person's files; and a mount whose
 //! program was killed keeps its folder from going away. So they go first, and what stays mounted keeps everything.
 
+use crate::remove::named;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
@@ -26,10 +27,8 @@ fn free_with(
     unmount: impl Fn(&Path),
 ) -> io::Result<()> {
     // The table has no links in its paths. What a link of this name leads to is not in it.
-    let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it has no name"));
-    };
-    let folder = match std::path::absolute(above)?.canonicalize() {
+    let (above, name) = named(folder)?;
+    let folder = match above.canonicalize() {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         above => above?.join(name),
     };

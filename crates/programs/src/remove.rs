@@ -39,12 +39,21 @@ fn remove_with(folder: &Path, free: impl Fn(&Path) -> io::Result<()>) -> io::Res
 
 /// Removes a folder and all that is in it, on its own file system only. A link or a file of that name goes itself.
 fn remove(folder: &Path) -> io::Result<()> {
-    let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it has no name"));
-    };
-    let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+    let (above, name) = named(folder)?;
     let above = rustix::fs::openat(CWD, above, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty())?;
     Place { above: above.as_fd(), name: name.as_bytes(), path: folder }.remove(FileType::Unknown)
+}
+
+/// What a folder lies in, and its name there.
+///
+/// # Errors
+/// `InvalidInput` where it has none: the root, or what ends in `..`.
+pub(crate) fn named(folder: &Path) -> io::Result<(&Path, &OsStr)> {
+    match (folder.parent(), folder.file_name()) {
+        (Some(above), Some(name)) if above.as_os_str().is_empty() => Ok((Path::new("."), name)),
+        (Some(above), Some(name)) => Ok((above, name)),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it has no name")),
+    }
 }
 
 /// A name in an open folder; the path is for what is said.

@@ -1,12 +1,12 @@
 //! Where the wheel is turned so that what is meant gets it: over a number it changes that, over a container inside another
 //! one it scrolls the inner one.
 
-use super::place::{DEEP, Sight, parents, scrolls, shifted, up};
+use super::place::{Sight, scrolls, shifted};
 use super::point::unknown;
 use crate::device::LinuxDevice;
 use crate::display::Window;
 use crate::extents::has;
-use crate::model::{Object, Picture};
+use crate::model::Picture;
 use crate::roles::number as role;
 use crate::states;
 use stickpin_kernel::device::Hit;
@@ -58,7 +58,8 @@ impl LinuxDevice {
         };
         let mut covered = None;
         for turn in free {
-            match self.wheel_hit(at, turn.point, placed.offset, &window, &sight).await? {
+            let hit = self.wheel_hit(at, turn.point, placed.offset, &window, &sight).await?;
+            match hit.map_err(|why| unknown(&words, &why))? {
                 Hit::Target => return Ok(turn),
                 other => covered = covered.or(other.refusal(&words)),
             }
@@ -66,7 +67,7 @@ impl LinuxDevice {
         Err(covered.unwrap_or_else(|| everywhere(&words)))
     }
 
-    /// What a wheel at a point reaches of the window that shows a container.
+    /// What a wheel at a point reaches of the window that shows a container; or why nobody knows.
     async fn wheel_hit(
         &mut self,
         at: usize,
@@ -74,14 +75,13 @@ impl LinuxDevice {
         offset: (f64, f64),
         window: &Window,
         sight: &Sight,
-    ) -> Result<Hit> {
+    ) -> Result<std::result::Result<Hit, String>> {
         match self.window_hit(window, point, sight).await? {
             Hit::Target => {}
-            other => return Ok(other),
+            other => return Ok(Ok(other)),
         }
-        let words = self.last.as_ref().map(|last| last.picture.objects[at].words()).unwrap_or_default();
         let within = self.within_hit(at, point, offset, !window.popup, None).await?;
-        within.map(|within| within.hit).map_err(|why| unknown(&words, &why))
+        Ok(within.map(|within| within.hit))
     }
 
     /// The window of the app that says it is the active one.
@@ -104,8 +104,8 @@ fn everywhere(words: &str) -> Error {
 fn points(area: Rect) -> impl Iterator<Item = (f64, f64)> {
     let at = move |(x, y): (f64, f64)| (area.x + area.width * x, area.y + area.height * y);
     let all = (0..PARTS.len()).flat_map(|worst| {
-        let both = (0..=worst).flat_map(move |other| [(worst, other), (other, worst)]);
-        both.map(|(x, y)| (PARTS[x], PARTS[y]))
+        let both = (0..worst).flat_map(move |other| [(worst, other), (other, worst)]);
+        both.chain([(worst, worst)]).map(|(x, y)| (PARTS[x], PARTS[y]))
     });
     all.map(at)
 }
@@ -128,14 +128,11 @@ fn free(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec<Turn> 
 
 /// What of an object takes a wheel for itself; `inner`: containers inside it do, too.
 fn takers(picture: &Picture, at: usize, inner: bool) -> Vec<usize> {
-    let above = parents(picture);
-    let of_it = |&other: &usize| up(&above, other).take(DEEP).any(|holder| holder == at);
-    let objects = picture.objects.iter().enumerate();
-    let takes = |&(other, object): &(usize, &Object)| {
+    let takes = |&other: &usize| {
+        let object = &picture.objects[other];
         object.shown && (is_turned(object.role) || (inner && other != at && scrolls(object)))
     };
-    let found = objects.filter(takes).map(|(other, _)| other);
-    found.filter(of_it).collect()
+    picture.inside(at).filter(takes).collect()
 }
 
 /// Roles of what a wheel changes: the number of a field, what is chosen of several.
@@ -147,6 +144,7 @@ fn is_turned(number: u32) -> bool {
 mod tests {
     use super::*;
     use crate::bus::Toolkit;
+    use crate::model::Object;
 
     #[test]
     fn the_middle_comes_first_and_no_point_twice_in_a_row_of_the_best() {
@@ -159,7 +157,7 @@ mod tests {
         let mut distinct = all.clone();
         distinct.sort_by(|a, b| a.partial_cmp(b).unwrap());
         distinct.dedup();
-        assert_eq!(distinct.len(), PARTS.len() * PARTS.len());
+        assert_eq!((distinct.len(), all.len()), (PARTS.len() * PARTS.len(), PARTS.len() * PARTS.len()));
     }
 
     #[test]

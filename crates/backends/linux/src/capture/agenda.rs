@@ -114,9 +114,8 @@ impl Agenda {
 
 /// The roles of so much of what stands in pages that these are asked which things have them.
 fn frequent(entries: &[Entry]) -> Vec<u32> {
-    let in_pages = || entries.iter().filter(|entry| entry.in_page);
-    let all = in_pages().count();
-    let frequent = |&role: &u32| in_pages().filter(|entry| entry.role == role).count() * WALK > all;
+    let all: Vec<u32> = entries.iter().filter(|entry| entry.in_page).map(|entry| entry.role).collect();
+    let frequent = |role: &u32| all.iter().filter(|other| *other == role).count() * WALK > all.len();
     gecko::COMMON.into_iter().filter(frequent).collect()
 }
 
@@ -223,10 +222,7 @@ impl Early {
             let (at, ask) = open[n];
             (ask, Some(answer.and_then(|answer| ask.read(link, &entries[at].path, &answer))))
         };
-        let outer: Vec<String> = match trees {
-            true => agenda.outer_pages(),
-            false => Vec::new(),
-        };
+        let outer = if trees { agenda.outer_pages() } else { Vec::new() };
         let answers = link.spread(open.len(), |n| call(open[n].0, open[n].1), said);
         let (told, answers) = tokio::join!(Trees::ask(link, &outer), answers);
         (early.trees, early.answers) = (told?, answers);

@@ -19,7 +19,7 @@ const MOST: usize = 4_000;
 #[derive(Debug, Default)]
 pub(crate) struct Trees {
     told: HashMap<String, Told>,
-    /// The app tells it.
+    /// Each page that was asked last has told.
     pub(crate) known: bool,
 }
 
@@ -43,7 +43,7 @@ impl Trees {
         matches!(ask, Ask::Name | Ask::Count | Ask::Children | Ask::Extents)
     }
 
-    /// Asks pages, but those in pages that have told already.
+    /// Asks these pages. One in another one is told with that.
     ///
     /// # Errors
     /// When the app is gone or silent.
