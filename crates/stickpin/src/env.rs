@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::ffi::OsString;
 use std::io::IsTerminal;
 #[cfg(feature = "linux")]
 use std::path::{Path, PathBuf};
@@ -76,6 +77,8 @@ fn text(name: &str) -> Option<String> {
 
 /// What the command line learns.
 pub(crate) fn of_command_line() -> std::io::Result<Env> {
+    let all: Vec<(OsString, OsString)> = env::vars_os().collect();
+    let secrets = named(&all, &[SECRET]).into_iter();
     Ok(Env {
         cwd: env::current_dir()?,
         // `HOME`, else what the system knows of this user.
@@ -85,23 +88,24 @@ pub(crate) fn of_command_line() -> std::io::Result<Env> {
         stale_refs: text(STALE_REFS),
         mcp_profile: text(MCP_PROFILE),
         mcp_token: text(MCP_TOKEN),
-        variables: named(&[AD_VAR, VAR]),
-        secrets: named(&[SECRET]).into_iter().map(|(name, value)| (name, Secret::new(value))).collect(),
+        variables: named(&all, &[AD_VAR, VAR]),
+        secrets: secrets.map(|(name, value)| (name, Secret::new(value))).collect(),
         terminal: std::io::stderr().is_terminal(),
         program: env::current_exe()?,
         of_daemon: OF_DAEMON,
     })
 }
 
-/// Variables whose names begin so, by the rest of their names. The last beginning counts.
-fn named(beginnings: &[&str]) -> BTreeMap<String, String> {
-    let all: Vec<(String, String)> =
-        env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect();
-    let of = |prefix: &str| {
-        let named = all.iter().filter_map(|(k, v)| Some((k.strip_prefix(prefix)?.to_owned(), v.clone())));
+/// Of these variables those whose names begin so, by the rest of their names. The last beginning counts.
+fn named(all: &[(OsString, OsString)], beginnings: &[&str]) -> BTreeMap<String, String> {
+    let of = |beginning: &str| {
+        let named = all.iter().filter_map(|(name, value)| {
+            let name = name.to_str()?.strip_prefix(beginning).filter(|name| !name.is_empty())?;
+            Some((name.to_owned(), value.to_str()?.to_owned()))
+        });
         named.collect::<Vec<_>>()
     };
-    beginnings.iter().flat_map(|beginning| of(beginning)).filter(|(name, _)| !name.is_empty()).collect()
+    beginnings.iter().flat_map(|beginning| of(beginning)).collect()
 }
 
 /// How much the daemon's log says.
@@ -111,7 +115,7 @@ pub(crate) fn log_level() -> Option<String> {
 
 /// What the web backend learns: program, search path, and whether to do without a sandbox.
 #[cfg(feature = "web")]
-pub(crate) fn of_web() -> (Option<std::path::PathBuf>, Option<std::ffi::OsString>, bool) {
+pub(crate) fn of_web() -> (Option<std::path::PathBuf>, Option<OsString>, bool) {
     let chromium = env::var_os(CHROMIUM).filter(|value| !value.is_empty()).map(Into::into);
     (chromium, env::var_os(PATH), text(NO_SANDBOX).is_some_and(|value| value == "1"))
 }

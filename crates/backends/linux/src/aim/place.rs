@@ -176,7 +176,12 @@ pub(crate) async fn places(link: &Link, screen: &mut Screen, picture: &Picture, 
     let mut paths = whereabouts(picture, at);
     let own = paths.len();
     paths.extend(above_it(picture, at).into_iter().map(|i| picture.objects[i].path.clone()));
-    let (said, sight) = tokio::join!(biased; said(link, &paths), Sight::of(screen));
+    // The app takes longer than the display: what is asked of it is on its way before the display is woken.
+    let sight = async {
+        tokio::task::yield_now().await;
+        Sight::of(screen).await
+    };
+    let (said, sight) = tokio::join!(biased; said(link, &paths), sight);
     let (mut said, sight) = (said.ok()?, sight.ok()?);
     let over = said.split_off(own);
     Some(Places { said, over, sight })
