@@ -30,8 +30,8 @@ pub(crate) struct Again {
     pub(super) objects: Vec<usize>,
     /// Those whose children are compared, too.
     pub(super) above: HashSet<usize>,
-    /// Those that GTK 4 is asked nothing of but what it does not signal, see [`Again::of`].
-    pub(super) signalled: HashSet<usize>,
+    /// Those that only lie above it, or above what its record is told by: they are asked for less, see [`Again::of`].
+    pub(super) around: HashSet<usize>,
     /// Where it is on a page that may have been turned without a word.
     pub(super) spot: Option<Spot>,
 }
@@ -43,6 +43,9 @@ impl Again {
     }
 
     /// What counts for an element; none where it is not in the picture, or it would be too much.
+    ///
+    /// What only lies above it is not asked for its role, nor the app for its name: neither tells one record from another
+    /// (ADR 43).
     ///
     /// GTK 4 takes the path of an object away as soon as it, or anything above it, is taken out of its window
     /// (`gtk_widget_unroot`, `gtk_at_context_unrealize`). So an object that answers lies in what it lay in, and what is
@@ -81,8 +84,8 @@ impl Again {
                     again.whole(picture, at, &mut seen)?;
                 } else if seen.insert(at) {
                     again.objects.push(at);
-                    if ordered.is_some() && !starts.contains(&at) {
-                        again.signalled.insert(at);
+                    if !starts.contains(&at) {
+                        again.around.insert(at);
                     }
                 }
             }
@@ -149,17 +152,18 @@ impl Again {
             let parent = self.above.contains(&place)
                 && object.children.len() <= CHILDREN
                 && !object.is(states::MANAGES_DESCENDANTS);
-            let signalled = self.signalled.contains(&place);
+            let around = self.around.contains(&place);
+            let signalled = gtk4 && around;
             // GTK 4 shows what lies in a wrapper by its children, and signals a name that is given to it. The app keeps its own.
             let wraps = gtk4 && at != 0 && !is_named(picture, place) && roles::is_wrapper(object.role);
-            let nameless = wraps && (parent || signalled) || signalled && place == 0;
+            let nameless = wraps && (parent || signalled) || around && place == 0;
             if !nameless {
                 questions.add(at, Ask::Name);
             }
             if place != 0 && !nameless && !signalled {
                 questions.add(at, Ask::States);
                 // GTK 4: "cannot be changed once set" (`GtkAccessible:accessible-role`).
-                if !gtk4 {
+                if !gtk4 && !around {
                     questions.add(at, Ask::Role);
                 }
             }
@@ -272,6 +276,30 @@ pub(super) mod tests {
     fn the_row_of_an_element_is_asked_whole_and_what_is_above_it_for_its_children() {
         assert_eq!(again(5, &[]), Some((vec![0, 1, 2, 3, 4, 5], vec![0, 1, 2, 3])));
         assert_eq!(again(9, &[]), Some((vec![0, 1, 9], vec![0, 1])));
+    }
+
+    #[test]
+    fn what_only_lies_above_is_not_asked_for_its_role() {
+        let picture = picture();
+        let paths: Vec<String> = (0..10).map(|n| format!("/{n}")).collect();
+        let asked = |target, context: &[u64]| {
+            let handle = |id| Handle { scope: 1, id };
+            let context: Vec<Handle> = context.iter().copied().map(handle).collect();
+            let path = |h: Handle| paths.get(h.id as usize).map(|path| path.as_str().into());
+            let again = Again::of(&picture, path, handle(target), &context).expect("it is there");
+            let old: Vec<&Object> = again.objects.iter().map(|&at| &picture.objects[at]).collect();
+            let questions = again.questions(&picture, &old);
+            let of = |ask| {
+                let asked = questions.all().iter().filter(|question| question.1 == ask);
+                let mut places: Vec<usize> = asked.map(|&(at, _)| again.objects[at]).collect();
+                places.sort_unstable();
+                places
+            };
+            (of(Ask::Role), of(Ask::Name))
+        };
+        // The row and what is in it tell the record; the list and the window do not by what they are.
+        assert_eq!(asked(5, &[]), (vec![3, 4, 5], vec![1, 2, 3, 4, 5]));
+        assert_eq!(asked(9, &[2]), (vec![2, 9], vec![1, 2, 9]));
     }
 
     #[test]
