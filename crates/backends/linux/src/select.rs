@@ -44,6 +44,8 @@ struct Offered {
     name: String,
     /// How it reads: first its name, then what is written in it.
     reads: Vec<String>,
+    /// It is none itself, but holds some.
+    group: bool,
 }
 
 /// An option that is to be chosen.
@@ -373,7 +375,7 @@ impl LinuxDevice {
     }
 
     /// What can be chosen in a list: its children, or those of the list or menu that the only child of a combo box is; and
-    /// what is chosen. None where it says nothing of that.
+    /// what is chosen. None where it says nothing of that, or where some are in groups.
     async fn list_of(&mut self, object: Object) -> Result<Option<List>> {
         let mut holder = object.path.clone();
         for _ in 0..3 {
@@ -388,6 +390,11 @@ impl LinuxDevice {
                 Ok(offered) => offered,
                 Err(fault) => return self.refused(&object.path, fault).await.map(|()| None),
             };
+            // Firefox counts the options in groups, too, and names the groups when it is asked for its children: the place
+            // of a child is another option's number.
+            if offered.iter().any(|offered| offered.group) {
+                return Ok(None);
+            }
             let before = self.chosen_in(&object).await?;
             return Ok(Some(List { object, holder, offered, before }));
         }
@@ -396,11 +403,20 @@ impl LinuxDevice {
 
     /// What options are called and how they read.
     async fn offered(&self, options: Vec<String>) -> std::result::Result<Vec<Offered>, Fault> {
-        let asked: Vec<_> = options.iter().map(|path| property(path, ACCESSIBLE, "Name")).collect();
-        let answers = self.link.calls(&asked).await;
+        let names = options.iter().map(|path| property(path, ACCESSIBLE, "Name"));
+        let roles = options.iter().map(|path| Call {
+            path,
+            interface: ACCESSIBLE,
+            member: "GetRole",
+            args: Args::new(),
+        });
+        let asked: Vec<_> = names.chain(roles).collect();
+        let mut answers = self.link.calls(&asked).await;
+        let roles = answers.split_off(options.len());
         let mut all = Vec::with_capacity(options.len());
-        for (path, answer) in options.into_iter().zip(answers) {
-            let name = answer?.body().variant_text()?.to_owned();
+        for (path, (name, role)) in options.into_iter().zip(answers.into_iter().zip(roles)) {
+            let name = name?.body().variant_text()?.to_owned();
+            let group = matches!(role?.body().unsigned()?, n::PANEL | n::GROUPING | n::MENU);
             let handle = self.ids.handle(&path);
             let node = self.last.as_ref().and_then(|last| last.tree.find_handle(handle));
             let inside = node.into_iter().flat_map(|node| {
@@ -411,7 +427,7 @@ impl LinuxDevice {
             reads.extend(inside.map(|text| text.trim().to_owned()));
             reads.retain(|text| !text.is_empty());
             reads.dedup();
-            all.push(Offered { path, name, reads });
+            all.push(Offered { path, name, reads, group });
         }
         Ok(all)
     }

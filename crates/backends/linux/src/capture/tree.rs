@@ -142,8 +142,9 @@ impl<'a> Building<'a> {
         let own = if self.row_headers.contains(&at) { n::ROW_HEADER } else { meant(picture, object, above) };
         let combo = above.combo || object.role == n::COMBO_BOX;
         let below = Above { role: own, top: false, combo };
-        // The cells of a row belong to what the row stands in.
-        let below = if own == n::TABLE_ROW { Above { role: above.role, ..below } } else { below };
+        // The cells of a row belong to what the row stands in, the options of a group to the list.
+        let in_list = above.role == n::LIST_BOX && matches!(own, n::PANEL | n::GROUPING);
+        let below = if own == n::TABLE_ROW || in_list { Above { role: above.role, ..below } } else { below };
         if let Some((child, lent)) = self.only_wraps(object, lent) {
             // What it is called is said of what it holds.
             self.wrapper(object, depth)?;

@@ -7,11 +7,12 @@ use crate::states as s;
 use std::sync::Arc;
 use stickpin_kernel::device::{Action, CancellationToken, CaptureRequest, Captured, Device, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode};
-use stickpin_tree::{Handle, Tree};
+use stickpin_tree::{Handle, Role, Tree};
 use zbus::{Message, Variant};
 
 const WINDOW: &str = "/window";
 const LIST: &str = "/list";
+const GROUP: &str = "/group";
 
 /// What happens to the options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,8 @@ struct Shelf {
     chosen: Vec<&'static str>,
     /// It takes several, and says so.
     several: bool,
+    /// All but the first are in a group, and it counts options, not children.
+    grouped: bool,
     /// What it never chooses, without a word.
     keeps: bool,
     /// Changes, and of which question they come before the answer.
@@ -44,7 +47,7 @@ impl Default for Shelf {
     fn default() -> Self {
         let options = vec![("/a", "Apple"), ("/p", "Pear"), ("/b", "Banana")];
         let (chosen, changes, log) = (vec!["/a"], Vec::new(), Vec::new());
-        Self { options, chosen, several: false, keeps: false, changes, log }
+        Self { options, chosen, several: false, grouped: false, keeps: false, changes, log }
     }
 }
 
@@ -79,22 +82,26 @@ impl Answers for Shelf {
         let children: Vec<&str> = match path {
             crate::bus::ROOT => vec![WINDOW],
             WINDOW => vec![LIST],
+            LIST if self.grouped => vec![self.options[0].0, GROUP],
             LIST => self.options.iter().map(|(path, _)| *path).collect(),
+            GROUP => self.options[1..].iter().map(|(path, _)| *path).collect(),
             _ => Vec::new(),
         };
         let built = match what {
             "Name" => say.build(&Variant::from(match (path, option) {
                 (LIST, _) => "Fruit",
+                (GROUP, _) => "Banana",
                 (_, Some((_, name))) => name,
                 _ => "Window",
             })),
             "Description" => say.build(&Variant::from("")),
             "ChildCount" => say.build(&Variant::from(children.len() as i32)),
             "GetChildren" => say.build(&children.into_iter().map(object).collect::<Vec<_>>()),
-            // List box and list item (`AtspiRole`).
+            // List box, panel and list item (`AtspiRole`).
             "GetRole" => say.build(
                 &(match (path, option) {
                     (LIST, _) => 98_u32,
+                    (GROUP, _) => 39,
                     (_, Some(_)) => 32,
                     _ => 23,
                 }),
@@ -246,4 +253,20 @@ async fn what_is_hidden_in_an_option_may_stand_in_itself() {
     let chosen = device.perform(&choice(&tree, &["Banana"]), &CancellationToken::new()).await;
     assert!(chosen.unwrap().handled);
     assert_eq!(state(&app), (vec!["Banana"], vec!["Banana"]));
+}
+
+#[tokio::test]
+async fn by_the_place_of_a_group_nothing_is_chosen() {
+    // The group is called as the option in it that is meant; its place is the number of another one.
+    let (chosen, app) = choose(Shelf { grouped: true, ..Shelf::default() }, &["Banana"]).await;
+    assert!(!chosen.unwrap().handled, "it is to be pressed");
+    assert_eq!(state(&app), (vec!["Apple"], vec![]));
+}
+
+#[tokio::test]
+async fn what_is_in_a_group_of_a_list_is_an_option_of_it() {
+    let (mut device, _) = Speaker::with(Shelf { grouped: true, ..Shelf::default() }).device().await;
+    let tree = read(&mut device).await;
+    let role = |name: &str| tree.nodes().find(|n| n.name() == name).map(|n| n.role());
+    assert_eq!([role("Apple"), role("Pear")], [Some(Role::Option); 2]);
 }
