@@ -109,3 +109,15 @@ fn the_environment_is_read_in_one_file() {
     let elsewhere = |f: &&String| !READS_ENVIRONMENT.iter().any(|allowed| f.starts_with(allowed));
     assert_eq!(found.iter().filter(elsewhere).collect::<Vec<_>>(), Vec::<&String>::new());
 }
+
+/// `cargo run -- demo` is the first command of the README: Cargo asks which one where it finds several.
+#[test]
+fn what_cargo_runs_is_the_product() {
+    // Asked as from the root: in the folder of a crate that crate is meant.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml");
+    let metadata = MetadataCommand::new().manifest_path(root).no_deps().exec();
+    let metadata = metadata.expect("cargo metadata answers");
+    let packages = metadata.workspace_default_packages();
+    let targets = packages.iter().flat_map(|package| &package.targets).filter(|target| target.is_bin());
+    assert_eq!(targets.map(|target| target.name.as_str()).collect::<Vec<_>>(), ["stickpin"]);
+}
