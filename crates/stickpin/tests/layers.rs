@@ -1,7 +1,7 @@
 //! The shape of the workspace. Dependencies between our crates point one way: the table is the architecture, and an edge
 //! outside it fails here by name. Only one file reads the environment.
 
-use cargo_metadata::{DependencyKind, MetadataCommand};
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -26,9 +26,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// What is built for development, or knows everything by its purpose.
 const FREE: &[&str] = &["stickpin", "testkit", "golden", "xtask"];
 
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/stickpin lies two below")
+}
+
+/// As from the root: in the folder of a crate that crate is meant.
+fn metadata() -> Metadata {
+    let metadata = MetadataCommand::new().manifest_path(root().join("Cargo.toml")).no_deps().exec();
+    metadata.expect("cargo metadata answers")
+}
+
 fn edges() -> BTreeMap<String, BTreeSet<String>> {
-    let metadata = MetadataCommand::new().no_deps().exec().expect("cargo metadata answers");
-    metadata
+    metadata()
         .packages
         .iter()
         .map(|package| {
@@ -96,11 +105,9 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn the_environment_is_read_in_one_file() {
-    let root =
-        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/stickpin lies two below");
     let mut files = Vec::new();
-    sources(&root.join("crates"), &mut files);
-    let name = |file: &PathBuf| file.strip_prefix(root).expect("below the root").display().to_string();
+    sources(&root().join("crates"), &mut files);
+    let name = |file: &PathBuf| file.strip_prefix(root()).expect("below the root").display().to_string();
     let reads =
         |file: &PathBuf| std::fs::read_to_string(file).expect("a source").contains(concat!("env::", "var"));
     let found: Vec<String> =
@@ -113,10 +120,7 @@ fn the_environment_is_read_in_one_file() {
 /// `cargo run -- demo` is the first command of the README: Cargo asks which one where it finds several.
 #[test]
 fn what_cargo_runs_is_the_product() {
-    // Asked as from the root: in the folder of a crate that crate is meant.
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml");
-    let metadata = MetadataCommand::new().manifest_path(root).no_deps().exec();
-    let metadata = metadata.expect("cargo metadata answers");
+    let metadata = metadata();
     let packages = metadata.workspace_default_packages();
     let targets = packages.iter().flat_map(|package| &package.targets).filter(|target| target.is_bin());
     assert_eq!(targets.map(|target| target.name.as_str()).collect::<Vec<_>>(), ["stickpin"]);

@@ -404,12 +404,7 @@ impl LinuxDevice {
     /// What options are called and how they read.
     async fn offered(&self, options: Vec<String>) -> std::result::Result<Vec<Offered>, Fault> {
         let names = options.iter().map(|path| property(path, ACCESSIBLE, "Name"));
-        let roles = options.iter().map(|path| Call {
-            path,
-            interface: ACCESSIBLE,
-            member: "GetRole",
-            args: Args::new(),
-        });
+        let roles = options.iter().map(|path| of_object(path, "GetRole"));
         let asked: Vec<_> = names.chain(roles).collect();
         let mut answers = self.link.calls(&asked).await;
         let roles = answers.split_off(options.len());
@@ -435,7 +430,12 @@ impl LinuxDevice {
 
 /// The question for the children of an object.
 fn children(path: &str) -> Call<'_> {
-    Call { path, interface: ACCESSIBLE, member: "GetChildren", args: Args::new() }
+    of_object(path, "GetChildren")
+}
+
+/// A question to an object about itself.
+fn of_object<'a>(path: &'a str, member: &'a str) -> Call<'a> {
+    Call { path, interface: ACCESSIBLE, member, args: Args::new() }
 }
 
 /// A question to a list about one of its children, or an order for it.

@@ -259,12 +259,28 @@ pub(super) mod tests {
         Picture { toolkit: Toolkit::Gtk3, objects, truncated: false }
     }
 
-    fn again(target: u64, context: &[u64]) -> Option<(Vec<usize>, Vec<usize>)> {
-        let paths: Vec<String> = (0..10).map(|n| format!("/{n}")).collect();
+    /// What counts for an element of a picture whose paths are its places.
+    fn again_of(picture: &Picture, target: u64, context: &[u64]) -> Option<Again> {
+        let paths: Vec<String> = picture.objects.iter().map(|object| object.path.clone()).collect();
         let handle = |id| Handle { scope: 1, id };
         let context: Vec<Handle> = context.iter().copied().map(handle).collect();
         let path = |h: Handle| paths.get(h.id as usize).map(|path| path.as_str().into());
-        let again = Again::of(&picture(), path, handle(target), &context)?;
+        Again::of(picture, path, handle(target), &context)
+    }
+
+    /// What is asked for it, by place.
+    fn asked_of(picture: &Picture, target: u64, context: &[u64]) -> Vec<(usize, Ask)> {
+        let again = again_of(picture, target, context).expect("it is there");
+        let old: Vec<&Object> = again.objects.iter().map(|&at| &picture.objects[at]).collect();
+        let questions = again.questions(picture, &old);
+        let mut asked: Vec<(usize, Ask)> =
+            questions.all().iter().map(|&(at, ask)| (again.objects[at], ask)).collect();
+        asked.sort_by_key(|&(at, _)| at);
+        asked
+    }
+
+    fn again(target: u64, context: &[u64]) -> Option<(Vec<usize>, Vec<usize>)> {
+        let again = again_of(&picture(), target, context)?;
         let mut objects = again.objects;
         let mut above: Vec<usize> = again.above.into_iter().collect();
         objects.sort_unstable();
@@ -280,21 +296,9 @@ pub(super) mod tests {
 
     #[test]
     fn what_only_lies_above_is_not_asked_for_its_role() {
-        let picture = picture();
-        let paths: Vec<String> = (0..10).map(|n| format!("/{n}")).collect();
         let asked = |target, context: &[u64]| {
-            let handle = |id| Handle { scope: 1, id };
-            let context: Vec<Handle> = context.iter().copied().map(handle).collect();
-            let path = |h: Handle| paths.get(h.id as usize).map(|path| path.as_str().into());
-            let again = Again::of(&picture, path, handle(target), &context).expect("it is there");
-            let old: Vec<&Object> = again.objects.iter().map(|&at| &picture.objects[at]).collect();
-            let questions = again.questions(&picture, &old);
-            let of = |ask| {
-                let asked = questions.all().iter().filter(|question| question.1 == ask);
-                let mut places: Vec<usize> = asked.map(|&(at, _)| again.objects[at]).collect();
-                places.sort_unstable();
-                places
-            };
+            let asked = asked_of(&picture(), target, context);
+            let of = |ask| asked.iter().filter(|asked| asked.1 == ask).map(|&(at, _)| at).collect::<Vec<_>>();
             (of(Ask::Role), of(Ask::Name))
         };
         // The row and what is in it tell the record; the list and the window do not by what they are.
@@ -363,19 +367,7 @@ pub(super) mod tests {
             object.path = format!("/{at}");
         }
         let picture = Picture { toolkit: Toolkit::Gtk4, objects, truncated: false };
-        let paths: Vec<String> = (0..11).map(|n| format!("/{n}")).collect();
-        let asked = |picture: &Picture, context: &[u64]| {
-            let handle = |id| Handle { scope: 1, id };
-            let context: Vec<Handle> = context.iter().copied().map(handle).collect();
-            let path = |h: Handle| paths.get(h.id as usize).map(|path| path.as_str().into());
-            let again = Again::of(picture, path, handle(7), &context).expect("it is there");
-            let old: Vec<&Object> = again.objects.iter().map(|&at| &picture.objects[at]).collect();
-            let questions = again.questions(picture, &old);
-            let mut asked: Vec<(usize, Ask)> =
-                questions.all().iter().map(|&(at, ask)| (again.objects[at], ask)).collect();
-            asked.sort_by_key(|&(at, _)| at);
-            asked
-        };
+        let asked = |picture: &Picture, context: &[u64]| asked_of(picture, 7, context);
         let own = [(7, Ask::Name), (7, Ask::States)];
         let above = [(0, Ask::Children), (1, Ask::Name)];
         let children = |of: &[usize]| of.iter().map(|&at| (at, Ask::Children)).collect::<Vec<_>>();
