@@ -411,7 +411,7 @@ impl Cx {
         let press = matches!(reach, Reach::Press { .. });
         let plain = reach == Reach::Press { plain: true };
         let pointer = press || reach == Reach::Pointer;
-        let aim = self.device()?.aim(handle, AimOptions { pointer, press, plain }).await;
+        let aim = self.device()?.aim(handle, AimOptions { pointer, press, plain, guarded: &[] }).await;
         // Where it failed nobody knows how far it came.
         self.envelope.pointed |= aim.as_ref().map_or(pointer, |aim| aim.pointed);
         let aim = aim?;

@@ -212,7 +212,7 @@ pub trait Device: Send + fmt::Debug {
     ///
     /// # Errors
     /// As `capture`.
-    async fn aim(&mut self, handle: Handle, options: AimOptions) -> Result<Aim>;
+    async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim>;
 
     /// The innermost element at a point of the viewport; `None` outside or where nothing is.
     ///

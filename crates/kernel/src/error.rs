@@ -46,6 +46,8 @@ codes! {
     RefNotFound = "REF_NOT_FOUND", 1;
     /// The ref no longer stands for what it was issued for.
     StaleRef = "STALE_REF", 1;
+    /// The element is still there, but what it belongs to changed since the client last saw it.
+    ContextChanged = "CONTEXT_CHANGED", 1;
     /// The element is outside the viewport and cannot be scrolled into it.
     ElementOffscreen = "ELEMENT_OFFSCREEN", 1;
     /// Another element would receive the input.

@@ -57,7 +57,7 @@ enum Again {
 
 impl LinuxDevice {
     /// Brings an element into view, moves the pointer there if asked, and says what an input there would reach.
-    pub(crate) async fn aim_at(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
+    pub(crate) async fn aim_at(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         let (mut round, mut pointed, mut anew, start) = (1, false, false, Instant::now());
         self.until_activated(handle).await?;
         loop {
@@ -91,7 +91,7 @@ impl LinuxDevice {
     }
 
     /// As [`Self::aim_at`], once; and why it is to be tried again, if it is.
-    async fn aim_once(&mut self, handle: Handle, options: AimOptions) -> Result<(Aim, Option<Again>)> {
+    async fn aim_once(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<(Aim, Option<Again>)> {
         let Some(at) = self.index(handle) else { return Err(crate::device::gone()) };
         let aim = |rect: Rect, point, hit| Aim { rect, point, hit, pointed: false };
         let off_screen = |rect: Rect, again| (aim(rect, rect.center(), Hit::OffScreen), Some(again));

@@ -214,7 +214,7 @@ impl Device for LinuxDevice {
         self.boxes_on_top(handles).await
     }
 
-    async fn aim(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
+    async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         self.aim_at(handle, options).await
     }
 

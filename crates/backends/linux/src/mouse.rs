@@ -211,7 +211,9 @@ impl LinuxDevice {
         target: Handle,
         cancel: &CancellationToken,
     ) -> Result<Result<Performed>> {
-        let aim = self.aim_at(target, AimOptions { pointer: true, press: true, plain: false }).await?;
+        let aim = self
+            .aim_at(target, AimOptions { pointer: true, press: true, plain: false, guarded: &[] })
+            .await?;
         let words = self.words(target).unwrap_or_else(|| "the element".to_owned());
         match aim.hit.refusal(&words) {
             Some(refusal) => Ok(Err(refusal)),

@@ -53,7 +53,12 @@ pub(crate) fn reaches(sim: &Sim, hit: usize, target: usize) -> bool {
 }
 
 /// Aims at the element at a position.
-pub(crate) fn aim(sim: &mut Sim, addresses: &mut Addresses, at: usize, options: AimOptions) -> Result<Aim> {
+pub(crate) fn aim(
+    sim: &mut Sim,
+    addresses: &mut Addresses,
+    at: usize,
+    options: AimOptions<'_>,
+) -> Result<Aim> {
     let id = sim.dom().nodes[at].id;
     bring_into_view(sim, id);
     let nowhere = |rect: Rect| Aim { rect, point: rect.center(), hit: Hit::OffScreen, pointed: false };

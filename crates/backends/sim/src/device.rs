@@ -231,7 +231,7 @@ impl Device for SimDevice {
         Ok(handles.iter().map(rect).collect())
     }
 
-    async fn aim(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
+    async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         self.committed().await?;
         let shared = self.shared.clone();
         drop(self.free()?);

@@ -21,7 +21,7 @@ const NEAR: f64 = 2.0;
 
 impl WebDevice {
     /// Scroll into view, take the point, hit-test, move the pointer there, let the page react, hit-test again.
-    pub(crate) async fn aim_at(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
+    pub(crate) async fn aim_at(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         let place = self.placed(handle)?;
         let Place { world, id } = place.clone();
         let mut glimpsed = self.take_aim(handle)?;

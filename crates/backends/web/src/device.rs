@@ -259,7 +259,7 @@ impl Device for WebDevice {
         self.boxes(handles).await
     }
 
-    async fn aim(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
+    async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         self.commit(Some(handle)).await?;
         self.aim_at(handle, options).await
     }

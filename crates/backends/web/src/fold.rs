@@ -42,7 +42,8 @@ impl WebDevice {
 
     /// Presses an element if nothing lies on it; whether the press reached it.
     async fn press_again(&mut self, target: Handle) -> Result<bool> {
-        let aim = self.aim(target, AimOptions { pointer: true, press: true, plain: true }).await?;
+        let aim =
+            self.aim(target, AimOptions { pointer: true, press: true, plain: true, guarded: &[] }).await?;
         if aim.hit != Hit::Target {
             return Ok(false);
         }

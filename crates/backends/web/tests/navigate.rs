@@ -152,7 +152,10 @@ async fn an_act_waits_for_a_navigation_under_way() {
     }
     assert!(
         page.device
-            .aim(delete, stickpin_kernel::device::AimOptions { pointer: true, press: true, plain: true })
+            .aim(
+                delete,
+                stickpin_kernel::device::AimOptions { pointer: true, press: true, plain: true, guarded: &[] }
+            )
             .await
             .is_err()
     );

@@ -194,8 +194,9 @@ impl Cx {
         };
         let (performed, behind) = match performed {
             Ok((performed, behind)) => {
-                // What the device did not take up, it sent nothing of.
-                self.dispatched.store(before || performed.handled, Ordering::Relaxed);
+                // What the device did not take up or stopped in time reached nothing.
+                let arrived = performed.handled && performed.landed != Landed::Changed { stopped: true };
+                self.dispatched.store(before || arrived, Ordering::Relaxed);
                 (performed, behind)
             }
             Err(e) => {
@@ -205,6 +206,14 @@ impl Cx {
         };
         match &performed.landed {
             Landed::Confirmed | Landed::Unknown => Ok((performed, behind)),
+            Landed::Changed { stopped } => {
+                let became = if *stopped { "nothing of it reached the app" } else { "the rest was stopped" };
+                Err(Error::new(
+                    ErrorCode::ContextChanged,
+                    format!("what {words} belongs to changed while the input was on its way; {became}"),
+                )
+                .hint("stickpin snapshot -i shows what is there now"))
+            }
             Landed::Elsewhere { what, stopped } => {
                 let became = if *stopped { "it was stopped before the app saw it" } else { "the app saw it" };
                 Err(Error::new(

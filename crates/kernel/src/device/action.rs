@@ -11,7 +11,7 @@ pub(crate) const WHAT: usize = 200;
 
 /// How to aim.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct AimOptions {
+pub struct AimOptions<'a> {
     /// Move the pointer to the point (presses, hovers, drags), or only look (fill, select).
     pub pointer: bool,
     /// The pointer is wanted for a press.
@@ -19,6 +19,11 @@ pub struct AimOptions {
     /// That press is a plain one ([`is_plain`]): where an element is pressed by other means, the pointer may stay where it
     /// is.
     pub plain: bool,
+    /// The content guard: elements and text leaves whose content must stay as it is until the input for this element has
+    /// been delivered. A device that can compares it in the same task in which the app receives each event of the
+    /// input, and stops the event where it differs ([`Landed::Changed`]). Replaces the guard of an earlier aim at the
+    /// same element; ends with the input.
+    pub guarded: &'a [Handle],
 }
 
 /// Where a press would go.
@@ -272,6 +277,11 @@ pub enum Landed {
         /// In words.
         what: String,
         /// Whether the app was kept from seeing it.
+        stopped: bool,
+    },
+    /// Guarded content ([`AimOptions::guarded`]) changed before the input was complete.
+    Changed {
+        /// Whether the app saw no event of the input at all.
         stopped: bool,
     },
     /// The platform cannot tell.

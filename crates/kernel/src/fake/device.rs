@@ -73,7 +73,7 @@ impl Device for FakeDevice {
         Ok(handles.iter().map(|h| world.has(h.id).then(|| world.rect(h.id))).collect())
     }
 
-    async fn aim(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
+    async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         self.fake.call("aim").await?;
         let mut world = self.fake.world();
         if let Some(mut hook) = world.on_aim.take() {

@@ -72,7 +72,7 @@ impl Device for Desk {
         self.rects_of(handles, true).await
     }
 
-    async fn aim(&mut self, handle: Handle, options: AimOptions) -> Result<Aim> {
+    async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         let (number, own) = inner(handle);
         if app_of(handle).is_some_and(|number| self.has(number)) {
             // An app is in no one place.

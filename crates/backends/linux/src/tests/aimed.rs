@@ -24,7 +24,7 @@ async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
     device.info.pid = Some(std::process::id());
     device.look(&[]).await.unwrap();
     let first = device.ids.handle(FIRST);
-    let options = AimOptions { pointer: true, press: true, plain: false };
+    let options = AimOptions { pointer: true, press: true, plain: false, guarded: &[] };
     for (errors, answered) in [(0, true), (1, true), (2, false)] {
         app.becomes(|now| now.errors = errors);
         match device.aim(first, options).await {

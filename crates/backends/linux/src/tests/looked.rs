@@ -27,7 +27,10 @@ async fn name(device: &mut LinuxDevice, button: Handle) -> String {
 }
 
 async fn aim(device: &mut LinuxDevice, button: Handle) {
-    let aim = device.aim(button, AimOptions { pointer: true, press: true, plain: true }).await.unwrap();
+    let aim = device
+        .aim(button, AimOptions { pointer: true, press: true, plain: true, guarded: &[] })
+        .await
+        .unwrap();
     assert_eq!(aim.hit, Hit::Target);
 }
 
@@ -194,7 +197,7 @@ async fn what_cannot_be_pressed_to_get_the_focus_gets_no_keys() {
 async fn what_has_no_place_yet_is_waited_for_and_what_never_has_one_is_not_on_the_screen() {
     let app = Speaker::start();
     let (mut device, _, [save, _]) = read(&app).await;
-    let options = AimOptions { pointer: true, press: true, plain: true };
+    let options = AimOptions { pointer: true, press: true, plain: true, guarded: &[] };
     app.becomes(|now| now.nowhere = 16);
     assert_eq!(device.aim(save, options).await.unwrap().hit, Hit::Target);
     app.becomes(|now| now.nowhere = usize::MAX);

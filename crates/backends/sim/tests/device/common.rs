@@ -78,8 +78,11 @@ impl Bench {
 
     /// Aims at an element and presses it if nothing is in the way.
     pub(crate) async fn press(&mut self, target: Handle) -> Performed {
-        let aim =
-            self.device.aim(target, AimOptions { pointer: true, press: true, plain: true }).await.unwrap();
+        let aim = self
+            .device
+            .aim(target, AimOptions { pointer: true, press: true, plain: true, guarded: &[] })
+            .await
+            .unwrap();
         assert_eq!(aim.hit, Hit::Target);
         self.press_at(aim.point, Some(target)).await.unwrap()
     }

@@ -246,7 +246,10 @@ async fn a_crash_is_a_lost_device_from_then_on() {
     let crash = b.find(Role::Button, "Crash").await;
     let aim = b
         .device
-        .aim(crash, stickpin_kernel::device::AimOptions { pointer: true, press: true, plain: true })
+        .aim(
+            crash,
+            stickpin_kernel::device::AimOptions { pointer: true, press: true, plain: true, guarded: &[] },
+        )
         .await
         .unwrap();
     let error = b.press_at(aim.point, Some(crash)).await.unwrap_err();

@@ -9,7 +9,7 @@ use stickpin_kernel::device::{
 };
 use stickpin_tree::{IdentityGrade, Rect, Role};
 
-const POINTER: AimOptions = AimOptions { pointer: true, press: true, plain: true };
+const POINTER: AimOptions<'static> = AimOptions { pointer: true, press: true, plain: true, guarded: &[] };
 
 #[tokio::test]
 async fn the_grade_decides_what_handles_promise() {

@@ -169,7 +169,10 @@ impl Page {
     }
 
     pub async fn aim(&mut self, handle: Handle) -> Aim {
-        self.device.aim(handle, AimOptions { pointer: true, press: true, plain: true }).await.unwrap()
+        self.device
+            .aim(handle, AimOptions { pointer: true, press: true, plain: true, guarded: &[] })
+            .await
+            .unwrap()
     }
 
     pub async fn perform(&mut self, action: &Action) -> Performed {
