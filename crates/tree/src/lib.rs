@@ -7,6 +7,7 @@
 //! Invariant: nothing here knows a session, a ref table, a device, a clock or a file.
 
 mod builder;
+mod context;
 mod diff;
 mod escape;
 mod markdown;
@@ -22,17 +23,20 @@ pub mod testing;
 mod tree;
 
 pub use builder::{NodeSpec, TreeBuilder, TreeError};
+pub use context::{
+    Context, ContextChange, ContextMap, ContextReader, FactKey, FactKind, ends_segment, texts_changed,
+};
 pub use diff::{Change, Diff, DiffCues};
 pub use escape::{MAX_CHARS, escape, is_unsafe, quote, quote_whole};
 pub use markdown::{Excerpt, Heading, Markdown, NoSection};
 pub use node::{Attr, Document, Handle, IdentityGrade, NodeId, Rect, SurfaceId};
 pub use outline::{Cues, DEFAULT_MAX_BYTES, Outline, Plan, View, line};
-#[doc(hidden)]
-pub use record::Switches;
 pub use record::{
     Clause, Meaning, Opener, Openers, RecordBook, Records, Refused, Verdict, came_back_with_its_list,
     content_match,
 };
+#[doc(hidden)]
+pub use record::{Switches, is_volatile};
 pub use role::Role;
 pub use selector::{
     Condition, CssAnswers, Likeness, Selector, SelectorError, SelectorErrorKind, nearest, reduce,

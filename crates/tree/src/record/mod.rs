@@ -45,10 +45,14 @@ pub(crate) use keys::is_machine_made;
 pub use matching::{came_back_with_its_list, content_match};
 pub use meaning::Meaning;
 pub use openers::{Opener, Openers};
+pub(crate) use popups::is_popup;
 #[doc(hidden)]
 pub use switches::Switches;
+pub(crate) use text::{is_field, joined_text};
 pub(crate) use told::Rows;
 pub use verdict::{Clause, Refused, Verdict};
+#[doc(hidden)]
+pub use volatile::is_volatile;
 pub(crate) use volatile::without_counts;
 
 use basis::{Basis, Sight};
@@ -198,6 +202,13 @@ impl<'t> Records<'t> {
         let element = self.tree.node(node);
         let live = Live { records: self, element, row: self.row_now(&issued.0.record, element) };
         (!then.holds(&live)).then(|| live.heading_above().map_or_else(String::new, |h| h.name().to_owned()))
+    }
+
+    /// Whether a node is one row of several: an item, article, option or group among its likes, or a wrapper that repeats.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_list_row(&self, node: NodeRef<'_>) -> bool {
+        self.known.structure.is_list_row(node)
     }
 
     /// The shortest text that tells the row of an element from its sibling rows, for lines that read the same.

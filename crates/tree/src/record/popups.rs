@@ -12,7 +12,7 @@ use super::volatile::is_bare;
 use crate::{Attr, NodeId, NodeRef, Role, States};
 
 /// A surface that opens over the rest: menus, listboxes, dialogs, tooltips, and whatever is modal.
-pub(super) fn is_popup(n: NodeRef<'_>) -> bool {
+pub(crate) fn is_popup(n: NodeRef<'_>) -> bool {
     matches!(n.role(), Role::Menu | Role::Dialog | Role::AlertDialog | Role::ListBox | Role::Tooltip)
         || n.is(States::MODAL)
 }

@@ -109,6 +109,20 @@ impl Structure {
         None
     }
 
+    /// Whether a node is one row of several. A group is one where its siblings hold the same controls.
+    pub(super) fn is_list_row(&self, node: NodeRef<'_>) -> bool {
+        if is_row_role(node.role()) {
+            let Some(at) = self.as_row(node) else { return false };
+            let controls = |id: NodeId| self.controls_in(node.tree().node(id));
+            let likes = at.container.ids.iter().filter(|&&id| id != node.id());
+            return match node.role() {
+                Role::Group => likes.clone().any(|&id| controls(id) == controls(node.id())),
+                _ => likes.count() > 0,
+            };
+        }
+        self.repeats(node)
+    }
+
     /// A node as a row, whatever its siblings are.
     pub(super) fn as_row(&self, node: NodeRef<'_>) -> Option<RowAt<'_>> {
         let container = if is_row_role(node.role()) {

@@ -21,6 +21,12 @@ pub(super) fn walk<'t>(root: NodeRef<'t>, mut visit: impl FnMut(NodeRef<'t>) -> 
     }
 }
 
+/// The text of a leaf and of the text nodes next to it, at the first of them; `None` at the others and where it is
+/// empty.
+pub(crate) fn joined_text(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
+    leaf_text(node, true)
+}
+
 /// The text of a leaf: adjacent text nodes of one parent count as one, which stands at the first of them.
 /// Frameworks split `3 items` into two nodes and join them again as they please.
 pub(super) fn leaf_text(node: NodeRef<'_>, join: bool) -> Option<Cow<'_, str>> {
@@ -78,7 +84,7 @@ pub(super) fn is_row_role(role: Role) -> bool {
 }
 
 /// Fields and what a person edits: their content is the person's.
-pub(super) fn is_field(node: NodeRef<'_>) -> bool {
+pub(crate) fn is_field(node: NodeRef<'_>) -> bool {
     node.role().is_input() || node.is(States::EDIT_HOST)
 }
 

@@ -4,7 +4,8 @@
 //! refused: never is more acted upon.
 
 /// Text that changes while the thing that it describes stays the same.
-pub(super) fn is_volatile(text: &str) -> bool {
+#[must_use]
+pub fn is_volatile(text: &str) -> bool {
     is_bare(text) || holds_measure(text)
 }
 

@@ -2,6 +2,7 @@
 //! beside the checkout.
 
 mod capture;
+mod context;
 mod figures;
 mod replay;
 
@@ -137,4 +138,15 @@ fn figures_per_thousand() {
     let refused = vec![("a".to_owned(), String::new()); 3];
     let figures = Figures { acts: 200, wrong: Vec::new(), refused };
     assert!((figures.refused_per_thousand() - 15.0).abs() < 1e-9);
+}
+
+/// Which context is compared was chosen by this table.
+#[test]
+fn contexts_compared() {
+    let (Some(situations), Some(flows)) = (recorded("situations.json.gz"), recorded("flows.json.gz")) else {
+        return;
+    };
+    println!("{}", context::table(&[], &situations, &flows));
+    let product = context::total(&flows, stickpin_tree::ends_segment, context::Volatility::Learned);
+    println!("{:#?}", product.notices);
 }

@@ -37,10 +37,10 @@ pub struct Judged {
     pub why: String,
 }
 
-struct Entry {
-    issued: Meaning,
+pub struct Entry {
+    pub issued: Meaning,
     /// Where it was seen last: the capture and the node.
-    seen: (usize, NodeId),
+    pub seen: (usize, NodeId),
 }
 
 /// The acts of a recording on refs that were issued before.
@@ -98,7 +98,12 @@ pub fn replay(case: &Case, mode: Mode, on: Switches) -> Vec<Judged> {
 }
 
 /// After an act its target is read once more: a toggle hands over its new self.
-fn hand_over<'c>(case: &'c Case, at: usize, records: &[Records<'_>], table: &mut HashMap<&'c str, Entry>) {
+pub fn hand_over<'c>(
+    case: &'c Case,
+    at: usize,
+    records: &[Records<'_>],
+    table: &mut HashMap<&'c str, Entry>,
+) {
     let event = &case.events[at];
     let before = at.checked_sub(1).and_then(|i| case.events[i].act.as_ref());
     let Some(act) = before.filter(|_| event.kind == Kind::Settle) else { return };
@@ -113,7 +118,7 @@ fn hand_over<'c>(case: &'c Case, at: usize, records: &[Records<'_>], table: &mut
 }
 
 /// The element of a ref in a capture, or why it is refused.
-fn now(records: &[Records<'_>], entry: &Entry, at: usize) -> Result<NodeId, String> {
+pub fn now(records: &[Records<'_>], entry: &Entry, at: usize) -> Result<NodeId, String> {
     let (seen, node) = entry.seen;
     let tree = records[at].tree();
     let handle = records[seen].tree().node(node).handle();
@@ -129,7 +134,7 @@ fn now(records: &[Records<'_>], entry: &Entry, at: usize) -> Result<NodeId, Stri
 }
 
 /// What is known about openers at every capture.
-fn openers(case: &Case, on: Switches) -> Vec<Openers> {
+pub fn openers(case: &Case, on: Switches) -> Vec<Openers> {
     let mut openers = Openers::default();
     let mut all = Vec::new();
     for event in &case.events {

@@ -1,0 +1,372 @@
+//! Reads the facts of a tree, segment by segment.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use super::fact::{Context, ContextMap, Fact, FactKind, Segment, SegmentBuilder, SegmentKey};
+use crate::record::{Records, is_field, is_popup, joined_text, without_counts};
+use crate::{Attr, NodeId, NodeRef, Role, States};
+
+/// Characters of one fact that are kept.
+const MAX_TEXT: usize = 500;
+
+/// Reads contexts from one tree.
+pub struct ContextReader<'r, 't> {
+    records: &'r Records<'t>,
+    ends_segment: fn(&Records<'_>, NodeRef<'_>) -> bool,
+    /// Nodes that are selected, current or checked, in order.
+    marked: Vec<NodeId>,
+}
+
+/// Whether a node is a segment of its own, inside of the one around it.
+#[doc(hidden)]
+#[must_use]
+pub fn ends_segment(records: &Records<'_>, node: NodeRef<'_>) -> bool {
+    match node.role() {
+        Role::Document | Role::Complementary => true,
+        Role::Row => !is_header_row(node) && records.is_list_row(node),
+        _ => is_message(node) || is_popup(node) || records.is_list_row(node),
+    }
+}
+
+/// A live region, a log, a timer: what it says comes and goes by itself.
+fn is_message(node: NodeRef<'_>) -> bool {
+    let is_live = |n: NodeRef<'_>| {
+        n.is(States::LIVE)
+            || matches!(n.role(), Role::Alert | Role::Log | Role::Marquee | Role::Status | Role::Timer)
+    };
+    is_live(node) && !node.parent().is_some_and(is_live)
+}
+
+/// A row of column headers belongs to all rows of its table.
+fn is_header_row(row: NodeRef<'_>) -> bool {
+    let mut cells = row.children().filter(|n| n.role() != Role::Text).peekable();
+    cells.peek().is_some() && cells.all(|n| n.role() == Role::ColumnHeader)
+}
+
+impl<'r, 't> ContextReader<'r, 't> {
+    /// A reader of the tree of these records.
+    #[must_use]
+    pub fn new(records: &'r Records<'t>) -> Self {
+        Self::with_segments(records, ends_segment)
+    }
+
+    /// With other segments, to measure what they are worth.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_segments(
+        records: &'r Records<'t>,
+        ends_segment: fn(&Records<'_>, NodeRef<'_>) -> bool,
+    ) -> Self {
+        let marks = States::SELECTED | States::CHECKED;
+        let is_marked = |n: &NodeRef<'_>| n.states().intersects(marks) || n.attr(Attr::Current).is_some();
+        let marked = records.tree().nodes().filter(is_marked).map(NodeRef::id).collect();
+        Self { records, ends_segment, marked }
+    }
+
+    /// The context of an element: the chain of segments around it.
+    #[must_use]
+    pub fn context(&self, element: NodeId) -> Context {
+        let element = self.records.tree().node(element);
+        let around = std::iter::once(element).chain(element.ancestors());
+        let segments = around.filter(|n| self.is_segment(*n)).map(|n| Arc::new(self.read(n)));
+        Context { segments: segments.collect() }
+    }
+
+    /// The facts of the whole tree.
+    #[must_use]
+    pub fn map(&self) -> ContextMap {
+        let segments = self.records.tree().nodes().filter(|n| self.is_segment(*n));
+        let segments = segments.filter(|n| key(*n) != SegmentKey::Unnamed).map(|n| Arc::new(self.read(n)));
+        ContextMap::new(segments.collect())
+    }
+
+    /// Adds to `seen` what the segments around these nodes show, where neither `seen` has them nor `is_known` says so: a
+    /// client is shown them for the first time.
+    pub fn adopt_new(&self, nodes: &[NodeId], seen: &mut ContextMap, is_known: impl Fn(&Context) -> bool) {
+        let tree = self.records.tree();
+        let mut asked = hashbrown::HashSet::new();
+        for &node in nodes {
+            let node = tree.node(node);
+            let around = std::iter::once(node).chain(node.ancestors()).filter(|n| self.is_segment(*n));
+            for segment in around {
+                // Around a segment that was asked about everything was asked about.
+                if !asked.insert(segment.id()) {
+                    break;
+                }
+                if !seen.has(key(segment)) {
+                    let alone = Context { segments: vec![Arc::new(self.read(segment))] };
+                    if !is_known(&alone) {
+                        seen.tell(&alone);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The node that a segment of another reading is in this tree.
+    fn find(&self, segment: SegmentKey) -> Option<NodeRef<'t>> {
+        let tree = self.records.tree();
+        match segment {
+            SegmentKey::Document(_) => {
+                tree.nodes().find(|n| n.role() == Role::Document && key(*n) == segment)
+            }
+            SegmentKey::Node(handle) => tree.find_handle(handle).filter(|n| self.is_segment(*n)),
+            SegmentKey::Unnamed => None,
+        }
+    }
+
+    /// What the segments of a later context show in this tree: the context then of an element whose context now is
+    /// `now`. Segments that are not there are left out.
+    #[must_use]
+    pub fn context_of(&self, now: &Context) -> Context {
+        let nodes = now.segments.iter().filter_map(|segment| self.find(segment.key));
+        let segments = nodes.map(|node| Arc::new(self.read(node)));
+        Context { segments: segments.collect() }
+    }
+
+    /// The nodes that say something in the context of an element, for a device that watches over their content until an
+    /// input has arrived ([`content guard`]). At most `most`, the nearest first.
+    ///
+    /// [`content guard`]: self
+    #[must_use]
+    pub fn nodes(&self, element: NodeId, most: usize) -> Vec<NodeId> {
+        let tree = self.records.tree();
+        let element = tree.node(element);
+        let around = std::iter::once(element).chain(element.ancestors());
+        let mut found = Vec::new();
+        for segment in around.filter(|n| self.is_segment(*n)) {
+            self.visit(segment, |node, _, _| {
+                if found.last() != Some(&node.id()) && !element.contains(node.id()) {
+                    found.push(node.id());
+                }
+            });
+            if found.len() >= most {
+                break;
+            }
+        }
+        found.truncate(most);
+        found
+    }
+
+    /// Says of the id of a node whether it belongs to an element itself, so that its content is judged as its name and
+    /// states are: what is in a control. A card or a row that is pressed as a whole is told by what is in it.
+    #[must_use]
+    pub fn content_of(&self, element: NodeId) -> impl Fn(u64) -> bool + use<> {
+        let element = self.records.tree().node(element);
+        let named = element.is(States::NAME_FROM_CONTENT)
+            || element.role().is_control() && !element.name().is_empty();
+        let nodes = element.subtree().take(if named || is_field(element) { usize::MAX } else { 1 });
+        let ids: hashbrown::HashSet<u64> = nodes.filter_map(|n| n.handle()).map(|handle| handle.id).collect();
+        move |id| ids.contains(&id)
+    }
+
+    fn is_segment(&self, node: NodeRef<'t>) -> bool {
+        node.id() == NodeId::ROOT || (self.ends_segment)(self.records, node)
+    }
+
+    fn read(&self, segment: NodeRef<'t>) -> Segment {
+        let mut builder = SegmentBuilder::default();
+        let mut texts: hashbrown::HashMap<u64, u64> = hashbrown::HashMap::new();
+        self.visit(segment, |node, kind, text| {
+            let fact = fact(node, kind, &mut texts);
+            let end = text.char_indices().nth(MAX_TEXT).map_or(text.len(), |(at, _)| at);
+            builder.push(fact, &text[..end]);
+        });
+        builder.finish(key(segment))
+    }
+
+    /// Visits the facts of a segment in document order: the node that says it, what kind it is, what it says.
+    fn visit(&self, segment: NodeRef<'t>, mut found: impl FnMut(NodeRef<'t>, FactKind, &str)) {
+        if segment.role() == Role::Document {
+            document(segment, &mut found);
+        }
+        let tree = segment.tree();
+        // Which items of which list are selected: known when the list is through.
+        let mut selected: BTreeMap<NodeId, String> = BTreeMap::new();
+        let mut next = segment.id();
+        let end = segment.subtree_end();
+        while next < end {
+            let node = tree.node(next);
+            if node != segment && self.is_segment(node) {
+                if node.role() == Role::Document {
+                    // What another document shows is its own; which one it is belongs to what it is shown in.
+                    document(node, &mut found);
+                } else {
+                    self.selection_in(node, &mut selected);
+                }
+                next = node.subtree_end();
+                continue;
+            }
+            if node.is_text() {
+                if let Some(text) = joined_text(node) {
+                    found(node, FactKind::Text, &text);
+                }
+            } else {
+                own(node, &mut found);
+                if node != segment && self.marked.binary_search(&node.id()).is_ok() && !is_box(node) {
+                    note_selected(&mut selected, list_of(node), node);
+                }
+                if node.is(States::EDIT_HOST) {
+                    // What a person writes there is one value, not the app's text.
+                    found(node, FactKind::Value, &content(node));
+                    next = node.subtree_end();
+                    continue;
+                }
+            }
+            next.0 += 1;
+        }
+        for (list, items) in &selected {
+            found(tree.node(*list), FactKind::Selected, items);
+        }
+    }
+
+    /// Notes which of its rows a list inside the segment has selected, and by what.
+    fn selection_in(&self, row: NodeRef<'t>, selected: &mut BTreeMap<NodeId, String>) {
+        let from = self.marked.partition_point(|&n| n < row.id());
+        let marked = self.marked[from..].iter().take_while(|&&n| n < row.subtree_end());
+        let tree = row.tree();
+        let is_list = is_popup(row);
+        if !is_list {
+            // One mark is enough to say that the row is the selected one.
+            if marked.clone().next().is_some() && !is_message(row) && row.role() != Role::Complementary {
+                note_selected(selected, row.parent().map_or(row.id(), list_of), row);
+            }
+            return;
+        }
+        if row.role() == Role::ListBox {
+            for &item in marked {
+                note_selected(selected, row.id(), tree.node(item));
+            }
+        }
+    }
+}
+
+/// The facts that a document itself is.
+fn document<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, FactKind, &str)) {
+    let document = node.document();
+    found(node, FactKind::Address, place_of(&document.url));
+    found(node, FactKind::Title, &without_counts(&document.title));
+}
+
+/// Path and query of an address. A fragment counts where it is a route (`#/orders/17`, `#!/orders/17`).
+fn place_of(url: &str) -> &str {
+    match url.split_once('#') {
+        Some((_, fragment)) if fragment.starts_with(['/', '!']) => url,
+        Some((page, _)) => page,
+        None => url,
+    }
+}
+
+/// What an element itself says.
+fn own<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, FactKind, &str)) {
+    use Role::{Document, Meter, ProgressBar, ScrollBar, Timer};
+    if matches!(node.role(), Document | Meter | ProgressBar | ScrollBar | Timer) {
+        return;
+    }
+    if !node.name().is_empty() && !node.is(States::NAME_FROM_CONTENT) {
+        found(node, FactKind::Name, node.name());
+    }
+    // An empty field has a value, too: what was in it may have been the record.
+    if is_field(node) && !node.is(States::EDIT_HOST) && !is_box(node) && node.role() != Role::ListBox {
+        found(node, FactKind::Value, node.value());
+    }
+    if is_box(node) {
+        let on = node.states().intersects(States::CHECKED | States::PRESSED | States::MIXED);
+        found(node, FactKind::Checked, if on { "on" } else { "off" });
+    }
+    for (attr, kind) in [(Attr::Description, FactKind::Description)] {
+        if let Some(text) = node.attr(attr) {
+            found(node, kind, text);
+        }
+    }
+}
+
+/// A box or toggle: it is on or off.
+fn is_box(node: NodeRef<'_>) -> bool {
+    node.states().intersects(States::CHECKABLE | States::PRESSABLE)
+}
+
+/// The list, table, set of tabs or tree that an item is in; itself where there is none.
+fn list_of(item: NodeRef<'_>) -> NodeId {
+    let groups =
+        |n: &NodeRef<'_>| !matches!(n.role(), Role::Generic | Role::Clickable | Role::RowGroup | Role::Row);
+    std::iter::once(item)
+        .filter(|n| groups(n) && !matches!(n.role(), Role::Tab | Role::Link | Role::ListItem | Role::Option))
+        .chain(item.ancestors().filter(groups))
+        .next()
+        .map_or(item.id(), NodeRef::id)
+}
+
+fn note_selected(selected: &mut BTreeMap<NodeId, String>, list: NodeId, item: NodeRef<'_>) {
+    let items = selected.entry(list).or_default();
+    if !items.is_empty() {
+        items.push_str("; ");
+    }
+    let name = item.name();
+    items.push_str(&if name.is_empty() { content(item) } else { name.to_owned() });
+}
+
+/// The texts in a node, joined.
+fn content(node: NodeRef<'_>) -> String {
+    let mut text = String::new();
+    for leaf in node.subtree().filter(|n| n.is_text() && !n.name().is_empty()) {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(leaf.name());
+        if text.len() > MAX_TEXT {
+            break;
+        }
+    }
+    text
+}
+
+/// A fact without its text. `texts` counts the texts of each parent.
+fn fact(node: NodeRef<'_>, kind: FactKind, texts: &mut hashbrown::HashMap<u64, u64>) -> Fact {
+    let id = |n: Option<NodeRef<'_>>| n.and_then(NodeRef::handle).map_or(0, |handle| handle.id);
+    let parent = node.parent();
+    let (own, parent_id) = (id(Some(node)), id(parent));
+    let slot = match (kind, parent_id) {
+        (FactKind::Text, 0) => 0,
+        (FactKind::Text, _) => {
+            let nth = texts.entry(parent_id).or_default();
+            *nth += 1;
+            number(&(parent_id, *nth))
+        }
+        (FactKind::Address | FactKind::Title, _) => number(&node.document().frame),
+        _ => own,
+    };
+    let mut shape = DefaultHasher::new();
+    (kind, node.role(), node.tag()).hash(&mut shape);
+    for above in node.ancestors().take(3) {
+        (above.role(), above.tag()).hash(&mut shape);
+    }
+    // Cut on purpose: shapes that are alike by chance only pair what may be paired anyway.
+    #[allow(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
+    let shape = shape.finish() as u32;
+    let grandparent = id(parent.and_then(NodeRef::parent));
+    Fact { slot, parent: parent_id, grandparent, shape, end: 0, kind }
+}
+
+fn key(segment: NodeRef<'_>) -> SegmentKey {
+    match (segment.role(), segment.handle()) {
+        (_, Some(handle)) => SegmentKey::Node(handle),
+        (Role::Document, None) => SegmentKey::Document(number(&segment.document().frame)),
+        (_, None) => SegmentKey::Unnamed,
+    }
+}
+
+/// A number other than 0.
+fn number(of: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish().max(1)
+}
+
+impl std::fmt::Debug for ContextReader<'_, '_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ContextReader").field("marked", &self.marked.len()).finish_non_exhaustive()
+    }
+}
