@@ -68,6 +68,11 @@ impl Clients {
         client.given.extend(refs.iter().map(|&r| (r, at)));
     }
 
+    /// Whether this client has not been forgotten.
+    pub(crate) fn knows(&self, id: &ClientId) -> bool {
+        self.all.contains_key(id)
+    }
+
     pub(crate) fn given(&self, id: &ClientId, r#ref: Ref) -> Option<Generation> {
         self.all.get(id)?.given.get(&r#ref).copied()
     }

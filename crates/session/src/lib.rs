@@ -47,6 +47,7 @@ mod pairs;
 mod renewal;
 mod retained;
 mod session;
+mod shown;
 mod standing;
 mod table;
 #[cfg(test)]
@@ -56,4 +57,4 @@ pub use client::ClientId;
 pub use numbers::{BLOCK, InMemoryNumbers, NumberError, NumberSource, block};
 pub use renewal::BaseTree;
 pub use session::{Origin, Replaced, Session, SessionConfig};
-pub use standing::{EndReason, Ladder, RefFault, Resolved, Standing, UnknownLadder};
+pub use standing::{ContextPolicy, EndReason, Ladder, RefFault, Resolved, Standing, UnknownLadder};

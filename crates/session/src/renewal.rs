@@ -34,8 +34,9 @@ impl Session {
 
     /// Notes that this client was shown the stored tree in full: without a scope and without a bound of depth.
     pub fn mark_full_reading(&mut self, client: &ClientId) {
-        if let Some(generation) = self.generation() {
+        if let Some((generation, tree)) = self.generation().zip(self.tree().cloned()) {
             self.clients.set_base(client, generation);
+            self.showings.show(client, &tree);
         }
     }
 
@@ -56,7 +57,7 @@ impl Session {
         let mut renewed = self.clients.given_between(client, base.generation, now);
         renewed.retain(|r| !listed.contains(r) && self.is_live(*r));
         self.give(client, &renewed, now);
-        self.clients.set_base(client, now);
+        self.mark_full_reading(client);
         renewed
     }
 

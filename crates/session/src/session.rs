@@ -4,7 +4,8 @@ use crate::align::Alignment;
 use crate::client::{ClientId, Clients};
 use crate::numbers::{NumberError, NumberSource};
 use crate::retained::Retained;
-use crate::standing::Ladder;
+use crate::shown::{Showings, Tickers};
+use crate::standing::{ContextPolicy, Ladder};
 use crate::table::{Place, Table};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -65,6 +66,11 @@ pub struct Session {
     pub(crate) clients: Clients,
     pub(crate) retained: Retained,
     pub(crate) openers: Openers,
+    pub(crate) showings: Showings,
+    pub(crate) tickers: Tickers,
+    pub(crate) context: ContextPolicy,
+    /// The client that acted last.
+    pub(crate) actor: Option<ClientId>,
 }
 
 impl Session {
@@ -81,6 +87,10 @@ impl Session {
             clients: Clients::default(),
             retained: Retained::default(),
             openers: Openers::default(),
+            showings: Showings::default(),
+            tickers: Tickers::default(),
+            context: ContextPolicy::default(),
+            actor: None,
         }
     }
 
@@ -147,6 +157,17 @@ impl Session {
         self.ladder = ladder;
     }
 
+    /// What happens when the context of a target has changed unseen.
+    #[must_use]
+    pub fn context_policy(&self) -> ContextPolicy {
+        self.context
+    }
+
+    /// Another policy.
+    pub fn set_context_policy(&mut self, policy: ContextPolicy) {
+        self.context = policy;
+    }
+
     /// Says that a surface (a tab, a window) is closed: what was on it is gone, not elsewhere.
     pub fn end_surface(&mut self, surface: SurfaceId) {
         self.table.end_surface(surface);
@@ -172,6 +193,7 @@ impl Session {
             && stored
         {
             self.retained.insert(c.generation, Arc::clone(&c.tree));
+            self.tickers.observe(&c.tree, &tree);
         }
         let before_tree = before.as_ref().map(|c| &*c.tree);
         let mut last_book = self.book.take();
@@ -202,6 +224,9 @@ impl Session {
         let seen: BTreeSet<Generation> = away.map(|e| e.seen.0).collect();
         let bases: BTreeSet<Generation> = self.clients.bases().collect();
         self.retained.prune(&seen, &bases);
+        let clients = &self.clients;
+        self.showings.retain(|client| clients.knows(client));
+        self.showings.compact(self.current.as_ref().map(|c| &c.tree), &self.openers);
     }
 
     /// Gives this client the refs of nodes of the stored tree, in this order: the ones they have, or new ones. All
@@ -224,6 +249,7 @@ impl Session {
             });
         }
         self.give(client, &refs, generation);
+        self.showings.show_part(client, &tree, nodes, &self.openers);
         Ok(refs)
     }
 
@@ -244,6 +270,7 @@ impl Session {
 
     /// Notes an act on a node of the stored tree: popups that appear next were opened by it.
     pub fn note_act(&mut self, node: NodeId) {
+        self.tickers.note_act();
         if let Some(Current { tree, .. }) = &self.current {
             let opener = records(self.book.as_ref(), tree, &self.openers).opener(node);
             self.openers.note_act(opener);

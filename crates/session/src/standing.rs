@@ -34,6 +34,18 @@ impl FromStr for Ladder {
     }
 }
 
+/// What happens when the context of a target has changed since the client was shown it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ContextPolicy {
+    /// The client is told before anything is sent; the same command, repeated, acts.
+    #[default]
+    Tell,
+    /// The command acts, and its warning says what changed.
+    Warn,
+    /// Contexts are not compared.
+    Off,
+}
+
 /// A word that is no step of the ladder.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is neither warn nor enforce")]

@@ -1,0 +1,301 @@
+//! What each client has been shown, and what changed around an element since (`CONTEXT_CHANGED`).
+//!
+//! A client that acts on what it has seen is told before anything is sent if what its target stands in has changed
+//! unseen. Per client and surface the session keeps the tree of the last full reading, and the segments that the client
+//! was shown, told of or changed itself since.
+
+use crate::client::ClientId;
+use crate::session::Session;
+use hashbrown::HashMap;
+use std::sync::Arc;
+use stickpin_tree::{
+    Context, ContextChange, ContextMap, ContextReader, FactKey, Handle, NodeId, Openers, Records, SurfaceId,
+    Tree,
+};
+
+/// Nodes of the trees that clients were shown and that are no longer current, at most: about 12 MB. Beyond that the
+/// facts alone are kept.
+const MAX_NODES: usize = 200_000;
+
+/// Segments that one client knows later than its last full reading, at most.
+const MAX_LATER: usize = 8_192;
+
+/// Surfaces of which one client's knowledge is kept, at most.
+const MAX_SURFACES: usize = 16;
+
+/// Places that are known to change by themselves, at most.
+const MAX_TICKERS: usize = 4_096;
+
+/// How often a place must have changed while nobody acted until it is known to change by itself.
+const TICKS: u8 = 2;
+
+/// What one client was shown of one surface.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    base: Base,
+    /// What it was shown or told of segments since.
+    later: ContextMap,
+    /// For forgetting: larger is later.
+    used: u64,
+}
+
+#[derive(Debug)]
+enum Base {
+    Tree(Arc<Tree>),
+    Facts(ContextMap),
+}
+
+impl Shown {
+    fn new(tree: &Arc<Tree>, used: u64) -> Self {
+        Self { base: Base::Tree(Arc::clone(tree)), later: ContextMap::default(), used }
+    }
+
+    /// What the client knows of the segments of a context.
+    fn context_of(&self, now: &Context, openers: &Openers) -> Context {
+        self.later.update(&context_of(&self.base, now, openers), now)
+    }
+}
+
+fn context_of(base: &Base, now: &Context, openers: &Openers) -> Context {
+    match base {
+        Base::Tree(tree) => ContextReader::new(&Records::new(tree, openers)).context_of(now),
+        Base::Facts(facts) => facts.context_of(now),
+    }
+}
+
+/// What changed by itself, learned by watching.
+#[derive(Debug, Default)]
+pub(crate) struct Tickers {
+    changed: HashMap<FactKey, u8>,
+    /// Somebody acted since the stored tree was read: what differs in the next one may be an effect.
+    acted: bool,
+}
+
+impl Tickers {
+    /// An act begins.
+    pub(crate) fn note_act(&mut self) {
+        self.acted = true;
+    }
+
+    /// Another tree was read.
+    pub(crate) fn observe(&mut self, before: &Tree, now: &Tree) {
+        if std::mem::take(&mut self.acted) || before.surface() != now.surface() {
+            return;
+        }
+        for key in stickpin_tree::texts_changed(before, now) {
+            if self.changed.len() >= MAX_TICKERS && !self.changed.contains_key(&key) {
+                return;
+            }
+            let times = self.changed.entry(key).or_default();
+            *times = times.saturating_add(1);
+        }
+    }
+
+    fn is_ticker(&self, key: FactKey) -> bool {
+        self.changed.get(&key).is_some_and(|&times| times >= TICKS)
+    }
+}
+
+/// What each client was shown of each surface.
+#[derive(Debug, Default)]
+pub(crate) struct Showings {
+    all: HashMap<(ClientId, SurfaceId), Shown>,
+    clock: u64,
+}
+
+impl Showings {
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
+    /// The client was shown this tree in full.
+    pub(crate) fn show(&mut self, client: &ClientId, tree: &Arc<Tree>) {
+        let used = self.tick();
+        self.all.insert((client.clone(), tree.surface()), Shown::new(tree, used));
+        let theirs = self.all.iter().filter(|((c, _), _)| c == client);
+        if theirs.clone().count() > MAX_SURFACES
+            && let Some(key) = theirs.min_by_key(|(_, shown)| shown.used).map(|(key, _)| key.clone())
+        {
+            self.all.remove(&key);
+        }
+    }
+
+    /// The client was shown these nodes of a tree. Of what it has never been shown it knows what is there now.
+    pub(crate) fn show_part(
+        &mut self,
+        client: &ClientId,
+        tree: &Arc<Tree>,
+        nodes: &[NodeId],
+        openers: &Openers,
+    ) {
+        let used = self.tick();
+        let key = (client.clone(), tree.surface());
+        let Some(shown) = self.all.get_mut(&key) else {
+            self.all.insert(key, Shown::new(tree, used));
+            return;
+        };
+        shown.used = used;
+        let records = Records::new(tree, openers);
+        let reader = ContextReader::new(&records);
+        let base = &shown.base;
+        if !matches!(base, Base::Tree(base) if Arc::ptr_eq(base, tree)) {
+            let is_known = |alone: &Context| !context_of(base, alone, openers).is_empty();
+            reader.adopt_new(nodes, &mut shown.later, is_known);
+        }
+        shown.bound();
+    }
+
+    /// What the client was shown of a surface is forgotten: it asked not to be told what its act did.
+    pub(crate) fn forget(&mut self, client: &ClientId, surface: SurfaceId) {
+        self.all.remove(&(client.clone(), surface));
+    }
+
+    /// Forgets clients that the session has forgotten.
+    pub(crate) fn retain(&mut self, known: impl Fn(&ClientId) -> bool) {
+        self.all.retain(|(client, _), _| known(client));
+    }
+
+    /// Turns trees that nothing else holds into facts, the oldest first, until what is held is within the bound.
+    pub(crate) fn compact(&mut self, current: Option<&Arc<Tree>>, openers: &Openers) {
+        loop {
+            let mut held: Vec<(u64, &Arc<Tree>)> = Vec::new();
+            for shown in self.all.values() {
+                let Base::Tree(tree) = &shown.base else { continue };
+                if current.is_some_and(|current| Arc::ptr_eq(current, tree)) {
+                    continue;
+                }
+                match held.iter_mut().find(|(_, other)| Arc::ptr_eq(other, tree)) {
+                    Some((used, _)) => *used = shown.used.max(*used),
+                    None => held.push((shown.used, tree)),
+                }
+            }
+            if held.iter().map(|(_, tree)| tree.len()).sum::<usize>() <= MAX_NODES {
+                return;
+            }
+            let Some((_, oldest)) = held.into_iter().min_by_key(|(used, _)| *used) else { return };
+            let oldest = Arc::clone(oldest);
+            self.keep_facts(&oldest, openers);
+        }
+    }
+
+    fn keep_facts(&mut self, tree: &Arc<Tree>, openers: &Openers) {
+        let records = Records::new(tree, openers);
+        let reader = ContextReader::new(&records);
+        let holders: Vec<_> = self
+            .all
+            .iter()
+            .filter(|(_, shown)| matches!(&shown.base, Base::Tree(held) if Arc::ptr_eq(held, tree)))
+            .map(|(key, _)| key.clone())
+            .collect();
+        for holder in holders {
+            let mut facts = reader.map();
+            for shown in self.all.values() {
+                if let Base::Facts(other) = &shown.base {
+                    facts = facts.sharing(other);
+                }
+            }
+            if let Some(shown) = self.all.get_mut(&holder) {
+                shown.base = Base::Facts(facts);
+            }
+        }
+    }
+
+    /// Bytes of the facts that are held; trees aside.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let maps = self.all.values().flat_map(|shown| {
+            let base = if let Base::Facts(facts) = &shown.base { Some(facts) } else { None };
+            base.into_iter().chain([&shown.later])
+        });
+        ContextMap::heap_bytes(maps)
+    }
+}
+
+impl Shown {
+    fn bound(&mut self) {
+        self.later.truncate_front(MAX_LATER);
+    }
+}
+
+impl Session {
+    /// What changed around an element since this client was shown it, the nearest first: `node` of `tree`, which may be
+    /// newer than the stored one. Nothing where the client has never been shown any of it.
+    #[must_use]
+    pub fn unseen_changes(&self, client: &ClientId, tree: &Tree, node: NodeId) -> Vec<ContextChange> {
+        let Some(shown) = self.showings.all.get(&(client.clone(), tree.surface())) else { return Vec::new() };
+        if matches!(&shown.base, Base::Tree(base) if std::ptr::eq(&**base, tree)) && shown.later.is_empty() {
+            return Vec::new();
+        }
+        let records = self.records(tree);
+        let reader = ContextReader::new(&records);
+        let now = reader.context(node);
+        let then = shown.context_of(&now, &self.openers);
+        then.changes_to(&now, reader.content_of(node), |key| self.tickers.is_ticker(key))
+    }
+
+    /// Whether the last act in this session was another client's.
+    #[must_use]
+    pub fn another_acted(&self, client: &ClientId) -> bool {
+        self.actor.as_ref().is_some_and(|actor| actor != client)
+    }
+
+    /// Notes that this client was told what stands around an element.
+    pub fn note_told(&mut self, client: &ClientId, tree: &Tree, node: NodeId) {
+        let now = ContextReader::new(&self.records(tree)).context(node);
+        if let Some(shown) = self.showings.all.get_mut(&(client.clone(), tree.surface())) {
+            shown.later.tell(&now);
+            shown.bound();
+        }
+    }
+
+    /// Notes what an act of this client turned `before` into. Returns what it replaced besides the content of `target`, for
+    /// the client to be told.
+    /// What had changed unseen before the act stays unseen.
+    pub fn note_effects(
+        &mut self,
+        client: &ClientId,
+        before: &Tree,
+        after: &Tree,
+        target: Option<Handle>,
+    ) -> Vec<ContextChange> {
+        self.actor = Some(client.clone());
+        let same = before.surface() == after.surface() && !std::ptr::eq(before, after);
+        if !same || before == after {
+            return Vec::new();
+        }
+        let openers = &self.openers;
+        let read = |tree: &Tree| ContextReader::new(&records_of(tree, openers)).map();
+        let (then, now) = (read(before), read(after));
+        let mut changes = then.changes_to(&now);
+        // What became of the target itself is told by its own line.
+        let node = target.and_then(|handle| after.find_address(handle));
+        let own: Vec<u64> =
+            node.into_iter().flat_map(|n| n.subtree()).filter_map(|n| Some(n.handle()?.id)).collect();
+        changes.retain(|change| !own.contains(&change.key.place()));
+        if let Some(shown) = self.showings.all.get_mut(&(client.clone(), after.surface())) {
+            let base = &shown.base;
+            shown.later.tell_effects(&then, &now, |alone| context_of(base, alone, openers));
+            shown.bound();
+        }
+        changes
+    }
+
+    /// Notes that this client asked not to be told what its acts do: what it was shown before is nothing to compare
+    /// with any more.
+    pub fn waive_context(&mut self, client: &ClientId) {
+        if let Some(surface) = self.tree().map(|tree| tree.surface()) {
+            self.showings.forget(client, surface);
+        }
+    }
+
+    /// Bytes that are held of what clients were shown, trees aside.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn shown_bytes(&self) -> usize {
+        self.showings.heap_bytes()
+    }
+}
+
+fn records_of<'t>(tree: &'t Tree, openers: &'t Openers) -> Records<'t> {
+    Records::new(tree, openers)
+}
