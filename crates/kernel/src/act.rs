@@ -29,7 +29,7 @@ const REST: SettleRequest =
     SettleRequest { quiet: Duration::from_millis(100), cap: Duration::from_millis(500) };
 
 /// How often the app may be captured anew because the element went away between two questions.
-const TRIES: usize = 3;
+pub(crate) const TRIES: usize = 3;
 
 /// What an action needs of its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +85,8 @@ pub(crate) struct Ready {
     pub(crate) protected: bool,
     /// It in words.
     pub(crate) words: String,
+    /// The tree that it was judged in last.
+    pub(crate) tree: Option<Arc<Tree>>,
 }
 
 impl Ready {
@@ -208,9 +210,11 @@ impl Cx {
                 protected: place.tree.node(place.node).is(States::PROTECTED),
                 words: found.words(),
                 found: None,
+                tree: None,
             };
             if reach != Reach::There {
-                match self.aim(place.handle, reach, &found.words()).await {
+                let guarded = self.guarded(&place.tree, place.node)?;
+                match self.aim(place.handle, reach, &guarded, &found.words()).await {
                     Ok(aim) => ready.point = aim.point,
                     // It went away after it was judged: gone, or rendered anew.
                     Err(e) if e.code == ErrorCode::ElementNotFound => {
@@ -231,6 +235,7 @@ impl Cx {
             }
             ready.words = found.words();
             ready.found = Some(found);
+            ready.tree = Some(place.tree);
             return Ok(ready);
         }
         Err(restless(&found))
@@ -263,6 +268,7 @@ impl Cx {
             return Ok(target.clone());
         };
         // This command found it just now: what it does to other targets first is no reason to warn.
+        self.envelope.held.push(held.plain());
         if !self.envelope.judged.contains(&held.plain()) {
             self.envelope.judged.push(held.plain());
         }
@@ -322,6 +328,9 @@ impl Cx {
                     }
                     if let Some(heading) = heading {
                         self.warn(below(&heading));
+                    }
+                    if !how.allow_changed {
+                        self.compare_context(&found, &place.tree, place.node)?;
                     }
                     return Ok((found, place));
                 }
@@ -407,11 +416,17 @@ impl Cx {
     ///
     /// # Errors
     /// `ELEMENT_COVERED`, `ELEMENT_OFFSCREEN`; what the device says.
-    pub(crate) async fn aim(&mut self, handle: Handle, reach: Reach, words: &str) -> Result<Aim> {
+    pub(crate) async fn aim(
+        &mut self,
+        handle: Handle,
+        reach: Reach,
+        guarded: &[Handle],
+        words: &str,
+    ) -> Result<Aim> {
         let press = matches!(reach, Reach::Press { .. });
         let plain = reach == Reach::Press { plain: true };
         let pointer = press || reach == Reach::Pointer;
-        let aim = self.device()?.aim(handle, AimOptions { pointer, press, plain, guarded: &[] }).await;
+        let aim = self.device()?.aim(handle, AimOptions { pointer, press, plain, guarded }).await;
         // Where it failed nobody knows how far it came.
         self.envelope.pointed |= aim.as_ref().map_or(pointer, |aim| aim.pointed);
         let aim = aim?;

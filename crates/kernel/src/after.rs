@@ -3,13 +3,13 @@
 use crate::act::{How, Reading, Ready};
 use crate::changes::Changes;
 use crate::cx::Cx;
-use crate::device::{Located, SettleRequest};
+use crate::device::{Located, Notice, SettleRequest};
 use crate::error::{ErrorCode, Result};
 use crate::render::{Show, Text};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_session::Origin;
+use stickpin_session::{BaseTree, Origin};
 use stickpin_tree::{IdentityGrade, NodeId, NodeRef, Role, States, Tree, Verdict};
 
 /// How long an act that shows nothing yet is given to show something.
@@ -167,21 +167,64 @@ impl Cx {
         if self.device()?.dialog().is_some() {
             return Ok(acted);
         }
+        let mut seen = None;
         if let Some(ready) = ready {
-            acted.now = self.changed_target(ready).await?;
+            (acted.now, seen) = self.changed_target(ready).await?;
         }
         let notices = if how.receipt { self.device()?.notices().await? } else { Vec::new() };
         let mut changed = acted.now.is_some();
+        if how.settle.is_none() {
+            changed |= self.effects_of(ready, how, seen, &before, &notices).await?;
+        }
         if how.settle.is_some() {
             let then = before.as_ref().map(|before| before.generation);
-            acted.changes = Some(self.changes_since(before, Origin::Look, true).await?);
+            acted.changes = Some(self.changes_since(before.clone(), Origin::Look, true).await?);
+            let after = self.tree()?;
+            self.tell_effects(ready, &before, &after)?;
+            self.envelope.effects.clear();
             // Not everything that changes is signalled.
             changed |= then.is_some() && self.live()?.session.generation() != then;
         }
         if how.receipt {
-            self.envelope.receipt = crate::receipt::lines(&notices, changed);
+            let effects = crate::context::effect_lines(&std::mem::take(&mut self.envelope.effects));
+            let lines = crate::receipt::lines(&notices, changed);
+            self.envelope.receipt = crate::receipt::with_effects(lines, effects);
         }
         Ok(acted)
+    }
+
+    /// Notes what an act replaced around the refs of this client, for the receipt to tell; whether anything was. `seen` is
+    /// the app after the act, where that was read anyway.
+    async fn effects_of(
+        &mut self,
+        ready: Option<&Ready>,
+        how: How,
+        seen: Option<Arc<Tree>>,
+        before: &Option<BaseTree>,
+        notices: &[Notice],
+    ) -> Result<bool> {
+        // A device that tells an element alone reads the whole app only where something was signalled.
+        let partial = self.device()?.glances();
+        if partial && !how.receipt {
+            let client = self.client();
+            self.live()?.session.waive_context(&client);
+            return Ok(false);
+        }
+        let after = match seen.filter(|_| !partial) {
+            Some(after) => after,
+            None if partial && !notices.contains(&Notice::Changed) => return Ok(false),
+            None => self.look(Origin::Look).await?,
+        };
+        let told = self.envelope.effects.len();
+        self.tell_effects(ready, before, &after)?;
+        Ok(self.envelope.effects.len() > told)
+    }
+
+    fn tell_effects(&mut self, ready: Option<&Ready>, before: &Option<BaseTree>, after: &Tree) -> Result<()> {
+        let partial = self.device()?.glances();
+        let judged = ready.and_then(|ready| ready.tree.as_ref()).filter(|_| !partial);
+        let Some(before) = judged.or(before.as_ref().map(|b| &b.tree)) else { return Ok(()) };
+        self.note_effects(before, after, ready.and_then(|ready| ready.handle))
     }
 
     /// Whether what was waited for ended with its tab, and the session goes on in another one.
@@ -194,9 +237,10 @@ impl Cx {
         moved.is_some()
     }
 
-    /// The line of the target under the ref it has now, if it reads differently than before the act.
-    async fn changed_target(&mut self, ready: &Ready) -> Result<Option<String>> {
-        let (Some(before), Some(handle)) = (&ready.before, ready.handle) else { return Ok(None) };
+    /// The line of the target under the ref it has now, if it reads differently than before the act, and the app after
+    /// the act, where it was read for that.
+    async fn changed_target(&mut self, ready: &Ready) -> Result<(Option<String>, Option<Arc<Tree>>)> {
+        let (Some(before), Some(handle)) = (&ready.before, ready.handle) else { return Ok((None, None)) };
         let graded = self.device()?.info().grade != IdentityGrade::None;
         let glanced = match &ready.behind {
             Some(behind) => Some(behind.clone()),
@@ -205,22 +249,23 @@ impl Cx {
         };
         if let Some(Located { tree, node }) = glanced {
             if Reading::of(tree.node(node)) == *before {
-                return Ok(None);
+                return Ok((None, Some(tree)));
             }
             if self.device()?.glances()
                 && let Some(line) = self.same_ref(ready, &tree, node)?
             {
-                return Ok(Some(line));
+                return Ok((Some(line), None));
             }
         }
         let tree = self.look(Origin::Look).await?;
         let same = tree.find_address(handle).filter(|_| graded).map(|node| node.id());
         let node = same.or_else(|| self.drawn_anew(ready));
         // It may be gone.
-        match node.filter(|node| Reading::of(tree.node(*node)) != *before) {
-            Some(node) => self.line(&tree, node).map(Some),
-            None => Ok(None),
-        }
+        let line = match node.filter(|node| Reading::of(tree.node(*node)) != *before) {
+            Some(node) => Some(self.line(&tree, node)?),
+            None => None,
+        };
+        Ok((line, Some(tree)))
     }
 
     /// The line of the target in a tree that need not be captured for it: under the ref that it was named by, where it

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use stickpin_refs::Ref;
+use stickpin_tree::ContextChange;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -60,6 +61,10 @@ pub(crate) struct Envelope {
     /// The pointer was moved: what arrives under it may show an effect.
     pub(crate) pointed: bool,
     pub(crate) reference: Option<RefDetail>,
+    /// Refs that a selector of this command was given: what it matched is what it meant.
+    pub(crate) held: Vec<Ref>,
+    /// What acts of this command replaced, to be told by the receipt.
+    pub(crate) effects: Vec<ContextChange>,
     /// What the targets were, for the recording.
     pub(crate) witnesses: Vec<Witness>,
 }

@@ -12,6 +12,7 @@ mod changes;
 mod choice;
 mod command;
 mod commands;
+mod context;
 mod cx;
 pub mod device;
 mod dispatch;

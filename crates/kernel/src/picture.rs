@@ -216,6 +216,7 @@ impl Cx {
                         actionable: false,
                         protected: false,
                         words,
+                        tree: None,
                     };
                     Ok((ready, None))
                 }
@@ -267,8 +268,19 @@ impl Cx {
             None => None,
         };
         let handle = Some(handle);
-        let ready =
-            Ready { found, handle, point, before, behind: None, now: None, actionable, protected, words };
+        let tree = Some(located.tree);
+        let ready = Ready {
+            found,
+            handle,
+            point,
+            before,
+            behind: None,
+            now: None,
+            actionable,
+            protected,
+            words,
+            tree,
+        };
         Ok((ready, acts))
     }
 

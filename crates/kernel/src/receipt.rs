@@ -6,6 +6,12 @@ use stickpin_tree::{escape, quote};
 /// Lines at most.
 pub(crate) const LINES: usize = 5;
 
+/// Something changed that nothing else says.
+const CHANGED: &str = "changed";
+
+/// Nothing was seen at all.
+const NO_EFFECT: &str = "no effect seen";
+
 /// Characters of an address.
 const URL: usize = 200;
 
@@ -74,13 +80,13 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
     }
     if lines.is_empty() {
         return vec![match unwatched {
-            _ if saw_change => "changed".to_owned(),
+            _ if saw_change => CHANGED.to_owned(),
             // What cannot be seen is not said to be absent.
             Some(what) => format!(
                 "no effect seen besides what the {} may draw, which is not watched: stickpin screenshot shows it",
                 escape(what, 16)
             ),
-            None => "no effect seen".to_owned(),
+            None => NO_EFFECT.to_owned(),
         }];
     }
     if lines.len() > LINES {
@@ -88,6 +94,22 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
         lines.truncate(LINES - 1);
         lines.push(format!("… {more} more"));
     }
+    lines
+}
+
+/// A receipt that also says what the act replaced, in at most [`LINES`] lines together.
+pub(crate) fn with_effects(mut lines: Vec<String>, effects: Vec<String>) -> Vec<String> {
+    if effects.is_empty() {
+        return lines;
+    }
+    lines.retain(|line| line != CHANGED && line != NO_EFFECT);
+    let room = LINES.saturating_sub(effects.len()).max(1);
+    if lines.len() > room {
+        let more = lines.len() - (room - 1);
+        lines.truncate(room - 1);
+        lines.push(format!("… {more} more"));
+    }
+    lines.extend(effects);
     lines
 }
 

@@ -145,6 +145,11 @@ impl Cx {
             let glance = ready.handle.filter(|_| which == Input::Only && how.hastens());
             match self.perform_and_glance(&action, &ready, glance).await {
                 Err(e) if self.was_stopped(&e, &mut stopped).await? => {}
+                Err(e) if e.code == ErrorCode::ContextChanged => {
+                    if let Some(e) = self.changed_in_flight(&ready, e, &mut lost).await? {
+                        return Err(e);
+                    }
+                }
                 Err(e) if went_away(&e, &mut lost) => tracing::debug!(%target, "went away before the input"),
                 Err(e) => return Err(e),
                 Ok((performed, behind)) => {

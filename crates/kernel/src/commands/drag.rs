@@ -48,6 +48,11 @@ impl Command for Drag {
             match cx.perform_on(&action, &source).await {
                 // One of the two was drawn anew after it was judged, and nothing was picked up.
                 Err(e) if cx.was_stopped(&e, &mut stopped).await? => {}
+                Err(e) if e.code == ErrorCode::ContextChanged => {
+                    if let Some(e) = cx.changed_in_flight(&source, e, &mut lost).await? {
+                        return Err(e);
+                    }
+                }
                 Err(e) if went_away(&e, &mut lost) => {}
                 Ok(performed) if !performed.handled => return Err(apart(&source, &destination)),
                 performed => break performed.map(|_| (source, destination))?,

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use stickpin_refs::Generation;
-use stickpin_session::{Ladder, Origin, Session, SessionConfig};
+use stickpin_session::{ContextPolicy, Ladder, Origin, Session, SessionConfig};
 use stickpin_tree::{escape, quote};
 
 /// How long a document may take until it is ready and quiet.
@@ -63,6 +63,32 @@ pub(crate) struct Open {
     /// How strict to be with refs that are alive but not certain.
     #[schemars(extend("x-placeholder" = "HOW"))]
     stale_refs: Option<StaleRefs>,
+    /// What to do when what a target belongs to has changed since you last looked: say so before acting, act and warn, or
+    /// do not compare.
+    #[schemars(extend("x-placeholder" = "HOW"))]
+    context: Option<ContextRule>,
+}
+
+/// What to do about a changed context.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum ContextRule {
+    /// Say what changed, and act when the command is repeated.
+    Tell,
+    /// Act, and say it in the warning.
+    Warn,
+    /// Do not compare.
+    Off,
+}
+
+impl From<ContextRule> for ContextPolicy {
+    fn from(rule: ContextRule) -> Self {
+        match rule {
+            ContextRule::Tell => Self::Tell,
+            ContextRule::Warn => Self::Warn,
+            ContextRule::Off => Self::Off,
+        }
+    }
 }
 
 /// How strict to be.
@@ -243,6 +269,9 @@ impl Open {
         if let Some(how) = self.stale_refs {
             live.session.set_ladder(how.into());
         }
+        if let Some(rule) = self.context {
+            live.session.set_context_policy(rule.into());
+        }
         if let Some(minutes) = self.idle_timeout {
             live.idle_timeout = idle(minutes);
         }
@@ -279,12 +308,15 @@ impl Open {
             Some(minutes) => idle(minutes),
             None => (!self.headed).then_some(host.config.idle_timeout),
         };
-        let session = Session::new(SessionConfig {
+        let mut session = Session::new(SessionConfig {
             lifetime,
             seed: Generation::new(100_000 + (host.config.random)() % 900_000),
             ladder: self.stale_refs.map_or(host.config.ladder, Ladder::from),
             numbers: (host.config.numbers)(&cx.session_name)?,
         });
+        if let Some(rule) = self.context {
+            session.set_context_policy(rule.into());
+        }
         let live = Live {
             what: self.what.clone(),
             device,
