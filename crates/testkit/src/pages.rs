@@ -178,8 +178,10 @@ fn answer(mut stream: &TcpStream, server: &Shared) -> std::io::Result<()> {
         return respond(&mut stream, "200 OK", answered.media, &answered.body);
     }
     if path == "/__events" {
+        // Locked first: a page that reports that it listens is one that `push` reaches.
+        let mut listeners = lock(&server.listeners);
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\r\n: hello\n\n")?;
-        lock(&server.listeners).push(stream.try_clone()?);
+        listeners.push(stream.try_clone()?);
         return Ok(());
     }
     if path == "/__never" {

@@ -4,10 +4,10 @@
 //! flow says so. What an act did is what the app reports, never what we answer.
 
 use crate::account::Flow;
-use crate::listing::{Line, Listing};
 use std::time::Duration;
 use stickpin_kernel::Response;
 use stickpin_testkit::{InProcess, PageServer};
+use stickpin_testkit::{Line, Listing};
 
 const PATIENCE: Duration = Duration::from_secs(4);
 

@@ -212,7 +212,7 @@ pub fn answers() -> Answers {
 }
 
 /// The first folder comes by itself.
-fn inbox(a: &mut Agent<'_>) -> crate::listing::Listing {
+fn inbox(a: &mut Agent<'_>) -> stickpin_testkit::Listing {
     a.expect_ok(&["wait", "text", "Trees that span"]);
     a.reported("inbox");
     a.look()

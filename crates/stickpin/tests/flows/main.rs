@@ -11,7 +11,6 @@ mod chat;
 mod desk;
 mod editors;
 mod feed;
-mod listing;
 mod mail;
 mod miniwob;
 mod place;

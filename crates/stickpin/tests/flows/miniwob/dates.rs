@@ -1,7 +1,7 @@
 //! Tasks with dates and times.
 
 use super::{Task, Wob};
-use crate::listing::Line;
+use stickpin_testkit::Line;
 
 pub const TASKS: &[Task] = &[
     ("enter-date", enter_date),

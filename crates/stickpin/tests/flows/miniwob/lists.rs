@@ -1,7 +1,7 @@
 //! Tasks with boxes, lists and several things to choose.
 
 use super::{Task, Wob};
-use crate::listing::Line;
+use stickpin_testkit::Line;
 
 pub const TASKS: &[Task] = &[
     ("click-checkboxes", boxes),

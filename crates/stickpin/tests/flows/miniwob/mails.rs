@@ -1,7 +1,7 @@
 //! Tasks in a mail box and among posts.
 
 use super::{Task, Wob};
-use crate::listing::Line;
+use stickpin_testkit::Line;
 
 pub const TASKS: &[Task] =
     &[("email-inbox", mail), ("email-inbox-delete", mail), ("email-inbox-important", mail)];

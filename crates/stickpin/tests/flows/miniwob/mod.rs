@@ -10,9 +10,9 @@ mod pages;
 mod texts;
 
 use crate::agent::{Agent, Known};
-use crate::listing::{Line, Listing};
 use std::path::Path;
 use stickpin_testkit::{Answered, Answers};
+use stickpin_testkit::{Line, Listing};
 
 /// Episodes of each task, each with a seed of its own.
 pub const EPISODES: usize = 3;

@@ -10,8 +10,8 @@ fn search(w: &mut Wob<'_, '_>) -> Option<()> {
         w.between("click the ", " search result")?.trim_end_matches(char::is_alphabetic).parse().ok()?;
     w.fill(&w.field()?, &query);
     w.press_named("button", "Search")?;
-    let results = |read: &crate::listing::Listing| -> Vec<crate::listing::Line> {
-        let is_result = |l: &&crate::listing::Line| {
+    let results = |read: &stickpin_testkit::Listing| -> Vec<stickpin_testkit::Line> {
+        let is_result = |l: &&stickpin_testkit::Line| {
             l.role == "link"
                 && l.name.chars().all(char::is_alphabetic)
                 && !matches!(l.name.as_str(), "" | "Next" | "Last")

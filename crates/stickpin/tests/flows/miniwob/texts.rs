@@ -1,7 +1,7 @@
 //! Tasks with text to type.
 
 use super::{Task, Wob};
-use crate::listing::Line;
+use stickpin_testkit::Line;
 
 pub const TASKS: &[Task] = &[
     ("enter-text", quoted),

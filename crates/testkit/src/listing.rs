@@ -113,6 +113,7 @@ impl Listing {
     }
 }
 
+#[cfg(test)]
 #[test]
 fn lines_are_read() {
     let line = Line::read(r#"  @e12 textbox "Say \"hi\"" value="a b" focused level=2"#).expect("a line");

@@ -1,0 +1,118 @@
+//! The gauntlet: what an app does between the reading of a ref and its use. The page reports what received the input; an
+//! answer of ours is never the truth. `fixtures/web/gauntlet/README.md` describes the situations.
+//!
+//! `GAUNTLET_ONLY` plays the situations whose id begins so, `GAUNTLET_TRACE` prints every command and answer,
+//! `GAUNTLET_FULL` plays races as often as their file says, `GAUNTLET_RELAUNCH` starts a browser per situation.
+
+#![cfg(feature = "web")]
+
+mod account;
+mod data;
+mod races;
+mod site;
+mod stage;
+mod verdict;
+
+use account::Account;
+use data::{Kind, Situation};
+use stage::Stage;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use stickpin_testkit::chromium;
+
+/// Share of wrong acts allowed among situations with anything readable. The goal is 0.02.
+const WRONG: f64 = 0.21;
+
+/// Share of the situations that must act that were acted on, at the first or the repeated call.
+const ACTED: f64 = 0.97;
+
+/// Share of wrong acts allowed in races. The goal is 0.
+const RACES_WRONG: f64 = 0.35;
+
+/// Browsers side by side.
+const WORKERS: usize = 2;
+
+fn chosen(all: Vec<Situation>) -> Vec<Situation> {
+    let only = std::env::var("GAUNTLET_ONLY").unwrap_or_default();
+    all.into_iter().filter(|s| s.id.starts_with(&only)).collect()
+}
+
+/// Has every worker play what it takes from the list. `None` where there is no browser.
+fn play(
+    situations: &[Situation],
+    tasks: usize,
+    task: impl Fn(&mut Stage, usize, &mut Account) + Sync,
+) -> Option<Account> {
+    let providers: Vec<_> = (0..WORKERS).map_while(|_| chromium()).collect();
+    if providers.is_empty() {
+        return None;
+    }
+    let (next, account) = (AtomicUsize::new(0), Mutex::new(Account::default()));
+    std::thread::scope(|scope| {
+        for provider in providers {
+            scope.spawn(|| {
+                let mut stage = Stage::new(Arc::new(provider), situations);
+                let mut own = Account::default();
+                while let at = next.fetch_add(1, Ordering::Relaxed)
+                    && at < tasks
+                {
+                    task(&mut stage, at, &mut own);
+                }
+                account.lock().expect("no worker panicked").merge(own);
+            });
+        }
+    });
+    Some(account.into_inner().expect("no worker panicked"))
+}
+
+#[test]
+fn situations() {
+    let situations = chosen(data::situations());
+    let runs: Vec<(&Situation, bool)> = situations
+        .iter()
+        .flat_map(|s| [(s, false), (s, true)])
+        .filter(|(s, look_again)| !(s.once && *look_again))
+        .collect();
+    let account = play(&situations, runs.len(), |stage, at, account| {
+        let (situation, look_again) = runs[at];
+        account.add(stage.play(situation, look_again), &situation.id);
+    });
+    let Some(account) = account else { return };
+    println!("{account}");
+    assert_eq!(account.broken, [] as [String; 0], "played to the end");
+    assert!(account.wrong() <= WRONG, "more than {:.0} % wrong acts", WRONG * 100.0);
+    assert!(account.acted() >= ACTED, "fewer than {:.0} % acted on", ACTED * 100.0);
+}
+
+#[test]
+fn races() {
+    let all = chosen(data::races());
+    let full = std::env::var_os("GAUNTLET_FULL").is_some();
+    let account = play(&all, all.len(), |stage, at, account| {
+        if let Err(e) = races::play(stage, &all[at], full, account) {
+            account.broken.push(format!("{}: {e}", all[at].id));
+        }
+    });
+    let Some(account) = account else { return };
+    println!("{account}");
+    assert_eq!(account.broken, [] as [String; 0], "played to the end");
+    assert!(account.wrong() <= RACES_WRONG, "more than {:.0} % wrong acts", RACES_WRONG * 100.0);
+}
+
+#[test]
+fn data_is_consistent() {
+    let all: Vec<Situation> = data::situations().into_iter().chain(data::races()).collect();
+    let mut ids = BTreeSet::new();
+    for situation in &all {
+        assert!(ids.insert(&situation.id), "{} is there twice", situation.id);
+        assert!(!situation.pick.is_empty() && !situation.want.is_empty(), "{}", situation.id);
+        assert!(!situation.description.is_empty(), "{}", situation.id);
+        let races = situation.group == "races";
+        assert_eq!(races, !situation.delays.is_empty(), "{}: delays are of races", situation.id);
+        let moves = races || situation.once || situation.change.is_some();
+        assert!(moves, "{}: nothing happens between the reading and the use", situation.id);
+    }
+    let controls = all.iter().filter(|s| s.kind == Kind::Act).count();
+    assert!(controls * 5 >= all.len(), "{controls} of {} must act", all.len());
+}

@@ -1,0 +1,139 @@
+//! A browser, the server of its pages, and one client that reads and uses refs.
+
+use crate::account::Judged;
+use crate::data::{Before, Kind, Pick, Situation, View, filled};
+use crate::site::{Hit, Site};
+use crate::verdict::{is_notice, judge};
+use serde_json::Value;
+use std::sync::Arc;
+use stickpin_kernel::{Provider, Response};
+use stickpin_testkit::{InProcess, Listing};
+
+pub struct Stage {
+    surface: InProcess,
+    pub site: Site,
+    dir: tempfile::TempDir,
+}
+
+/// A use of a ref: the answer that counts, what the page received, and whether a notice came first.
+pub struct Used {
+    pub response: Response,
+    pub hits: Vec<Hit>,
+    pub noticed: bool,
+}
+
+impl Stage {
+    pub fn new(provider: Arc<dyn Provider>, situations: &[Situation]) -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::write(dir.path().join("scan.txt"), "a scan").expect("a file");
+        let surface = InProcess::new(dir.path(), vec![provider]);
+        Self { surface, site: Site::new(situations), dir }
+    }
+
+    fn dir(&self) -> String {
+        self.dir.path().to_string_lossy().into_owned()
+    }
+
+    pub fn call(&mut self, words: &[String]) -> Response {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let response = self.surface.request(&words, |_| {});
+        if std::env::var_os("GAUNTLET_TRACE").is_some() {
+            let error =
+                response.error.as_ref().map(|e| format!("{}: {}\n{}", e.code.name(), e.message, e.hint));
+            let [text, warning] = [&response.text, &response.warning].map(|t| t.clone().unwrap_or_default());
+            eprintln!("$ {}\n{text}\n{warning}{}", words.join(" "), error.unwrap_or_default());
+        }
+        response
+    }
+
+    /// A command that only leads up to what is measured.
+    fn expect_ok(&mut self, words: &[&str]) -> Result<Response, String> {
+        let words: Vec<String> = words.iter().map(|&w| w.to_owned()).collect();
+        let response = self.call(&words);
+        match &response.error {
+            Some(e) => Err(format!("{words:?}: {}: {}", e.code.name(), e.message)),
+            None => Ok(response),
+        }
+    }
+
+    /// Opens the page of a situation: a document of its own, in the same browser.
+    pub fn open(&mut self, situation: &Situation) -> Result<(), String> {
+        let fresh = std::env::var_os("GAUNTLET_RELAUNCH").is_some();
+        self.site.opens(fresh);
+        let url = self.site.url(situation);
+        let relaunch: &[&str] = if fresh { &["--relaunch"] } else { &[] };
+        self.expect_ok(&[&["open", url.as_str()], relaunch].concat())?;
+        self.site.ready()?;
+        for Before { pick, run } in &situation.before {
+            let refs = if pick.is_empty() { Vec::new() } else { find(pick, &self.look(View::Full)?)? };
+            let dir = self.dir();
+            let words: Vec<String> = run.iter().map(|word| filled(word, &refs, &dir)).collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            self.expect_ok(&words)?;
+        }
+        Ok(())
+    }
+
+    fn look(&mut self, view: View) -> Result<Listing, String> {
+        let words: &[&str] = match view {
+            View::Interactive => &["snapshot", "-i", "--all"],
+            View::Full => &["snapshot", "--all"],
+        };
+        Ok(Listing::read(self.expect_ok(words)?.text.as_deref().unwrap_or("")))
+    }
+
+    /// Reads the page as the client does and returns the refs of a situation.
+    pub fn refs(&mut self, situation: &Situation) -> Result<Vec<String>, String> {
+        find(&situation.pick, &self.look(situation.view)?)
+    }
+
+    /// Runs script in the page; what was reported until now is no effect of what follows.
+    pub fn page(&mut self, code: &str) -> Result<Value, String> {
+        Ok(self.site.run(code)?.0)
+    }
+
+    /// Uses the refs. A notice where the situation must act is answered by typing the command again.
+    pub fn use_refs(&mut self, situation: &Situation, refs: &[String], insist: bool) -> Result<Used, String> {
+        self.page("0")?;
+        let words = situation.words(refs, &self.dir());
+        let mut response = self.call(&words);
+        let noticed = is_notice(&response);
+        if noticed && insist {
+            response = self.call(&words);
+        }
+        let (_, mut hits) = self.site.run("0")?;
+        hits.retain(|hit| situation.counts(&hit.event));
+        Ok(Used { response, hits, noticed })
+    }
+
+    /// One situation. `look_again`: the client takes a snapshot between the change and the use.
+    pub fn play(&mut self, situation: &Situation, look_again: bool) -> Result<Judged, String> {
+        self.open(situation)?;
+        let refs = self.refs(situation)?;
+        if let Some(change) = &situation.change {
+            self.page(change)?;
+        }
+        let listed_again = look_again && {
+            let seen = self.look(situation.view)?;
+            seen.0.iter().any(|line| line.r#ref == refs[0])
+        };
+        let must_act = situation.kind == Kind::Act;
+        let Used { response, hits, noticed } = self.use_refs(situation, &refs, must_act)?;
+        let verdict = judge(situation, &response, &hits, listed_again);
+        Ok(Judged::new(situation, look_again, verdict, noticed, &hits, &response))
+    }
+}
+
+/// The refs of the lines that fit.
+fn find(picks: &[Pick], seen: &Listing) -> Result<Vec<String>, String> {
+    let one = |pick: &Pick| {
+        let fits = seen.0.iter().filter(|l| !l.r#ref.is_empty() && pick.fits(&l.role, &l.name));
+        let line = fits.into_iter().nth(pick.nth);
+        line.map(|l| l.r#ref.clone()).ok_or_else(|| {
+            let lines: Vec<String> =
+                seen.0.iter().map(|l| format!("{} {} {:?}", l.r#ref, l.role, l.name)).collect();
+            format!("no {pick:?} in\n{}", lines.join("\n"))
+        })
+    };
+    picks.iter().map(one).collect()
+}
