@@ -9,6 +9,7 @@
 mod account;
 mod data;
 mod races;
+mod record;
 mod site;
 mod stage;
 mod verdict;
@@ -98,6 +99,34 @@ fn races() {
     println!("{account}");
     assert_eq!(account.broken, [] as [String; 0], "played to the end");
     assert!(account.wrong() <= RACES_WRONG, "more than {:.0} % wrong acts", RACES_WRONG * 100.0);
+}
+
+/// Writes `crates/tree/test_data/gauntlet.json.gz` where `GAUNTLET_RECORD` is set; else plays the recorder on a few
+/// situations, so that it stays able to.
+#[test]
+fn record() {
+    let whole = std::env::var_os("GAUNTLET_RECORD").is_some();
+    let mut situations = chosen(data::situations());
+    // What changes during the act is in no tree before it.
+    situations.retain(|s| s.kind != Kind::Refuse || s.change.is_some());
+    if !whole {
+        situations.retain(|s| ["ctl-lazy", "list-skeleton", "detail-iframe-route"].contains(&s.id.as_str()));
+    }
+    let Some(provider) = chromium() else { return };
+    let mut recorder = record::Recorder::new(&provider, &situations);
+    let mut cases = Vec::new();
+    let mut broken = Vec::new();
+    for situation in &situations {
+        match recorder.record(situation) {
+            Ok(case) => cases.push(case),
+            Err(e) => broken.push(format!("{}: {e}", situation.id)),
+        }
+    }
+    recorder.close();
+    assert_eq!(broken, [] as [String; 0], "recorded");
+    if whole {
+        record::write(&cases);
+    }
 }
 
 #[test]

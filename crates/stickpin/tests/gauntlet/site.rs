@@ -59,6 +59,10 @@ impl Site {
         format!("{}/{}.html", self.server.origin(), situation.id)
     }
 
+    pub fn origin(&self) -> String {
+        self.server.origin()
+    }
+
     /// A page is about to be opened. `fresh`: in another browser, none of whose tabs has reported
     /// anything.
     pub fn opens(&mut self, fresh: bool) {

@@ -80,7 +80,7 @@ fn tree(event: &Value, scopes: &mut HashMap<String, u64>) -> Tree {
     for (at, node) in nodes.iter().enumerate() {
         let depth = node["p"].as_u64().map_or(0, |p| depths[usize::try_from(p).expect("an index")] + 1);
         depths.push(depth);
-        let id = node["i"].as_u64().expect("an id");
+        let id = node["i"].as_u64().unwrap_or(0);
         let pushed = match text(&node["t"]) {
             "#doc" => {
                 let next = scopes.len() as u64 + 1;
@@ -90,11 +90,18 @@ fn tree(event: &Value, scopes: &mut HashMap<String, u64>) -> Tree {
                 }
                 let frame = text(&node["fr"]).trim_start_matches("top").to_owned();
                 let url = format!("{}{}", text(&node["u"]), text(&node["hash"]));
-                builder.document(depth, Document { scope, frame, url, title: String::new() }, id)
+                let title = text(&node["title"]).to_owned();
+                builder.document(depth, Document { scope, frame, url, title }, id)
             }
             "#" => builder.node(
                 depth,
-                NodeSpec { role: Some(Role::Text), name: text(&node["x"]), id, ..NodeSpec::default() },
+                NodeSpec {
+                    role: Some(Role::Text),
+                    name: text(&node["x"]),
+                    states: named_states(node),
+                    id,
+                    ..NodeSpec::default()
+                },
             ),
             tag => element(&mut builder, depth, node, tag, id),
         };
@@ -120,7 +127,7 @@ fn element(
         ("", _) => Role::Generic,
         (role, _) => role.parse().unwrap_or(Role::Generic),
     };
-    let mut states = States::empty();
+    let mut states = named_states(node);
     for (key, state) in [
         ("a", States::ACTIONABLE),
         ("nc", States::NAME_FROM_CONTENT),
@@ -129,11 +136,13 @@ fn element(
         ("tm", States::TIME),
         ("md", States::MODAL),
     ] {
-        states.set(state, set(key));
+        if set(key) {
+            states.insert(state);
+        }
     }
     let level = match tag.as_bytes() {
         [b'h', digit @ b'1'..=b'6'] => digit - b'0',
-        _ => 0,
+        _ => node["l"].as_u64().and_then(|level| level.try_into().ok()).unwrap_or(0),
     };
     let mut attrs = Vec::new();
     for (key, attr) in [
@@ -160,6 +169,10 @@ fn element(
         };
         attrs.push((attr, text(value)));
     }
+    for (key, value) in node["at"].as_object().into_iter().flatten() {
+        let attr: Attr = serde_json::from_value(key.as_str().into()).expect("an attribute");
+        attrs.push((attr, text(value)));
+    }
     let spec = NodeSpec {
         role: Some(role),
         name: text(&node["n"]),
@@ -171,6 +184,11 @@ fn element(
         attrs: &attrs,
     };
     builder.node(depth, spec)
+}
+
+/// States by their names, separated by spaces.
+fn named_states(node: &Value) -> States {
+    text(&node["st"]).split_whitespace().map(|name| States::from_name(name).expect("a state")).collect()
 }
 
 fn text(value: &Value) -> &str {

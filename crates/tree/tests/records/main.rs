@@ -22,6 +22,18 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+fn unpacked(file: std::fs::File) -> String {
+    let mut json = String::new();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut json).expect("a readable recording");
+    json
+}
+
+/// The situations of the gauntlet, with whatever tells the records apart: values, descriptions, titles, the selection.
+fn gauntlet() -> Vec<Case> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("test_data/gauntlet.json.gz");
+    capture::cases(&unpacked(std::fs::File::open(path).expect("the recordings")))
+}
+
 /// Recordings that lie beside the checkout.
 fn recorded(name: &str) -> Option<Vec<Case>> {
     let path = root().join("../shared/fixtures/records").join(name);
@@ -29,9 +41,7 @@ fn recorded(name: &str) -> Option<Vec<Case>> {
         println!("skipped: shared/fixtures/records/{name} is not beside the checkout");
         return None;
     };
-    let mut json = String::new();
-    flate2::read::GzDecoder::new(file).read_to_string(&mut json).expect("a readable recording");
-    Some(capture::cases(&json))
+    Some(capture::cases(&unpacked(file)))
 }
 
 /// The situations that were written by hand, one or more for each clause.
@@ -98,6 +108,26 @@ fn adversarial_situations() {
         let wrong: Vec<&str> = found.wrong.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(wrong, UNDECIDABLE, "{mode:?}: wrong acts");
         assert!(found.refused.len() <= 3, "{mode:?}: must act and refused: {:#?}", found.refused);
+    }
+}
+
+/// The record rule alone, on situations that it does not cover. The context rule is there for these.
+#[test]
+fn gauntlet_situations() {
+    let cases = gauntlet();
+    for mode in MODES {
+        let all = figures(&cases, mode, Switches::all(), true);
+        let unchanged: Vec<Case> = gauntlet().into_iter().filter(|c| c.name.starts_with("ACT ")).collect();
+        let must_act = figures(&unchanged, mode, Switches::all(), true);
+        println!(
+            "{mode:?}: {} wrong of {}; {} of {} that must act refused\n{all:#?}",
+            all.wrong.len(),
+            cases.len(),
+            must_act.refused.len(),
+            unchanged.len()
+        );
+        assert_eq!(must_act.wrong, [], "{mode:?}: wrong acts where the element is still there");
+        assert!(must_act.refused.len() * 30 <= unchanged.len(), "{mode:?}: {:#?}", must_act.refused);
     }
 }
 
