@@ -3,6 +3,8 @@
 use crate::app::sim::Sim;
 use crate::app::words::Event;
 use crate::device::SimDevice;
+use crate::guard::{Changed, Watch};
+use crate::sequence::Selected;
 use crate::{aim, capture, query};
 use std::time::Duration;
 use stickpin_kernel::device::{Action, Landed, Modifiers, Performed};
@@ -22,63 +24,100 @@ impl SimDevice {
     }
 
     /// What an input at a point reaches, and whether that is the target. Nothing where it would go astray.
-    fn reached(&self, sim: &mut Sim, point: (f64, f64), target: Option<Handle>) -> (Option<usize>, Landed) {
+    fn reached(
+        &self,
+        sim: &mut Sim,
+        point: (f64, f64),
+        target: Option<Handle>,
+        watch: &mut Watch,
+    ) -> (Option<usize>, Landed) {
         let Some(target) = target else {
+            if watch.has_targets(sim) && watch.check(sim).is_err() {
+                return (None, watch.changed());
+            }
+            let before = sim.hover;
             sim.point_at(point.0, point.1);
+            if sim.hover != before {
+                watch.delivered();
+            }
+            if watch.has_targets(sim) && watch.check(sim).is_err() {
+                return (None, watch.changed());
+            }
             return (sim.layout().hit(sim.dom(), point.0, point.1), Landed::Unknown);
         };
         if let Some(at) = capture::find(sim, &self.addresses, target) {
             let id = sim.dom().nodes[at].id;
             sim.between(id, Event::Act);
+            if watch.has_targets(sim) && watch.check(sim).is_err() {
+                return (None, watch.changed());
+            }
         }
         let hit = sim.layout().hit(sim.dom(), point.0, point.1);
         match (hit, capture::find(sim, &self.addresses, target)) {
-            (Some(hit), Some(at)) if aim::reaches(sim, hit, at) => (Some(hit), Landed::Confirmed),
-            _ => {
-                let what = hit.map_or_else(|| "nothing".into(), |h| capture::words(sim.dom(), h));
-                (None, Landed::Elsewhere { what, stopped: true })
+            (Some(hit), Some(at)) if aim::reaches(sim, hit, at) => {
+                watch.set_spot(point, sim.dom().nodes[at].id);
+                (Some(hit), Landed::Confirmed)
             }
+            _ => (None, elsewhere(sim, hit, true)),
         }
     }
 
-    pub(crate) fn act(&self, sim: &mut Sim, action: &Action) -> Result<Performed> {
+    /// Delivers an action. Before each of its events the guards of its targets are compared.
+    pub(crate) fn act(&self, sim: &mut Sim, action: &Action, watch: &mut Watch) -> Result<Performed> {
         let done = |landed| Performed { handled: true, landed, ..Performed::default() };
         match action {
             Action::Press { point, target, button, count, hold, .. } => {
-                let (hit, landed) = self.reached(sim, *point, *target);
-                if let Some(at) = hit {
-                    sim.press_or_ask(at, *button, *count, *hold >= LONG);
-                }
-                Ok(done(landed))
+                let (hit, landed) = self.reached(sim, *point, *target, watch);
+                let pressed = match hit {
+                    Some(at) => sim.press_or_ask(at, *button, *count, *hold >= LONG, watch),
+                    None => Ok(()),
+                };
+                Ok(done(pressed.map_or_else(|Changed| watch.changed(), |()| landed)))
             }
             Action::Drag { from, source, to, target } => {
-                let (from, landed) = self.reached(sim, *from, *source);
+                let (from, landed) = self.reached(sim, *from, *source, watch);
                 let Some(from) = from else { return Ok(done(landed)) };
                 let onto = sim.layout().hit(sim.dom(), to.0, to.1);
                 let Some(onto) = onto else { return Ok(done(Landed::Unknown)) };
                 let find = |t| capture::find(sim, &self.addresses, t).ok_or_else(Self::gone);
                 let meant = target.map(find).transpose()?;
                 if meant.is_some_and(|m| !aim::reaches(sim, onto, m)) {
-                    let what = capture::words(sim.dom(), onto);
-                    return Ok(done(Landed::Elsewhere { what, stopped: true }));
+                    return Ok(done(elsewhere(sim, Some(onto), true)));
                 }
-                sim.drag(from, onto);
+                let meant = meant.map(|m| sim.dom().nodes[m].id);
+                let dragged = sim.pick_up(from, watch);
+                match meant {
+                    Some(meant) => watch.set_spot(*to, meant),
+                    None => watch.clear_spot(),
+                }
+                if watch.check(sim).is_err() {
+                    return Ok(done(watch.changed()));
+                }
+                // Without a guard nothing holds the drop back.
+                let onto = sim.layout().hit(sim.dom(), to.0, to.1);
+                let as_meant = meant.is_none_or(|meant| aim::receives(sim, *to, meant));
+                let landed = if as_meant { landed } else { elsewhere(sim, onto, false) };
+                if let Some(onto) = onto {
+                    sim.drop_on(onto, dragged);
+                }
                 Ok(done(landed))
             }
             Action::Fill { target, text } => {
                 let at = self.target(sim, *target)?;
                 let id = sim.dom().nodes[at].id;
-                let handled = sim.fill(at, text);
+                if watch.check(sim).is_err() {
+                    return Ok(done(watch.changed()));
+                }
+                let Ok(handled) = sim.fill(at, text, watch) else { return Ok(done(watch.changed())) };
                 let value = sim.dom().find(id).map(|at| sim.dom().nodes[at].value.clone());
                 Ok(Performed { handled, value, ..done(Landed::Confirmed) })
             }
             Action::Type { target, text } => {
-                if let Some(target) = target {
-                    let at = self.target(sim, *target)?;
-                    let id = sim.dom().nodes[at].id;
-                    sim.focus(Some(id));
+                let at = target.map(|t| self.target(sim, t)).transpose()?;
+                let into = at.map(|at| sim.dom().nodes[at].id);
+                if watch.check(sim).and_then(|()| sim.type_text(into, text, watch)).is_err() {
+                    return Ok(done(watch.changed()));
                 }
-                sim.type_text(text);
                 Ok(done(if target.is_some() { Landed::Confirmed } else { Landed::Unknown }))
             }
             Action::Key { modifiers, key } => {
@@ -89,9 +128,10 @@ impl SimDevice {
             Action::Select { target, options } => {
                 let at = self.target(sim, *target)?;
                 let id = sim.dom().nodes[at].id;
-                match sim.select(at, options) {
-                    None => Ok(Performed::default()),
-                    Some(Err(unknown)) => {
+                match watch.check(sim).and_then(|()| sim.select(at, options, watch)) {
+                    Err(Changed) => Ok(done(watch.changed())),
+                    Ok(Selected::NotNative) => Ok(Performed::default()),
+                    Ok(Selected::Unknown(unknown)) => {
                         let list = capture::words(sim.dom(), at);
                         Err(Error::new(
                             ErrorCode::ElementNotFound,
@@ -99,7 +139,7 @@ impl SimDevice {
                         )
                         .hint(query::options(sim.dom(), at)))
                     }
-                    Some(Ok(())) => {
+                    Ok(Selected::Done) => {
                         let value = sim.dom().find(id).map(|at| sim.dom().nodes[at].value.clone());
                         Ok(Performed { value, ..done(Landed::Confirmed) })
                     }
@@ -118,6 +158,12 @@ impl SimDevice {
             }
         }
     }
+}
+
+/// That an input reaches another element, or nothing.
+fn elsewhere(sim: &Sim, hit: Option<usize>, stopped: bool) -> Landed {
+    let what = hit.map_or_else(|| "nothing".into(), |hit| capture::words(sim.dom(), hit));
+    Landed::Elsewhere { what, stopped }
 }
 
 /// A chord as it is logged: `Control+a`.

@@ -52,6 +52,12 @@ pub(crate) fn reaches(sim: &Sim, hit: usize, target: usize) -> bool {
     dom.contains(target, hit) || sim.labelled(hit) == target
 }
 
+/// Whether an input at a point still reaches an element.
+pub(crate) fn receives(sim: &Sim, point: (f64, f64), target: u64) -> bool {
+    let hit = sim.layout().hit(sim.dom(), point.0, point.1);
+    hit.zip(sim.dom().find(target)).is_some_and(|(hit, target)| reaches(sim, hit, target))
+}
+
 /// Aims at the element at a position.
 pub(crate) fn aim(
     sim: &mut Sim,
@@ -102,7 +108,7 @@ impl Sim {
     pub(crate) fn between(&mut self, id: u64, event: Event) {
         if let Some(at) = self.dom().find(id) {
             let tab = &self.tabs[self.active];
-            if self.patches.strike(&tab.dom, at) {
+            if self.patches.strike(&tab.dom, at, event) {
                 self.refresh();
             }
         }

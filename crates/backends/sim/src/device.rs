@@ -5,6 +5,7 @@ use crate::app::script::Step;
 use crate::app::sim::Sim;
 use crate::app::words::Event;
 use crate::capture::{self, Addresses, capture};
+use crate::guard::{Guard, Guards};
 use crate::layout::PAGE;
 use crate::options::Fault;
 use crate::shared::{Shared, Woken, millis};
@@ -31,13 +32,14 @@ pub(crate) struct SimDevice {
     pub(crate) info: DeviceInfo,
     pub(crate) shared: Arc<Shared>,
     pub(crate) addresses: Addresses,
+    pub(crate) guards: Guards,
     /// Revision and tab of the last capture.
     captured: Option<(u64, SurfaceId)>,
 }
 
 impl SimDevice {
     pub(crate) fn new(info: DeviceInfo, shared: Arc<Shared>) -> Self {
-        Self { info, shared, addresses: Addresses::default(), captured: None }
+        Self { info, shared, addresses: Addresses::default(), guards: Guards::default(), captured: None }
     }
 
     /// The app, if it lives.
@@ -238,6 +240,12 @@ impl Device for SimDevice {
         let mut sim = shared.lock();
         let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
         let id = sim.dom().nodes[at].id;
+        // Copied before anything happens, so that what the aim itself brings about is a change as well.
+        let guard = Guard::new(&sim, &self.addresses, at, options.guarded);
+        self.guards.end(id);
+        if !options.guarded.is_empty() {
+            self.guards.arm(&sim, guard);
+        }
         sim.between(id, Event::Aim);
         let at = sim.dom().find(id).ok_or_else(Self::gone)?;
         aim::aim(&mut sim, &mut self.addresses, at, options)
@@ -288,7 +296,8 @@ impl Device for SimDevice {
         let shared = self.shared.clone();
         drop(self.free()?);
         let mut sim = shared.lock();
-        let done = self.act(&mut sim, action);
+        let mut watch = self.guards.take(&sim, &self.addresses, action);
+        let done = self.act(&mut sim, action, &mut watch);
         if let Some(why) = &sim.dead {
             let lost = Error::new(ErrorCode::BackendLost, why.clone()).hint("open it again");
             return Err(lost.dispatched(Dispatched::Unknown));

@@ -2,6 +2,7 @@
 
 use crate::app::dom::{Dom, Key, Node};
 use crate::app::render;
+use crate::app::words::Event;
 use crate::options::Fault;
 
 /// The fault that is still to come, and the traces of the one that came.
@@ -16,6 +17,8 @@ pub(crate) struct Patches {
 enum Patch {
     Vanished(Vec<Key>),
     Relabelled(Vec<Key>),
+    /// What is inside the first element and outside the second reads otherwise.
+    Rewritten(Vec<Key>, Vec<Key>),
     Shifted,
     Covered,
 }
@@ -37,14 +40,25 @@ impl Patches {
         is
     }
 
-    /// What happens to the document between the look and the aim. False if nothing does.
-    pub(crate) fn strike(&mut self, dom: &Dom, target: usize) -> bool {
-        let way = || dom.path(target).map(|i| dom.nodes[i].key.clone()).collect();
-        let patch = match self.fault {
-            Some(Fault::Vanish) => Patch::Vanished(way()),
-            Some(Fault::Relabel) => Patch::Relabelled(way()),
-            Some(Fault::Move) => Patch::Shifted,
-            Some(Fault::Cover) => Patch::Covered,
+    /// What happens to the document just before an aim or an act. False if nothing does.
+    pub(crate) fn strike(&mut self, dom: &Dom, target: usize, event: Event) -> bool {
+        let way = |at| dom.path(at).map(|i| dom.nodes[i].key.clone()).collect();
+        let patch = match (self.fault, event) {
+            (Some(Fault::Vanish), _) => Patch::Vanished(way(target)),
+            (Some(Fault::Relabel), _) => Patch::Relabelled(way(target)),
+            (Some(Fault::Move), _) => Patch::Shifted,
+            (Some(Fault::Cover), _) => Patch::Covered,
+            (Some(Fault::RelabelAfterAim), Event::Act) => Patch::Relabelled(way(target)),
+            (Some(Fault::RewriteAfterAim), Event::Act) => {
+                let reads = |i: &usize| !dom.nodes[*i].name.is_empty();
+                let beside = |around: usize| {
+                    (around + 1..dom.nodes[around].end)
+                        .filter(|&i| !dom.contains(target, i) && !dom.contains(i, target))
+                        .any(|i| reads(&i))
+                };
+                let Some(around) = dom.ancestors(target).find(|&i| beside(i)) else { return false };
+                Patch::Rewritten(way(around), way(target))
+            }
             _ => return false,
         };
         self.fault = None;
@@ -73,12 +87,15 @@ impl Patches {
                 Patch::Relabelled(way) => {
                     if let Some(at) = find(dom, way) {
                         let end = dom.nodes[at].end;
-                        for node in &mut dom.nodes[at..end] {
-                            if !node.name.is_empty() {
-                                node.name = "Something else".into();
-                            }
-                        }
+                        relabel(&mut dom.nodes[at..end]);
                         dom.nodes[at].truth.push_str(" (relabelled)");
+                    }
+                }
+                Patch::Rewritten(around, target) => {
+                    if let (Some(around), Some(target)) = (find(dom, around), find(dom, target)) {
+                        let (end, after) = (dom.nodes[around].end, dom.nodes[target].end);
+                        relabel(&mut dom.nodes[around + 1..target]);
+                        relabel(&mut dom.nodes[after..end]);
                     }
                 }
                 Patch::Shifted => {
@@ -94,6 +111,12 @@ impl Patches {
                 }
             }
         }
+    }
+}
+
+fn relabel(nodes: &mut [Node]) {
+    for node in nodes.iter_mut().filter(|node| !node.name.is_empty()) {
+        node.name = "Something else".into();
     }
 }
 

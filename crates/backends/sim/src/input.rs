@@ -1,15 +1,12 @@
 //! Input as the app experiences it: what a person's pointer and keys would do.
 
-use crate::app::eval::Bound;
 use crate::app::nav::How;
-use crate::app::sim::{Asked, Sim, Then};
+use crate::app::sim::Sim;
 use crate::app::state::Place;
 use crate::app::value::Value;
 use crate::app::words::{Event, Prop};
 use crate::format::formatted;
 use crate::layout::PAGE;
-use crate::options::Fault;
-use stickpin_kernel::device::{Button, Dialog};
 use stickpin_tree::{Attr, Role, States};
 
 impl Sim {
@@ -30,7 +27,8 @@ impl Sim {
         target.unwrap_or(at)
     }
 
-    fn disabled(&self, at: usize) -> bool {
+    /// Whether the control around an element is disabled.
+    pub(crate) fn disabled(&self, at: usize) -> bool {
         let dom = self.dom();
         dom.nodes[self.control(at)].states.contains(States::DISABLED)
     }
@@ -49,63 +47,30 @@ impl Sim {
         }
     }
 
-    /// Presses what is at a position of the document.
-    pub(crate) fn press(&mut self, at: usize, button: Button, count: u8, long: bool) {
-        let id = self.dom().nodes[at].id;
-        let other = match (button, long) {
-            (Button::Right, _) => Some((Event::Context, "context")),
-            (_, true) => Some((Event::LongPress, "longpress")),
-            _ => None,
-        };
-        if let Some((event, word)) = other {
-            self.received(at, word, "");
-            if !self.disabled(at) {
-                self.fire(at, event);
-            }
-            return;
-        }
-        for _ in 0..count.max(1) {
-            let Some(at) = self.dom().find(id) else { return };
-            self.received(at, "press", "");
-            self.press_element(at);
-        }
-        if count == 2
-            && let Some(at) = self.dom().find(id)
-            && !self.disabled(at)
-        {
-            self.received(at, "dblpress", "");
-            self.fire(at, Event::DoublePress);
-        }
-    }
-
-    /// Presses, unless the app was opened with a dialog that comes in the way.
-    pub(crate) fn press_or_ask(&mut self, at: usize, button: Button, count: u8, long: bool) {
-        if !self.patches.take(Fault::Dialog) {
-            return self.press(at, button, count, long);
-        }
-        let id = self.dom().nodes[at].id;
-        self.received(at, "press", "");
-        let dialog = Dialog {
-            kind: "confirm".into(),
-            message: "Are you sure?".into(),
-            default: String::new(),
-            tab: None,
-        };
-        self.dialog = Some(Asked { dialog, then: Then::Press(id) });
-    }
-
-    /// What a press does to an element: what its kind does by itself, then the app's handler.
+    /// What a press does to an element: it gets the focus, and its control is activated.
     pub(crate) fn press_element(&mut self, at: usize) {
         if self.disabled(at) {
             return;
         }
-        let at = self.labelled(at);
-        let control = self.control(at);
+        let control = self.pressed_control(at);
+        self.focus_around(at);
+        self.activate(control);
+    }
+
+    /// The control that a press at a position activates.
+    pub(crate) fn pressed_control(&self, at: usize) -> u64 {
+        self.dom().nodes[self.control(self.labelled(at))].id
+    }
+
+    /// Moves the focus to what a press at a position focuses. False if it was there already.
+    pub(crate) fn focus_around(&mut self, at: usize) -> bool {
         let dom = self.dom();
-        let focus = dom.path(at).find(|&i| dom.nodes[i].states.contains(States::FOCUSABLE));
-        let focus = focus.map(|i| dom.nodes[i].id);
-        let id = dom.nodes[control].id;
-        self.focus(focus);
+        let focus = dom.path(self.labelled(at)).find(|&i| dom.nodes[i].states.contains(States::FOCUSABLE));
+        self.focus(focus.map(|i| dom.nodes[i].id))
+    }
+
+    /// What a control does when it is pressed: what its kind does by itself, then the app's handler.
+    pub(crate) fn activate(&mut self, id: u64) {
         self.toggle(id);
         let Some(at) = self.dom().find(id) else { return };
         let handled = self.fire(at, Event::Press);
@@ -122,20 +87,21 @@ impl Sim {
         }
     }
 
-    /// Moves the focus.
-    pub(crate) fn focus(&mut self, id: Option<u64>) {
+    /// Moves the focus. False if it was there already.
+    pub(crate) fn focus(&mut self, id: Option<u64>) -> bool {
         if self.tab().focus == id {
-            return;
+            return false;
         }
         self.tab_mut().focus = id;
         self.refresh();
         if let Some(at) = id.and_then(|id| self.dom().find(id)) {
             self.fire(at, Event::Focus);
         }
+        true
     }
 
     /// Turns what can be turned by a press: checkboxes, switches, radios, options.
-    fn toggle(&mut self, id: u64) {
+    pub(crate) fn toggle(&mut self, id: u64) {
         let dom = self.dom();
         let Some(at) = dom.find(id) else { return };
         let node = &dom.nodes[at];
@@ -162,7 +128,7 @@ impl Sim {
     }
 
     /// Writes what an element is bound to, and tells its handler.
-    fn write(&mut self, at: usize, place: &Place, value: Value) {
+    pub(crate) fn write(&mut self, at: usize, place: &Place, value: Value) {
         let (id, env) = (self.dom().nodes[at].id, self.dom().nodes[at].env.clone());
         self.state.write(place, &env, value);
         self.refresh();
@@ -172,7 +138,7 @@ impl Sim {
     }
 
     /// Gives a field another content, formatted as the app does it.
-    fn put(&mut self, at: usize, text: &str) {
+    pub(crate) fn put(&mut self, at: usize, text: &str) {
         let node = &self.dom().nodes[at];
         let Some(element) = node.element.clone() else { return };
         let env = node.env.clone();
@@ -201,84 +167,17 @@ impl Sim {
     }
 
     /// Whether text can be put into an element now.
-    fn takes_text(&self, at: usize) -> bool {
+    pub(crate) fn takes_text(&self, at: usize) -> bool {
         let states = self.dom().nodes[at].states;
         states.contains(States::EDITABLE) && !states.intersects(States::DISABLED | States::READONLY)
     }
 
-    /// Replaces the content of a field; false where it takes none.
-    pub(crate) fn fill(&mut self, at: usize, text: &str) -> bool {
-        if !self.takes_text(at) && self.dom().nodes[at].role != Role::Slider {
-            return false;
-        }
-        let id = self.dom().nodes[at].id;
-        self.focus(Some(id));
-        if let Some(at) = self.dom().find(id) {
-            self.received(at, "fill", text);
-            self.put(at, text);
-        }
-        true
-    }
-
-    /// Types into what has the focus, one character after another.
-    pub(crate) fn type_text(&mut self, text: &str) {
-        let focus = self.tab().focus.and_then(|id| self.dom().find(id)).unwrap_or(0);
-        self.received(focus, "type", text);
-        for c in text.chars() {
-            self.character(c);
-        }
-    }
-
-    fn character(&mut self, c: char) {
+    /// Types one character into what has the focus.
+    pub(crate) fn character(&mut self, c: char) {
         let Some(at) = self.tab().focus.and_then(|id| self.dom().find(id)) else { return };
         if self.takes_text(at) {
             let text = format!("{}{c}", self.dom().nodes[at].value);
             self.put(at, &text);
-        }
-    }
-
-    /// Chooses options of a native list; `None` where the element is none, an unknown option as an error.
-    pub(crate) fn select(&mut self, at: usize, options: &[String]) -> Option<Result<(), String>> {
-        let dom = self.dom();
-        let element = dom.nodes[at].element.as_ref()?;
-        element.prop(Prop::Native)?;
-        let place = element.bind.clone();
-        let all: Vec<usize> =
-            (at..dom.nodes[at].end).filter(|&i| dom.nodes[i].role == Role::Option).collect();
-        let mut chosen = Vec::new();
-        for wanted in options {
-            let is = |i: &&usize| dom.nodes[**i].name == *wanted || dom.nodes[**i].value == *wanted;
-            match all.iter().find(is) {
-                Some(i) => chosen.push((dom.nodes[*i].id, Value::text(&dom.nodes[*i].value))),
-                None => return Some(Err(wanted.clone())),
-            }
-        }
-        let ids: Vec<u64> = all.iter().map(|&i| dom.nodes[i].id).collect();
-        self.received(at, "select", &options.join(", "));
-        if let Some(place) = place {
-            if let Some((_, value)) = chosen.into_iter().next() {
-                self.write(at, &place, value);
-            }
-            return Some(Ok(()));
-        }
-        // Several can be chosen: each option is bound to a place of its own.
-        for id in ids {
-            let wanted = chosen.iter().any(|(c, _)| *c == id);
-            let now = self.dom().find(id).map(|i| self.dom().nodes[i].states.contains(States::SELECTED));
-            if now.is_some_and(|now| now != wanted) {
-                self.toggle(id);
-            }
-        }
-        Some(Ok(()))
-    }
-
-    /// Drags one element onto another.
-    pub(crate) fn drag(&mut self, from: usize, to: usize) {
-        let dragged = self.dom().nodes[from].env.last().cloned();
-        self.received(from, "drag", "");
-        self.received(to, "drop", "");
-        if let Some(bound) = dragged {
-            self.fire_with(to, Event::Drop, Some(Bound { name: "dragged".into(), ..bound }));
         }
     }
 

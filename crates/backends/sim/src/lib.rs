@@ -18,6 +18,7 @@ mod device;
 mod draw;
 mod faults;
 mod format;
+mod guard;
 mod input;
 mod layout;
 mod library;
@@ -25,6 +26,7 @@ mod options;
 mod provider;
 mod query;
 mod roles;
+mod sequence;
 mod shared;
 mod truth;
 

@@ -29,6 +29,10 @@ pub(crate) enum Fault {
     Move,
     /// The target reads otherwise after it was looked for.
     Relabel,
+    /// The target reads otherwise after it was aimed at.
+    RelabelAfterAim,
+    /// What stands around the target reads otherwise after it was aimed at.
+    RewriteAfterAim,
     /// Something lies down over everything after the target was looked for.
     Cover,
     /// A confirm dialog opens on the press.
@@ -46,6 +50,8 @@ pub(crate) const FAULTS: &[(&str, Fault)] = &[
     ("vanish-before-act", Fault::Vanish),
     ("move-before-act", Fault::Move),
     ("relabel-before-act", Fault::Relabel),
+    ("relabel-after-aim", Fault::RelabelAfterAim),
+    ("rewrite-after-aim", Fault::RewriteAfterAim),
     ("cover-before-act", Fault::Cover),
     ("dialog-on-press", Fault::Dialog),
     ("navigate-in-flight", Fault::Navigate),

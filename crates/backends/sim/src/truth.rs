@@ -11,11 +11,13 @@ use std::path::Path;
 pub struct Received {
     /// Milliseconds since the app was opened.
     pub at_ms: u64,
-    /// `press`, `dblpress`, `context`, `longpress`, `hover`, `fill`, `key`, `select`, `scroll`, `drag`, `drop`.
+    /// `press`, `dblpress`, `context`, `longpress`, `hover`, `fill`, `type`, `key`, `select`,
+    /// `scroll`, `drag`, `drop`.
     pub event: String,
     /// Which element of which record received it, in the app's words: its `truth`.
     pub element: String,
-    /// The text that was filled in, the key, the option.
+    /// The text that was filled in, the key; of a typed text and of several options as much as was
+    /// delivered.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
     /// Where the app was.

@@ -38,6 +38,8 @@ pub(crate) struct Style {
 pub(crate) struct Node {
     /// Its identity; 0 until it was compared with the rendering before.
     pub(crate) id: u64,
+    /// Which node it is, on every device: unlike `id`, never used again. Nothing outside sees it.
+    pub(crate) serial: u64,
     pub(crate) parent: usize,
     /// First position after its subtree.
     pub(crate) end: usize,
@@ -98,11 +100,12 @@ pub(crate) struct Ids {
     rest: Option<u64>,
     renderings: u64,
     next_scope: u64,
+    next_serial: u64,
 }
 
 impl Ids {
     pub(crate) fn new(rest: Option<u64>) -> Self {
-        Self { next: 1, gone: VecDeque::new(), rest, renderings: 0, next_scope: 1 }
+        Self { next: 1, gone: VecDeque::new(), rest, renderings: 0, next_scope: 1, next_serial: 1 }
     }
 
     fn id(&mut self) -> u64 {
@@ -114,6 +117,11 @@ impl Ids {
         }
         self.next += 1;
         self.next - 1
+    }
+
+    fn serial(&mut self) -> u64 {
+        self.next_serial += 1;
+        self.next_serial - 1
     }
 
     /// A number for a new document.
@@ -246,7 +254,8 @@ impl Dom {
             ids.gone.extend(gone.map(|id| (id, ids.renderings)));
         }
         for (at, pair) in pairs.into_iter().enumerate() {
-            self.nodes[at].id = pair.map_or_else(|| ids.id(), |p| old.nodes[p].id);
+            let kept = pair.map(|p| (old.nodes[p].id, old.nodes[p].serial));
+            (self.nodes[at].id, self.nodes[at].serial) = kept.unwrap_or_else(|| (ids.id(), ids.serial()));
             if at > 0
                 && let Some(document) = &mut self.nodes[at].document
             {

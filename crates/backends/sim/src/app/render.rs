@@ -296,6 +296,7 @@ pub(crate) const TOASTS: &str = "toasts";
 pub(crate) fn blank(tpl: u32, part: &str, kind: &'static Kind) -> Node {
     Node {
         id: 0,
+        serial: 0,
         parent: 0,
         end: 0,
         depth: 0,

@@ -267,21 +267,26 @@ impl Sim {
 
     /// Writes into the log what an element received.
     pub(crate) fn received(&mut self, at: usize, event: &str, detail: &str) {
+        let entry = self.log_entry(at, event, detail);
+        self.truth.push(entry);
+    }
+
+    /// The line of the log that says what an element received.
+    pub(crate) fn log_entry(&self, at: usize, event: &str, detail: &str) -> Received {
         let dom = self.dom();
         // The control that a person would name, not the wrapper inside it.
         let control = dom.path(at).find(|&i| dom.nodes[i].states.contains(States::ACTIONABLE)).unwrap_or(at);
         let node = &dom.nodes[control];
         let element = if node.truth.is_empty() { node.role.name().to_owned() } else { node.truth.clone() };
         let disabled = node.states.contains(States::DISABLED);
-        let entry = Received {
+        Received {
             at_ms: self.state.now_ms,
             event: event.into(),
             element,
             detail: detail.into(),
             url: self.url(),
             disabled,
-        };
-        self.truth.push(entry);
+        }
     }
 
     /// Runs the nearest handler for an event from an element outwards; false if there is none.

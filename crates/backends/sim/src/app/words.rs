@@ -31,6 +31,8 @@ words! {
         Focus = "focused",
         /// Once, just before the device looks for it, aims at it, acts on it.
         Look = "look", Aim = "aim", Act = "act",
+        /// Each time between two events of one input to it: two presses, two keys, pick-up and drop.
+        Between = "between",
     }
 }
 

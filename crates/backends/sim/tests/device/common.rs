@@ -48,11 +48,16 @@ impl Bench {
 
     /// An app from a source: one screen with this view at `/`, and what else the file says before it.
     pub(crate) async fn app(head: &str, view: &str) -> Self {
+        Self::app_with(head, view, "clock=virtual").await
+    }
+
+    /// Opens such an app with options of the device.
+    pub(crate) async fn app_with(head: &str, view: &str, options: &str) -> Self {
         let source = format!("title = 'T'\n{head}\n[screens.a]\nurl = '/'\nview = '''\n{view}\n'''\n");
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.toml");
         std::fs::write(&path, source).unwrap();
-        Self::open(&format!("sim:{}", path.display())).await
+        Self::open(&format!("sim:{}?{options}", path.display())).await
     }
 
     pub(crate) async fn tree(&mut self) -> Tree {

@@ -3,6 +3,7 @@
 mod apps;
 mod common;
 mod effects;
+mod guard;
 mod identity;
 mod input;
 mod signin;

@@ -1,0 +1,270 @@
+//! The content guard: what an input belongs to must read as it did at the aim, until the last event
+//! of the input was delivered.
+
+use crate::aim;
+use crate::app::dom::Dom;
+use crate::app::sim::Sim;
+use crate::capture::{self, Addresses};
+use stickpin_kernel::device::{Action, Landed};
+use stickpin_tree::{Attr, Handle, Role, States};
+
+/// States that say which item of a group is the current one.
+const SELECTION: States = States::CHECKED
+    .union(States::MIXED)
+    .union(States::EXPANDED)
+    .union(States::SELECTED)
+    .union(States::PRESSED);
+
+/// Guarded content changed: no further event of the input is delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Changed;
+
+/// What a node holds that a client can have read and relied on.
+#[derive(Debug, Clone, PartialEq)]
+struct Content {
+    /// Which node it is: its number may come back for another one.
+    serial: u64,
+    role: Role,
+    name: String,
+    value: String,
+    states: States,
+    attrs: Vec<(Attr, String)>,
+    /// Of documents, without the fragment.
+    url: Option<String>,
+    /// Whether a capture reports it at all.
+    shown: bool,
+}
+
+impl Content {
+    /// Copies the content of a node. Value and selection of the target and of what is inside it are
+    /// left out: changing them is what the input is for.
+    fn of(dom: &Dom, at: usize, in_target: bool) -> Self {
+        let node = &dom.nodes[at];
+        let url = node.document.as_ref().map(|d| d.url.split('#').next().unwrap_or_default().to_owned());
+        let hidden = node.style.hidden || node.style.inert || node.states.contains(States::HIDDEN);
+        Self {
+            serial: node.serial,
+            role: node.role,
+            name: node.name.clone(),
+            value: if in_target { String::new() } else { node.value.clone() },
+            states: if in_target { States::empty() } else { node.states & SELECTION },
+            attrs: node.attrs.iter().filter(|(attr, _)| is_content(*attr)).cloned().collect(),
+            url,
+            shown: !hidden,
+        }
+    }
+}
+
+/// Whether an attribute tells a reader anything. Identifiers and positions do not.
+fn is_content(attr: Attr) -> bool {
+    match attr {
+        Attr::Description
+        | Attr::RoleDescription
+        | Attr::ValueText
+        | Attr::Placeholder
+        | Attr::Href
+        | Attr::Current => true,
+        Attr::Id
+        | Attr::TestId
+        | Attr::DataTest
+        | Attr::DataCy
+        | Attr::DataTestId
+        | Attr::DataId
+        | Attr::DataKey
+        | Attr::DataRowKey
+        | Attr::DataItemId
+        | Attr::RowIndex
+        | Attr::Controls
+        | Attr::LabelledBy
+        | Attr::Class
+        | Attr::Live
+        | Attr::Preformatted
+        | Attr::Start
+        | Attr::ColSpan
+        | Attr::RowSpan => false,
+    }
+}
+
+/// The guard of one aimed element. Nodes are named by their numbers in the document, because
+/// addresses end with the next capture.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    target: u64,
+    serial: u64,
+    /// Name of the target, and whether it is disabled; `None` once a key of ours removed it.
+    own: Option<(String, bool)>,
+    contents: Vec<(u64, Content)>,
+    /// Whether a guarded node was already gone at the aim.
+    incomplete: bool,
+}
+
+impl Guard {
+    /// Copies what the guarded nodes and the target hold now.
+    pub(crate) fn new(sim: &Sim, addresses: &Addresses, target: usize, guarded: &[Handle]) -> Self {
+        let found: Vec<usize> = guarded.iter().filter_map(|h| capture::find(sim, addresses, *h)).collect();
+        let dom = sim.dom();
+        Self {
+            target: dom.nodes[target].id,
+            serial: dom.nodes[target].serial,
+            own: Some(Self::own(sim, target)),
+            contents: found
+                .iter()
+                .map(|&at| (dom.nodes[at].id, Content::of(dom, at, dom.contains(target, at))))
+                .collect(),
+            incomplete: found.len() < guarded.len(),
+        }
+    }
+
+    fn own(sim: &Sim, target: usize) -> (String, bool) {
+        (sim.dom().nodes[target].name.clone(), sim.disabled(target))
+    }
+
+    /// Where the target is in a document, if it is there.
+    fn target(&self, dom: &Dom) -> Option<usize> {
+        dom.find(self.target).filter(|&at| dom.nodes[at].serial == self.serial)
+    }
+
+    fn holds(&self, sim: &Sim) -> bool {
+        let dom = sim.dom();
+        let target = self.target(dom);
+        let same = |(id, content): &(u64, Content)| {
+            dom.find(*id).is_some_and(|at| {
+                Content::of(dom, at, target.is_some_and(|target| dom.contains(target, at))) == *content
+            })
+        };
+        !self.incomplete
+            && self.own.as_ref().is_none_or(|own| target.is_some_and(|at| Self::own(sim, at) == *own))
+            && self.contents.iter().all(same)
+    }
+
+    /// Copies everything again; what is gone is no longer guarded.
+    fn rearm(&mut self, sim: &Sim) {
+        let dom = sim.dom();
+        let target = self.target(dom);
+        self.own = target.map(|at| Self::own(sim, at));
+        self.contents.retain_mut(|(id, content)| {
+            let at = dom.find(*id);
+            if let Some(at) = at {
+                *content = Content::of(dom, at, target.is_some_and(|target| dom.contains(target, at)));
+            }
+            at.is_some()
+        });
+        self.incomplete = false;
+    }
+}
+
+/// The guards of the elements that were aimed at and have had no input since.
+#[derive(Debug, Default)]
+pub(crate) struct Guards(Vec<Guard>);
+
+impl Guards {
+    /// Ends the guard of an earlier aim at an element.
+    pub(crate) fn end(&mut self, target: u64) {
+        self.0.retain(|guard| guard.target != target);
+    }
+
+    /// Arms a guard; those of elements that are gone end.
+    pub(crate) fn arm(&mut self, sim: &Sim, guard: Guard) {
+        self.0.retain(|g| sim.tabs.iter().any(|tab| g.target(&tab.dom).is_some()));
+        self.0.push(guard);
+    }
+
+    /// Takes the guards of the elements that an action is for.
+    pub(crate) fn take(&mut self, sim: &Sim, addresses: &Addresses, action: &Action) -> Watch {
+        let named: Vec<usize> =
+            targets(action).into_iter().filter_map(|handle| capture::find(sim, addresses, handle)).collect();
+        let is_named = |guard: &mut Guard| guard.target(sim.dom()).is_some_and(|at| named.contains(&at));
+        let guards = self.0.extract_if(.., is_named).collect();
+        Watch { guards, spot: None, focus: None, delivered: false }
+    }
+}
+
+/// Whether the focus is in an element, or nowhere.
+fn has_focus(sim: &Sim, element: Option<u64>) -> bool {
+    let at = |id: Option<u64>| id.and_then(|id| sim.dom().find(id));
+    match (at(element), at(sim.tab().focus)) {
+        (Some(element), Some(focus)) => sim.dom().contains(element, focus),
+        (element_at, focus) => element.is_none() == element_at.is_none() && element_at == focus,
+    }
+}
+
+/// The elements that an action is for.
+fn targets(action: &Action) -> Vec<Handle> {
+    match action {
+        Action::Press { target, .. } | Action::Type { target, .. } | Action::Scroll { target, .. } => {
+            target.iter().copied().collect()
+        }
+        Action::Drag { source, target, .. } => source.iter().chain(target).copied().collect(),
+        Action::Fill { target, .. }
+        | Action::Select { target, .. }
+        | Action::Choose { target, .. }
+        | Action::Upload { target, .. }
+        | Action::Drop { target, .. } => vec![*target],
+        Action::Key { .. } => Vec::new(),
+    }
+}
+
+/// The guards of one input while its events are delivered.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    guards: Vec<Guard>,
+    /// The point that the next event goes to, and the element that must receive it there.
+    spot: Option<((f64, f64), u64)>,
+    /// What the focus must be in at the next key; `Some(None)` when nothing may have it.
+    focus: Option<Option<u64>>,
+    delivered: bool,
+}
+
+impl Watch {
+    /// From here on the event at a point must also reach an element.
+    pub(crate) fn set_spot(&mut self, point: (f64, f64), target: u64) {
+        self.spot = Some((point, target));
+    }
+
+    /// From here on the next event may reach anything.
+    pub(crate) fn clear_spot(&mut self) {
+        self.spot = None;
+    }
+
+    /// From here on the focus must be in an element, or nowhere.
+    pub(crate) fn set_focus(&mut self, element: Option<u64>) {
+        self.focus = Some(element);
+    }
+
+    /// Notes that the app has received an event of the input.
+    pub(crate) fn delivered(&mut self) {
+        self.delivered = true;
+    }
+
+    /// Notes that the app has received a key. What its handlers did is no change.
+    pub(crate) fn delivered_key(&mut self, sim: &Sim) {
+        self.delivered = true;
+        self.set_focus(sim.tab().focus);
+        for guard in &mut self.guards {
+            guard.rearm(sim);
+        }
+    }
+
+    /// Whether all guarded targets are still there. One that is gone is looked for again by the caller,
+    /// whatever else changed.
+    pub(crate) fn has_targets(&self, sim: &Sim) -> bool {
+        self.guards.iter().all(|guard| guard.target(sim.dom()).is_some())
+    }
+
+    /// Compares, just before the next event. An input without a guard always goes on.
+    ///
+    /// # Errors
+    /// [`Changed`] when that event must not be delivered.
+    pub(crate) fn check(&self, sim: &Sim) -> Result<(), Changed> {
+        let same = self.guards.is_empty()
+            || self.guards.iter().all(|guard| guard.holds(sim))
+                && self.focus.is_none_or(|element| has_focus(sim, element))
+                && self.spot.is_none_or(|(point, target)| aim::receives(sim, point, target));
+        if same { Ok(()) } else { Err(Changed) }
+    }
+
+    /// The answer to an input that was stopped.
+    pub(crate) fn changed(&self) -> Landed {
+        Landed::Changed { stopped: !self.delivered }
+    }
+}
