@@ -97,7 +97,14 @@ impl Cx {
         }
         let records = session.records(tree);
         let nodes = ContextReader::new(&records).nodes(node, GUARDED);
-        Ok(nodes.into_iter().filter_map(|n| tree.node(n).address()).collect())
+        // A text without an id of its own is watched over at its parent.
+        let address = |n: NodeId| {
+            let node = tree.node(n);
+            node.address().or_else(|| node.parent()?.address())
+        };
+        let mut guarded: Vec<Handle> = nodes.into_iter().filter_map(address).collect();
+        guarded.dedup();
+        Ok(guarded)
     }
 
     /// Notes what an act of this client turned `before` into. What it replaced is told by the receipt of the command.

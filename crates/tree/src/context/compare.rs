@@ -49,7 +49,13 @@ impl Context {
         inside: impl Fn(u64) -> bool,
         ticks: impl Fn(FactKey) -> bool,
     ) -> Vec<ContextChange> {
-        let counts = |fact: &Fact| !(inside(fact.slot) || inside(fact.parent) || ticks(fact.key()));
+        // A description, a picture or the options of the element itself say what it belongs to; the rest is its own.
+        let own = |fact: &Fact| match fact.kind {
+            FactKind::Text => inside(fact.parent),
+            FactKind::Name | FactKind::Value | FactKind::Checked => inside(fact.slot),
+            _ => false,
+        };
+        let counts = |fact: &Fact| !(own(fact) || ticks(fact.key()));
         let mut then: Vec<Read<'_>> = self.facts().filter(|(f, _)| counts(f)).collect();
         let mut left: Vec<Read<'_>> = now.facts().filter(|(f, _)| counts(f)).collect();
         let mut changes: Vec<(usize, ContextChange)> = Vec::new();

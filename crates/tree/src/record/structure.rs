@@ -120,7 +120,10 @@ impl Structure {
                 _ => likes.count() > 0,
             };
         }
-        self.repeats(node)
+        // Fields that are told apart by their labels are one form.
+        node.role() != Role::Label
+            && self.repeats(node)
+            && self.as_row(node).is_some_and(|at| !self.row(node.tree(), at).is_of_form)
     }
 
     /// A node as a row, whatever its siblings are.

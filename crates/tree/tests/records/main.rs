@@ -176,7 +176,10 @@ fn contexts_compared() {
     let (Some(situations), Some(flows)) = (recorded("situations.json.gz"), recorded("flows.json.gz")) else {
         return;
     };
-    println!("{}", context::table(&[], &situations, &flows));
+    let gauntlet = gauntlet();
+    println!("{}", context::table(&gauntlet, &situations, &flows));
+    let product = context::total(&gauntlet, stickpin_tree::ends_segment, context::Volatility::Learned);
+    println!("{:#?}", product.wrong);
     let product = context::total(&flows, stickpin_tree::ends_segment, context::Volatility::Learned);
     println!("{:#?}", product.notices);
 }
