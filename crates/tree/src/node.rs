@@ -140,4 +140,14 @@ pub enum Attr {
     ColSpan,
     /// How many rows a cell stands in, if more than one.
     RowSpan,
+    /// The source of a picture: path and query, or a fingerprint of a picture that is embedded in its address. Long ones
+    /// are cut and end in a fingerprint of the whole.
+    Source,
+    /// A fingerprint of the values and labels of the options of a native list, where a value is not its label.
+    Options,
+    /// The text of the item that `aria-activedescendant` refers to.
+    ActiveDescendant,
+    /// Marks the chosen item of a list whose role has no state for it: `true` where ARIA attributes say so, else the word
+    /// of its class (`active`, `selected`, `sel`, `current`).
+    Chosen,
 }

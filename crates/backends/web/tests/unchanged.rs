@@ -43,7 +43,7 @@ async fn verifying(pages: &[(&str, &str)]) -> Option<Page> {
     Some(Page { device: device.verifying(), site, dir, files })
 }
 
-const CONTROLS: &str = "<!doctype html><title>T</title><style>.hide{display:none} #late{visibility:hidden}</style>
+const CONTROLS: &str = "<!doctype html><title>T</title><style>.hide{display:none} #late{visibility:hidden} .made::before{content:'Made'}</style>
     <h1>Controls</h1><input id=text value=a><input id=box type=checkbox><input id=one type=radio name=r checked><input id=two type=radio name=r>
     <select id=list><option>a<option id=b>b<option>c</select><select id=many multiple><option>x<option>x</select>
     <textarea id=area>t</textarea><button id=button>Press</button><div id=late>later</div><div id=host></div>
@@ -51,6 +51,7 @@ const CONTROLS: &str = "<!doctype html><title>T</title><style>.hide{display:none
     <p id=edit contenteditable>edit</p><p id=plain>plain</p><a id=link href=#there>link</a><span id=hint hidden>hint</span>
     <button id=hinted aria-labelledby=hint>x</button><meter id=meter value=0.5></meter><progress id=progress value=0.5></progress>
     <div style='display:none' id=away><div id=inpop popover>in</div></div><div id=slots><span id=slotted>slotted</span></div>
+    <p id=generated></p><img id=picture src=/a.png alt=p><input list=towns><datalist id=towns><option id=town>Oslo</datalist>
     <canvas id=canvas>fall<button id=incanvas>back</button></canvas>
     <script>host.attachShadow({mode:'open'}).innerHTML='<input id=inner><button>Shadow</button>';
       slots.attachShadow({mode:'open',slotAssignment:'manual'}).innerHTML='<slot></slot>';
@@ -101,6 +102,18 @@ const SILENT: &[(&str, bool)] = &[
     ("plain.getAnimations().forEach(a => a.cancel())", true),
     ("plain.addEventListener('click', f)", true),
     ("plain.removeEventListener('click', f); edit.addEventListener('keydown', f)", true),
+    ("generated.className = 'made'", true),
+    (
+        "[...document.styleSheets[0].cssRules].find(r => r.selectorText == '.made::before').style.content = '\"Other\"'",
+        true,
+    ),
+    ("picture.src = '/b.png'", true),
+    ("picture.title = 'Of Ada'", true),
+    ("generated.style.backgroundImage = 'url(/c.png)'", true),
+    // The value of an option, its label stays.
+    ("many.options[0].value = 'another'", true),
+    ("town.label = 'Bergen'", true),
+    ("hint.firstChild.data = 'Other hint'", true),
     ("document.fonts.add(new FontFace('f', 'local(x)'))", false),
     ("window.scrollTo(0, 10)", false),
     ("void document.body.offsetHeight", false),

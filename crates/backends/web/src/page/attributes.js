@@ -6,6 +6,7 @@ const WANTED = [
   'aria-selected', 'aria-pressed', 'aria-disabled', 'aria-required', 'aria-readonly', 'aria-invalid',
   'aria-multiselectable', 'aria-multiline', 'aria-modal', 'aria-busy', 'aria-live', 'aria-level', 'aria-haspopup', 'aria-current',
   'aria-valuenow', 'aria-valuetext', 'aria-placeholder', 'aria-roledescription', 'aria-describedby', 'aria-description',
+  'aria-activedescendant', 'list', 'style',
   'aria-sort', 'aria-rowindex', 'data-index', 'popover', 'popovertarget', 'colspan', 'rowspan', 'start',
   'data-testid', 'data-test', 'data-cy', 'data-test-id', 'data-id', 'data-key', 'data-row-key', 'data-item-id',
 ];
@@ -15,6 +16,7 @@ const [
   A_SELECTED, A_PRESSED, A_DISABLED, A_REQUIRED, A_READONLY, A_INVALID,
   A_MULTISELECTABLE, A_MULTILINE, A_MODAL, A_BUSY, A_LIVE, A_LEVEL, A_HASPOPUP, A_CURRENT,
   A_VALUENOW, A_VALUETEXT, A_ARIA_PLACEHOLDER, A_ROLEDESCRIPTION, A_DESCRIBEDBY, A_DESCRIPTION,
+  A_ACTIVE_DESCENDANT, A_LIST, A_STYLE,
   A_SORT, A_ROWINDEX, A_DATA_INDEX, A_POPOVER, A_POPOVERTARGET, A_COLSPAN, A_ROWSPAN, A_START,
   A_TESTID, A_DATA_TEST, A_DATA_CY, A_DATA_TEST_ID, A_DATA_ID, A_DATA_KEY, A_DATA_ROW_KEY, A_DATA_ITEM_ID,
 ] = WANTED.map((_, i) => i);

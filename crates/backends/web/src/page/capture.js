@@ -212,12 +212,17 @@ function report(e, tag, v, at, style) {
   else if (role !== 'label' && !generic && pointer && !at.pointer && !at.inside) states |= S.ACTIONABLE;
   if (scope.scrolls && !INLINE.has(tag) && canScroll(e)) states |= S.SCROLLABLE;
   let depth = at.depth;
-  if (!(generic && at.lean && name === '' && !isBadge(e))) {
+  const source = sourceOf(e, tag, v, at.lean);
+  if (!(generic && at.lean && name === '' && source === '' && !tellsMore(v) && !isBadge(e))) {
     const index = row(depth, role, tag, name, states, idOf(e));
     depth++;
     if (shownLevel) out.level.push(index, shownLevel);
     if (shownValue) out.value.push(index, str(shownValue));
     if (v !== null) rareAttributes(e, tag, role, states, v, index);
+    if (v !== null || role === 'img') putAttr(index, 'description', descriptionOf(e, tag, role, v, name));
+    putAttr(index, 'source', source);
+    if (tag === 'select') putAttr(index, 'options', optionsPrint(e.options, false));
+    else if (tag === 'input' && v !== null && v[A_LIST] !== null && e.list) putAttr(index, 'options', optionsPrint(e.list.options, true));
     if (tag === 'pre') preformatted(e, index);
     // Only a defined one can have internals (HTML 4.13.7.1).
     if (tag.includes('-') && $matches.call(e, ':defined') && e instanceof HTMLElement) out.custom.push(index);
@@ -250,6 +255,9 @@ function preformatted(e, index) {
   if (/[\n\t]|  /.test(text)) putAttr(index, 'preformatted', text.slice(0, PREFORMATTED_LIMIT));
 }
 
+/** Whether a wrapper carries something besides what is in it. */
+const tellsMore = v => v !== null && (v[A_TITLE] !== null || v[A_DESCRIBEDBY] !== null || v[A_DESCRIPTION] !== null || v[A_CURRENT] !== null || v[A_SELECTED] !== null);
+
 /** A count that stands by itself, as in a badge: what is around it has a name without it. */
 function isBadge(e) {
   const c = $firstChild.call(e);
@@ -273,7 +281,7 @@ function walkChildren(e, tag, at, invisible) {
       for (const c of assigned) {
         const type = $nodeType.call(c);
         if (type === ELEMENT) walk(c, at, false);
-        else if (type === TEXT && !invisible) textLeaf(e, $data.call(c), at);
+        else if (type === TEXT && !invisible) textLeaf(asShown(e, $data.call(c)), at);
       }
       return;
     }
@@ -281,10 +289,14 @@ function walkChildren(e, tag, at, invisible) {
   const shadow = shadowOf(e);
   if (shadow !== null) readRoot(shadow);
   else if (mayHideRoot(e, tag)) out.hosts.push(idOf(e));
+  const generated = scope.pseudo.on && !invisible ? mayHavePseudo(e, tag) : 0;
+  // What style puts in front of the next text, as it is shown.
+  let before = generated & BEFORE ? generatedText(e, '::before') : '';
+  const after = generated & AFTER ? generatedText(e, '::after') : '';
   if (shadow === null) {
     const only = textOf(e);
     if (only !== null) {
-      if (only !== '' && !invisible) textLeaf(e, only, at);
+      if (!invisible) textLeaf(before + asShown(e, only) + after, at);
       walkOwned(e, at);
       return;
     }
@@ -295,14 +307,14 @@ function walkChildren(e, tag, at, invisible) {
     if (type === TEXT) {
       if (!invisible) text += $data.call(c);
     } else if (type === ELEMENT) {
-      if (text !== '') {
-        textLeaf(e, text, at);
-        text = '';
+      if (text !== '' || before !== '') {
+        textLeaf(before + asShown(e, text), at);
+        text = before = '';
       }
       walk(c, at, false);
     }
   }
-  if (text !== '') textLeaf(e, text, at);
+  textLeaf(before + asShown(e, text) + after, at);
   walkOwned(e, at);
 }
 
@@ -319,8 +331,11 @@ function suspect(e) {
   if (HOSTS.has(tagOf(e)) && out.hosts[out.hosts.length - 1] !== id) out.hosts.push(id);
 }
 
-function textLeaf(parent, text, at) {
-  const shown = squeeze(scope.transform ? transformed(parent, text) : text);
+/** Text of an element as style transforms it. */
+const asShown = (parent, text) => (scope.transform && text !== '' ? transformed(parent, text) : text);
+
+function textLeaf(text, at) {
+  const shown = squeeze(text);
   if (shown === '' || shown === ' ') return;
   if (out.depth.length >= NODE_LIMIT) {
     out.truncated = true;
@@ -345,7 +360,10 @@ function walkOptions(select, depth, open) {
           const states = statesOf(c, tag, 'option', v) | (open ? S.ACTIONABLE : 0);
           const name = v !== null && v[A_LABEL] ? squeeze(v[A_LABEL]) : squeeze(c.label);
           const at = row(d, 'option', tag, name, states, idOf(c));
-          if (v !== null) rareAttributes(c, tag, 'option', states, v, at);
+          if (v !== null) {
+            rareAttributes(c, tag, 'option', states, v, at);
+            putAttr(at, 'description', descriptionOf(c, tag, 'option', v, name));
+          }
         } else {
           row(d, 'group', tag, squeeze((v !== null && v[A_LABEL]) || c.label), c.disabled ? S.DISABLED : 0, idOf(c));
           visit(c, d + 1);
@@ -354,51 +372,4 @@ function walkOptions(select, depth, open) {
     }
   };
   visit(select, depth);
-}
-
-/** Attributes that few elements carry; names are those of Attr in crates/tree. */
-function rareAttributes(e, tag, role, states, v, at) {
-  for (const [slot, key] of KEY_ATTRS) if (v[slot] !== null) putAttr(at, key, v[slot]);
-  const index = v[A_ROWINDEX] ?? v[A_DATA_INDEX];
-  if (index !== null) putAttr(at, 'rowIndex', index);
-  const href = v[A_HREF] ?? v[A_XLINK];
-  if (href !== null && (tag === 'a' || tag === 'area')) putAttr(at, 'href', address(e, href));
-  if ((v[A_CONTROLS] !== null || v[A_OWNS] !== null) && states & S.EXPANDED) putAttr(at, 'controls', v[A_CONTROLS] ?? v[A_OWNS]);
-  if (v[A_LABELLEDBY] !== null && POPUPS.has(role)) putAttr(at, 'labelledBy', v[A_LABELLEDBY]);
-  if (v[A_CLASS] !== null && (role === 'generic' || role === 'clickable')) putAttr(at, 'class', v[A_CLASS].slice(0, 80));
-  const placeholder = v[A_PLACEHOLDER] ?? v[A_ARIA_PLACEHOLDER];
-  if (placeholder !== null && role !== 'generic') putAttr(at, 'placeholder', squeeze(placeholder));
-  if (v[A_DESCRIPTION] !== null || v[A_DESCRIBEDBY] !== null) {
-    putAttr(at, 'description', (v[A_DESCRIBEDBY] !== null && referenced(e, v[A_DESCRIBEDBY])) || squeeze(v[A_DESCRIPTION] || ''));
-  }
-  if (v[A_CURRENT] !== null && v[A_CURRENT] !== 'false') putAttr(at, 'current', v[A_CURRENT]);
-  const live = v[A_LIVE] ?? LIVE_ROLES.get(role);
-  if (live && live !== 'off') putAttr(at, 'live', live);
-  if (v[A_VALUETEXT] !== null) putAttr(at, 'valueText', v[A_VALUETEXT]);
-  // HTML 4.9.11 and 4.4.5: what says where a cell or an item stands.
-  if (tag === 'td' || tag === 'th') {
-    if (v[A_COLSPAN] !== null && e.colSpan > 1) putAttr(at, 'colSpan', String(e.colSpan));
-    if (v[A_ROWSPAN] !== null && e.rowSpan !== 1) putAttr(at, 'rowSpan', String(e.rowSpan || 65534));
-  } else if (tag === 'ol' && v[A_START] !== null && e.start !== 1) putAttr(at, 'start', String(e.start));
-  if (v[A_ROLEDESCRIPTION] !== null) putAttr(at, 'roleDescription', squeeze(v[A_ROLEDESCRIPTION]));
-}
-
-const POPUPS = new Set(['menu', 'dialog', 'alertdialog', 'listbox']);
-
-/** Path and query of a link, with the origin if it is another one; a fragment alone stays one. */
-function address(e, href) {
-  if (href.startsWith('#')) return href;
-  // The usual case needs no parsing: an absolute path of this origin.
-  if (scope.plainBase && /^\/(?![/\\])[^#.\s\\]*$/.test(href)) return href;
-  // A document without an origin has nothing to resolve a path with.
-  if (scope.origin === 'null' && !/^[a-z][a-z0-9+.-]*:/i.test(href)) return href.slice(0, 500);
-  try {
-    const url = new URL(href, $baseURI.call(e));
-    if (url.protocol === 'javascript:') return 'javascript:';
-    const here = url.origin === scope.origin && url.origin !== 'null';
-    const path = url.pathname + url.search + (url.hash.startsWith('#/') ? url.hash : '');
-    return here ? path : url.origin === 'null' ? url.href.slice(0, 500) : url.origin + path;
-  } catch {
-    return href.slice(0, 500);
-  }
 }

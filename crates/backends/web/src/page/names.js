@@ -341,8 +341,8 @@ function selectedText(select) {
 
 /** 2F-2H: the content in the order of the flat tree, with generated text and what aria-owns adds. */
 function addContent(e, tag, seen, how, invisible) {
-  const generated = scope.pseudo.on && mayHavePseudo(e, tag);
-  if (generated && !invisible) pushText(pseudoText(e, '::before'));
+  const generated = scope.pseudo.on && !invisible ? mayHavePseudo(e, tag) : 0;
+  if (generated & BEFORE) pushText(pseudoText(e, '::before'));
   if (tag === 'slot') {
     const assigned = $assigned.call(e);
     if (assigned.length) for (const c of assigned) addChild(e, c, seen, how, invisible, false);
@@ -350,7 +350,7 @@ function addContent(e, tag, seen, how, invisible) {
   } else addChildren(e, shadowOf(e) || e, seen, how, invisible);
   const owned = scope.owned && scope.owned.get(e);
   if (owned) for (const c of owned) addChild(e, c, seen, how, invisible, true);
-  if (generated && !invisible) pushText(pseudoText(e, '::after'));
+  if (generated & AFTER) pushText(pseudoText(e, '::after'));
 }
 
 function addChildren(e, parent, seen, how, invisible) {
@@ -376,8 +376,8 @@ function addChild(e, c, seen, how, invisible, owned) {
   borders.push(c);
 }
 
-/** 2F.ii: text of CSS generated content. An alternative text (`content: x / "alt"`) stands for it. */
-function pseudoText(e, which) {
+/** 2F.ii: text of CSS generated content. An alternative text (`content: x / "alt"`) stands for it; `counted`: with counters. */
+function pseudoText(e, which, counted = true) {
   const style = styleOf(e, which);
   const content = style.content;
   if (!content || content === 'none' || content === 'normal') return '';
@@ -388,7 +388,7 @@ function pseudoText(e, which) {
       text = '';
       alternative = true;
     } else if (m[1] !== undefined) text += unescapeCss(m[1]);
-    else if (m[2] !== undefined) text += counterText(e, which, m[2], m[3]);
+    else if (m[2] !== undefined && counted) text += counterText(e, which, m[2], m[3]);
   }
   text = recase(text.replace(/[\ue000-\uf8ff]/g, ''), style.textTransform);
   return text && (alternative || style.display !== 'inline') ? ' ' + text + ' ' : text;

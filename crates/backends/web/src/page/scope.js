@@ -23,7 +23,8 @@ function newScope(doc) {
     tableRoles: false,
     modal: null,
     modalPath: null,
-    pseudo: { any: false, classes: new Set(), tags: new Set(), ids: new Set(), on: false },
+    /** What an element must have for its ::before or ::after to make text: name -> BEFORE | AFTER. */
+    pseudo: { any: 0, classes: new Map(), tags: new Map(), ids: new Map(), on: false },
     transform: false,
     pointer: false,
     /** See counters.js. */
@@ -89,8 +90,8 @@ function readRoot(root) {
   if (facts.skips || own('content-visibility')) scope.provable = false;
   const p = scope.pseudo;
   p.on ||= facts.on;
-  p.any ||= facts.any;
-  for (const k of ['classes', 'tags', 'ids']) for (const x of facts[k]) p[k].add(x);
+  p.any |= facts.any;
+  for (const k of ['classes', 'tags', 'ids']) for (const [x, which] of facts[k]) p[k].set(x, p[k].get(x) | which);
 }
 
 /** Elements whose content is no part of the tree. */
@@ -115,12 +116,13 @@ function factsOf(root) {
   }
   const known = sheetFacts.get(root);
   if (known && known.key === key) return known;
-  const facts = { key, on: false, any: false, classes: [], tags: [], ids: [], transform: false, pointer: false, scrolls: false, skips: false };
+  const facts = { key, on: false, any: 0, classes: [], tags: [], ids: [], transform: false, pointer: false, scrolls: false, skips: false };
   for (const sheet of sheets) {
     try {
       if (!sheet.disabled) scanRules(sheet.cssRules, facts);
     } catch {
-      facts.on = facts.any = facts.transform = facts.pointer = facts.scrolls = facts.skips = true; // unreadable counts as yes
+      facts.on = facts.transform = facts.pointer = facts.scrolls = facts.skips = true; // unreadable counts as yes
+      facts.any = BEFORE | AFTER;
     }
   }
   sheetFacts.set(root, facts);
@@ -138,9 +140,10 @@ function scanRules(rules, facts) {
       const selector = rule.selectorText;
       if (selector !== undefined && /:(before|after)/.test(selector) && makesText(style.content)) {
         facts.on = true;
-        for (const one of splitSelectors(selector)) addSubject(one, facts);
+        for (const one of bare(selector).split(',')) addSubject(one, facts);
       } else if (selector === undefined && rule.parentRule && makesText(style.content)) {
-        facts.on = facts.any = true; // declarations nested in a ::before rule
+        facts.on = true; // declarations nested in a ::before rule
+        facts.any = BEFORE | AFTER;
       }
     }
     if (rule.cssRules && rule.cssRules.length) scanRules(rule.cssRules, facts);
@@ -154,28 +157,48 @@ const SCROLLS = /auto|scroll|overlay|var\(/;
 /** Whether a `content` can be text for a reader. Glyphs of icon fonts (private use) are no text. */
 const makesText = content => !!content && !/^(none|normal|inherit|initial|unset)$/.test(content) && !/^(["'])[\s\ue000-\uf8ff]*\1$/.test(content);
 
-const splitSelectors = list => (list.includes('(') ? [list] : list.split(','));
+const BEFORE = 1;
+const AFTER = 2;
 
-/** Notes what an element must have for its ::before to match: a class, id or tag of the last compound. */
-function addSubject(selector, facts) {
-  const subject = selector.replace(/::?(before|after).*$/, '').trim().split(/[\s>+~]+/).pop();
-  const m = /[([&\\]/.test(selector) ? null : /\.([\w-]+)/.exec(subject) || /#([\w-]+)/.exec(subject) || /^([\w-]+)/.exec(subject);
-  if (!m) facts.any = true;
-  else if (m[0][0] === '.') facts.classes.push(m[1]);
-  else if (m[0][0] === '#') facts.ids.push(m[1]);
-  else facts.tags.push(m[1].toLowerCase());
+/** A selector list without what stands in parentheses and brackets: it only narrows what matches. */
+function bare(list) {
+  let text = list.replace(/\[(?:"[^"]*"|'[^']*'|\\.|[^\]])*\]/g, '[]');
+  while (/\([^()]+\)/.test(text)) text = text.replace(/\((?:\\.|[^()])+\)/g, '()');
+  return text;
 }
 
-/** Whether ::before or ::after of an element may make text. */
+/** The last compound of a selector: an escaped character is no combinator. */
+const LAST_COMPOUND = /(?:\\[0-9a-f]{1,6}\s?|\\.|[^\s>+~\\])+$/i;
+const IDENT = '((?:[\\w-]|[^\\x00-\\x7f]|\\\\[0-9a-f]{1,6}\\s?|\\\\.)+)';
+const CLASS_IN = new RegExp('\\.' + IDENT, 'i');
+const ID_IN = new RegExp('#' + IDENT, 'i');
+const TAG_IN = new RegExp('^' + IDENT, 'i');
+
+/** Notes what an element must have for its ::before or ::after to match: a class, id or tag of the last compound. */
+function addSubject(selector, facts) {
+  const made = /::?(before|after)(?![\w-])/.exec(selector);
+  if (made === null) return;
+  const which = made[1] === 'before' ? BEFORE : AFTER;
+  const found = LAST_COMPOUND.exec(selector.slice(0, made.index).trim());
+  const subject = found === null || /[&|]/.test(selector) ? '' : found[0];
+  const note = (list, m) => list.push([unescapeCss(m[1]), which]);
+  let m;
+  if ((m = CLASS_IN.exec(subject)) !== null) note(facts.classes, m);
+  else if ((m = ID_IN.exec(subject)) !== null) note(facts.ids, m);
+  else if ((m = TAG_IN.exec(subject)) !== null) note(facts.tags, [m[0], m[1].toLowerCase()]);
+  else facts.any |= which;
+}
+
+/** Which of ::before and ::after of an element may make text: BEFORE | AFTER. */
 function mayHavePseudo(e, tag) {
   const p = scope.pseudo;
-  if (p.any || p.tags.has(tag)) return true;
-  if (!$hasAttributes.call(e)) return false;
+  let which = p.any | p.tags.get(tag);
+  if (which === (BEFORE | AFTER) || !$hasAttributes.call(e)) return which;
   if (p.classes.size) {
     const c = attr(e, 'class');
-    if (c) for (const name of c.split(/\s+/)) if (p.classes.has(name)) return true;
+    if (c) for (const name of c.split(/\s+/)) which |= p.classes.get(name);
   }
-  return p.ids.size > 0 && p.ids.has(attr(e, 'id'));
+  return p.ids.size > 0 ? which | p.ids.get(attr(e, 'id')) : which;
 }
 
 /** The modal dialog that makes the rest of the document inert (HTML 6.7.4, "blocked by a modal dialog"). */

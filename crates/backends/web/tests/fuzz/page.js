@@ -23,6 +23,7 @@ const PIECES = [
   () => `<div class=c2 style="overflow:auto;height:30px"><div class=c3 style="height:20px">${word()}</div></div>`,
   () => `<dialog><p>${word()}</p><button>ok</button></dialog><div popover>${word()}<button>p</button></div>`,
   () => `<span hidden id=h${Math.floor(next() * 3)}>${word()}</span><button aria-labelledby=h${Math.floor(next() * 3)}>b</button><i id=h${Math.floor(next() * 3)} hidden>i</i>`,
+  () => `<img src=/${word()} alt=${word()}><svg width=9 height=9><use href=#${word()}></use></svg><input list=h1><datalist id=h1><option>a</datalist>`,
   () => `<div contenteditable>${word()}<b>b</b></div>`,
   () => `<table><tr><th>${word()}<td>${word()}<td><button>t</button></table>`,
   () => `<ul role=${pick(['list', 'menu', 'listbox', 'none'])}><li role=option>${word()}<li>${word()}</ul>`,
@@ -64,7 +65,7 @@ const SELECTORS = ['.c0', '.c1', '.c2', '.c3', 'option', 'button', 'li', '[hidde
 const rule = () => `${pick(SELECTORS)}{${pick(RULES)};content:"${pick(['+', 'new', ''])}"}`;
 
 const CHANGES = [
-  e => e.setAttribute(pick(['aria-label', 'title', 'aria-description', 'placeholder', 'alt', 'data-id', 'href']), word()),
+  e => e.setAttribute(pick(['aria-label', 'title', 'aria-description', 'placeholder', 'alt', 'data-id', 'href', 'src', 'value', 'aria-current']), word()),
   e => e.setAttribute('role', pick(['button', 'listitem', 'none', 'heading', 'checkbox', 'menuitem', 'img'])),
   e => e.toggleAttribute(pick(['hidden', 'disabled', 'inert', 'open', 'required', 'readonly', 'contenteditable', 'multiple'])),
   e => e.setAttribute(pick(['aria-hidden', 'aria-checked', 'aria-expanded', 'aria-selected', 'aria-disabled']), pick(['true', 'false'])),

@@ -6,7 +6,7 @@ use crate::harness::{AxNode, Page, documented, pages, root, serve_folder};
 use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use stickpin_tree::{NodeRef, Role, States};
+use stickpin_tree::{Attr, NodeRef, Role, States};
 
 #[derive(Deserialize)]
 struct Expected {
@@ -138,6 +138,11 @@ async fn pages_read_as_they_expect_and_as_the_browser_reads_them() {
             compare("inside of", &above(&oracle, ax, &by_id), &above_ours(&oracle, *ours));
             if ours.role().is_input() && !matches!(ours.role(), Role::Checkbox | Role::Radio | Role::Switch) {
                 compare("value", &ax.value, ours.value());
+            }
+            // What has no role is described by its text; a description that repeats the name says nothing.
+            if ours.role() != Role::Generic {
+                let browser = if ax.description == ax.name { "" } else { &ax.description };
+                compare("description", browser, ours.attr(Attr::Description).unwrap_or(""));
             }
             if ours.role() == Role::Heading {
                 compare("level", &ax.level.to_string(), &ours.level().to_string());

@@ -164,6 +164,7 @@ impl Page {
             value: value
                 .as_str()
                 .map_or_else(|| value.as_f64().map_or_else(String::new, |n| n.to_string()), squeeze),
+            description: squeeze(node["description"]["value"].as_str().unwrap_or("")),
             level: level.and_then(|l| l["value"]["value"].as_u64()).unwrap_or(0),
             above,
             reason: about.reason,
@@ -185,6 +186,7 @@ pub(crate) struct AxNode {
     pub(crate) role: String,
     pub(crate) name: String,
     pub(crate) value: String,
+    pub(crate) description: String,
     /// Of headings and tree items, else 0.
     pub(crate) level: u64,
     /// The place of the element that it is in.

@@ -3,6 +3,7 @@
 
 mod acts;
 mod cases;
+mod details;
 mod harness;
 mod numbers;
 mod speed;

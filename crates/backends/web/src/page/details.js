@@ -1,0 +1,249 @@
+// What tells nodes apart that read the same: where a picture comes from, what the options of a list stand for, what
+// describes an element, and which item of a list is the chosen one. Keys are those of Attr in crates/tree.
+
+/** Characters of a picture's source; of a longer one the end and a fingerprint of the whole stand for it. */
+const SOURCE_LIMIT = 48;
+const SOURCE_END = 30;
+/** Characters of the text of an active descendant. */
+const ACTIVE_LIMIT = 200;
+
+// ---- Attributes ----
+
+/** Attributes that few elements carry; names are those of Attr in crates/tree. */
+function rareAttributes(e, tag, role, states, v, at) {
+  for (const [slot, key] of KEY_ATTRS) if (v[slot] !== null) putAttr(at, key, v[slot]);
+  const index = v[A_ROWINDEX] ?? v[A_DATA_INDEX];
+  if (index !== null) putAttr(at, 'rowIndex', index);
+  const href = v[A_HREF] ?? v[A_XLINK];
+  if (href !== null && (tag === 'a' || tag === 'area')) putAttr(at, 'href', address(e, href));
+  if ((v[A_CONTROLS] !== null || v[A_OWNS] !== null) && states & S.EXPANDED) putAttr(at, 'controls', v[A_CONTROLS] ?? v[A_OWNS]);
+  if (v[A_LABELLEDBY] !== null && POPUPS.has(role)) putAttr(at, 'labelledBy', v[A_LABELLEDBY]);
+  if (v[A_CLASS] !== null && (role === 'generic' || role === 'clickable')) putAttr(at, 'class', v[A_CLASS].slice(0, 80));
+  const placeholder = v[A_PLACEHOLDER] ?? v[A_ARIA_PLACEHOLDER];
+  if (placeholder !== null && role !== 'generic') putAttr(at, 'placeholder', squeeze(placeholder));
+  if (v[A_CURRENT] !== null && !is(v[A_CURRENT], 'false')) putAttr(at, 'current', v[A_CURRENT]);
+  else putAttr(at, 'chosen', chosenBy(states, v));
+  // ARIA 1.2, 6.6: the item that the keys go to while the focus stays on its container.
+  if (v[A_ACTIVE_DESCENDANT]) putAttr(at, 'activeDescendant', (referenced(e, v[A_ACTIVE_DESCENDANT]) || v[A_ACTIVE_DESCENDANT]).slice(0, ACTIVE_LIMIT));
+  const live = v[A_LIVE] ?? LIVE_ROLES.get(role);
+  if (live && live !== 'off') putAttr(at, 'live', live);
+  if (v[A_VALUETEXT] !== null) putAttr(at, 'valueText', v[A_VALUETEXT]);
+  // HTML 4.9.11 and 4.4.5: what says where a cell or an item stands.
+  if (tag === 'td' || tag === 'th') {
+    if (v[A_COLSPAN] !== null && e.colSpan > 1) putAttr(at, 'colSpan', String(e.colSpan));
+    if (v[A_ROWSPAN] !== null && e.rowSpan !== 1) putAttr(at, 'rowSpan', String(e.rowSpan || 65534));
+  } else if (tag === 'ol' && v[A_START] !== null && e.start !== 1) putAttr(at, 'start', String(e.start));
+  if (v[A_ROLEDESCRIPTION] !== null) putAttr(at, 'roleDescription', squeeze(v[A_ROLEDESCRIPTION]));
+}
+
+const POPUPS = new Set(['menu', 'dialog', 'alertdialog', 'listbox']);
+
+/** Path and query of a link, with the origin if it is another one; a fragment alone stays one. */
+function address(e, href) {
+  if (href.startsWith('#')) return href;
+  // The usual case needs no parsing: an absolute path of this origin.
+  if (scope.plainBase && /^\/(?![/\\])[^#.\s\\]*$/.test(href)) return href;
+  // A document without an origin has nothing to resolve a path with.
+  if (scope.origin === 'null' && !/^[a-z][a-z0-9+.-]*:/i.test(href)) return href.slice(0, 500);
+  try {
+    const url = new URL(href, $baseURI.call(e));
+    if (url.protocol === 'javascript:') return 'javascript:';
+    const here = url.origin === scope.origin && url.origin !== 'null';
+    const path = url.pathname + url.search + (url.hash.startsWith('#/') ? url.hash : '');
+    return here ? path : url.origin === 'null' ? url.href.slice(0, 500) : url.origin + path;
+  } catch {
+    return href.slice(0, 500);
+  }
+}
+
+// ---- Fingerprints ----
+
+/** Feeds a text into a running fingerprint: [state, state]. */
+function feed(state, text) {
+  let [a, b] = state;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    a = Math.imul(a ^ c, 0x9e3779b1);
+    b = Math.imul(b ^ c, 0x5f356495) + (a >>> 15);
+  }
+  state[0] = a;
+  state[1] = b;
+}
+
+const newPrint = () => [0x2545f491, 0x41c6ce57];
+const printed = ([a, b]) => ((a ^ (a >>> 16)) >>> 0).toString(36) + ((b ^ (b >>> 13)) >>> 0).toString(36);
+
+/** Fingerprints of long attribute values, per element: a picture in a `data:` address may have a million characters. */
+const longPrints = new WeakMap();
+
+function fingerprint(e, text) {
+  const known = longPrints.get(e);
+  if (known !== undefined && known.text === text) return known.print;
+  const state = newPrint();
+  feed(state, text);
+  const print = printed(state);
+  longPrints.set(e, { text, print });
+  return print;
+}
+
+// ---- Pictures ----
+
+/**
+ * The source of a picture: path and query, or the fingerprint of a `data:` address; '' where an element shows none.
+ * Read from attributes only: which candidate of `srcset` the browser took depends on the window, the picture does not.
+ */
+function sourceOf(e, tag, v, lean) {
+  switch (tag) {
+    case 'img': return pictureAt(e, imageAddress(e));
+    case 'input': return v !== null && e.type === 'image' ? pictureAt(e, attr(e, 'src')) : '';
+    case 'video': case 'audio': return pictureAt(e, attr(e, 'poster') || attr(e, 'src') || childSource(e, 'src'));
+    case 'image': return e instanceof SVGElement ? pictureAt(e, hrefOf(e)) : '';
+    case 'svg': {
+      // In a control with a name it is decoration that follows the control's own state.
+      const use = lean ? null : P.querySelector.call(e, 'use');
+      return use === null ? '' : pictureAt(e, hrefOf(use));
+    }
+    default: return v === null || v[A_STYLE] === null ? '' : backgroundOf(e, v[A_STYLE]);
+  }
+}
+
+const hrefOf = e => attr(e, 'href') || attr(e, 'xlink:href');
+
+/** The address of an image; the first candidate where it has several. */
+function imageAddress(e) {
+  const parent = $parentNode.call(e);
+  const picture = parent && $nodeType.call(parent) === ELEMENT && $localName.call(parent) === 'picture';
+  const set = (picture && childSource(parent, 'srcset')) || attr(e, 'srcset');
+  return (set && firstCandidate(set)) || attr(e, 'src');
+}
+
+/** HTML 4.8.4.2.1 "srcset attributes": the address ends at white space; commas at its end separate candidates. */
+function firstCandidate(set) {
+  const found = /[^\s,]\S*/.exec(set);
+  return found === null ? '' : found[0].replace(/,+$/, '');
+}
+
+/** An attribute of the first `source` child that has it. */
+function childSource(e, name) {
+  for (let c = $firstElementChild.call(e); c; c = $nextElementSibling.call(c)) {
+    if ($localName.call(c) === 'source' && attr(c, name)) return attr(c, name);
+  }
+  return '';
+}
+
+/** The first picture in an inline style: `background`, `background-image` and the like. */
+function backgroundOf(e, style) {
+  if (!style.includes('url(')) return '';
+  const found = /(?:background|mask|content|list-style)[\w-]*\s*:[^;]*?url\(\s*(?:"([^"]*)"|'([^']*)'|([^)'"]*))\s*\)/i.exec(style);
+  return found === null ? '' : pictureAt(e, found[1] ?? found[2] ?? found[3].trim());
+}
+
+/** Transparent pictures that stand in until the real one is loaded. */
+const BLANK = /^data:image\/gif[^,]*,.{0,110}$/i;
+
+function pictureAt(e, address) {
+  if (!address) return '';
+  if (address.length > 5 && /^data:/i.test(address)) {
+    return BLANK.test(address) ? '' : 'data:' + /^[^;,]{0,40}/.exec(address.slice(5, 60))[0] + '#' + fingerprint(e, address);
+  }
+  let path = address;
+  // An absolute path needs no parsing.
+  if (!/^\/(?![/\\])[^\s\\#]*$/.test(address) && !address.startsWith('#')) {
+    try {
+      const url = new URL(address, $baseURI.call(e));
+      // A part of a file of symbols is the symbol.
+      path = url.protocol === 'blob:' ? url.href : url.pathname + url.search + (e instanceof SVGElement ? url.hash : '');
+    } catch {
+      path = address; // no address, but it tells pictures apart all the same
+    }
+  }
+  return path.length > SOURCE_LIMIT ? '…' + path.slice(-SOURCE_END) + '#' + fingerprint(e, path) : path;
+}
+
+// ---- Options ----
+
+/** The fingerprint of values and labels of native options; '' where every value is its label, which the tree has. */
+function optionsPrint(options, always) {
+  const state = newPrint();
+  let differs = always;
+  for (const option of options) {
+    const { value, label } = option;
+    if (value !== label) differs = true;
+    feed(state, value);
+    feed(state, '\x1f');
+    feed(state, label);
+    feed(state, '\x1e');
+  }
+  return differs ? printed(state) : '';
+}
+
+// ---- Descriptions ----
+
+/**
+ * The description of an element (AccName 1.2, 4.3.1; ARIA 1.3 aria-description; HTML-AAM 1.0, 5): what it refers to, what it
+ * says itself, what its language says, and a title that is not its name already.
+ */
+function descriptionOf(e, tag, role, v, name) {
+  if (v !== null) {
+    const referred = v[A_DESCRIBEDBY] === null ? '' : referenced(e, v[A_DESCRIBEDBY]);
+    if (referred) return referred;
+    const given = v[A_DESCRIPTION] === null ? '' : squeeze(v[A_DESCRIPTION]);
+    if (given) return given;
+  }
+  const native = nativeDescription(e, tag, role, v);
+  if (native !== '' && native !== name) return native;
+  const title = v === null || v[A_TITLE] === null ? '' : squeeze(v[A_TITLE]);
+  return title === name ? '' : title;
+}
+
+function nativeDescription(e, tag, role, v) {
+  switch (tag) {
+    case 'input': {
+      const type = v === null ? '' : e.type;
+      return type === 'submit' || type === 'reset' || type === 'button' ? squeeze(attr(e, 'value') || '') : '';
+    }
+    case 'table': return v === null ? '' : childText(e, 'caption') || '';
+    case 'summary': return v !== null && role === 'button' && !fromContent ? contentName(e, tag) : '';
+    default: return role !== 'generic' && e instanceof SVGElement ? svgDescription(e) : '';
+  }
+}
+
+/** SVG-AAM 1.0, 8.2: a `desc` child, else the `title` child where something else gives the name. */
+function svgDescription(e) {
+  for (let c = $firstElementChild.call(e); c; c = $nextElementSibling.call(c)) if (tagOf(c) === 'desc') return squeeze($textContent.call(c));
+  return squeeze(svgTitle(e));
+}
+
+// ---- The chosen item ----
+
+/** Words of class names for the chosen item of a list, at the end of a part: `is-active`, `Mui-selected`, `item--current`. */
+const CHOSEN = /(?:^|[\s_-])(active|selected|sel|current)(?=$|\s)/i;
+
+/**
+ * How an element says that it is the chosen one where its role has no state for it: by an attribute that ARIA gives to
+ * other roles, or by its class. '' where it does not.
+ */
+function chosenBy(states, v) {
+  if (states & (S.SELECTABLE | S.CHECKABLE | S.PRESSABLE)) return '';
+  if (is(v[A_SELECTED], 'true') || is(v[A_CHECKED], 'true') || is(v[A_PRESSED], 'true')) return 'true';
+  const word = v[A_CLASS] === null ? null : CHOSEN.exec(v[A_CLASS]);
+  return word === null ? '' : word[1].toLowerCase();
+}
+
+// ---- Generated text ----
+
+/** Families of fonts that draw pictures for words (ligatures): `home` is a house. */
+const ICON_FONT = /^["']?[^,]*(?:icon|symbols|glyph|awesome|icomoon|fontello)/i;
+/** Something to read: a letter, a number, or a sign that is no separator, arrow or shape. */
+const READABLE = /[\p{L}\p{N}]|(?![\x00-\x7f\u2190-\u21ff\u25a0-\u25ff\u2b00-\u2b4f])\p{S}/u;
+
+/**
+ * Text of ::before or ::after that a person reads as part of the page, '' if there is none. Counters say where something
+ * stands, not what it is, and counting takes a walk of its own: they are left out.
+ */
+function generatedText(e, which) {
+  const text = pseudoText(e, which, false);
+  if (text === '' || !READABLE.test(text)) return '';
+  const style = styleOf(e, which);
+  return style.visibility !== 'visible' || style.display === 'none' || ICON_FONT.test(style.fontFamily) ? '' : text;
+}
