@@ -10,6 +10,7 @@ use super::openers::Openers;
 use super::place::Places;
 use super::popups::Speeches;
 use super::structure::Structure;
+use super::words::Shared;
 use super::{Records, Switches};
 use crate::{Handle, NodeId, Tree};
 
@@ -20,6 +21,7 @@ pub(super) struct Known {
     pub(super) places: Places,
     pub(super) speeches: Speeches,
     pub(super) handles: OnceCell<HashMap<Handle, NodeId>>,
+    pub(super) shared_words: OnceCell<Shared>,
 }
 
 impl Known {
@@ -29,6 +31,7 @@ impl Known {
             places: Places::new(on),
             speeches: Speeches::default(),
             handles: OnceCell::new(),
+            shared_words: OnceCell::new(),
         }
     }
 }

@@ -10,6 +10,7 @@ use super::parts::{Title, Whole};
 use super::popups::Speech;
 use super::print::Print;
 use super::volatile::without_counts;
+use super::words::Words;
 use crate::{Handle, Role, quote};
 
 /// What an element was when it was issued: role, name and record. Cheap to clone, holds nothing of the tree.
@@ -26,6 +27,10 @@ pub(super) struct Inner {
     pub(super) name: Box<str>,
     /// The name without counts.
     pub(super) stable_name: Print,
+    /// What it said, where it has no name.
+    pub(super) words: Option<Words>,
+    /// Whether others said the same, counts aside.
+    pub(super) words_shared: bool,
     /// The address of its document.
     pub(super) address: Print,
     pub(super) record: Record,
@@ -122,6 +127,8 @@ impl Meaning {
             role: then.role,
             name: then.name.clone(),
             stable_name: then.stable_name,
+            words: then.words.clone(),
+            words_shared: then.words_shared,
             address: then.address,
             within: then.within.clone(),
             record,

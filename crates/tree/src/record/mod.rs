@@ -29,6 +29,7 @@ mod text;
 mod told;
 mod verdict;
 mod volatile;
+mod words;
 mod work;
 
 #[cfg(test)]
@@ -164,9 +165,12 @@ impl<'t> Records<'t> {
             whole,
             opener: self.opener_of(element),
         };
+        let words = self.words_of(element);
         Meaning(Arc::new(Inner {
             role: element.role(),
             name: element.name().into(),
+            words_shared: words.as_ref().is_some_and(|w| self.shares_words(element.role(), w.stable)),
+            words,
             stable_name: self.stable_name(element),
             address: live.address(),
             within: self.within(element, &record.basis, record.whole.as_ref()),
@@ -187,8 +191,12 @@ impl<'t> Records<'t> {
         if renamed && !self.differs_in_counts(issued, element) {
             return Verdict::Changed(Clause::Name);
         }
+        let reads_now = match self.same_words(issued, element) {
+            Ok(words) => words.or_else(|| renamed.then(|| element.name().to_owned())),
+            Err(clause) => return Verdict::Changed(clause),
+        };
         match self.holds(&issued.record, element) {
-            Ok(()) => Verdict::Same { reads_now: renamed.then(|| element.name().to_owned()) },
+            Ok(()) => Verdict::Same { reads_now },
             Err(clause) => Verdict::Changed(clause),
         }
     }
@@ -267,9 +275,12 @@ impl<'t> Records<'t> {
 
     /// Counts in a name change while the page stays; on another page they may be another thing's.
     fn differs_in_counts(&self, issued: &Inner, element: NodeRef<'t>) -> bool {
+        self.counts_may_differ(issued, element) && self.stable_name(element) == issued.stable_name
+    }
+
+    fn counts_may_differ(&self, issued: &Inner, element: NodeRef<'t>) -> bool {
         self.on.contains(Switches::COUNTS_IN_NAMES)
             && Print::of(Part::Address, &element.document().url) == issued.address
-            && self.stable_name(element) == issued.stable_name
     }
 
     fn holds(&self, issued: &Record, element: NodeRef<'t>) -> Result<(), Clause> {

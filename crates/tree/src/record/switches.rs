@@ -63,5 +63,7 @@ bitflags! {
         const GROUPS = 1 << 26;
         /// Rows that say nothing themselves are asked where they stand.
         const PARTS = 1 << 27;
+        /// What an element without a name says stands for its name.
+        const WORDS = 1 << 28;
     }
 }

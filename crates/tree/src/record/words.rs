@@ -1,0 +1,232 @@
+//! What an element without a name says: the texts inside a clickable stand for its name.
+//!
+//! Situations: a wrapper that is a button, `Subscribe`, becomes `Delete account`; a list of wrappers that are pressed as
+//! a whole shows the next page in the same nodes. A renamed one is another one. A counter in it ticks (`Likes 3`), the
+//! time beside its title passes, a box of a question unfolds its answer: it is the same one.
+//!
+//! Only what can be pressed and has no accessible name, holds no other control, and says little: at most two texts, or
+//! one heading, which names its box whatever stands below it. A whole card is told by its row.
+
+use hashbrown::HashMap;
+
+use super::basis::Basis;
+use super::meaning::Inner;
+use super::print::{Part, Print};
+use super::text::{is_field, leaf_text};
+use super::verdict::Clause;
+use super::volatile::{is_volatile, without_counts};
+use super::{Records, Switches, work};
+use crate::{NodeRef, Role, States, Tree};
+
+/// Texts that stand for a name at most; more are the content of a card.
+const MOST_TEXTS: usize = 2;
+
+/// Nodes below an element that is asked what it says. A larger one is a container.
+const MOST_NODES: usize = 200;
+
+/// What an element without a name says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Words {
+    pub(super) text: Box<str>,
+    /// Its texts without counts, or with them where a count is all that there is.
+    pub(super) stable: Print,
+    /// Each text by itself.
+    texts: Box<[Print]>,
+}
+
+/// How many elements of a role say the same, counts aside.
+pub(super) type Shared = HashMap<(Role, Print), u32>;
+
+impl Words {
+    /// Returns what an element says, `None` if it has a name or is more than a thing to press.
+    pub(super) fn of(element: NodeRef<'_>, join: bool) -> Option<Self> {
+        if !element.is(States::ACTIONABLE) || !element.name().is_empty() || is_unsteady(element) {
+            return None;
+        }
+        let mut said: Vec<(String, bool)> = Vec::new();
+        let mut heading: Option<NodeRef<'_>> = None;
+        for (count, node) in element.subtree().skip(1).enumerate() {
+            work::step();
+            if count >= MOST_NODES
+                || node.is(States::ACTIONABLE)
+                || node.role().is_control()
+                || is_unsteady(node)
+            {
+                return None;
+            }
+            if node.role() == Role::Heading {
+                if heading.is_some() {
+                    return None;
+                }
+                heading = Some(node);
+            }
+            let text = if node.is_text() {
+                leaf_text(node, join).map(std::borrow::Cow::into_owned)
+            } else if node.role() == Role::Image && !node.name().is_empty() {
+                Some(node.name().to_owned())
+            } else {
+                None
+            };
+            // A count in an element of its own is a badge.
+            let badge = node.parent() != Some(element);
+            said.extend(text.map(|t| (t, badge || node.parent().is_some_and(|p| p.is(States::TIME)))));
+        }
+        if let Some(heading) = heading {
+            said = vec![(heading.name().to_owned(), false)];
+        }
+        if said.is_empty() || said.len() > MOST_TEXTS {
+            return None;
+        }
+        let telling = said.iter().filter(|(text, badge)| !(*badge && is_volatile(text)));
+        let mut telling: Vec<&str> = telling.map(|(text, _)| text.as_str()).collect();
+        if telling.is_empty() {
+            telling = said.iter().map(|(text, _)| text.as_str()).collect();
+        }
+        let stable: Vec<String> = telling.iter().map(|text| without_counter(text)).collect();
+        let texts: Vec<&str> = said.iter().map(|(text, _)| text.as_str()).collect();
+        Some(Self {
+            text: texts.join(" ").into(),
+            stable: Print::of(Part::Name, stable.join(" ").trim()),
+            texts: texts.iter().map(|text| Print::of(Part::Text, text)).collect(),
+        })
+    }
+
+    /// Counts what the nameless elements of a tree say.
+    pub(super) fn shared(tree: &Tree, join: bool) -> Shared {
+        let mut shared = Shared::new();
+        for node in tree.nodes().filter(|n| n.is(States::ACTIONABLE)) {
+            if let Some(words) = Self::of(node, join) {
+                *shared.entry((node.role(), words.stable)).or_default() += 1;
+            }
+        }
+        shared
+    }
+}
+
+/// Whether the text of a node is a person's, or is replaced by itself.
+fn is_unsteady(node: NodeRef<'_>) -> bool {
+    is_field(node) || node.is(States::LIVE)
+}
+
+impl<'t> Records<'t> {
+    pub(super) fn words_of(&self, element: NodeRef<'t>) -> Option<Words> {
+        let on = self.on.contains(Switches::WORDS);
+        on.then(|| Words::of(element, self.on.contains(Switches::JOINED_TEXT))).flatten()
+    }
+
+    /// Whether others of its role say the same, counts aside: then the count may be what tells them apart.
+    pub(super) fn shares_words(&self, role: Role, stable: Print) -> bool {
+        let join = self.on.contains(Switches::JOINED_TEXT);
+        let shared = self.known.shared_words.get_or_init(|| Words::shared(self.tree, join));
+        shared.get(&(role, stable)).is_some_and(|&n| n > 1)
+    }
+
+    /// Compares what an element said at issue with what it says now: what it reads now, if only counts differ.
+    pub(super) fn same_words(&self, issued: &Inner, element: NodeRef<'t>) -> Result<Option<String>, Clause> {
+        let Some(then) = issued.words.as_ref().filter(|_| self.on.contains(Switches::WORDS)) else {
+            return Ok(None);
+        };
+        let Some(now) = self.words_of(element) else {
+            // It unfolded, or became a card: what it said must still be there.
+            let join = self.on.contains(Switches::JOINED_TEXT);
+            let inside = element.subtree().skip(1).filter(|n| n.is_text());
+            let prints: Vec<Print> =
+                inside.filter_map(|n| leaf_text(n, join)).map(|t| Print::of(Part::Text, &t)).collect();
+            let still = then.texts.iter().all(|text| prints.contains(text));
+            return if still { Ok(None) } else { Err(Clause::Name) };
+        };
+        if now.text == then.text {
+            return Ok(None);
+        }
+        let told_by_row = matches!(issued.record.basis, Basis::Key(_) | Basis::Text { .. });
+        let shared = || issued.words_shared || self.shares_words(issued.role, now.stable);
+        let counted = now.stable == then.stable && self.counts_may_differ(issued, element);
+        if counted && (told_by_row || !shared()) { Ok(Some(now.text.into())) } else { Err(Clause::Name) }
+    }
+}
+
+/// A text without its count: `Likes 3` and `3 likes` are `Likes`, `Cart (2)` is `Cart`. A number behind a word that is no
+/// plural belongs to it: `Order 18`.
+fn without_counter(text: &str) -> String {
+    let text = without_counts(text);
+    let mut words: Vec<&str> = text.split(' ').collect();
+    if words.len() == 1 && is_counter(words[0]) {
+        return String::new();
+    }
+    if let [.., word, last] = words[..]
+        && is_counter(last)
+        && is_plural(word)
+    {
+        words.pop();
+    } else if let [first, word, ..] = words[..]
+        && is_counter(first)
+        && word.starts_with(char::is_lowercase)
+    {
+        words.remove(0);
+    }
+    words.join(" ")
+}
+
+/// `3`, `99+`, `1,204`, `1.2k`.
+fn is_counter(word: &str) -> bool {
+    let digits = word.trim_end_matches('+').trim_end_matches(['k', 'K', 'm', 'M']);
+    digits.len() <= 9
+        && digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.chars().all(|c| c.is_ascii_digit() || c == ',' || c == '.')
+}
+
+fn is_plural(word: &str) -> bool {
+    let word = word.trim_end_matches(':');
+    word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::tree;
+
+    #[test]
+    fn counters_go_and_numbers_of_things_stay() {
+        for (text, stable) in [
+            ("Likes 3", "Likes"),
+            ("Likes: 1.2k", "Likes:"),
+            ("3 comments", "comments"),
+            ("Cart (2)", "Cart"),
+            ("7", ""),
+            ("99+", ""),
+            ("Order 18", "Order 18"),
+            ("Address 3", "Address 3"),
+            ("12 Main Street", "12 Main Street"),
+            ("949-379-8345", "949-379-8345"),
+            ("2027-02-14", "2027-02-14"),
+            ("Subscribe", "Subscribe"),
+        ] {
+            assert_eq!(without_counter(text), stable, "{text}");
+        }
+    }
+
+    /// What the first clickable of a page says.
+    fn said(page: &str) -> Option<String> {
+        let tree = tree(&format!("page \"P\" http://h/\n{page}"));
+        let clickable = tree.nodes().find(|n| n.role() == Role::Clickable)?;
+        Words::of(clickable, true).map(|words| words.text.into())
+    }
+
+    #[test]
+    fn little_things_say_their_text_and_containers_nothing() {
+        assert_eq!(said("  clickable\n    text \"Mute\"").as_deref(), Some("Mute"));
+        assert_eq!(said("  clickable\n    img \"Trash\"").as_deref(), Some("Trash"));
+        let two = "  clickable\n    text \"Inbox\"\n    generic\n      text \"4\"";
+        assert_eq!(said(two).as_deref(), Some("Inbox 4"));
+        let third = format!("{two}\n    generic\n      text \"new\"");
+        assert_eq!(said(&third), None);
+        let titled = "  clickable\n    heading \"Pay?\"*\n    text \"a\"\n    generic\n      text \"b\"";
+        assert_eq!(said(titled).as_deref(), Some("Pay?"));
+        for inside in ["button \"Buy\"*", "textbox \"Name\"", "status live", "heading \"Other\"*"] {
+            assert_eq!(said(&format!("  clickable\n    heading \"Pay?\"*\n    {inside}")), None, "{inside}");
+        }
+        assert_eq!(said("  clickable \"Named\"\n    text \"Mute\""), None);
+        assert_eq!(said("  clickable inert\n    text \"Mute\""), None);
+        assert_eq!(said("  clickable"), None);
+    }
+}
