@@ -220,6 +220,15 @@ impl Cx {
         Ok(self.envelope.effects.len() > told)
     }
 
+    /// Notes what an act that ends in an error has replaced all the same.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub(crate) async fn note_end(&mut self, ready: &Ready) -> Result<()> {
+        let after = self.look(Origin::Look).await?;
+        self.tell_effects(Some(ready), &None, &after)
+    }
+
     fn tell_effects(&mut self, ready: Option<&Ready>, before: &Option<BaseTree>, after: &Tree) -> Result<()> {
         let partial = self.device()?.glances();
         let judged = ready.and_then(|ready| ready.tree.as_ref()).filter(|_| !partial);

@@ -156,6 +156,8 @@ impl Cx {
     }
 
     async fn press_option(&mut self, r: Ref, how: How) -> Result<()> {
+        // This command found it just now.
+        self.envelope.held.push(r);
         let target = Target::Ref(stickpin_refs::RefToken::plain(r).into());
         self.press_further(&target, how).await
     }

@@ -60,7 +60,9 @@ impl<'r, 't> ContextReader<'r, 't> {
         ends_segment: fn(&Records<'_>, NodeRef<'_>) -> bool,
     ) -> Self {
         let marks = States::SELECTED | States::CHECKED;
-        let is_marked = |n: &NodeRef<'_>| n.states().intersects(marks) || n.attr(Attr::Current).is_some();
+        let is_marked = |n: &NodeRef<'_>| {
+            n.states().intersects(marks) || n.attr(Attr::Current).or(n.attr(Attr::Chosen)).is_some()
+        };
         let marked = records.tree().nodes().filter(is_marked).map(NodeRef::id).collect();
         Self { records, ends_segment, marked }
     }
@@ -276,7 +278,13 @@ fn own<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, FactKind, &str
         let on = node.states().intersects(States::CHECKED | States::PRESSED | States::MIXED);
         found(node, FactKind::Checked, if on { "on" } else { "off" });
     }
-    for (attr, kind) in [(Attr::Description, FactKind::Description)] {
+    let attributes = [
+        (Attr::Description, FactKind::Description),
+        (Attr::Source, FactKind::Source),
+        (Attr::Options, FactKind::Options),
+        (Attr::ActiveDescendant, FactKind::Selected),
+    ];
+    for (attr, kind) in attributes {
         if let Some(text) = node.attr(attr) {
             found(node, kind, text);
         }
