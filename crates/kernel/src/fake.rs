@@ -1,6 +1,7 @@
 //! A small device for the tests of the kernel: an app written as an outline, which does what a test tells it.
 
 mod device;
+mod guard;
 mod outline;
 mod world;
 
@@ -78,7 +79,7 @@ impl Provider for Fake {
         world.url = request.what;
         let info = DeviceInfo { kind: "fake", label: "Fake 1".to_owned(), grade: world.grade, pid: None };
         drop(world);
-        Ok(Box::new(FakeDevice { fake: self.clone(), info }))
+        Ok(Box::new(FakeDevice { fake: self.clone(), info, guards: Vec::new() }))
     }
 
     async fn devices(&self) -> Result<Vec<DeviceEntry>> {

@@ -172,7 +172,7 @@ impl Guards {
     /// Takes the guards of the elements that an action is for.
     pub(crate) fn take(&mut self, sim: &Sim, addresses: &Addresses, action: &Action) -> Watch {
         let named: Vec<usize> =
-            targets(action).into_iter().filter_map(|handle| capture::find(sim, addresses, handle)).collect();
+            action.targets().into_iter().filter_map(|handle| capture::find(sim, addresses, handle)).collect();
         let is_named = |guard: &mut Guard| guard.target(sim.dom()).is_some_and(|at| named.contains(&at));
         let guards = self.0.extract_if(.., is_named).collect();
         Watch { guards, spot: None, focus: None, delivered: false }
@@ -185,22 +185,6 @@ fn has_focus(sim: &Sim, element: Option<u64>) -> bool {
     match (at(element), at(sim.tab().focus)) {
         (Some(element), Some(focus)) => sim.dom().contains(element, focus),
         (element_at, focus) => element.is_none() == element_at.is_none() && element_at == focus,
-    }
-}
-
-/// The elements that an action is for.
-fn targets(action: &Action) -> Vec<Handle> {
-    match action {
-        Action::Press { target, .. } | Action::Type { target, .. } | Action::Scroll { target, .. } => {
-            target.iter().copied().collect()
-        }
-        Action::Drag { source, target, .. } => source.iter().chain(target).copied().collect(),
-        Action::Fill { target, .. }
-        | Action::Select { target, .. }
-        | Action::Choose { target, .. }
-        | Action::Upload { target, .. }
-        | Action::Drop { target, .. } => vec![*target],
-        Action::Key { .. } => Vec::new(),
     }
 }
 

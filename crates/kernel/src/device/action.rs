@@ -218,6 +218,23 @@ impl Action {
         let (button, modifiers) = (Button::Left, Modifiers::default());
         Self::Press { point, target, button, count: 1, modifiers, hold: Duration::ZERO }
     }
+
+    /// The elements that the action is for.
+    #[must_use]
+    pub fn targets(&self) -> Vec<Handle> {
+        match self {
+            Self::Press { target, .. } | Self::Type { target, .. } | Self::Scroll { target, .. } => {
+                target.iter().copied().collect()
+            }
+            Self::Drag { source, target, .. } => source.iter().chain(target).copied().collect(),
+            Self::Fill { target, .. }
+            | Self::Select { target, .. }
+            | Self::Choose { target, .. }
+            | Self::Upload { target, .. }
+            | Self::Drop { target, .. } => vec![*target],
+            Self::Key { .. } => Vec::new(),
+        }
+    }
 }
 
 /// An input that takes files.

@@ -1,6 +1,7 @@
 //! The app as a device: what the world does and says when the kernel asks.
 
 use super::Fake;
+use super::guard::Guard;
 use crate::device::*;
 use crate::error::{Dispatched, Error, ErrorCode, Result};
 use async_trait::async_trait;
@@ -12,6 +13,8 @@ use stickpin_tree::{Handle, Rect};
 pub(super) struct FakeDevice {
     pub(super) fake: Fake,
     pub(super) info: DeviceInfo,
+    /// The guards of elements that were aimed at and have had no input since.
+    pub(super) guards: Vec<Guard>,
 }
 
 impl FakeDevice {
@@ -76,6 +79,10 @@ impl Device for FakeDevice {
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         self.fake.call("aim").await?;
         let mut world = self.fake.world();
+        self.guards.retain(|guard| guard.target != handle);
+        if !options.guarded.is_empty() {
+            self.guards.push(Guard::new(&world.tree(), handle, options.guarded.iter().copied()));
+        }
         if let Some(mut hook) = world.on_aim.take() {
             hook(&mut world);
         }
@@ -141,8 +148,10 @@ impl Device for FakeDevice {
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         self.fake.call("perform").await?;
+        let mut down = false;
         let slow = self.fake.world().slow_input;
         if let (Some(slow), Action::Press { target: Some(target), .. }) = (slow, action) {
+            down = true;
             self.fake.world().log.push(format!("down {}", target.id));
             tokio::select! {
                 () = tokio::time::sleep(slow) => {}
@@ -155,12 +164,24 @@ impl Device for FakeDevice {
             hook(&mut world);
         }
         let mut performed = Performed { handled: true, landed: Landed::Confirmed, ..Performed::default() };
+        let targets = action.targets();
+        let guards: Vec<Guard> = self.guards.extract_if(.., |g| targets.contains(&g.target)).collect();
+        // A target that is itself gone is looked for again, whatever else changed.
+        if targets.iter().all(|target| world.has(target.id)) {
+            let tree = world.tree();
+            if guards.iter().any(|guard| !guard.holds(&tree)) {
+                performed.landed = Landed::Changed { stopped: !down };
+                return Ok(performed);
+            }
+        }
         if let Some(what) = world.reached.pop() {
             performed.landed = Landed::Elsewhere { what, stopped: true };
             return Ok(performed);
         }
-        if let Some(id) = needs(action).into_iter().find(|&id| !world.has(id)) {
-            return Err(gone(id));
+        // A file input need not be in the document; scrolling and typing fail for no missing target.
+        let needed = !matches!(action, Action::Upload { .. } | Action::Type { .. } | Action::Scroll { .. });
+        if let Some(target) = targets.iter().find(|target| needed && !world.has(target.id)) {
+            return Err(gone(target.id));
         }
         if let Action::Upload { target, .. } = action
             && !world.file_inputs.contains_key(&target.id)
@@ -307,20 +328,4 @@ fn gone(id: u64) -> Error {
 fn file_names(files: &[std::path::PathBuf]) -> String {
     let names = files.iter().filter_map(|f| f.file_name()).map(|n| n.to_string_lossy());
     names.collect::<Vec<_>>().join(", ")
-}
-
-/// The elements that must be there for an input.
-fn needs(action: &Action) -> Vec<u64> {
-    match action {
-        Action::Press { target, .. } => target.iter().map(|h| h.id).collect(),
-        Action::Drag { source, target, .. } => source.iter().chain(target).map(|h| h.id).collect(),
-        Action::Fill { target, .. } | Action::Select { target, .. } | Action::Choose { target, .. } => {
-            vec![target.id]
-        }
-        Action::Drop { target, .. } => vec![target.id],
-        // An input for files need not be shown, nor be in the document.
-        Action::Upload { .. } | Action::Type { .. } | Action::Key { .. } | Action::Scroll { .. } => {
-            Vec::new()
-        }
-    }
 }
