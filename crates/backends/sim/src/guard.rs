@@ -81,7 +81,9 @@ fn is_content(attr: Attr) -> bool {
         | Attr::Preformatted
         | Attr::Start
         | Attr::ColSpan
-        | Attr::RowSpan => false,
+        | Attr::RowSpan
+        | Attr::Options => false,
+        Attr::Source | Attr::ActiveDescendant | Attr::Chosen => true,
     }
 }
 

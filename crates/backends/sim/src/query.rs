@@ -32,6 +32,10 @@ fn attr_name(attr: Attr) -> &'static str {
         Attr::Start => "start",
         Attr::ColSpan => "colspan",
         Attr::RowSpan => "rowspan",
+        Attr::Source => "src",
+        Attr::Options => "options",
+        Attr::ActiveDescendant => "aria-activedescendant",
+        Attr::Chosen => "chosen",
     }
 }
 
