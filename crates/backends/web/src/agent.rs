@@ -1,6 +1,7 @@
 //! What the script in every document answers and sends (`page/agent.js` lists its functions).
 
 use serde::Deserialize;
+use stickpin_kernel::device::Landed;
 
 pub(crate) use crate::page::{AGENT as SOURCE, WORLD};
 
@@ -101,22 +102,40 @@ pub(crate) struct ElementAt {
 /// `clickVerdict()`: how the press went that was expected.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Verdict {
-    /// `target`, `elsewhere`, or `none` when no event came.
+    /// `target`, `elsewhere`, `changed`, or `none` when no event came.
     pub(crate) landed: String,
     /// What received it instead.
     #[serde(default)]
     pub(crate) what: String,
-    /// Whether the page was kept from seeing it.
+    /// Whether the page was kept from seeing any of it.
     #[serde(default)]
     pub(crate) stopped: bool,
+    /// Whether nothing can change the verdict any more.
+    #[serde(default)]
+    pub(crate) complete: bool,
     /// What received it draws what it shows by itself: `canvas`.
     #[serde(default)]
     pub(crate) drawn: Option<String>,
 }
 
+impl Verdict {
+    /// Where the input landed.
+    pub(crate) fn landed(self) -> Landed {
+        match self.landed.as_str() {
+            "target" => Landed::Confirmed,
+            "elsewhere" => Landed::Elsewhere { what: self.what, stopped: self.stopped },
+            "changed" => Landed::Changed { stopped: self.stopped },
+            _ => Landed::Unknown,
+        }
+    }
+}
+
 /// `focusField(id)`: focused, with everything in it selected; `focus(id)`: the caret at its end.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Focused {
+    /// What is guarded with it changed, and nothing was done.
+    #[serde(default)]
+    pub(crate) changed: bool,
     /// Whether it took the focus.
     #[serde(default)]
     pub(crate) focused: bool,
@@ -145,6 +164,9 @@ pub(crate) struct ValueSet {
     /// The field cannot hold it, and the page heard nothing.
     #[serde(default)]
     pub(crate) refused: bool,
+    /// What is guarded with the field changed, and the page heard nothing.
+    #[serde(default)]
+    pub(crate) changed: bool,
     /// What it holds, or would hold.
     pub(crate) value: String,
     /// What it takes, in words.
@@ -157,6 +179,9 @@ pub(crate) struct ValueSet {
 pub(crate) struct Selected {
     /// False when it is no native list.
     pub(crate) handled: bool,
+    /// What is guarded with it changed, and it was left as it is.
+    #[serde(default)]
+    pub(crate) changed: bool,
     /// Why nothing was changed.
     pub(crate) why: Option<String>,
     /// What is selected now.
@@ -220,8 +245,14 @@ mod tests {
     fn signals_are_read_and_nonsense_is_none() {
         assert_eq!(Signal::read(r#"{"changed":7}"#), Some(Signal::Changed(7)));
         assert_eq!(Signal::read(r#"{"said":"Saved"}"#), Some(Signal::Said("Saved".into())));
-        let verdict = Verdict { landed: "elsewhere".into(), what: "div".into(), stopped: true, drawn: None };
-        let press = r#"{"press":{"landed":"elsewhere","what":"div","stopped":true}}"#;
+        let verdict = Verdict {
+            landed: "elsewhere".into(),
+            what: "div".into(),
+            stopped: true,
+            complete: true,
+            drawn: None,
+        };
+        let press = r#"{"press":{"landed":"elsewhere","what":"div","stopped":true,"complete":true}}"#;
         assert_eq!(Signal::read(press), Some(Signal::Press(verdict)));
         for bad in ["", "{}", "[]", r#"{"changed":0}"#, r#"{"press":1}"#] {
             assert_eq!(Signal::read(bad), None, "{bad}");

@@ -4,6 +4,7 @@ use crate::agent::{Aimed, HitTest};
 use crate::cdp::protocol::MouseEvent;
 use crate::device::{Place, WebDevice, gone, rect};
 use crate::frames::{Step, outward};
+use crate::guard::GuardArgument;
 use crate::tab::{Fault, World};
 use serde::de::IgnoredAny;
 use stickpin_kernel::device::{Aim, AimOptions, Hit};
@@ -24,13 +25,20 @@ impl WebDevice {
     pub(crate) async fn aim_at(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         let place = self.placed(handle)?;
         let Place { world, id } = place.clone();
+        self.along.guard(handle, &world, options.guarded);
         let mut glimpsed = self.take_aim(handle)?;
         let (mut round, mut pointed) = (1, false);
         loop {
             let steps = self.steps(&world).await?;
             let aimed = match glimpsed.take() {
                 Some(aimed) => Some(aimed),
-                None => self.tab.call(&world, "aim", (id,)).await?,
+                None if options.pointer => self.tab.call(&world, "aim", (id,)).await?,
+                None => {
+                    let guard = self.along.copy_guard(handle);
+                    let aimed = self.tab.call(&world, "aim", (id, guard)).await?;
+                    self.guard_around(handle).await?;
+                    aimed
+                }
             };
             let Aimed { rect: bounds, point, hit, at } = aimed.ok_or_else(gone)?;
             let bounds = bounds.map(|bounds| outward(rect(bounds), &steps));
@@ -63,6 +71,12 @@ impl WebDevice {
                 false => {
                     self.bring_pointer(&world, inside, aim.point, &steps).await?;
                     self.tab.frame(&world).await?;
+                    let guard = self.along.copy_guard(handle);
+                    if let Some(GuardArgument::Copy(key, ranges, wide)) = guard {
+                        let copy = (id, key, ranges, wide);
+                        self.tab.call::<IgnoredAny>(&world, "guardContent", copy).await?;
+                        self.guard_around(handle).await?;
+                    }
                     let now = self.steps(&world).await?;
                     let hit = self.hit_test(&world, id, from_tab(aim.point, &now), &now).await?;
                     (hit, self.boxes(&[handle]).await?.into_iter().flatten().next().unwrap_or(bounds))

@@ -10,6 +10,7 @@
 use crate::agent::{Aimed, Arrival, Look};
 use crate::capture::Columns;
 use crate::device::{Place, WebDevice, corrupt};
+use crate::guard::Guard;
 use crate::mouse::NONE;
 use crate::tab::{Asked, Fault, World, expression};
 use crate::unchanged::{Walked, Wanted};
@@ -44,6 +45,8 @@ pub(crate) struct Along {
     look: Option<Kept<Seen>>,
     press: Option<Announced>,
     after: Option<After>,
+    /// What must hold what it held until the input of the act is delivered: of one target, or of the two ends of a drag.
+    pub(crate) guards: Vec<Guard>,
 }
 
 /// An answer about an element.
@@ -150,8 +153,9 @@ impl WebDevice {
             return Ok(None);
         };
         let wanted = Wanted { watch: context, only: Some(handle), patient: false };
+        let guard = self.along.copy_guard(handle);
         let found: Option<(String, Option<Aimed>)> =
-            self.tab.call(&world, "find", (handle.id, wanted.ranges(&world))).await?;
+            self.tab.call(&world, "find", (handle.id, wanted.ranges(&world), guard)).await?;
         let Some((columns, aimed)) = found else { return Ok(Some(None)) };
         self.keep_aim(handle, aimed)?;
         let walked = self.walked_alone(&world, &columns, wanted).await?;
@@ -182,16 +186,21 @@ impl WebDevice {
         let Place { world, id } = at;
         let handle = Handle { scope: world.scope, id: *id };
         self.move_pointer(point).await?;
+        let guard = self.along.copy_guard(handle);
         if self.only_world().await?.as_ref() != Some(world) {
-            let (hit, rect) = self.tab.call(world, "arrived", (id, point.0, point.1, count)).await?;
+            let (hit, rect) = self.tab.call(world, "arrived", (id, point.0, point.1, count, guard)).await?;
+            self.guard_around(handle).await?;
             return Ok(Arrival { hit, rect, look: None, armed: false });
         }
         let context = std::mem::take(&mut self.along.context);
         let wanted = Wanted { watch: &context, only: Some(handle), patient: false };
         let seal = if self.along.extent <= SMALL { None } else { self.seal_of(world) };
         let question = match seal {
-            Some(seal) => expression("arrivedLook", (id, point.0, point.1, count, press, seal))?,
-            None => expression("arrivedLook", (id, point.0, point.1, count, press, wanted.ranges(world)))?,
+            Some(seal) => expression("arrivedLook", (id, point.0, point.1, count, press, seal, guard))?,
+            None => {
+                let ranges = wanted.ranges(world);
+                expression("arrivedLook", (id, point.0, point.1, count, press, ranges, guard))?
+            }
         };
         self.tab.write(|tab| tab.verdict = None)?;
         let mut arrival: Arrival = self.tab.evaluate(world, question).await?;

@@ -322,6 +322,7 @@ impl Device for WebDevice {
             Action::Drop { point, target, files } => self.drop_files(*point, *target, files).await,
         };
         self.acted = Some(Instant::now());
+        self.along.guards.clear();
         self.performed(action, performed).await
     }
 
@@ -354,6 +355,7 @@ impl Device for WebDevice {
     }
 
     fn act_begins(&mut self) {
+        self.along.guards.clear();
         self.begun = Instant::now();
     }
 

@@ -2,9 +2,10 @@
 
 use crate::cdp::protocol::{DragEvent, InterceptFileChooser, ReleaseObject, SetFiles};
 use crate::device::{Place, WebDevice, gone};
+use crate::guard::kept_back;
 use crate::mouse::{NONE, or_dialog, unknown};
 use crate::state::Chooser;
-use crate::tab::{Fault, expression};
+use crate::tab::{Fault, World, expression};
 use serde::Deserialize;
 use serde_json::json;
 use std::path::PathBuf;
@@ -35,6 +36,7 @@ struct DropVerdict {
     landed: bool,
     taken: bool,
     what: String,
+    changed: bool,
 }
 
 fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
@@ -131,7 +133,7 @@ impl WebDevice {
         self.intercept(false).await?;
         let press = Action::press(point, Some(target));
         let performed = self.press(&press, cancel).await?;
-        if matches!(performed.landed, Landed::Elsewhere { .. }) {
+        if matches!(performed.landed, Landed::Elsewhere { .. } | Landed::Changed { .. }) {
             return Ok(performed);
         }
         let opened = self.tab.until(|tab| match &tab.chooser {
@@ -187,7 +189,7 @@ impl WebDevice {
         let Place { world, id } = self.placed(target)?;
         let data = json!({ "items": [], "files": paths(files)?, "dragOperationsMask": 1 });
         let event = |kind| DragEvent { r#type: kind, x, y, data: data.clone() };
-        if !self.tab.call::<bool>(&world, "expectDrop", (id,)).await? {
+        if !self.tab.call::<bool>(&world, "expectDrop", (id, self.along.input_guard(target))).await? {
             return Err(gone());
         }
         for kind in ["dragEnter", "dragOver"] {
@@ -196,13 +198,27 @@ impl WebDevice {
             }
         }
         let verdict: DropVerdict = self.tab.call(&world, "dropVerdict", NONE).await.map_err(unknown)?;
+        let changed = verdict.changed || !self.around_holds(target).await.map_err(unknown)?;
         // Where the page does not want it the browser would open the file itself.
-        let kind = if verdict.landed && verdict.taken { "drop" } else { "dragCancel" };
-        or_dialog(self.tab.deliver(vec![self.tab.send(&event(kind))]).await)?;
+        let kind = if verdict.landed && verdict.taken && !changed { "drop" } else { "dragCancel" };
+        let asks = or_dialog(self.tab.deliver(vec![self.tab.send(&event(kind))]).await)?;
+        if changed || (!asks && self.drop_was_stopped(&world).await?) {
+            return Ok(kept_back(true));
+        }
         if !verdict.landed && !verdict.what.is_empty() {
             let landed = Landed::Elsewhere { what: verdict.what, stopped: true };
             return Ok(Performed { handled: true, landed, ..Performed::default() });
         }
         Ok(Performed { handled: verdict.taken, landed: Landed::Confirmed, ..Performed::default() })
+    }
+
+    /// Whether the page was kept from a drop, because what is guarded changed at the last moment.
+    async fn drop_was_stopped(&self, world: &World) -> Result<bool> {
+        match self.tab.call(world, "dropStopped", NONE).await {
+            Ok(stopped) => Ok(stopped),
+            // The page saw the drop, and went on from there.
+            Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(false),
+            Err(fault) => Err(unknown(fault)),
+        }
     }
 }

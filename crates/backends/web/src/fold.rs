@@ -49,7 +49,7 @@ impl WebDevice {
         }
         let press = Action::press(aim.point, Some(target));
         let Performed { landed, .. } = self.perform(&press, &CancellationToken::new()).await?;
-        Ok(!matches!(landed, Landed::Elsewhere { .. }))
+        Ok(!matches!(landed, Landed::Elsewhere { .. } | Landed::Changed { .. }))
     }
 
     /// Whether keys go to a document: every frame on the way to it has the focus in the document around it.

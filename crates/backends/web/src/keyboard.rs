@@ -1,11 +1,13 @@
 //! Filling, typing, chords, native lists.
 
-use crate::agent::{Focused, Selected, ValueSet};
+use crate::agent::{Focused, Selected, ValueSet, Verdict};
 use crate::cdp::protocol::{InsertText, KeyEvent};
 use crate::device::{Place, WebDevice, gone};
+use crate::guard::kept_back;
 use crate::keys::{self, Key};
+use crate::mouse::NONE;
 use crate::tab::{Fault, World};
-use stickpin_kernel::device::{CancellationToken, Modifiers, Performed};
+use stickpin_kernel::device::{CancellationToken, Landed, Modifiers, Performed};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
 
@@ -101,10 +103,21 @@ impl WebDevice {
         text: &str,
         cancel: &CancellationToken,
     ) -> Result<Performed> {
+        let mut guarded = None;
         if let Some(target) = target {
             let Place { world, id } = self.placed(target)?;
-            let focused: Option<Focused> = self.tab.call(&world, "focus", (id,)).await.map_err(unknown)?;
-            if !focused.ok_or_else(gone)?.focused {
+            if !self.around_holds(target).await? {
+                return Ok(kept_back(true));
+            }
+            let guard = self.along.input_guard(target);
+            guarded = guard.is_some().then(|| world.clone());
+            let focused: Option<Focused> =
+                self.tab.call(&world, "focus", (id, guard)).await.map_err(unknown)?;
+            let focused = focused.ok_or_else(gone)?;
+            if focused.changed {
+                return Ok(kept_back(true));
+            }
+            if !focused.focused {
                 return Err(no_focus());
             }
         }
@@ -141,13 +154,33 @@ impl WebDevice {
             let insert = InsertText { text: rest.replace('\r', "") };
             self.tab.deliver(vec![self.tab.send(&insert)]).await.map_err(unknown)?;
         }
-        Ok(Performed { handled: true, ..Performed::default() })
+        let landed = match guarded {
+            Some(world) => self.text_landed(&world).await?,
+            None => Landed::Unknown,
+        };
+        Ok(Performed { handled: true, landed, ..Performed::default() })
+    }
+
+    /// Whether typed text was stopped on its way. Ends the watch for it.
+    async fn text_landed(&self, world: &World) -> Result<Landed> {
+        match self.tab.call::<Option<Verdict>>(world, "endText", NONE).await {
+            Ok(verdict) => Ok(verdict.map_or(Landed::Unknown, Verdict::landed)),
+            Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(Landed::Unknown),
+            Err(fault) => Err(unknown(fault)),
+        }
     }
 
     pub(crate) async fn fill(&mut self, target: Handle, text: &str) -> Result<Performed> {
         let Place { world, id } = self.placed(target)?;
-        let field: Option<Focused> = self.tab.call(&world, "focusField", (id,)).await?;
+        if !self.around_holds(target).await? {
+            return Ok(kept_back(true));
+        }
+        let guard = self.along.input_guard(target);
+        let field: Option<Focused> = self.tab.call(&world, "focusField", (id, guard)).await?;
         let field = field.ok_or_else(gone)?;
+        if field.changed {
+            return Ok(kept_back(true));
+        }
         if let Some(why) = field.why {
             let code =
                 if why.contains("disabled") { ErrorCode::ElementDisabled } else { ErrorCode::Unsupported };
@@ -156,9 +189,13 @@ impl WebDevice {
         }
         let accepts = (!field.accepts.is_empty()).then_some(field.accepts);
         if field.fill == "set" {
+            let key = self.along.guard_key(target);
             let set: Option<ValueSet> =
-                self.tab.call(&world, "setValue", (field.id, text)).await.map_err(unknown)?;
+                self.tab.call(&world, "setValue", (field.id, text, key)).await.map_err(unknown)?;
             let set = set.ok_or_else(gone)?;
+            if set.changed {
+                return Ok(kept_back(true));
+            }
             if set.refused {
                 let message =
                     format!("the field cannot hold {}: it would read {}", quote(text), quote(&set.value));
@@ -186,11 +223,15 @@ impl WebDevice {
                 Err(fault) => return Err(unknown(fault)),
             }
         }
-        let mut value = self.read_back(&world, field.id).await?;
+        let (mut value, verdict) = self.read_back(&world, field.id).await?;
+        // Where the focus moved on, the value that is read back says so.
+        if let Some(verdict) = verdict.filter(|verdict| verdict.landed == "changed") {
+            return Ok(kept_back(verdict.stopped));
+        }
         if value.as_deref().is_some_and(|value| value != text) {
             // Editors that hold their content elsewhere draw it with the next frame.
             match self.tab.frame(&world).await {
-                Ok(()) => value = self.read_back(&world, field.id).await?,
+                Ok(()) => value = self.read_back(&world, field.id).await?.0,
                 Err(Fault::Dialog(_) | Fault::WorldGone) => value = None,
                 Err(fault) => return Err(unknown(fault)),
             }
@@ -198,20 +239,27 @@ impl WebDevice {
         Ok(Performed { handled: true, value, accepts, ..Performed::default() })
     }
 
-    /// What a field holds now; none when filling opened a dialog or led to another page.
-    async fn read_back(&self, world: &World, id: u64) -> Result<Option<String>> {
+    /// What a field holds now, and what stopped its text; none when filling opened a dialog or led to another page.
+    async fn read_back(&self, world: &World, id: u64) -> Result<(Option<String>, Option<Verdict>)> {
         match self.tab.call(world, "readValue", (id,)).await {
-            Ok(value) => Ok(value),
-            Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(None),
+            Ok(read) => Ok(read),
+            Err(Fault::Dialog(_) | Fault::WorldGone) => Ok((None, None)),
             Err(fault) => Err(unknown(fault)),
         }
     }
 
     pub(crate) async fn select(&mut self, target: Handle, options: &[String]) -> Result<Performed> {
         let Place { world, id } = self.placed(target)?;
+        if !self.around_holds(target).await? {
+            return Ok(kept_back(true));
+        }
+        let guard = self.along.input_guard(target);
         let answer: Option<Selected> =
-            self.tab.call(&world, "select", (id, options)).await.map_err(unknown)?;
+            self.tab.call(&world, "select", (id, options, guard)).await.map_err(unknown)?;
         let selected = answer.ok_or_else(gone)?;
+        if selected.changed {
+            return Ok(kept_back(true));
+        }
         let named = |options: &[String]| {
             let more = if options.len() > OPTIONS { ", …" } else { "" };
             let names: Vec<String> = options.iter().take(OPTIONS).map(|o| quote(o)).collect();

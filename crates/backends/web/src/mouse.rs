@@ -4,6 +4,7 @@ use crate::agent::{Scrolled, Scroller, Verdict};
 use crate::aim::to_tab;
 use crate::cdp::protocol::{DragEvent, InterceptDrags, MouseEvent};
 use crate::device::{Place, WebDevice, gone};
+use crate::guard::kept_back;
 use crate::keys;
 use crate::tab::{Fault, World, expression};
 use serde_json::json;
@@ -48,9 +49,15 @@ pub(crate) fn or_dialog(delivered: Result<(), Fault>) -> Result<bool> {
 }
 
 impl WebDevice {
-    /// Makes every document watch where the next press lands, and stop it where it is not meant to.
-    async fn expect(&self, target: Option<Handle>) -> Result<Vec<World>> {
+    /// Makes every document watch where the next press lands, and stop it where it is not meant to. `end`: the end of a drag.
+    /// None when something that is guarded in another document has changed.
+    async fn expect(
+        &self,
+        target: Option<Handle>,
+        end: Option<Option<Handle>>,
+    ) -> Result<Option<Vec<World>>> {
         let place = target.map(|target| self.placed(target)).transpose()?;
+        let guard = target.and_then(|target| self.along.input_guard(target));
         let worlds = self.tab.worlds().await?;
         let mut asked = Vec::with_capacity(worlds.len());
         for world in &worlds {
@@ -59,18 +66,31 @@ impl WebDevice {
                 Some(_) => json!(-1),
                 None => json!(0),
             };
-            asked.push((self.tab.begin(world, expression("expectClick", (id,))?)?, world));
+            let end = end.map(|end| match end.filter(|end| end.scope == world.scope) {
+                Some(end) => (end.id, self.along.input_guard(end)),
+                None => (0, None),
+            });
+            asked.push((self.tab.begin(world, expression("expectClick", (id, 0, &guard, end))?)?, world));
         }
+        let mut holds = true;
         for (asking, world) in asked {
             let inside = place.as_ref().is_some_and(|place| place.world.scope == world.scope);
-            match self.tab.finish::<bool>(asking).await {
-                Ok(false) | Err(Fault::WorldGone) if inside => return Err(gone()),
+            match self.tab.finish::<Option<bool>>(asking).await {
+                Ok(Some(false)) | Err(Fault::WorldGone) if inside => return Err(gone()),
+                Ok(None) => holds = false,
                 Ok(_) | Err(Fault::WorldGone) => {}
                 Err(fault) => return Err(fault.into()),
             }
         }
         self.tab.write(|tab| tab.verdict = None)?;
-        Ok(worlds)
+        if !holds {
+            for world in &worlds {
+                // A document that cannot be asked now ends the watch by itself.
+                drop(self.tab.begin(world, expression("clickVerdict", NONE)?));
+            }
+            return Ok(None);
+        }
+        Ok(Some(worlds))
     }
 
     /// Where the press landed. Asked after the input was answered.
@@ -85,7 +105,7 @@ impl WebDevice {
         }
         // What a document said when the press arrived, which may be before it was replaced.
         let said = self.tab.write(|tab| tab.verdict.take()).map_err(unknown)?;
-        if presses == 1 && said.as_ref().is_some_and(|v| v.landed == "target") {
+        if presses == 1 && said.as_ref().is_some_and(|v| v.landed == "target" && v.complete) {
             // The questions end the watch; the answer is known.
             return Ok(Landed::Confirmed);
         }
@@ -100,18 +120,22 @@ impl WebDevice {
         // One may come to a word while the others answer.
         verdicts.extend(self.tab.write(|tab| tab.verdict.take()).map_err(unknown)?);
         let reached = verdicts.iter().any(|v| v.landed == "target");
-        let elsewhere = verdicts.into_iter().find(|v| v.landed == "elsewhere");
-        Ok(match elsewhere {
-            // Of several presses one landed as meant, and a later one did not.
-            Some(v) if presses > 1 || !reached => Landed::Elsewhere { what: v.what, stopped: v.stopped },
-            _ if reached => Landed::Confirmed,
-            _ => Landed::Unknown,
+        // Where part of it landed as meant, what other documents stopped is the rest, which its target did not wait for.
+        let counts = |v: &&Verdict| {
+            v.landed == "changed" || v.landed == "elsewhere" && (presses > 1 || !reached || !v.stopped)
+        };
+        Ok(match verdicts.iter().find(counts) {
+            Some(verdict) => verdict.clone().landed(),
+            None if reached => Landed::Confirmed,
+            None => Landed::Unknown,
         })
     }
 
-    /// Whether the page has said by itself that the press reached its target. Its word comes right behind the browser's.
+    /// Whether the page has said by itself that the whole press reached its target. Its word comes right behind the
+    /// browser's.
     async fn told_of_arrival(&self) -> Result<bool> {
-        let word = self.tab.until(|tab| tab.verdict.as_ref().map(|verdict| verdict.landed == "target"));
+        let complete = |verdict: &Verdict| verdict.complete.then(|| verdict.landed == "target");
+        let word = self.tab.until(|tab| tab.verdict.as_ref().and_then(complete));
         timeout(SIGNAL, word).await.unwrap_or(Ok(false)).map_err(unknown)
     }
 
@@ -126,7 +150,10 @@ impl WebDevice {
                 self.tab.write(|tab| tab.verdict = None)?;
                 vec![world]
             }
-            None => self.expect(*target).await?,
+            None => match self.expect(*target, None).await? {
+                Some(worlds) => worlds,
+                None => return Ok(kept_back(true)),
+            },
         };
         if target.is_none() {
             self.move_pointer((*x, *y)).await?;
@@ -197,7 +224,7 @@ impl WebDevice {
             }
         }
         self.move_pointer(from).await?;
-        let watched = self.expect(source).await?;
+        let Some(watched) = self.expect(source, Some(target)).await? else { return Ok(kept_back(true)) };
         self.tab.write(|tab| tab.drag = None)?;
         // A drag of the browser itself (draggable="true") would be the operating system's business; taken over, it
         // goes on as events of ours.
@@ -211,7 +238,28 @@ impl WebDevice {
         }
         self.tab.deliver(off).await.map_err(unknown)?;
         let landed = self.verdict(&watched, 1).await?;
+        let stopped_late =
+            matches!(landed, Landed::Changed { stopped: false } | Landed::Elsewhere { stopped: false, .. });
+        if stopped_late && self.tab.read(|tab| tab.drag.is_none()).map_err(unknown)? {
+            self.put_back(from).await?;
+        }
         Ok(Performed { handled: true, landed, ..Performed::default() })
+    }
+
+    /// Lets go of what a page holds that saw no release, where it was picked up: else it goes on dragging it with every
+    /// move.
+    async fn put_back(&self, (x, y): (f64, f64)) -> Result<()> {
+        let event = |kind, buttons| MouseEvent {
+            r#type: kind,
+            x,
+            y,
+            button: Some("left"),
+            buttons: Some(buttons),
+            click_count: Some(0),
+            ..MouseEvent::default()
+        };
+        let sent = vec![self.tab.send(&event("mouseMoved", 1)), self.tab.send(&event("mouseReleased", 0))];
+        or_dialog(self.tab.deliver(sent).await).map(drop)
     }
 
     /// Presses, moves, releases. Answers whether a dialog put an end to it.

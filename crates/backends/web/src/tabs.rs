@@ -4,6 +4,7 @@
 //! it. Where the driven one ends, every call about it is an error until [`WebDevice::take_ended`] has told so: an input
 //! never goes to a tab that nobody chose.
 
+use crate::agent::Verdict;
 use crate::cdp::protocol as cdp;
 use crate::cdp::{CallError, Client};
 use crate::device::WebDevice;
@@ -279,13 +280,7 @@ impl WebDevice {
             {
                 let state = self.tab.shared.state();
                 let verdict = state.tabs.get(&self.tab.session).and_then(|tab| tab.verdict.clone());
-                let landed = match verdict {
-                    Some(v) if v.landed == "target" => Landed::Confirmed,
-                    Some(v) if v.landed == "elsewhere" => {
-                        Landed::Elsewhere { what: v.what, stopped: v.stopped }
-                    }
-                    _ => Landed::Unknown,
-                };
+                let landed = verdict.map_or(Landed::Unknown, Verdict::landed);
                 Ok(Performed { handled: true, landed, ..Performed::default() })
             }
             Ok(performed) => {

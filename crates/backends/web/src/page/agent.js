@@ -5,7 +5,7 @@
 // Reading (capture.js, locate.js)
 //   capture({watch: [id, id]})  -> JSON text for Columns::parse; what is watched are ranges, first and last in turns
 //   locate(id, [id, id])        -> the same, or null; `id` is among what is watched
-//   find(id, [id, id])          -> [locate, glimpse] or null
+//   find(id, [id, id], guard?)  -> [locate, glimpse] or null
 //   unchanged(seal)             -> whether a capture would read like the one with this seal, if the browser's counts of
 //                                  style and layout are equal, too (unchanged.js)
 //   uncollected()               -> whether no garbage was collected between the last two calls of `unchanged`
@@ -15,10 +15,10 @@
 //   idOf(element), nodeOf(id)   -> between numbers and objects that the debugger resolved into this world
 //
 // Aiming (aim.js)
-//   aim(id)                     -> {rect: [x,y,w,h] | null, point: [x,y] | null, hit?, at?}; scrolls into view if need be
+//   aim(id, guard?)             -> {rect: [x,y,w,h] | null, point: [x,y] | null, hit?, at?}; scrolls into view if need be
 //   glimpse(id)                 -> the same without scrolling; null unless it is in view and free
-//   arrived(id, x, y, at)       -> Promise of [hit, rect], when the page has answered the pointer
-//   arrivedLook(id, x, y, at, press, seal | [id, id]) -> Promise of [hit, rect, look, watched]: the second look, of that moment
+//   arrived(id, x, y, at, guard) -> Promise of [hit, rect], when the page has answered the pointer
+//   arrivedLook(id, x, y, at, press, seal | [id, id], guard) -> Promise of [hit, rect, look, watched]: the second look, of that moment
 //   frame()                     -> Promise: a frame was made, or 100 ms went by without one
 //   hit(id, x, y)               -> {target: true} | {target: false, by: id or 0, what: `dialog "Cookies"`}
 //   elementAt(x, y)             -> {id, frame: whether it shows a frame} | null
@@ -26,17 +26,23 @@
 //   frameBox(id)                -> [x, y, scale x, scale y] of the inside of a frame
 //   words(id)                   -> `dialog "Cookies"`, `div.overlay`
 //
-// Acting (input.js)
-//   expectClick(id, until?)     -> true: watching the next press; -1: stop any, 0: stop none; false: gone
-//   clickVerdict()              -> {landed: 'target' | 'elsewhere' | 'none', what, stopped, drawn?: 'canvas'}
+// The content guard (guard.js): `guard` is [key, [id, id], wide]; where an input runs under it, [key] if it was copied
+//   guardContent(id | 0, key, [id, id], wide) copies what is guarded with a target; 0: that is in another document
+//   aroundHolds(key)            -> whether what this document guards for a target in another one is as it was
+//
+// Acting (press.js, typing.js, input.js)
+//   expectClick(id, until, guard, [id | 0, guard]) -> true: watching the next press; id -1: stop any, 0: stop none;
+//                                  false: gone; null: what this document guards has changed. The last: the end of a drag
+//   clickVerdict()              -> {landed: 'target' | 'elsewhere' | 'changed' | 'none', what, stopped, complete, drawn?: 'canvas'}
 //   answered()                  -> Promise: the page has done what it put off at a press
 //   pressed(id, [id, id])       -> Promise of what `locate` answers then; ends the watch
 //   pointerAt(forget)           -> [x, y] where the pointer was seen last, or null; `forget`: from now on
-//   focusField(id)              -> {focused, fill: 'text' | 'set' | 'none', id, value, editor, accepts, why}; selects all
-//   focus(id)                   -> {focused, fill, id}; caret at the end
-//   setValue(id, text)          -> {value} | {refused: true, value, accepts}; for fill 'set'
-//   readValue(id)               -> text
-//   select(id, [text])          -> {handled, value?, refused?, missing?, several?, options?, why?}
+//   focusField(id, guard)       -> {changed?, focused, fill: 'text' | 'set' | 'none', id, value, editor, accepts, why}; selects all
+//   focus(id, guard)            -> {changed?, focused, fill, id}; caret at the end
+//   setValue(id, text, key)     -> {value} | {refused: true, value, accepts} | {changed}; for fill 'set'
+//   readValue(id)               -> [text, endText]
+//   endText()                   -> {landed: 'elsewhere' | 'changed', what, stopped} | null: nothing of the text was stopped
+//   select(id, [text], guard)   -> {handled, changed?, value?, refused?, missing?, several?, options?, why?}
 //   scroller(id | 0, dx, dy)    -> {point: [x,y] | null, left, top}: what would scroll, and where a wheel reaches it
 //   scrollBy(id | 0, dx, dy)    -> {moved, left, top}
 //   scrolled()                  -> [x, y]: how far the page is scrolled
@@ -51,7 +57,8 @@
 // Files (files.js)
 //   fileInput(id, loose)        -> {id, multiple, directory, accept, holds: [{name, size, modified}]} | {} | null: gone
 //   expectFiles(id, loose), filesTaken() -> whether an input is still in use, and was when it got its files
-//   expectDrop(id), dropVerdict() -> {landed, taken, what}: what the last dragover of files reached
+//   expectDrop(id, guard), dropVerdict() -> {landed, taken, what, changed}: what the last dragover of files reached
+//   dropStopped()               -> whether the drop was stopped
 //
 // Noticing (changes.js); signals go to the binding `__stickpinSignal`: {changed: count}, {said: text}, {press: verdict}
 //   changes()                   -> {count, quiet_for (ms), animations: [words], mutated: words}
@@ -67,8 +74,8 @@ const wordsOf = id => {
 };
 
 globalThis.__stickpin = Object.freeze({
-  capture, locate, css, idOf, nodeOf, adoptRoot, rootsAsked, find, aim, glimpse, arrived, arrivedLook, frame, hit, elementAt, rects, frameBox, words: wordsOf, expectClick,
-  clickVerdict, answered, pressed, pointerAt, focusField, focus: focusOn, setValue, readValue, select, scroller, scrollBy, scrolled, attrs, html, text,
-  opened, takesKeys, expectEscape, folded, fileInput, expectFiles, filesTaken, expectDrop, dropVerdict, changes,
+  capture, locate, css, idOf, nodeOf, adoptRoot, rootsAsked, find, aim, glimpse, arrived, arrivedLook, frame, hit, elementAt, rects, frameBox, words: wordsOf, guardContent, aroundHolds, expectClick,
+  clickVerdict, answered, pressed, pointerAt, focusField, focus: focusOn, setValue, readValue, endText, select, scroller, scrollBy, scrolled, attrs, html, text,
+  opened, takesKeys, expectEscape, folded, fileInput, expectFiles, filesTaken, expectDrop, dropVerdict, dropStopped, changes,
   unchanged, uncollected, changed, settled, turn, tell, announcements,
 });

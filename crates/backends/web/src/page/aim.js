@@ -136,9 +136,10 @@ function glimpse(id) {
 /**
  * Brings an element into view, chooses the point to press, and looks at what is there. null: gone; rect null: no box;
  * point null: no part of it can be brought into view. `at`: how often the document had changed by then, -1 where it
- * was scrolled: that is answered with the next frame only.
+ * was scrolled: that is answered with the next frame only. `guard`: what guardContent is given behind the id, or null.
  */
-function aim(id) {
+function aim(id, guard) {
+  if (guard) guardContent(id, ...guard);
   // What is in view and free is left where it is: scrolling moves things under a person's eyes.
   const free = glimpse(id);
   if (free) return free;
@@ -177,13 +178,14 @@ function aim(id) {
 /**
  * What a press at a point would reach now that the pointer is there, and the box of the element: [hit, rect]. A page
  * that answered the pointer, in its handlers or in what they put off until they were done, gets a frame to draw it.
- * `at` is from `aim`.
+ * `at` is from `aim`, `guard` as there.
  */
-async function arrived(id, x, y, at) {
+async function arrived(id, x, y, at, guard) {
   await turn();
   await turn();
   tell();
   if (at !== changeCount) await frame();
+  if (guard) guardContent(id, ...guard);
   return [hit(id, x, y), rects([id])[0]];
 }
 
@@ -192,12 +194,12 @@ async function arrived(id, x, y, at) {
  * [unchanged, uncollected], or ranges of ids, for what `locate` answers. `press`: the press that follows is watched as
  * `expectClick` does, for a while.
  */
-async function arrivedLook(id, x, y, at, press, look) {
+async function arrivedLook(id, x, y, at, press, look, guard) {
   const until = performance.now() + WATCH_MS;
-  const [there, rect] = await arrived(id, x, y, at);
+  const [there, rect] = await arrived(id, x, y, at, guard);
   if (there === null || !there.target) return [there, rect, null, false];
   const seen = typeof look === 'number' ? [unchanged(look), uncollected()] : locate(id, look);
-  return [there, rect, seen, press && expectClick(id, until)];
+  return [there, rect, seen, press && expectClick(id, until, guard && [guard[0]])];
 }
 
 /** A frame was made, or is not going to be. */

@@ -69,28 +69,38 @@ function fileInput(id, loose) {
 
 let dropping = null;
 
-function watchDragOver(event) {
+function watchDrop(event) {
   if (dropping === null || !event.isTrusted) return;
   const at = innermost(event);
-  if (at) dropping.last = { event, at };
+  if (event.type === 'dragover' && at) dropping.last = { event, at };
+  const { guard } = dropping;
+  if (event.type !== 'drop' || guard === null || !contentChanged(guard)) return;
+  dropping.stopped = true;
+  event.stopImmediatePropagation();
+  event.preventDefault();
 }
 
-/** From now on it is watched what a dragover reaches. false: gone. */
-function expectDrop(id) {
+/** From now on it is watched what a dragover reaches, and files are dropped only if what is guarded (`asked`, of takeGuard) holds. false: gone. */
+function expectDrop(id, asked) {
   const target = nodeOf(id);
   if (!target || !$isConnected.call(target)) return false;
-  dropping = { target, last: null };
-  window.addEventListener('dragover', watchDragOver, { capture: true });
+  dropping = { target, last: null, guard: takeGuard(id, asked), stopped: false };
+  for (const type of ['dragover', 'drop']) window.addEventListener(type, watchDrop, { capture: true });
   return true;
 }
 
-/** Whether the last dragover reached the element, and whether the page would take a drop there. Ends the watch. */
+/** Whether the last dragover reached the element, whether the page would take a drop there, and whether the guard holds. */
 function dropVerdict() {
-  const watched = dropping;
-  dropping = null;
-  window.removeEventListener('dragover', watchDragOver, { capture: true });
-  if (!watched || !watched.last) return { landed: false, taken: false, what: '' };
-  const { event, at } = watched.last;
+  if (!dropping || !dropping.last) return { landed: false, taken: false, what: '', changed: false };
+  const { last: { event, at }, guard, target } = dropping;
   // Its dispatch is over: what the page's own listeners decided stands in it.
-  return { landed: reaches(at, watched.target), taken: event.defaultPrevented, what: words(at) };
+  return { landed: reaches(at, target), taken: event.defaultPrevented, what: words(at), changed: guard !== null && contentChanged(guard) };
+}
+
+/** Whether the drop was kept from the page because what is guarded changed. Ends the watch. */
+function dropStopped() {
+  const stopped = dropping !== null && dropping.stopped;
+  dropping = null;
+  for (const type of ['dragover', 'drop']) window.removeEventListener(type, watchDrop, { capture: true });
+  return stopped;
 }

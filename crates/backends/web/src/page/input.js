@@ -1,168 +1,11 @@
-// The inside half of acting: the net that confirms where a press landed, focus and selection for filling, native
-// lists and fields that typing cannot set, scrolling, and questions about one element.
-
-// ---- Presses: the second net behind the hit test ----
-
-let expected = null;
-const GESTURE = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu'];
-
-/** Listeners are there from the document's first moment: whatever the page adds to the window comes after them. */
-function watchGestures() {
-  for (const type of GESTURE) window.addEventListener(type, watchGesture, { capture: true });
-}
-watchGestures();
-
-/** What these show is drawn by themselves: no mutation tells of it. */
-const DRAWN = new Set(['canvas', 'embed', 'object']);
-
-/** For expectClick: the press is meant for another frame, or for no one in particular. */
-const NOBODY = -1;
-const ANYBODY = 0;
-
-/** How long a press is watched for that is announced before it is certain: who does not come then does not come. */
-const WATCH_MS = 5000;
-
-/**
- * From now on presses must land on `id`, its label or its inside; what lands elsewhere is stopped. NOBODY:
- * all is stopped; ANYBODY: nothing is, and the verdict says what was hit. A press that is made after `until` is not the
- * one. false: gone.
- */
-function expectClick(id, until = Infinity) {
-  clickVerdict();
-  const target = id > 0 ? nodeOf(id) : null;
-  if (id > 0 && (!target || !$isConnected.call(target))) return false;
-  expected = { id, target, until, verdict: null, reactions };
-  // `document.open()` takes all listeners away; adding them twice does nothing.
-  watchGestures();
-  return true;
-}
-
-function watchGesture(event) {
-  if (expected === null || !event.isTrusted) return;
-  // By when it was made: a page that is busy hears of it late.
-  if (event.timeStamp > expected.until) {
-    expected = null;
-    return;
-  }
-  // Of a double click each press is judged: what the first one does may bring something else under the pointer.
-  const again = event.type === 'pointerdown' && expected.verdict !== null && !expected.verdict.stopped;
-  if (expected.verdict === null || again) {
-    const at = innermost(event);
-    if (!at) return;
-    putOffAtPress = putOff();
-    const { id, target } = expected;
-    const ok = id === ANYBODY || (id !== NOBODY && reaches(at, target));
-    expected.verdict = ok ? { landed: 'target', what: id === ANYBODY ? words(at) : '', stopped: false }
-      : { landed: 'elsewhere', what: words(at), stopped: true };
-    if (ok && DRAWN.has(tagOf(at))) expected.verdict.drawn = tagOf(at);
-    signal({ press: expected.verdict });
-  }
-  if (expected.verdict.stopped) {
-    event.stopImmediatePropagation();
-    event.preventDefault();
-  }
-}
-
-/**
- * What an event is for. Its path ends at the host of a closed shadow root; what is inside is where the pointer is, or
- * the focus.
- */
-function innermost(event) {
-  let e = event.composedPath().find(n => n instanceof Node && $nodeType.call(n) === ELEMENT);
-  for (let root = anyClosed && e && closedRoots.get(e); root; root = shadowOf(e)) {
-    const inner = typeof event.clientX === 'number' ? root.elementFromPoint(event.clientX, event.clientY) : $shadowActive.call(root);
-    if (!inner || inner === e || $getRootNode.call(inner) !== root) break;
-    e = inner;
-  }
-  return e;
-}
-
-/** How the press that was expected went: {landed: 'target' | 'elsewhere' | 'none', what, stopped}. Ends the watch. */
-function clickVerdict() {
-  const verdict = (expected && expected.verdict) || { landed: 'none', what: '', stopped: false };
-  expected = null;
-  return verdict;
-}
-
-/**
- * How many callbacks for frames and timers the page has asked for: both are counted per document, whoever asks. That the
- * next number is asked for brings a frame about, which a press does anyway.
- */
-function putOff() {
-  const frames = inFrame(() => {});
-  cancelAnimationFrame(frames);
-  const timers = later(() => {});
-  clearTimeout(timers);
-  return [frames - ownFrames, timers - ownTimers];
-}
-let putOffAtPress = [0, 0];
-
-/**
- * Resolves when the page has done what it put off at the press, at most until the second frame. After a press the browser
- * runs no timer before the frame, so that a page that asked for one gets a frame, too.
- */
-async function answered() {
-  let before = putOffAtPress;
-  for (let n = 0; n < 2; n++) {
-    const now = putOff();
-    if (now[0] === before[0] && now[1] === before[1]) return;
-    await frame();
-    before = now;
-  }
-}
-
-/**
- * Reads an element as `locate` does when the page has answered a press. Where it showed nothing since the watch began but
- * a focus that moved, it gets a frame in any case.
- */
-async function pressed(id, watch) {
-  takePending();
-  const still = expected !== null && expected.reactions === reactions;
-  clickVerdict();
-  await (still ? frame() : answered());
-  return locate(id, watch);
-}
-
-// ---- The pointer ----
-
-/** Where the pointer was seen last, and whether it was since it was asked about. */
-let pointer = null;
-
-function watchPointer(event) {
-  if (event.isTrusted) pointer = [event.clientX, event.clientY];
-}
-window.addEventListener('mousemove', watchPointer, { capture: true, passive: true });
-
-/** Where the pointer was seen last; null: it was not. With `forget`, only from now on. */
-function pointerAt(forget) {
-  const at = pointer;
-  if (forget) {
-    pointer = null;
-    window.addEventListener('mousemove', watchPointer, { capture: true, passive: true });
-  }
-  return at;
-}
+// The inside half of acting: focus and selection for filling, native lists and fields that typing cannot set, scrolling,
+// and questions about one element.
 
 // ---- Fields ----
 
 const valueSetter = proto => Object.getOwnPropertyDescriptor(proto, 'value').set;
 const $setInput = valueSetter(HTMLInputElement.prototype);
 const $setArea = valueSetter(HTMLTextAreaElement.prototype);
-
-/** The field that the next inserted text is meant for, and until when: a page may move the focus on meanwhile. */
-let awaited = null;
-const AWAITED_MS = 2000;
-
-function watchText(event) {
-  if (awaited === null || !event.isTrusted) return;
-  const { field, until } = awaited;
-  awaited = null;
-  const at = innermost(event);
-  if (performance.now() > until || at === field || $contains.call(field, at)) return;
-  event.stopImmediatePropagation();
-  event.preventDefault();
-}
-window.addEventListener('beforeinput', watchText, { capture: true });
 
 /** Types that typing cannot set, or not by their value. */
 const SET_TYPES = new Set(['color', 'range', 'date', 'month', 'week', 'time', 'datetime-local']);
@@ -198,9 +41,10 @@ function fieldKind(e) {
 
 /**
  * Focuses a field and selects what is in it, so that inserted text replaces it. null: gone. `fill`: `text` by
- * inserting text, `set` by setValue, `none`: it cannot be filled, because of `why`. `id`: the field itself.
+ * inserting text, `set` by setValue, `none`: it cannot be filled, because of `why`. `id`: the field itself. `changed`: what
+ * is guarded with it (`asked`, of takeGuard) is something else now, and nothing was done.
  */
-function focusField(id) {
+function focusField(id, asked) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const field = fieldIn(e);
@@ -208,19 +52,27 @@ function focusField(id) {
   const tag = tagOf(field);
   if ($matches.call(field, ':disabled') || attr(field, 'aria-disabled') === 'true') return { focused: false, fill: 'none', why: 'it is disabled' };
   if ((tag === 'input' || tag === 'textarea') && field.readOnly) return { focused: false, fill: 'none', why: 'it is read-only' };
+  const guard = takeGuard(id, asked);
+  if (guard && contentChanged(guard)) return { changed: true };
   const kind = fieldKind(field);
+  endText();
   giveFocus(field);
   if (kind === 'type') field.select();
   else if (kind === 'edit') $getSelection.call(document).selectAllChildren(field);
-  awaited = kind === 'set' ? null : { field, until: performance.now() + AWAITED_MS };
+  if (kind !== 'set') expectText(field, guard, false);
   return { focused: deepActive(document) === field, fill: kind === 'set' ? 'set' : 'text', id: idOf(field), value: fieldValue(field), editor: kind === 'edit', accepts: accepts(field) };
 }
 
-/** Focuses an element; in a field the caret goes to the end. null: gone; else {focused, fill} as focusField. */
-function focusOn(id) {
-  awaited = null;
+/**
+ * Focuses an element; in a field the caret goes to the end, and keys are expected. null: gone; else {focused, fill, changed}
+ * as focusField.
+ */
+function focusOn(id, asked) {
+  endText();
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
+  const guard = takeGuard(id, asked);
+  if (guard && contentChanged(guard)) return { changed: true };
   const field = fieldIn(e) || e;
   const kind = fieldKind(field);
   giveFocus(field);
@@ -235,6 +87,7 @@ function focusOn(id) {
     selection.selectAllChildren(field);
     selection.collapseToEnd();
   }
+  if (guard) expectText(field, guard, true);
   return { focused: deepActive(document) === field, fill: kind === 'set' ? 'set' : kind ? 'text' : 'none', id: idOf(field) };
 }
 
@@ -252,14 +105,16 @@ function accepts(field) {
 
 /**
  * Sets a field through the browser's own setter and says so to the page, as the browser's picker would. null: gone;
- * {value}; {refused: true, value, accepts}: it cannot hold that, and the page heard nothing.
+ * {value}; {refused: true, value, accepts}: it cannot hold that, and the page heard nothing; {changed}: as focusField.
  */
-function setValue(id, text) {
+function setValue(id, text, key) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const field = fieldIn(e) || e;
   if (tagOf(field) !== 'input') return null;
   const want = field.type === 'datetime-local' ? text.trim().replace(' ', 'T') : text.trim();
+  const guard = key ? guards.get(key) : null;
+  if (guard && contentChanged(guard)) return { changed: true, value: '' };
   // A field of the same kind that nobody sees says what becomes of the value.
   const probe = DOC.createElement.call(document, 'input');
   for (const name of ['type', 'min', 'max', 'step', 'value']) if (has(field, name)) probe.setAttribute(name, attr(field, name));
@@ -288,23 +143,25 @@ function fieldValue(e) {
   return ((e instanceof HTMLElement && $innerText.call(e)) || '').replace(/\n$/, '');
 }
 
-/** What a field holds now; null: gone. */
+/** What a field holds now, and how the text for it went: [value, verdict of endText]; value null: gone. Ends its watch. */
 function readValue(id) {
-  awaited = null;
+  const verdict = endText();
   const e = nodeOf(id);
-  if (!e || !$isConnected.call(e)) return null;
-  return fieldValue(fieldIn(e) || e);
+  return [e && $isConnected.call(e) ? fieldValue(fieldIn(e) || e) : null, verdict];
 }
 
 /**
- * Chooses options of a native list by label or value. {handled: false}: no native list; {missing, options}, {several}
- * or {why}: nothing was changed; {value}: done. null: gone.
+ * Chooses options of a native list by label or value. {handled: false}: no native list; {missing, options}, {several},
+ * {why} or {changed} (as focusField): nothing was changed; {value}: done. null: gone.
  */
-function select(id, wanted) {
+function select(id, wanted, asked) {
   let e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   if (tagOf(e) === 'label' && e.control) e = e.control;
   if (tagOf(e) !== 'select') return { handled: false };
+  const guard = takeGuard(id, asked);
+  const changed = () => guard !== null && contentChanged(guard);
+  if (changed()) return { handled: true, changed: true };
   if ($matches.call(e, ':disabled')) return { handled: true, why: 'it is disabled' };
   const options = Array.from(e.options);
   const chosen = [];
@@ -325,6 +182,8 @@ function select(id, wanted) {
   if (missing.length) return { handled: true, missing, options: options.slice(0, 50).map(o => squeeze(o.label)) };
   if (!e.multiple && chosen.length !== 1) return { handled: true, why: 'it takes one option' };
   giveFocus(e);
+  // The page was told of the focus.
+  if (changed()) return { handled: true, changed: true };
   const before = options.filter(o => o.selected);
   if (e.multiple) for (const o of options) o.selected = chosen.includes(o);
   else chosen[0].selected = true;

@@ -11,8 +11,12 @@ function locate(id, watch) {
   return capture({ watch });
 }
 
-/** The same, and where it would be aimed at: [what `locate` answers, what `glimpse` does]. null: gone. */
-function find(id, watch) {
+/**
+ * The same, and where it would be aimed at: [what `locate` answers, what `glimpse` does]. null: gone. `guard`: as for `aim`;
+ * what is looked at last is judged last.
+ */
+function find(id, watch, guard) {
+  if (guard) guardContent(id, ...guard);
   const columns = locate(id, watch);
   return columns === null ? null : [columns, glimpse(id)];
 }

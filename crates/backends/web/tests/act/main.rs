@@ -3,6 +3,8 @@
 mod clipboard;
 mod fields;
 mod files;
+mod guard;
+mod guarded_text;
 mod keyboard;
 mod lists;
 mod moving;

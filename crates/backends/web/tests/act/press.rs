@@ -302,7 +302,8 @@ async fn the_second_press_of_a_double_click_is_judged_too() {
         hold: Duration::ZERO,
     };
     let done = page.perform(&action).await;
-    assert_eq!(done.landed, Landed::Elsewhere { what: "button \"Delete b\"".into(), stopped: true });
+    // The app saw the first press: nothing may send both again.
+    assert_eq!(done.landed, Landed::Elsewhere { what: "button \"Delete b\"".into(), stopped: false });
     assert_eq!(page.log().await, ["click a true"]);
     page.close().await;
 }

@@ -1,0 +1,242 @@
+// The content guard: what an element and the things that it belongs to hold, copied in the task of the last look that was
+// judged, and compared in the task in which the page receives each event of the input. Nothing is computed for it, no name
+// and no layout: a few hundred entries are compared within every event.
+//
+// Guarded nodes of other documents are compared in the same task where this document can reach theirs (the same origin):
+// an event with a name that only our worlds know is dispatched at their windows, and answered by `preventDefault`. Those of
+// other origins are compared before the input is sent (`aroundHolds`).
+
+/** Attributes that say what an element is. */
+const GUARDED_WORDS = new Set(['alt', 'src', 'aria-label', 'aria-labelledby', 'aria-describedby', 'aria-description', 'aria-valuetext', 'title', 'placeholder', 'href']);
+/** Attributes that say which thing among others is meant. */
+const GUARDED_STATES = ['aria-selected', 'aria-current', 'aria-checked', 'aria-expanded'];
+/** Attributes by which an element shows that it took a press. */
+const ANSWERS = [...GUARDED_STATES, 'aria-pressed', 'data-state'];
+/** Elements inside a target that are read; ancestors of it that may show that it took a press. */
+const INSIDE = 300;
+const CHAIN = 12;
+/** Nodes of an element that are read for its own text. */
+const OWN_NODES = 200;
+/** Guards that are kept: a drag has two. */
+const GUARDS = 4;
+
+/** Guards of targets in this document, and of nodes around a target in another one, by key. */
+const guards = new Map();
+
+/** What a node says by itself, whatever is in its elements. */
+function ownText(node) {
+  if ($nodeType.call(node) !== ELEMENT) return $nodeType.call(node) === TEXT ? $data.call(node) : '';
+  const root = shadowOf(node);
+  if (root === null && $firstElementChild.call(node) === null) return $textContent.call(node);
+  let text = '';
+  let left = OWN_NODES;
+  for (const parent of root === null ? [node] : [root, node]) {
+    for (let c = $firstChild.call(parent); c && left-- > 0; c = $nextSibling.call(c)) if ($nodeType.call(c) === TEXT) text += $data.call(c);
+  }
+  return text;
+}
+
+/** What a control holds; null for anything else. */
+function heldBy(e, tag) {
+  if (tag === 'input') return e.type === 'checkbox' || e.type === 'radio' ? e.checked : e.type === 'file' ? null : e.value;
+  if (tag === 'textarea') return e.value;
+  return tag === 'select' ? e.selectedIndex : null;
+}
+
+const NO_WORDS = [];
+
+/** The attributes of an element that say what it is: [name, value] each. */
+function wordsIn(e) {
+  if (!$hasAttributes.call(e)) return NO_WORDS;
+  const found = [];
+  for (const name of $attributeNames.call(e)) {
+    const value = GUARDED_WORDS.has(name) ? attr(e, name) : '';
+    if (value !== '') found.push([name, value]);
+  }
+  return found;
+}
+
+function entryOf(node) {
+  if ($nodeType.call(node) !== ELEMENT) return { node, text: ownText(node), words: NO_WORDS, tag: '', states: null, held: null, image: '' };
+  const tag = tagOf(node);
+  const states = GUARDED_STATES.map(name => attr(node, name));
+  return { node, tag, text: ownText(node), words: wordsIn(node), states, held: heldBy(node, tag), image: tag === 'img' ? node.currentSrc : '' };
+}
+
+/** Whether something stands in the place of what was there: what was empty before may be filled. */
+const replaced = (before, now) => before !== now && before.trim() !== '';
+
+/** `bears`: what is no change by now, because the input itself brings it about. */
+function entryChanged(entry, bears) {
+  const { node, tag } = entry;
+  if (!$isConnected.call(node) || replaced(entry.text, ownText(node))) return true;
+  if (tag === '') return false;
+  for (const [name, value] of entry.words) {
+    const now = attr(node, name);
+    if (now !== value && now) return true;
+  }
+  if (tag === 'img' && entry.image !== '' && node.currentSrc !== entry.image) return true;
+  if (entry.held !== null && node !== bears.field && !(bears.checked && typeof entry.held === 'boolean') && heldBy(node, tag) !== entry.held) return true;
+  return !bears.states && GUARDED_STATES.some((name, i) => !(bears.pressed && name === 'aria-expanded') && attr(node, name) !== entry.states[i]);
+}
+
+/** What an element and its inside say, as one text, and the elements in it. What is typed into a field is no part of it. */
+function insideOf(e) {
+  const parts = [];
+  if (isEditable(e) || tagOf(e) === 'textarea') return { text: '', parts };
+  let text = '';
+  let left = INSIDE;
+  const read = parent => {
+    for (let c = $firstChild.call(parent); c && left > 0; c = $nextSibling.call(c)) {
+      const type = $nodeType.call(c);
+      if (type === TEXT) text += $data.call(c);
+      if (type !== ELEMENT) continue;
+      left--;
+      parts.push(c);
+      const tag = tagOf(c);
+      const words = wordsIn(c);
+      // What an image shows may change its address (lit, pressed) while its text stays.
+      const named = tag === 'img' && words.some(([name]) => name === 'alt');
+      for (const [name, value] of words) if (!(named && name === 'src')) text += `\0${name}=${value}\0`;
+      if (tag === 'option') text += `\0${c.value}\0`;
+      const root = shadowOf(c);
+      if (root) read(root);
+      read(c);
+    }
+  };
+  const root = shadowOf(e);
+  if (root) read(root);
+  read(e);
+  return { text, parts };
+}
+
+const isDisabled = e => $matches.call(e, ':disabled') || attr(e, 'aria-disabled') === 'true';
+const addressNow = () => location.pathname + location.search;
+
+/** The elements from a target outwards that may show that it took a press. */
+function answersOf(target) {
+  const chain = [];
+  for (let p = target; p && chain.length < CHAIN; p = flatParent(p)) {
+    if ($nodeType.call(p) === ELEMENT) chain.push([p, ANSWERS.map(name => attr(p, name))]);
+  }
+  return chain;
+}
+
+function copyTarget(target) {
+  const { text, parts } = insideOf(target);
+  return { node: target, text, own: ownText(target), parts: parts.map(entryOf), words: wordsIn(target), disabled: isDisabled(target), chain: answersOf(target), tag: tagOf(target) };
+}
+
+/**
+ * From now on a target (`id`; 0: it is in another document) and guarded nodes are as they were judged. `ranges`: their ids,
+ * first and last in turns; `wide`: other documents guard for the same target, under the same key.
+ */
+function guardContent(id, key, ranges, wide) {
+  const target = id > 0 ? nodeOf(id) : null;
+  if (id > 0 && (!target || !$isConnected.call(target))) return;
+  const entries = [];
+  for (let i = 0; i < ranges.length; i += 2) {
+    for (let n = ranges[i]; n <= ranges[i + 1]; n++) {
+      const node = n === id ? null : nodeOf(n);
+      // Whoever judged this look knows what was gone by then.
+      if (node && $isConnected.call(node)) entries.push(entryOf(node));
+    }
+  }
+  unguard(key);
+  for (const old of guards.keys()) if (guards.size >= GUARDS) unguard(old);
+  guards.set(key, { key, target: target && copyTarget(target), entries, address: addressNow(), wide });
+  if (!target) $listen.call(window, key, answerAround);
+}
+
+function unguard(key) {
+  const guard = guards.get(key);
+  if (guard && !guard.target) EventTarget.prototype.removeEventListener.call(window, key, answerAround);
+  guards.delete(key);
+}
+
+/** The guard that an input runs under. `asked`: [key], or [key, ranges, wide] where it was not copied before; null: none. */
+function takeGuard(id, asked) {
+  if (!asked) return null;
+  const [key, ranges, wide] = asked;
+  if (ranges) guardContent(id, key, ranges, wide);
+  return guards.get(key) || null;
+}
+
+/** Copies anew: what was done by an event of our own is known to whoever sent it. */
+function guardAgain(guard) {
+  guard.entries = guard.entries.filter(entry => $isConnected.call(entry.node)).map(entry => entryOf(entry.node));
+  guard.address = addressNow();
+  if (guard.target && $isConnected.call(guard.target.node)) guard.target = copyTarget(guard.target.node);
+}
+
+/** Copies anew what controls hold: no mutation tells of it. */
+function holdAgain(guard) {
+  for (const entry of guard.entries) if (entry.held !== null) entry.held = heldBy(entry.node, entry.tag);
+}
+
+const NOTHING = {};
+const NAMES = new Set(['aria-label', 'aria-labelledby']);
+
+/** Whether a target reads differently by itself. */
+function targetChanged({ node, text, words, disabled }) {
+  if (!$isConnected.call(node) || (!disabled && isDisabled(node)) || insideOf(node).text !== text) return true;
+  const now = wordsIn(node);
+  const was = new Map(words);
+  // Tooltips come and go; a label that comes is another name.
+  return now.some(([name, value]) => (was.has(name) ? was.get(name) !== value : NAMES.has(name)));
+}
+
+/** Whether anything that is guarded holds something else than it did. */
+function contentChanged(guard, bears = NOTHING) {
+  return guard.address !== addressNow() || (guard.target !== null && targetChanged(guard.target))
+    || guard.entries.some(entry => entryChanged(entry, bears)) || (guard.wide && aroundChanged(guard.key));
+}
+
+/**
+ * Whether the end of a drag means something else than it did. What is dragged leaves its place, and gaps open for it: only
+ * what was there counts, and nothing of the source.
+ */
+function dropChanged(guard, source) {
+  const own = node => source !== null && (node === source || $contains.call(source, node));
+  const differs = entry => !own(entry.node) && entryChanged(entry, DROPS);
+  const { node, own: before } = guard.target;
+  return guard.address !== addressNow() || !$isConnected.call(node) || replaced(before, ownText(node))
+    || guard.target.parts.some(differs) || guard.entries.some(differs) || (guard.wide && aroundChanged(guard.key));
+}
+const DROPS = { states: true };
+
+/** Whether a target shows by its own state, or that of what it is in, that it took a press. */
+const tookPress = ({ chain }) => chain.some(([e, before]) => ANSWERS.some((name, i) => attr(e, name) !== before[i]));
+
+// ---- Other documents ----
+
+function answerAround(event) {
+  const guard = guards.get(event.type);
+  if (guard && contentChanged(guard)) event.preventDefault();
+}
+
+/** Whether a document of this origin guards something under a key that has changed. */
+function aroundChanged(key) {
+  const ask = w => {
+    if (w !== window && isReachable(w) && !EventTarget.prototype.dispatchEvent.call(w, new Event(key, { cancelable: true }))) return true;
+    for (let i = 0; i < w.length && i < OWN_NODES; i++) if (ask(w[i])) return true;
+    return false;
+  };
+  return ask(top);
+}
+
+function isReachable(w) {
+  try {
+    return w.document !== null;
+  } catch (e) {
+    // Of another origin.
+    if (e instanceof DOMException) return false;
+    throw e;
+  }
+}
+
+/** Whether what this document guards for a target in another one holds. */
+function aroundHolds(key) {
+  const guard = guards.get(key);
+  return !guard || !contentChanged(guard);
+}

@@ -1,0 +1,215 @@
+// Presses and the pointer: the net that confirms where a press landed, and stops it where it is not for its target.
+
+let expected = null;
+const GESTURE = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu', 'dragover', 'drop'];
+
+/** Listeners are there from the document's first moment: whatever the page adds to the window comes after them. */
+function watchGestures() {
+  for (const type of GESTURE) window.addEventListener(type, watchGesture, { capture: true });
+}
+watchGestures();
+
+/** What these show is drawn by themselves: no mutation tells of it. */
+const DRAWN = new Set(['canvas', 'embed', 'object']);
+
+/** For expectClick: the press is meant for another frame, or for no one in particular. */
+const NOBODY = -1;
+const ANYBODY = 0;
+
+/** How long a press is watched for that is announced before it is certain: who does not come then does not come. */
+const WATCH_MS = 5000;
+
+/** Events in which a button or a drag is let go. */
+const RELEASES = new Set(['pointerup', 'mouseup', 'dragover', 'drop']);
+/** The last events of a press. */
+const LAST = new Set(['click', 'auxclick']);
+
+/**
+ * From now on presses must land on `id`, its label or its inside, and find what is guarded with it as it was (`guard`, of
+ * takeGuard); what does not is stopped. NOBODY: all is stopped; ANYBODY: nothing is, and the verdict says what was hit. A
+ * press that is made after `until` is not the one. `drag`: [id of the end or 0, its guard]. false: gone; null: what this
+ * document guards for a target in another one has changed.
+ */
+function expectClick(id, until, guard, drag) {
+  clickVerdict();
+  const target = id > 0 ? nodeOf(id) : null;
+  if (id > 0 && (!target || !$isConnected.call(target))) return false;
+  if (!target && guard && !aroundHolds(guard[0])) return null;
+  const press = { id, target, until: until || Infinity, verdict: null, reactions, guard: target && takeGuard(id, guard) };
+  // `delivered`: the page saw an event of it; `stopping`: it sees no more; `clicked`: it was a click.
+  expected = { ...press, drag: drag ? dragTo(...drag) : null, delivered: false, stopping: false, clicked: false, focus: null };
+  // `document.open()` takes all listeners away; adding them twice does nothing.
+  watchGestures();
+  return true;
+}
+
+/** The end of a drag, and what stood beside it before. */
+function dragTo(id, guard) {
+  const target = id > 0 ? nodeOf(id) : null;
+  const parent = target && $parentNode.call(target);
+  const beside = new Set();
+  for (let c = parent && $firstChild.call(parent); c; c = $nextSibling.call(c)) if (c !== target && $nodeType.call(c) === ELEMENT && tagOf(c) === tagOf(target)) beside.add(c);
+  return { target, beside, guard: target && takeGuard(id, guard) };
+}
+
+function watchGesture(event) {
+  if (expected === null || !event.isTrusted) return;
+  // By when it was made: a page that is busy hears of it late.
+  if (event.timeStamp > expected.until) {
+    expected = null;
+    return;
+  }
+  if (!expected.drag && (event.type === 'dragover' || event.type === 'drop')) return;
+  const at = innermost(event);
+  if (at && !expected.stopping) judgeGesture(event, at);
+  if (expected.stopping) {
+    event.stopImmediatePropagation();
+    // A dragover that nobody takes is not followed by a drop.
+    if (event.type !== 'dragover') event.preventDefault();
+    return;
+  }
+  if (at === undefined) return;
+  expected.delivered = true;
+  expected.clicked ||= event.type === 'click';
+  if (LAST.has(event.type)) signal({ press: { ...expected.verdict, complete: true } });
+}
+
+/** `landed`: 'target', 'elsewhere' or 'changed'. What is stopped stays so until the press is over. */
+function decide(landed, what) {
+  expected.stopping = landed !== 'target';
+  expected.verdict = { landed, what, stopped: expected.stopping && !expected.delivered, complete: expected.stopping };
+}
+
+/** Decides about an event for `at`: whether it is for the target, and the target still what was judged. */
+function judgeGesture(event, at) {
+  const { id, target, guard, drag, delivered } = expected;
+  const first = expected.verdict === null;
+  if (first || event.type === 'pointerdown') putOffAtPress = putOff();
+  if (first) expected.focus = deepActive(document);
+  if (id === ANYBODY || id === NOBODY) {
+    if (first) decide(id === ANYBODY ? 'target' : 'elsewhere', words(at));
+  } else if (drag && delivered && event.type !== 'mousedown') {
+    if (RELEASES.has(event.type)) judgeRelease(event);
+  } else {
+    const down = event.type === 'pointerdown';
+    // The first press may bring something else under the pointer, or the page may do so by itself.
+    const reached = reaches(at, target) || (!down && (!guard || isCaptured(event, at, target)));
+    const changed = reached && ((guard && contentChanged(guard, borne(event, guard))) || (first && drag && drag.guard && contentChanged(drag.guard)));
+    if (reached && !changed) {
+      if (first) decide('target', '');
+    } else if (!down && delivered && (tookPress(guard.target) || hasLeft(target, at))) {
+      // It did what it is for when the button went down. What is there now is not meant.
+      expected.stopping = expected.verdict.complete = true;
+    } else decide(changed ? 'changed' : 'elsewhere', changed ? '' : words(at));
+  }
+  if (first && !expected.stopping && DRAWN.has(tagOf(at))) expected.verdict.drawn = tagOf(at);
+  if (first || expected.stopping) signal({ press: expected.verdict });
+}
+
+/** The changes that a press brings about by itself: the focus leaves a field, a list beside it closes, a box is checked. */
+function borne(event, guard) {
+  if (!expected.delivered) return NOTHING;
+  return { pressed: true, states: tookPress(guard.target), field: expected.focus, checked: expected.clicked || event.type === 'click' };
+}
+
+/** Whether something around the target took the pointer (`setPointerCapture`), which is still over it. */
+const isCaptured = (event, at, target) => insideFlat(target, at) && hits(target, [event.clientX, event.clientY]);
+
+/** Whether the target went away when it was pressed, as what closes does, and nothing like it came in its place. */
+function hasLeft(target, at) {
+  if ($isConnected.call(target) && boxesOf(target).length) return false;
+  const role = attr(target, 'role');
+  for (let p = at; p; p = flatParent(p)) if ($nodeType.call(p) === ELEMENT && tagOf(p) === tagOf(target) && attr(p, 'role') === role) return false;
+  return true;
+}
+
+/** Decides about the end of a drag: whether it is still what was judged, and not one of its neighbours. */
+function judgeRelease(event) {
+  const { target: source, drag } = expected;
+  if (!drag.target) return;
+  let other = deepAt(event.clientX, event.clientY);
+  while (other && !drag.beside.has(other)) other = other === drag.target || other === source ? null : flatParent(other);
+  if (other && other !== source) decide('elsewhere', words(other));
+  else if (drag.guard && dropChanged(drag.guard, source)) decide('changed', '');
+}
+
+/**
+ * What an event is for. Its path ends at the host of a closed shadow root; what is inside is where the pointer is, or
+ * the focus.
+ */
+function innermost(event) {
+  let e = event.composedPath().find(n => n instanceof Node && $nodeType.call(n) === ELEMENT);
+  for (let root = anyClosed && e && closedRoots.get(e); root; root = shadowOf(e)) {
+    const inner = typeof event.clientX === 'number' ? root.elementFromPoint(event.clientX, event.clientY) : $shadowActive.call(root);
+    if (!inner || inner === e || $getRootNode.call(inner) !== root) break;
+    e = inner;
+  }
+  return e;
+}
+
+/** How the press that was expected went: {landed: 'target' | 'elsewhere' | 'changed' | 'none', what, stopped}. Ends the watch. */
+function clickVerdict() {
+  const verdict = (expected && expected.verdict) || { landed: 'none', what: '', stopped: false };
+  expected = null;
+  return verdict;
+}
+
+/**
+ * How many callbacks for frames and timers the page has asked for: both are counted per document, whoever asks. That the
+ * next number is asked for brings a frame about, which a press does anyway.
+ */
+function putOff() {
+  const frames = inFrame(() => {});
+  cancelAnimationFrame(frames);
+  const timers = later(() => {});
+  clearTimeout(timers);
+  return [frames - ownFrames, timers - ownTimers];
+}
+let putOffAtPress = [0, 0];
+
+/**
+ * Resolves when the page has done what it put off at the press, at most until the second frame. After a press the browser
+ * runs no timer before the frame, so that a page that asked for one gets a frame, too.
+ */
+async function answered() {
+  let before = putOffAtPress;
+  for (let n = 0; n < 2; n++) {
+    const now = putOff();
+    if (now[0] === before[0] && now[1] === before[1]) return;
+    await frame();
+    before = now;
+  }
+}
+
+/**
+ * Reads an element as `locate` does when the page has answered a press. Where it showed nothing since the watch began but
+ * a focus that moved, it gets a frame in any case.
+ */
+async function pressed(id, watch) {
+  takePending();
+  const still = expected !== null && expected.reactions === reactions;
+  clickVerdict();
+  await (still ? frame() : answered());
+  return locate(id, watch);
+}
+
+// ---- The pointer ----
+
+/** Where the pointer was seen last, and whether it was since it was asked about. */
+let pointer = null;
+
+function watchPointer(event) {
+  if (event.isTrusted) pointer = [event.clientX, event.clientY];
+}
+window.addEventListener('mousemove', watchPointer, { capture: true, passive: true });
+
+/** Where the pointer was seen last; null: it was not. With `forget`, only from now on. */
+function pointerAt(forget) {
+  const at = pointer;
+  if (forget) {
+    pointer = null;
+    window.addEventListener('mousemove', watchPointer, { capture: true, passive: true });
+  }
+  return at;
+}
+

@@ -1,0 +1,123 @@
+// Text on its way to a field: each of its events must find the field focused, and what is guarded with it as it was.
+//
+// What the page does while it is told of one of these events is its answer to our own text (a counter of characters, a
+// message about the value), and the guard is copied anew then. What changes between them stops the rest.
+
+/** The text that is expected. `event`: its last one; `moved`: where the page put the focus meanwhile; `down`: keys held. */
+let awaited = null;
+/** How long the next event of a text is expected. */
+const AWAITED_MS = 2000;
+const TEXT_EVENTS = ['keydown', 'keypress', 'beforeinput', 'input', 'keyup'];
+/** Elements from a field outwards that hold the other boxes of a code. */
+const BOXES = 2;
+const $eventPhase = getterOf(Event.prototype, 'eventPhase');
+
+/** Sees what the page does during an event of ours, also where it keeps the event from going on. */
+const textObserver = new MutationObserver(() => {
+  if (answersText() && awaited.guard) guardAgain(awaited.guard);
+});
+
+function watchTexts() {
+  for (const type of TEXT_EVENTS) {
+    window.addEventListener(type, watchText, { capture: true });
+    window.addEventListener(type, answeredText);
+  }
+  window.addEventListener('focusin', movedText, { capture: true });
+}
+watchTexts();
+
+/** From now on text is for `field`. `keys`: by keys, between which the page may move the focus on. */
+function expectText(field, guard, keys) {
+  endText();
+  awaited = { field, guard, keys, until: performance.now() + AWAITED_MS, verdict: null, stopping: false, delivered: false, event: null, moved: null, last: '', down: new Set() };
+  watchTexts();
+  if (guard === null) return;
+  const roots = new Set([field, ...guard.entries.map(entry => entry.node)].map(node => $getRootNode.call(node)));
+  for (const root of roots) textObserver.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+}
+
+/** How the text went: {landed: 'elsewhere' | 'changed', what, stopped}; null: nothing of it was stopped. Ends the watch. */
+function endText() {
+  const verdict = awaited && awaited.verdict;
+  awaited = null;
+  textObserver.disconnect();
+  return verdict;
+}
+
+function watchText(event) {
+  if (awaited === null || !event.isTrusted) return;
+  if (performance.now() > awaited.until) {
+    endText();
+    return;
+  }
+  awaited.until = performance.now() + AWAITED_MS;
+  const { type } = event;
+  const tells = type === 'input' || type === 'keyup';
+  if (!tells && !awaited.stopping) judgeText(event);
+  // The page hears of the release of a key that it saw go down.
+  if (awaited.stopping && type !== 'input' && !(type === 'keyup' && awaited.down.has(event.code))) {
+    event.stopImmediatePropagation();
+    event.preventDefault();
+    return;
+  }
+  awaited.event = event;
+  if (type === 'keyup') awaited.down.delete(event.code);
+  if (tells) return;
+  awaited.delivered = true;
+  awaited.moved = null;
+  if (type === 'keydown') {
+    awaited.last = event.key;
+    awaited.down.add(event.code);
+  }
+}
+
+/** Decides about an event of the text: whether it is for the field, and the field still what was judged. */
+function judgeText(event) {
+  const { field, guard, keys, delivered } = awaited;
+  const at = innermost(event);
+  if (at && at !== field && !$contains.call(field, at)) {
+    if (keys ? !movesOn(at) : !delivered) {
+      stopText('elsewhere', words(at));
+      return;
+    }
+    awaited.field = at;
+    // The field that it left may be taken away now.
+    if (guard) guard.target = null;
+  }
+  if (guard && contentChanged(guard, { field: awaited.field })) stopText('changed', '');
+}
+
+function stopText(landed, what) {
+  awaited.stopping = true;
+  awaited.verdict = { landed, what, stopped: !awaited.delivered };
+}
+
+/** Whether the page, or a key that does so, moved the focus on from the field, which the text follows. */
+function movesOn(at) {
+  const { field, last, moved } = awaited;
+  if (!fieldKind(field) || last === 'Tab' || last === 'Enter') return true;
+  return fieldKind(at) !== '' && (moved === at || isNextBox(field, at));
+}
+
+/** Whether a field is full, and another one takes what follows: the boxes of a code. */
+function isNextBox(field, at) {
+  if (tagOf(field) !== 'input' || tagOf(at) !== 'input') return false;
+  if (field.maxLength > 0 && field.value.length >= field.maxLength) return true;
+  let around = field;
+  for (let n = 0; around && n < BOXES; n++) around = flatParent(around);
+  return field.value.length === 1 && around !== null && insideFlat(at, around);
+}
+
+/** Whether the page is being told of an event of the text. */
+const answersText = () => awaited !== null && !awaited.stopping && awaited.event !== null && $eventPhase.call(awaited.event) !== 0;
+
+function movedText(event) {
+  if (answersText()) awaited.moved = innermost(event);
+}
+
+/** The page was told of an event: what it did by then is its answer. */
+function answeredText() {
+  if (!answersText() || !awaited.guard) return;
+  if (textObserver.takeRecords().length) guardAgain(awaited.guard);
+  else holdAgain(awaited.guard);
+}
