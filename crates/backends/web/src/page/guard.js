@@ -1,6 +1,7 @@
 // The content guard: what an element and the things that it belongs to hold, copied in the task of the last look that was
 // judged, and compared in the task in which the page receives each event of the input. Nothing is computed for it, no name
-// and no layout: a few hundred entries are compared within every event.
+// and no layout. Where no node was touched since the copy, only what no mutation tells of is compared: what controls hold,
+// and the address.
 //
 // Guarded nodes of other documents are compared in the same task where this document can reach theirs (the same origin):
 // an event with a name that only our worlds know is dispatched at their windows, and answered by `preventDefault`. Those of
@@ -144,12 +145,43 @@ function guardContent(id, key, ranges, wide) {
   }
   unguard(key);
   for (const old of guards.keys()) if (guards.size >= GUARDS) unguard(old);
-  guards.set(key, { key, target: target && copyTarget(target), entries, address: addressNow(), wide });
+  const guard = { key, target: target && copyTarget(target), entries, controls: [], address: addressNow(), wide, mutated: false, observer: null };
+  guards.set(key, guard);
+  watchGuard(guard);
   if (!target) $listen.call(window, key, answerAround);
+}
+
+/** Notes the first mutation from now on. */
+function watchGuard(guard) {
+  const { entries, target } = guard;
+  guard.controls = entries.filter(entry => entry.held !== null || entry.image !== '');
+  guard.mutated = false;
+  guard.observer ||= new MutationObserver(() => noteMutation(guard));
+  const roots = new Set([document]);
+  const add = (node, tag) => {
+    const shadow = tag !== '' && shadowOf(node);
+    if (shadow) roots.add(shadow);
+    for (let root = $getRootNode.call(node); root instanceof ShadowRoot && !roots.has(root); root = $getRootNode.call($host.call(root))) roots.add(root);
+  };
+  for (const { node, tag } of target ? [target, ...target.parts, ...entries] : entries) add(node, tag);
+  for (const root of roots) guard.observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+}
+
+function noteMutation(guard) {
+  guard.mutated = true;
+  // One is enough: a page that changes all the time is not slowed down by it.
+  guard.observer.disconnect();
+}
+
+/** Whether any node was touched since the copy. */
+function hasMutated(guard) {
+  if (!guard.mutated && guard.observer.takeRecords().length) noteMutation(guard);
+  return guard.mutated;
 }
 
 function unguard(key) {
   const guard = guards.get(key);
+  if (guard) guard.observer.disconnect();
   if (guard && !guard.target) EventTarget.prototype.removeEventListener.call(window, key, answerAround);
   guards.delete(key);
 }
@@ -167,6 +199,7 @@ function guardAgain(guard) {
   guard.entries = guard.entries.filter(entry => $isConnected.call(entry.node)).map(entry => entryOf(entry.node));
   guard.address = addressNow();
   if (guard.target && $isConnected.call(guard.target.node)) guard.target = copyTarget(guard.target.node);
+  watchGuard(guard);
 }
 
 /** Copies anew what controls hold: no mutation tells of it. */
@@ -188,8 +221,10 @@ function targetChanged({ node, text, words, disabled }) {
 
 /** Whether anything that is guarded holds something else than it did. */
 function contentChanged(guard, bears = NOTHING) {
-  return guard.address !== addressNow() || (guard.target !== null && targetChanged(guard.target))
-    || guard.entries.some(entry => entryChanged(entry, bears)) || (guard.wide && aroundChanged(guard.key));
+  if (guard.address !== addressNow()) return true;
+  const mutated = hasMutated(guard);
+  return (mutated && guard.target !== null && targetChanged(guard.target))
+    || (mutated ? guard.entries : guard.controls).some(entry => entryChanged(entry, bears)) || (guard.wide && aroundChanged(guard.key));
 }
 
 /**

@@ -80,7 +80,7 @@ async fn what_covers_an_element_is_named_and_keeps_the_press_from_the_page() {
     press(&page, &aim).await;
     assert_eq!(
         page.ask("clickVerdict()").await,
-        json!({ "landed": "elsewhere", "what": "div#cover", "stopped": true })
+        json!({ "landed": "elsewhere", "what": "div#cover", "stopped": true, "complete": true })
     );
     assert_eq!(page.page_eval("log").await, json!([]));
     page.page_eval("document.getElementById('cover').outerHTML = '<div class=overlay role=dialog aria-label=Cookies><p id=text style=\"height: 100%\">x'").await;
@@ -89,7 +89,10 @@ async fn what_covers_an_element_is_named_and_keeps_the_press_from_the_page() {
     page.page_eval("document.querySelector('.overlay').remove()").await;
     page.ask(&format!("expectClick({buy})")).await;
     press(&page, &aim).await;
-    assert_eq!(page.ask("clickVerdict()").await, json!({ "landed": "target", "what": "", "stopped": false }));
+    assert_eq!(
+        page.ask("clickVerdict()").await,
+        json!({ "landed": "target", "what": "", "stopped": false, "complete": false })
+    );
     assert_eq!(page.page_eval("log").await, json!(["buy"]));
     // Nothing is watched any more.
     press(&page, &aim).await;
@@ -117,7 +120,7 @@ async fn fields_take_text_and_say_what_they_hold() {
             "{selector}: {field}"
         );
         page.call(InsertText(json!({ "text": text }))).await;
-        assert_eq!(page.ask(&format!("readValue({id})")).await, text, "{selector}");
+        assert_eq!(page.ask(&format!("readValue({id})")).await, json!([text, null]), "{selector}");
     }
     page.page_eval("log.length = 0").await;
     for (selector, text) in [("#color", "#ff0000"), ("#date", "2024-02-03"), ("#range", "30")] {
@@ -168,7 +171,7 @@ async fn native_lists_are_chosen_by_label_or_value() {
         (&answer["missing"], &answer["options"]),
         (&json!(["Four"]), &json!(["One", "Two words", "Three"]))
     );
-    assert_eq!(page.ask(&format!("readValue({one})")).await, "One");
+    assert_eq!(page.ask(&format!("readValue({one})")).await, json!(["One", null]));
     assert_eq!(page.ask(&format!("select({many}, ['b', 'c']).value")).await, "b, c");
     // What is chosen already is no change.
     page.ask(&format!("select({many}, ['b', 'c'])")).await;

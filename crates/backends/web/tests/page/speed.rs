@@ -29,3 +29,38 @@ async fn a_capture_takes_as_long_as_it_is_large() {
         assert!(best < 10.0 + f64::from(elements) * 0.08, "{elements} elements took {best} ms");
     }
 }
+
+#[tokio::test]
+async fn guard_of_hundreds_of_nodes_is_compared_within_an_event() {
+    let Some(mut page) = Page::start().await else { return };
+    let site = serve(|_| Some(("text/html", b"<!doctype html><body>".to_vec()))).await;
+    page.open(&site).await;
+    page.page_eval(
+        "document.body.innerHTML = Array.from({ length: 100 }, (_, i) =>
+            `<p title=\"Row ${i}\"><a href=\"/x/${i}\">Link ${i}</a><button aria-label=\"Delete ${i}\">x</button><input value=${i}></p>`).join('')",
+    )
+    .await;
+    let script = "(() => {
+        __stickpin.capture({});
+        const ids = __stickpin.css('p, p *').ids;
+        const [first, last] = [Math.min(...ids), Math.max(...ids)];
+        const timed = f => {
+            const started = performance.now();
+            f();
+            return performance.now() - started;
+        };
+        const copies = [], quiet = [], times = [];
+        for (let i = 0; i < 9; i++) {
+            copies.push(timed(() => __stickpin.guardContent(0, 'key', [first, last], false)));
+            quiet.push(timed(() => __stickpin.aroundHolds('key')));
+            document.body.classList.toggle('touched');
+            times.push(timed(() => __stickpin.aroundHolds('key')));
+        }
+        const middle = list => list.sort((a, b) => a - b)[4];
+        return [ids.length, middle(copies), middle(quiet), middle(times)];
+    })()";
+    let (nodes, copy, quiet, compare): (f64, f64, f64, f64) = page.eval(script).await.unwrap();
+    eprintln!("{nodes} nodes: copied in {copy:.2} ms, compared in {quiet:.2}, {compare:.2} after a change");
+    // A computed name or a layout per node is ten times that.
+    assert!(quiet < 0.5 && compare < 2.0, "{nodes} nodes took {quiet} and {compare} ms");
+}
