@@ -79,8 +79,21 @@ impl Meaning {
     #[must_use]
     pub fn reads_as(&self, text: &str) -> bool {
         let steady = |text: &str| without_counts(text).replace(" \"", "\"");
-        let now = self.to_string();
-        now == text || steady(&now) == steady(text)
+        let reads = |now: &str| now == text || steady(now) == steady(text);
+        // Texts of older versions name nothing that has no accessible name.
+        reads(&self.to_string()) || self.0.words.is_some() && reads(&self.labelled(""))
+    }
+
+    /// Its role, a label, and what it stands in.
+    fn labelled(&self, label: &str) -> String {
+        let mut text = self.0.role.name().to_owned();
+        if !label.is_empty() {
+            text = format!("{text} {}", quote(label));
+        }
+        match &self.0.within {
+            Some((what, name)) => format!("{text} in {what} {}", quote(name)),
+            None => text,
+        }
     }
 
     /// Whether the key of its row tells it from its likes: such an element is known again after any absence.
@@ -155,13 +168,7 @@ impl Meaning {
 
 impl fmt::Display for Meaning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.role.name())?;
-        if !self.0.name.is_empty() {
-            write!(f, " {}", quote(&self.0.name))?;
-        }
-        match &self.0.within {
-            Some((what, name)) => write!(f, " in {what} {}", quote(name)),
-            None => Ok(()),
-        }
+        let words = self.0.words.as_ref().map_or("", |words| &words.label);
+        f.write_str(&self.labelled(if self.0.name.is_empty() { words } else { &self.0.name }))
     }
 }

@@ -27,7 +27,9 @@ const MOST_NODES: usize = 200;
 /// What an element without a name says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Words {
-    pub(super) text: Box<str>,
+    text: Box<str>,
+    /// How people are told of it: the text without counts, if anything is left.
+    pub(super) label: Box<str>,
     /// Its texts without counts, or with them where a count is all that there is.
     pub(super) stable: Print,
     /// Each text by itself.
@@ -83,10 +85,13 @@ impl Words {
             telling = said.iter().map(|(text, _)| text.as_str()).collect();
         }
         let stable: Vec<String> = telling.iter().map(|text| without_counter(text)).collect();
+        let stable = stable.join(" ").trim().to_owned();
         let texts: Vec<&str> = said.iter().map(|(text, _)| text.as_str()).collect();
+        let text: Box<str> = texts.join(" ").into();
         Some(Self {
-            text: texts.join(" ").into(),
-            stable: Print::of(Part::Name, stable.join(" ").trim()),
+            stable: Print::of(Part::Name, &stable),
+            label: if stable.is_empty() { text.clone() } else { stable.into() },
+            text,
             texts: texts.iter().map(|text| Print::of(Part::Text, text)).collect(),
         })
     }
