@@ -110,6 +110,8 @@ impl Ready {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reading {
     name: String,
+    /// What stands for the name where there is none.
+    words: Option<Box<str>>,
     states: States,
     /// Whether it takes text.
     pub(crate) editable: bool,
@@ -136,6 +138,7 @@ impl Reading {
             | States::BUSY;
         Self {
             name: node.name().to_owned(),
+            words: stickpin_tree::words(node),
             states: node.states() & shown,
             editable: node.is(States::EDITABLE),
             checkable: node.states().intersects(States::CHECKABLE | States::PRESSABLE),

@@ -33,7 +33,7 @@ pub use node::{Attr, Document, Handle, IdentityGrade, NodeId, Rect, SurfaceId};
 pub use outline::{Cues, DEFAULT_MAX_BYTES, Outline, Plan, View, line};
 pub use record::{
     Clause, Meaning, Opener, Openers, RecordBook, Records, Refused, Verdict, came_back_with_its_list,
-    content_match,
+    content_match, words,
 };
 #[doc(hidden)]
 pub use record::{Switches, is_volatile};

@@ -55,6 +55,7 @@ pub use verdict::{Clause, Refused, Verdict};
 #[doc(hidden)]
 pub use volatile::is_volatile;
 pub(crate) use volatile::without_counts;
+pub use words::words;
 
 use basis::{Basis, Sight};
 use book::{Known, Source};

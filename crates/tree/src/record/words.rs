@@ -108,6 +108,12 @@ impl Words {
     }
 }
 
+/// Returns what an element without a name says, where that stands for its name: it can be pressed and holds little.
+#[must_use]
+pub fn words(element: NodeRef<'_>) -> Option<Box<str>> {
+    Words::of(element, true).map(|words| words.text)
+}
+
 /// Whether the text of a node is a person's, or is replaced by itself.
 fn is_unsteady(node: NodeRef<'_>) -> bool {
     is_field(node) || node.is(States::LIVE)
