@@ -269,9 +269,9 @@ impl Session {
         let mut changes = then.changes_to(&now);
         // What became of the target itself is told by its own line.
         let node = target.and_then(|handle| after.find_address(handle));
-        let own: Vec<u64> =
-            node.into_iter().flat_map(|n| n.subtree()).filter_map(|n| Some(n.handle()?.id)).collect();
-        changes.retain(|change| !own.contains(&change.key.place()));
+        let own: Vec<Handle> =
+            node.into_iter().flat_map(|n| n.subtree()).filter_map(|n| n.handle()).collect();
+        changes.retain(|change| !own.iter().any(|&handle| change.key.is_at(handle)));
         if let Some(shown) = self.showings.all.get_mut(&(client.clone(), after.surface())) {
             let base = &shown.base;
             shown.later.tell_effects(&then, &now, |alone| context_of(base, alone, openers));

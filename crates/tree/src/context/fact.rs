@@ -1,5 +1,6 @@
 //! Facts, and the segments that they are kept in.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -33,7 +34,7 @@ pub enum FactKind {
 
 /// One thing that a reader sees, as a segment keeps it.
 ///
-/// The numbers name nodes of the device by the ids of their handles; they are 0 where the device has no identity.
+/// The numbers name nodes of the device by their handles; they are 0 where the device has no identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fact {
     /// The place of the fact: the element, or of a text its parent and which of its texts it is.
@@ -68,11 +69,23 @@ pub(super) enum SegmentKey {
 }
 
 impl FactKey {
-    /// The id of the node that the fact is at: of a text its parent.
+    /// Whether the fact is at this node: of a text its parent.
     #[must_use]
-    pub fn place(self) -> u64 {
-        self.place
+    pub fn is_at(self, node: Handle) -> bool {
+        self.place == place_of(Some(node))
     }
+}
+
+/// A node as one number, other than 0: ids of two documents may be equal.
+pub(super) fn place_of(node: Option<Handle>) -> u64 {
+    node.map_or(0, |handle| number(&handle))
+}
+
+/// A number other than 0.
+pub(super) fn number(of: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish().max(1)
 }
 
 /// The facts of one segment, without those of the segments inside it.

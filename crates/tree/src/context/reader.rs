@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use super::fact::{Context, ContextMap, Fact, FactKind, Segment, SegmentBuilder, SegmentKey};
+use super::fact::{
+    Context, ContextMap, Fact, FactKind, Segment, SegmentBuilder, SegmentKey, number, place_of,
+};
 use crate::record::{Records, is_field, is_popup, joined_text, without_counts};
 use crate::{Attr, NodeId, NodeRef, Role, States};
 
@@ -160,7 +162,8 @@ impl<'r, 't> ContextReader<'r, 't> {
         let named = element.is(States::NAME_FROM_CONTENT)
             || element.role().is_control() && !element.name().is_empty();
         let nodes = element.subtree().take(if named || is_field(element) { usize::MAX } else { 1 });
-        let ids: hashbrown::HashSet<u64> = nodes.filter_map(|n| n.handle()).map(|handle| handle.id).collect();
+        let ids: hashbrown::HashSet<u64> =
+            nodes.filter_map(|n| n.handle()).map(|h| place_of(Some(h))).collect();
         move |id| ids.contains(&id)
     }
 
@@ -248,12 +251,12 @@ impl<'r, 't> ContextReader<'r, 't> {
 /// The facts that a document itself is.
 fn document<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, FactKind, &str)) {
     let document = node.document();
-    found(node, FactKind::Address, place_of(&document.url));
+    found(node, FactKind::Address, page_of(&document.url));
     found(node, FactKind::Title, &without_counts(&document.title));
 }
 
 /// Path and query of an address. A fragment counts where it is a route (`#/orders/17`, `#!/orders/17`).
-fn place_of(url: &str) -> &str {
+fn page_of(url: &str) -> &str {
     match url.split_once('#') {
         Some((_, fragment)) if fragment.starts_with(['/', '!']) => url,
         Some((page, _)) => page,
@@ -333,7 +336,7 @@ fn content(node: NodeRef<'_>) -> String {
 
 /// A fact without its text. `texts` counts the texts of each parent.
 fn fact(node: NodeRef<'_>, kind: FactKind, texts: &mut hashbrown::HashMap<u64, u64>) -> Fact {
-    let id = |n: Option<NodeRef<'_>>| n.and_then(NodeRef::handle).map_or(0, |handle| handle.id);
+    let id = |n: Option<NodeRef<'_>>| place_of(n.and_then(NodeRef::handle));
     let parent = node.parent();
     let (own, parent_id) = (id(Some(node)), id(parent));
     let slot = match (kind, parent_id) {
@@ -364,13 +367,6 @@ fn key(segment: NodeRef<'_>) -> SegmentKey {
         (Role::Document, None) => SegmentKey::Document(number(&segment.document().frame)),
         (_, None) => SegmentKey::Unnamed,
     }
-}
-
-/// A number other than 0.
-fn number(of: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    of.hash(&mut hasher);
-    hasher.finish().max(1)
 }
 
 impl std::fmt::Debug for ContextReader<'_, '_> {

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::fact::{FactKey, FactKind};
+use super::fact::{FactKey, FactKind, place_of};
 use crate::{Handle, NodeId, NodeRef, Tree};
 
 /// The places of the texts that differ between two trees of one surface. Where a text is written anew, its node may be
@@ -39,7 +39,7 @@ pub fn texts_changed(before: &Tree, now: &Tree) -> Vec<FactKey> {
         let Some(then) = then.map(|id| before.node(id)) else { continue };
         let was = then.children().filter(|n| n.is_text()).nth(nth).map(NodeRef::name);
         if was.is_some_and(|was| was != text.name()) {
-            changed.push(FactKey { kind: FactKind::Text, place: handle.id });
+            changed.push(FactKey { kind: FactKind::Text, place: place_of(Some(handle)) });
         }
     }
     changed.dedup();
