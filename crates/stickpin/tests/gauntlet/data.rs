@@ -6,7 +6,20 @@ use std::path::PathBuf;
 use stickpin_testkit::workspace_root;
 
 /// Every file of situations: the group's name.
-pub const GROUPS: &[&str] = &["detail", "rows", "popups", "lists", "verbs", "clickable", "unchanged"];
+pub const GROUPS: &[&str] = &[
+    "detail",
+    "rows",
+    "popups",
+    "lists",
+    "verbs",
+    "clickable",
+    "unchanged",
+    "panels",
+    "scopes",
+    "steps",
+    "media",
+    "calm",
+];
 
 /// What is right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -149,7 +162,8 @@ impl Situation {
         let Self { head, html, script, .. } = self;
         format!(
             "<!doctype html><meta charset=utf-8><link rel=icon href=\"data:,\"><title>{title}</title>{head}<body>{html}\
-             <script>const $=q=>document.querySelector(q),$$=q=>[...document.querySelectorAll(q)];{script}</script>\
+             <script>const $=q=>document.querySelector(q),$$=q=>[...document.querySelectorAll(q)];\
+             const mark=r=>$$('[data-b]').forEach(b=>b.dataset.rec=b.dataset.b+':'+r);{script}</script>\
              <script src=/runtime.js></script>"
         )
     }

@@ -20,11 +20,11 @@ pub fn play(stage: &mut Stage, race: &Situation, full: bool, account: &mut Accou
 
 fn once(stage: &mut Stage, race: &Situation, delay: &Delay) -> Result<Judged, String> {
     let script = delay.script();
-    stage.page(&format!("reset({script})"))?;
+    stage.page(&format!("disarm();reset({script})"))?;
     let refs = stage.refs(race)?;
     stage.page(&format!("arm({script})"))?;
     let Used { response, hits, noticed } = stage.use_refs(race, &refs, race.kind == Kind::Act)?;
-    let verdict = judge(race, &response, &hits, false);
+    let verdict = judge(race, &response, &hits, None);
     let judged = Judged::new(race, false, verdict, noticed, &hits, &response);
     Ok(Judged { id: format!("{} at {script}", race.id), ..judged })
 }

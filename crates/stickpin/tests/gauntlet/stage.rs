@@ -3,7 +3,7 @@
 use crate::account::Judged;
 use crate::data::{Before, Kind, Pick, Situation, View, filled};
 use crate::site::{Hit, Site};
-use crate::verdict::{is_notice, judge};
+use crate::verdict::{Shown, is_notice, judge};
 use serde_json::Value;
 use std::sync::Arc;
 use stickpin_kernel::{Provider, Response};
@@ -110,16 +110,21 @@ impl Stage {
     pub fn play(&mut self, situation: &Situation, look_again: bool) -> Result<Judged, String> {
         self.open(situation)?;
         let refs = self.refs(situation)?;
+        self.page(&format!("remember({})", serde_json::json!(situation.want)))?;
         if let Some(change) = &situation.change {
             self.page(change)?;
         }
-        let listed_again = look_again && {
+        let mut shown = None;
+        if look_again {
             let seen = self.look(situation.view)?;
-            seen.0.iter().any(|line| line.r#ref == refs[0])
-        };
+            if seen.0.iter().any(|line| line.r#ref == refs[0]) {
+                let record = self.page("remembered()")?;
+                shown = Some(Shown(record.as_str().map(str::to_owned)));
+            }
+        }
         let must_act = situation.kind == Kind::Act;
         let Used { response, hits, noticed } = self.use_refs(situation, &refs, must_act)?;
-        let verdict = judge(situation, &response, &hits, listed_again);
+        let verdict = judge(situation, &response, &hits, shown.as_ref());
         Ok(Judged::new(situation, look_again, verdict, noticed, &hits, &response))
     }
 }

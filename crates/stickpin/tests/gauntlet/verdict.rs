@@ -59,8 +59,18 @@ impl Verdict {
     }
 }
 
-/// Judges one use. `listed_again`: between the change and the use a snapshot showed this client the same ref.
-pub fn judge(situation: &Situation, used: &Response, hits: &[Hit], listed_again: bool) -> Verdict {
+/// Between the change and the use a snapshot showed the same ref to the client. Holds the record that
+/// the element stands for now; `None` when the app replaced the element.
+pub struct Shown(pub Option<String>);
+
+impl Shown {
+    fn allows(&self, hits: &[Hit]) -> bool {
+        self.0.as_ref().is_none_or(|record| hits.iter().all(|hit| hit.rec == *record))
+    }
+}
+
+/// Judges one use.
+pub fn judge(situation: &Situation, used: &Response, hits: &[Hit], shown: Option<&Shown>) -> Verdict {
     let ok = used.error.is_none();
     if hits.is_empty() {
         return match (ok, situation.kind) {
@@ -73,7 +83,9 @@ pub fn judge(situation: &Situation, used: &Response, hits: &[Hit], listed_again:
         return if ok { Verdict::Correct } else { Verdict::ErrorButDone };
     }
     match (ok, situation.kind) {
-        (true, Kind::Refuse | Kind::Either) if listed_again => Verdict::Shown,
+        (true, Kind::Refuse | Kind::Either) if shown.is_some_and(|shown| shown.allows(hits)) => {
+            Verdict::Shown
+        }
         (true, _) if tells(used) => Verdict::WrongTold,
         (true, _) => Verdict::WrongSilent,
         (false, _) => Verdict::WrongError,
