@@ -3,41 +3,44 @@
 use crate::data::{Kind, Situation};
 use crate::site::Hit;
 use crate::verdict::Verdict;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use stickpin_kernel::Response;
 
 /// One use of a ref.
 #[derive(Debug, Clone)]
-pub struct Judged {
+pub struct UseOutcome {
     pub id: String,
+    pub situation: String,
     pub group: &'static str,
     pub kind: Kind,
     pub hard: bool,
     pub verdict: Verdict,
-    /// The command had to be typed again because its context had changed.
+    /// `CONTEXT_CHANGED` came first.
     pub noticed: bool,
+    /// A snapshot between the change and the use listed the ref again.
+    pub relisted: bool,
     /// What the page received, and what was answered.
     pub detail: String,
 }
 
-impl Judged {
+impl UseOutcome {
     pub fn new(
         situation: &Situation,
-        look_again: bool,
         verdict: Verdict,
         noticed: bool,
         hits: &[Hit],
         response: &Response,
     ) -> Self {
-        let id = format!("{}{}", situation.id, if look_again { ".re" } else { "" });
         Self {
-            id,
+            id: situation.id.clone(),
+            situation: situation.id.clone(),
             group: situation.group,
             kind: situation.kind,
             hard: situation.hard,
             verdict,
             noticed,
+            relisted: false,
             detail: detail(situation, hits, response),
         }
     }
@@ -57,15 +60,15 @@ fn detail(situation: &Situation, hits: &[Hit], response: &Response) -> String {
 /// A whole run.
 #[derive(Debug, Default)]
 pub struct Account {
-    pub uses: Vec<Judged>,
+    pub uses: Vec<UseOutcome>,
     /// Situations that could not be played to their end, which says nothing about the product.
     pub broken: Vec<String>,
 }
 
 impl Account {
-    pub fn add(&mut self, played: Result<Judged, String>, id: &str) {
+    pub fn add(&mut self, played: Result<UseOutcome, String>, id: &str) {
         match played {
-            Ok(judged) => self.uses.push(judged),
+            Ok(outcome) => self.uses.push(outcome),
             Err(e) => self.broken.push(format!("{id}: {e}")),
         }
     }
@@ -75,33 +78,45 @@ impl Account {
         self.broken.extend(other.broken);
     }
 
-    fn share(&self, among: impl Fn(&Judged) -> bool, of: impl Fn(&Judged) -> bool) -> f64 {
-        let among: Vec<&Judged> = self.uses.iter().filter(|j| among(j)).collect();
-        let count = among.iter().filter(|j| of(j)).count();
-        #[expect(clippy::cast_precision_loss, reason = "a few hundred uses")]
-        let share = count as f64 / among.len().max(1) as f64;
-        share
+    /// Share of wrong acts in all uses.
+    pub fn wrong_uses(&self) -> f64 {
+        share(self.uses.iter().filter(|u| u.verdict.is_wrong()).count(), self.uses.len())
     }
 
-    /// Wrong acts among situations with anything readable to tell the records apart.
-    pub fn wrong(&self) -> f64 {
-        self.share(|j| !j.hard, |j| j.verdict.is_wrong())
+    /// Share of situations with a wrong act, among those with anything readable to tell the records
+    /// apart.
+    pub fn wrong_situations(&self) -> f64 {
+        let readable: BTreeSet<&str> =
+            self.uses.iter().filter(|u| !u.hard).map(|u| u.situation.as_str()).collect();
+        let wrong = self.uses.iter().filter(|u| !u.hard && u.verdict.is_wrong());
+        let wrong: BTreeSet<&str> = wrong.map(|u| u.situation.as_str()).collect();
+        share(wrong.len(), readable.len())
     }
 
-    /// Acted on, at the first or the repeated call, among those that must be.
+    fn must_act(&self) -> impl Iterator<Item = &UseOutcome> {
+        self.uses.iter().filter(|u| u.kind == Kind::Act)
+    }
+
+    /// Share acted on, at the first or the repeated call, of the uses that must act.
     pub fn acted(&self) -> f64 {
-        self.share(|j| j.kind == Kind::Act, |j| j.verdict == Verdict::Correct)
+        let acted = self.must_act().filter(|u| u.verdict == Verdict::Correct);
+        share(acted.count(), self.must_act().count())
     }
 
-    fn row(&self, f: &mut fmt::Formatter<'_>, name: &str, uses: &[&Judged]) -> fmt::Result {
+    fn row(&self, f: &mut fmt::Formatter<'_>, name: &str, uses: &[&UseOutcome]) -> fmt::Result {
         write!(f, "{name:<12}{:>5}", uses.len())?;
         for verdict in Verdict::ALL {
-            let count = uses.iter().filter(|j| j.verdict == verdict).count();
+            let count = uses.iter().filter(|u| u.verdict == verdict).count();
             write!(f, "{count:>w$}", w = verdict.name().len() + 2)?;
         }
-        let notices = uses.iter().filter(|j| j.noticed);
+        let notices = uses.iter().filter(|u| u.noticed);
         writeln!(f, "{:>9}", notices.count())
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few hundred uses")]
+fn share(count: usize, of: usize) -> f64 {
+    count as f64 / of.max(1) as f64
 }
 
 impl fmt::Display for Account {
@@ -109,23 +124,28 @@ impl fmt::Display for Account {
         write!(f, "{:<12}{:>5}", "group", "uses")?;
         Verdict::ALL.iter().try_for_each(|v| write!(f, "  {}", v.name()))?;
         writeln!(f, "  notices")?;
-        let mut groups: BTreeMap<&str, Vec<&Judged>> = BTreeMap::new();
-        for judged in &self.uses {
-            groups.entry(judged.group).or_default().push(judged);
+        let mut groups: BTreeMap<&str, Vec<&UseOutcome>> = BTreeMap::new();
+        for outcome in &self.uses {
+            groups.entry(outcome.group).or_default().push(outcome);
         }
         groups.iter().try_for_each(|(name, uses)| self.row(f, name, uses))?;
         self.row(f, "total", &self.uses.iter().collect::<Vec<_>>())?;
-        let readable: Vec<&Judged> = self.uses.iter().filter(|j| !j.hard).collect();
+        let readable: Vec<&UseOutcome> = self.uses.iter().filter(|u| !u.hard).collect();
         self.row(f, "readable", &readable)?;
         writeln!(
             f,
-            "wrong acts of the readable: {:.1} %; must act and acted on: {:.1} %",
-            self.wrong() * 100.0,
-            self.acted() * 100.0
+            "wrong: {:.1} % of uses, {:.1} % of readable situations; must act: {:.1} % acted on, {} of {} \
+             after a notice; notices for a ref that was listed again: {}",
+            self.wrong_uses() * 100.0,
+            self.wrong_situations() * 100.0,
+            self.acted() * 100.0,
+            self.must_act().filter(|u| u.noticed).count(),
+            self.must_act().count(),
+            self.uses.iter().filter(|u| u.noticed && u.relisted).count()
         )?;
-        for judged in &self.uses {
-            let Judged { id, kind, verdict, detail, hard, .. } = judged;
-            let fine = matches!(verdict, Verdict::Correct | Verdict::Refused | Verdict::Shown);
+        for outcome in &self.uses {
+            let UseOutcome { id, kind, verdict, detail, hard, .. } = outcome;
+            let fine = matches!(verdict, Verdict::Correct | Verdict::Refused | Verdict::Relisted);
             if !fine {
                 let hard = if *hard { " (hard)" } else { "" };
                 writeln!(f, "{} {id}{hard} {kind:?}: {detail}", verdict.name())?;

@@ -27,7 +27,8 @@ pub const GROUPS: &[&str] = &[
 pub enum Kind {
     /// The element is still there and means the same: it must be acted on.
     Act,
-    /// What the ref was issued for is not what would receive the input: nothing may happen unannounced.
+    /// The input would go to something else than what the ref was issued for: nothing may happen
+    /// without a notice before.
     Refuse,
     /// Acting on the right element or refusing; nothing else.
     Either,
@@ -57,7 +58,7 @@ impl Pick {
 /// A command before the snapshot whose refs are used.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Before {
+pub struct Preparation {
     #[serde(default)]
     pub pick: Vec<Pick>,
     pub run: Vec<String>,
@@ -72,7 +73,7 @@ pub enum View {
     Full,
 }
 
-/// Milliseconds between the input and the change of a race; `sync` and `micro` stand for no time at all.
+/// Milliseconds between the input and the change of a race. `sync` and `micro`: within the event.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub enum Delay {
@@ -90,7 +91,7 @@ impl Delay {
     }
 }
 
-/// A page, what is read of it, how it changes, and what is then done with the ref that was read.
+/// A page, which refs are read of it, how it changes, and the command that uses the refs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Situation {
@@ -117,7 +118,7 @@ pub struct Situation {
     pub view: View,
     pub pick: Vec<Pick>,
     #[serde(default)]
-    pub before: Vec<Before>,
+    pub before: Vec<Preparation>,
     /// Script of the page between the reading and the use.
     #[serde(default)]
     pub change: Option<String>,

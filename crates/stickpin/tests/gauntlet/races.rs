@@ -1,8 +1,8 @@
 //! Races: the page changes within milliseconds of the input, many times per page.
 
-use crate::account::{Account, Judged};
+use crate::account::{Account, UseOutcome};
 use crate::data::{Delay, Kind, Situation};
-use crate::stage::{Stage, Used};
+use crate::stage::{RefUse, Stage};
 use crate::verdict::judge;
 
 /// Plays a race on every delay. `full`: as often as its file says, else once per delay.
@@ -11,20 +11,20 @@ pub fn play(stage: &mut Stage, race: &Situation, full: bool, account: &mut Accou
     let times = if full { race.times.unwrap_or(5) } else { race.times.map_or(1, |n| n.div_ceil(10)) };
     for delay in &race.delays {
         for _ in 0..times {
-            let judged = once(stage, race, delay)?;
-            account.uses.push(judged);
+            let outcome = once(stage, race, delay)?;
+            account.uses.push(outcome);
         }
     }
     Ok(())
 }
 
-fn once(stage: &mut Stage, race: &Situation, delay: &Delay) -> Result<Judged, String> {
+fn once(stage: &mut Stage, race: &Situation, delay: &Delay) -> Result<UseOutcome, String> {
     let script = delay.script();
     stage.page(&format!("disarm();reset({script})"))?;
     let refs = stage.refs(race)?;
     stage.page(&format!("arm({script})"))?;
-    let Used { response, hits, noticed } = stage.use_refs(race, &refs, race.kind == Kind::Act)?;
+    let RefUse { response, hits, noticed } = stage.use_refs(race, &refs, race.kind == Kind::Act)?;
     let verdict = judge(race, &response, &hits, None);
-    let judged = Judged::new(race, false, verdict, noticed, &hits, &response);
-    Ok(Judged { id: format!("{} at {script}", race.id), ..judged })
+    let outcome = UseOutcome::new(race, verdict, noticed, &hits, &response);
+    Ok(UseOutcome { id: format!("{} at {script}", race.id), ..outcome })
 }

@@ -1,5 +1,6 @@
-//! Records situations as trees, for tests of the rule without a browser: what the page shows when it is read, what it
-//! shows at the use, and which node is right then. The format is that of `crates/tree/tests/records/capture.rs`.
+//! Records situations as trees, for tests of the rule without a browser: the tree before the
+//! change, the tree at the use, and the node that is right then.
+//! `crates/tree/tests/records/capture.rs` reads the format.
 
 use crate::data::{Kind, Situation, View};
 use crate::site::Site;
@@ -58,14 +59,14 @@ impl Recorder {
 
     /// The recording of one situation.
     pub fn record(&mut self, situation: &Situation) -> Result<Value, String> {
-        self.site.opens(false);
+        self.site.prepare_open(false);
         let to = Navigation::To(self.site.url(situation));
         let patience = Duration::from_secs(10);
         let cancel = CancellationToken::new();
         self.runtime
             .block_on(self.device.navigate(&to, Leave::Discard, patience, &cancel))
             .map_err(|e| e.message)?;
-        self.site.ready()?;
+        self.site.wait_ready()?;
         for before in &situation.before {
             let tree = self.capture(&[]);
             let button = match before.run[0].as_str() {
@@ -81,7 +82,7 @@ impl Recorder {
         let picked = situation.pick.iter().map(|p| pick(&first, p, situation.view));
         let picked = picked.collect::<Result<Vec<Handle>, String>>()?;
         if let Some(change) = &situation.change {
-            self.site.run(change)?;
+            self.site.evaluate(change)?;
         }
         let now = self.capture(&picked);
         let truth = match situation.kind {
@@ -127,7 +128,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// The element that the ref means now, as the page says: the marked one, or the one of the same role in or around it.
+    /// The element that the ref means now: the one that the page marks, or the one of the same role
+    /// in or around it.
     fn truth(
         &mut self,
         situation: &Situation,
@@ -135,7 +137,7 @@ impl Recorder {
         picked: Handle,
     ) -> Result<Option<Handle>, String> {
         for want in &situation.want {
-            let (marked, _) = self.site.run(&format!("markTruth({})", json!(want)))?;
+            let (marked, _) = self.site.evaluate(&format!("markTruth({})", json!(want)))?;
             if marked != Value::Bool(true) {
                 continue;
             }
@@ -147,7 +149,7 @@ impl Recorder {
             let found = inside.or_else(|| node.ancestors().find(|n| n.role() == role));
             return Ok(found.and_then(NodeRef::handle));
         }
-        // Some pages report what they did instead of marking an element: it is the one that was read.
+        // A page that calls `did` marks no element: the one that was read is still right.
         Ok(self.capture(&[]).find_handle(picked).and_then(NodeRef::handle))
     }
 }

@@ -65,7 +65,7 @@ impl Site {
 
     /// A page is about to be opened. `fresh`: in another browser, none of whose tabs has reported
     /// anything.
-    pub fn opens(&mut self, fresh: bool) {
+    pub fn prepare_open(&mut self, fresh: bool) {
         if fresh {
             drop(self.server.received());
             self.reports = 0;
@@ -75,15 +75,16 @@ impl Site {
     }
 
     /// Waits until the page that is being opened listens.
-    pub fn ready(&self) -> Result<(), String> {
+    pub fn wait_ready(&self) -> Result<(), String> {
         match self.server.wait_for("ready", PATIENCE) {
             true => Ok(()),
             false => Err("the page never listened".to_owned()),
         }
     }
 
-    /// Runs script in the page. Returns its result and the reports that the page and its frames sent until then.
-    pub fn run(&mut self, code: &str) -> Result<(Value, Vec<Hit>), String> {
+    /// Runs script in the page. Returns its result and what the page and its frames have reported
+    /// since the last call.
+    pub fn evaluate(&mut self, code: &str) -> Result<(Value, Vec<Hit>), String> {
         self.questions += 1;
         let id = self.questions;
         if self.server.push(&serde_json::json!({ "id": id, "code": code }).to_string()) == 0 {

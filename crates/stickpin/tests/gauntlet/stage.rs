@@ -1,9 +1,9 @@
 //! A browser, the server of its pages, and one client that reads and uses refs.
 
-use crate::account::Judged;
-use crate::data::{Before, Kind, Pick, Situation, View, filled};
+use crate::account::UseOutcome;
+use crate::data::{Kind, Pick, Preparation, Situation, View, filled};
 use crate::site::{Hit, Site};
-use crate::verdict::{Shown, is_notice, judge};
+use crate::verdict::{Relisting, is_notice, judge};
 use serde_json::Value;
 use std::sync::Arc;
 use stickpin_kernel::{Provider, Response};
@@ -15,8 +15,8 @@ pub struct Stage {
     dir: tempfile::TempDir,
 }
 
-/// A use of a ref: the answer that counts, what the page received, and whether a notice came first.
-pub struct Used {
+/// A use of a ref: the last answer, what the page received, and whether a notice came first.
+pub struct RefUse {
     pub response: Response,
     pub hits: Vec<Hit>,
     pub noticed: bool,
@@ -59,13 +59,13 @@ impl Stage {
     /// Opens the page of a situation: a document of its own, in the same browser.
     pub fn open(&mut self, situation: &Situation) -> Result<(), String> {
         let fresh = std::env::var_os("GAUNTLET_RELAUNCH").is_some();
-        self.site.opens(fresh);
+        self.site.prepare_open(fresh);
         let url = self.site.url(situation);
         let relaunch: &[&str] = if fresh { &["--relaunch"] } else { &[] };
         self.expect_ok(&[&["open", url.as_str()], relaunch].concat())?;
-        self.site.ready()?;
-        for Before { pick, run } in &situation.before {
-            let refs = if pick.is_empty() { Vec::new() } else { find(pick, &self.look(View::Full)?)? };
+        self.site.wait_ready()?;
+        for Preparation { pick, run } in &situation.before {
+            let refs = if pick.is_empty() { Vec::new() } else { resolve(pick, &self.look(View::Full)?)? };
             let dir = self.dir();
             let words: Vec<String> = run.iter().map(|word| filled(word, &refs, &dir)).collect();
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -84,16 +84,21 @@ impl Stage {
 
     /// Reads the page as the client does and returns the refs of a situation.
     pub fn refs(&mut self, situation: &Situation) -> Result<Vec<String>, String> {
-        find(&situation.pick, &self.look(situation.view)?)
+        resolve(&situation.pick, &self.look(situation.view)?)
     }
 
-    /// Runs script in the page; what was reported until now is no effect of what follows.
+    /// Runs script in the page and drops the reports until then.
     pub fn page(&mut self, code: &str) -> Result<Value, String> {
-        Ok(self.site.run(code)?.0)
+        Ok(self.site.evaluate(code)?.0)
     }
 
-    /// Uses the refs. A notice where the situation must act is answered by typing the command again.
-    pub fn use_refs(&mut self, situation: &Situation, refs: &[String], insist: bool) -> Result<Used, String> {
+    /// Uses the refs. `insist`: repeats the command once after a notice.
+    pub fn use_refs(
+        &mut self,
+        situation: &Situation,
+        refs: &[String],
+        insist: bool,
+    ) -> Result<RefUse, String> {
         self.page("0")?;
         let words = situation.words(refs, &self.dir());
         let mut response = self.call(&words);
@@ -101,36 +106,38 @@ impl Stage {
         if noticed && insist {
             response = self.call(&words);
         }
-        let (_, mut hits) = self.site.run("0")?;
+        let (_, mut hits) = self.site.evaluate("0")?;
         hits.retain(|hit| situation.counts(&hit.event));
-        Ok(Used { response, hits, noticed })
+        Ok(RefUse { response, hits, noticed })
     }
 
     /// One situation. `look_again`: the client takes a snapshot between the change and the use.
-    pub fn play(&mut self, situation: &Situation, look_again: bool) -> Result<Judged, String> {
+    pub fn play(&mut self, situation: &Situation, look_again: bool) -> Result<UseOutcome, String> {
         self.open(situation)?;
         let refs = self.refs(situation)?;
         self.page(&format!("remember({})", serde_json::json!(situation.want)))?;
         if let Some(change) = &situation.change {
             self.page(change)?;
         }
-        let mut shown = None;
+        let mut relisting = None;
         if look_again {
             let seen = self.look(situation.view)?;
             if seen.0.iter().any(|line| line.r#ref == refs[0]) {
                 let record = self.page("remembered()")?;
-                shown = Some(Shown(record.as_str().map(str::to_owned)));
+                relisting = Some(Relisting(record.as_str().map(str::to_owned)));
             }
         }
         let must_act = situation.kind == Kind::Act;
-        let Used { response, hits, noticed } = self.use_refs(situation, &refs, must_act)?;
-        let verdict = judge(situation, &response, &hits, shown.as_ref());
-        Ok(Judged::new(situation, look_again, verdict, noticed, &hits, &response))
+        let RefUse { response, hits, noticed } = self.use_refs(situation, &refs, must_act)?;
+        let verdict = judge(situation, &response, &hits, relisting.as_ref());
+        let outcome = UseOutcome::new(situation, verdict, noticed, &hits, &response);
+        let id = format!("{}{}", situation.id, if look_again { ".re" } else { "" });
+        Ok(UseOutcome { id, relisted: relisting.is_some(), ..outcome })
     }
 }
 
 /// The refs of the lines that fit.
-fn find(picks: &[Pick], seen: &Listing) -> Result<Vec<String>, String> {
+fn resolve(picks: &[Pick], seen: &Listing) -> Result<Vec<String>, String> {
     let one = |pick: &Pick| {
         let fits = seen.0.iter().filter(|l| !l.r#ref.is_empty() && pick.fits(&l.role, &l.name));
         let line = fits.into_iter().nth(pick.nth);

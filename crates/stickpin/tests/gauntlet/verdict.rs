@@ -1,4 +1,4 @@
-//! What the use of a ref came to, judged by what the page received.
+//! The verdict on one use of a ref, by what the page received.
 
 use crate::data::{Kind, Situation};
 use crate::site::Hit;
@@ -11,7 +11,7 @@ pub enum Verdict {
     /// Nothing was done; a situation that must refuse, or may.
     Refused,
     /// The client was shown the ref anew in its changed surroundings, and it was acted on.
-    Shown,
+    Relisted,
     /// Nothing was done where it should have been, and the answer says so.
     RefusedUnneeded,
     /// The wrong element received it and the answer says nothing.
@@ -30,7 +30,7 @@ impl Verdict {
     pub const ALL: [Self; 9] = [
         Self::Correct,
         Self::Refused,
-        Self::Shown,
+        Self::Relisted,
         Self::RefusedUnneeded,
         Self::WrongSilent,
         Self::WrongTold,
@@ -43,7 +43,7 @@ impl Verdict {
         match self {
             Self::Correct => "CORRECT",
             Self::Refused => "REFUSED",
-            Self::Shown => "SHOWN",
+            Self::Relisted => "RELISTED",
             Self::RefusedUnneeded => "REFUSED-UNNEEDED",
             Self::WrongSilent => "WRONG-SILENT",
             Self::WrongTold => "WRONG-TOLD",
@@ -59,18 +59,18 @@ impl Verdict {
     }
 }
 
-/// Between the change and the use a snapshot showed the same ref to the client. Holds the record that
-/// the element stands for now; `None` when the app replaced the element.
-pub struct Shown(pub Option<String>);
+/// A snapshot between the change and the use that listed the same ref again. Holds the record that
+/// the element belongs to now; `None` when the app replaced the element.
+pub struct Relisting(pub Option<String>);
 
-impl Shown {
+impl Relisting {
     fn allows(&self, hits: &[Hit]) -> bool {
         self.0.as_ref().is_none_or(|record| hits.iter().all(|hit| hit.rec == *record))
     }
 }
 
 /// Judges one use.
-pub fn judge(situation: &Situation, used: &Response, hits: &[Hit], shown: Option<&Shown>) -> Verdict {
+pub fn judge(situation: &Situation, used: &Response, hits: &[Hit], relisting: Option<&Relisting>) -> Verdict {
     let ok = used.error.is_none();
     if hits.is_empty() {
         return match (ok, situation.kind) {
@@ -83,10 +83,8 @@ pub fn judge(situation: &Situation, used: &Response, hits: &[Hit], shown: Option
         return if ok { Verdict::Correct } else { Verdict::ErrorButDone };
     }
     match (ok, situation.kind) {
-        (true, Kind::Refuse | Kind::Either) if shown.is_some_and(|shown| shown.allows(hits)) => {
-            Verdict::Shown
-        }
-        (true, _) if tells(used) => Verdict::WrongTold,
+        (true, Kind::Refuse | Kind::Either) if relisting.is_some_and(|r| r.allows(hits)) => Verdict::Relisted,
+        (true, _) if warns_afterwards(used) => Verdict::WrongTold,
         (true, _) => Verdict::WrongSilent,
         (false, _) => Verdict::WrongError,
     }
@@ -97,7 +95,7 @@ pub fn is_notice(used: &Response) -> bool {
 }
 
 /// Whether an answer says that what was acted on is not what it was.
-fn tells(used: &Response) -> bool {
+fn warns_afterwards(used: &Response) -> bool {
     let warning = used.warning.iter().map(String::as_str);
     let text = used.text.iter().flat_map(|text| text.lines());
     let signs = ["It reads ", "eading above it reads", "eading that was above it is gone"];
