@@ -1,20 +1,21 @@
-//! The pages that the flows drive (`crates/stickpin/tests/flows`): apps of ours, built with libraries from npm, and the
-//! task pages of a package from PyPI. Manifests and lock files are committed, what they name is not: it is installed
-//! below the target folder.
+//! What the flows drive (`crates/stickpin/tests/flows`): apps of ours, built with libraries from
+//! npm, the task pages of a package from PyPI, and servers from PyPI and npm. Manifests and lock
+//! files are committed; the packages are installed below the target folder.
 
 use crate::Result;
 use crate::run::{on_path, root, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Makes both parts current. Every part that cannot be had is a sentence in the error.
+/// Makes all parts current. Every part that cannot be had is a sentence in the error.
 pub fn install() -> Result {
     let sources = root().join("fixtures/web/flows");
     let home = crate::run::target_dir()?.join("flows");
     std::fs::create_dir_all(&home).map_err(|e| format!("{}: {e}", home.display()))?;
     let apps = apps(&sources, &home).map_err(|e| format!("the apps: {e}"));
     let tasks = tasks(&sources, &home).map_err(|e| format!("the task pages: {e}"));
-    let failed: Vec<String> = [apps, tasks].into_iter().filter_map(Result::err).collect();
+    let servers = servers(&home).map_err(|e| format!("the servers: {e}"));
+    let failed: Vec<String> = [apps, tasks, servers].into_iter().filter_map(Result::err).collect();
     if failed.is_empty() { Ok(()) } else { Err(failed.join("; ")) }
 }
 
@@ -75,6 +76,31 @@ fn tasks(sources: &Path, home: &Path) -> Result {
     for wheel in entries(&wheels)? {
         run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(wheel).arg(&unpacked))?;
     }
+    write(&stamp, &wanted)
+}
+
+/// `servers`: the packages of the web apps that run as servers of their own, for `PYTHONPATH`.
+fn servers(home: &Path) -> Result {
+    let manifest = root().join("fixtures/web/servers/requirements.txt");
+    let wanted = read(&manifest)?;
+    let stamp = home.join("servers.stamp");
+    let packages = home.join("servers");
+    if is_current(&stamp, &wanted) && packages.is_dir() {
+        return Ok(());
+    }
+    if !on_path("python3") {
+        return Err("no python3 on the path".to_owned());
+    }
+    if packages.is_dir() {
+        std::fs::remove_dir_all(&packages).map_err(|e| format!("{}: {e}", packages.display()))?;
+    }
+    // The lock file names every package, and Python compiles what it imports.
+    run(Command::new("python3")
+        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"])
+        .args(["--only-binary", ":all:", "--require-hashes", "--no-compile", "--target"])
+        .arg(&packages)
+        .arg("--requirement")
+        .arg(&manifest))?;
     write(&stamp, &wanted)
 }
 
