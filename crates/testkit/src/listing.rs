@@ -35,6 +35,11 @@ impl Line {
         Some(Self { depth, r#ref, role: role.to_owned(), name, rest: rest.trim().to_owned() })
     }
 
+    /// Whether it has this role and name. Styles may show a name in capitals.
+    pub fn is_called(&self, role: &str, name: &str) -> bool {
+        self.role == role && self.name.eq_ignore_ascii_case(name)
+    }
+
     /// Whether a word stands behind the name.
     pub fn is(&self, state: &str) -> bool {
         self.rest.split(' ').any(|w| w == state)
@@ -90,12 +95,12 @@ impl Listing {
         self.0.iter().find(|l| l.role == role && l.name == name)
     }
 
-    /// The line of a role and name that a text stands beside: in the smallest row or the like around the text that has
-    /// one, else the first one behind it.
+    /// The line of a role and name that a text stands beside: in the smallest row or the like
+    /// around the text that has one, else the first one behind it.
     pub fn within(&self, near: &str, role: &str, name: &str) -> Option<&Line> {
         const ROWS: [&str; 6] = ["row", "listitem", "article", "group", "region", "dialog"];
         let at = self.0.iter().position(|l| l.name.contains(near) || l.rest.contains(near))?;
-        let fits = |l: &&Line| l.role == role && l.name == name;
+        let fits = |l: &&Line| l.is_called(role, name);
         let mut depth = self.0[at].depth + 1;
         for (from, row) in self.0[..=at].iter().enumerate().rev() {
             if row.depth >= depth {

@@ -10,7 +10,9 @@ pub struct Flow {
     pub name: String,
     /// Uses of a ref that should act.
     pub acts: usize,
-    /// Those that were refused, by code and reason.
+    /// `CONTEXT_CHANGED`: the agent was told what changed, and repeated the command.
+    pub notices: usize,
+    /// Other answers that were not acts, by code and reason.
     pub refused: BTreeMap<String, usize>,
     /// Uses of a ref whose element is another one by now: each should be refused.
     pub traps: usize,
@@ -18,8 +20,10 @@ pub struct Flow {
     pub wrong: Vec<String>,
     /// The act was said to be done and the app knows nothing of it, or the flow could not go on.
     pub lost: Vec<String>,
-    /// What was said at each refusal.
+    /// What was said at each notice and refusal.
     pub said: Vec<String>,
+    /// The app's own data was compared at the end.
+    pub checked: bool,
 }
 
 impl Flow {
@@ -32,28 +36,67 @@ impl Flow {
 #[derive(Debug, Clone, Default)]
 pub struct Account(pub Vec<Flow>);
 
+/// The sums of all flows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Totals {
+    acts: usize,
+    notices: usize,
+    refused: usize,
+    traps: usize,
+    wrong: usize,
+    lost: usize,
+}
+
+/// How many of 1,000 acts may be answered otherwise.
+#[derive(Debug, Clone, Copy)]
+pub struct Bar {
+    /// What a run must hold.
+    pub holds: f64,
+    /// What it is to come to.
+    pub goal: f64,
+}
+
 impl Account {
-    /// Acts, refused, traps, wrong, lost.
-    fn sums(&self) -> [usize; 5] {
-        self.0.iter().fold([0; 5], |[a, r, t, w, l], f| {
-            [a + f.acts, r + f.refusals(), t + f.traps, w + f.wrong.len(), l + f.lost.len()]
+    fn totals(&self) -> Totals {
+        self.0.iter().fold(Totals::default(), |t, f| Totals {
+            acts: t.acts + f.acts,
+            notices: t.notices + f.notices,
+            refused: t.refused + f.refusals(),
+            traps: t.traps + f.traps,
+            wrong: t.wrong + f.wrong.len(),
+            lost: t.lost + f.lost.len(),
         })
     }
 
-    /// Refused of 1,000 acts.
-    #[expect(clippy::cast_precision_loss, reason = "a few thousand acts")]
-    pub fn per_thousand(&self) -> f64 {
-        let [acts, refused, ..] = self.sums();
-        refused as f64 * 1000.0 / acts.max(1) as f64
-    }
-
-    /// Fails when something wrong was acted on, something was lost, or more than `bar` of 1,000 acts were refused.
-    pub fn judge(&self, at_least: usize, bar: f64) {
+    /// Fails when something wrong was acted on, something was lost, or a bar is exceeded.
+    pub fn judge(&self, at_least: usize, notices: Bar, refusals: Bar) {
         println!("{self}");
-        let [acts, _, _, wrong, lost] = self.sums();
-        assert_eq!((wrong, lost), (0, 0), "wrong acts and lost acts:\n{self}");
-        assert!(acts >= at_least, "only {acts} acts were judged, {at_least} or more are expected");
-        assert!(self.per_thousand() <= bar, "more than {bar} of 1,000 acts were refused:\n{self}");
+        let totals = self.totals();
+        let [told, refused] = totals.per_thousand();
+        println!(
+            "of 1,000 acts: {told:.1} notices (bar {}, goal {}), {refused:.1} refusals (bar {}, goal {})",
+            notices.holds, notices.goal, refusals.holds, refusals.goal
+        );
+        assert_eq!((totals.wrong, totals.lost), (0, 0), "wrong acts and lost acts:\n{self}");
+        assert!(
+            totals.acts >= at_least,
+            "only {} acts were judged, {at_least} or more are expected",
+            totals.acts
+        );
+        assert!(told <= notices.holds, "more than {} notices of 1,000 acts:\n{self}", notices.holds);
+        assert!(
+            refused <= refusals.holds,
+            "more than {} of 1,000 acts were refused:\n{self}",
+            refusals.holds
+        );
+    }
+}
+
+impl Totals {
+    /// Notices and refusals of 1,000 acts.
+    #[expect(clippy::cast_precision_loss, reason = "a few thousand acts")]
+    fn per_thousand(self) -> [f64; 2] {
+        [self.notices, self.refused].map(|n| n as f64 * 1000.0 / self.acts.max(1) as f64)
     }
 }
 
@@ -62,28 +105,31 @@ impl fmt::Display for Account {
         let width = self.0.iter().map(|f| f.name.len()).max().unwrap_or(4).max(4);
         writeln!(
             f,
-            "{:8} {:width$} {:>5} {:>7} {:>5} {:>5}  why",
-            "app", "flow", "acts", "refused", "traps", "wrong"
+            "{:9} {:width$} {:>5} {:>7} {:>8} {:>5} {:>5}  why",
+            "app", "flow", "acts", "notices", "refused", "traps", "wrong"
         )?;
         for flow in &self.0 {
             let why: Vec<String> = flow.refused.iter().map(|(why, n)| format!("{n} {why}")).collect();
             writeln!(
                 f,
-                "{:8} {:width$} {:>5} {:>7} {:>5} {:>5}  {}",
+                "{:9} {:width$} {:>5} {:>7} {:>8} {:>5} {:>5}  {}",
                 flow.app,
                 flow.name,
                 flow.acts,
+                flow.notices,
                 flow.refusals(),
                 flow.traps,
                 flow.wrong.len(),
                 why.join(", ")
             )?;
         }
-        let [acts, refused, traps, wrong, _] = self.sums();
+        let totals = self.totals();
+        let Totals { acts, notices, refused, traps, wrong, .. } = totals;
+        let [told, per] = totals.per_thousand();
         writeln!(
             f,
-            "{acts} acts, {refused} refused: {:.1} of 1,000; {traps} traps; {wrong} wrong acts",
-            self.per_thousand()
+            "{acts} acts in {} flows: {notices} notices ({told:.1} of 1,000), {refused} refused ({per:.1} of 1,000); {traps} traps; {wrong} wrong acts",
+            self.0.len()
         )?;
         let mut clauses: BTreeMap<&str, usize> = BTreeMap::new();
         for (why, n) in self.0.iter().flat_map(|f| &f.refused) {
@@ -98,7 +144,7 @@ impl fmt::Display for Account {
             };
             lines("WRONG", &flow.wrong, f)?;
             lines("LOST", &flow.lost, f)?;
-            lines("refused", &flow.said, f)?;
+            lines("told", &flow.said, f)?;
         }
         Ok(())
     }

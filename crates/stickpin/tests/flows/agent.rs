@@ -1,15 +1,22 @@
-//! An agent that reads an app once and then acts by the refs that it was given.
+//! An agent that acts by the refs that it was given.
 //!
-//! A number that a refusal or a response hands over is used from then on; nothing else is read in between unless the
-//! flow says so. What an act did is what the app reports, never what we answer.
+//! It reads an app once, or again where it needs an element that it does not know (`memory.rs`). It
+//! uses the number that a refusal or a response hands over from then on, and repeats a command that
+//! was answered with a notice. What an act did is what the app reports, never what stickpin
+//! answers.
 
 use crate::account::Flow;
+use crate::listing::{Line, Listing};
+use crate::memory::Memory;
+use crate::server::Server;
 use std::time::Duration;
-use stickpin_kernel::Response;
+use stickpin_kernel::{ErrorCode, Response};
 use stickpin_testkit::{InProcess, PageServer};
-use stickpin_testkit::{Line, Listing};
 
 const PATIENCE: Duration = Duration::from_secs(4);
+
+/// Answers other than success that one act may get before the flow counts it as lost.
+const TRIES: usize = 4;
 
 /// An element that the agent read of.
 #[derive(Debug, Clone)]
@@ -18,32 +25,37 @@ pub struct Known {
     pub r#ref: String,
     role: String,
     name: String,
-    near: String,
+    /// The text that it stands in or beside; empty if role and name are enough.
+    pub near: String,
 }
 
 /// An agent in one flow.
 pub struct Agent<'a> {
     surface: &'a mut InProcess,
     pages: &'a PageServer,
+    /// The server of the app, if it is not `pages`.
+    pub server: Option<&'a Server>,
+    /// What it was shown.
+    pub memory: Memory,
     pub flow: Flow,
     /// Whether the app reports every act. If not, it says only at the end whether all was right.
     pub judged: bool,
 }
 
 impl<'a> Agent<'a> {
-    /// An agent that opens a page of the server and waits until the page is quiet.
+    /// An agent that opens a page of `server`, or of `pages`, which the app reports to in both
+    /// cases.
     pub fn open(
         surface: &'a mut InProcess,
         pages: &'a PageServer,
-        app: &'static str,
-        name: &str,
+        server: Option<&'a Server>,
+        flow: Flow,
         path: &str,
     ) -> Self {
-        let flow = Flow { app, name: name.to_owned(), ..Flow::default() };
-        let mut agent = Self { surface, pages, flow, judged: true };
-        let url = format!("{}/{path}", agent.pages.origin());
+        let mut agent = Self { surface, pages, server, memory: Memory::default(), flow, judged: true };
+        let origin = server.map_or_else(|| agent.pages.origin(), |s| s.origin().to_owned());
         drop(agent.pages.received());
-        agent.expect_ok(&["open", &url]);
+        agent.expect_ok(&["open", &format!("{origin}/{path}")]);
         agent
     }
 
@@ -83,7 +95,15 @@ impl<'a> Agent<'a> {
         self.look()
     }
 
-    fn known(&mut self, line: Option<&Line>, near: &str, role: &str, name: &str, read: &Listing) -> Known {
+    /// The element of a line; without one, the flow cannot go on.
+    pub fn known(
+        &mut self,
+        line: Option<&Line>,
+        near: &str,
+        role: &str,
+        name: &str,
+        read: &Listing,
+    ) -> Known {
         if line.is_none() {
             let lines: Vec<String> =
                 read.0.iter().map(|l| format!("{} {} {:?} {}", l.r#ref, l.role, l.name, l.rest)).collect();
@@ -114,25 +134,33 @@ impl<'a> Agent<'a> {
         self.find(&read, role, name)
     }
 
-    /// One use of a ref; `words` has `{}` where the ref stands. The app must report `expected` and nothing else; an
-    /// empty text stands for an act that the app does not report.
+    /// One use of a ref; `words` has `{}` where the ref stands. The app must report the lines of
+    /// `expected` and nothing else; an empty text stands for an act that the app does not report.
     pub fn act(&mut self, known: &mut Known, words: &[&str], expected: &str) {
         if known.r#ref.is_empty() {
             return;
         }
-        // Refused, it is tried once more with the number that was handed over, as an agent would.
-        for _ in 0..3 {
-            self.flow.acts += 1;
+        self.flow.acts += 1;
+        for _ in 0..TRIES {
             let response = self.use_ref(known, words);
             let Some(error) = &response.error else {
                 self.done(known, words, expected, &response);
                 return;
             };
+            let line = format!("`{}` on {}: {}", words.join(" "), known.words(), error.message);
+            self.nothing_happened(known, words);
+            if error.code == ErrorCode::ContextChanged {
+                // The answer says what changed: the same command acts on it as it is now.
+                self.flow.notices += 1;
+                self.flow.said.push(format!("notice: {line}"));
+                continue;
+            }
             let because = error.details["because"].as_str().or(error.details["reason"].as_str());
             let why = format!("{} {}", error.code.name(), because.unwrap_or(""));
             *self.flow.refused.entry(why.trim_end().to_owned()).or_default() += 1;
-            self.flow.said.push(format!("`{}` on {}: {}", words.join(" "), known.words(), error.message));
-            self.nothing_happened(known, words);
+            self.flow.said.push(format!("refused: {line}"));
+            // An agent goes on with the number that was handed over, or reads again.
+            let before = known.r#ref.clone();
             match error.details["now"].as_str() {
                 Some(now) => known.r#ref = now.to_owned(),
                 None => {
@@ -144,6 +172,7 @@ impl<'a> Agent<'a> {
                     known.r#ref = line.map(|l| l.r#ref.clone()).unwrap_or_default();
                 }
             }
+            self.memory.rename(&before, &known.r#ref);
             if known.r#ref.is_empty() {
                 break;
             }
@@ -158,9 +187,9 @@ impl<'a> Agent<'a> {
     }
 
     fn done(&mut self, known: &mut Known, words: &[&str], expected: &str, response: &Response) {
-        if !expected.is_empty() && !self.pages.wait_for(expected, PATIENCE) {
+        if let Some(missing) = expected.lines().find(|line| !self.pages.wait_for(line, PATIENCE)) {
             let instead = self.pages.received();
-            let line = format!("`{}` on {}: {expected:?} never came", words.join(" "), known.words());
+            let line = format!("`{}` on {}: {missing:?} never came", words.join(" "), known.words());
             match instead.is_empty() {
                 true => self.flow.lost.push(line),
                 false => self.flow.wrong.push(format!("{line}, but {instead:?}")),
@@ -168,9 +197,11 @@ impl<'a> Agent<'a> {
             return;
         }
         self.nothing_happened(known, words);
+        self.memory.learn(response.text.as_deref().unwrap_or(""));
         // A toggle hands over its new self.
         let now = response.output.as_ref().and_then(|o| o["now"].as_str()).and_then(Line::read);
         if let Some(now) = now.filter(|now| !now.r#ref.is_empty()) {
+            self.memory.becomes(&known.r#ref, &now);
             known.r#ref = now.r#ref;
         }
     }
