@@ -149,3 +149,27 @@ impl fmt::Display for Account {
         Ok(())
     }
 }
+
+/// Holds 1,000 acts against bars of 15 notices and 5 refusals.
+fn judge(notices: usize, refusals: usize) {
+    let refused = [("STALE_REF gone".to_owned(), refusals)].into();
+    let account = Account(vec![Flow { acts: 1000, notices, refused, ..Flow::default() }]);
+    account.judge(1000, Bar { holds: 15.0, goal: 15.0 }, Bar { holds: 5.0, goal: 5.0 });
+}
+
+#[test]
+fn account_at_both_bars_passes() {
+    judge(15, 5);
+}
+
+#[test]
+#[should_panic(expected = "more than 15 notices of 1,000 acts")]
+fn account_above_the_notice_bar_fails() {
+    judge(16, 0);
+}
+
+#[test]
+#[should_panic(expected = "more than 5 of 1,000 acts were refused")]
+fn account_above_the_refusal_bar_fails() {
+    judge(0, 6);
+}
