@@ -6,12 +6,12 @@
 //! answers.
 
 use crate::account::Flow;
-use crate::listing::{Line, Listing};
 use crate::memory::Memory;
 use crate::server::Server;
 use std::time::Duration;
 use stickpin_kernel::{ErrorCode, Response};
 use stickpin_testkit::{InProcess, PageServer};
+use stickpin_testkit::{Line, Listing};
 
 const PATIENCE: Duration = Duration::from_secs(4);
 

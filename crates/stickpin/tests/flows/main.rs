@@ -14,7 +14,6 @@ mod editors;
 mod feed;
 mod kanban;
 mod library;
-mod listing;
 mod mail;
 mod memory;
 mod miniwob;

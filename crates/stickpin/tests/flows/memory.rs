@@ -1,7 +1,7 @@
 //! What an agent knows of an app: what it was shown, less what it was told is gone.
 
 use crate::agent::{Agent, Known};
-use crate::listing::{Line, Listing};
+use stickpin_testkit::{Line, Listing};
 
 /// Lines that the agent was shown, in order.
 #[derive(Debug, Clone, Default)]
