@@ -9,7 +9,7 @@ use crate::render::{Show, Text};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_session::{BaseTree, Origin};
+use stickpin_session::{BaseTree, ContextPolicy, Origin};
 use stickpin_tree::{IdentityGrade, NodeId, NodeRef, Role, States, Tree, Verdict};
 
 /// How long an act that shows nothing yet is given to show something.
@@ -203,6 +203,9 @@ impl Cx {
         before: &Option<BaseTree>,
         notices: &[Notice],
     ) -> Result<bool> {
+        if self.live()?.session.context_policy() == ContextPolicy::Off {
+            return Ok(false);
+        }
         // A device that tells an element alone reads the whole app only where something was signalled.
         let partial = self.device()?.glances();
         if partial && !how.receipt {
@@ -225,6 +228,9 @@ impl Cx {
     /// # Errors
     /// What the device says.
     pub(crate) async fn note_end(&mut self, ready: &Ready) -> Result<()> {
+        if self.live()?.session.context_policy() == ContextPolicy::Off {
+            return Ok(());
+        }
         let after = self.look(Origin::Look).await?;
         self.tell_effects(Some(ready), &None, &after)
     }

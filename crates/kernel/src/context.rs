@@ -44,7 +44,7 @@ impl Cx {
             return Ok(());
         }
         let another = session.another_acted(&client);
-        session.note_told(&client, tree, node);
+        session.note_told(&client, tree, node, &changes);
         tracing::debug!(target = %target.plain(), ?changes, "the context changed");
         let by = if another { ", and another client has acted since" } else { "" };
         let told = told(&changes);
@@ -96,7 +96,8 @@ impl Cx {
             return Ok(Vec::new());
         }
         let records = session.records(tree);
-        let nodes = ContextReader::new(&records).nodes(node, GUARDED);
+        let mut nodes = ContextReader::new(&records).nodes(node, GUARDED);
+        nodes.retain(|&n| !session.is_ticker(tree, n));
         // A text without an id of its own is watched over at its parent.
         let address = |n: NodeId| {
             let node = tree.node(n);

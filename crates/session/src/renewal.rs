@@ -3,6 +3,7 @@
 use crate::client::ClientId;
 use crate::pairs::pairs;
 use crate::session::Session;
+use crate::standing::ContextPolicy;
 use crate::table::Entry;
 use std::sync::Arc;
 use stickpin_refs::{Generation, Ref};
@@ -36,7 +37,9 @@ impl Session {
     pub fn mark_full_reading(&mut self, client: &ClientId) {
         if let Some((generation, tree)) = self.generation().zip(self.tree().cloned()) {
             self.clients.set_base(client, generation);
-            self.showings.show(client, &tree);
+            if self.context != ContextPolicy::Off {
+                self.showings.show(client, &tree);
+            }
         }
     }
 

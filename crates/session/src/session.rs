@@ -193,7 +193,9 @@ impl Session {
             && stored
         {
             self.retained.insert(c.generation, Arc::clone(&c.tree));
-            self.tickers.observe(&c.tree, &tree);
+            if self.context != ContextPolicy::Off {
+                self.tickers.observe(&c.tree, &tree);
+            }
         }
         let before_tree = before.as_ref().map(|c| &*c.tree);
         let mut last_book = self.book.take();
@@ -249,7 +251,9 @@ impl Session {
             });
         }
         self.give(client, &refs, generation);
-        self.showings.show_part(client, &tree, nodes, &self.openers);
+        if self.context != ContextPolicy::Off {
+            self.showings.show_part(client, &tree, nodes, &self.openers);
+        }
         Ok(refs)
     }
 

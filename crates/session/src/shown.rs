@@ -6,11 +6,11 @@
 
 use crate::client::ClientId;
 use crate::session::Session;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use std::sync::Arc;
 use stickpin_tree::{
-    Context, ContextChange, ContextMap, ContextReader, FactKey, Handle, NodeId, Openers, Records, SurfaceId,
-    Tree,
+    Context, ContextChange, ContextMap, ContextReader, FactKey, FactKind, Handle, NodeId, Openers, Records,
+    SurfaceId, Tree,
 };
 
 /// Nodes of the trees that clients were shown and that are no longer current, at most: about 12 MB. Beyond that the
@@ -67,6 +67,10 @@ fn context_of(base: &Base, now: &Context, openers: &Openers) -> Context {
 #[derive(Debug, Default)]
 pub(crate) struct Tickers {
     changed: HashMap<FactKey, u8>,
+    /// Places where only a number changed: alike places, as in the other rows of a list, tick alike.
+    shapes: HashSet<(FactKind, u32)>,
+    /// The document that the shapes are of.
+    document: u64,
     /// Somebody acted since the stored tree was read: what differs in the next one may be an effect.
     acted: bool,
 }
@@ -79,20 +83,46 @@ impl Tickers {
 
     /// Another tree was read.
     pub(crate) fn observe(&mut self, before: &Tree, now: &Tree) {
+        let document = now.documents().first().map_or(0, |d| d.scope);
+        if document != self.document {
+            self.document = document;
+            self.shapes.clear();
+        }
         if std::mem::take(&mut self.acted) || before.surface() != now.surface() {
             return;
         }
         for key in stickpin_tree::texts_changed(before, now) {
-            if self.changed.len() >= MAX_TICKERS && !self.changed.contains_key(&key) {
-                return;
+            self.count(key, 1);
+        }
+    }
+
+    /// A client was told of a change that no act of its own made.
+    fn note(&mut self, change: &ContextChange) {
+        if change.differs_in_numbers() {
+            // A number that moves by itself is no name: once is enough.
+            self.count(change.key, TICKS);
+            if self.shapes.len() < MAX_TICKERS {
+                self.shapes.insert((change.kind, change.shape));
             }
-            let times = self.changed.entry(key).or_default();
-            *times = times.saturating_add(1);
+        } else {
+            self.count(change.key, 1);
+        }
+    }
+
+    fn count(&mut self, key: FactKey, times: u8) {
+        if self.changed.len() < MAX_TICKERS || self.changed.contains_key(&key) {
+            let seen = self.changed.entry(key).or_default();
+            *seen = seen.saturating_add(times);
         }
     }
 
     fn is_ticker(&self, key: FactKey) -> bool {
         self.changed.get(&key).is_some_and(|&times| times >= TICKS)
+    }
+
+    /// Whether a change is one of those that are known.
+    fn knows(&self, change: &ContextChange) -> bool {
+        self.shapes.contains(&(change.kind, change.shape)) && change.differs_in_numbers()
     }
 }
 
@@ -230,7 +260,17 @@ impl Session {
         let reader = ContextReader::new(&records);
         let now = reader.context(node);
         let then = shown.context_of(&now, &self.openers);
-        then.changes_to(&now, reader.content_of(node), |key| self.tickers.is_ticker(key))
+        let mut changes = then.changes_to(&now, reader.content_of(node), |key| self.tickers.is_ticker(key));
+        changes.retain(|change| !self.tickers.knows(change));
+        changes
+    }
+
+    /// Whether the text at a node is known to change by itself.
+    #[must_use]
+    pub fn is_ticker(&self, tree: &Tree, node: NodeId) -> bool {
+        let node = tree.node(node);
+        let place = if node.is_text() { node.parent() } else { Some(node) };
+        place.and_then(|n| n.handle()).is_some_and(|handle| self.tickers.is_ticker(FactKey::text_at(handle)))
     }
 
     /// Whether the last act in this session was another client's.
@@ -239,8 +279,9 @@ impl Session {
         self.actor.as_ref().is_some_and(|actor| actor != client)
     }
 
-    /// Notes that this client was told what stands around an element.
-    pub fn note_told(&mut self, client: &ClientId, tree: &Tree, node: NodeId) {
+    /// Notes that this client was told what stands around an element, and that these changes were none of its acts.
+    pub fn note_told(&mut self, client: &ClientId, tree: &Tree, node: NodeId, changes: &[ContextChange]) {
+        changes.iter().for_each(|change| self.tickers.note(change));
         let now = ContextReader::new(&self.records(tree)).context(node);
         if let Some(shown) = self.showings.all.get_mut(&(client.clone(), tree.surface())) {
             shown.later.tell(&now);

@@ -78,6 +78,7 @@ scenarios! {
     ask
     batch
     blessing
+    context
     details
     dialogs
     diffs

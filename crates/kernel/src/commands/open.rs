@@ -64,7 +64,7 @@ pub(crate) struct Open {
     #[schemars(extend("x-placeholder" = "HOW"))]
     stale_refs: Option<StaleRefs>,
     /// What to do when what a target belongs to has changed since you last looked: say so before acting, act and warn, or
-    /// do not compare.
+    /// do not compare (the default).
     #[schemars(extend("x-placeholder" = "HOW"))]
     context: Option<ContextRule>,
 }

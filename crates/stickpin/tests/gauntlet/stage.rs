@@ -62,7 +62,7 @@ impl Stage {
         self.site.prepare_open(fresh);
         let url = self.site.url(situation);
         let relaunch: &[&str] = if fresh { &["--relaunch"] } else { &[] };
-        self.expect_ok(&[&["open", url.as_str()], relaunch].concat())?;
+        self.expect_ok(&[&["open", url.as_str(), "--context", "tell"], relaunch].concat())?;
         self.site.wait_ready()?;
         for Preparation { pick, run } in &situation.before {
             let refs = if pick.is_empty() { Vec::new() } else { resolve(pick, &self.look(View::Full)?)? };

@@ -22,6 +22,70 @@ pub struct ContextChange {
     pub now: String,
     /// Names the fact in other readings.
     pub key: FactKey,
+    /// Alike for facts that stand in alike places, as in the rows of one list.
+    pub shape: u32,
+}
+
+impl ContextChange {
+    /// Whether both texts are the same but for their numbers.
+    #[must_use]
+    pub fn differs_in_numbers(&self) -> bool {
+        let words =
+            |text: &str| text.split(|c: char| c.is_ascii_digit()).map(str::to_owned).collect::<Vec<_>>();
+        let (was, now) = (words(&self.was), words(&self.now));
+        let joined = |parts: Vec<String>| parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>();
+        was.len() > 1 && now.len() > 1 && joined(was) == joined(now)
+    }
+
+    /// Whether a clock or a timer went on: a time with seconds, or numbers with a unit of time. `9:00` may be a record.
+    fn is_clockwork(&self) -> bool {
+        if !self.differs_in_numbers() {
+            return false;
+        }
+        let clock = |text: &str| {
+            text.split_whitespace().any(|word| {
+                let parts: Vec<&str> = word.trim_matches(|c: char| !c.is_ascii_digit()).split(':').collect();
+                parts.len() == 3
+                    && parts
+                        .iter()
+                        .all(|p| (1..=2).contains(&p.len()) && p.bytes().all(|b| b.is_ascii_digit()))
+            })
+        };
+        if clock(&self.was) && clock(&self.now) {
+            return true;
+        }
+        let numbers = |text: &str| -> Vec<(String, String)> {
+            let mut found = Vec::new();
+            let mut rest = text;
+            while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+                let tail = &rest[at..];
+                let end = tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len());
+                let unit: String =
+                    tail[end..].trim_start().chars().take_while(|c| c.is_alphabetic()).collect();
+                found.push((tail[..end].to_owned(), unit.to_lowercase()));
+                rest = &tail[end..];
+            }
+            found
+        };
+        let (was, now) = (numbers(&self.was), numbers(&self.now));
+        let timed = |unit: &str| {
+            matches!(
+                unit,
+                "s" | "sec"
+                    | "secs"
+                    | "second"
+                    | "seconds"
+                    | "min"
+                    | "mins"
+                    | "minute"
+                    | "minutes"
+                    | "h"
+                    | "hour"
+                    | "hours"
+            )
+        };
+        was.len() == now.len() && was.iter().zip(&now).all(|(was, now)| was.0 == now.0 || timed(&now.1))
+    }
 }
 
 impl Fact {
@@ -67,7 +131,11 @@ impl Context {
                 was: was.1.to_owned(),
                 now: is.1.to_owned(),
                 key: is.0.key(),
+                shape: is.0.shape,
             };
+            if change.is_clockwork() {
+                return;
+            }
             changes.push((order[&std::ptr::from_ref(is.0)], change));
         };
         // What reads the same in the same parent stayed, wherever it stands among its siblings.

@@ -69,6 +69,12 @@ pub(super) enum SegmentKey {
 }
 
 impl FactKey {
+    /// The texts in a node.
+    #[must_use]
+    pub fn text_at(node: Handle) -> Self {
+        Self { kind: FactKind::Text, place: place_of(Some(node)) }
+    }
+
     /// Whether the fact is at this node: of a text its parent.
     #[must_use]
     pub fn is_at(self, node: Handle) -> bool {

@@ -7,11 +7,14 @@ use std::sync::Arc;
 use super::fact::{
     Context, ContextMap, Fact, FactKind, Segment, SegmentBuilder, SegmentKey, number, place_of,
 };
-use crate::record::{Records, is_field, is_popup, joined_text, without_counts};
+use crate::record::{Records, is_field, is_popup, is_volatile, joined_text, without_counts};
 use crate::{Attr, NodeId, NodeRef, Role, States};
 
 /// Characters of one fact that are kept.
 const MAX_TEXT: usize = 500;
+
+/// Texts that name a selected item.
+const MAX_ITEM_TEXTS: usize = 4;
 
 /// Reads contexts from one tree.
 pub struct ContextReader<'r, 't> {
@@ -316,7 +319,18 @@ fn note_selected(selected: &mut BTreeMap<NodeId, String>, list: NodeId, item: No
         items.push_str("; ");
     }
     let name = item.name();
-    items.push_str(&if name.is_empty() { content(item) } else { name.to_owned() });
+    if name.is_empty() { steady_content(item, items) } else { items.push_str(name) }
+}
+
+/// The texts that say which item it is: not its prices, ages and counts, which change while it stays selected.
+fn steady_content(item: NodeRef<'_>, items: &mut String) {
+    let texts = item.subtree().filter(|n| n.is_text() && !n.name().is_empty() && !is_volatile(n.name()));
+    for text in texts.take(MAX_ITEM_TEXTS) {
+        if !items.is_empty() {
+            items.push(' ');
+        }
+        items.push_str(text.name());
+    }
 }
 
 /// The texts in a node, joined.
