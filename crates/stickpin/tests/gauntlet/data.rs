@@ -1,5 +1,6 @@
 //! The situations and races of `fixtures/web/gauntlet`, as their README describes them.
 
+use crate::site::Hit;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -130,6 +131,9 @@ pub struct Situation {
     /// Types of reports that count.
     #[serde(default)]
     pub events: Option<Vec<String>>,
+    /// Reports that stand for no act, such as a drop on nothing.
+    #[serde(default)]
+    pub ignore: Vec<String>,
     /// Races only: when the change comes.
     #[serde(default)]
     pub delays: Vec<Delay>,
@@ -149,12 +153,14 @@ impl Situation {
         words.iter().map(|word| filled(word, refs, dir)).collect()
     }
 
-    pub fn counts(&self, event: &str) -> bool {
+    pub fn counts(&self, hit: &Hit) -> bool {
         const DEFAULT: [&str; 6] = ["click", "act", "input", "change", "drop", "dblclick"];
-        match &self.events {
+        let event = hit.event.as_str();
+        let counts = match &self.events {
             Some(events) => events.iter().any(|e| e == event),
             None => DEFAULT.contains(&event),
-        }
+        };
+        counts && !self.ignore.contains(&hit.rec)
     }
 
     /// The whole page.

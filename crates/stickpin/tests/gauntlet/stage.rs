@@ -107,7 +107,7 @@ impl Stage {
             response = self.call(&words);
         }
         let (_, mut hits) = self.site.evaluate("0")?;
-        hits.retain(|hit| situation.counts(&hit.event));
+        hits.retain(|hit| situation.counts(hit));
         Ok(RefUse { response, hits, noticed })
     }
 
