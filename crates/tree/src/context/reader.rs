@@ -159,7 +159,6 @@ impl<'r, 't> ContextReader<'r, 't> {
 
     /// Says of the id of a node whether it belongs to an element itself, so that its content is judged as its name and
     /// states are: what is in a control. A card or a row that is pressed as a whole is told by what is in it.
-    #[must_use]
     pub fn content_of(&self, element: NodeId) -> impl Fn(u64) -> bool + use<> {
         let element = self.records.tree().node(element);
         let named = element.is(States::NAME_FROM_CONTENT)
