@@ -98,14 +98,12 @@ impl Tickers {
 
     /// A client was told of a change that no act of its own made.
     fn note(&mut self, change: &ContextChange) {
+        // Words that change may be another record, however often they do.
         if change.differs_in_numbers() {
-            // A number that moves by itself is no name: once is enough.
             self.count(change.key, TICKS);
             if self.shapes.len() < MAX_TICKERS {
                 self.shapes.insert((change.kind, change.shape));
             }
-        } else {
-            self.count(change.key, 1);
         }
     }
 
@@ -281,7 +279,10 @@ impl Session {
 
     /// Notes that this client was told what stands around an element, and that these changes were none of its acts.
     pub fn note_told(&mut self, client: &ClientId, tree: &Tree, node: NodeId, changes: &[ContextChange]) {
-        changes.iter().for_each(|change| self.tickers.note(change));
+        // What another client did is no change by itself.
+        if !self.another_acted(client) {
+            changes.iter().for_each(|change| self.tickers.note(change));
+        }
         let now = ContextReader::new(&self.records(tree)).context(node);
         if let Some(shown) = self.showings.all.get_mut(&(client.clone(), tree.surface())) {
             shown.later.tell(&now);

@@ -30,11 +30,7 @@ impl ContextChange {
     /// Whether both texts are the same but for their numbers.
     #[must_use]
     pub fn differs_in_numbers(&self) -> bool {
-        let words =
-            |text: &str| text.split(|c: char| c.is_ascii_digit()).map(str::to_owned).collect::<Vec<_>>();
-        let (was, now) = (words(&self.was), words(&self.now));
-        let joined = |parts: Vec<String>| parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>();
-        was.len() > 1 && now.len() > 1 && joined(was) == joined(now)
+        differ_in_numbers(&self.was, &self.now)
     }
 
     /// Whether a clock or a timer went on: a time with seconds, or numbers with a unit of time. `9:00` may be a record.
@@ -86,6 +82,16 @@ impl ContextChange {
         };
         was.len() == now.len() && was.iter().zip(&now).all(|(was, now)| was.0 == now.0 || timed(&now.1))
     }
+}
+
+/// Whether two texts are the same but for their numbers.
+pub(super) fn differ_in_numbers(was: &str, now: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let parts = text.split(|c: char| c.is_ascii_digit()).filter(|part| !part.is_empty());
+        parts.map(str::to_owned).collect()
+    };
+    let numbered = |text: &str| text.contains(|c: char| c.is_ascii_digit());
+    was != now && numbered(was) && numbered(now) && words(was) == words(now)
 }
 
 impl Fact {

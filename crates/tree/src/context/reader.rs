@@ -134,9 +134,7 @@ impl<'r, 't> ContextReader<'r, 't> {
     }
 
     /// The nodes that say something in the context of an element, for a device that watches over their content until an
-    /// input has arrived ([`content guard`]). At most `most`, the nearest first.
-    ///
-    /// [`content guard`]: self
+    /// input has arrived. At most `most`, the nearest first.
     #[must_use]
     pub fn nodes(&self, element: NodeId, most: usize) -> Vec<NodeId> {
         let tree = self.records.tree();

@@ -2,10 +2,12 @@
 
 use hashbrown::HashMap;
 
+use super::compare::differ_in_numbers;
 use super::fact::{FactKey, FactKind, place_of};
 use crate::{Handle, NodeId, NodeRef, Tree};
 
-/// The places of the texts that differ between two trees of one surface. Where a text is written anew, its node may be
+/// The places of the texts of which only a number differs between two trees of one surface: words that change by
+/// themselves may be another record. Where a text is written anew, its node may be
 /// another one in the same parent, so a text is named by its parent. Nothing where the device has no identity.
 ///
 /// Pages mostly keep their nodes, so the trees are walked side by side, and an index is made only where they part.
@@ -38,7 +40,7 @@ pub fn texts_changed(before: &Tree, now: &Tree) -> Vec<FactKey> {
         };
         let Some(then) = then.map(|id| before.node(id)) else { continue };
         let was = then.children().filter(|n| n.is_text()).nth(nth).map(NodeRef::name);
-        if was.is_some_and(|was| was != text.name()) {
+        if was.is_some_and(|was| differ_in_numbers(was, text.name())) {
             changed.push(FactKey { kind: FactKind::Text, place: place_of(Some(handle)) });
         }
     }

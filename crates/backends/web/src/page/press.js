@@ -97,7 +97,8 @@ function judgeGesture(event, at) {
     const changed = reached && ((guard && contentChanged(guard, borne(event, guard))) || (first && drag && drag.guard && contentChanged(drag.guard)));
     if (reached && !changed) {
       if (first) decide('target', '');
-    } else if (!down && delivered && (tookPress(guard.target) || hasLeft(target, at))) {
+    } else if (!down && delivered && (tookPress(guard.target) || hasLeft(target, at) || (!changed && fieldKind(target)))) {
+      // A field takes the focus when the button goes down, whatever the page shows for that.
       // It did what it is for when the button went down. What is there now is not meant.
       expected.stopping = expected.verdict.complete = true;
     } else decide(changed ? 'changed' : 'elsewhere', changed ? '' : words(at));
