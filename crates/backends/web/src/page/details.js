@@ -70,6 +70,7 @@ function feed(state, text) {
   state[1] = b;
 }
 
+/** @returns {[number, number]} */
 const newPrint = () => [0x2545f491, 0x41c6ce57];
 const printed = ([a, b]) => ((a ^ (a >>> 16)) >>> 0).toString(36) + ((b ^ (b >>> 13)) >>> 0).toString(36);
 

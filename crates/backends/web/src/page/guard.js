@@ -157,6 +157,7 @@ function watchGuard(guard) {
   guard.controls = entries.filter(entry => entry.held !== null || entry.image !== '');
   guard.mutated = false;
   guard.observer ||= new MutationObserver(() => noteMutation(guard));
+  /** @type {Set<Document | ShadowRoot>} */
   const roots = new Set([document]);
   const add = (node, tag) => {
     const shadow = tag !== '' && shadowOf(node);
