@@ -98,9 +98,9 @@ function judgeGesture(event, at) {
     if (reached && !changed) {
       if (first) decide('target', '');
     } else if (!down && delivered && (tookPress(guard.target) || hasLeft(target, at) || (!changed && fieldKind(target)))) {
-      // A field takes the focus when the button goes down, whatever the page shows for that.
-      // It did what it is for when the button went down. What is there now is not meant.
-      expected.stopping = expected.verdict.complete = true;
+      // It did what it is for when the button went down; a field took the focus, whatever the page shows for that. The
+      // rest goes on as it does for a person: widgets wait for the button to come up, wherever that is.
+      expected.verdict.complete = true;
     } else decide(changed ? 'changed' : 'elsewhere', changed ? '' : words(at));
   }
   if (first && !expected.stopping && DRAWN.has(tagOf(at))) expected.verdict.drawn = tagOf(at);
