@@ -164,13 +164,13 @@ impl Showings {
             return;
         };
         shown.used = used;
-        let records = Records::new(tree, openers);
-        let reader = ContextReader::new(&records);
         let base = &shown.base;
-        if !matches!(base, Base::Tree(base) if Arc::ptr_eq(base, tree)) {
-            let is_known = |alone: &Context| !context_of(base, alone, openers).is_empty();
-            reader.adopt_new(nodes, &mut shown.later, is_known);
+        if matches!(base, Base::Tree(base) if Arc::ptr_eq(base, tree)) {
+            return;
         }
+        let records = Records::new(tree, openers);
+        let is_known = |alone: &Context| !context_of(base, alone, openers).is_empty();
+        ContextReader::new(&records).adopt_new(nodes, &mut shown.later, is_known);
         shown.bound();
     }
 
@@ -290,9 +290,8 @@ impl Session {
         }
     }
 
-    /// Notes what an act of this client turned `before` into. Returns what it replaced besides the content of `target`, for
-    /// the client to be told.
-    /// What had changed unseen before the act stays unseen.
+    /// Notes what an act of this client turned `before` into. What had changed unseen before the act stays unseen. Returns
+    /// what the act replaced besides the content of `target`, for the receipt.
     pub fn note_effects(
         &mut self,
         client: &ClientId,
@@ -306,7 +305,7 @@ impl Session {
             return Vec::new();
         }
         let openers = &self.openers;
-        let read = |tree: &Tree| ContextReader::new(&records_of(tree, openers)).map();
+        let read = |tree: &Tree| ContextReader::new(&Records::new(tree, openers)).map();
         let (then, now) = (read(before), read(after));
         let mut changes = then.changes_to(&now);
         // What became of the target itself is told by its own line.
@@ -336,8 +335,4 @@ impl Session {
     pub fn shown_bytes(&self) -> usize {
         self.showings.heap_bytes()
     }
-}
-
-fn records_of<'t>(tree: &'t Tree, openers: &'t Openers) -> Records<'t> {
-    Records::new(tree, openers)
 }
