@@ -56,7 +56,7 @@ pub(crate) const CORE: &[Core] = &[
         key: None,
         about: "Open a page or app; returns when it is ready. `interactive: true` also returns the first snapshot. \
                 In an open session it navigates, and refs stay known.",
-        unlisted: &["idleTimeout", "staleRefs"],
+        unlisted: &["idleTimeout", "staleRefs", "context"],
     },
     Core { command: "close", key: None, about: "Close the session and its browser or app.", unlisted: &[] },
     Core {

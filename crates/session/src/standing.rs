@@ -38,12 +38,11 @@ impl FromStr for Ladder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ContextPolicy {
     /// The client is told before anything is sent; the same command, repeated, acts.
+    #[default]
     Tell,
     /// The command acts, and its warning says what changed.
     Warn,
-    /// Contexts are not compared. The default until the staleness table says for each situation when a client is told,
-    /// and ordinary flows stay below 15 notices per 1,000 acts; then it is [`Tell`](Self::Tell).
-    #[default]
+    /// Contexts are not compared.
     Off,
 }
 

@@ -212,11 +212,15 @@ impl Cx {
         match &performed.landed {
             Landed::Confirmed | Landed::Unknown => Ok((performed, behind)),
             Landed::Changed { stopped } => {
-                let became = if *stopped { "nothing of it reached the app" } else { "the rest was stopped" };
+                let (became, dispatched) = match stopped {
+                    true => ("nothing of it reached the app", Dispatched::No),
+                    false => ("the rest was stopped", Dispatched::Unknown),
+                };
                 Err(Error::new(
                     ErrorCode::ContextChanged,
                     format!("what {words} belongs to changed while the input was on its way; {became}"),
                 )
+                .dispatched(dispatched)
                 .hint("stickpin snapshot -i shows what is there now"))
             }
             Landed::Elsewhere { what, stopped } => {

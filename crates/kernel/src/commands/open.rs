@@ -63,8 +63,8 @@ pub(crate) struct Open {
     /// How strict to be with refs that are alive but not certain.
     #[schemars(extend("x-placeholder" = "HOW"))]
     stale_refs: Option<StaleRefs>,
-    /// What to do when what a target belongs to has changed since you last looked: say so before acting, act and warn, or
-    /// do not compare (the default).
+    /// What to do when what a target belongs to has changed since you last looked: say so before acting (the
+    /// default), act and warn, or do not compare.
     #[schemars(extend("x-placeholder" = "HOW"))]
     context: Option<ContextRule>,
 }

@@ -19,8 +19,8 @@ const ANYBODY = 0;
 /** How long a press is watched for that is announced before it is certain: who does not come then does not come. */
 const WATCH_MS = 5000;
 
-/** Events in which a button or a drag is let go. */
-const RELEASES = new Set(['pointerup', 'mouseup', 'dragover', 'drop']);
+/** Events in which a drag is let go. `mouseup` follows `pointerup` in the same task: what changed between them, the app made of it. */
+const RELEASES = new Set(['pointerup', 'dragover', 'drop']);
 /** The last events of a press. */
 const LAST = new Set(['click', 'auxclick']);
 
