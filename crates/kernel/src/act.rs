@@ -3,6 +3,7 @@
 //! Nothing here trusts an old tree: the element is asked for by identity, judged by its record, aimed at where it is
 //! now, and judged again after the pointer has arrived, because a pointer that arrives may move things.
 
+mod focus;
 mod input;
 
 pub(crate) use input::{Input, went_away};

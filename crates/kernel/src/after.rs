@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_session::{BaseTree, ContextPolicy, Origin};
-use stickpin_tree::{IdentityGrade, NodeId, NodeRef, Role, States, Tree, Verdict};
+use stickpin_tree::{IdentityGrade, NodeId, Tree, Verdict};
 
 /// How long an act that shows nothing yet is given to show something.
 const EFFECT: Duration = Duration::from_millis(100);
@@ -79,29 +79,6 @@ impl Cx {
             self.live()?.session.note_act(node);
         }
         Ok(())
-    }
-
-    /// What has the keyboard focus, in words; `None` where nothing has it. Keys go there whatever the caller thinks, so
-    /// the response names it. It counts as what opens the next popup.
-    ///
-    /// # Errors
-    /// What the device says.
-    pub(crate) async fn focus(&mut self) -> Result<Option<String>> {
-        let tree = self.look(Origin::Look).await?;
-        // The innermost: an element that shows a frame has the focus together with what is focused inside it.
-        let focused = |n: &NodeRef<'_>| n.is(States::FOCUSED);
-        let Some(innermost) = tree.nodes().rev().find(focused) else { return Ok(None) };
-        // What a field is made of inside says nothing.
-        let says = |n: &NodeRef<'_>| n.role() != Role::Generic || !n.name().is_empty();
-        let around = innermost.ancestors().filter(focused).find(says);
-        let node = Some(innermost).filter(says).or(around).unwrap_or(innermost);
-        let meaning = self.meaning(&tree, node.id())?;
-        let session = &mut self.live()?.session;
-        session.note_act(node.id());
-        Ok(Some(match session.ref_of(node.id()) {
-            Some(r) => format!("{r} {meaning}"),
-            None => meaning.to_string(),
-        }))
     }
 
     /// The target as it is now; `None` when it is gone.

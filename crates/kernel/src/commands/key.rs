@@ -51,7 +51,7 @@ impl Command for Key {
         let how = self.how();
         drop(cx.device()?.notices().await?);
         let words = match cx.focus().await? {
-            Some(focused) => format!("{} on {focused}", self.chord),
+            Some(focus) => format!("{} on {}", self.chord, focus.words),
             None => self.chord.to_string(),
         };
         let Chord { modifiers, key } = self.chord;

@@ -56,8 +56,8 @@ impl Command for Type {
         let target = ready.as_ref().map(crate::act::Ready::element).transpose()?;
         let words = match &ready {
             Some(ready) => format!("into {}", ready.words),
-            None => match cx.focus().await? {
-                Some(focused) => format!("into {focused}, which has the focus"),
+            None => match cx.focus_for(&self.text).await? {
+                Some(focus) => format!("into {}, which has the focus", focus.words),
                 None => "where nothing has the focus".to_owned(),
             },
         };

@@ -715,6 +715,11 @@ async fn keys_and_text_without_a_target_say_what_had_the_focus() {
     );
     let r = b.ok("type", json!({ "text": "x" })).await;
     assert!(text(&r).starts_with("typed into @e3 button \"Delete\""), "{}", text(&r));
+    // A space would press it.
+    let (_, r) = b.fails("type", json!({ "text": "x y" })).await;
+    let e = r.error.unwrap();
+    assert!(e.message.starts_with("The focus is on @e3 button \"Delete\""), "{}", e.message);
+    assert_eq!(b.log(), ["key Enter", "type \"x\""]);
     b.fake.world().replace(" focused", "");
     let r = b.ok("key", json!({ "chord": "Enter" })).await;
     assert_eq!(text(&r).lines().next(), Some("pressed key Enter"));

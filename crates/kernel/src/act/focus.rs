@@ -1,0 +1,78 @@
+//! What has the keyboard focus: keys without a target go there, whatever the caller thinks.
+
+use super::RECHECK;
+use crate::cx::Cx;
+use crate::error::{Error, ErrorCode, Result};
+use std::time::Duration;
+use stickpin_session::Origin;
+use stickpin_tree::{NodeRef, Role, States};
+use tokio::time::Instant;
+
+/// How long a focus may take to leave a button that was pressed: toolbars hand it back to their document in a frame of
+/// their own.
+const HANDED_BACK: Duration = Duration::from_secs(1);
+
+/// The element that has the focus.
+#[derive(Debug)]
+pub(crate) struct Focus {
+    /// How a response names it: `@e3 textbox "Email"`.
+    pub(crate) words: String,
+    /// It has no use for text, and a space or line break among it would press it.
+    takes_presses: bool,
+}
+
+impl Cx {
+    /// What has the keyboard focus; `None` where nothing has it. It counts as what opens the next popup.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub(crate) async fn focus(&mut self) -> Result<Option<Focus>> {
+        let tree = self.look(Origin::Look).await?;
+        // The innermost: an element that shows a frame has the focus together with what is focused inside it.
+        let focused = |n: &NodeRef<'_>| n.is(States::FOCUSED);
+        let Some(innermost) = tree.nodes().rev().find(focused) else { return Ok(None) };
+        // What a field is made of inside says nothing.
+        let says = |n: &NodeRef<'_>| n.role() != Role::Generic || !n.name().is_empty();
+        let around = innermost.ancestors().filter(focused).find(says);
+        let node = Some(innermost).filter(says).or(around).unwrap_or(innermost);
+        let meaning = self.meaning(&tree, node.id())?;
+        let session = &mut self.live()?.session;
+        session.note_act(node.id());
+        let words = match session.ref_of(node.id()) {
+            Some(r) => format!("{r} {meaning}"),
+            None => meaning.to_string(),
+        };
+        let by_keys =
+            matches!(node.role(), Role::Button | Role::Link | Role::Checkbox | Role::Radio | Role::Switch);
+        Ok(Some(Focus { words, takes_presses: by_keys && !innermost.is(States::EDITABLE) }))
+    }
+
+    /// What has the keyboard focus, for a text. Where that is a button, the focus is waited for a moment.
+    ///
+    /// # Errors
+    /// `INVALID_ARGS` where typing the text would press what has the focus; what the device says.
+    pub(crate) async fn focus_for(&mut self, text: &str) -> Result<Option<Focus>> {
+        let until = Instant::now() + HANDED_BACK;
+        loop {
+            let focus = match self.focus().await? {
+                Some(focus) if focus.takes_presses => focus,
+                focus => return Ok(focus),
+            };
+            let left = until.saturating_duration_since(Instant::now());
+            if !left.is_zero() {
+                let cancel = self.cancel.clone();
+                self.device()?.changed(left.min(RECHECK), &cancel).await?;
+                self.check()?;
+                continue;
+            }
+            if !text.contains([' ', '\n']) {
+                return Ok(Some(focus));
+            }
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                format!("The focus is on {}, which a space or a line break would press", focus.words),
+            )
+            .hint("stickpin type TEXT --into REF focuses a field first; key sends single keys"));
+        }
+    }
+}
