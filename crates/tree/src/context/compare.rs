@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::clockwork::{differ_in_numbers, is_clockwork};
 use super::fact::{Context, ContextMap, Fact, FactKey, FactKind};
 
 /// Something around an element that reads otherwise now.
@@ -32,66 +33,6 @@ impl ContextChange {
     pub fn differs_in_numbers(&self) -> bool {
         differ_in_numbers(&self.was, &self.now)
     }
-
-    /// Whether a clock or a timer went on: a time with seconds, or numbers with a unit of time. `9:00` may be a record.
-    fn is_clockwork(&self) -> bool {
-        if !self.differs_in_numbers() {
-            return false;
-        }
-        let clock = |text: &str| {
-            text.split_whitespace().any(|word| {
-                let parts: Vec<&str> = word.trim_matches(|c: char| !c.is_ascii_digit()).split(':').collect();
-                parts.len() == 3
-                    && parts
-                        .iter()
-                        .all(|p| (1..=2).contains(&p.len()) && p.bytes().all(|b| b.is_ascii_digit()))
-            })
-        };
-        if clock(&self.was) && clock(&self.now) {
-            return true;
-        }
-        let numbers = |text: &str| -> Vec<(String, String)> {
-            let mut found = Vec::new();
-            let mut rest = text;
-            while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
-                let tail = &rest[at..];
-                let end = tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len());
-                let unit: String =
-                    tail[end..].trim_start().chars().take_while(|c| c.is_alphabetic()).collect();
-                found.push((tail[..end].to_owned(), unit.to_lowercase()));
-                rest = &tail[end..];
-            }
-            found
-        };
-        let (was, now) = (numbers(&self.was), numbers(&self.now));
-        let timed = |unit: &str| {
-            matches!(
-                unit,
-                "s" | "sec"
-                    | "secs"
-                    | "second"
-                    | "seconds"
-                    | "min"
-                    | "mins"
-                    | "minute"
-                    | "minutes"
-                    | "h"
-                    | "hour"
-                    | "hours"
-            )
-        };
-        was.len() == now.len() && was.iter().zip(&now).all(|(was, now)| was.0 == now.0 || timed(&now.1))
-    }
-}
-
-/// Whether two texts are the same but for their numbers.
-pub(super) fn differ_in_numbers(was: &str, now: &str) -> bool {
-    let words = |text: &str| -> Vec<String> {
-        let parts = text.split(|c: char| c.is_ascii_digit()).filter(|part| !part.is_empty());
-        parts.map(str::to_owned).collect()
-    };
-    let numbered = |text: &str| text.contains(|c: char| c.is_ascii_digit());
-    was != now && numbered(was) && numbered(now) && words(was) == words(now)
 }
 
 impl Fact {
@@ -139,7 +80,7 @@ impl Context {
                 key: is.0.key(),
                 shape: is.0.shape,
             };
-            if change.is_clockwork() {
+            if is_clockwork(&change.was, &change.now) {
                 return;
             }
             changes.push((order[&std::ptr::from_ref(is.0)], change));

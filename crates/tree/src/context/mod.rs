@@ -11,6 +11,7 @@
 //! [`ContextReader`] reads facts from a tree, [`Context::changes_to`] compares them, and [`ContextMap`] keeps the facts
 //! of a whole tree in about a tenth of its size.
 
+mod clockwork;
 mod compare;
 mod fact;
 mod reader;

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::compare::differ_in_numbers;
+use super::clockwork::differ_in_numbers;
 use super::fact::{FactKey, FactKind, place_of};
 use crate::{Handle, NodeId, NodeRef, Tree};
 

@@ -54,7 +54,7 @@ pub(crate) use told::Rows;
 pub use verdict::{Clause, Refused, Verdict};
 #[doc(hidden)]
 pub use volatile::is_volatile;
-pub(crate) use volatile::without_counts;
+pub(crate) use volatile::{TimeUnit, time_unit, without_counts};
 pub use words::words;
 
 use basis::{Basis, Sight};

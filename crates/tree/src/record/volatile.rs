@@ -83,38 +83,34 @@ pub(super) fn is_moment(text: &str) -> bool {
     dated
 }
 
+/// A unit of time, the smallest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TimeUnit {
+    Second,
+    Minute,
+    Hour,
+    Day,
+    Week,
+    Month,
+    Year,
+}
+
+/// The unit of time that a lower-case word names.
+pub(crate) fn time_unit(word: &str) -> Option<TimeUnit> {
+    Some(match word {
+        "s" | "sec" | "secs" | "second" | "seconds" => TimeUnit::Second,
+        "m" | "min" | "mins" | "minute" | "minutes" => TimeUnit::Minute,
+        "h" | "hr" | "hrs" | "hour" | "hours" => TimeUnit::Hour,
+        "d" | "day" | "days" => TimeUnit::Day,
+        "w" | "week" | "weeks" => TimeUnit::Week,
+        "mo" | "month" | "months" => TimeUnit::Month,
+        "y" | "yr" | "yrs" | "year" | "years" => TimeUnit::Year,
+        _ => return None,
+    })
+}
+
 fn is_unit(word: &str) -> bool {
-    matches!(
-        word,
-        "s" | "sec"
-            | "secs"
-            | "second"
-            | "seconds"
-            | "m"
-            | "min"
-            | "mins"
-            | "minute"
-            | "minutes"
-            | "h"
-            | "hr"
-            | "hrs"
-            | "hour"
-            | "hours"
-            | "d"
-            | "day"
-            | "days"
-            | "w"
-            | "week"
-            | "weeks"
-            | "mo"
-            | "month"
-            | "months"
-            | "y"
-            | "yr"
-            | "yrs"
-            | "year"
-            | "years"
-    )
+    time_unit(word).is_some()
 }
 
 /// `5m`, `3h`, `12min`.
