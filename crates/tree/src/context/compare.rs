@@ -52,7 +52,8 @@ type Read<'c> = (&'c Fact, &'c str);
 
 impl Context {
     /// What of this context is replaced in `now`, the nearest first. `inside` says of the id of a node whether it belongs
-    /// to the element itself, whose own content is judged elsewhere; `ticks` of a fact whether it changes by itself.
+    /// to the element itself, whose own content is judged elsewhere but for its numbers; `ticks` of a fact whether it
+    /// changes by itself.
     #[must_use]
     pub fn changes_to(
         &self,
@@ -61,10 +62,13 @@ impl Context {
         ticks: impl Fn(FactKey) -> bool,
     ) -> Vec<ContextChange> {
         // A description, a picture or the options of the element itself say what it belongs to; the rest is its own.
-        let own = |fact: &Fact| match fact.kind {
+        let is_name = |fact: &Fact| match fact.kind {
             FactKind::Text => inside(fact.parent),
-            FactKind::Name | FactKind::Value | FactKind::Checked => inside(fact.slot),
+            FactKind::Name => inside(fact.slot),
             _ => false,
+        };
+        let own = |fact: &Fact| {
+            matches!(fact.kind, FactKind::Value | FactKind::Checked) && inside(fact.slot)
         };
         let counts = |fact: &Fact| !(own(fact) || ticks(fact.key()));
         let mut then: Vec<Read<'_>> = self.facts().filter(|(f, _)| counts(f)).collect();
@@ -80,7 +84,9 @@ impl Context {
                 key: is.0.key(),
                 shape: is.0.shape,
             };
-            if is_clockwork(&change.was, &change.now) {
+            // Another name is another element, which was judged before; a count in a name is not.
+            let judged = (is_name(was.0) || is_name(is.0)) && !change.differs_in_numbers();
+            if judged || is_clockwork(&change.was, &change.now) {
                 return;
             }
             changes.push((order[&std::ptr::from_ref(is.0)], change));

@@ -20,12 +20,16 @@ pub enum FactKind {
     Checked,
     /// An accessible description.
     Description,
+    /// The placeholder of a field.
+    Placeholder,
     /// The source of an image.
     Source,
     /// A fingerprint of the options of a native list.
     Options,
     /// Which items of a list, of tabs, of a tree or of steps are selected or current.
     Selected,
+    /// The one button whose menu or part of the page is open, with the row that it stands in.
+    Expanded,
     /// The address of a document: path and query.
     Address,
     /// The title of a document, counts aside.

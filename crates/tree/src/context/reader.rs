@@ -22,6 +22,10 @@ pub struct ContextReader<'r, 't> {
     ends_segment: fn(&Records<'_>, NodeRef<'_>) -> bool,
     /// Nodes that are selected, current or checked, in order.
     marked: Vec<NodeId>,
+    /// Buttons whose menu or part of the page is open, in order.
+    expanded: Vec<NodeId>,
+    /// Dialogs, in order.
+    dialogs: Vec<NodeId>,
 }
 
 /// Whether a node is a segment of its own, inside of the one around it.
@@ -29,8 +33,9 @@ pub struct ContextReader<'r, 't> {
 #[must_use]
 pub fn ends_segment(records: &Records<'_>, node: NodeRef<'_>) -> bool {
     match node.role() {
-        Role::Document | Role::Complementary => true,
-        Role::Row => !is_header_row(node) && records.is_list_row(node),
+        Role::Complementary => true,
+        Role::Document => !is_of_page_around(node),
+        Role::Row => !(is_header_row(node) || is_property(node)) && records.is_list_row(node),
         _ => is_message(node) || is_popup(node) || records.is_list_row(node),
     }
 }
@@ -42,6 +47,25 @@ fn is_message(node: NodeRef<'_>) -> bool {
             || matches!(n.role(), Role::Alert | Role::Log | Role::Marquee | Role::Status | Role::Timer)
     };
     is_live(node) && !node.parent().is_some_and(is_live)
+}
+
+/// A document in a frame that has the origin of the document around it: both are parts of one page.
+fn is_of_page_around(node: NodeRef<'_>) -> bool {
+    let Some(around) = node.parent() else { return false };
+    let (inner, outer) = (&node.document().url, &around.document().url);
+    inner.starts_with("about:") || origin_of(inner) == origin_of(outer)
+}
+
+/// Scheme, host and port of an address.
+fn origin_of(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    url[host..].find('/').map_or(url, |end| &url[..host + end])
+}
+
+/// A row header and one cell without controls: a property of the record that the table shows, not a record.
+fn is_property(row: NodeRef<'_>) -> bool {
+    let cells = row.children().filter(|n| n.role() != Role::Text).map(NodeRef::role);
+    cells.eq([Role::RowHeader, Role::Cell]) && !row.subtree().skip(1).any(|n| n.role().is_control())
 }
 
 /// A row of column headers belongs to all rows of its table.
@@ -68,17 +92,42 @@ impl<'r, 't> ContextReader<'r, 't> {
         let is_marked = |n: &NodeRef<'_>| {
             n.states().intersects(marks) || n.attr(Attr::Current).or(n.attr(Attr::Chosen)).is_some()
         };
-        let marked = records.tree().nodes().filter(is_marked).map(NodeRef::id).collect();
-        Self { records, ends_segment, marked }
+        let (mut marked, mut expanded, mut dialogs) = (Vec::new(), Vec::new(), Vec::new());
+        for node in records.tree().nodes() {
+            if is_marked(&node) {
+                marked.push(node.id());
+            }
+            if node.is(States::EXPANDED) && matches!(node.role(), Role::Button | Role::Clickable) {
+                expanded.push(node.id());
+            }
+            if matches!(node.role(), Role::Dialog | Role::AlertDialog) {
+                dialogs.push(node.id());
+            }
+        }
+        Self { records, ends_segment, marked, expanded, dialogs }
+    }
+
+    /// The segments around a node, the innermost first: a dialog stands on those that were opened before it.
+    fn around(&self, node: NodeRef<'t>) -> Vec<NodeRef<'t>> {
+        let tree = self.records.tree();
+        let mut found: Vec<NodeRef<'t>> = Vec::new();
+        for segment in std::iter::once(node).chain(node.ancestors()).filter(|n| self.is_segment(*n)) {
+            found.push(segment);
+            if self.dialogs.binary_search(&segment.id()).is_ok() {
+                let below = self.dialogs.iter().map(|&d| tree.node(d));
+                let below = below.take_while(|d| d.id() < segment.id());
+                let apart = below.filter(|d| !d.contains(segment.id()) && self.is_segment(*d));
+                found.extend(apart);
+            }
+        }
+        found
     }
 
     /// The context of an element: the chain of segments around it.
     #[must_use]
     pub fn context(&self, element: NodeId) -> Context {
-        let element = self.records.tree().node(element);
-        let around = std::iter::once(element).chain(element.ancestors());
-        let segments = around.filter(|n| self.is_segment(*n)).map(|n| Arc::new(self.read(n)));
-        Context { segments: segments.collect() }
+        let around = self.around(self.records.tree().node(element));
+        Context { segments: around.into_iter().map(|n| Arc::new(self.read(n))).collect() }
     }
 
     /// The facts of the whole tree.
@@ -95,9 +144,7 @@ impl<'r, 't> ContextReader<'r, 't> {
         let tree = self.records.tree();
         let mut asked = hashbrown::HashSet::new();
         for &node in nodes {
-            let node = tree.node(node);
-            let around = std::iter::once(node).chain(node.ancestors()).filter(|n| self.is_segment(*n));
-            for segment in around {
+            for segment in self.around(tree.node(node)) {
                 // Around a segment that was asked about everything was asked about.
                 if !asked.insert(segment.id()) {
                     break;
@@ -139,9 +186,8 @@ impl<'r, 't> ContextReader<'r, 't> {
     pub fn nodes(&self, element: NodeId, most: usize) -> Vec<NodeId> {
         let tree = self.records.tree();
         let element = tree.node(element);
-        let around = std::iter::once(element).chain(element.ancestors());
         let mut found = Vec::new();
-        for segment in around.filter(|n| self.is_segment(*n)) {
+        for segment in self.around(element) {
             self.visit(segment, |node, _, _| {
                 if found.last() != Some(&node.id()) && !element.contains(node.id()) {
                     found.push(node.id());
@@ -209,6 +255,9 @@ impl<'r, 't> ContextReader<'r, 't> {
                     found(node, FactKind::Text, &text);
                 }
             } else {
+                if node != segment && node.role() == Role::Document && is_of_page_around(node) {
+                    document(node, &mut found);
+                }
                 own(node, &mut found);
                 if node != segment && self.marked.binary_search(&node.id()).is_ok() && !is_box(node) {
                     note_selected(&mut selected, list_of(node), node);
@@ -225,6 +274,24 @@ impl<'r, 't> ContextReader<'r, 't> {
         for (list, items) in &selected {
             found(tree.node(*list), FactKind::Selected, items);
         }
+        if let Some(words) = self.expanded_in(segment) {
+            found(segment, FactKind::Expanded, &words);
+        }
+    }
+
+    /// The one button in a segment whose menu is open, and the row that it stands in: what shows elsewhere may belong to
+    /// it. Nothing where several are open.
+    fn expanded_in(&self, segment: NodeRef<'t>) -> Option<String> {
+        let from = self.expanded.partition_point(|&n| n < segment.id());
+        let mut inside = self.expanded[from..].iter().take_while(|&&n| n < segment.subtree_end());
+        let (&one, None) = (inside.next()?, inside.next()) else { return None };
+        let button = segment.tree().node(one);
+        let mut words = button.name().to_owned();
+        let row = button.ancestors().take_while(|n| *n != segment).find(|n| self.is_segment(*n));
+        if let Some(row) = row {
+            steady_content(row, &mut words);
+        }
+        Some(words)
     }
 
     /// Notes which of its rows a list inside the segment has selected, and by what.
@@ -283,6 +350,7 @@ fn own<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, FactKind, &str
     }
     let attributes = [
         (Attr::Description, FactKind::Description),
+        (Attr::Placeholder, FactKind::Placeholder),
         (Attr::Source, FactKind::Source),
         (Attr::Options, FactKind::Options),
         (Attr::ActiveDescendant, FactKind::Selected),

@@ -66,11 +66,13 @@ function entryOf(node) {
 
 /** Whether something stands in the place of what was there: what was empty before may be filled. */
 const replaced = (before, now) => before !== now && before.trim() !== '';
+const withoutNumbers = text => text.replace(/\d+/g, '0');
 
 /** `bears`: what is no change by now, because the input itself brings it about. */
 function entryChanged(entry, bears) {
   const { node, tag } = entry;
-  if (!$isConnected.call(node) || replaced(entry.text, ownText(node))) return true;
+  const differs = (before, now) => replaced(before, now) && !(bears.numbers && withoutNumbers(before) === withoutNumbers(now));
+  if (!$isConnected.call(node) || differs(entry.text, ownText(node))) return true;
   if (tag === '') return false;
   for (const [name, value] of entry.words) {
     const now = attr(node, name);

@@ -1,7 +1,8 @@
 // Text on its way to a field: each of its events must find the field focused, and what is guarded with it as it was.
 //
 // What the page does while it is told of one of these events is its answer to our own text (a counter of characters, a
-// message about the value), and the guard is copied anew then. What changes between them stops the rest.
+// message about the value), and the guard is copied anew then. What changes between them stops the rest, and so do other
+// words around the field that come before the character of a key: they answer nothing.
 
 /** The text that is expected. `event`: its last one; `moved`: where the page put the focus meanwhile; `down`: keys held. */
 let awaited = null;
@@ -14,8 +15,14 @@ const $eventPhase = getterOf(Event.prototype, 'eventPhase');
 
 /** Sees what the page does during an event of ours, also where it keeps the event from going on. */
 const textObserver = new MutationObserver(() => {
-  if (answersText() && awaited.guard) guardAgain(awaited.guard);
+  if (answersText() && awaited.guard) noteAnswer(awaited);
 });
+
+/** What the page did during an event of a text is known, unless it shows something else before a character is there. */
+function noteAnswer({ guard, field, last, event }) {
+  const early = event.type !== 'input' && event.type !== 'keyup' && last.length === 1;
+  if (!(early && contentChanged(guard, { field, numbers: true, states: true }))) guardAgain(guard);
+}
 
 function watchTexts() {
   for (const type of TEXT_EVENTS) {
@@ -118,6 +125,6 @@ function movedText(event) {
 /** The page was told of an event: what it did by then is its answer. */
 function answeredText() {
   if (!answersText() || !awaited.guard) return;
-  if (textObserver.takeRecords().length) guardAgain(awaited.guard);
+  if (textObserver.takeRecords().length) noteAnswer(awaited);
   else holdAgain(awaited.guard);
 }
