@@ -115,8 +115,10 @@ impl Cx {
         if session.context_policy() == ContextPolicy::Off {
             return Ok(());
         }
-        let effects = session.note_effects(&client, before, after, target);
+        let (effects, kept) = session.note_effects(&client, before, after, target);
         self.envelope.effects.extend(effects);
+        self.envelope.ended.retain(|r| !kept.contains(r));
+        self.envelope.issued.extend(kept);
         Ok(())
     }
 }

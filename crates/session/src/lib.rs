@@ -37,11 +37,12 @@
 //! assert!(resolved.warning.unwrap().contains("The tree changed since @e1 was issued"));
 //! ```
 //!
-//! Invariants: no other module can build or change this state; a ref never denotes two elements, nor two meanings;
-//! nothing here knows a device, a clock, a file or a source of randomness.
+//! Invariants: no other module can build or change this state; a ref never denotes two elements, nor two meanings, but
+//! for numbers that an act of its holder counted up, which the receipt tells; nothing here knows a device, a clock, a file or a source of randomness.
 
 mod align;
 mod client;
+mod counted;
 mod numbers;
 mod pairs;
 mod renewal;

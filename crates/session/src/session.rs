@@ -134,6 +134,10 @@ impl Session {
         &self.table
     }
 
+    pub(crate) fn table_mut(&mut self) -> &mut Table {
+        &mut self.table
+    }
+
     pub(crate) fn clients(&self) -> &Clients {
         &self.clients
     }

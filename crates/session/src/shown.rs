@@ -8,6 +8,7 @@ use crate::client::ClientId;
 use crate::session::Session;
 use hashbrown::{HashMap, HashSet};
 use std::sync::Arc;
+use stickpin_refs::Ref;
 use stickpin_tree::{
     Context, ContextChange, ContextMap, ContextReader, FactKey, FactKind, Handle, NodeId, Openers, Records,
     SurfaceId, Tree,
@@ -291,18 +292,19 @@ impl Session {
     }
 
     /// Notes what an act of this client turned `before` into. What had changed unseen before the act stays unseen. Returns
-    /// what the act replaced besides the content of `target`, for the receipt.
+    /// what the act replaced besides the content of `target`, for the receipt, and the refs that go on although the act
+    /// counted up their record.
     pub fn note_effects(
         &mut self,
         client: &ClientId,
         before: &Tree,
         after: &Tree,
         target: Option<Handle>,
-    ) -> Vec<ContextChange> {
+    ) -> (Vec<ContextChange>, Vec<Ref>) {
         self.actor = Some(client.clone());
         let same = before.surface() == after.surface() && !std::ptr::eq(before, after);
         if !same || before == after {
-            return Vec::new();
+            return (Vec::new(), Vec::new());
         }
         let openers = &self.openers;
         let read = |tree: &Tree| ContextReader::new(&Records::new(tree, openers)).map();
@@ -313,12 +315,14 @@ impl Session {
         let own: Vec<Handle> =
             node.into_iter().flat_map(|n| n.subtree()).filter_map(|n| n.handle()).collect();
         changes.retain(|change| !own.iter().any(|&handle| change.key.is_at(handle)));
+        let kept = if changes.is_empty() { Vec::new() } else { self.keep_counted(client, before, after) };
+        let openers = &self.openers;
         if let Some(shown) = self.showings.all.get_mut(&(client.clone(), after.surface())) {
             let base = &shown.base;
             shown.later.tell_effects(&then, &now, |alone| context_of(base, alone, openers));
             shown.bound();
         }
-        changes
+        (changes, kept)
     }
 
     /// Notes that this client asked not to be told what its acts do: what it was shown before is nothing to compare

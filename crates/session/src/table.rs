@@ -1,7 +1,8 @@
 //! The ref table: which element, with which meaning, every issued number stands for.
 //!
 //! Numbers are never re-pointed and never reused. An element that changes its meaning gets another number for the
-//! new one, and the old number is remembered: when the old meaning comes back, so does the old number.
+//! new one, and the old number is remembered: when the old meaning comes back, so does the old number. Only where an
+//! act counted its record up the number goes on (`counted.rs`).
 
 use crate::numbers::{NumberError, NumberSource, Numbers};
 use hashbrown::{HashMap, HashSet};
@@ -252,6 +253,36 @@ impl Table {
         }
         now_ended.sort_unstable();
         now_ended
+    }
+
+    /// The numbers that ended with this tree while their elements are in it and have no other number yet, and how the device
+    /// names those.
+    pub(crate) fn ended_at(&self, at: Generation) -> Vec<(Ref, Handle)> {
+        let here = self.elements.values().filter(|e| e.active.is_none() && e.place.node().is_some());
+        let ended = here.filter_map(|e| {
+            let entry = e.entries.iter().find(|entry| entry.ended == Some(at))?;
+            Some((entry.r#ref, e.handle?))
+        });
+        ended.collect()
+    }
+
+    /// The numbers that stand for elements, and how the device names those.
+    pub(crate) fn live(&self) -> Vec<(Ref, Handle)> {
+        self.elements.values().filter_map(|e| e.live().zip(e.handle)).collect()
+    }
+
+    /// A number stands for its element with what that means now, also where it ended.
+    pub(crate) fn go_on(&mut self, r#ref: Ref, meaning: Meaning) {
+        let Some(&key) = self.by_ref.get(&r#ref) else { return };
+        let Some(element) = self.elements.get_mut(&key) else { return };
+        if let Some(entry) = element.entries.iter_mut().find(|e| e.r#ref == r#ref) {
+            entry.meaning = meaning;
+            entry.ended = None;
+            element.active = Some(r#ref);
+            if let Place::Here(node) = element.place {
+                self.by_node.insert(node, (key, Some(r#ref)));
+            }
+        }
     }
 
     /// Every number that ended at `from` or later, sorted; `None` when some of them may be forgotten.

@@ -1,6 +1,7 @@
 //! The contract of the session, line by line, on small trees.
 
 mod bounds;
+mod counted;
 mod lifetime;
 mod renewing;
 mod standing;

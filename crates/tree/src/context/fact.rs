@@ -177,6 +177,13 @@ impl Context {
         self.segments.is_empty()
     }
 
+    /// Without the outermost segment, which is the document or the window.
+    #[must_use]
+    pub fn inner(mut self) -> Self {
+        self.segments.pop();
+        self
+    }
+
     pub(super) fn facts(&self) -> impl Iterator<Item = (&Fact, &str)> {
         self.segments.iter().flat_map(|segment| segment.facts())
     }

@@ -1,0 +1,64 @@
+//! Records that an act of a client counted up.
+//!
+//! `Green tea: 2` reads `Green tea: 3` after a press in it: to the record rule that is another record, as it must be where
+//! nobody knows why it changed. Where the client's own act changed nothing but numbers in the nodes that stayed, the client
+//! is told so in the receipt, and the numbers of the elements in that record go on.
+
+use crate::client::ClientId;
+use crate::session::Session;
+use stickpin_refs::Ref;
+use stickpin_tree::{Clause, ContextReader, NodeId, Records, Tree};
+
+/// Refs that go on after one act, at most.
+const MOST: usize = 64;
+
+impl Session {
+    /// Lets the refs go on that an act of this client ended, or would end with the next tree, because it counted up their
+    /// record: it turned `before` into `after`, which may be newer than the stored tree. Returns those that had ended; the
+    /// client must be told what the act replaced.
+    pub(crate) fn keep_counted(&mut self, client: &ClientId, before: &Tree, after: &Tree) -> Vec<Ref> {
+        let Some(generation) = self.generation() else { return Vec::new() };
+        let is_stored = self.tree().is_some_and(|tree| std::ptr::eq(&**tree, after));
+        let mut asked = if is_stored { self.table().ended_at(generation) } else { self.table().live() };
+        asked.retain(|(r, _)| self.clients.given(client, *r).is_some());
+        if asked.is_empty() {
+            return Vec::new();
+        }
+        let records = [before, after].map(|tree| Records::new(tree, &self.openers));
+        let [then, now] = records.each_ref().map(ContextReader::new);
+        let is_counted = |node: NodeId, clause: Clause| {
+            let widest = match clause {
+                Clause::RowText | Clause::RowNumbers | Clause::DialogText => false,
+                Clause::Heading | Clause::SectionText | Clause::Group => true,
+                _ => return false,
+            };
+            let now_around = now.context(node);
+            let now_around = if widest { now_around } else { now_around.inner() };
+            let then_around = then.context_of(&now_around);
+            let changes = then_around.changes_to(&now_around, now.content_of(node), |_| false);
+            !changes.is_empty() && changes.iter().all(stickpin_tree::ContextChange::differs_in_numbers)
+        };
+        let mut kept = Vec::new();
+        let nodes = [before, after].map(Tree::handle_index);
+        for (r, handle) in asked {
+            let Some((_, entry)) = self.table().find(r) else { continue };
+            let [Some(&was), Some(&is)] = nodes.each_ref().map(|nodes| nodes.get(&handle)) else { continue };
+            if let Some(clause) = records[1].judge(&entry.meaning, is).clause()
+                && records[0].judge(&entry.meaning, was).is_same()
+                && is_counted(is, clause)
+            {
+                kept.push((r, records[1].meaning(is)));
+            }
+            if kept.len() == MOST {
+                break;
+            }
+        }
+        drop(records);
+        let refs = kept.iter().map(|(r, _)| *r).filter(|_| is_stored).collect::<Vec<_>>();
+        for (r, meaning) in kept {
+            self.table_mut().go_on(r, meaning);
+        }
+        self.give(client, &refs, generation);
+        refs
+    }
+}
