@@ -11,7 +11,7 @@ pub fn flows(stage: &mut Stage) {
 
 fn letter(a: &mut Agent<'_>) {
     a.read();
-    let tool = |a: &mut Agent<'_>, name: &str| a.tap("button", name, &format!("tool {name}"));
+    let tool = |a: &mut Agent<'_>, name: &str| a.go("button", name, &format!("tool {name}"));
     a.does(["", "textbox", "Document"], &["fill", "{}", "Dear Ada"], "");
     for name in ["Select all", "Bold", "Heading"] {
         tool(a, name);
