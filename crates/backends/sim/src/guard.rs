@@ -6,7 +6,7 @@ use crate::app::dom::Dom;
 use crate::app::sim::Sim;
 use crate::capture::{self, Addresses};
 use stickpin_kernel::device::{Action, Landed};
-use stickpin_tree::{Attr, Handle, Role, States};
+use stickpin_tree::{Attr, Handle, Role, States, differ_in_numbers};
 
 /// States that say which item of a group is the current one.
 const SELECTION: States = States::CHECKED
@@ -53,6 +53,29 @@ impl Content {
             shown: !hidden,
         }
     }
+}
+
+impl Content {
+    /// Whether this is what a press of the target may have made of `before` for the next press of the same input: another
+    /// selection, other counts and prices. Other words may be another record.
+    fn is_answer_to(&self, before: &Self) -> bool {
+        let words = |content: &Self| -> Vec<(Attr, String)> {
+            let selects = |attr| matches!(attr, Attr::Current | Attr::Chosen | Attr::ActiveDescendant);
+            content.attrs.iter().filter(|(attr, _)| !selects(*attr)).cloned().collect()
+        };
+        let (was, now) = (words(before), words(self));
+        (self.serial, self.role, &self.url, self.shown)
+            == (before.serial, before.role, &before.url, before.shown)
+            && same_words(&before.name, &self.name)
+            && same_words(&before.value, &self.value)
+            && was.len() == now.len()
+            && was.iter().zip(&now).all(|(was, now)| was.0 == now.0 && same_words(&was.1, &now.1))
+    }
+}
+
+/// Whether two texts are the same, numbers aside.
+fn same_words(was: &str, now: &str) -> bool {
+    was == now || differ_in_numbers(was, now)
 }
 
 /// Whether an attribute tells a reader anything. Identifiers and positions do not.
@@ -137,6 +160,25 @@ impl Guard {
         !self.incomplete
             && self.own.as_ref().is_none_or(|own| target.is_some_and(|at| Self::own(sim, at) == *own))
             && self.contents.iter().all(same)
+    }
+
+    /// Copies what a press of the target may have brought about. The rest stays as it was judged.
+    fn bear_press(&mut self, sim: &Sim) {
+        let dom = sim.dom();
+        let target = self.target(dom);
+        if let (Some((name, disabled)), Some((now, is))) = (&mut self.own, target.map(|at| Self::own(sim, at)))
+            && *disabled == is
+            && same_words(name, &now)
+        {
+            *name = now;
+        }
+        for (id, content) in &mut self.contents {
+            let Some(at) = dom.find(*id) else { continue };
+            let now = Content::of(dom, at, target.is_some_and(|target| dom.contains(target, at)));
+            if now.is_answer_to(content) {
+                *content = now;
+            }
+        }
     }
 
     /// Copies everything again; what is gone is no longer guarded.
@@ -228,6 +270,14 @@ impl Watch {
         self.set_focus(sim.tab().focus);
         for guard in &mut self.guards {
             guard.rearm(sim);
+        }
+    }
+
+    /// Notes that the app has received a press that is followed by another one of the same input. What a press brings about
+    /// by itself is no change.
+    pub(crate) fn delivered_press(&mut self, sim: &Sim) {
+        for guard in &mut self.guards {
+            guard.bear_press(sim);
         }
     }
 

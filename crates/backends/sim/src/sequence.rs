@@ -45,6 +45,7 @@ impl Sim {
         }
         for nth in 0..count.max(1) {
             if nth > 0 {
+                watch.delivered_press(self);
                 self.between_events(id);
                 watch.check(self)?;
             }

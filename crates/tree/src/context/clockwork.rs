@@ -5,7 +5,8 @@ use std::ops::Range;
 use crate::record::{TimeUnit, time_unit};
 
 /// Returns whether two texts are the same but for their numbers.
-pub(super) fn differ_in_numbers(was: &str, now: &str) -> bool {
+#[must_use]
+pub fn differ_in_numbers(was: &str, now: &str) -> bool {
     was != now && !numbers(now).is_empty() && is_same_around(was, &numbers(was), now, &numbers(now))
 }
 

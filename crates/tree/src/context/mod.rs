@@ -17,6 +17,7 @@ mod fact;
 mod reader;
 mod ticks;
 
+pub use clockwork::differ_in_numbers;
 pub use compare::ContextChange;
 pub use fact::{Context, ContextMap, FactKey, FactKind};
 pub use reader::ContextReader;

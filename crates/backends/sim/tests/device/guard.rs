@@ -195,7 +195,7 @@ async fn press_stops_after_the_focus_handler_changed_content() {
 }
 
 #[tokio::test]
-async fn second_press_stops_after_any_change_by_the_first() {
+async fn second_press_stops_after_another_record_came_with_the_first() {
     let once = ["press button Delete"];
     let both = ["press button Delete", "press button Delete", "dblpress button Delete"];
     for grade in GRADES {
@@ -214,6 +214,26 @@ async fn second_press_stops_after_any_change_by_the_first() {
         let mut b = open(grade, "p \"{who}\"\nbutton \"Delete\" press=\"set who = 'Nils'\"").await;
         assert_eq!(press_times(&mut b, DELETE, &[], 2).await, Landed::Confirmed, "nothing is guarded");
         assert_eq!(received(&b), both, "{grade}");
+    }
+}
+
+/// What a press counts up and selects is what its next one stands in; what comes of itself in between is not.
+#[tokio::test]
+async fn second_press_bears_what_the_first_counts_and_selects() {
+    let both = ["press button More", "press button More", "dblpress button More"];
+    let numbers = "p \"{n * 5} kr\"\nspinbutton \"Quantity\" bind=n\ntab \"Row\" selected={flag}";
+    let guarded = [(Role::Text, "0 kr"), (Role::SpinButton, "Quantity"), (Role::Tab, "Row")];
+    for grade in GRADES {
+        for (more, times) in [
+            ("\"More\" press=\"set n = n + 1; set flag = true\"", 3),
+            ("\"More\" press=\"set n = n + 1\" between=\"set n = n + 7\"", 1),
+            ("\"More\" press=\"set n = n + 1\" between=\"set flag = true\"", 1),
+        ] {
+            let mut b = open(grade, &format!("{numbers}\nbutton {more}")).await;
+            let landed = press_times(&mut b, (Role::Button, "More"), &guarded, 2).await;
+            assert_eq!(landed, if times == 1 { MIDWAY } else { Landed::Confirmed }, "{grade}: {more}");
+            assert_eq!(received(&b), both[..times], "{grade}: {more}");
+        }
     }
 }
 

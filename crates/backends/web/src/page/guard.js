@@ -66,20 +66,27 @@ function entryOf(node) {
 
 /** Whether something stands in the place of what was there: what was empty before may be filled. */
 const replaced = (before, now) => before !== now && before.trim() !== '';
+
+/** Whether two texts are the same but for their numbers. */
+const countsOn = (before, now) => withoutNumbers(before) === withoutNumbers(now);
 const withoutNumbers = text => text.replace(/\d+/g, '0');
 
 /** `bears`: what is no change by now, because the input itself brings it about. */
 function entryChanged(entry, bears) {
   const { node, tag } = entry;
-  const differs = (before, now) => replaced(before, now) && !(bears.numbers && withoutNumbers(before) === withoutNumbers(now));
-  if (!$isConnected.call(node) || differs(entry.text, ownText(node))) return true;
+  const counts = (before, now) => bears.numbers && countsOn(before, now);
+  if (!$isConnected.call(node)) return true;
+  const text = ownText(node);
+  if (replaced(entry.text, text) && !counts(entry.text, text)) return true;
   if (tag === '') return false;
   for (const [name, value] of entry.words) {
     const now = attr(node, name);
-    if (now !== value && now) return true;
+    if (now !== value && now && !counts(value, now)) return true;
   }
   if (tag === 'img' && entry.image !== '' && node.currentSrc !== entry.image) return true;
-  if (entry.held !== null && node !== bears.field && !(bears.checked && typeof entry.held === 'boolean') && heldBy(node, tag) !== entry.held) return true;
+  const held = heldBy(node, tag);
+  const bearsHeld = node === bears.field || (bears.checked && typeof held === 'boolean') || (typeof held === 'string' && counts(entry.held, held));
+  if (entry.held !== null && held !== entry.held && !bearsHeld) return true;
   return !bears.states && GUARDED_STATES.some((name, i) => !(bears.pressed && name === 'aria-expanded') && attr(node, name) !== entry.states[i]);
 }
 
@@ -214,19 +221,20 @@ const NOTHING = {};
 const NAMES = new Set(['aria-label', 'aria-labelledby']);
 
 /** Whether a target reads differently by itself. */
-function targetChanged({ node, text, words, disabled }) {
-  if (!$isConnected.call(node) || (!disabled && isDisabled(node)) || insideOf(node).text !== text) return true;
+function targetChanged({ node, text, words, disabled }, bears) {
+  const same = (before, now) => now === before || (bears.numbers && countsOn(before, now));
+  if (!$isConnected.call(node) || (!disabled && isDisabled(node)) || !same(text, insideOf(node).text)) return true;
   const now = wordsIn(node);
   const was = new Map(words);
   // Tooltips come and go; a label that comes is another name.
-  return now.some(([name, value]) => (was.has(name) ? was.get(name) !== value : NAMES.has(name)));
+  return now.some(([name, value]) => (was.has(name) ? !same(was.get(name), value) : NAMES.has(name)));
 }
 
 /** Whether anything that is guarded holds something else than it did. */
 function contentChanged(guard, bears = NOTHING) {
   if (guard.address !== addressNow()) return true;
   const mutated = hasMutated(guard);
-  return (mutated && guard.target !== null && targetChanged(guard.target))
+  return (mutated && guard.target !== null && targetChanged(guard.target, bears))
     || (mutated ? guard.entries : guard.controls).some(entry => entryChanged(entry, bears)) || (guard.wide && aroundChanged(guard.key));
 }
 

@@ -107,10 +107,14 @@ function judgeGesture(event, at) {
   if (first || expected.stopping) signal({ press: expected.verdict });
 }
 
-/** The changes that a press brings about by itself: the focus leaves a field, a list beside it closes, a box is checked. */
+/**
+ * The changes that a press brings about by itself: the focus leaves a field, a list beside it closes, a box is checked; and
+ * what the first press of a double one counts up. Other words may be another record.
+ */
 function borne(event, guard) {
   if (!expected.delivered) return NOTHING;
-  return { pressed: true, states: tookPress(guard.target), field: expected.focus, checked: expected.clicked || event.type === 'click' };
+  const { clicked } = expected;
+  return { pressed: true, states: tookPress(guard.target), field: expected.focus, checked: clicked || event.type === 'click', numbers: clicked };
 }
 
 /** Whether something around the target took the pointer (`setPointerCapture`), which is still over it. */

@@ -175,6 +175,19 @@ async fn double_click_stops_at_another_record() {
     let (target, point) = page.aim_guarding(DELETE, ROW).await;
     assert_eq!(page.perform(&double(target, point)).await.landed, Landed::Changed { stopped: false });
     assert_eq!(page.log().await.iter().filter(|e| e.starts_with("pointerdown")).count(), 1);
+    // What it counts up is no other record: between the presses of one press only, not from the look to the first.
+    let counter = "(r=>r.insertAdjacentHTML('beforeend','<b>1 of 7</b><input value=1>'))(document.querySelector('li:nth-of-type(2)')),
+        count=()=>{document.querySelector('li b').textContent='2 of 7';document.querySelector('li input').value=2}";
+    for (on, landed) in [
+        ("click", Landed::Confirmed),
+        ("pointerup", Landed::Changed { stopped: false }),
+        ("pointerdown", Landed::Changed { stopped: false }),
+    ] {
+        page.go(&page.site.url("/")).await;
+        page.run(&format!("{counter},once('{on}','sync',count)")).await;
+        let (target, point) = page.aim_guarding(DELETE, "li:nth-of-type(2) :is(span,b,input)").await;
+        assert_eq!(page.perform(&double(target, point)).await.landed, landed, "{on}");
+    }
     page.close().await;
 }
 
