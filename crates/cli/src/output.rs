@@ -60,9 +60,15 @@ impl Streams<'_> {
         match &response.error {
             Some(error) => {
                 let said = error_text(error);
-                // A batch that failed tells of its steps as well.
-                line(self.out, if text == said { "" } else { text })?;
-                line(self.err, &said)?;
+                match text.strip_prefix(&*said) {
+                    // What was done all the same goes with the error.
+                    Some(_) => line(self.err, text)?,
+                    // A batch that failed tells of its steps as well.
+                    None => {
+                        line(self.out, text)?;
+                        line(self.err, &said)?;
+                    }
+                }
             }
             None => line(self.out, text)?,
         }
@@ -128,6 +134,14 @@ mod tests {
         assert_eq!(printed(&response, false), expected);
         let rendered = Response { text: Some(error_text(&stale())), ..response };
         assert_eq!(printed(&rendered, false), expected);
+    }
+
+    #[test]
+    fn what_a_failed_act_replaced_stands_below_its_error() {
+        let text = format!("{}\n\"Ada\" is now \"Eve\"", error_text(&stale()));
+        let response = Response { text: Some(text), ..failed("press", None, stale()) };
+        let err = "STALE_REF: @e1 is gone\nstickpin snapshot -i\n\"Ada\" is now \"Eve\"\n";
+        assert_eq!(printed(&response, false), (1, String::new(), err.into()));
     }
 
     #[test]

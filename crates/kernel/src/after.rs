@@ -67,6 +67,7 @@ impl Cx {
     pub(crate) async fn before(&mut self, ready: &Ready) -> Result<()> {
         // What was seen until now belongs to no act of ours.
         drop(self.device()?.notices().await?);
+        self.envelope.unnoted = self.found_in(ready)?.map(|found| (found, ready.handle));
         self.opened_by(ready)
     }
 
@@ -200,23 +201,25 @@ impl Cx {
         Ok(self.envelope.effects.len() > told)
     }
 
-    /// Notes what an act that ends in an error has replaced all the same.
-    ///
-    /// # Errors
-    /// What the device says.
-    pub(crate) async fn note_end(&mut self, ready: &Ready) -> Result<()> {
-        if self.live()?.session.context_policy() == ContextPolicy::Off {
-            return Ok(());
-        }
-        let after = self.look(Origin::Look).await?;
-        self.tell_effects(Some(ready), &None, &after)
+    /// The whole app as it was when a target was judged, as far as it was read.
+    fn found_in(&mut self, ready: &Ready) -> Result<Option<Arc<Tree>>> {
+        let judged = ready.tree.clone();
+        // A device that tells an element alone was read whole some time before.
+        Ok(if self.device()?.glances() { self.live()?.session.tree().cloned() } else { judged })
     }
 
-    fn tell_effects(&mut self, ready: Option<&Ready>, before: &Option<BaseTree>, after: &Tree) -> Result<()> {
+    fn tell_effects(
+        &mut self,
+        ready: Option<&Ready>,
+        before: &Option<BaseTree>,
+        after: &Arc<Tree>,
+    ) -> Result<()> {
+        let unnoted = self.envelope.unnoted.take().map(|(before, _)| before);
         let partial = self.device()?.glances();
-        let judged = ready.and_then(|ready| ready.tree.as_ref()).filter(|_| !partial);
-        let Some(before) = judged.or(before.as_ref().map(|b| &b.tree)) else { return Ok(()) };
-        self.note_effects(before, after, ready.and_then(|ready| ready.handle))
+        let judged = || ready.and_then(|ready| ready.tree.clone()).filter(|_| !partial);
+        let stored = || before.as_ref().map(|b| Arc::clone(&b.tree));
+        let Some(before) = unnoted.or_else(judged).or_else(stored) else { return Ok(()) };
+        self.note_effects(&before, after, ready.and_then(|ready| ready.handle))
     }
 
     /// Whether what was waited for ended with its tab, and the session goes on in another one.

@@ -147,12 +147,10 @@ impl Cx {
     /// The target by which a list is found again while it is chosen from.
     fn named_again(&mut self, target: &Target, list: &Ready) -> Result<Target> {
         let Some(found) = &list.found else { return Ok(target.clone()) };
-        let r = match (found.r#ref, found.node) {
-            (Some(r), _) => Some(r.plain()),
-            (None, Some(node)) => self.issue(&[node])?.pop(),
-            (None, None) => None,
-        };
-        Ok(r.map_or_else(|| target.clone(), |r| Target::Ref(stickpin_refs::RefToken::plain(r).into())))
+        match found.r#ref {
+            Some(r) => Ok(Target::Ref(stickpin_refs::RefToken::plain(r.plain()).into())),
+            None => self.hold(target, found),
+        }
     }
 
     async fn press_option(&mut self, r: Ref, how: How) -> Result<()> {
@@ -245,6 +243,7 @@ impl Cx {
         let mut until = Instant::now() + RESPONSE;
         loop {
             let tree = self.look(Origin::Look).await?;
+            self.note_so_far(&tree)?;
             let node = self.list_in(&tree, list).await?;
             let options = options_of(&tree, node, list.older.as_deref());
             let reads = |say: &dyn Fn(NodeRef<'_>) -> bool| -> Vec<NodeId> {

@@ -109,21 +109,65 @@ impl Cx {
     }
 
     /// Notes what an act of this client turned `before` into. What it replaced is told by the receipt of the command.
-    pub(crate) fn note_effects(&mut self, before: &Tree, after: &Tree, target: Option<Handle>) -> Result<()> {
+    pub(crate) fn note_effects(
+        &mut self,
+        before: &Tree,
+        after: &Arc<Tree>,
+        target: Option<Handle>,
+    ) -> Result<()> {
         let client = self.client();
         let session = &mut self.live()?.session;
         if session.context_policy() == ContextPolicy::Off {
             return Ok(());
         }
         let (effects, kept) = session.note_effects(&client, before, after, target);
-        self.envelope.effects.extend(effects);
+        effects.into_iter().for_each(|effect| add_effect(&mut self.envelope.effects, effect));
         self.envelope.ended.retain(|r| !kept.contains(r));
         self.envelope.issued.extend(kept);
+        if let Some((noted, _)) = &mut self.envelope.unnoted {
+            *noted = Arc::clone(after);
+        }
         Ok(())
+    }
+
+    /// Notes what the inputs of this command made of the app until `now`, so that a further one does not take it for the
+    /// work of somebody else.
+    pub(crate) fn note_so_far(&mut self, now: &Arc<Tree>) -> Result<()> {
+        match self.envelope.unnoted.clone() {
+            Some((before, target)) => self.note_effects(&before, now, target),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes and tells what a command that ended in an error has replaced all the same: what was sent was sent.
+    pub(crate) async fn note_failed(&mut self, e: &Error) {
+        if self.envelope.unnoted.is_none() || self.device().is_ok_and(|device| device.dialog().is_some()) {
+            return;
+        }
+        match self.look(Origin::Look).await.and_then(|now| self.note_so_far(&now)) {
+            Ok(()) => {
+                let mut effects = std::mem::take(&mut self.envelope.effects);
+                // What the error says itself is said.
+                effects.retain(|effect| !e.message.contains(&quote(&effect.now)));
+                self.envelope.receipt.extend(effect_lines(&effects));
+            }
+            // It ended in an error that says more than this one; what was not noted is told before the next act.
+            Err(unread) => tracing::debug!("what a failed act replaced is not known: {unread}"),
+        }
     }
 }
 
 const REPEAT: &str = "repeat the command to act on it as it is now, or run stickpin snapshot -i";
+
+/// Adds what an act replaced to what earlier ones of the same command did. What reads as it did before is no effect.
+fn add_effect(effects: &mut Vec<ContextChange>, effect: ContextChange) {
+    let again = |earlier: &ContextChange| earlier.key == effect.key && earlier.now == effect.was;
+    match effects.iter().position(again) {
+        Some(at) if effects[at].was == effect.now => drop(effects.remove(at)),
+        Some(at) => effects[at].now = effect.now,
+        None => effects.push(effect),
+    }
+}
 
 /// What an act replaced, in at most [`LINES`] lines.
 pub(crate) fn effect_lines(effects: &[ContextChange]) -> Vec<String> {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use stickpin_refs::Ref;
-use stickpin_tree::ContextChange;
+use stickpin_tree::{ContextChange, Handle, Tree};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -65,6 +65,8 @@ pub(crate) struct Envelope {
     pub(crate) held: Vec<Ref>,
     /// What acts of this command replaced, to be told by the receipt.
     pub(crate) effects: Vec<ContextChange>,
+    /// The app before the input whose effects are not noted yet, and the target of that input.
+    pub(crate) unnoted: Option<(Arc<Tree>, Option<Handle>)>,
     /// What the targets were, for the recording.
     pub(crate) witnesses: Vec<Witness>,
 }

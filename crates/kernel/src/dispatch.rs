@@ -199,9 +199,7 @@ fn respond(entry: &Entry, cx: &mut Cx, result: Result<Box<dyn Produced>>) -> Res
     response.reference = (cx.render.detail == Detail::Full).then_some(envelope.reference).flatten();
     response.warning = (!envelope.warnings.is_empty()).then(|| envelope.warnings.join(" "));
     fill(&mut response, &cx.render, result);
-    if response.error.is_none() {
-        add_what_was_seen(&mut response, entry);
-    }
+    add_what_was_seen(&mut response, entry);
     let mut secrets: Vec<Secret> = cx.caller.secrets.values().cloned().collect();
     secrets.extend(cx.live().map(|live| live.secrets.clone()).unwrap_or_default());
     secret::hide(&mut response, &secrets);
@@ -251,7 +249,7 @@ fn add_what_was_seen(response: &mut Response, entry: &Entry) {
     let dialog = response
         .dialog
         .iter()
-        .filter(|_| !entry.spec.despite_dialog)
+        .filter(|_| !entry.spec.despite_dialog && response.error.is_none())
         .map(|dialog| format!("{} waits: stickpin alert accept, or dismiss", dialog.words()));
     for line in seen.chain(dialog) {
         if !text.is_empty() && !text.ends_with('\n') {

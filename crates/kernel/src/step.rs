@@ -67,6 +67,7 @@ pub(crate) async fn run(
     let result = match result {
         Err(mut e) if cx.dispatched() != crate::Dispatched::No => {
             e.dispatched = cx.dispatched();
+            cx.note_failed(&e).await;
             Err(e)
         }
         result => result,

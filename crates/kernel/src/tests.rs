@@ -1,6 +1,7 @@
 //! Tests of hosts and the acting pipeline, on the fake device.
 
 mod acting;
+mod effects;
 mod giving;
 mod invariants;
 mod sessions;

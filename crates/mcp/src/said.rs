@@ -37,7 +37,7 @@ impl Said {
         if let Some(error) = &response.error {
             // A batch that failed tells of its steps as well.
             let said = sentence(error);
-            if response.text.as_deref().map(str::trim_end) != Some(said.trim_end()) {
+            if !response.text.as_deref().is_some_and(|text| text.starts_with(said.trim_end())) {
                 add(&said);
             }
             add(match error.dispatched {
@@ -153,6 +153,12 @@ mod tests {
             Response { error: Some(error.clone()), text: Some(sentence(&error)), ..Response::default() };
         assert_eq!(said(&response), "STALE_REF: @e1 is gone\nstickpin snapshot -i\ndispatched: no");
         let error = error.dispatched(Dispatched::Unknown);
+        let text = format!("{}\n\"Ada\" is now \"Eve\"", sentence(&error));
+        let response = Response { error: Some(error.clone()), text: Some(text), ..response };
+        assert_eq!(
+            said(&response),
+            "STALE_REF: @e1 is gone\nstickpin snapshot -i\n\"Ada\" is now \"Eve\"\ndispatched: unknown"
+        );
         let response = Response { text: Some("[1] press\npressed".into()), error: Some(error), ..response };
         assert_eq!(
             said(&response),

@@ -247,6 +247,10 @@ fn two_clients_of_one_session_do_not_bless_each_other() {
     two.ok("snapshot", json!({"interactive": true}));
     let clean = two.ok("press", json!({"target": "@e12"}));
     assert!(!clean.contains("warning"), "{clean}");
+    // What the other one did is told before anything is sent, and the repeated command acts.
+    let told = one.err("press", json!({"target": "@e10"}));
+    assert!(told.starts_with("CONTEXT_CHANGED: ") && told.contains("another client has acted since"), "{told}");
+    assert!(told.contains("dispatched: no"), "{told}");
     let warned = one.ok("press", json!({"target": "@e10"}));
     assert!(warned.contains("warning: Ref @e10 was minted from snapshot s"), "{warned}");
     assert!(warned.contains("re-run snapshot -i."), "{warned}");

@@ -166,7 +166,8 @@ impl Guard {
     fn bear_press(&mut self, sim: &Sim) {
         let dom = sim.dom();
         let target = self.target(dom);
-        if let (Some((name, disabled)), Some((now, is))) = (&mut self.own, target.map(|at| Self::own(sim, at)))
+        if let (Some((name, disabled)), Some((now, is))) =
+            (&mut self.own, target.map(|at| Self::own(sim, at)))
             && *disabled == is
             && same_words(name, &now)
         {

@@ -1,5 +1,7 @@
 //! `alert status|accept|dismiss`: the dialog of the app that waits for an answer.
 
+use crate::act::How;
+use crate::after::Acted;
 use crate::command::{Command, Effect, Lane, Spec};
 use crate::cx::Cx;
 use crate::device::{Capability, Dialog, DialogAnswer};
@@ -125,6 +127,9 @@ async fn answer(cx: &mut Cx, answer: DialogAnswer, patience: Duration) -> Result
     };
     cx.dispatching();
     cx.device()?.answer_dialog(answer).await?;
+    // The act that was held up goes on: this is what comes of it.
+    let how = How { receipt: true, ..How::default() };
+    cx.after(None, how, Acted::new("answered", dialog.words())).await?;
     Ok(Answered { dialog, accepted })
 }
 

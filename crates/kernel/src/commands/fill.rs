@@ -120,8 +120,6 @@ pub(crate) async fn fill(cx: &mut Cx, target: &Target, text: &str, how: How) -> 
     {
         acted.completed = performed.completed.filter(|rest| value.strip_prefix(text) == Some(rest));
         if acted.completed.is_none() && !same_but_for_format(&value, text) {
-            // The error says what the field reads: what became of the rest is told by the next look.
-            cx.note_end(&ready).await?;
             return Err(
                 mismatch(&ready, text, &value, performed.accepts.as_deref()).dispatched(cx.dispatched())
             );
