@@ -141,7 +141,10 @@ impl Cx {
 
     /// Notes and tells what a command that ended in an error has replaced all the same: what was sent was sent.
     pub(crate) async fn note_failed(&mut self, e: &Error) {
-        if self.envelope.unnoted.is_none() || self.device().is_ok_and(|device| device.dialog().is_some()) {
+        // An app that did not answer is not asked again.
+        let answers = !matches!(e.code, ErrorCode::Timeout | ErrorCode::BackendLost)
+            && self.device().is_ok_and(|device| device.dialog().is_none());
+        if self.envelope.unnoted.is_none() || !answers {
             return;
         }
         match self.look(Origin::Look).await.and_then(|now| self.note_so_far(&now)) {
