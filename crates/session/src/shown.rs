@@ -126,10 +126,18 @@ impl Tickers {
 }
 
 /// What each client was shown of each surface.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Showings {
     all: HashMap<(ClientId, SurfaceId), Shown>,
     clock: u64,
+    /// [`MAX_NODES`], or what a test takes for it.
+    pub(crate) max_nodes: usize,
+}
+
+impl Default for Showings {
+    fn default() -> Self {
+        Self { all: HashMap::new(), clock: 0, max_nodes: MAX_NODES }
+    }
 }
 
 impl Showings {
@@ -170,8 +178,8 @@ impl Showings {
             return;
         }
         let records = Records::new(tree, openers);
-        let is_known = |alone: &Context| !context_of(base, alone, openers).is_empty();
-        ContextReader::new(&records).adopt_new(nodes, &mut shown.later, is_known);
+        let known = |new: &Context| context_of(base, new, openers);
+        ContextReader::new(&records).adopt_new(nodes, &mut shown.later, known);
         shown.bound();
     }
 
@@ -199,7 +207,7 @@ impl Showings {
                     None => held.push((shown.used, tree)),
                 }
             }
-            if held.iter().map(|(_, tree)| tree.len()).sum::<usize>() <= MAX_NODES {
+            if held.iter().map(|(_, tree)| tree.len()).sum::<usize>() <= self.max_nodes {
                 return;
             }
             let Some((_, oldest)) = held.into_iter().min_by_key(|(used, _)| *used) else { return };
@@ -319,7 +327,7 @@ impl Session {
         let openers = &self.openers;
         if let Some(shown) = self.showings.all.get_mut(&(client.clone(), after.surface())) {
             let base = &shown.base;
-            shown.later.tell_effects(&then, &now, |alone| context_of(base, alone, openers));
+            shown.later.tell_effects(&then, &now, |touched| context_of(base, touched, openers));
             shown.bound();
         }
         (changes, kept)

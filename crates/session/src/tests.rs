@@ -3,6 +3,7 @@
 mod bounds;
 mod counted;
 mod lifetime;
+mod promise;
 mod renewing;
 mod standing;
 mod table;

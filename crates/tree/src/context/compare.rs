@@ -10,7 +10,8 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 
 use super::clockwork::{differ_in_numbers, is_clockwork};
-use super::fact::{Context, ContextMap, Fact, FactKey, FactKind};
+use super::fact::{Fact, FactKey, FactKind, Slot, slots};
+use super::map::{Context, ContextMap};
 
 /// Something around an element that reads otherwise now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,12 +49,46 @@ impl Fact {
     }
 }
 
-type Read<'c> = (&'c Fact, &'c str);
+/// A fact and what it says.
+pub(super) type Read<'c> = (&'c Fact, &'c str);
+
+/// Which facts of two readings are the same one.
+#[derive(Default)]
+pub(super) struct Pairs<'c> {
+    /// Then and now, whether they read the same or not.
+    pub(super) found: Vec<(Read<'c>, Read<'c>)>,
+    /// What was there then and is nowhere now.
+    pub(super) gone: Vec<Read<'c>>,
+}
+
+impl<'c> Pairs<'c> {
+    pub(super) fn of(mut then: Vec<Read<'c>>, mut now: Vec<Read<'c>>) -> Self {
+        let mut found = Vec::with_capacity(now.len());
+        let mut add = |was, is| found.push((was, is));
+        // What reads the same in the same parent stayed, wherever it stands among its siblings.
+        pair(&mut then, &mut now, |(f, text)| Some((f.kind, f.parent, f.shape, text)), &mut add);
+        // Another text in the same place was replaced.
+        pair(&mut then, &mut now, |(f, _)| (f.slot != 0).then_some((f.kind, f.slot)), &mut add);
+        // What reads the same elsewhere was rendered again.
+        pair(&mut then, &mut now, |(f, text)| Some((f.kind, f.shape, text)), &mut add);
+        // A node was replaced by one of the same shape: in the same parent, else below the same element.
+        let in_parent = |(f, _): Read<'_>| (f.parent != 0).then_some((f.kind, f.shape, f.parent));
+        pair(&mut then, &mut now, in_parent, &mut add);
+        let below = |(f, _): Read<'_>| (f.grandparent != 0).then_some((f.kind, f.shape, f.grandparent));
+        pair(&mut then, &mut now, below, &mut add);
+        // Without identity a shape is all that says where a fact is.
+        pair(&mut then, &mut now, |(f, _)| (f.slot == 0).then_some((f.kind, f.shape)), &mut add);
+        // What reads the same in another shape was moved. What is left was replaced by what has its shape anywhere.
+        pair(&mut then, &mut now, |(f, text)| Some((f.kind, text)), &mut add);
+        pair(&mut then, &mut now, |(f, _)| Some((f.kind, f.shape)), &mut add);
+        Self { found, gone: then }
+    }
+}
 
 impl Context {
     /// What of this context is replaced in `now`, the nearest first. `inside` says of the id of a node whether it belongs
-    /// to the element itself, whose own content is judged elsewhere but for its numbers; `ticks` of a fact whether it
-    /// changes by itself.
+    /// to the element itself, whose own content is judged elsewhere but for its numbers; `ticks` of a fact whether its
+    /// numbers change by themselves.
     #[must_use]
     pub fn changes_to(
         &self,
@@ -70,47 +105,23 @@ impl Context {
         let own = |fact: &Fact| {
             matches!(fact.kind, FactKind::Value | FactKind::Checked) && inside(fact.slot)
         };
-        let counts = |fact: &Fact| !(own(fact) || ticks(fact.key()));
-        let mut then: Vec<Read<'_>> = self.facts().filter(|(f, _)| counts(f)).collect();
-        let mut left: Vec<Read<'_>> = now.facts().filter(|(f, _)| counts(f)).collect();
-        let mut changes: Vec<(usize, ContextChange)> = Vec::new();
+        let then: Vec<Read<'_>> = self.facts().filter(|(f, _)| !own(f)).collect();
+        let now: Vec<Read<'_>> = now.facts().filter(|(f, _)| !own(f)).collect();
         let order: HashMap<*const Fact, usize> =
-            left.iter().enumerate().map(|(at, (fact, _))| (std::ptr::from_ref(*fact), at)).collect();
-        let mut replaced = |was: Read<'_>, is: Read<'_>| {
-            let change = ContextChange {
-                kind: is.0.kind,
-                was: was.1.to_owned(),
-                now: is.1.to_owned(),
-                key: is.0.key(),
-                shape: is.0.shape,
-            };
-            // Another name is another element, which was judged before; a count in a name is not.
-            let judged = (is_name(was.0) || is_name(is.0)) && !change.differs_in_numbers();
-            if judged || is_clockwork(&change.was, &change.now) {
-                return;
-            }
-            changes.push((order[&std::ptr::from_ref(is.0)], change));
+            now.iter().enumerate().map(|(at, (fact, _))| (std::ptr::from_ref(*fact), at)).collect();
+        let replaced = Pairs::of(then, now).found.into_iter().filter(|(was, is)| was.1 != is.1);
+        // Another name is another element, which was judged before; a count in a name is not.
+        let judged = |(was, is): &(Read<'_>, Read<'_>)| {
+            (is_name(was.0) || is_name(is.0)) && !differ_in_numbers(was.1, is.1)
         };
-        // What reads the same in the same parent stayed, wherever it stands among its siblings.
-        pair(&mut then, &mut left, |(f, text)| Some((f.kind, f.parent, f.shape, text)), |_, _| ());
-        // Another text in the same place was replaced.
-        pair(&mut then, &mut left, |(f, _)| (f.slot != 0).then_some((f.kind, f.slot)), &mut replaced);
-        // What reads the same elsewhere was moved or rendered again.
-        pair(&mut then, &mut left, |(f, text)| Some((f.kind, text)), |_, _| ());
-        // A node was replaced by one of the same shape: in the same parent, else below the same element, else anywhere.
-        pair(
-            &mut then,
-            &mut left,
-            |(f, _)| (f.parent != 0).then_some((f.kind, f.shape, f.parent)),
-            &mut replaced,
-        );
-        pair(
-            &mut then,
-            &mut left,
-            |(f, _)| (f.grandparent != 0).then_some((f.kind, f.shape, f.grandparent)),
-            &mut replaced,
-        );
-        pair(&mut then, &mut left, |(f, _)| Some((f.kind, f.shape)), &mut replaced);
+        let counted = replaced.filter(|pair| !judged(pair));
+        let mut changes: Vec<(usize, ContextChange)> =
+            counted.map(|(was, is)| (order[&std::ptr::from_ref(is.0)], change(was, is))).collect();
+        // Where numbers change by themselves, words do not.
+        changes.retain(|(_, change)| {
+            let ticks = || ticks(change.key) && change.differs_in_numbers();
+            !is_clockwork(&change.was, &change.now) && !ticks()
+        });
         changes.sort_by_key(|&(at, _)| at);
         changes.into_iter().map(|(_, change)| change).collect()
     }
@@ -121,17 +132,44 @@ impl ContextMap {
     #[must_use]
     pub fn changes_to(&self, now: &Self) -> Vec<ContextChange> {
         let mut changes = Vec::new();
+        let mut moved = Vec::new();
         for segment in &now.segments {
-            let Some(then) = self.get(segment.key).filter(|then| !Arc::ptr_eq(then, segment)) else {
-                continue;
-            };
-            if then == segment {
+            let then = self.get(segment.key);
+            if then == Some(segment) {
                 continue;
             }
-            let [then, now] = [then, segment].map(|s| Context { segments: vec![Arc::clone(s)] });
-            changes.extend(then.changes_to(&now, |_| false, |_| false));
+            let places: HashSet<Slot> =
+                then.into_iter().flat_map(|then| slots(then)).map(|(slot, _)| slot).collect();
+            moved.extend(segment.facts().filter(|(f, _)| f.slot != 0 && !places.contains(&(f.kind, f.slot))));
+            if let Some(then) = then {
+                let [then, now] = [then, segment].map(|s| Context::of(vec![Arc::clone(s)]));
+                changes.extend(then.changes_to(&now, |_| false, |_| false));
+            }
+        }
+        if moved.is_empty() {
+            return changes;
+        }
+        // Nodes that begin or cease to be a segment take their facts along.
+        let touched = self.segments.iter().filter(|then| now.get(then.key) != Some(*then));
+        let then: HashMap<Slot, &str> = touched.flat_map(|then| slots(then)).collect();
+        for (fact, text) in moved {
+            let Some(was) = then.get(&(fact.kind, fact.slot)).filter(|was| **was != text) else { continue };
+            let is_known = |change: &ContextChange| change.key == fact.key() && change.now == text;
+            if !is_clockwork(was, text) && !changes.iter().any(is_known) {
+                changes.push(change((fact, was), (fact, text)));
+            }
         }
         changes
+    }
+}
+
+fn change(was: Read<'_>, is: Read<'_>) -> ContextChange {
+    ContextChange {
+        kind: is.0.kind,
+        was: was.1.to_owned(),
+        now: is.1.to_owned(),
+        key: is.0.key(),
+        shape: is.0.shape,
     }
 }
 

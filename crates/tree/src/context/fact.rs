@@ -1,9 +1,8 @@
 //! Facts, and the segments that they are kept in.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::HashSet;
 
 use crate::Handle;
 
@@ -52,6 +51,14 @@ pub(super) struct Fact {
     /// Where its text ends in the text of the segment.
     pub(super) end: u32,
     pub(super) kind: FactKind,
+}
+
+/// Where a fact stands, whatever segment it is in.
+pub(super) type Slot = (FactKind, u64);
+
+/// The facts of a segment whose slots say where they stand.
+pub(super) fn slots(segment: &Segment) -> impl Iterator<Item = (Slot, &str)> {
+    segment.facts().filter(|(fact, _)| fact.slot != 0).map(|(fact, text)| ((fact.kind, fact.slot), text))
 }
 
 /// What names a fact from one reading to the next.
@@ -115,7 +122,22 @@ impl Segment {
         })
     }
 
-    fn heap_bytes(&self) -> usize {
+    /// The segment without the facts in these slots, if it has any of them.
+    pub(super) fn without(&self, slots: &HashSet<Slot>) -> Option<Self> {
+        let is_there = |fact: &Fact| slots.contains(&(fact.kind, fact.slot));
+        if !self.facts.iter().any(is_there) {
+            return None;
+        }
+        let mut builder = SegmentBuilder::default();
+        self.facts().filter(|(fact, _)| !is_there(fact)).for_each(|(fact, text)| builder.push(*fact, text));
+        Some(builder.finish(self.key))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.facts.is_empty()
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
         self.text.len() + self.facts.len() * size_of::<Fact>() + size_of::<Self>() + 2 * size_of::<usize>()
     }
 }
@@ -139,177 +161,5 @@ impl SegmentBuilder {
 
     pub(super) fn finish(self, key: SegmentKey) -> Segment {
         Segment { key, text: self.text.into(), facts: self.facts.into() }
-    }
-}
-
-/// The context of one element: the segments around it, the innermost first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Context {
-    pub(super) segments: Vec<Arc<Segment>>,
-}
-
-impl Segment {
-    /// What a client knows of this segment that knew `known` when an act turned `self` into `after` and told what it
-    /// replaced: the state after the act, but what had changed unseen before it.
-    fn known_after(self: &Arc<Self>, known: &Self, after: &Arc<Self>) -> Arc<Self> {
-        if known == &**self {
-            return Arc::clone(after);
-        }
-        let key = |fact: &Fact| (fact.kind, fact.slot, fact.shape);
-        let read = |segment: &Self| -> HashMap<_, String> {
-            segment.facts().map(|(fact, text)| (key(fact), text.to_owned())).collect()
-        };
-        let (then, known) = (read(self), read(known));
-        let mut builder = SegmentBuilder::default();
-        for (fact, text) in after.facts() {
-            let untouched = then.get(&key(fact)).is_some_and(|then| then == text);
-            let text = known.get(&key(fact)).filter(|_| untouched).map_or(text, String::as_str);
-            builder.push(*fact, text);
-        }
-        Arc::new(builder.finish(after.key))
-    }
-}
-
-impl Context {
-    /// Whether nothing is known of what stands around the element.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.segments.is_empty()
-    }
-
-    /// Without the outermost segment, which is the document or the window.
-    #[must_use]
-    pub fn inner(mut self) -> Self {
-        self.segments.pop();
-        self
-    }
-
-    pub(super) fn facts(&self) -> impl Iterator<Item = (&Fact, &str)> {
-        self.segments.iter().flat_map(|segment| segment.facts())
-    }
-}
-
-/// The facts of a whole tree, segment by segment: what a client was shown, in about a tenth of the size of the tree.
-/// Segments that read the same in two maps are held once.
-#[derive(Debug, Default)]
-pub struct ContextMap {
-    /// In document order.
-    pub(super) segments: Vec<Arc<Segment>>,
-    index: HashMap<SegmentKey, usize>,
-}
-
-impl ContextMap {
-    pub(super) fn new(segments: Vec<Arc<Segment>>) -> Self {
-        let index = segments.iter().enumerate().map(|(at, segment)| (segment.key, at)).collect();
-        Self { segments, index }
-    }
-
-    pub(super) fn get(&self, key: SegmentKey) -> Option<&Arc<Segment>> {
-        self.index.get(&key).map(|&at| &self.segments[at])
-    }
-
-    pub(super) fn has(&self, key: SegmentKey) -> bool {
-        self.index.contains_key(&key)
-    }
-
-    /// Replaces the segments of a context: a client was told what they show.
-    pub fn tell(&mut self, context: &Context) {
-        self.replace(context.segments.iter().cloned());
-    }
-
-    fn replace(&mut self, segments: impl IntoIterator<Item = Arc<Segment>>) {
-        for segment in segments {
-            match self.index.get(&segment.key) {
-                _ if segment.key == SegmentKey::Unnamed => {}
-                Some(&at) => self.segments[at] = segment,
-                None => {
-                    self.index.insert(segment.key, self.segments.len());
-                    self.segments.push(segment);
-                }
-            }
-        }
-    }
-
-    /// Drops the segments that were added first, down to `most`.
-    pub fn truncate_front(&mut self, most: usize) {
-        let surplus = self.segments.len().saturating_sub(most);
-        if surplus > 0 {
-            let kept = self.segments.split_off(surplus);
-            *self = Self::new(kept);
-        }
-    }
-
-    /// A context that was shown, with what these segments show later.
-    #[must_use]
-    pub fn update(&self, shown: &Context, now: &Context) -> Context {
-        let segments = now.segments.iter().filter_map(|segment| {
-            let earlier = || shown.segments.iter().find(|s| s.key == segment.key);
-            self.get(segment.key).or_else(earlier).cloned()
-        });
-        Context { segments: segments.collect() }
-    }
-
-    /// How many segments there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.segments.len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.segments.is_empty()
-    }
-
-    /// What these segments showed when the map was made: the context then of an element whose context now is `now`.
-    /// Segments that were not there yet are left out.
-    #[must_use]
-    pub fn context_of(&self, now: &Context) -> Context {
-        let segments = now.segments.iter().filter_map(|segment| self.get(segment.key).cloned());
-        Context { segments: segments.collect() }
-    }
-
-    /// What a client knows whose act turned `before` into `after` and told what it replaced; `self` is what it was shown
-    /// of segments later than the rest, and `shown` what the rest showed.
-    pub fn tell_effects(&mut self, before: &Self, after: &Self, shown: impl Fn(&Context) -> Context) {
-        for segment in &after.segments {
-            let Some(then) = before.get(segment.key) else {
-                // It came with the act.
-                self.replace([Arc::clone(segment)]);
-                continue;
-            };
-            if then == segment {
-                continue;
-            }
-            let alone = Context { segments: vec![Arc::clone(then)] };
-            let known = self.get(segment.key).cloned().or_else(|| shown(&alone).segments.pop());
-            let known = known.map_or_else(|| Arc::clone(segment), |known| then.known_after(&known, segment));
-            self.replace([known]);
-        }
-    }
-
-    /// Takes over the segments of another map that read the same, so that they are held once.
-    #[must_use]
-    pub fn sharing(mut self, other: &Self) -> Self {
-        for segment in &mut self.segments {
-            if let Some(theirs) = other.get(segment.key).filter(|theirs| *theirs == segment) {
-                *segment = Arc::clone(theirs);
-            }
-        }
-        self
-    }
-
-    /// Bytes on the heap. Segments that another map holds as well count only once for all maps that are given together.
-    #[must_use]
-    pub fn heap_bytes<'m>(maps: impl IntoIterator<Item = &'m Self>) -> usize {
-        let mut seen = hashbrown::HashSet::new();
-        let mut bytes = 0;
-        for map in maps {
-            bytes += map.segments.capacity() * size_of::<Arc<Segment>>();
-            bytes += map.index.capacity() * (size_of::<(SegmentKey, usize)>() + 1);
-            let new = map.segments.iter().filter(|segment| seen.insert(Arc::as_ptr(segment)));
-            bytes += new.map(|segment| segment.heap_bytes()).sum::<usize>();
-        }
-        bytes
     }
 }

@@ -14,12 +14,14 @@
 mod clockwork;
 mod compare;
 mod fact;
+mod map;
 mod reader;
 mod ticks;
 
 pub use clockwork::differ_in_numbers;
 pub use compare::ContextChange;
-pub use fact::{Context, ContextMap, FactKey, FactKind};
+pub use fact::{FactKey, FactKind};
+pub use map::{Context, ContextMap};
 pub use reader::ContextReader;
 #[doc(hidden)]
 pub use reader::ends_segment;

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use super::fact::{
-    Context, ContextMap, Fact, FactKind, Segment, SegmentBuilder, SegmentKey, number, place_of,
-};
+use super::fact::{Fact, FactKind, Segment, SegmentBuilder, SegmentKey, number, place_of};
+use super::map::{Context, ContextMap};
 use crate::record::{Records, is_field, is_popup, is_volatile, joined_text, without_counts};
 use crate::{Attr, NodeId, NodeRef, Role, States};
 
@@ -126,8 +125,16 @@ impl<'r, 't> ContextReader<'r, 't> {
     /// The context of an element: the chain of segments around it.
     #[must_use]
     pub fn context(&self, element: NodeId) -> Context {
-        let around = self.around(self.records.tree().node(element));
-        Context { segments: around.into_iter().map(|n| Arc::new(self.read(n))).collect() }
+        let element = self.records.tree().node(element);
+        let segments = self.around(element);
+        let mut keys: Vec<SegmentKey> = std::iter::once(element).chain(element.ancestors()).map(key).collect();
+        for below in segments.iter().map(|n| key(*n)) {
+            if !keys.contains(&below) {
+                keys.push(below);
+            }
+        }
+        keys.retain(|key| *key != SegmentKey::Unnamed);
+        Context { segments: segments.into_iter().map(|n| Arc::new(self.read(n))).collect(), around: keys }
     }
 
     /// The facts of the whole tree.
@@ -138,11 +145,12 @@ impl<'r, 't> ContextReader<'r, 't> {
         ContextMap::new(segments.collect())
     }
 
-    /// Adds to `seen` what the segments around these nodes show, where neither `seen` has them nor `is_known` says so: a
-    /// client is shown them for the first time.
-    pub fn adopt_new(&self, nodes: &[NodeId], seen: &mut ContextMap, is_known: impl Fn(&Context) -> bool) {
+    /// Adds to `seen` what the segments around these nodes show, where neither `seen` nor `known` has them: a client is
+    /// shown them for the first time.
+    pub fn adopt_new(&self, nodes: &[NodeId], seen: &mut ContextMap, known: impl Fn(&Context) -> Context) {
         let tree = self.records.tree();
         let mut asked = hashbrown::HashSet::new();
+        let mut new = Vec::new();
         for &node in nodes {
             for segment in self.around(tree.node(node)) {
                 // Around a segment that was asked about everything was asked about.
@@ -150,34 +158,32 @@ impl<'r, 't> ContextReader<'r, 't> {
                     break;
                 }
                 if !seen.has(key(segment)) {
-                    let alone = Context { segments: vec![Arc::new(self.read(segment))] };
-                    if !is_known(&alone) {
-                        seen.tell(&alone);
-                    }
+                    new.push(Arc::new(self.read(segment)));
                 }
             }
         }
+        let new = Context::of(new);
+        let known: hashbrown::HashSet<SegmentKey> = known(&new).segments.iter().map(|s| s.key).collect();
+        seen.replace(new.segments.into_iter().filter(|segment| !known.contains(&segment.key)));
     }
 
-    /// The node that a segment of another reading is in this tree.
-    fn find(&self, segment: SegmentKey) -> Option<NodeRef<'t>> {
-        let tree = self.records.tree();
-        match segment {
-            SegmentKey::Document(_) => {
-                tree.nodes().find(|n| n.role() == Role::Document && key(*n) == segment)
-            }
-            SegmentKey::Node(handle) => tree.find_handle(handle).filter(|n| self.is_segment(*n)),
-            SegmentKey::Unnamed => None,
-        }
-    }
-
-    /// What the segments of a later context show in this tree: the context then of an element whose context now is
-    /// `now`. Segments that are not there are left out.
+    /// What the segments of a later context showed in this tree: the context then of an element whose context now is
+    /// `now`, whether they are segments now or not. Those that are not there are left out.
     #[must_use]
     pub fn context_of(&self, now: &Context) -> Context {
-        let nodes = now.segments.iter().filter_map(|segment| self.find(segment.key));
-        let segments = nodes.map(|node| Arc::new(self.read(node)));
-        Context { segments: segments.collect() }
+        let order: hashbrown::HashMap<SegmentKey, usize> =
+            now.around.iter().enumerate().map(|(at, &key)| (key, at)).collect();
+        let mut found: Vec<(usize, NodeRef<'t>)> = Vec::new();
+        for node in self.records.tree().nodes() {
+            if let Some(&at) = order.get(&key(node))
+                && self.is_segment(node)
+            {
+                found.push((at, node));
+            }
+        }
+        found.sort_unstable_by_key(|&(at, node)| (at, node.id()));
+        let segments = found.into_iter().map(|(_, node)| Arc::new(self.read(node)));
+        Context { segments: segments.collect(), around: now.around.clone() }
     }
 
     /// The nodes that say something in the context of an element, for a device that watches over their content until an

@@ -164,7 +164,7 @@ pub fn measure(case: &Case, segments: Segments, volatility: Volatility) -> Outco
             if let Some(node) = event.node(*id)
                 && !table.contains_key(query.as_str())
             {
-                reader(at).adopt_new(&[node], &mut shown, |_| false);
+                reader(at).adopt_new(&[node], &mut shown, |_| Context::default());
                 table.insert(query, Entry { issued: records[at].meaning(node), seen: (at, node) });
             }
         }
@@ -209,6 +209,7 @@ pub fn table(gauntlet: &[Case], situations: &[Case], flows: &[Case]) -> String {
     for (name, segments) in SCOPES {
         for volatility in VOLATILITIES {
             let [g, s, f] = [gauntlet, situations, flows].map(|cases| total(cases, segments, volatility));
+            println!("{name}: told in ordinary flows: {:#?}", f.notices);
             writeln!(
                 text,
                 "| {name} | {} | {} | {} | {:.1} |",

@@ -1,0 +1,233 @@
+//! What a client knows: contexts, and the facts of whole trees.
+
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::compare::{Pairs, Read};
+use super::fact::{Fact, Segment, SegmentBuilder, SegmentKey, Slot, slots};
+
+/// The context of one element: the segments around it, the innermost first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Context {
+    pub(super) segments: Vec<Arc<Segment>>,
+    /// The element and the nodes around it, the innermost first. What is no segment now may have been one: the last row
+    /// of a list is none.
+    pub(super) around: Vec<SegmentKey>,
+}
+
+impl Context {
+    /// These segments, whatever they are around.
+    pub(super) fn of(segments: Vec<Arc<Segment>>) -> Self {
+        let around = segments.iter().map(|segment| segment.key).collect();
+        Self { segments, around }
+    }
+
+    /// Whether nothing is known of what stands around the element.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Without the outermost segment, which is the document or the window.
+    #[must_use]
+    pub fn inner(mut self) -> Self {
+        if let Some(outermost) = self.segments.pop() {
+            self.around.retain(|key| *key != outermost.key);
+        }
+        self
+    }
+
+    pub(super) fn get(&self, key: SegmentKey) -> Option<&Arc<Segment>> {
+        self.segments.iter().find(|segment| segment.key == key)
+    }
+
+    pub(super) fn facts(&self) -> impl Iterator<Item = (&Fact, &str)> {
+        self.segments.iter().flat_map(|segment| segment.facts())
+    }
+}
+
+/// The facts of a whole tree, segment by segment: what a client was shown, in about a tenth of the size of the tree.
+/// Segments that read the same in two maps are held once.
+#[derive(Debug, Default)]
+pub struct ContextMap {
+    /// In document order.
+    pub(super) segments: Vec<Arc<Segment>>,
+    index: HashMap<SegmentKey, usize>,
+}
+
+impl ContextMap {
+    pub(super) fn new(segments: Vec<Arc<Segment>>) -> Self {
+        let index = segments.iter().enumerate().map(|(at, segment)| (segment.key, at)).collect();
+        Self { segments, index }
+    }
+
+    pub(super) fn get(&self, key: SegmentKey) -> Option<&Arc<Segment>> {
+        self.index.get(&key).map(|&at| &self.segments[at])
+    }
+
+    pub(super) fn has(&self, key: SegmentKey) -> bool {
+        self.index.contains_key(&key)
+    }
+
+    /// Replaces the segments of a context: a client was told what they show.
+    pub fn tell(&mut self, context: &Context) {
+        self.take_over(&context.segments);
+    }
+
+    /// Replaces segments, and drops their facts from all others: nodes begin and cease to be segments.
+    fn take_over(&mut self, told: &[Arc<Segment>]) {
+        let slots: HashSet<Slot> =
+            told.iter().flat_map(|segment| slots(segment)).map(|(slot, _)| slot).collect();
+        for segment in &mut self.segments {
+            if let Some(rest) = segment.without(&slots) {
+                *segment = Arc::new(rest);
+            }
+        }
+        self.replace(told.iter().cloned());
+    }
+
+    pub(super) fn replace(&mut self, segments: impl IntoIterator<Item = Arc<Segment>>) {
+        for segment in segments {
+            match self.index.get(&segment.key) {
+                _ if segment.key == SegmentKey::Unnamed => {}
+                Some(&at) => self.segments[at] = segment,
+                None => {
+                    self.index.insert(segment.key, self.segments.len());
+                    self.segments.push(segment);
+                }
+            }
+        }
+    }
+
+    /// Drops the segments that were added first, down to `most`.
+    pub fn truncate_front(&mut self, most: usize) {
+        let surplus = self.segments.len().saturating_sub(most);
+        if surplus > 0 {
+            let kept = self.segments.split_off(surplus);
+            *self = Self::new(kept);
+        }
+    }
+
+    /// A context that was shown, with what these segments show later.
+    #[must_use]
+    pub fn update(&self, shown: &Context, now: &Context) -> Context {
+        let later: HashSet<Slot> = if shown.is_empty() {
+            HashSet::new()
+        } else {
+            let later = now.around.iter().filter_map(|&key| self.get(key));
+            later.flat_map(|segment| slots(segment)).map(|(slot, _)| slot).collect()
+        };
+        let segments = now.around.iter().filter_map(|&key| {
+            let earlier = || {
+                let shown = shown.get(key)?;
+                Some(shown.without(&later).map_or_else(|| Arc::clone(shown), Arc::new))
+            };
+            self.get(key).cloned().or_else(earlier)
+        });
+        Context { segments: segments.collect(), around: now.around.clone() }
+    }
+
+    /// How many segments there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// What these segments showed when the map was made: the context then of an element whose context now is `now`.
+    /// Segments that were not there yet are left out.
+    #[must_use]
+    pub fn context_of(&self, now: &Context) -> Context {
+        self.update(&Context::default(), now)
+    }
+
+    /// What a client knows whose act turned `before` into `after` and told what it replaced; `self` is what it was shown
+    /// of segments later than the rest, and `shown` what the rest showed. It knows the state after the act, but what had
+    /// changed unseen before it.
+    pub fn tell_effects(&mut self, before: &Self, after: &Self, shown: impl Fn(&Context) -> Context) {
+        let touched = |segment: &&Arc<Segment>| after.get(segment.key) != Some(*segment);
+        let then: Vec<&Arc<Segment>> = before.segments.iter().filter(touched).collect();
+        let touched = |segment: &&Arc<Segment>| before.get(segment.key) != Some(*segment);
+        let now: Vec<&Arc<Segment>> = after.segments.iter().filter(touched).collect();
+        let came = now.iter().filter(|segment| !before.has(segment.key));
+        let asked = Context::of(then.iter().chain(came).map(|segment| Arc::clone(segment)).collect());
+        let known = self.update(&shown(&asked), &asked);
+        let known_keys: HashMap<SegmentKey, &Arc<Segment>> =
+            known.segments.iter().map(|segment| (segment.key, segment)).collect();
+        // A segment that the client was never shown is known as it was. Nodes begin and cease to be segments, so the
+        // facts of all of them are compared at once.
+        let new = then.iter().copied().filter(|segment| !known_keys.contains_key(&segment.key));
+        let known: Vec<&Arc<Segment>> = known.segments.iter().chain(new).collect();
+        let unseen = Pairs::of(facts(&known), facts(&then));
+        let known_text: HashMap<*const Fact, &str> =
+            unseen.found.iter().map(|(known, then)| (std::ptr::from_ref(then.0), known.1)).collect();
+        let effects = Pairs::of(facts(&then), facts(&now));
+        // What the act left as it was is known as it was.
+        let untouched = effects.found.iter().filter(|(then, now)| then.1 == now.1);
+        let untouched: HashMap<*const Fact, &str> = untouched
+            .filter_map(|(then, now)| {
+                Some((std::ptr::from_ref(now.0), *known_text.get(&std::ptr::from_ref(then.0))?))
+            })
+            .collect();
+        let gone: HashSet<*const Fact> =
+            unseen.gone.iter().map(|(fact, _)| std::ptr::from_ref(*fact)).collect();
+        let slots_then: HashSet<Slot> =
+            then.iter().flat_map(|then| slots(then)).map(|(slot, _)| slot).collect();
+        let mut told = Vec::with_capacity(now.len());
+        for segment in now {
+            let known = known_keys.get(&segment.key).copied().filter(|known| !known.is_empty());
+            let is_moved = || slots(segment).any(|(slot, _)| slots_then.contains(&slot));
+            // A dialog that comes again may be about something else by now: what it says is not told here.
+            if known.is_some() && !before.has(segment.key) && !is_moved() {
+                continue;
+            }
+            let mut builder = SegmentBuilder::default();
+            for (fact, text) in segment.facts() {
+                builder.push(*fact, untouched.get(&std::ptr::from_ref(fact)).unwrap_or(&text));
+            }
+            // What was gone unseen may come again as something else.
+            for (fact, text) in known.into_iter().flat_map(|known| known.facts()) {
+                if gone.contains(&std::ptr::from_ref(fact)) {
+                    builder.push(*fact, text);
+                }
+            }
+            told.push(Arc::new(builder.finish(segment.key)));
+        }
+        self.take_over(&told);
+    }
+
+    /// Takes over the segments of another map that read the same, so that they are held once.
+    #[must_use]
+    pub fn sharing(mut self, other: &Self) -> Self {
+        for segment in &mut self.segments {
+            if let Some(theirs) = other.get(segment.key).filter(|theirs| *theirs == segment) {
+                *segment = Arc::clone(theirs);
+            }
+        }
+        self
+    }
+
+    /// Bytes on the heap. Segments that another map holds as well count only once for all maps that are given together.
+    #[must_use]
+    pub fn heap_bytes<'m>(maps: impl IntoIterator<Item = &'m Self>) -> usize {
+        let mut seen = hashbrown::HashSet::new();
+        let mut bytes = 0;
+        for map in maps {
+            bytes += map.segments.capacity() * size_of::<Arc<Segment>>();
+            bytes += map.index.capacity() * (size_of::<(SegmentKey, usize)>() + 1);
+            let new = map.segments.iter().filter(|segment| seen.insert(Arc::as_ptr(segment)));
+            bytes += new.map(|segment| segment.heap_bytes()).sum::<usize>();
+        }
+        bytes
+    }
+}
+
+fn facts<'c>(segments: &[&'c Arc<Segment>]) -> Vec<Read<'c>> {
+    segments.iter().flat_map(|segment| segment.facts()).collect()
+}
