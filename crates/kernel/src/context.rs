@@ -34,17 +34,21 @@ impl Cx {
             return Ok(());
         };
         let client = self.client();
+        let partial = self.device()?.glances();
         let session = &mut self.live()?.session;
         let policy = session.context_policy();
         if policy == ContextPolicy::Off {
             return Ok(());
+        }
+        if !partial {
+            session.observe(tree);
         }
         let changes = session.unseen_changes(&client, tree, node);
         if changes.is_empty() {
             return Ok(());
         }
         let another = session.another_acted(&client);
-        session.note_told(&client, tree, node, &changes);
+        session.note_told(&client, tree, node);
         tracing::debug!(target = %target.plain(), ?changes, "the context changed");
         let by = if another { ", and another client has acted since" } else { "" };
         let told = told(&changes);
@@ -120,6 +124,7 @@ impl Cx {
         if session.context_policy() == ContextPolicy::Off {
             return Ok(());
         }
+        session.observe(after);
         let (effects, kept) = session.note_effects(&client, before, after, target);
         effects.into_iter().for_each(|effect| add_effect(&mut self.envelope.effects, effect));
         self.envelope.ended.retain(|r| !kept.contains(r));

@@ -53,6 +53,7 @@ mod standing;
 mod table;
 #[cfg(test)]
 mod tests;
+mod tickers;
 
 pub use client::ClientId;
 pub use numbers::{BLOCK, InMemoryNumbers, NumberError, NumberSource, block};

@@ -4,8 +4,9 @@ use crate::align::Alignment;
 use crate::client::{ClientId, Clients};
 use crate::numbers::{NumberError, NumberSource};
 use crate::retained::Retained;
-use crate::shown::{Showings, Tickers};
+use crate::shown::Showings;
 use crate::standing::{ContextPolicy, Ladder};
+use crate::tickers::Tickers;
 use crate::table::{Place, Table};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -175,6 +176,7 @@ impl Session {
     /// Says that a surface (a tab, a window) is closed: what was on it is gone, not elsewhere.
     pub fn end_surface(&mut self, surface: SurfaceId) {
         self.table.end_surface(surface);
+        self.showings.end_surface(surface);
     }
 
     /// Stores a tree. The only place that does, and so the only one where the generation advances, where elements
@@ -197,10 +199,8 @@ impl Session {
             && stored
         {
             self.retained.insert(c.generation, Arc::clone(&c.tree));
-            if self.context != ContextPolicy::Off {
-                self.tickers.observe(&c.tree, &tree);
-            }
         }
+        self.observe(&tree);
         let before_tree = before.as_ref().map(|c| &*c.tree);
         let mut last_book = self.book.take();
         let book = last_book.take_if(|book| Arc::ptr_eq(book.tree(), &tree));

@@ -6,12 +6,13 @@
 
 use crate::client::ClientId;
 use crate::session::Session;
-use hashbrown::{HashMap, HashSet};
+use crate::standing::ContextPolicy;
+use hashbrown::HashMap;
 use std::sync::Arc;
 use stickpin_refs::Ref;
 use stickpin_tree::{
-    Context, ContextChange, ContextMap, ContextReader, FactKey, FactKind, Handle, NodeId, Openers, Records,
-    SurfaceId, Tree,
+    Context, ContextChange, ContextMap, ContextReader, FactKey, Handle, NodeId, Openers, Records, SurfaceId,
+    Tree,
 };
 
 /// Nodes of the trees that clients were shown and that are no longer current, at most: about 12 MB. Beyond that the
@@ -23,12 +24,6 @@ const MAX_LATER: usize = 8_192;
 
 /// Surfaces of which one client's knowledge is kept, at most.
 const MAX_SURFACES: usize = 16;
-
-/// Places that are known to change by themselves, at most.
-const MAX_TICKERS: usize = 4_096;
-
-/// How often a place must have changed while nobody acted until it is known to change by itself.
-const TICKS: u8 = 2;
 
 /// What one client was shown of one surface.
 #[derive(Debug)]
@@ -61,67 +56,6 @@ fn context_of(base: &Base, now: &Context, openers: &Openers) -> Context {
     match base {
         Base::Tree(tree) => ContextReader::new(&Records::new(tree, openers)).context_of(now),
         Base::Facts(facts) => facts.context_of(now),
-    }
-}
-
-/// What changed by itself, learned by watching.
-#[derive(Debug, Default)]
-pub(crate) struct Tickers {
-    changed: HashMap<FactKey, u8>,
-    /// Places where only a number changed: alike places, as in the other rows of a list, tick alike.
-    shapes: HashSet<(FactKind, u32)>,
-    /// The document that the shapes are of.
-    document: u64,
-    /// Somebody acted since the stored tree was read: what differs in the next one may be an effect.
-    acted: bool,
-}
-
-impl Tickers {
-    /// An act begins.
-    pub(crate) fn note_act(&mut self) {
-        self.acted = true;
-    }
-
-    /// Another tree was read.
-    pub(crate) fn observe(&mut self, before: &Tree, now: &Tree) {
-        let document = now.documents().first().map_or(0, |d| d.scope);
-        if document != self.document {
-            self.document = document;
-            self.shapes.clear();
-        }
-        if std::mem::take(&mut self.acted) || before.surface() != now.surface() {
-            return;
-        }
-        for key in stickpin_tree::texts_changed(before, now) {
-            self.count(key, 1);
-        }
-    }
-
-    /// A client was told of a change that no act of its own made.
-    fn note(&mut self, change: &ContextChange) {
-        // Words that change may be another record, however often they do.
-        if change.differs_in_numbers() {
-            self.count(change.key, TICKS);
-            if self.shapes.len() < MAX_TICKERS {
-                self.shapes.insert((change.kind, change.shape));
-            }
-        }
-    }
-
-    fn count(&mut self, key: FactKey, times: u8) {
-        if self.changed.len() < MAX_TICKERS || self.changed.contains_key(&key) {
-            let seen = self.changed.entry(key).or_default();
-            *seen = seen.saturating_add(times);
-        }
-    }
-
-    fn is_ticker(&self, key: FactKey) -> bool {
-        self.changed.get(&key).is_some_and(|&times| times >= TICKS)
-    }
-
-    /// Whether a change is one of those that are known.
-    fn knows(&self, change: &ContextChange) -> bool {
-        self.shapes.contains(&(change.kind, change.shape)) && change.differs_in_numbers()
     }
 }
 
@@ -167,9 +101,8 @@ impl Showings {
         openers: &Openers,
     ) {
         let used = self.tick();
-        let key = (client.clone(), tree.surface());
-        let Some(shown) = self.all.get_mut(&key) else {
-            self.all.insert(key, Shown::new(tree, used));
+        let Some(shown) = self.all.get_mut(&(client.clone(), tree.surface())) else {
+            self.show(client, tree);
             return;
         };
         shown.used = used;
@@ -186,6 +119,11 @@ impl Showings {
     /// What the client was shown of a surface is forgotten: it asked not to be told what its act did.
     pub(crate) fn forget(&mut self, client: &ClientId, surface: SurfaceId) {
         self.all.remove(&(client.clone(), surface));
+    }
+
+    /// Forgets a surface that is closed.
+    pub(crate) fn end_surface(&mut self, surface: SurfaceId) {
+        self.all.retain(|(_, shown), _| *shown != surface);
     }
 
     /// Forgets clients that the session has forgotten.
@@ -227,24 +165,35 @@ impl Showings {
             .collect();
         for holder in holders {
             let mut facts = reader.map();
-            for shown in self.all.values() {
-                if let Base::Facts(other) = &shown.base {
-                    facts = facts.sharing(other);
-                }
-            }
+            self.maps().for_each(|other| facts.share(other));
             if let Some(shown) = self.all.get_mut(&holder) {
                 shown.base = Base::Facts(facts);
             }
         }
     }
 
-    /// Bytes of the facts that are held; trees aside.
-    pub(crate) fn heap_bytes(&self) -> usize {
-        let maps = self.all.values().flat_map(|shown| {
+    /// Holds what a client was told once with all others. What else holds it would keep it apart.
+    fn share_later(&mut self, client: &ClientId, surface: SurfaceId) {
+        let key = (client.clone(), surface);
+        let Some(shown) = self.all.get_mut(&key) else { return };
+        let mut later = std::mem::take(&mut shown.later);
+        self.maps().for_each(|other| later.share(other));
+        if let Some(shown) = self.all.get_mut(&key) {
+            shown.later = later;
+        }
+    }
+
+    /// All facts that are held.
+    fn maps(&self) -> impl Iterator<Item = &ContextMap> {
+        self.all.values().flat_map(|shown| {
             let base = if let Base::Facts(facts) = &shown.base { Some(facts) } else { None };
             base.into_iter().chain([&shown.later])
-        });
-        ContextMap::heap_bytes(maps)
+        })
+    }
+
+    /// Bytes of the facts that are held; trees aside.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        ContextMap::heap_bytes(self.maps())
     }
 }
 
@@ -267,9 +216,7 @@ impl Session {
         let reader = ContextReader::new(&records);
         let now = reader.context(node);
         let then = shown.context_of(&now, &self.openers);
-        let mut changes = then.changes_to(&now, reader.content_of(node), |key| self.tickers.is_ticker(key));
-        changes.retain(|change| !self.tickers.knows(change));
-        changes
+        then.changes_to(&now, reader.content_of(node), |key| self.tickers.knows(key))
     }
 
     /// Whether the text at a node is known to change by itself.
@@ -277,7 +224,7 @@ impl Session {
     pub fn is_ticker(&self, tree: &Tree, node: NodeId) -> bool {
         let node = tree.node(node);
         let place = if node.is_text() { node.parent() } else { Some(node) };
-        place.and_then(|n| n.handle()).is_some_and(|handle| self.tickers.is_ticker(FactKey::text_at(handle)))
+        place.and_then(|n| n.handle()).is_some_and(|handle| self.tickers.knows(FactKey::text_at(handle)))
     }
 
     /// Whether the last act in this session was another client's.
@@ -286,17 +233,22 @@ impl Session {
         self.actor.as_ref().is_some_and(|actor| actor != client)
     }
 
-    /// Notes that this client was told what stands around an element, and that these changes were none of its acts.
-    pub fn note_told(&mut self, client: &ClientId, tree: &Tree, node: NodeId, changes: &[ContextChange]) {
-        // What another client did is no change by itself.
-        if !self.another_acted(client) {
-            changes.iter().for_each(|change| self.tickers.note(change));
+    /// Notes that the app was read as a whole, where the tree is not stored: what changes by itself is learned from it.
+    pub fn observe(&mut self, tree: &Arc<Tree>) {
+        if self.context != ContextPolicy::Off {
+            self.tickers.observe(tree);
         }
+    }
+
+    /// Notes that this client was told what stands around an element.
+    pub fn note_told(&mut self, client: &ClientId, tree: &Tree, node: NodeId) {
         let now = ContextReader::new(&self.records(tree)).context(node);
         if let Some(shown) = self.showings.all.get_mut(&(client.clone(), tree.surface())) {
             shown.later.tell(&now);
             shown.bound();
         }
+        drop(now);
+        self.showings.share_later(client, tree.surface());
     }
 
     /// Notes what an act of this client turned `before` into. What had changed unseen before the act stays unseen. Returns
@@ -330,6 +282,8 @@ impl Session {
             shown.later.tell_effects(&then, &now, |touched| context_of(base, touched, openers));
             shown.bound();
         }
+        drop((then, now));
+        self.showings.share_later(client, after.surface());
         (changes, kept)
     }
 

@@ -7,7 +7,13 @@ use crate::record::{TimeUnit, time_unit};
 /// Returns whether two texts are the same but for their numbers.
 #[must_use]
 pub fn differ_in_numbers(was: &str, now: &str) -> bool {
-    was != now && !numbers(now).is_empty() && is_same_around(was, &numbers(was), now, &numbers(now))
+    was != now && around_numbers(was) == around_numbers(now)
+}
+
+/// The texts in front of, between and behind the numbers of a text.
+fn around_numbers(text: &str) -> Vec<&str> {
+    let numbers = numbers(text);
+    (0..=numbers.len()).map(|nth| before(text, &numbers, nth)).collect()
 }
 
 /// Returns whether a clock or a timer went on: the texts are the same but for numbers, and each number that differs is
@@ -16,19 +22,16 @@ pub fn differ_in_numbers(was: &str, now: &str) -> bool {
 /// `9:00`, `9 h` and `3 days` may be what tells two records apart, and so may `5 m`. They move with a smaller unit behind
 /// them only.
 pub(super) fn is_clockwork(was: &str, now: &str) -> bool {
-    if was == now {
+    if !differ_in_numbers(was, now) {
         return false;
     }
     let (then, numbers) = (numbers(was), numbers(now));
-    is_same_around(was, &then, now, &numbers)
-        && then
-            .iter()
-            .enumerate()
-            .filter(|(nth, range)| was[(*range).clone()] != now[numbers[*nth].clone()])
-            .all(|(nth, _)| {
-                is_in_clock(was, &then, nth) && is_in_clock(now, &numbers, nth)
-                    || moving_unit(now, &numbers, nth).is_some()
-            })
+    then.iter().enumerate().filter(|(nth, range)| was[(*range).clone()] != now[numbers[*nth].clone()]).all(
+        |(nth, _)| {
+            is_in_clock(was, &then, nth) && is_in_clock(now, &numbers, nth)
+                || moving_unit(now, &numbers, nth).is_some()
+        },
+    )
 }
 
 /// The numbers in a text: runs of digits, with the points and commas between two digits.
@@ -49,11 +52,6 @@ fn numbers(text: &str) -> Vec<Range<usize>> {
         found.push(from..at);
     }
     found
-}
-
-/// Returns whether two texts have as many numbers, and read the same around them.
-fn is_same_around(a: &str, in_a: &[Range<usize>], b: &str, in_b: &[Range<usize>]) -> bool {
-    in_a.len() == in_b.len() && (0..=in_a.len()).all(|nth| before(a, in_a, nth) == before(b, in_b, nth))
 }
 
 /// The text between a number and the one in front of it; behind the last number it is the rest of the text.

@@ -24,8 +24,6 @@ pub struct ContextChange {
     pub now: String,
     /// Names the fact in other readings.
     pub key: FactKey,
-    /// Alike for facts that stand in alike places, as in the rows of one list.
-    pub shape: u32,
 }
 
 impl ContextChange {
@@ -169,7 +167,6 @@ fn change(was: Read<'_>, is: Read<'_>) -> ContextChange {
         was: was.1.to_owned(),
         now: is.1.to_owned(),
         key: is.0.key(),
-        shape: is.0.shape,
     }
 }
 

@@ -1,8 +1,9 @@
 //! Facts, and the segments that they are kept in.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use crate::Handle;
 
@@ -105,27 +106,39 @@ pub(super) fn number(of: &impl Hash) -> u64 {
     hasher.finish().max(1)
 }
 
-/// The facts of one segment, without those of the segments inside it.
+/// Facts of a segment that stand one behind another. Two versions of a large segment have most of them in common.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Segment {
-    pub(super) key: SegmentKey,
+struct Chunk {
     text: Box<str>,
     facts: Box<[Fact]>,
 }
 
-impl Segment {
-    pub(super) fn facts(&self) -> impl Iterator<Item = (&Fact, &str)> {
+impl Chunk {
+    fn facts(&self) -> impl Iterator<Item = (&Fact, &str)> {
         let mut from = 0;
         self.facts.iter().map(move |fact| {
             let end = fact.end as usize;
             (fact, &self.text[std::mem::replace(&mut from, end)..end])
         })
     }
+}
+
+/// The facts of one segment, without those of the segments inside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Segment {
+    pub(super) key: SegmentKey,
+    chunks: Box<[Arc<Chunk>]>,
+}
+
+impl Segment {
+    pub(super) fn facts(&self) -> impl Iterator<Item = (&Fact, &str)> {
+        self.chunks.iter().flat_map(|chunk| chunk.facts())
+    }
 
     /// The segment without the facts in these slots, if it has any of them.
     pub(super) fn without(&self, slots: &HashSet<Slot>) -> Option<Self> {
         let is_there = |fact: &Fact| slots.contains(&(fact.kind, fact.slot));
-        if !self.facts.iter().any(is_there) {
+        if !self.facts().any(|(fact, _)| is_there(fact)) {
             return None;
         }
         let mut builder = SegmentBuilder::default();
@@ -134,24 +147,59 @@ impl Segment {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.facts.is_empty()
+        self.chunks.is_empty()
     }
 
-    pub(super) fn heap_bytes(&self) -> usize {
-        self.text.len() + self.facts.len() * size_of::<Fact>() + size_of::<Self>() + 2 * size_of::<usize>()
+    /// Takes over the chunks of another version that read the same, so that they are held once.
+    pub(super) fn share(&mut self, other: &Self) {
+        // A chunk is found by its first fact, which begins it in other versions as well.
+        let begin = |at: usize, chunk: &Chunk| match chunk.facts.first() {
+            Some(fact) if fact.slot != 0 => fact.slot,
+            _ => at as u64,
+        };
+        let theirs: HashMap<u64, &Arc<Chunk>> =
+            other.chunks.iter().enumerate().map(|(at, chunk)| (begin(at, chunk), chunk)).collect();
+        for (at, chunk) in self.chunks.iter_mut().enumerate() {
+            if Arc::strong_count(chunk) == 1
+                && let Some(theirs) = theirs.get(&begin(at, chunk)).filter(|theirs| **theirs == chunk)
+            {
+                *chunk = Arc::clone(theirs);
+            }
+        }
+    }
+
+    /// Bytes on the heap, without those of chunks that were `seen`.
+    pub(super) fn heap_bytes(&self, seen: &mut HashSet<*const ()>) -> usize {
+        let new = self.chunks.iter().filter(|chunk| seen.insert(Arc::as_ptr(chunk).cast()));
+        let chunks: usize =
+            new.map(|chunk| chunk.text.len() + size_of_val(&*chunk.facts) + in_arc::<Chunk>()).sum();
+        chunks + size_of_val(&*self.chunks) + in_arc::<Self>()
     }
 }
+
+/// Bytes that a value takes in an `Arc`.
+fn in_arc<T>() -> usize {
+    size_of::<T>() + 2 * size_of::<usize>()
+}
+
+/// Facts of a chunk, at most.
+const CHUNK: usize = 32;
 
 /// Collects the facts of a segment.
 #[derive(Debug, Default)]
 pub(super) struct SegmentBuilder {
     text: String,
     facts: Vec<Fact>,
+    chunks: Vec<Arc<Chunk>>,
 }
 
 impl SegmentBuilder {
     /// Adds a fact; `fact.end` is set here.
     pub(super) fn push(&mut self, mut fact: Fact, text: &str) {
+        // Where a chunk begins depends on its first fact, so that one that is added changes one chunk.
+        if self.facts.len() == CHUNK || fact.slot != 0 && fact.slot.is_multiple_of(CHUNK as u64 / 2) {
+            self.cut();
+        }
         // Texts beyond 4 GB are beyond every capture.
         let Ok(end) = u32::try_from(self.text.len() + text.len()) else { return };
         self.text.push_str(text);
@@ -159,7 +207,17 @@ impl SegmentBuilder {
         self.facts.push(fact);
     }
 
-    pub(super) fn finish(self, key: SegmentKey) -> Segment {
-        Segment { key, text: self.text.into(), facts: self.facts.into() }
+    fn cut(&mut self) {
+        if !self.facts.is_empty() {
+            let chunk = Chunk { text: self.text.as_str().into(), facts: self.facts.as_slice().into() };
+            self.chunks.push(Arc::new(chunk));
+            self.text.clear();
+            self.facts.clear();
+        }
+    }
+
+    pub(super) fn finish(mut self, key: SegmentKey) -> Segment {
+        self.cut();
+        Segment { key, chunks: self.chunks.into() }
     }
 }

@@ -48,7 +48,7 @@ impl Context {
 }
 
 /// The facts of a whole tree, segment by segment: what a client was shown, in about a tenth of the size of the tree.
-/// Segments that read the same in two maps are held once.
+/// What reads the same in two maps can be held once.
 #[derive(Debug, Default)]
 pub struct ContextMap {
     /// In document order.
@@ -202,27 +202,30 @@ impl ContextMap {
         self.take_over(&told);
     }
 
-    /// Takes over the segments of another map that read the same, so that they are held once.
-    #[must_use]
-    pub fn sharing(mut self, other: &Self) -> Self {
+    /// Takes over what reads the same in another map, so that it is held once. What is held elsewhere already stays.
+    pub fn share(&mut self, other: &Self) {
         for segment in &mut self.segments {
-            if let Some(theirs) = other.get(segment.key).filter(|theirs| *theirs == segment) {
+            let Some(theirs) = other.get(segment.key).filter(|_| Arc::strong_count(segment) == 1) else {
+                continue;
+            };
+            if theirs == segment {
                 *segment = Arc::clone(theirs);
+            } else {
+                Arc::make_mut(segment).share(theirs);
             }
         }
-        self
     }
 
-    /// Bytes on the heap. Segments that another map holds as well count only once for all maps that are given together.
+    /// Bytes on the heap. What another map holds as well counts only once for all maps that are given together.
     #[must_use]
     pub fn heap_bytes<'m>(maps: impl IntoIterator<Item = &'m Self>) -> usize {
-        let mut seen = hashbrown::HashSet::new();
+        let (mut segments, mut chunks) = (HashSet::new(), HashSet::new());
         let mut bytes = 0;
         for map in maps {
             bytes += map.segments.capacity() * size_of::<Arc<Segment>>();
             bytes += map.index.capacity() * (size_of::<(SegmentKey, usize)>() + 1);
-            let new = map.segments.iter().filter(|segment| seen.insert(Arc::as_ptr(segment)));
-            bytes += new.map(|segment| segment.heap_bytes()).sum::<usize>();
+            let new = map.segments.iter().filter(|segment| segments.insert(Arc::as_ptr(segment)));
+            bytes += new.map(|segment| segment.heap_bytes(&mut chunks)).sum::<usize>();
         }
         bytes
     }

@@ -1,0 +1,97 @@
+//! Places whose numbers change by themselves, learned by watching: clocks, prices, counters of other people's work.
+//!
+//! Every reading of the app is compared with the one before, also those that a command makes for itself. What differs while
+//! nobody acts in between changed by itself; what did so twice is a ticker. Only numbers are learned: words that change may
+//! be another record, however often they do.
+
+use hashbrown::HashMap;
+use std::sync::Arc;
+use stickpin_tree::{FactKey, Tree, texts_changed};
+
+/// Places that are known to change by themselves, at most.
+const MAX_TICKERS: usize = 4_096;
+
+/// How often a number must have changed while nobody acted until it is known to change by itself.
+const TICKS: u8 = 2;
+
+/// What changes by itself.
+#[derive(Debug, Default)]
+pub(crate) struct Tickers {
+    changed: HashMap<FactKey, u8>,
+    /// The last reading.
+    last: Option<Arc<Tree>>,
+    /// Somebody acted since then: what differs in the next reading may be an effect.
+    acted: bool,
+}
+
+impl Tickers {
+    /// An act begins.
+    pub(crate) fn note_act(&mut self) {
+        self.acted = true;
+    }
+
+    /// The whole app was read.
+    pub(crate) fn observe(&mut self, now: &Arc<Tree>) {
+        let acted = std::mem::take(&mut self.acted);
+        let Some(last) = self.last.replace(Arc::clone(now)) else { return };
+        if acted || Arc::ptr_eq(&last, now) || last.surface() != now.surface() {
+            return;
+        }
+        for key in texts_changed(&last, now) {
+            if self.changed.len() < MAX_TICKERS || self.changed.contains_key(&key) {
+                let seen = self.changed.entry(key).or_default();
+                *seen = seen.saturating_add(1);
+            }
+        }
+    }
+
+    /// Whether the numbers at a place are known to change by themselves.
+    pub(crate) fn knows(&self, key: FactKey) -> bool {
+        self.changed.get(&key).is_some_and(|&times| times >= TICKS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stickpin_tree::Handle;
+    use stickpin_tree::testing::tree;
+
+    fn read(tickers: &mut Tickers, price: &str) {
+        let page = format!("page \"P\" / grade=never-reused\n  paragraph #4\n    text \"{price}\" #5");
+        tickers.observe(&Arc::new(tree(&page)));
+    }
+
+    fn knows(tickers: &Tickers) -> bool {
+        tickers.knows(FactKey::text_at(Handle { scope: 1, id: 4 }))
+    }
+
+    #[test]
+    fn a_number_that_changed_twice_while_nobody_acted_is_a_ticker() {
+        let mut tickers = Tickers::default();
+        read(&mut tickers, "€ 1");
+        read(&mut tickers, "€ 2");
+        assert!(!knows(&tickers), "once may be another record");
+        read(&mut tickers, "€ 3");
+        assert!(knows(&tickers));
+    }
+
+    #[test]
+    fn what_an_act_may_have_changed_is_not_learned() {
+        let mut tickers = Tickers::default();
+        for price in ["€ 1", "€ 2", "€ 3", "€ 4"] {
+            read(&mut tickers, price);
+            tickers.note_act();
+        }
+        assert!(!knows(&tickers));
+    }
+
+    #[test]
+    fn words_are_never_learned() {
+        let mut tickers = Tickers::default();
+        for name in ["Ada 1", "Bob 2", "Ada 3", "Bob 4"] {
+            read(&mut tickers, name);
+        }
+        assert!(!knows(&tickers));
+    }
+}
