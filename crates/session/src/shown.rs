@@ -184,7 +184,7 @@ impl Showings {
     }
 
     /// All facts that are held.
-    fn maps(&self) -> impl Iterator<Item = &ContextMap> {
+    pub(crate) fn maps(&self) -> impl Iterator<Item = &ContextMap> {
         self.all.values().flat_map(|shown| {
             let base = if let Base::Facts(facts) = &shown.base { Some(facts) } else { None };
             base.into_iter().chain([&shown.later])

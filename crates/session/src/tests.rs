@@ -5,6 +5,7 @@ mod counted;
 mod lifetime;
 mod promise;
 mod renewing;
+mod showing;
 mod standing;
 mod table;
 

@@ -16,6 +16,8 @@ mod compare;
 mod fact;
 mod map;
 mod reader;
+#[cfg(test)]
+mod tests;
 mod ticks;
 
 pub use clockwork::differ_in_numbers;

@@ -1,0 +1,195 @@
+//! What clients were shown, told of and did themselves, and what is learned by watching.
+
+use super::*;
+use crate::ContextPolicy;
+use stickpin_tree::ContextChange;
+
+const PAGE: &str =
+    "group #4\n  paragraph #5\n    text \"Ada\"\n  paragraph #6\n    text \"3 items\"\nbutton \"Delete\"* #9";
+
+impl Bench {
+    fn unseen(&self, client: &ClientId) -> Vec<ContextChange> {
+        let tree = self.session.tree().unwrap();
+        self.session.unseen_changes(client, tree, self.button())
+    }
+
+    fn button(&self) -> NodeId {
+        self.session.tree().unwrap().find_address(Handle { scope: 1, id: 9 }).unwrap().id()
+    }
+
+    fn tell(&mut self, client: &ClientId) {
+        let changes = self.unseen(client);
+        let (tree, node) = (self.session.tree().unwrap().clone(), self.button());
+        self.session.note_told(client, &tree, node, &changes);
+    }
+
+    /// An act of the client that makes this of the page; what its receipt tells.
+    fn act(&mut self, client: &ClientId, body: &str) -> Vec<ContextChange> {
+        let (before, node) = (self.session.tree().unwrap().clone(), self.button());
+        self.session.note_act(node);
+        self.look(body);
+        let after = self.session.tree().unwrap().clone();
+        self.session.note_effects(client, &before, &after, after.node(self.button()).handle())
+    }
+}
+
+#[test]
+fn a_client_that_was_shown_nothing_has_nothing_to_compare() {
+    let mut b = Bench::new("never-reused");
+    b.show(&me(), PAGE);
+    b.look(&PAGE.replace("Ada", "Nils"));
+    assert_eq!(b.unseen(&me()).len(), 1);
+    assert_eq!(b.unseen(&other()), []);
+}
+
+#[test]
+fn a_telling_is_for_its_client_only() {
+    let mut b = Bench::new("never-reused");
+    b.show(&me(), PAGE);
+    b.issue_all(&other());
+    b.look(&PAGE.replace("Ada", "Nils"));
+    b.tell(&me());
+    assert_eq!(b.unseen(&me()), []);
+    assert_eq!(b.unseen(&other()).len(), 1);
+    b.session.mark_full_reading(&other());
+    assert_eq!(b.unseen(&other()), [], "read anew");
+}
+
+#[test]
+fn own_effects_are_told_by_the_receipt_and_news_to_others() {
+    let mut b = Bench::new("never-reused");
+    b.show(&me(), PAGE);
+    b.issue_all(&other());
+    let told = b.act(&me(), &PAGE.replace("Ada", "Nils"));
+    assert_eq!(told.iter().map(|c| c.now.as_str()).collect::<Vec<_>>(), ["Nils"]);
+    assert_eq!(b.unseen(&me()), []);
+    assert!(!b.session.another_acted(&me()) && b.session.another_acted(&other()));
+    assert_eq!(b.unseen(&other()).len(), 1);
+}
+
+#[test]
+fn the_target_itself_is_not_part_of_the_receipt() {
+    let mut b = Bench::new("never-reused");
+    b.show(&me(), PAGE);
+    assert_eq!(b.act(&me(), &PAGE.replace("Delete", "Undo")), []);
+}
+
+#[test]
+fn parts_shown_later_do_not_bless_what_was_shown_before() {
+    let mut b = Bench::new("never-reused");
+    b.show(&me(), PAGE);
+    b.look(&PAGE.replace("Ada", "Nils"));
+    let node = b.session.tree().unwrap().find_address(Handle { scope: 1, id: 4 }).unwrap().id();
+    b.session.issue(&me(), &[node]).unwrap();
+    assert_eq!(b.unseen(&me()).len(), 1);
+}
+
+#[test]
+fn numbers_that_changed_twice_while_nobody_acted_tick_and_words_do_not() {
+    let mut b = Bench::new("never-reused");
+    b.show(&me(), PAGE);
+    b.look(&PAGE.replace("3 items", "4 items"));
+    assert_eq!(b.unseen(&me()).len(), 1, "seen once");
+    b.look(&PAGE.replace("3 items", "5 items"));
+    assert_eq!(b.unseen(&me()), [], "seen twice");
+    let tree = b.session.tree().unwrap().clone();
+    let text = |id| tree.find_address(Handle { scope: 1, id }).unwrap().id();
+    assert!(b.session.is_ticker(&tree, text(6)) && !b.session.is_ticker(&tree, text(5)));
+    b.look(&PAGE.replace("3 items", "orders"));
+    assert_eq!(b.unseen(&me()).len(), 1, "words there are a record all the same");
+}
+
+#[test]
+fn numbers_that_change_with_acts_do_not_tick() {
+    let mut b = Bench::new("never-reused");
+    b.show(&me(), PAGE);
+    b.issue_all(&other());
+    for count in 4..8 {
+        b.act(&other(), &PAGE.replace("3 items", &format!("{count} items")));
+    }
+    assert_eq!(b.unseen(&me()).len(), 1);
+    b.tell(&me());
+    b.act(&other(), &PAGE.replace("3 items", "9 items"));
+    assert_eq!(b.unseen(&me()).len(), 1, "told of another client's act is no lesson");
+}
+
+#[test]
+fn a_number_that_was_told_of_teaches_alike_places_with_the_same_words() {
+    let page = |a: u32, b: u32, order: u32| {
+        PAGE.replace("Ada", &format!("Load {a} %")).replace("3 items", &format!("Load {b} %")).replace(
+            "group #4",
+            &format!("paragraph #7\n  text \"Top\"\ngroup #4\n  paragraph #8\n    text \"Order {order}\""),
+        )
+    };
+    let mut b = Bench::new("never-reused");
+    b.show(&me(), &page(1, 1, 1));
+    b.look(&page(2, 1, 1));
+    assert_eq!(b.unseen(&me()).len(), 1);
+    b.tell(&me());
+    b.look(&page(2, 2, 1));
+    assert_eq!(b.unseen(&me()), [], "the other load");
+    b.look(&page(2, 2, 2));
+    assert_eq!(b.unseen(&me()).len(), 1, "an order is no load");
+}
+
+#[test]
+fn closed_surfaces_and_waived_contexts_are_forgotten() {
+    let mut b = Bench::new("never-reused");
+    b.show(&me(), PAGE);
+    b.look(&PAGE.replace("Ada", "Nils"));
+    b.session.waive_context(&me());
+    assert_eq!(b.unseen(&me()), []);
+    b.session.mark_full_reading(&me());
+    b.look(PAGE);
+    assert_eq!(b.unseen(&me()).len(), 1);
+    let surface = b.session.tree().unwrap().surface();
+    b.session.end_surface(surface);
+    assert!(b.session.showings.maps().next().is_none());
+}
+
+#[test]
+fn the_surface_that_was_looked_at_the_longest_ago_is_forgotten_first() {
+    let mut b = Bench::new("never-reused");
+    let show = |b: &mut Bench, surface: u64, part: bool| {
+        b.store(&format!("surface={surface}"), PAGE, Origin::Snapshot);
+        if part {
+            let node = b.button();
+            b.session.issue(&me(), &[node]).unwrap();
+        } else {
+            b.session.mark_full_reading(&me());
+        }
+    };
+    for surface in 1..=16 {
+        show(&mut b, surface, surface % 2 == 0);
+    }
+    show(&mut b, 1, false);
+    show(&mut b, 17, true);
+    let mut unseen = |surface: u64| {
+        b.store(&format!("surface={surface}"), &PAGE.replace("Ada", "Nils"), Origin::Snapshot);
+        b.unseen(&me()).len()
+    };
+    assert_eq!([unseen(1), unseen(2), unseen(3), unseen(17)], [1, 0, 1, 1]);
+}
+
+#[test]
+fn nothing_is_kept_where_contexts_are_not_compared() {
+    let mut b = Bench::new("never-reused");
+    b.session.set_context_policy(ContextPolicy::Off);
+    b.show(&me(), PAGE);
+    assert!(b.session.showings.maps().next().is_none());
+}
+
+#[test]
+fn trees_beyond_the_bound_become_facts_and_the_oldest_go_first() {
+    let mut b = Bench::new("never-reused");
+    b.session.showings.max_nodes = 10;
+    b.show(&me(), PAGE);
+    b.look(&PAGE.replace("Ada", "Nils"));
+    assert_eq!(b.session.shown_bytes(), 0, "one old tree of nine nodes");
+    b.issue_all(&other());
+    b.look(&PAGE.replace("Ada", "Ines"));
+    let facts = b.session.shown_bytes();
+    assert!(facts > 0, "two old trees");
+    let was = |b: &Bench, client| b.unseen(&client)[0].was.clone();
+    assert_eq!([was(&b, me()), was(&b, other())], ["Ada", "Nils"]);
+}

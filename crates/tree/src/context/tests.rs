@@ -1,0 +1,261 @@
+//! What counts as a change around an element, and what a map of facts remembers.
+
+use std::sync::Arc;
+
+use super::fact::{SegmentKey, slots};
+use super::*;
+use crate::testing::tree;
+use crate::{Handle, NodeId, Openers, Records, Tree};
+
+/// A page with these lines below its root; `grade` as in the text format.
+fn graded(grade: &str, body: &str) -> Tree {
+    let mut text = format!("page \"App\" http://app.test/a grade={grade}\n");
+    for line in body.lines() {
+        text.push_str(&format!("  {line}\n"));
+    }
+    tree(&text)
+}
+
+fn page(body: &str) -> Tree {
+    graded("never-reused", body)
+}
+
+fn at(tree: &Tree, id: u64) -> NodeId {
+    tree.find_address(Handle { scope: 1, id }).expect("the node").id()
+}
+
+fn read<T>(tree: &Tree, with: impl FnOnce(&ContextReader<'_, '_>) -> T) -> T {
+    with(&ContextReader::new(&Records::new(tree, &Openers::default())))
+}
+
+fn map(tree: &Tree) -> ContextMap {
+    ContextReader::new(&Records::new(tree, &Openers::default())).map()
+}
+
+/// The changes around node 9 as `was > now`, with places whose numbers change by themselves.
+fn changes_ticking(before: &Tree, after: &Tree, ticks: impl Fn(FactKey) -> bool) -> Vec<String> {
+    let changes = read(after, |reader| {
+        let now = reader.context(at(after, 9));
+        let then = read(before, |reader| reader.context_of(&now));
+        assert_eq!(then, map(before).context_of(&now), "a tree and its facts remember the same");
+        then.changes_to(&now, reader.content_of(at(after, 9)), ticks)
+    });
+    changes.into_iter().map(|change| format!("{} > {}", change.was, change.now)).collect()
+}
+
+fn changes(before: &str, after: &str) -> Vec<String> {
+    changes_ticking(&page(before), &page(after), |_| false)
+}
+
+#[test]
+fn replaced_text_is_a_change_wherever_it_stands() {
+    let before = "group #5\n  paragraph #6\n    text \"Ada\"\nbutton \"Delete\"* #9";
+    assert_eq!(changes(before, &before.replace("Ada", "Nils")), ["Ada > Nils"]);
+    let new_node = before.replace("Ada", "Nils").replace("#6", "#7");
+    assert_eq!(changes(before, &new_node), ["Ada > Nils"], "in a new node of the same shape");
+    assert_eq!(changes(before, &before.replace("#6", "#7")), [""; 0], "the same text in a new node");
+}
+
+#[test]
+fn additions_and_removals_are_no_changes() {
+    let before = "group #5\n  text \"Ada\"\nbutton \"Delete\"* #9";
+    let added = "group #5\n  text \"new\"\n  separator #6\n  text \"Ada\"\nbutton \"Delete\"* #9";
+    assert_eq!(changes(before, added), [""; 0]);
+    assert_eq!(changes(added, before), [""; 0]);
+}
+
+#[test]
+fn the_own_content_of_the_target_is_no_change_but_its_description_is() {
+    let before = "button \"Delete\"* description=\"of Ada\" #9";
+    assert_eq!(changes(before, &before.replace("Delete", "Remove")), [""; 0]);
+    assert_eq!(changes(before, &before.replace("Ada", "Nils")), ["of Ada > of Nils"]);
+}
+
+#[test]
+fn records_that_swap_their_places_in_new_nodes_are_a_change() {
+    let of = |first: &str, second: &str, ids: [u32; 2]| {
+        format!(
+            "group #5\n  heading \"{first}\"* #{}\n  paragraph #{}\n    text \"{second}\"\n  button \"Delete\"* #9",
+            ids[0], ids[1]
+        )
+    };
+    let found = changes(&of("Ada", "Nils", [6, 7]), &of("Nils", "Ada", [16, 17]));
+    assert!(found.contains(&"Ada > Nils".to_owned()), "{found:?}");
+}
+
+#[test]
+fn without_identity_a_shape_is_a_place() {
+    let before = "heading \"Ada\"*\nparagraph\n  text \"Nils\"\nbutton \"Delete\"* #9";
+    let after = "heading \"Nils\"*\nparagraph\n  text \"Ada\"\nbutton \"Delete\"* #9";
+    let found = changes_ticking(&graded("none", before), &graded("none", after), |_| false);
+    assert_eq!(found, ["Ada > Nils", "Nils > Ada"]);
+}
+
+#[test]
+fn where_numbers_change_by_themselves_words_do_not() {
+    let of = |text: &str| page(&format!("paragraph #5\n  text \"{text}\"\nbutton \"Delete\"* #9"));
+    let ticks = |key: FactKey| key == FactKey::text_at(Handle { scope: 1, id: 5 });
+    assert_eq!(changes_ticking(&of("3 for Ada"), &of("4 for Ada"), ticks), [""; 0]);
+    assert_eq!(changes_ticking(&of("3 for Ada"), &of("4 for Ada"), |_| false), ["3 for Ada > 4 for Ada"]);
+    assert_eq!(changes_ticking(&of("3 for Ada"), &of("3 for Nils"), ticks), ["3 for Ada > 3 for Nils"]);
+}
+
+#[test]
+fn rows_and_messages_around_are_apart() {
+    let before = "list #2\n  listitem #3\n    text \"Ada\"\n  listitem #4\n    text \"Nils\"\nstatus #5\n  text \"Hello\"\n\
+                  button \"Delete\"* #9";
+    assert_eq!(changes(before, &before.replace("Ada", "Ines").replace("Hello", "Bye")), [""; 0]);
+}
+
+#[test]
+fn the_last_row_of_a_list_keeps_what_it_said_among_others() {
+    let others = "list #2\n  listitem #3\n    text \"Nils\"\n  listitem #4\n    img \"Ada\" #6\n    button \"Delete\"* #9";
+    let alone = "list #2\n  listitem #4\n    img \"Ada\" #6\n    button \"Delete\"* #9";
+    assert_eq!(changes(others, alone), [""; 0]);
+    assert_eq!(changes(others, &alone.replace("Ada", "Ines")), ["Ada > Ines"]);
+    assert_eq!(changes(alone, &others.replace("Ada", "Ines")), ["Ada > Ines"]);
+}
+
+#[test]
+fn the_selection_the_page_and_values_count() {
+    let body = "listbox \"People\" #2\n  option \"Ada\"* selected #3\n  option \"Nils\"* #4\ntextbox \"Name\" value=\"a\" #5\n\
+                button \"Delete\"* #9";
+    let moved = body.replace(" selected", "").replace("\"Nils\"*", "\"Nils\"* selected");
+    assert_eq!(changes(body, &moved), ["Ada > Nils"]);
+    assert_eq!(changes(body, &body.replace("value=\"a\"", "value=\"b\"")), ["a > b"]);
+    let mut other = String::from("page \"App (3)\" http://app.test/b#part\n");
+    body.lines().for_each(|line| other.push_str(&format!("  {line}\n")));
+    let found = changes_ticking(&page(body), &tree(&other), |_| false);
+    assert_eq!(found, ["http://app.test/a > http://app.test/b"], "neither a count nor a fragment");
+}
+
+#[test]
+fn effects_are_known_and_what_changed_unseen_before_stays() {
+    let of = |first: &str, second: &str| {
+        page(&format!(
+            "paragraph #5\n  text \"{first}\"\nparagraph #6\n  text \"{second}\"\nbutton \"Delete\"* #9"
+        ))
+    };
+    let base = map(&of("Ada", "one"));
+    let mut later = ContextMap::default();
+    // Unseen: Ada is Nils. By the act: one is two.
+    later.tell_effects(&map(&of("Nils", "one")), &map(&of("Nils", "two")), |asked| base.context_of(asked));
+    let after = of("Nils", "two");
+    let found = read(&after, |reader| {
+        let now = reader.context(at(&after, 9));
+        later.update(&base.context_of(&now), &now).changes_to(&now, |_| false, |_| false)
+    });
+    let found: Vec<_> = found.iter().map(|c| (c.was.as_str(), c.now.as_str())).collect();
+    assert_eq!(found, [("Ada", "Nils")]);
+}
+
+#[test]
+fn a_dialog_that_comes_again_is_known_as_it_was() {
+    let closed = page("button \"Open\"* #9");
+    let open = |who: &str| page(&format!("button \"Open\"* #9\ndialog \"Delete\" #5\n  text \"{who}\""));
+    let dialog = SegmentKey::Node(Handle { scope: 1, id: 5 });
+    let base = map(&open("Ada"));
+    let mut later = ContextMap::default();
+    later.tell_effects(&map(&closed), &map(&open("Nils")), |asked| base.context_of(asked));
+    assert!(later.get(dialog).is_none(), "it was shown with Ada");
+    later.tell_effects(&map(&closed), &map(&open("Nils")), |_| Context::default());
+    assert!(later.get(dialog).is_some(), "it is seen for the first time");
+}
+
+#[test]
+fn what_is_told_of_a_fact_replaces_it_in_all_segments() {
+    let others = page(
+        "list #2\n  listitem #3\n    text \"Nils\"\n  listitem #4\n    img \"Ada\" #6\n    button \"Delete\"* #9",
+    );
+    let alone = page("list #2\n  listitem #4\n    img \"Ines\" #6\n    button \"Delete\"* #9");
+    let base = map(&others);
+    let mut later = ContextMap::default();
+    later.tell(&read(&alone, |reader| reader.context(at(&alone, 9))));
+    // Ada again: the row that the client was shown first no longer counts.
+    let again = page("list #2\n  listitem #4\n    img \"Ada\" #6\n    button \"Delete\"* #9");
+    let found = read(&again, |reader| {
+        let now = reader.context(at(&again, 9));
+        later.update(&base.context_of(&now), &now).changes_to(&now, |_| false, |_| false)
+    });
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].was.as_str(), found[0].now.as_str()), ("Ines", "Ada"));
+}
+
+#[test]
+fn receipts_tell_of_facts_that_change_their_segment() {
+    let others = page("list #2\n  listitem #3\n    text \"Nils\"\n  listitem #4\n    img \"Ada\" #6");
+    let alone = page("list #2\n  listitem #4\n    img \"Ines\" #6");
+    let found = map(&others).changes_to(&map(&alone));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].was.as_str(), found[0].now.as_str()), ("Ada", "Ines"));
+}
+
+#[test]
+fn first_sights_are_adopted_and_nothing_else() {
+    let tree =
+        page("list #2\n  listitem #3\n    button \"Open\"* #8\n  listitem #4\n    button \"Delete\"* #9");
+    let mut seen = ContextMap::default();
+    read(&tree, |reader| reader.adopt_new(&[at(&tree, 9)], &mut seen, |_| Context::default()));
+    assert_eq!(seen.len(), 2, "the row and the page, not the other row");
+    let mut seen = ContextMap::default();
+    let base = map(&tree);
+    read(&tree, |reader| reader.adopt_new(&[at(&tree, 9)], &mut seen, |asked| base.context_of(asked)));
+    assert!(seen.is_empty(), "all of it is known");
+}
+
+#[test]
+fn versions_share_what_reads_the_same() {
+    let of = |word: &str| {
+        let lines = (0..400)
+            .map(|n| format!("paragraph #{}\n  text \"line {}\"", 10 + n, if n == 200 { word } else { "x" }));
+        map(&page(&lines.collect::<Vec<_>>().join("\n")))
+    };
+    let first = of("Ada");
+    let (alone, apart) = (ContextMap::heap_bytes([&first]), ContextMap::heap_bytes([&first, &of("Nils")]));
+    assert!(apart > alone * 19 / 10, "{apart} of {alone}");
+    let mut second = of("Nils");
+    second.share(&first);
+    let shared = ContextMap::heap_bytes([&first, &second]);
+    assert!(shared < alone * 12 / 10, "{shared} of {alone}");
+    assert!(second.segments[0] != first.segments[0]);
+    let mut third = of("Ada");
+    third.share(&first);
+    assert!(Arc::ptr_eq(&third.segments[0], &first.segments[0]), "an equal segment is the same one");
+}
+
+#[test]
+fn what_was_told_first_is_dropped_first() {
+    let tree = page("list #2\n  listitem #3\n    text \"a\"\n  listitem #4\n    text \"b\"");
+    let mut all = map(&tree);
+    assert_eq!(all.len(), 3);
+    all.truncate_front(1);
+    assert!(all.get(SegmentKey::Node(Handle { scope: 1, id: 4 })).is_some_and(|s| slots(s).count() == 1));
+    assert_eq!(all.len(), 1);
+}
+
+#[test]
+fn texts_of_which_a_number_changed_are_found_by_their_parents() {
+    let of = |a: &str, b: &str, ids: [u64; 2]| {
+        page(&format!("paragraph #{}\n  text \"{a}\"\nparagraph #{}\n  text \"{b}\"", ids[0], ids[1]))
+    };
+    let key = |id| FactKey::text_at(Handle { scope: 1, id });
+    assert_eq!(texts_changed(&of("1 a", "2 b", [5, 6]), &of("3 a", "2 b", [5, 6])), [key(5)]);
+    assert_eq!(texts_changed(&of("1 a", "2 b", [5, 6]), &of("2 b", "4 a", [6, 5])), [key(5)], "moved");
+    assert_eq!(texts_changed(&of("Ada", "2 b", [5, 6]), &of("Nils", "2 b", [5, 6])), [], "words are records");
+    assert_eq!(texts_changed(&of("1 a", "2 b", [5, 6]), &of("3 a", "2 b", [7, 6])), [], "another node");
+}
+
+#[test]
+fn numbers_between_the_same_words_in_alike_places_have_one_pattern() {
+    let of = |text: &str, tag: &str| {
+        page(&format!("paragraph #5 tag={tag}\n  text \"{text}\"\nbutton \"Delete\"* #9"))
+    };
+    let pattern = |was: &str, now: &str, tag: &str| {
+        let found = map(&of(was, tag)).changes_to(&map(&of(now, tag)));
+        assert_eq!(found.len(), 1);
+        found[0].pattern()
+    };
+    assert_eq!(pattern("Load 1 %", "Load 2 %", "p"), pattern("Load 7 %", "Load 8,5 %", "p"));
+    assert_ne!(pattern("Load 1 %", "Load 2 %", "p"), pattern("Order 1", "Order 2", "p"));
+    assert_ne!(pattern("Load 1 %", "Load 2 %", "p"), pattern("Load 1 %", "Load 2 %", "div"));
+}
