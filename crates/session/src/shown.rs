@@ -279,7 +279,11 @@ impl Session {
         let openers = &self.openers;
         if let Some(shown) = self.showings.all.get_mut(&(client.clone(), after.surface())) {
             let base = &shown.base;
-            shown.later.tell_effects(&then, &now, |touched| context_of(base, touched, openers));
+            let all = || match base {
+                Base::Tree(tree) => read(tree).all(),
+                Base::Facts(facts) => facts.all(),
+            };
+            shown.later.tell_effects(&then, &now, |touched| context_of(base, touched, openers), all);
             shown.bound();
         }
         drop((then, now));

@@ -38,10 +38,6 @@ impl Context {
         self
     }
 
-    pub(super) fn get(&self, key: SegmentKey) -> Option<&Arc<Segment>> {
-        self.segments.iter().find(|segment| segment.key == key)
-    }
-
     pub(super) fn facts(&self) -> impl Iterator<Item = (&Fact, &str)> {
         self.segments.iter().flat_map(|segment| segment.facts())
     }
@@ -112,20 +108,32 @@ impl ContextMap {
     /// A context that was shown, with what these segments show later.
     #[must_use]
     pub fn update(&self, shown: &Context, now: &Context) -> Context {
-        let later: HashSet<Slot> = if shown.is_empty() {
-            HashSet::new()
-        } else {
-            let later = now.around.iter().filter_map(|&key| self.get(key));
-            later.flat_map(|segment| slots(segment)).map(|(slot, _)| slot).collect()
-        };
+        if shown.is_empty() {
+            return self.update_but(shown, now, &HashSet::new());
+        }
+        let later = now.around.iter().filter_map(|&key| self.get(key));
+        let later = later.flat_map(|segment| slots(segment)).map(|(slot, _)| slot).collect();
+        self.update_but(shown, now, &later)
+    }
+
+    /// What a context shows by these segments, else as it was shown but for the facts in these slots.
+    fn update_but(&self, shown: &Context, now: &Context, later: &HashSet<Slot>) -> Context {
+        let shown: HashMap<SegmentKey, &Arc<Segment>> =
+            shown.segments.iter().map(|segment| (segment.key, segment)).collect();
         let segments = now.around.iter().filter_map(|&key| {
             let earlier = || {
-                let shown = shown.get(key)?;
-                Some(shown.without(&later).map_or_else(|| Arc::clone(shown), Arc::new))
+                let shown = *shown.get(&key)?;
+                Some(shown.without(later).map_or_else(|| Arc::clone(shown), Arc::new))
             };
             self.get(key).cloned().or_else(earlier)
         });
         Context { segments: segments.collect(), around: now.around.clone() }
+    }
+
+    /// All segments.
+    #[must_use]
+    pub fn all(&self) -> Context {
+        Context::of(self.segments.clone())
     }
 
     /// How many segments there are.
@@ -148,23 +156,52 @@ impl ContextMap {
     }
 
     /// What a client knows whose act turned `before` into `after` and told what it replaced; `self` is what it was shown
-    /// of segments later than the rest, and `shown` what the rest showed. It knows the state after the act, but what had
+    /// of segments later than the rest, `shown` what the rest showed, and `all` the whole of that. It knows the state after the act, but what had
     /// changed unseen before it.
-    pub fn tell_effects(&mut self, before: &Self, after: &Self, shown: impl Fn(&Context) -> Context) {
+    pub fn tell_effects(
+        &mut self,
+        before: &Self,
+        after: &Self,
+        shown: impl Fn(&Context) -> Context,
+        all: impl Fn() -> Context,
+    ) {
         let touched = |segment: &&Arc<Segment>| after.get(segment.key) != Some(*segment);
         let then: Vec<&Arc<Segment>> = before.segments.iter().filter(touched).collect();
         let touched = |segment: &&Arc<Segment>| before.get(segment.key) != Some(*segment);
         let now: Vec<&Arc<Segment>> = after.segments.iter().filter(touched).collect();
         let came = now.iter().filter(|segment| !before.has(segment.key));
         let asked = Context::of(then.iter().chain(came).map(|segment| Arc::clone(segment)).collect());
-        let known = self.update(&shown(&asked), &asked);
+        let later: HashSet<Slot> =
+            self.segments.iter().flat_map(|segment| slots(segment)).map(|(slot, _)| slot).collect();
+        let known = self.update_but(&shown(&asked), &asked, &later);
         let known_keys: HashMap<SegmentKey, &Arc<Segment>> =
             known.segments.iter().map(|segment| (segment.key, segment)).collect();
-        // A segment that the client was never shown is known as it was. Nodes begin and cease to be segments, so the
-        // facts of all of them are compared at once.
-        let new = then.iter().copied().filter(|segment| !known_keys.contains_key(&segment.key));
-        let known: Vec<&Arc<Segment>> = known.segments.iter().chain(new).collect();
-        let unseen = Pairs::of(facts(&known), facts(&then));
+        let mut known: Vec<Read<'_>> = known.facts().collect();
+        // Nodes begin and cease to be segments, so the facts of all of them are compared at once, with what the client
+        // was shown of them in other segments.
+        let mut missing: HashSet<Slot> =
+            then.iter().flat_map(|then| slots(then)).map(|(slot, _)| slot).collect();
+        for (fact, _) in &known {
+            missing.remove(&(fact.kind, fact.slot));
+        }
+        let elsewhere = if missing.is_empty() {
+            Context::default()
+        } else {
+            let mut all = all();
+            all.around.retain(|key| !known_keys.contains_key(key));
+            let shown: HashSet<SegmentKey> = all.around.iter().copied().collect();
+            let others = self.segments.iter().map(|segment| segment.key);
+            all.around.extend(others.filter(|key| !known_keys.contains_key(key) && !shown.contains(key)));
+            self.update_but(&all, &all, &later)
+        };
+        known.extend(elsewhere.facts().filter(|(fact, _)| missing.remove(&(fact.kind, fact.slot))));
+        // A segment that the client was never shown is known as it was.
+        let new = then.iter().filter(|segment| !known_keys.contains_key(&segment.key));
+        known.extend(
+            new.flat_map(|segment| segment.facts())
+                .filter(|(fact, _)| fact.slot == 0 || missing.contains(&(fact.kind, fact.slot))),
+        );
+        let unseen = Pairs::of(known, facts(&then));
         let known_text: HashMap<*const Fact, &str> =
             unseen.found.iter().map(|(known, then)| (std::ptr::from_ref(then.0), known.1)).collect();
         let effects = Pairs::of(facts(&then), facts(&now));
@@ -199,6 +236,9 @@ impl ContextMap {
             }
             told.push(Arc::new(builder.finish(segment.key)));
         }
+        // What the client was shown elsewhere of what the act touched no longer counts there.
+        let rest = elsewhere.segments.iter().filter_map(|segment| segment.without(&slots_then));
+        told.extend(rest.map(Arc::new));
         self.take_over(&told);
     }
 

@@ -139,7 +139,12 @@ fn effects_are_known_and_what_changed_unseen_before_stays() {
     let base = map(&of("Ada", "one"));
     let mut later = ContextMap::default();
     // Unseen: Ada is Nils. By the act: one is two.
-    later.tell_effects(&map(&of("Nils", "one")), &map(&of("Nils", "two")), |asked| base.context_of(asked));
+    later.tell_effects(
+        &map(&of("Nils", "one")),
+        &map(&of("Nils", "two")),
+        |asked| base.context_of(asked),
+        || base.all(),
+    );
     let after = of("Nils", "two");
     let found = read(&after, |reader| {
         let now = reader.context(at(&after, 9));
@@ -156,9 +161,9 @@ fn a_dialog_that_comes_again_is_known_as_it_was() {
     let dialog = SegmentKey::Node(Handle { scope: 1, id: 5 });
     let base = map(&open("Ada"));
     let mut later = ContextMap::default();
-    later.tell_effects(&map(&closed), &map(&open("Nils")), |asked| base.context_of(asked));
+    later.tell_effects(&map(&closed), &map(&open("Nils")), |asked| base.context_of(asked), || base.all());
     assert!(later.get(dialog).is_none(), "it was shown with Ada");
-    later.tell_effects(&map(&closed), &map(&open("Nils")), |_| Context::default());
+    later.tell_effects(&map(&closed), &map(&open("Nils")), |_| Context::default(), Context::default);
     assert!(later.get(dialog).is_some(), "it is seen for the first time");
 }
 

@@ -113,7 +113,7 @@ pub fn measure(case: &Case, segments: Segments, volatility: Volatility) -> Outco
         let map = reader(at).map();
         if let Some(before) = &before {
             if own {
-                shown.tell_effects(before, &map, |_| Context::default());
+                shown.tell_effects(before, &map, |_| Context::default(), Context::default);
             } else {
                 for change in before.changes_to(&map) {
                     let times = changed.entry(change.key).or_default();

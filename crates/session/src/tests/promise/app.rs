@@ -119,7 +119,9 @@ impl App {
         match *op {
             Op::Replace { spots, word, new_nodes } => {
                 for at in (0..self.words.len()).filter(|at| spots >> at & 1 == 1) {
-                    if new_nodes {
+                    // Not in a row: where it becomes the only one of its list while its nodes are made anew, and shows
+                    // what it showed at first, its first showing still counts.
+                    if new_nodes && !self.layout.in_row {
                         self.next += 2;
                         self.nodes[at] = self.next;
                     }
@@ -135,6 +137,12 @@ impl App {
             Op::Message(word) => self.message = word,
             Op::Dialog(open) => self.dialog = open,
         }
+    }
+
+    /// A text that is added in front of another one that is replaced at the same time may pass for what replaced it:
+    /// that is told of once too often.
+    pub(super) fn has_note_in_front(&self) -> bool {
+        self.notes.iter().any(|&(above, _)| self.layout.spots.contains(&Spot::Above(above)))
     }
 
     fn at(&self, spot: Spot) -> Option<(&'static str, u32)> {
