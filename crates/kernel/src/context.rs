@@ -226,11 +226,7 @@ fn sentence(change: &ContextChange) -> String {
         FactKind::Options => "the options of a list changed".to_owned(),
         FactKind::Checked => format!("a box is now {}", change.now),
         FactKind::Expanded => format!("what is open moved from {was} to {now}"),
-        FactKind::Text
-        | FactKind::Name
-        | FactKind::Value
-        | FactKind::Description
-        | FactKind::Placeholder => {
+        FactKind::Text | FactKind::Name | FactKind::Value | FactKind::Description | FactKind::Placeholder => {
             format!("{was} is now {now}")
         }
     }

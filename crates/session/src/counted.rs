@@ -35,7 +35,7 @@ impl Session {
             let now_around = now.context(node);
             let now_around = if widest { now_around } else { now_around.inner() };
             let then_around = then.context_of(&now_around);
-            let changes = then_around.changes_to(&now_around, now.content_of(node), |_| false);
+            let changes = then_around.changes_to(&now_around, &now.content_of(node), |_| false);
             !changes.is_empty() && changes.iter().all(stickpin_tree::ContextChange::differs_in_numbers)
         };
         let mut kept = Vec::new();

@@ -216,7 +216,7 @@ impl Session {
         let reader = ContextReader::new(&records);
         let now = reader.context(node);
         let then = shown.context_of(&now, &self.openers);
-        then.changes_to(&now, reader.content_of(node), |key| self.tickers.knows(key))
+        then.changes_to(&now, &reader.content_of(node), |key| self.tickers.knows(key))
     }
 
     /// Whether the text at a node is known to change by itself.

@@ -249,7 +249,10 @@ fn two_clients_of_one_session_do_not_bless_each_other() {
     assert!(!clean.contains("warning"), "{clean}");
     // What the other one did is told before anything is sent, and the repeated command acts.
     let told = one.err("press", json!({"target": "@e10"}));
-    assert!(told.starts_with("CONTEXT_CHANGED: ") && told.contains("another client has acted since"), "{told}");
+    assert!(
+        told.starts_with("CONTEXT_CHANGED: ") && told.contains("another client has acted since"),
+        "{told}"
+    );
     assert!(told.contains("dispatched: no"), "{told}");
     let warned = one.ok("press", json!({"target": "@e10"}));
     assert!(warned.contains("warning: Ref @e10 was minted from snapshot s"), "{warned}");

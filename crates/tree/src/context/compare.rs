@@ -10,7 +10,7 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 
 use super::clockwork::{differ_in_numbers, is_clockwork};
-use super::fact::{Fact, FactKey, FactKind, Slot, slots};
+use super::fact::{Content, Fact, FactKey, FactKind, Slot, slots};
 use super::map::{Context, ContextMap};
 
 /// Something around an element that reads otherwise now.
@@ -84,33 +84,24 @@ impl<'c> Pairs<'c> {
 }
 
 impl Context {
-    /// What of this context is replaced in `now`, the nearest first. `inside` says of the id of a node whether it belongs
-    /// to the element itself, whose own content is judged elsewhere but for its numbers; `ticks` of a fact whether its
-    /// numbers change by themselves.
+    /// What of this context is replaced in `now`, the nearest first. `content` is what in `now` belongs to the element
+    /// itself and is judged elsewhere but for its numbers; `ticks` says of a fact whether its numbers change by themselves.
     #[must_use]
     pub fn changes_to(
         &self,
         now: &Self,
-        inside: impl Fn(u64) -> bool,
+        content: &Content,
         ticks: impl Fn(FactKey) -> bool,
     ) -> Vec<ContextChange> {
-        // A description, a picture or the options of the element itself say what it belongs to; the rest is its own.
-        let is_name = |fact: &Fact| match fact.kind {
-            FactKind::Text => inside(fact.parent),
-            FactKind::Name => inside(fact.slot),
-            _ => false,
-        };
-        let own = |fact: &Fact| {
-            matches!(fact.kind, FactKind::Value | FactKind::Checked) && inside(fact.slot)
-        };
-        let then: Vec<Read<'_>> = self.facts().filter(|(f, _)| !own(f)).collect();
-        let now: Vec<Read<'_>> = now.facts().filter(|(f, _)| !own(f)).collect();
+        let then: Vec<Read<'_>> = self.facts().filter(|(f, _)| !content.is_state(f)).collect();
+        let now: Vec<Read<'_>> = now.facts().filter(|(f, _)| !content.is_state(f)).collect();
         let order: HashMap<*const Fact, usize> =
             now.iter().enumerate().map(|(at, (fact, _))| (std::ptr::from_ref(*fact), at)).collect();
         let replaced = Pairs::of(then, now).found.into_iter().filter(|(was, is)| was.1 != is.1);
         // Another name is another element, which was judged before; a count in a name is not.
         let judged = |(was, is): &(Read<'_>, Read<'_>)| {
-            (is_name(was.0) || is_name(is.0)) && !differ_in_numbers(was.1, is.1)
+            let own = content.is_name(was.0) || content.is_name(is.0) || content.reads(is.0, is.1);
+            own && !differ_in_numbers(was.1, is.1)
         };
         let counted = replaced.filter(|pair| !judged(pair));
         let mut changes: Vec<(usize, ContextChange)> =
@@ -141,7 +132,7 @@ impl ContextMap {
             moved.extend(segment.facts().filter(|(f, _)| f.slot != 0 && !places.contains(&(f.kind, f.slot))));
             if let Some(then) = then {
                 let [then, now] = [then, segment].map(|s| Context::of(vec![Arc::clone(s)]));
-                changes.extend(then.changes_to(&now, |_| false, |_| false));
+                changes.extend(then.changes_to(&now, &Content::default(), |_| false));
             }
         }
         if moved.is_empty() {
@@ -162,12 +153,7 @@ impl ContextMap {
 }
 
 fn change(was: Read<'_>, is: Read<'_>) -> ContextChange {
-    ContextChange {
-        kind: is.0.kind,
-        was: was.1.to_owned(),
-        now: is.1.to_owned(),
-        key: is.0.key(),
-    }
+    ContextChange { kind: is.0.kind, was: was.1.to_owned(), now: is.1.to_owned(), key: is.0.key() }
 }
 
 /// Pairs what has equal keys on both sides, in order, and takes it out.

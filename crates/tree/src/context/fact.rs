@@ -221,3 +221,35 @@ impl SegmentBuilder {
         Segment { key, chunks: self.chunks.into() }
     }
 }
+
+/// What belongs to an element itself.
+#[derive(Debug, Clone, Default)]
+pub struct Content {
+    pub(super) ids: HashSet<u64>,
+    /// What nodes without identity say, by kind and shape.
+    pub(super) unnamed: HashSet<(FactKind, u32, String)>,
+}
+
+impl Content {
+    /// Whether a fact is a state of the element: what it holds, whether it is on.
+    pub(super) fn is_state(&self, fact: &Fact) -> bool {
+        matches!(fact.kind, FactKind::Value | FactKind::Checked) && self.ids.contains(&fact.slot)
+    }
+
+    /// Whether a fact is of what names the element. A description, a picture or the options of the element say what it
+    /// belongs to.
+    pub(super) fn is_name(&self, fact: &Fact) -> bool {
+        match fact.kind {
+            FactKind::Text => self.ids.contains(&fact.parent),
+            FactKind::Name => self.ids.contains(&fact.slot),
+            _ => false,
+        }
+    }
+
+    /// Whether a fact of the tree that the content was read from reads like the element's own, where nodes have no
+    /// identity.
+    pub(super) fn reads(&self, fact: &Fact, text: &str) -> bool {
+        let own = matches!(fact.kind, FactKind::Text | FactKind::Name | FactKind::Value | FactKind::Checked);
+        own && !self.unnamed.is_empty() && self.unnamed.contains(&(fact.kind, fact.shape, text.to_owned()))
+    }
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use super::fact::{Fact, FactKind, Segment, SegmentBuilder, SegmentKey, number, place_of};
+use super::fact::{Content, Fact, FactKind, Segment, SegmentBuilder, SegmentKey, number, place_of};
 use super::map::{Context, ContextMap};
 use crate::record::{Records, is_field, is_popup, is_volatile, joined_text, without_counts};
 use crate::{Attr, NodeId, NodeRef, Role, States};
@@ -127,7 +127,8 @@ impl<'r, 't> ContextReader<'r, 't> {
     pub fn context(&self, element: NodeId) -> Context {
         let element = self.records.tree().node(element);
         let segments = self.around(element);
-        let mut keys: Vec<SegmentKey> = std::iter::once(element).chain(element.ancestors()).map(key).collect();
+        let mut keys: Vec<SegmentKey> =
+            std::iter::once(element).chain(element.ancestors()).map(key).collect();
         for below in segments.iter().map(|n| key(*n)) {
             if !keys.contains(&below) {
                 keys.push(below);
@@ -207,16 +208,31 @@ impl<'r, 't> ContextReader<'r, 't> {
         found
     }
 
-    /// Says of the id of a node whether it belongs to an element itself, so that its content is judged as its name and
-    /// states are: what is in a control. A card or a row that is pressed as a whole is told by what is in it.
-    pub fn content_of(&self, element: NodeId) -> impl Fn(u64) -> bool + use<> {
+    /// What belongs to an element itself, so that it is judged as its name and states are: what is in a control. A card
+    /// or a row that is pressed as a whole is told by what is in it.
+    #[must_use]
+    pub fn content_of(&self, element: NodeId) -> Content {
         let element = self.records.tree().node(element);
         let named = element.is(States::NAME_FROM_CONTENT)
             || element.role().is_control() && !element.name().is_empty();
         let nodes = element.subtree().take(if named || is_field(element) { usize::MAX } else { 1 });
-        let ids: hashbrown::HashSet<u64> =
-            nodes.filter_map(|n| n.handle()).map(|h| place_of(Some(h))).collect();
-        move |id| ids.contains(&id)
+        let mut content = Content::default();
+        let mut texts = hashbrown::HashMap::new();
+        for node in nodes {
+            if let Some(handle) = node.handle() {
+                content.ids.insert(place_of(Some(handle)));
+                continue;
+            }
+            let mut found = |node, kind, text: &str| {
+                content.unnamed.insert((kind, fact(node, kind, &mut texts).shape, text.to_owned()));
+            };
+            if !node.is_text() {
+                own(node, &mut found);
+            } else if let Some(text) = joined_text(node) {
+                found(node, FactKind::Text, &text);
+            }
+        }
+        content
     }
 
     fn is_segment(&self, node: NodeRef<'t>) -> bool {
@@ -390,7 +406,8 @@ fn note_selected(selected: &mut BTreeMap<NodeId, String>, list: NodeId, item: No
         items.push_str("; ");
     }
     let name = item.name();
-    if name.is_empty() { steady_content(item, items) } else { items.push_str(name) }
+    // `Inbox (7)` is still the one that is selected.
+    if name.is_empty() { steady_content(item, items) } else { items.push_str(&without_counts(name)) }
 }
 
 /// The texts that say which item it is: not its prices, ages and counts, which change while it stays selected.

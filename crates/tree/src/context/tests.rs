@@ -38,7 +38,7 @@ fn changes_ticking(before: &Tree, after: &Tree, ticks: impl Fn(FactKey) -> bool)
         let now = reader.context(at(after, 9));
         let then = read(before, |reader| reader.context_of(&now));
         assert_eq!(then, map(before).context_of(&now), "a tree and its facts remember the same");
-        then.changes_to(&now, reader.content_of(at(after, 9)), ticks)
+        then.changes_to(&now, &reader.content_of(at(after, 9)), ticks)
     });
     changes.into_iter().map(|change| format!("{} > {}", change.was, change.now)).collect()
 }

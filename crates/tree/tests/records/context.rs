@@ -180,7 +180,7 @@ fn compare(
     tickers: &HashSet<FactKey>,
 ) -> Vec<ContextChange> {
     let now = reader.context(node);
-    shown.context_of(&now).changes_to(&now, reader.content_of(node), |key| tickers.contains(&key))
+    shown.context_of(&now).changes_to(&now, &reader.content_of(node), |key| tickers.contains(&key))
 }
 
 /// All recordings under one rule.
