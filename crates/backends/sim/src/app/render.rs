@@ -11,7 +11,7 @@ use crate::roles::{self, Kind, Naming};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
-use stickpin_tree::{Document, Role, States};
+use stickpin_tree::{Attr, Document, Role, States};
 
 /// States that say that another one is possible.
 const ABLE: States =
@@ -209,6 +209,9 @@ impl Renderer<'_> {
         }
         for (attr, value) in &e.attrs {
             let value = self.eval(value, env).to_string();
+            if *attr == Attr::Live && matches!(value.as_str(), "polite" | "assertive") {
+                node.states |= States::LIVE;
+            }
             if !value.is_empty() {
                 node.attrs.push((*attr, value));
             }
