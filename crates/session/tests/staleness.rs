@@ -28,6 +28,9 @@ fn differences(table: &Table, situation: &Situation) -> Vec<String> {
                 if got.to_string() != *expected {
                     wrong.push(format!("{case}: expected {expected}, got {got}"));
                 }
+                if got == Outcome::Told && !again.acts() {
+                    wrong.push(format!("{case}: told, and the same command again gave {again}"));
+                }
                 if got.refuses() && again.to_string() != got.to_string() {
                     wrong.push(format!("{case}: refused as {got}, and the same command again gave {again}"));
                 }
@@ -48,18 +51,19 @@ fn every_situation_has_the_outcome_of_the_table() {
 fn ordinary_flows_are_not_refused() {
     let table = Table::read();
     for grade in GRADES {
-        let (mut uses, mut refused) = (0, Vec::new());
+        let (mut uses, mut told, mut refused) = (0, 0, Vec::new());
         for situation in table.on_trees().filter(|s| s.spec == "12.12") {
             for captures in [Captures::Looks, Captures::Shown] {
                 for (step, outcome) in World::walk(situation, grade, captures) {
                     uses += 1;
+                    told += usize::from(outcome == Outcome::Told);
                     if outcome.refuses() || matches!(outcome, Outcome::Wrong(_)) {
                         refused.push(format!("{} step {step} {captures:?}: {outcome}", situation.id));
                     }
                 }
             }
         }
-        println!("{grade:?}: {} of {uses} ordinary uses refused", refused.len());
+        println!("{grade:?}: {} of {uses} ordinary uses refused, {told} told first", refused.len());
         assert!(uses > 100, "the flows were not walked");
         assert!(refused.is_empty(), "{grade:?}:\n{}", refused.join("\n"));
     }
@@ -76,11 +80,19 @@ fn the_table_and_the_trees_belong_together() {
     for id in &ids {
         assert!(id.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{id} is not kebab-case");
     }
+    for situation in &table.situation {
+        assert_eq!(
+            table.tells(situation),
+            situation.has_words(),
+            "{}: what does the notice say?",
+            situation.id
+        );
+    }
     let on_trees: Vec<&str> = table.on_trees().map(|s| s.id.as_str()).collect();
     for file in Table::tree_files() {
         assert!(on_trees.contains(&file.as_str()), "staleness/{file}.txt belongs to no situation");
     }
-    for spec in ["12.3", "12.4", "12.10", "12.12"] {
+    for spec in ["12.3", "12.4", "12.10", "12.12", "context 2", "context 3"] {
         assert!(table.situation.iter().any(|s| s.spec == spec), "nothing for {spec}");
     }
 }

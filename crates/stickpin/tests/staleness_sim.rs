@@ -49,6 +49,10 @@ impl Stage for Screens {
         self.probe()?.run("advance")
     }
 
+    fn next(&self) -> Option<&str> {
+        Some("role=button text=Next")
+    }
+
     fn pressed(&mut self) -> Vec<String> {
         let all = self.probe.as_ref().map(Probe::received).unwrap_or_default();
         let new = all[self.read.min(all.len())..].iter().filter(|r| r.event == "press" && !r.disabled);
@@ -66,7 +70,7 @@ fn column(grade: &'static str, between: Between) {
     let table = Table::read().expect("the table");
     let mut account = Account::default();
     for situation in &table.situations {
-        let here = situation.suites.as_ref().is_none_or(|s| s.iter().any(|s| s == "device"));
+        let here = situation.suites.as_ref().is_none_or(|s| s.iter().any(|s| s == "device" || s == "page"));
         let left_out = NOT_HERE.iter().any(|(id, _)| *id == situation.id)
             || NOT_IN_GRADE.iter().any(|(g, id, _)| *g == grade && *id == situation.id);
         if !here || left_out {
@@ -79,7 +83,8 @@ fn column(grade: &'static str, between: Between) {
     }
     println!("staleness on sim ({grade}), {between:?} in between: {account}");
     assert!(account.wrong.is_empty() && account.differ.is_empty(), "{account}");
-    assert!(account.uses > 100, "only {} uses were judged", account.uses);
+    let least = if between == Between::OwnActs { 20 } else { 100 };
+    assert!(account.uses > least, "only {} uses were judged", account.uses);
 }
 
 #[test]
@@ -90,6 +95,11 @@ fn never_reused_with_nothing_in_between() {
 #[test]
 fn never_reused_with_looks_in_between() {
     column("never-reused", Between::Looks);
+}
+
+#[test]
+fn never_reused_after_own_acts() {
+    column("never-reused", Between::OwnActs);
 }
 
 #[test]
@@ -108,6 +118,11 @@ fn while_alive_with_looks_in_between() {
 }
 
 #[test]
+fn while_alive_after_own_acts() {
+    column("while-alive", Between::OwnActs);
+}
+
+#[test]
 fn while_alive_with_snapshots_in_between() {
     column("while-alive", Between::Snapshots);
 }
@@ -120,6 +135,11 @@ fn without_identity_with_nothing_in_between() {
 #[test]
 fn without_identity_with_looks_in_between() {
     column("none", Between::Looks);
+}
+
+#[test]
+fn without_identity_after_own_acts() {
+    column("none", Between::OwnActs);
 }
 
 #[test]

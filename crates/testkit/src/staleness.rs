@@ -4,7 +4,7 @@ use crate::surface::InProcess;
 use crate::workspace_root;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use stickpin_kernel::Response;
+use stickpin_kernel::{Dispatched, ErrorCode, Response};
 
 /// The file.
 #[derive(Debug, Clone, Deserialize)]
@@ -19,6 +19,7 @@ pub struct Table {
 struct Row {
     plain: [String; 3],
     pinned: [String; 3],
+    own: Option<String>,
 }
 
 /// One situation.
@@ -31,6 +32,8 @@ pub struct Situation {
     pub spec: String,
     /// The element that the ref is issued for.
     pub target: Aimed,
+    /// What a notice and the receipt of an own act say of the change.
+    says: Option<String>,
     /// Where it runs; none: everywhere.
     pub suites: Option<Vec<String>>,
     outcome: BTreeMap<String, String>,
@@ -58,6 +61,11 @@ pub trait Stage {
     /// A sentence.
     fn change(&mut self, surface: &mut InProcess) -> Result<(), String>;
 
+    /// The selector of a button that makes the next change when it is pressed, if the app has one.
+    fn next(&self) -> Option<&str> {
+        None
+    }
+
     /// What this app's platform calls a role of the table.
     fn role<'r>(&self, role: &'r str) -> &'r str {
         role
@@ -76,11 +84,8 @@ pub enum Between {
     Looks,
     /// This client was shown every state.
     Snapshots,
-}
-
-impl Between {
-    /// In the order of the table's columns.
-    pub const ALL: [Self; 3] = [Self::Nothing, Self::Looks, Self::Snapshots];
+    /// Nothing, and this client's own acts made the changes.
+    OwnActs,
 }
 
 /// The account of a run.
@@ -92,8 +97,12 @@ pub struct Account {
     pub wrong: Vec<String>,
     /// Differences from the table.
     pub differ: Vec<String>,
-    /// Uses on ordinary flows (12.12), and how many of them were refused.
-    pub ordinary: (usize, usize),
+    /// Uses of refs in situations that are no change of the record (12.12).
+    pub calm: usize,
+    /// How many of them were refused for good.
+    pub refused: usize,
+    /// How many of them were told first, and acted when they were repeated.
+    pub told: usize,
 }
 
 impl Account {
@@ -102,20 +111,23 @@ impl Account {
         self.uses += other.uses;
         self.wrong.extend(other.wrong);
         self.differ.extend(other.differ);
-        self.ordinary.0 += other.ordinary.0;
-        self.ordinary.1 += other.ordinary.1;
+        self.calm += other.calm;
+        self.refused += other.refused;
+        self.told += other.told;
     }
 }
 
 impl std::fmt::Display for Account {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (n, refused) = self.ordinary;
         write!(
             f,
-            "{} uses, {} wrong acts, {} differ from the table; ordinary flows: {refused} of {n} refused",
+            "{} uses, {} wrong acts, {} differ from the table; of {} calm ones {} told, {} refused",
             self.uses,
             self.wrong.len(),
-            self.differ.len()
+            self.differ.len(),
+            self.calm,
+            self.told,
+            self.refused
         )?;
         self.wrong.iter().try_for_each(|w| write!(f, "\nWRONG ACT {w}"))?;
         self.differ.iter().try_for_each(|d| write!(f, "\n{d}"))
@@ -151,48 +163,148 @@ impl Table {
         let outcome = outcome.ok_or_else(|| format!("{} says nothing of {grades:?}", situation.id))?;
         let row = self.outcomes.get(outcome).ok_or_else(|| format!("no outcome {outcome}"))?;
         let mut account = Account::default();
-        for (pinned, wants) in [(false, &row.plain), (true, &row.pinned)] {
-            let want = &wants[between as usize];
+        let uses: Vec<(bool, &str)> = match between {
+            Between::OwnActs => row.own.iter().map(|want| (false, want.as_str())).collect(),
+            _ => vec![(false, &row.plain[between as usize]), (true, &row.pinned[between as usize])],
+        };
+        for (pinned, want) in uses {
             let at = format!(
                 "{} ({grade}, {between:?}, {})",
                 situation.id,
                 if pinned { "pinned" } else { "plain" }
             );
-            let steps = stage.show(surface, &situation.id).map_err(|e| format!("{at}: {e}"))?;
-            let first =
-                ok(surface.request(&["snapshot", "--all"], |_| {})).map_err(|e| format!("{at}: {e}"))?;
-            let text = first.text.as_deref().unwrap_or("");
-            let body = situation
-                .target
-                .find(text, stage.role(&situation.target.role))
-                .ok_or_else(|| format!("{at}: no {:?} in\n{text}", situation.target))?;
-            let generation =
-                first.refs_generation.ok_or_else(|| format!("{at}: the snapshot issued nothing"))?;
-            for _ in 0..steps {
-                stage.change(surface).map_err(|e| format!("{at}: {e}"))?;
-                match between {
-                    Between::Nothing => {}
-                    Between::Looks => drop(surface.request(&["is", "exists", "role=main"], |_| {})),
-                    Between::Snapshots => drop(surface.request(&["snapshot", "--all"], |_| {})),
-                }
-            }
-            drop(stage.pressed());
-            let target = if pinned { format!("{body}~s{generation}") } else { body };
-            let used = surface.request(&["press", &target, "--receipt", "off"], |_| {});
-            account.judge(situation, &at, want, pinned, &used, &stage.pressed());
-            if want.starts_with("refuses") {
-                let again = surface.request(&["press", &target, "--receipt", "off"], |_| {});
-                account.judge(
-                    situation,
-                    &format!("{at}, typed again"),
-                    want,
-                    pinned,
-                    &again,
-                    &stage.pressed(),
-                );
-            }
+            let mut uses = Uses { situation, at, want, pinned, target: String::new(), account: &mut account };
+            uses.run(between, surface, stage).map_err(|e| format!("{}: {e}", uses.at))?;
         }
         Ok(account)
+    }
+}
+
+/// The uses of one ref.
+struct Uses<'t> {
+    situation: &'t Situation,
+    at: String,
+    want: &'t str,
+    pinned: bool,
+    target: String,
+    account: &'t mut Account,
+}
+
+impl Uses<'_> {
+    fn run(
+        &mut self,
+        between: Between,
+        surface: &mut InProcess,
+        stage: &mut dyn Stage,
+    ) -> Result<(), String> {
+        let aimed = &self.situation.target;
+        let steps = stage.show(surface, &self.situation.id)?;
+        let first = ok(surface.request(&["snapshot", "--all"], |_| {}))?;
+        let text = first.text.as_deref().unwrap_or("");
+        let body = aimed.find(text, stage.role(&aimed.role));
+        let body = body.ok_or_else(|| format!("no {aimed:?} in\n{text}"))?;
+        let generation = first.refs_generation.ok_or("the snapshot issued nothing")?;
+        let mut seen: Vec<String> = Vec::new();
+        for _ in 0..steps {
+            match between {
+                Between::OwnActs => {
+                    let next = stage.next().ok_or("the app has no button for the next change")?;
+                    seen.push(ok(surface.request(&["press", next], |_| {}))?.receipt.join("\n"));
+                }
+                _ => stage.change(surface)?,
+            }
+            match between {
+                Between::Nothing | Between::OwnActs => {}
+                Between::Looks => drop(surface.request(&["is", "exists", "role=main"], |_| {})),
+                Between::Snapshots => drop(surface.request(&["snapshot", "--all"], |_| {})),
+            }
+        }
+        drop(stage.pressed());
+        self.target = if self.pinned { format!("{body}~s{generation}") } else { body };
+        let used = self.press(surface);
+        let mut got = outcome_of(&used);
+        if between == Between::OwnActs && got.starts_with("acts") {
+            got.truncate("acts".len());
+        }
+        self.judge(&got, &used, &stage.pressed());
+        seen.extend(used.error.as_ref().filter(|_| self.want == TOLD).map(|e| e.message.clone()));
+        let expected =
+            self.situation.says.as_deref().filter(|_| self.want == TOLD || between == Between::OwnActs);
+        if let Some(says) = expected.filter(|says| !seen.iter().any(|text| text.contains(says))) {
+            self.account.differ.push(format!("{}: {seen:?} does not say {says:?}", self.at));
+        }
+        if self.want == TOLD && used.error.as_ref().is_some_and(|e| e.code == ErrorCode::ContextChanged) {
+            self.at.push_str(", repeated");
+            self.account.told += usize::from(self.situation.is_calm());
+            let again = self.press(surface);
+            let pressed = stage.pressed();
+            self.count(&again, &pressed);
+            if let Some(e) = &again.error {
+                self.account.differ.push(format!("{}: {}: {e}", self.at, e.code.name()));
+            }
+        } else if self.want.starts_with("refuses") {
+            self.at.push_str(", typed again");
+            let again = self.press(surface);
+            self.judge(&outcome_of(&again), &again, &stage.pressed());
+        }
+        Ok(())
+    }
+
+    fn press(&self, surface: &mut InProcess) -> Response {
+        surface.request(&["press", &self.target, "--receipt", "off"], |_| {})
+    }
+
+    fn judge(&mut self, got: &str, used: &Response, pressed: &[String]) {
+        let want = self.want;
+        if self.situation.is_calm() {
+            self.account.calm += 1;
+            self.account.refused += usize::from(got.starts_with("refuses"));
+        }
+        self.count(used, pressed);
+        let precise = used.warning.as_deref().is_some_and(|w| w.contains("was minted from snapshot"));
+        let at = &self.at;
+        if got != want {
+            let detail =
+                used.error.as_ref().map(|e| e.message.clone()).or(used.warning.clone()).unwrap_or_default();
+            self.account.differ.push(format!("{at}: {got} instead of {want}: {detail}"));
+        } else if got == "acts+warning" && self.pinned && !precise {
+            self.account.differ.push(format!("{at}: the warning is not the precise one: {:?}", used.warning));
+        }
+    }
+
+    /// Compares what a response says with what the app says.
+    fn count(&mut self, used: &Response, pressed: &[String]) {
+        self.account.uses += 1;
+        let at = &self.at;
+        if pressed.iter().any(|p| p != "target") {
+            self.account.wrong.push(format!("{at}: {pressed:?} received the press"));
+        }
+        let should = usize::from(used.error.is_none());
+        let have = pressed.iter().filter(|p| *p == "target").count();
+        if have != should {
+            let got = outcome_of(used);
+            let differs = format!("{at}: {got}, and the app says that the target received {have} presses");
+            self.account.differ.push(differs);
+        }
+    }
+}
+
+/// The client is told before anything is sent.
+const TOLD: &str = "told";
+
+/// What became of a use, in the words of the table.
+fn outcome_of(used: &Response) -> String {
+    let starts = |begin: &str| used.warning.as_deref().is_some_and(|w| w.starts_with(begin));
+    match &used.error {
+        Some(e) if e.code == ErrorCode::ContextChanged && e.dispatched == Dispatched::No => TOLD.to_owned(),
+        Some(e) => match e.details["reason"].as_str() {
+            Some(reason) => format!("refuses {} {reason}", e.code.name()),
+            None => format!("refuses {}", e.code.name()),
+        },
+        None if starts("It reads ") => "acts+name".to_owned(),
+        None if starts("The heading above it reads ") => "acts+heading".to_owned(),
+        None if used.warning.is_some() => "acts+warning".to_owned(),
+        None => "acts".to_owned(),
     }
 }
 
@@ -203,52 +315,10 @@ fn ok(response: Response) -> Result<Response, String> {
     }
 }
 
-impl Account {
-    fn judge(
-        &mut self,
-        situation: &Situation,
-        at: &str,
-        want: &str,
-        pinned: bool,
-        used: &Response,
-        pressed: &[String],
-    ) {
-        self.uses += 1;
-        if situation.spec == "12.12" {
-            self.ordinary.0 += 1;
-            self.ordinary.1 += usize::from(used.error.is_some());
-        }
-        if pressed.iter().any(|p| p != "target") {
-            self.wrong.push(format!("{at}: {pressed:?} received the press"));
-        }
-        let precise = used.warning.as_deref().is_some_and(|w| w.contains("was minted from snapshot"));
-        let got = match &used.error {
-            Some(e) => match e.details["reason"].as_str() {
-                Some(reason) => format!("refuses {} {reason}", e.code.name()),
-                None => format!("refuses {}", e.code.name()),
-            },
-            None if used.warning.as_deref().is_some_and(|w| w.starts_with("It reads ")) => {
-                "acts+name".to_owned()
-            }
-            None if used.warning.as_deref().is_some_and(|w| w.starts_with("The heading above it reads ")) => {
-                "acts+heading".to_owned()
-            }
-            None if used.warning.is_some() => "acts+warning".to_owned(),
-            None => "acts".to_owned(),
-        };
-        if got != want {
-            let detail =
-                used.error.as_ref().map(|e| e.message.clone()).or(used.warning.clone()).unwrap_or_default();
-            self.differ.push(format!("{at}: {got} instead of {want}: {detail}"));
-        } else if got == "acts+warning" && pinned && !precise {
-            self.differ.push(format!("{at}: the warning is not the precise one: {:?}", used.warning));
-        }
-        let should = usize::from(used.error.is_none());
-        let have = pressed.iter().filter(|p| *p == "target").count();
-        if have != should {
-            self.differ
-                .push(format!("{at}: {got}, and the app says that the target received {have} presses"));
-        }
+impl Situation {
+    /// Nothing in it makes the target mean something else.
+    fn is_calm(&self) -> bool {
+        self.spec == "12.12"
     }
 }
 

@@ -30,6 +30,9 @@ impl Grade {
 pub(crate) struct Row {
     pub(crate) plain: [String; 3],
     pub(crate) pinned: [String; 3],
+    /// After acts of the client itself: read by the suites on devices.
+    #[serde(rename = "own")]
+    _own: Option<String>,
 }
 
 #[derive(Debug, serde::Deserialize)]
@@ -50,6 +53,7 @@ pub(crate) struct Situation {
     pub(crate) target: Target,
     #[serde(default)]
     suites: Vec<String>,
+    says: Option<String>,
     outcome: BTreeMap<String, String>,
 }
 
@@ -109,6 +113,12 @@ impl Table {
         table
     }
 
+    /// Whether the client may be told of the change of a situation, on any device.
+    pub(crate) fn tells(&self, situation: &Situation) -> bool {
+        let rows = situation.outcome.values().map(|name| &self.outcomes[name]);
+        rows.flat_map(|row| row.plain.iter().chain(&row.pinned)).any(|outcome| outcome == "told")
+    }
+
     pub(crate) fn on_trees(&self) -> impl Iterator<Item = &Situation> {
         self.situation.iter().filter(|s| s.suites.is_empty() || s.suites.iter().any(|s| s == "memory"))
     }
@@ -126,6 +136,11 @@ impl Table {
 }
 
 impl Situation {
+    /// Whether the table has the words of the notice.
+    pub(crate) fn has_words(&self) -> bool {
+        self.says.is_some()
+    }
+
     /// The states of the app, in order.
     ///
     /// A state begins with a line `== what, acted on #n, handed over`; a line of its tree may end with `<- label`.

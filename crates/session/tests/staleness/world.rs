@@ -6,7 +6,7 @@ use stickpin_refs::{Generation, Ref, RefToken};
 use stickpin_session::{
     ClientId, EndReason, InMemoryNumbers, Ladder, Origin, RefFault, Session, SessionConfig,
 };
-use stickpin_tree::{Handle, NodeId, Records, States, Verdict};
+use stickpin_tree::{Handle, NodeId, Records, States, Tree, Verdict};
 
 /// What was captured after the snapshot that issued the ref.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub(crate) enum Outcome {
     ActsWithName,
     /// The response says what the heading above its row is now.
     ActsWithHeading,
+    /// The client is told that what the element belongs to changed; nothing is sent.
+    Told,
     Stale(EndReason),
     NotFound,
     /// Another element would have received the input.
@@ -35,6 +37,11 @@ impl Outcome {
     pub(crate) fn refuses(&self) -> bool {
         matches!(self, Self::Stale(_) | Self::NotFound)
     }
+
+    pub(crate) fn acts(&self) -> bool {
+        use Outcome::{Acts, ActsWithHeading, ActsWithName, ActsWithWarning};
+        matches!(self, Acts | ActsWithWarning | ActsWithName | ActsWithHeading)
+    }
 }
 
 impl fmt::Display for Outcome {
@@ -44,6 +51,7 @@ impl fmt::Display for Outcome {
             Self::ActsWithWarning => f.write_str("acts+warning"),
             Self::ActsWithName => f.write_str("acts+name"),
             Self::ActsWithHeading => f.write_str("acts+heading"),
+            Self::Told => f.write_str("told"),
             Self::Stale(reason) => write!(f, "refuses STALE_REF {}", reason.name()),
             Self::NotFound => f.write_str("refuses REF_NOT_FOUND"),
             Self::Wrong(what) => write!(f, "WRONG ACT: {what}"),
@@ -109,6 +117,7 @@ impl World {
         let tree = self.session.tree().expect("a tree").clone();
         let nodes: Vec<NodeId> = tree.nodes().filter(|n| n.is(States::ACTIONABLE)).map(|n| n.id()).collect();
         self.session.issue(&self.client, &nodes).expect("numbers");
+        self.session.mark_full_reading(&self.client);
     }
 
     fn step(&mut self, captures: Captures) {
@@ -116,6 +125,9 @@ impl World {
         if let Some(id) = self.states[self.at].act {
             let node = self.node(Handle { scope: 1, id }).expect("what was acted on");
             self.session.note_act(node);
+            let before = self.session.tree().expect("a tree").clone();
+            let after = self.states[self.at].tree(self.grade);
+            self.session.note_effects(&self.client, &before, &after, None);
         }
         match captures {
             Captures::None => {}
@@ -178,9 +190,8 @@ impl World {
         if let Some(node) = located.map(|n| n.id()) {
             let records = Records::new(&now, self.session.openers());
             if let Verdict::Same { reads_now } = records.judge(&resolved.meaning, node) {
-                let handle = now.node(node).address();
                 let heading = records.other_heading(&resolved.meaning, node);
-                return self.checked(label, handle, acts(reads_now, heading));
+                return self.compared(label, &now, node, acts(reads_now, heading));
             }
             self.session.replace_tree(now, Origin::Look);
         } else {
@@ -189,13 +200,13 @@ impl World {
         // Gone from where it was: the tree is captured and aligned, then it acts or refuses.
         match self.session.resolve(&self.client, token) {
             Ok(again) => {
-                let tree = self.session.tree().expect("a tree");
+                let tree = self.session.tree().expect("a tree").clone();
                 let node = again.node.expect("a node of a complete capture");
-                let records = Records::new(tree, self.session.openers());
+                let records = Records::new(&tree, self.session.openers());
                 let verdict = records.judge(&again.meaning, node);
                 let Verdict::Same { reads_now } = verdict else { panic!("resolved, and judged {verdict:?}") };
                 let heading = records.other_heading(&again.meaning, node);
-                self.checked(label, tree.node(node).address(), acts(reads_now, heading))
+                self.compared(label, &tree, node, acts(reads_now, heading))
             }
             Err(fault) => Self::refusal(fault),
         }
@@ -206,6 +217,16 @@ impl World {
             RefFault::NotIssued { .. } => Outcome::NotFound,
             RefFault::Ended { reason, .. } => Outcome::Stale(reason),
         }
+    }
+
+    /// Nothing is sent where what the element belongs to changed unseen: the client is told.
+    fn compared(&mut self, label: &str, tree: &Tree, node: NodeId, acts: Outcome) -> Outcome {
+        let changes = self.session.unseen_changes(&self.client, tree, node);
+        if changes.is_empty() {
+            return self.checked(label, tree.node(node).address(), acts);
+        }
+        self.session.note_told(&self.client, tree, node, &changes);
+        Outcome::Told
     }
 
     /// Acting is right on the element itself, or on one that nothing reported tells from it.

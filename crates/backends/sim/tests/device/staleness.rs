@@ -16,7 +16,7 @@ fn situations() -> Vec<(String, String, String)> {
     let situations = table["situation"].as_array().unwrap();
     let on_devices = |s: &&toml::Value| {
         let suites = s.get("suites").and_then(|v| v.as_array());
-        suites.is_none_or(|all| all.iter().any(|v| v.as_str() == Some("device")))
+        suites.is_none_or(|all| all.iter().any(|v| matches!(v.as_str(), Some("device" | "page"))))
     };
     let word = |v: &toml::Value| v.as_str().unwrap().to_owned();
     situations
