@@ -341,7 +341,10 @@ impl<'r, 't> ContextReader<'r, 't> {
 fn document<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, FactKind, &str)) {
     let document = node.document();
     found(node, FactKind::Address, page_of(&document.url));
-    found(node, FactKind::Title, &without_counts(&document.title));
+    // Of several windows the title is that of the one in front, and each says its own name.
+    if !node.children().any(|n| n.role() == Role::Window) {
+        found(node, FactKind::Title, &without_counts(&document.title));
+    }
 }
 
 /// Path and query of an address. A fragment counts where it is a route (`#/orders/17`, `#!/orders/17`).
