@@ -28,6 +28,15 @@ const NOT_ON_A_DESKTOP: &[(&str, &str)] = &[
     ("iframe-reload-nested", "the same"),
     ("second-tab-same-layout", "all windows of an app are looked at together: desktop-second-window"),
     ("design-system-menu", "toggle-by-state is what is left of it without attributes"),
+    (
+        "quantity-stepper",
+        "one session shows all situations, and knows from the first count that such texts change by themselves",
+    ),
+    ("group-that-counts", "the same"),
+    ("heading-that-counts", "the same"),
+    ("like-counter", "the same"),
+    ("vote-counter", "the same"),
+    ("live-prices", "the same"),
     ("optimistic-row", "rows have no ids that could come later"),
     ("toggle-by-name", "its new self is handed over by an act: fixtures/scenarios/toggle.toml"),
 ];
