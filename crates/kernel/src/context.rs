@@ -48,7 +48,7 @@ impl Cx {
             return Ok(());
         }
         let another = session.another_acted(&client);
-        session.note_told(&client, tree, node);
+        session.note_told(&client, tree, node, &changes);
         tracing::debug!(target = %target.plain(), ?changes, "the context changed");
         let by = if another { ", and another client has acted since" } else { "" };
         let told = told(&changes);

@@ -216,7 +216,9 @@ impl Session {
         let reader = ContextReader::new(&records);
         let now = reader.context(node);
         let then = shown.context_of(&now, &self.openers);
-        then.changes_to(&now, &reader.content_of(node), |key| self.tickers.knows(key))
+        let mut changes = then.changes_to(&now, &reader.content_of(node), |key| self.tickers.knows(key));
+        changes.retain(|change| !self.tickers.knows_alike(change));
+        changes
     }
 
     /// Whether the text at a node is known to change by itself.
@@ -240,8 +242,12 @@ impl Session {
         }
     }
 
-    /// Notes that this client was told what stands around an element.
-    pub fn note_told(&mut self, client: &ClientId, tree: &Tree, node: NodeId) {
+    /// Notes that this client was told what stands around an element, and that these changes were none of its acts.
+    pub fn note_told(&mut self, client: &ClientId, tree: &Tree, node: NodeId, changes: &[ContextChange]) {
+        // What another client did is no change by itself.
+        if !self.another_acted(client) {
+            self.tickers.note_told(changes);
+        }
         let now = ContextReader::new(&self.records(tree)).context(node);
         if let Some(shown) = self.showings.all.get_mut(&(client.clone(), tree.surface())) {
             shown.later.tell(&now);
@@ -275,8 +281,6 @@ impl Session {
         let own: Vec<Handle> =
             node.into_iter().flat_map(|n| n.subtree()).filter_map(|n| n.handle()).collect();
         changes.retain(|change| !own.iter().any(|&handle| change.key.is_at(handle)));
-        let kept = if changes.is_empty() { Vec::new() } else { self.keep_counted(client, before, after) };
-        let openers = &self.openers;
         if let Some(shown) = self.showings.all.get_mut(&(client.clone(), after.surface())) {
             let base = &shown.base;
             let all = || match base {
@@ -288,6 +292,7 @@ impl Session {
         }
         drop((then, now));
         self.showings.share_later(client, after.surface());
+        let kept = if changes.is_empty() { Vec::new() } else { self.keep_counted(client, before, after) };
         (changes, kept)
     }
 

@@ -1,12 +1,14 @@
 //! Places whose numbers change by themselves, learned by watching: clocks, prices, counters of other people's work.
 //!
 //! Every reading of the app is compared with the one before, also those that a command makes for itself. What differs while
-//! nobody acts in between changed by itself; what did so twice is a ticker. Only numbers are learned: words that change may
-//! be another record, however often they do.
+//! nobody acts in between changed by itself; what did so twice is a ticker, and so are numbers of one
+//! [pattern](ContextChange::pattern) that a client was told of twice. Only numbers are learned: words that change may be
+//! another record, however often they do.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
+use std::hash::Hash;
 use std::sync::Arc;
-use stickpin_tree::{FactKey, Tree, texts_changed};
+use stickpin_tree::{ContextChange, FactKey, Tree, texts_changed};
 
 /// Places that are known to change by themselves, at most.
 const MAX_TICKERS: usize = 4_096;
@@ -18,6 +20,10 @@ const TICKS: u8 = 2;
 #[derive(Debug, Default)]
 pub(crate) struct Tickers {
     changed: HashMap<FactKey, u8>,
+    /// How often clients were told of a pattern.
+    told: HashMap<u64, u8>,
+    /// The document that the patterns are of.
+    document: u64,
     /// The last reading.
     last: Option<Arc<Tree>>,
     /// Somebody acted since then: what differs in the next reading may be an effect.
@@ -33,21 +39,44 @@ impl Tickers {
     /// The whole app was read.
     pub(crate) fn observe(&mut self, now: &Arc<Tree>) {
         let acted = std::mem::take(&mut self.acted);
+        let document = now.documents().first().map_or(0, |d| d.scope);
+        if std::mem::replace(&mut self.document, document) != document {
+            self.told.clear();
+        }
         let Some(last) = self.last.replace(Arc::clone(now)) else { return };
         if acted || Arc::ptr_eq(&last, now) || last.surface() != now.surface() {
             return;
         }
         for key in texts_changed(&last, now) {
-            if self.changed.len() < MAX_TICKERS || self.changed.contains_key(&key) {
-                let seen = self.changed.entry(key).or_default();
-                *seen = seen.saturating_add(1);
-            }
+            count(&mut self.changed, key);
+        }
+    }
+
+    /// A client was told of changes that no act of its own made.
+    pub(crate) fn note_told(&mut self, changes: &[ContextChange]) {
+        let patterns: HashSet<u64> =
+            changes.iter().filter(|c| c.differs_in_numbers()).map(ContextChange::pattern).collect();
+        for pattern in patterns {
+            count(&mut self.told, pattern);
         }
     }
 
     /// Whether the numbers at a place are known to change by themselves.
     pub(crate) fn knows(&self, key: FactKey) -> bool {
         self.changed.get(&key).is_some_and(|&times| times >= TICKS)
+    }
+
+    /// Whether numbers between the same words in alike places are.
+    pub(crate) fn knows_alike(&self, change: &ContextChange) -> bool {
+        change.differs_in_numbers() && self.told.get(&change.pattern()).is_some_and(|&times| times >= TICKS)
+    }
+}
+
+/// Counts one more, within the bound.
+fn count<K: Hash + Eq>(seen: &mut HashMap<K, u8>, key: K) {
+    if seen.len() < MAX_TICKERS || seen.contains_key(&key) {
+        let times = seen.entry(key).or_default();
+        *times = times.saturating_add(1);
     }
 }
 

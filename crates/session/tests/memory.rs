@@ -80,7 +80,7 @@ fn what_ten_clients_were_shown_of_100_000_nodes_takes_at_most_30_mb() {
         let changes = session.unseen_changes(client, &tree, node);
         println!("{client}: {} changes in {:?}", changes.len(), begin.elapsed());
         assert!(changes.len() > NODES / 200, "{client}: {}", changes.len());
-        session.note_told(client, &tree, node);
+        session.note_told(client, &tree, node, &changes);
         assert_eq!(session.unseen_changes(client, &tree, node), []);
     }
     let told = held(&session, &trees);

@@ -125,7 +125,7 @@ impl Play {
         }
         self.told += 1;
         let (tree, button) = (self.bench.session.tree().unwrap().clone(), self.button());
-        self.bench.session.note_told(&client, &tree, button);
+        self.bench.session.note_told(&client, &tree, button, &unseen);
         self.memory[who] = Some(self.now());
         prop_assert!(self.unseen(who).is_empty(), "told is told: {:?} after {unseen:?}", self.unseen(who));
         Ok(true)

@@ -29,7 +29,7 @@ impl Bench {
         self.session.note_act(node);
         self.look(body);
         let after = self.session.tree().unwrap().clone();
-        self.session.note_effects(client, &before, &after, after.node(self.button()).handle())
+        self.session.note_effects(client, &before, &after, after.node(self.button()).handle()).0
     }
 }
 

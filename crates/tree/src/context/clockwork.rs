@@ -11,7 +11,7 @@ pub fn differ_in_numbers(was: &str, now: &str) -> bool {
 }
 
 /// The texts in front of, between and behind the numbers of a text.
-fn around_numbers(text: &str) -> Vec<&str> {
+pub(super) fn around_numbers(text: &str) -> Vec<&str> {
     let numbers = numbers(text);
     (0..=numbers.len()).map(|nth| before(text, &numbers, nth)).collect()
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::clockwork::{differ_in_numbers, is_clockwork};
-use super::fact::{Content, Fact, FactKey, FactKind, Slot, slots};
+use super::clockwork::{around_numbers, differ_in_numbers, is_clockwork};
+use super::fact::{Content, Fact, FactKey, FactKind, Slot, number, slots};
 use super::map::{Context, ContextMap};
 
 /// Something around an element that reads otherwise now.
@@ -24,6 +24,8 @@ pub struct ContextChange {
     pub now: String,
     /// Names the fact in other readings.
     pub key: FactKey,
+    /// Alike for facts that stand in alike places, as in the rows of one list.
+    shape: u32,
 }
 
 impl ContextChange {
@@ -31,6 +33,13 @@ impl ContextChange {
     #[must_use]
     pub fn differs_in_numbers(&self) -> bool {
         differ_in_numbers(&self.was, &self.now)
+    }
+
+    /// What changes of numbers in alike places have in common, which stand between the same words: `82 %` in two rows,
+    /// but not `Load 82 %` and `Order 17`.
+    #[must_use]
+    pub fn pattern(&self) -> u64 {
+        number(&(self.kind, self.shape, around_numbers(&self.now)))
     }
 }
 
@@ -153,7 +162,8 @@ impl ContextMap {
 }
 
 fn change(was: Read<'_>, is: Read<'_>) -> ContextChange {
-    ContextChange { kind: is.0.kind, was: was.1.to_owned(), now: is.1.to_owned(), key: is.0.key() }
+    let (was, now) = (was.1.to_owned(), is.1.to_owned());
+    ContextChange { kind: is.0.kind, was, now, key: is.0.key(), shape: is.0.shape }
 }
 
 /// Pairs what has equal keys on both sides, in order, and takes it out.

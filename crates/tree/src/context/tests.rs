@@ -148,7 +148,7 @@ fn effects_are_known_and_what_changed_unseen_before_stays() {
     let after = of("Nils", "two");
     let found = read(&after, |reader| {
         let now = reader.context(at(&after, 9));
-        later.update(&base.context_of(&now), &now).changes_to(&now, |_| false, |_| false)
+        later.update(&base.context_of(&now), &now).changes_to(&now, &Content::default(), |_| false)
     });
     let found: Vec<_> = found.iter().map(|c| (c.was.as_str(), c.now.as_str())).collect();
     assert_eq!(found, [("Ada", "Nils")]);
@@ -180,7 +180,7 @@ fn what_is_told_of_a_fact_replaces_it_in_all_segments() {
     let again = page("list #2\n  listitem #4\n    img \"Ada\" #6\n    button \"Delete\"* #9");
     let found = read(&again, |reader| {
         let now = reader.context(at(&again, 9));
-        later.update(&base.context_of(&now), &now).changes_to(&now, |_| false, |_| false)
+        later.update(&base.context_of(&now), &now).changes_to(&now, &Content::default(), |_| false)
     });
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].was.as_str(), found[0].now.as_str()), ("Ines", "Ada"));
