@@ -2,7 +2,7 @@
 //!
 //! Every reading of the app is compared with the one before, also those that a command makes for itself. What differs while
 //! nobody acts in between changed by itself; what did so twice is a ticker, and so are numbers of one
-//! [pattern](ContextChange::pattern) that a client was told of twice. Only numbers are learned: words that change may be
+//! [pattern](ContextChange::pattern) that a client was told of twice, shares and prices once. Only numbers are learned: words that change may be
 //! another record, however often they do.
 
 use hashbrown::{HashMap, HashSet};
@@ -54,10 +54,10 @@ impl Tickers {
 
     /// A client was told of changes that no act of its own made.
     pub(crate) fn note_told(&mut self, changes: &[ContextChange]) {
-        let patterns: HashSet<u64> =
-            changes.iter().filter(|c| c.differs_in_numbers()).map(ContextChange::pattern).collect();
-        for pattern in patterns {
-            count(&mut self.told, pattern);
+        let numbers = changes.iter().filter(|change| change.differs_in_numbers());
+        let patterns: HashSet<(u64, bool)> = numbers.map(|c| (c.pattern(), c.is_of_quantity())).collect();
+        for (pattern, is_of_quantity) in patterns {
+            (0..if is_of_quantity { TICKS } else { 1 }).for_each(|_| count(&mut self.told, pattern));
         }
     }
 

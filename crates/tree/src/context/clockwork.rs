@@ -34,7 +34,19 @@ pub(super) fn is_clockwork(was: &str, now: &str) -> bool {
     )
 }
 
-/// The numbers in a text: runs of digits, with the points and commas between two digits.
+/// Whether the numbers of a text are shares or prices, which nobody tells records apart by.
+pub(super) fn is_quantity(text: &str) -> bool {
+    text.contains(['%', '€', '$', '£', '¥'])
+}
+
+/// Where a number begins whose first digit is there: at its sign, unless that joins it to what is in front.
+fn begin(text: &str, digit: usize) -> usize {
+    let signed = ["-", "+", "\u{2212}"].iter().find_map(|sign| text[..digit].strip_suffix(sign));
+    let is_free = |front: &&str| !front.ends_with(|c: char| c.is_alphanumeric());
+    signed.filter(is_free).map_or(digit, str::len)
+}
+
+/// The numbers in a text: runs of digits, with their signs and the points and commas between two digits.
 fn numbers(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -45,7 +57,7 @@ fn numbers(text: &str) -> Vec<Range<usize>> {
             at += 1;
             continue;
         }
-        let from = at;
+        let from = begin(text, at);
         while is_digit(at) || matches!(bytes.get(at), Some(b'.' | b',')) && is_digit(at + 1) {
             at += 1;
         }
@@ -162,6 +174,12 @@ mod tests {
         ] {
             assert!(is_clockwork(was, now), "{was:?} to {now:?}");
         }
+    }
+
+    #[test]
+    fn a_sign_belongs_to_its_number() {
+        assert!(differ_in_numbers("-0.8 %", "0.4 %") && differ_in_numbers("\u{2212}3", "+4"));
+        assert!(!differ_in_numbers("A-8", "A8") && !differ_in_numbers("3-4", "3 4"));
     }
 
     #[test]

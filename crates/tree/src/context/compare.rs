@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::clockwork::{around_numbers, differ_in_numbers, is_clockwork};
+use super::clockwork::{around_numbers, differ_in_numbers, is_clockwork, is_quantity};
 use super::fact::{Content, Fact, FactKey, FactKind, Slot, number, slots};
 use super::map::{Context, ContextMap};
 
@@ -33,6 +33,12 @@ impl ContextChange {
     #[must_use]
     pub fn differs_in_numbers(&self) -> bool {
         differ_in_numbers(&self.was, &self.now)
+    }
+
+    /// Whether only shares or prices changed, which nobody tells records apart by.
+    #[must_use]
+    pub fn is_of_quantity(&self) -> bool {
+        self.differs_in_numbers() && is_quantity(&self.was)
     }
 
     /// What changes of numbers in alike places have in common, which stand between the same words: `82 %` in two rows,
@@ -107,19 +113,21 @@ impl Context {
         let order: HashMap<*const Fact, usize> =
             now.iter().enumerate().map(|(at, (fact, _))| (std::ptr::from_ref(*fact), at)).collect();
         let replaced = Pairs::of(then, now).found.into_iter().filter(|(was, is)| was.1 != is.1);
-        // Another name is another element, which was judged before; a count in a name is not.
-        let judged = |(was, is): &(Read<'_>, Read<'_>)| {
+        let mut changes: Vec<(usize, ContextChange)> = Vec::new();
+        let mut is_named_anew = false;
+        for (was, is) in replaced.filter(|(was, is)| !is_clockwork(was.1, is.1)) {
             let own = content.is_name(was.0) || content.is_name(is.0) || content.reads(is.0, is.1);
-            own && !differ_in_numbers(was.1, is.1)
-        };
-        let counted = replaced.filter(|pair| !judged(pair));
-        let mut changes: Vec<(usize, ContextChange)> =
-            counted.map(|(was, is)| (order[&std::ptr::from_ref(is.0)], change(was, is))).collect();
-        // Where numbers change by themselves, words do not.
-        changes.retain(|(_, change)| {
-            let ticks = || ticks(change.key) && change.differs_in_numbers();
-            !is_clockwork(&change.was, &change.now) && !ticks()
-        });
+            let in_numbers = differ_in_numbers(was.1, is.1);
+            // Another name is another element, which was judged before; a count in it is not. Elsewhere, where numbers
+            // change by themselves, words do not.
+            let counts = if own { in_numbers } else { !(in_numbers && ticks(is.0.key())) };
+            // The name says it: the texts that it is made of need not.
+            let is_said = own && is.0.kind == FactKind::Text && is_named_anew;
+            if counts && !is_said {
+                is_named_anew |= own && is.0.kind == FactKind::Name;
+                changes.push((order[&std::ptr::from_ref(is.0)], change(was, is)));
+            }
+        }
         changes.sort_by_key(|&(at, _)| at);
         changes.into_iter().map(|(_, change)| change).collect()
     }
