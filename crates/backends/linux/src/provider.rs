@@ -95,6 +95,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Requests, Support::No),
     (Capability::Downloads, Support::No),
     (Capability::Evaluate, Support::No),
+    (Capability::GuardContext, Support::No),
 ];
 
 /// An app that answers.

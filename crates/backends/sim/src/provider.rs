@@ -53,6 +53,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Requests, Support::No),
     (Capability::Downloads, Support::No),
     (Capability::Evaluate, Support::No),
+    (Capability::GuardContext, Support::Yes),
 ];
 
 /// Viewport where none was asked for.

@@ -142,6 +142,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Requests, Support::Yes),
     (Capability::Downloads, Support::Yes),
     (Capability::Evaluate, Support::Yes),
+    (Capability::GuardContext, Support::Yes),
 ];
 
 #[async_trait]

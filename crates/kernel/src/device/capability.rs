@@ -32,6 +32,9 @@ pub enum Capability {
     Requests,
     Downloads,
     Evaluate,
+    /// What a target belongs to is compared in the task in which the app receives the input. Without it, the last look
+    /// before the input decides, and what changes in between is said after the act.
+    GuardContext,
 }
 
 /// How far a capability goes.
