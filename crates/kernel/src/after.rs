@@ -184,16 +184,18 @@ impl Cx {
         if self.live()?.session.context_policy() == ContextPolicy::Off {
             return Ok(false);
         }
-        // A device that tells an element alone reads the whole app only where something was signalled.
-        let partial = self.device()?.glances();
-        if partial && !how.receipt {
-            let client = self.client();
-            self.live()?.session.waive_context(&client);
+        if self.device()?.glances() {
+            // Reading the whole app would cost more than the act. What changed is not known, and nothing is compared until
+            // the next reading.
+            if !how.receipt || notices.contains(&Notice::Changed) {
+                let client = self.client();
+                self.live()?.session.waive_context(&client);
+            }
+            self.envelope.unnoted = None;
             return Ok(false);
         }
-        let after = match seen.filter(|_| !partial) {
+        let after = match seen {
             Some(after) => after,
-            None if partial && !notices.contains(&Notice::Changed) => return Ok(false),
             None => self.look(Origin::Look).await?,
         };
         let told = self.envelope.effects.len();

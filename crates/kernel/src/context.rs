@@ -152,6 +152,13 @@ impl Cx {
         if self.envelope.unnoted.is_none() || !answers {
             return;
         }
+        if self.device().is_ok_and(|device| device.glances()) {
+            let client = self.client();
+            if let Ok(live) = self.live() {
+                live.session.waive_context(&client);
+            }
+            return;
+        }
         match self.look(Origin::Look).await.and_then(|now| self.note_so_far(&now)) {
             Ok(()) => {
                 let mut effects = std::mem::take(&mut self.envelope.effects);

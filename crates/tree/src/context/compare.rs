@@ -116,6 +116,11 @@ impl Context {
         let mut changes: Vec<(usize, ContextChange)> = Vec::new();
         let mut is_named_anew = false;
         for (was, is) in replaced.filter(|(was, is)| !is_clockwork(was.1, is.1)) {
+            // A look at an element alone does not say what its window is called.
+            let untold = matches!(is.0.kind, FactKind::Title | FactKind::Address) && is.1.is_empty();
+            if untold {
+                continue;
+            }
             let own = content.is_name(was.0) || content.is_name(is.0) || content.reads(is.0, is.1);
             let in_numbers = differ_in_numbers(was.1, is.1);
             // Another name is another element, which was judged before; a count in it is not. Elsewhere, where numbers

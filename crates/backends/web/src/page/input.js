@@ -67,7 +67,7 @@ function focusField(id, asked) {
  * Focuses an element; in a field the caret goes to the end, and keys are expected. null: gone; else {focused, fill, changed}
  * as focusField.
  */
-function focusOn(id, asked) {
+async function focusOn(id, asked) {
   endText();
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
@@ -83,12 +83,23 @@ function focusOn(id, asked) {
       // Number and e-mail fields have no selection to set; focusing put the caret somewhere sensible.
     }
   } else if (kind === 'edit') {
-    const selection = $getSelection.call(document);
-    selection.selectAllChildren(field);
-    selection.collapseToEnd();
+    placeCaret(field);
+    await frame();
+    // Editors restore what was selected in a frame of their own, when one of their buttons was pressed before.
+    if (!$getSelection.call(document).isCollapsed && deepActive(document) === field) {
+      placeCaret(field);
+      await frame();
+    }
   }
   if (guard) expectText(field, guard, true);
   return { focused: deepActive(document) === field, fill: kind === 'set' ? 'set' : kind ? 'text' : 'none', id: idOf(field) };
+}
+
+/** Puts the caret at the end of what is edited. */
+function placeCaret(field) {
+  const selection = $getSelection.call(document);
+  selection.selectAllChildren(field);
+  selection.collapseToEnd();
 }
 
 /** What a field takes, in words; empty for any text. */
