@@ -186,7 +186,7 @@ fn play(layout: &Layout, steps: &[Step], nodes: usize) -> Result<Play, TestCaseE
     Ok(play)
 }
 
-/// The same plays in each run; PROPTEST_RNG_SEED and PROPTEST_CASES ask for others.
+/// The same plays in each run, unless PROPTEST_RNG_SEED asks for others.
 fn config() -> ProptestConfig {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(192) };
     let rng_seed = match config.rng_seed {

@@ -37,7 +37,7 @@ use std::sync::Arc;
 use stickpin_testkit::{InProcess, PageServer, chromium};
 
 /// Notices of 1,000 acts.
-const NOTICES: Bar = Bar { holds: 22.0, goal: 15.0 };
+const NOTICES: Bar = Bar { holds: 25.0, goal: 15.0 };
 
 /// Refusals of 1,000 acts.
 const REFUSALS: Bar = Bar { holds: 8.0, goal: 5.0 };
