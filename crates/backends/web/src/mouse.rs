@@ -258,8 +258,13 @@ impl WebDevice {
             click_count: Some(0),
             ..MouseEvent::default()
         };
-        let sent = vec![self.tab.send(&event("mouseMoved", 1)), self.tab.send(&event("mouseReleased", 0))];
-        or_dialog(self.tab.deliver(sent).await).map(drop)
+        if or_dialog(self.tab.deliver(vec![self.tab.send(&event("mouseMoved", 1))]).await)? {
+            return Ok(());
+        }
+        // Apps that look where it is per frame see it back in its place before it is let go.
+        let world = self.tab.top().await.map_err(unknown)?;
+        self.tab.frame(&world).await.map_err(unknown)?;
+        or_dialog(self.tab.deliver(vec![self.tab.send(&event("mouseReleased", 0))]).await).map(drop)
     }
 
     /// Presses, moves, releases. Answers whether a dialog put an end to it.

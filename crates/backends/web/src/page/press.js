@@ -133,7 +133,8 @@ function judgeRelease(event) {
   const { target: source, drag } = expected;
   if (!drag.target) return;
   let other = deepAt(event.clientX, event.clientY);
-  while (other && !drag.beside.has(other)) other = other === drag.target || other === source ? null : flatParent(other);
+  // What is dragged lies under the pointer, or beside it where it comes a frame late: what holds the source comes along.
+  while (other && !drag.beside.has(other)) other = other === drag.target || (source !== null && (other === source || insideFlat(source, other))) ? null : flatParent(other);
   if (other && other !== source) decide('elsewhere', words(other));
   else if (drag.guard && dropChanged(drag.guard, source)) decide('changed', '');
 }
