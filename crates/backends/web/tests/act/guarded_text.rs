@@ -84,17 +84,32 @@ async fn fill_by_picker_of_replaced_record_is_stopped() {
     page.close().await;
 }
 
+/// Plays of a text against a timer of the page. A browser that is short of time may serve all keys before the timer.
+const PLAYS: usize = 20;
+
 #[tokio::test]
 async fn keys_stop_when_the_record_is_replaced() {
     let Some(mut page) = Page::show(NOTES).await else { return };
     let text = "abcdefghij".repeat(20);
     let typed = |target| Action::Type { target: Some(target), text: text.clone() };
-    let swap = "fields[1].addEventListener('input',e=>{if(e.target.value.length===3)setTimeout(()=>{show(3);log.push('swap')})})";
-    let done = page.act_guarding(NOTE, ROW, swap, typed).await;
-    assert_eq!(done.landed, Landed::Changed { stopped: false });
-    let log = page.log().await;
-    assert_eq!(log.last().unwrap(), "swap", "{log:?}");
-    assert!(log.len() > 3 && page.truth::<usize>("fields[1].value.length").await < 200);
+    page.run("fields[1].addEventListener('input',e=>{if(e.target.value.length===3)setTimeout(()=>{show(3);log.push('swap')})})")
+        .await;
+    let mut stopped = false;
+    for _ in 0..PLAYS {
+        page.run("show(0),log.length=0,fields[1].value=''").await;
+        let done = page.act_guarding(NOTE, ROW, "0", typed).await;
+        page.until("log.includes('swap')").await;
+        let log = page.log().await;
+        assert!(log.len() > 3 && log.last().unwrap() == "swap", "keys after the swap: {log:?}");
+        let arrived = page.truth::<usize>("fields[1].value.length").await;
+        let landed = if arrived < 200 { Landed::Changed { stopped: false } } else { Landed::Unknown };
+        assert_eq!(done.landed, landed, "{log:?}");
+        stopped = arrived < 200;
+        if stopped {
+            break;
+        }
+    }
+    assert!(stopped, "no play had the timer run between the keys");
     // The next keys are for whoever has the focus.
     page.run("log.length=0").await;
     page.perform(&Action::Type { target: None, text: "x".into() }).await;
@@ -106,11 +121,23 @@ async fn keys_stop_when_the_record_is_replaced() {
 async fn keys_stop_when_the_focus_is_taken() {
     let Some(mut page) = Page::show(NOTES).await else { return };
     let typed = |target| Action::Type { target: Some(target), text: "abcdefghij".repeat(20) };
-    let steal = "fields[1].addEventListener('input',e=>{if(e.target.value.length===3)setTimeout(()=>{fields[2].focus();log.push('stolen')})})";
-    let done = page.act_guarding(NOTE, ROW, steal, typed).await;
-    assert!(matches!(done.landed, Landed::Elsewhere { stopped: false, .. }), "{done:?}");
-    assert_eq!(page.log().await.last().unwrap(), "stolen");
-    assert_eq!(page.truth::<String>("fields[2].value").await, "");
+    page.run("fields[1].addEventListener('input',e=>{if(e.target.value.length===3)setTimeout(()=>{fields[2].focus();log.push('stolen')})})")
+        .await;
+    let mut stopped = false;
+    for _ in 0..PLAYS {
+        page.run("fields[1].value='',fields[2].blur(),log.length=0").await;
+        let done = page.act_guarding(NOTE, ROW, "0", typed).await;
+        page.until("log.includes('stolen')").await;
+        let log = page.log().await;
+        assert_eq!(log.last().unwrap(), "stolen", "keys after the focus was taken: {log:?}");
+        assert_eq!(page.truth::<String>("fields[2].value").await, "");
+        stopped = page.truth::<usize>("fields[1].value.length").await < 200;
+        if stopped {
+            assert!(matches!(done.landed, Landed::Elsewhere { stopped: false, .. }), "{done:?}");
+            break;
+        }
+    }
+    assert!(stopped, "no play had the timer run between the keys");
     page.close().await;
 }
 
