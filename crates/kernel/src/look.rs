@@ -65,6 +65,18 @@ impl Cx {
         Ok(refs)
     }
 
+    /// Issues refs in an answer that shows the stored tree in full.
+    ///
+    /// # Errors
+    /// As [`Cx::issue`].
+    pub(crate) fn issue_in_full(&mut self, nodes: &[NodeId]) -> Result<Vec<Ref>> {
+        let client = self.client();
+        let refs = self.live()?.session.issue_in_full(&client, nodes).map_err(number_error)?;
+        self.envelope.issued.extend(&refs);
+        self.envelope.full = true;
+        Ok(refs)
+    }
+
     /// What a node of the stored tree is, as it would be issued now.
     ///
     /// # Errors

@@ -241,6 +241,28 @@ impl Session {
     /// # Errors
     /// When new numbers cannot be had.
     pub fn issue(&mut self, client: &ClientId, nodes: &[NodeId]) -> Result<Vec<Ref>, NumberError> {
+        let refs = self.give_nodes(client, nodes)?;
+        if let Some(Current { tree, .. }) = &self.current
+            && self.context != ContextPolicy::Off
+        {
+            let records = records(self.book.as_ref(), tree, &self.openers);
+            self.showings.show_part(client, tree, nodes, &records, &self.openers);
+        }
+        Ok(refs)
+    }
+
+    /// Issues refs to a client that is shown the stored tree in full, without a scope and without a depth limit: the
+    /// tree becomes the client's base.
+    ///
+    /// # Errors
+    /// When new numbers cannot be had: then nothing was shown.
+    pub fn issue_in_full(&mut self, client: &ClientId, nodes: &[NodeId]) -> Result<Vec<Ref>, NumberError> {
+        let refs = self.give_nodes(client, nodes)?;
+        self.mark_full_reading(client);
+        Ok(refs)
+    }
+
+    fn give_nodes(&mut self, client: &ClientId, nodes: &[NodeId]) -> Result<Vec<Ref>, NumberError> {
         let Some(Current { generation, tree }) = self.current.clone() else { return Ok(Vec::new()) };
         self.table.ensure(nodes.iter().filter(|&&n| self.table.at(n).is_none()).count())?;
         let records = records(self.book.as_ref(), &tree, &self.openers);
@@ -255,9 +277,6 @@ impl Session {
             });
         }
         self.give(client, &refs, generation);
-        if self.context != ContextPolicy::Off {
-            self.showings.show_part(client, &tree, nodes, &self.openers);
-        }
         Ok(refs)
     }
 

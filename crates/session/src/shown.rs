@@ -7,12 +7,12 @@
 use crate::client::ClientId;
 use crate::session::Session;
 use crate::standing::ContextPolicy;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use std::sync::Arc;
 use stickpin_refs::Ref;
 use stickpin_tree::{
-    Context, ContextChange, ContextMap, ContextReader, FactKey, Handle, NodeId, Openers, Records, SurfaceId,
-    Tree,
+    Context, ContextChange, ContextMap, ContextReader, FactKey, Handle, NodeId, Openers, Records, SegmentKey,
+    SurfaceId, Tree,
 };
 
 /// Nodes of the trees that clients were shown and that are no longer current, at most: about 12 MB. Beyond that the
@@ -98,6 +98,7 @@ impl Showings {
         client: &ClientId,
         tree: &Arc<Tree>,
         nodes: &[NodeId],
+        records: &Records<'_>,
         openers: &Openers,
     ) {
         let used = self.tick();
@@ -110,9 +111,11 @@ impl Showings {
         if matches!(base, Base::Tree(base) if Arc::ptr_eq(base, tree)) {
             return;
         }
-        let records = Records::new(tree, openers);
-        let known = |new: &Context| context_of(base, new, openers);
-        ContextReader::new(&records).adopt_new(nodes, &mut shown.later, known);
+        let known = |keys: &HashSet<SegmentKey>| match base {
+            Base::Tree(base) => ContextReader::new(&Records::new(base, openers)).segments_among(keys),
+            Base::Facts(facts) => facts.segments_among(keys),
+        };
+        ContextReader::new(records).adopt_new(nodes, &mut shown.later, known);
         shown.bound();
     }
 

@@ -24,8 +24,8 @@ mod tree;
 
 pub use builder::{NodeSpec, TreeBuilder, TreeError};
 pub use context::{
-    Content, Context, ContextChange, ContextMap, ContextReader, FactKey, FactKind, differ_in_numbers,
-    ends_segment, texts_changed,
+    Content, Context, ContextChange, ContextMap, ContextReader, FactKey, FactKind, SegmentKey,
+    differ_in_numbers, ends_segment, texts_changed,
 };
 pub use diff::{Change, Diff, DiffCues};
 pub use escape::{MAX_CHARS, escape, is_unsafe, quote, quote_whole};

@@ -115,7 +115,6 @@ impl Snapshot {
     /// # Errors
     /// When refs cannot be issued.
     pub(crate) fn outline(&self, cx: &mut Cx, scope: Option<NodeId>) -> Result<Outlined> {
-        let client = cx.client();
         let max_bytes = self.max_bytes.or(cx.render.max_bytes).unwrap_or(DEFAULT_MAX_BYTES);
         let (digest, tree) = (cx.render.detail == Detail::Digest, cx.tree()?);
         let view = View {
@@ -133,13 +132,9 @@ impl Snapshot {
         let plan = Outline::plan(&tree, &view, &cues);
         let generation = session.generation();
         let nodes = plan.refs();
-        let refs = cx.issue(&nodes)?;
-        let session = &mut cx.live()?.session;
         // Cut runs of siblings are fine; levels that were not asked for were not read, however few there are.
-        if scope.is_none() && self.depth.is_none() && !plan.cut() {
-            session.mark_full_reading(&client);
-            cx.envelope.full = true;
-        }
+        let in_full = scope.is_none() && self.depth.is_none() && !plan.cut();
+        let refs = if in_full { cx.issue_in_full(&nodes)? } else { cx.issue(&nodes)? };
         let session = &cx.live()?.session;
         let lines = plan.render(&|n| session.ref_of(n));
         let page = &tree.documents()[0];

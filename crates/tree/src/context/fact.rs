@@ -71,7 +71,7 @@ pub struct FactKey {
 
 /// Names a segment from one tree to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum SegmentKey {
+pub enum SegmentKey {
     /// The node around it.
     Node(Handle),
     /// A document of a device without identity, by a hash of its frame.

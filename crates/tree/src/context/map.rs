@@ -62,6 +62,12 @@ impl ContextMap {
         self.index.get(&key).map(|&at| &self.segments[at])
     }
 
+    /// Those of these keys that are segments of the map.
+    #[must_use]
+    pub fn segments_among(&self, keys: &HashSet<SegmentKey>) -> HashSet<SegmentKey> {
+        keys.iter().filter(|key| self.has(**key)).copied().collect()
+    }
+
     pub(super) fn has(&self, key: SegmentKey) -> bool {
         self.index.contains_key(&key)
     }

@@ -22,7 +22,7 @@ mod ticks;
 
 pub use clockwork::differ_in_numbers;
 pub use compare::ContextChange;
-pub use fact::{Content, FactKey, FactKind};
+pub use fact::{Content, FactKey, FactKind, SegmentKey};
 pub use map::{Context, ContextMap};
 pub use reader::ContextReader;
 #[doc(hidden)]

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use hashbrown::{HashMap, HashSet};
+
 use super::fact::{Content, Fact, FactKind, Segment, SegmentBuilder, SegmentKey, number, place_of};
 use super::map::{Context, ContextMap};
 use crate::record::{Records, is_field, is_popup, is_volatile, joined_text, without_counts};
@@ -146,11 +148,16 @@ impl<'r, 't> ContextReader<'r, 't> {
         ContextMap::new(segments.collect())
     }
 
-    /// Adds to `seen` what the segments around these nodes show, where neither `seen` nor `known` has them: a client is
-    /// shown them for the first time.
-    pub fn adopt_new(&self, nodes: &[NodeId], seen: &mut ContextMap, known: impl Fn(&Context) -> Context) {
+    /// Adds to `seen` what the segments around these nodes show, where neither `seen` has them nor what was shown before,
+    /// of which `known` picks the segments: a client is shown them for the first time.
+    pub fn adopt_new(
+        &self,
+        nodes: &[NodeId],
+        seen: &mut ContextMap,
+        known: impl Fn(&HashSet<SegmentKey>) -> HashSet<SegmentKey>,
+    ) {
         let tree = self.records.tree();
-        let mut asked = hashbrown::HashSet::new();
+        let mut asked = HashSet::new();
         let mut new = Vec::new();
         for &node in nodes {
             for segment in self.around(tree.node(node)) {
@@ -159,20 +166,30 @@ impl<'r, 't> ContextReader<'r, 't> {
                     break;
                 }
                 if !seen.has(key(segment)) {
-                    new.push(Arc::new(self.read(segment)));
+                    new.push(segment);
                 }
             }
         }
-        let new = Context::of(new);
-        let known: hashbrown::HashSet<SegmentKey> = known(&new).segments.iter().map(|s| s.key).collect();
-        seen.replace(new.segments.into_iter().filter(|segment| !known.contains(&segment.key)));
+        if new.is_empty() {
+            return;
+        }
+        let known = known(&new.iter().map(|segment| key(*segment)).collect());
+        new.retain(|segment| !known.contains(&key(*segment)));
+        seen.replace(new.into_iter().map(|segment| Arc::new(self.read(segment))));
+    }
+
+    /// Those of these keys that are segments of this tree.
+    #[must_use]
+    pub fn segments_among(&self, keys: &HashSet<SegmentKey>) -> HashSet<SegmentKey> {
+        let nodes = self.records.tree().nodes();
+        nodes.filter(|n| keys.contains(&key(*n)) && self.is_segment(*n)).map(key).collect()
     }
 
     /// What the segments of a later context showed in this tree: the context then of an element whose context now is
     /// `now`, whether they are segments now or not. Those that are not there are left out.
     #[must_use]
     pub fn context_of(&self, now: &Context) -> Context {
-        let order: hashbrown::HashMap<SegmentKey, usize> =
+        let order: HashMap<SegmentKey, usize> =
             now.around.iter().enumerate().map(|(at, &key)| (key, at)).collect();
         let mut found: Vec<(usize, NodeRef<'t>)> = Vec::new();
         for node in self.records.tree().nodes() {
@@ -217,7 +234,7 @@ impl<'r, 't> ContextReader<'r, 't> {
             || element.role().is_control() && !element.name().is_empty();
         let nodes = element.subtree().take(if named || is_field(element) { usize::MAX } else { 1 });
         let mut content = Content::default();
-        let mut texts = hashbrown::HashMap::new();
+        let mut texts = HashMap::new();
         for node in nodes {
             if let Some(handle) = node.handle() {
                 content.ids.insert(place_of(Some(handle)));
@@ -241,7 +258,7 @@ impl<'r, 't> ContextReader<'r, 't> {
 
     fn read(&self, segment: NodeRef<'t>) -> Segment {
         let mut builder = SegmentBuilder::default();
-        let mut texts: hashbrown::HashMap<u64, u64> = hashbrown::HashMap::new();
+        let mut texts: HashMap<u64, u64> = HashMap::new();
         self.visit(segment, |node, kind, text| {
             let fact = fact(node, kind, &mut texts);
             let end = text.char_indices().nth(MAX_TEXT).map_or(text.len(), |(at, _)| at);
@@ -440,7 +457,7 @@ fn content(node: NodeRef<'_>) -> String {
 }
 
 /// A fact without its text. `texts` counts the texts of each parent.
-fn fact(node: NodeRef<'_>, kind: FactKind, texts: &mut hashbrown::HashMap<u64, u64>) -> Fact {
+fn fact(node: NodeRef<'_>, kind: FactKind, texts: &mut HashMap<u64, u64>) -> Fact {
     let id = |n: Option<NodeRef<'_>>| place_of(n.and_then(NodeRef::handle));
     let parent = node.parent();
     let (own, parent_id) = (id(Some(node)), id(parent));

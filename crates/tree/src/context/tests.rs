@@ -200,11 +200,11 @@ fn first_sights_are_adopted_and_nothing_else() {
     let tree =
         page("list #2\n  listitem #3\n    button \"Open\"* #8\n  listitem #4\n    button \"Delete\"* #9");
     let mut seen = ContextMap::default();
-    read(&tree, |reader| reader.adopt_new(&[at(&tree, 9)], &mut seen, |_| Context::default()));
+    read(&tree, |reader| reader.adopt_new(&[at(&tree, 9)], &mut seen, |_| hashbrown::HashSet::new()));
     assert_eq!(seen.len(), 2, "the row and the page, not the other row");
     let mut seen = ContextMap::default();
     let base = map(&tree);
-    read(&tree, |reader| reader.adopt_new(&[at(&tree, 9)], &mut seen, |asked| base.context_of(asked)));
+    read(&tree, |reader| reader.adopt_new(&[at(&tree, 9)], &mut seen, |asked| base.segments_among(asked)));
     assert!(seen.is_empty(), "all of it is known");
 }
 

@@ -164,7 +164,7 @@ pub fn measure(case: &Case, segments: Segments, volatility: Volatility) -> Outco
             if let Some(node) = event.node(*id)
                 && !table.contains_key(query.as_str())
             {
-                reader(at).adopt_new(&[node], &mut shown, |_| Context::default());
+                reader(at).adopt_new(&[node], &mut shown, |_| hashbrown::HashSet::new());
                 table.insert(query, Entry { issued: records[at].meaning(node), seen: (at, node) });
             }
         }
