@@ -92,8 +92,7 @@ impl Outcome {
 }
 
 /// One recording under one rule. The client read the first capture, is told what its own acts replaced, and nothing else.
-pub fn measure(case: &Case, segments: Segments, volatility: Volatility) -> Outcome {
-    let on = Switches::all();
+pub fn measure(case: &Case, segments: Segments, volatility: Volatility, on: Switches) -> Outcome {
     let openers = replay::openers(case, on);
     let records: Vec<Records<'_>> =
         case.events.iter().zip(&openers).map(|(e, openers)| Records::with(&e.tree, openers, on)).collect();
@@ -184,10 +183,10 @@ fn compare(
 }
 
 /// All recordings under one rule.
-pub fn total(cases: &[Case], segments: Segments, volatility: Volatility) -> Outcome {
+pub fn total(cases: &[Case], segments: Segments, volatility: Volatility, on: Switches) -> Outcome {
     let mut total = Outcome::default();
     for case in cases {
-        total.add(measure(case, segments, volatility));
+        total.add(measure(case, segments, volatility, on));
     }
     total
 }
@@ -208,7 +207,8 @@ pub fn table(gauntlet: &[Case], situations: &[Case], flows: &[Case]) -> String {
     );
     for (name, segments) in SCOPES {
         for volatility in VOLATILITIES {
-            let [g, s, f] = [gauntlet, situations, flows].map(|cases| total(cases, segments, volatility));
+            let [g, s, f] = [gauntlet, situations, flows]
+                .map(|cases| total(cases, segments, volatility, Switches::all()));
             println!("{name}: told in ordinary flows: {:#?}", f.notices);
             writeln!(
                 text,
@@ -222,4 +222,9 @@ pub fn table(gauntlet: &[Case], situations: &[Case], flows: &[Case]) -> String {
         }
     }
     text
+}
+
+/// Wrong acts without a word under the shipped context rule, beside the record rule with these clauses only.
+pub fn wrong_beside(cases: &[Case], on: Switches) -> usize {
+    total(cases, ends_segment, Volatility::Learned, on).wrong.len()
 }

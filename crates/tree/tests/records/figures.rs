@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use stickpin_tree::Switches;
 
 use crate::capture::Case;
+use crate::context::wrong_beside;
 use crate::replay::{MODES, Mode, Outcome, replay};
 
 /// How the acts of some recordings came out. Each is named by its recording, with what was issued and why.
@@ -44,8 +45,9 @@ pub fn figures(cases: &[Case], mode: Mode, on: Switches, last_only: bool) -> Fig
     figures
 }
 
-/// The rule with all clauses, and without each of them, in Markdown.
-pub fn table(situations: &[Case], flows: &[Case]) -> String {
+/// The rule with all clauses, and without each of them, in Markdown. `told`: situations that must be
+/// refused, judged with the context rule beside the record rule, as are the recorded ones.
+pub fn table(situations: &[Case], flows: &[Case], told: &[Case]) -> String {
     let mut variants = vec![("all clauses".to_owned(), Switches::all())];
     for (name, switch) in Switches::all().iter_names() {
         variants.push((format!("without `{name}`"), Switches::all() - switch));
@@ -60,7 +62,7 @@ pub fn table(situations: &[Case], flows: &[Case]) -> String {
                 while let at = next.fetch_add(1, Ordering::Relaxed)
                     && let Some((name, on)) = variants.get(at)
                 {
-                    let row = row(name, *on, situations, flows);
+                    let row = row(name, *on, situations, flows, told);
                     rows.lock().expect("no worker panics").push((at, row));
                 }
             });
@@ -68,14 +70,16 @@ pub fn table(situations: &[Case], flows: &[Case]) -> String {
     });
     let mut rows = rows.into_inner().expect("no worker panics");
     rows.sort();
-    let mut out = "| the rule | wrong acts of 73 | refused of 47 | wrong in flows | refused of 1,000 |\n\
-                   |---|---|---|---|---|\n"
-        .to_owned();
+    let mut out = format!(
+        "| the rule | wrong acts of 73 | refused of 47 | wrong in flows | refused of 1,000 | wrong with contexts \
+         told, of {} |\n|---|---|---|---|---|---|\n",
+        told.len() + 73
+    );
     out.extend(rows.into_iter().map(|(_, row)| row));
     out
 }
 
-fn row(name: &str, on: Switches, situations: &[Case], flows: &[Case]) -> String {
+fn row(name: &str, on: Switches, situations: &[Case], flows: &[Case], told: &[Case]) -> String {
     let both = |cases: &[Case], last_only: bool| MODES.map(|mode| figures(cases, mode, on, last_only));
     let range = |numbers: [f64; 2]| {
         let [low, high] = [numbers[0].min(numbers[1]), numbers[0].max(numbers[1])];
@@ -86,11 +90,12 @@ fn row(name: &str, on: Switches, situations: &[Case], flows: &[Case]) -> String 
     let mut out = String::new();
     writeln!(
         out,
-        "| {name} | {} | {} | {} | {} |",
+        "| {name} | {} | {} | {} | {} | {} |",
         range([0, 1].map(|i| count(&hard[i].wrong))),
         range([0, 1].map(|i| count(&hard[i].refused))),
         range([0, 1].map(|i| count(&plain[i].wrong))),
         range([0, 1].map(|i| plain[i].refused_per_thousand())),
+        wrong_beside(situations, on) + wrong_beside(told, on),
     )
     .expect("a string takes all");
     out
