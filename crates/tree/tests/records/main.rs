@@ -1,5 +1,4 @@
-//! The record rule over recorded captures: a corpus of our own, and recordings of real pages where they lie
-//! beside the checkout.
+//! The record rule over recorded captures: written situations, and recordings of real pages.
 
 mod capture;
 mod context;
@@ -28,20 +27,24 @@ fn unpacked(file: std::fs::File) -> String {
     json
 }
 
-/// The situations of the gauntlet, with whatever tells the records apart: values, descriptions, titles, the selection.
-fn gauntlet() -> Vec<Case> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("test_data/gauntlet.json.gz");
-    capture::cases(&unpacked(std::fs::File::open(path).expect("the recordings")))
+/// Recordings of real pages: see `test_data/SOURCES.md`.
+fn recorded(name: &str) -> Vec<Case> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("test_data").join(name);
+    let file = std::fs::File::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    capture::cases(&unpacked(file))
 }
 
-/// Recordings that lie beside the checkout.
-fn recorded(name: &str) -> Option<Vec<Case>> {
-    let path = root().join("../shared/fixtures/records").join(name);
-    let Ok(file) = std::fs::File::open(&path) else {
-        println!("skipped: shared/fixtures/records/{name} is not beside the checkout");
-        return None;
-    };
-    Some(capture::cases(&unpacked(file)))
+/// The situations of the gauntlet, with whatever tells the records apart: values, descriptions, titles, the selection.
+fn gauntlet() -> Vec<Case> {
+    recorded("gauntlet.json.gz")
+}
+
+fn situations() -> Vec<Case> {
+    recorded("situations.json.gz")
+}
+
+fn flows() -> Vec<Case> {
+    recorded("flows.json.gz")
 }
 
 /// The situations that were written by hand, one or more for each clause.
@@ -93,7 +96,7 @@ fn every_clause_is_needed() {
 
 #[test]
 fn adversarial_situations() {
-    let Some(cases) = recorded("situations.json.gz") else { return };
+    let cases = situations();
     let refusals = cases
         .iter()
         .filter(|c| c.events.iter().rev().find_map(|e| e.act.as_ref()).is_some_and(|a| a.truth.is_none()));
@@ -133,7 +136,7 @@ fn gauntlet_situations() {
 
 #[test]
 fn ordinary_flows() {
-    let Some(cases) = recorded("flows.json.gz") else { return };
+    let cases = flows();
     for mode in MODES {
         let found = figures(&cases, mode, Switches::all(), false);
         println!("{mode:?}: {:.1} of 1,000 refused\n{found:#?}", found.refused_per_thousand());
@@ -145,9 +148,7 @@ fn ordinary_flows() {
 /// `docs/records.md` holds the table of what each clause is worth.
 #[test]
 fn the_table_in_the_docs_is_current() {
-    let (Some(situations), Some(flows)) = (recorded("situations.json.gz"), recorded("flows.json.gz")) else {
-        return;
-    };
+    let (situations, flows) = (situations(), flows());
     let mut told = gauntlet();
     told.extend(corpus());
     told.retain(|case| case.name.starts_with("REF"));
@@ -183,9 +184,7 @@ const SILENT_PERCENT: usize = 7;
 /// `docs/identity.md` holds the table by which the compared context was chosen. `UPDATE_EXPECT=1` writes it.
 #[test]
 fn contexts_compared() {
-    let (Some(situations), Some(flows)) = (recorded("situations.json.gz"), recorded("flows.json.gz")) else {
-        return;
-    };
+    let (situations, flows) = (situations(), flows());
     let gauntlet = gauntlet();
     table_is_current("docs/identity.md", &context::table(&gauntlet, &situations, &flows));
     let total = |cases: &[Case]| {
