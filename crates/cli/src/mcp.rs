@@ -17,6 +17,10 @@ pub struct Mcp {
     pub read_only: bool,
     /// Folders that files may be in.
     pub allow: Vec<String>,
+    /// State folders that a call may name.
+    pub allow_state_dirs: Vec<String>,
+    /// Serve commands that run a script of the client in the app.
+    pub allow_script: bool,
     /// Say the envelope as structured content, too.
     pub structured: bool,
     /// The longest text of an answer.
@@ -51,6 +55,11 @@ pub(crate) fn grammar(command: Command) -> Command {
             value("allow-path", "DIR", "A folder that files may be in, besides the client's roots")
                 .action(ArgAction::Append),
         )
+        .arg(
+            value("allow-state-dir", "DIR", "A state folder that calls may name, besides the server's own")
+                .action(ArgAction::Append),
+        )
+        .arg(switch("allow-script", "Serve `wait fn`, which runs a script of the client in the page"))
         .arg(switch("structured", "Say each answer as JSON, too, beside its text"))
         .arg(value("max-chars", "N", "The longest text of an answer: 25000 characters unless said otherwise"))
         .arg(value(
@@ -82,6 +91,8 @@ impl Mcp {
             profile: text("profile"),
             read_only: matches.get_flag("read-only"),
             allow: texts("allow-path"),
+            allow_state_dirs: texts("allow-state-dir"),
+            allow_script: matches.get_flag("allow-script"),
             structured: matches.get_flag("structured"),
             max_chars: max_chars.transpose()?,
             print_config: text("print-config"),

@@ -14,6 +14,8 @@ use std::time::Duration;
 /// Annotations on fields (`#[schemars(extend("x-positional" = 0))]`) say how a command line spells them:
 /// `x-positional` its place, `x-trailing` takes all that follows, `x-short` a one-letter flag, `x-value` =
 /// `optional` a flag that works with and without `=VALUE`, `x-text` free text that may begin with a hyphen.
+/// What an argument may lead to is said as well: `x-path` a path of the caller's (`"written"` where it is written),
+/// `x-opens` an address or a file that the app goes to.
 pub trait Command: DeserializeOwned + JsonSchema + Send + 'static {
     /// What every surface has to know about it.
     const SPEC: Spec;
@@ -58,6 +60,8 @@ pub struct Spec {
     pub despite_dialog: bool,
     /// When it has to be over.
     pub deadline: Duration,
+    /// Whether it may write a file of the caller's although no argument names one.
+    pub writes: bool,
     /// Whether a session that is recorded writes it down. What is about the session itself is not.
     pub recorded: bool,
     /// Command lines that work, for help and docs.
@@ -76,6 +80,7 @@ impl Spec {
         idempotent: false,
         despite_dialog: false,
         deadline: Duration::from_secs(30),
+        writes: false,
         recorded: true,
         examples: &[],
     };

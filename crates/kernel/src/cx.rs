@@ -7,7 +7,7 @@ use crate::live::Live;
 use crate::mailbox::{self, Loan, Turn};
 use crate::recording::{Expectation, Witness};
 use crate::request::{Caller, RefDetail, Render};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use stickpin_refs::Ref;
@@ -84,6 +84,26 @@ impl Cx {
         crate::paths::resolve(&self.caller, path)
     }
 
+    /// A path as the caller meant it, that it may reach.
+    ///
+    /// # Errors
+    /// `POLICY_DENIED` outside of the caller's folders.
+    pub fn reach(&self, path: &str) -> Result<PathBuf> {
+        let path = self.path(path);
+        match &self.caller.file_roots {
+            Some(roots) if !crate::paths::is_within(&path, roots) => Err(crate::paths::outside(&path, roots)),
+            _ => Ok(path),
+        }
+    }
+
+    /// Writes a file that the caller named, or that it named the folder of.
+    ///
+    /// # Errors
+    /// `POLICY_DENIED` outside of the caller's folders, `IO`, `STORAGE_FULL`.
+    pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+        crate::files::write_within(self.caller.file_roots.as_deref(), path, bytes)
+    }
+
     /// Says something that the caller should know although the command did what was asked.
     pub fn warn(&mut self, warning: impl Into<String>) {
         let warning = warning.into();
@@ -134,6 +154,17 @@ impl Cx {
         self.loan = Some(desk.mailbox.borrow(&desk.name, turn, &self.cancel).await?);
         self.closing.send_replace(desk.closing.clone());
         self.desk = Some(desk);
+        self.confine().await
+    }
+
+    /// Has the app keep to the folders of this caller, also where somebody else opened it.
+    async fn confine(&mut self) -> Result<()> {
+        let Some(roots) = self.caller.file_roots.clone() else { return Ok(()) };
+        let Ok(live) = self.live() else { return Ok(()) };
+        if live.file_roots.as_ref() != Some(&roots) {
+            live.device.confine(&roots).await?;
+            live.file_roots = Some(roots);
+        }
         Ok(())
     }
 

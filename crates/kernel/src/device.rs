@@ -83,6 +83,8 @@ pub struct OpenRequest {
     pub viewport: Option<(u32, u32)>,
     /// A profile folder to keep, instead of a fresh one.
     pub profile: Option<PathBuf>,
+    /// The folders whose files the app may show; none where nothing confines it.
+    pub file_roots: Option<Vec<PathBuf>>,
     /// How long the page may take until it is ready.
     pub ready_timeout: Duration,
     /// Stops the opening.
@@ -134,6 +136,15 @@ pub struct Check {
 pub trait Device: Send + fmt::Debug {
     /// What it is.
     fn info(&self) -> &DeviceInfo;
+
+    /// Confines what the app may show of this machine's files to these folders, from here on: addresses, links, frames,
+    /// scripts, redirects. A device that opens no files by address has nothing to confine.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`.
+    async fn confine(&mut self, _file_roots: &[PathBuf]) -> Result<()> {
+        Ok(())
+    }
 
     /// The whole UI, bounded by limits that set `truncated`. Without rects, without views.
     ///

@@ -1,6 +1,9 @@
 //! Files that are there whole or not at all, also after a crash, and whoever else writes them at the same time.
 
-use crate::error::{Result, io_error};
+use crate::error::{Error, ErrorCode, Result, io_error};
+use crate::paths;
+use rustix::fs::{self as fs_at, AtFlags, Mode, OFlags};
+use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -13,6 +16,76 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// `IO`, `STORAGE_FULL`; the old file is then untouched, and nothing is left beside it.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     write_through(&beside(path, "part"), path, bytes)
+}
+
+/// Replaces a file as [`write()`] does, with `roots` only in one of these folders.
+///
+/// # Errors
+/// As [`write_from`].
+pub fn write_within(roots: Option<&[PathBuf]>, path: &Path, bytes: &[u8]) -> Result<()> {
+    write_from(roots, path, |file| file.write_all(bytes))
+}
+
+/// Replaces a file as [`write()`] does, by what `fill` writes. With `roots` only in one of these folders, with no way out: links
+/// are resolved once, and whatever takes the place of a folder on the way after that is not followed.
+///
+/// # Errors
+/// `POLICY_DENIED` outside of `roots`, `IO`, `STORAGE_FULL`; the old file is then untouched.
+pub fn write_from(
+    roots: Option<&[PathBuf]>,
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<()> {
+    let Some(roots) = roots else { return replace(&beside(path, "part"), path, fill) };
+    let real = paths::real(path).map_err(|e| io_error("write", path, &e))?;
+    let Some(root) = paths::root_of(&real, roots) else { return Err(paths::outside(path, roots)) };
+    let within = real.strip_prefix(&root).unwrap_or(&real);
+    write_beneath(&root, within, fill).map_err(|e| match e {
+        // A link, or a file, stands where a folder was when links were resolved.
+        Errno::LOOP | Errno::NOTDIR => Error::new(
+            ErrorCode::PolicyDenied,
+            format!("`{}` changed while it was written to", path.display()),
+        )
+        .hint("a link took the place of a folder on the way; look at it, then repeat the command"),
+        e => io_error("write", path, &e.into()),
+    })
+}
+
+/// Replaces a file below a folder. Every step is taken from a folder that is held open, and none through a link.
+fn write_beneath(
+    root: &Path,
+    within: &Path,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> rustix::io::Result<()> {
+    let folder = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let name = within.file_name().ok_or(Errno::ISDIR)?;
+    let mut dir = fs_at::open(root, folder, Mode::empty())?;
+    for part in within.parent().into_iter().flat_map(Path::components) {
+        dir = match fs_at::openat(&dir, part.as_os_str(), folder, Mode::empty()) {
+            Err(Errno::NOENT) => {
+                match fs_at::mkdirat(&dir, part.as_os_str(), Mode::from_raw_mode(0o777)) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(e) => return Err(e),
+                }
+                fs_at::openat(&dir, part.as_os_str(), folder, Mode::empty())?
+            }
+            opened => opened?,
+        };
+    }
+    let fresh = beside(Path::new(name), "part");
+    let new = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(fs_at::openat(&dir, &fresh, new, Mode::from_raw_mode(0o666))?);
+    let as_errno = |e: io::Error| Errno::from_io_error(&e).unwrap_or(Errno::IO);
+    let filled = fill(&mut file).and_then(|()| file.sync_all()).map_err(as_errno);
+    let replaced = filled.and_then(|()| fs_at::renameat(&dir, &fresh, &dir, name));
+    if replaced.is_err()
+        && let Err(left) = fs_at::unlinkat(&dir, &fresh, AtFlags::empty())
+    {
+        tracing::warn!("{}: {left}", fresh.display());
+    }
+    replaced?;
+    // The name is on disk only when its folder is.
+    fs_at::fsync(&dir)
 }
 
 /// A name beside a path that nobody else uses, in this process or another one. `what` says what it is for.
@@ -31,19 +104,23 @@ pub fn beside(path: &Path, what: &str) -> PathBuf {
 /// # Errors
 /// As [`write()`].
 pub fn write_through(fresh: &Path, path: &Path, bytes: &[u8]) -> Result<()> {
+    replace(fresh, path, |file| file.write_all(bytes))
+}
+
+fn replace(fresh: &Path, path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let replace = || -> io::Result<()> {
+    let replaced = || -> io::Result<()> {
         if let Some(folder) = folder {
             fs::create_dir_all(folder)?;
         }
         let mut file = File::create(fresh)?;
-        file.write_all(bytes)?;
+        fill(&mut file)?;
         file.sync_all()?;
         fs::rename(fresh, path)?;
         // The name is on disk only when its folder is.
         folder.map_or(Ok(()), |folder| File::open(folder)?.sync_all())
     };
-    replace().map_err(|e| {
+    replaced().map_err(|e| {
         if let Err(left) = fs::remove_file(fresh)
             && left.kind() != ErrorKind::NotFound
         {

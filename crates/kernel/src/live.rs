@@ -25,6 +25,8 @@ pub(crate) struct Live {
     /// Whether it has a window, and the profile folder that it keeps: neither can be changed while it runs.
     pub(crate) headed: bool,
     pub(crate) profile: Option<PathBuf>,
+    /// The folders that the device is confined to.
+    pub(crate) file_roots: Option<Vec<PathBuf>>,
     /// The pictures that clients were given.
     pub(crate) pictures: Pictures,
     /// A folder of this lifetime's own, removed with it; after the device, which may write there.

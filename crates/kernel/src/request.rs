@@ -58,6 +58,10 @@ pub struct Caller {
     /// one of them reads renews nothing for another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
+    /// The folders that its commands and pages may reach on disk, absolute; none where nothing confines this caller. A
+    /// client over MCP has them: its roots and what the server was started with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_roots: Option<Vec<PathBuf>>,
     /// Values that its commands may use by name, and that no answer says (`fill --secret`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub secrets: BTreeMap<String, Secret>,

@@ -28,6 +28,8 @@ pub struct Field {
     pub text: bool,
     /// A path of the caller's: see `paths`.
     pub path: bool,
+    /// A path that is written, not read.
+    pub written: bool,
     /// What is opened: an address, or a path of the caller's where [`crate::paths::of_opened`] says so.
     pub opens: bool,
     /// Says something about this call only: a recording leaves it out.
@@ -94,7 +96,8 @@ fn field(name: &str, schema: &Value, required: bool) -> Field {
         short: schema["x-short"].as_str().and_then(|s| s.chars().next()),
         optional_value: schema["x-value"] == "optional",
         text: flag("x-text"),
-        path: flag("x-path"),
+        path: flag("x-path") || schema["x-path"] == "written",
+        written: schema["x-path"] == "written",
         opens: flag("x-opens"),
         unrecorded: flag("x-unrecorded"),
         holds: holds(schema),

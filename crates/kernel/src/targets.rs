@@ -36,6 +36,17 @@ pub fn walk(form: &Form, input: &mut Map<String, Value>, visit: &mut dyn FnMut(&
     }
 }
 
+/// Shows a command and every command that is nested in its input, each with its own input.
+pub fn each(form: &Form, input: &Map<String, Value>, visit: &mut dyn FnMut(&Form, &Map<String, Value>)) {
+    visit(form, input);
+    let steps = form.fields().iter().filter(|field| field.holds == Some(Holds::Steps));
+    for step in steps.filter_map(|field| input.get(&field.name)?.as_array()).flatten() {
+        if let Some(entry) = step["command"].as_str().and_then(registry::find) {
+            each(entry, step["input"].as_object().unwrap_or(&Map::new()), visit);
+        }
+    }
+}
+
 fn items(value: &mut Value) -> impl Iterator<Item = &mut Value> {
     value.as_array_mut().into_iter().flatten()
 }

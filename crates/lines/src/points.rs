@@ -55,6 +55,7 @@ mod tests {
             optional_value: false,
             text: false,
             path: false,
+            written: false,
             opens: false,
             unrecorded: false,
             holds: None,

@@ -4,16 +4,17 @@ use crate::connection::{Connection, fresh_name, lock};
 use crate::files::{self, Folders};
 use crate::said::Said;
 use crate::server::Shared;
+use crate::setup::Setup;
 use crate::tools::{self, AllApart, Tool};
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use stickpin_kernel::device::CancellationToken;
+use stickpin_kernel::device::{CancellationToken, Capability};
 use stickpin_kernel::registry::{Entry, Form};
 use stickpin_kernel::schema::{self, Holds};
 use stickpin_kernel::{
-    Caller, Effect, Error, ErrorCode, Format, Render, Request, Response, Result, registry, targets,
+    Caller, Effect, Error, ErrorCode, Format, Render, Request, Response, Result, Scope, registry, targets,
 };
 use stickpin_lines::{Formed, Leaf, Options, help};
 use stickpin_tree::quote;
@@ -77,7 +78,7 @@ pub(crate) async fn call(
             (Response { ok: true, command: name.to_owned(), text: Some(text), ..Response::default() }, None)
         }
         Ok(((connection, new), Wanted::Run(work))) => {
-            let opens = new.filter(|_| work.what.form().fields().iter().any(|field| field.opens));
+            let opens = new.filter(|_| begins(work.what.form()));
             // Without a scope there is nobody to pin for, unless this call begins one.
             let connection = match &opens {
                 Some(scope) => Arc::new(Connection::new((shared.setup.caller)(scope), scope, true)),
@@ -107,6 +108,11 @@ pub(crate) async fn call(
     let error = response.error.clone();
     let structured = shared.setup.structured.then(|| structured(response));
     (said.result(structured).await, error)
+}
+
+/// Whether a command can begin a session: it opens something, and needs none that is open.
+fn begins(form: &Form) -> bool {
+    form.spec.scope == Scope::Host && form.fields().iter().any(|field| field.opens)
 }
 
 /// Whose call it is, where each call says so itself; and the name of the scope that it may begin.
@@ -260,7 +266,11 @@ async fn run(
             };
         }
     };
-    let prepared = checked.and_then(|()| prepare(shared, connection, entry, work));
+    // What names no file waits for nobody's roots, and is confined by those that are known.
+    let cached =
+        || Some(Folders::new(lock(&connection.roots).as_ref()?, &connection.caller, &shared.setup.allow));
+    let roots = known.or_else(cached).map(|folders| folders.roots);
+    let prepared = checked.and_then(|()| prepare(shared, connection, entry, work, roots));
     let (client, request) = match prepared {
         Ok(prepared) => prepared,
         Err(e) => return (failed(name, e), None),
@@ -279,16 +289,14 @@ fn aside(
     cancel: &CancellationToken,
 ) -> Result<(Arc<SocketClient>, Map<String, Value>, Call)> {
     let setup = &shared.setup;
-    if setup.read_only && work.what.form().spec.effect != Effect::Reads {
-        return Err(only_reads(work.what.form()));
-    }
-    let client = shared.client(work.options.state_dir.as_deref())?;
+    let form = work.what.form();
+    permit(setup, form, form.spec.effect, &work.input)?;
+    let client = shared.named_client(work.options.state_dir.as_deref())?;
     let caller = connection.caller.clone();
-    let own = vec![caller.cwd.clone()];
-    let folders = folders.unwrap_or(Folders { own, allowed: setup.allow.clone() });
+    let folders = folders.unwrap_or_else(|| Folders::new(&[], &caller, &setup.allow));
     // Relative paths begin in the client's own folder.
-    let cwd = folders.own.first().unwrap_or(&caller.cwd).clone();
-    let caller = Caller { cwd, ..caller };
+    let (cwd, file_roots) = (folders.start.clone(), Some(folders.roots.clone()));
+    let caller = Caller { cwd, file_roots, ..caller };
     let call = Call {
         client: Arc::clone(&client) as Arc<dyn Client>,
         caller: caller.clone(),
@@ -296,29 +304,70 @@ fn aside(
         render: render(shared, &work.options, false),
         variables: setup.variables.clone(),
         progress,
-        policy: Arc::new(InFolders { folders, caller }),
+        policy: Arc::new(Within { folders, caller, setup: setup.clone() }),
         cancel: cancel.clone(),
     };
     Ok((client, work.input, call))
 }
 
 /// What a script of a client may do: what the client may.
-struct InFolders {
+struct Within {
     folders: Folders,
     caller: Caller,
+    setup: Setup,
 }
 
-impl Policy for InFolders {
+impl Policy for Within {
     fn command(&self, form: &Form, input: &mut Map<String, Value>) -> Result<()> {
         if form.fields().iter().any(|f| !tools::listable(f) && input.contains_key(&f.name)) {
             return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not taken here"));
         }
+        permit(&self.setup, form, form.spec.effect, input)?;
         self.folders.check(form, input, &self.caller)
     }
 
     fn path(&self, path: &Path) -> Result<()> {
         self.folders.allow(path)
     }
+}
+
+/// Checks what this server serves: with `--read-only` nothing that changes the app or writes a file of the client's, and a
+/// script of the client only where that was allowed.
+///
+/// # Errors
+/// `POLICY_DENIED`.
+fn permit(setup: &Setup, form: &Form, effect: Effect, input: &Map<String, Value>) -> Result<()> {
+    let mut refused = None;
+    targets::each(form, input, &mut |form, input| {
+        let script = form.spec.needs.contains(&Capability::Evaluate) && !setup.allow_script;
+        let written = form.fields().iter().find(|f| f.written && is_given(input.get(&f.name)));
+        let (why, hint) = match (script, setup.read_only, written) {
+            (true, ..) => (
+                "runs a script of yours in the app, which this server does not serve".to_owned(),
+                "wait for what the app shows instead; a person can start the server with --allow-script",
+            ),
+            (_, true, Some(field)) => (
+                format!("writes a file (`{}`), and this server only reads", field.name),
+                "leave it out; a person can start the server without --read-only",
+            ),
+            (_, true, None) if form.spec.writes => (
+                "may write a file, and this server only reads".to_owned(),
+                "a person can start it without --read-only",
+            ),
+            _ => return,
+        };
+        let error = Error::new(ErrorCode::PolicyDenied, format!("`{}` {why}", form.spec.name)).hint(hint);
+        refused.get_or_insert(error);
+    });
+    if setup.read_only && effect != Effect::Reads {
+        return Err(only_reads(form));
+    }
+    refused.map_or(Ok(()), Err)
+}
+
+/// Whether an argument was given: `false` is how a client leaves one out that works without a value.
+fn is_given(value: Option<&Value>) -> bool {
+    value.is_some_and(|value| !value.is_null() && *value != Value::Bool(false))
 }
 
 fn only_reads(form: &Form) -> Error {
@@ -345,6 +394,7 @@ fn prepare(
     connection: &Connection,
     entry: &'static Entry,
     work: Work,
+    file_roots: Option<Vec<PathBuf>>,
 ) -> Result<(Arc<SocketClient>, Request)> {
     let Work { mut input, options, .. } = work;
     let setup = &shared.setup;
@@ -353,10 +403,8 @@ fn prepare(
     {
         input.entry("staleRefs").or_insert_with(|| Value::from(ladder.as_str()));
     }
-    if setup.read_only && entry.effect(input.clone())? != Effect::Reads {
-        return Err(only_reads(entry));
-    }
-    let client = shared.client(options.state_dir.as_deref())?;
+    permit(setup, entry, entry.effect(input.clone())?, &input)?;
+    let client = shared.named_client(options.state_dir.as_deref())?;
     let session = options.session.clone().or_else(|| setup.session.clone());
     let scope = session.as_deref().unwrap_or(&connection.caller.own_session);
     targets::change(entry, &mut input, &mut |target| connection.pin(client.state_dir(), scope, target));
@@ -367,7 +415,7 @@ fn prepare(
         command: entry.spec.name.to_owned(),
         input,
         session,
-        caller: connection.caller.clone(),
+        caller: Caller { file_roots, ..connection.caller.clone() },
         render,
         timeout_ms: options.timeout_ms,
         since,

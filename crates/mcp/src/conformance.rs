@@ -239,6 +239,8 @@ fn setup(dir: &Path) -> Setup {
         profile: Profile::default(),
         read_only: true,
         allow: Vec::new(),
+        state_dirs: Vec::new(),
+        allow_script: false,
         structured: false,
         max_chars: MAX_CHARS,
         session: None,

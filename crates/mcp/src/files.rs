@@ -1,22 +1,37 @@
 //! Which files a client may name: those under its roots, else under the working directory of the server, and under what
 //! `--allow-path` adds. Looked at with all links resolved, so that neither `..` nor a link leads out.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use stickpin_kernel::registry::Form;
-use stickpin_kernel::{Caller, Error, ErrorCode, Result, paths, targets};
-use stickpin_tree::quote;
+use stickpin_kernel::{Caller, Result, paths, targets};
 
 /// The folders of one client.
 #[derive(Debug, Clone)]
 pub(crate) struct Folders {
-    /// The client's roots, else the working directory. Relative paths begin in the first one.
-    pub(crate) own: Vec<PathBuf>,
-    /// What the server was started with besides.
-    pub(crate) allowed: Vec<PathBuf>,
+    /// Where relative paths begin: the client's first root, else the working directory.
+    pub(crate) start: PathBuf,
+    /// Where files may be: the client's roots, else the working directory; and what the server was started with besides.
+    pub(crate) roots: Vec<PathBuf>,
 }
 
 impl Folders {
+    /// Of a client that named these roots. A server that was started in `/` or in a home folder, as desktop clients do,
+    /// opens neither by that: only what somebody named.
+    pub(crate) fn new(named: &[PathBuf], caller: &Caller, allowed: &[PathBuf]) -> Self {
+        let holds_home = |dir: &Path| {
+            let home = caller.home.as_deref().and_then(|home| home.canonicalize().ok());
+            let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+            dir.parent().is_none() || home.is_some_and(|home| home.starts_with(&dir))
+        };
+        let own = match named {
+            [] if holds_home(&caller.cwd) => Vec::new(),
+            [] => vec![caller.cwd.clone()],
+            named => named.to_vec(),
+        };
+        let start = own.first().unwrap_or(&caller.cwd).clone();
+        Self { start, roots: own.into_iter().chain(allowed.iter().cloned()).collect() }
+    }
+
     /// Checks every path in an input, nested ones too, and makes each whole.
     ///
     /// # Errors
@@ -27,7 +42,7 @@ impl Folders {
         input: &mut serde_json::Map<String, serde_json::Value>,
         caller: &Caller,
     ) -> Result<()> {
-        let caller = Caller { cwd: self.own.first().unwrap_or(&caller.cwd).clone(), ..caller.clone() };
+        let caller = Caller { cwd: self.start.clone(), ..caller.clone() };
         let mut refused = Ok(());
         targets::walk(entry, input, &mut |field, value| {
             let mut check = |value: &mut serde_json::Value| {
@@ -60,26 +75,10 @@ impl Folders {
     /// # Errors
     /// `POLICY_DENIED`.
     pub(crate) fn allow(&self, path: &Path) -> Result<()> {
-        let real = real(path).ok();
-        let inside = |dir: &&PathBuf| {
-            let dir = dir.canonicalize().unwrap_or_else(|_| (*dir).clone());
-            real.as_ref().is_some_and(|real| real.starts_with(dir))
-        };
-        if self.own.iter().chain(&self.allowed).any(|dir| inside(&dir)) {
-            return Ok(());
+        match paths::is_within(path, &self.roots) {
+            true => Ok(()),
+            false => Err(paths::outside(path, &self.roots)),
         }
-        let dirs: Vec<String> = self
-            .own
-            .iter()
-            .chain(&self.allowed)
-            .map(|dir| quote(&dir.display().to_string()).to_string())
-            .collect();
-        let path = quote(&path.display().to_string()).to_string();
-        Err(Error::new(
-            ErrorCode::PolicyDenied,
-            format!("{path} is not in a folder of yours ({})", dirs.join(", ")),
-        )
-        .hint("name a path in there; a person can add folders: stickpin mcp --allow-path DIR"))
     }
 }
 
@@ -88,28 +87,6 @@ pub(crate) fn named(entry: &Form, input: &mut serde_json::Map<String, serde_json
     let mut any = false;
     targets::walk(entry, input, &mut |field, _| any |= field.path || field.opens);
     any
-}
-
-/// The path with all links resolved; what does not exist yet is in the folder that does.
-fn real(path: &Path) -> io::Result<PathBuf> {
-    let mut rest = Vec::new();
-    let mut at = path;
-    loop {
-        match at.symlink_metadata() {
-            // A link that leads nowhere yet could be written through: not resolved, so not inside.
-            Ok(_) => {
-                let mut real = at.canonicalize()?;
-                real.extend(rest.iter().rev());
-                return Ok(real);
-            }
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                let (Some(parent), Some(name)) = (at.parent(), at.file_name()) else { return Err(e) };
-                rest.push(name);
-                at = parent;
-            }
-            Err(e) => return Err(e),
-        }
-    }
 }
 
 /// The path in a `file:` address, read as leniently as a browser reads it.
@@ -157,6 +134,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
     use std::os::unix::fs::symlink;
+    use stickpin_kernel::ErrorCode;
     use stickpin_kernel::registry::find;
 
     struct World {
@@ -174,7 +152,7 @@ mod tests {
             }
             std::fs::write(root.join("out/secret.html"), "x").expect("a file");
             let caller = Caller { cwd: root.join("in"), home: Some(root.join("out")), ..Caller::default() };
-            let folders = Folders { own: vec![root.join("in")], allowed: vec![root.join("also")] };
+            let folders = Folders::new(&[root.join("in")], &caller, &[root.join("also")]);
             Self { tmp, folders, caller }
         }
 
@@ -242,6 +220,35 @@ mod tests {
             w.open(what).expect(what);
         }
         w.open(&format!("file://{}", w.path("in/page.html"))).expect("inside");
+    }
+
+    #[test]
+    fn a_tab_goes_where_open_goes() {
+        let w = World::new();
+        let tab = |url: &str| {
+            let mut input = json!({"url": url}).as_object().expect("an object").clone();
+            w.folders.check(find("tab new").expect("a command"), &mut input, &w.caller)
+        };
+        let e = tab(&format!("file://{}", w.path("out/secret.html"))).expect_err("a page outside");
+        assert_eq!(e.code, ErrorCode::PolicyDenied);
+        tab("https://example.com/").expect("an address");
+    }
+
+    #[test]
+    fn the_root_and_the_home_folder_are_no_default() {
+        let w = World::new();
+        let home = w.caller.home.clone().expect("a home");
+        for cwd in [PathBuf::from("/"), home.clone(), home.join("..")] {
+            let caller = Caller { cwd: cwd.clone(), ..w.caller.clone() };
+            let e = Folders::new(&[], &caller, &[]).allow(&home.join("secret.html")).expect_err("outside");
+            assert_eq!(e.code, ErrorCode::PolicyDenied, "{}", cwd.display());
+            assert!(e.hint.contains("--allow-path"), "{}", e.hint);
+        }
+        let caller = Caller { cwd: home.join("project"), ..w.caller.clone() };
+        Folders::new(&[], &caller, &[]).allow(&home.join("project/page.html")).expect("the project's");
+        Folders::new(std::slice::from_ref(&home), &w.caller, &[])
+            .allow(&home.join("a"))
+            .expect("it was named");
     }
 
     #[test]

@@ -20,7 +20,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
@@ -97,6 +97,25 @@ impl Shared {
         connection
     }
 
+    /// The daemon of a state dir that a call named: the server's own, or one that it was started with.
+    ///
+    /// # Errors
+    /// `POLICY_DENIED` for another folder.
+    pub(crate) fn named_client(&self, state_dir: Option<&str>) -> Result<Arc<SocketClient>> {
+        let Some(named) = state_dir else { return self.client(None) };
+        let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+        let dir = real(&(self.setup.state_dir)(Some(named))?);
+        let mut known = vec![(self.setup.state_dir)(None)?];
+        known.extend(self.setup.state_dirs.iter().cloned());
+        if known.iter().any(|known| real(known) == dir) {
+            return self.client(Some(named));
+        }
+        let message = format!("{} is not a state folder of this server", stickpin_tree::quote(named));
+        Err(Error::new(ErrorCode::PolicyDenied, message).hint(
+            "leave `stateDir` out; a person can start the server with it: stickpin mcp --allow-state-dir DIR",
+        ))
+    }
+
     /// The daemon of a state dir, which is started at its first call.
     pub(crate) fn client(&self, state_dir: Option<&str>) -> Result<Arc<SocketClient>> {
         let key = state_dir.map(str::to_owned);
@@ -169,8 +188,7 @@ impl Server {
                 roots
             }
         };
-        let own = if roots.is_empty() { vec![self.connection.caller.cwd.clone()] } else { roots };
-        Folders { own, allowed: self.shared.setup.allow.clone() }
+        Folders::new(&roots, &self.connection.caller, &self.shared.setup.allow)
     }
 
     pub(crate) async fn log(&self, peer: &Peer<RoleServer>, level: LoggingLevel, data: Value) {
@@ -231,7 +249,8 @@ impl ServerHandler for Server {
     ) -> Result<ListToolsResult, ErrorData> {
         let setup = &self.shared.setup;
         let scoped = self.scoped(context.protocol_version().as_ref());
-        Ok(ListToolsResult::with_all_items(tools::list(setup.profile, setup.read_only, scoped, setup.apart)))
+        let served = tools::Served { read_only: setup.read_only, script: setup.allow_script };
+        Ok(ListToolsResult::with_all_items(tools::list(setup.profile, served, scoped, setup.apart)))
     }
 
     async fn call_tool(

@@ -25,6 +25,10 @@ pub struct Setup {
     pub read_only: bool,
     /// Folders that files may be in, besides the client's roots or the working directory.
     pub allow: Vec<PathBuf>,
+    /// State folders that a call may name, besides the server's own.
+    pub state_dirs: Vec<PathBuf>,
+    /// Serve commands that run a script of the client in the app.
+    pub allow_script: bool,
     /// Say the envelope as structured content beside the text.
     pub structured: bool,
     /// The longest text of one answer, in characters.

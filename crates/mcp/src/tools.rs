@@ -5,6 +5,7 @@ use crate::profile::{CORE, Core, Profile, SLIM, SLIM_ABOUT};
 use rmcp::model::{JsonObject, Tool as Listed, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
+use stickpin_kernel::device::Capability;
 use stickpin_kernel::registry::{COMMANDS, Entry, Form, find};
 use stickpin_kernel::schema::{Field, Holds, Kind};
 use stickpin_kernel::{Effect, Scope};
@@ -57,22 +58,37 @@ pub(crate) fn names(apart: AllApart) -> impl Iterator<Item = String> {
     registry.chain(apart.iter().map(|apart| tool_name(apart.form()))).chain([SLIM.to_owned()])
 }
 
+/// What a server serves of all commands.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Served {
+    /// Only what reads.
+    pub(crate) read_only: bool,
+    /// Also what runs a script of the client in the app.
+    pub(crate) script: bool,
+}
+
+impl Served {
+    fn has(self, form: &Form) -> bool {
+        let reads = form.spec.effect == Effect::Reads && !form.spec.writes;
+        (reads || !self.read_only) && (self.script || !form.spec.needs.contains(&Capability::Evaluate))
+    }
+}
+
 /// What a client is shown.
-pub(crate) fn list(profile: Profile, read_only: bool, scoped: bool, apart: AllApart) -> Vec<Listed> {
-    let reads = |entry: &Form| !read_only || entry.spec.effect == Effect::Reads;
+pub(crate) fn list(profile: Profile, served: Served, scoped: bool, apart: AllApart) -> Vec<Listed> {
     match profile {
         Profile::Slim => vec![slim(scoped)],
         Profile::Core => {
             let known = CORE.iter().filter_map(|core| Some((core, find(core.command)?)));
             known
-                .filter(|(_, entry)| reads(entry))
-                .map(|(core, entry)| of_core(core, entry, scoped))
+                .filter(|(_, entry)| served.has(entry))
+                .map(|(core, entry)| of_core(core, entry, served, scoped))
                 .collect()
         }
         Profile::Full => {
             let registry = COMMANDS.iter().map(|entry| &**entry);
             let all = registry.chain(apart.iter().map(|apart| apart.form()));
-            all.filter(|form| reads(form)).map(|form| of_full(form, scoped)).collect()
+            all.filter(|form| served.has(form)).map(|form| of_full(form, scoped)).collect()
         }
     }
 }
@@ -82,8 +98,9 @@ fn slim(scoped: bool) -> Listed {
     listed(SLIM, SLIM_ABOUT, "Stickpin", schema, &["line"], scoped).annotate(ToolAnnotations::new())
 }
 
-fn of_core(core: &Core, entry: &'static Entry, scoped: bool) -> Listed {
-    let group: Vec<_> = members(entry).filter(|_| core.key.is_some()).collect();
+fn of_core(core: &Core, entry: &'static Entry, served: Served, scoped: bool) -> Listed {
+    let group: Vec<_> =
+        members(entry).filter(|(_, member)| core.key.is_some() && served.has(member)).collect();
     let mut properties = Map::new();
     let mut required: Vec<&str> = Vec::new();
     let leaves = std::iter::once(entry).chain(group.iter().map(|(_, member)| *member));

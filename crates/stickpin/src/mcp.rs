@@ -41,6 +41,8 @@ fn kept(mcp: &Mcp) -> Vec<String> {
     kept.extend(mcp.read_only.then(|| "--read-only".to_owned()));
     kept.extend(mcp.structured.then(|| "--structured".to_owned()));
     kept.extend(mcp.allow.iter().map(|dir| format!("--allow-path={dir}")));
+    kept.extend(mcp.allow_state_dirs.iter().map(|dir| format!("--allow-state-dir={dir}")));
+    kept.extend(mcp.allow_script.then(|| "--allow-script".to_owned()));
     kept.extend(mcp.max_chars.map(|n| format!("--max-chars={n}")));
     kept
 }
@@ -48,13 +50,16 @@ fn kept(mcp: &Mcp) -> Vec<String> {
 fn setup(mcp: &Mcp, env: &Env) -> Result<Setup> {
     let word = mcp.profile.as_deref().or(env.mcp_profile.as_deref());
     let caller = Caller { cwd: env.cwd.clone(), home: env.home.clone(), ..Caller::default() };
-    let allow: Vec<PathBuf> = mcp.allow.iter().map(|dir| paths::resolve(&caller, dir)).collect();
+    let folders =
+        |named: &[String]| -> Vec<PathBuf> { named.iter().map(|dir| paths::resolve(&caller, dir)).collect() };
     let given = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
     let (of_caller, of_dir, state_dir) = (env.clone(), env.clone(), mcp.state_dir.clone());
     Ok(Setup {
         profile: word.map(str::parse).transpose()?.unwrap_or(Profile::default()),
         read_only: mcp.read_only,
-        allow,
+        allow: folders(&mcp.allow),
+        state_dirs: folders(&mcp.allow_state_dirs),
+        allow_script: mcp.allow_script,
         structured: mcp.structured,
         max_chars: mcp.max_chars.unwrap_or(MAX_CHARS),
         session: given(&mcp.session).or_else(|| given(&env.session)),

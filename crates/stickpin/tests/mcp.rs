@@ -9,97 +9,9 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use support::client::{Client, hello, text};
 use support::{World, eventually};
-
-/// A client that writes lines.
-struct Client {
-    child: Child,
-    write: Option<ChildStdin>,
-    read: BufReader<ChildStdout>,
-    last: u64,
-}
-
-impl Client {
-    fn start(world: &World, args: &[&str]) -> Self {
-        let mut command = world.command(&[&["mcp"], args].concat());
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the server starts");
-        let (write, read) = (child.stdin.take(), child.stdout.take().expect("a pipe"));
-        Self { child, write, read: BufReader::new(read), last: 0 }
-    }
-
-    /// A client that said hello.
-    fn new(world: &World, args: &[&str]) -> Self {
-        let mut client = Self::start(world, args);
-        let hello = client.ask("initialize", hello("2025-11-25"));
-        assert_eq!(hello["result"]["protocolVersion"], "2025-11-25", "{hello}");
-        client.line(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
-        client
-    }
-
-    fn line(&mut self, line: &str) {
-        writeln!(self.write.as_mut().expect("open"), "{line}").expect("the server reads");
-    }
-
-    fn send(&mut self, method: &str, params: Value) -> u64 {
-        self.last += 1;
-        self.line(
-            &json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}).to_string(),
-        );
-        self.last
-    }
-
-    fn next(&mut self) -> Value {
-        let mut line = String::new();
-        self.read.read_line(&mut line).expect("the server answers");
-        serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line:?}"))
-    }
-
-    fn ask(&mut self, method: &str, params: Value) -> Value {
-        let id = self.send(method, params);
-        loop {
-            let answer = self.next();
-            if answer["id"] == id {
-                return answer;
-            }
-        }
-    }
-
-    fn tool(&mut self, name: &str, arguments: Value) -> Value {
-        self.ask("tools/call", json!({"name": name, "arguments": arguments}))["result"].clone()
-    }
-
-    /// The text of a call that works.
-    fn ok(&mut self, name: &str, arguments: Value) -> String {
-        let result = self.tool(name, arguments);
-        assert_eq!(result["isError"], false, "{name}: {result}");
-        text(&result)
-    }
-
-    /// The text of a call that does not.
-    fn err(&mut self, name: &str, arguments: Value) -> String {
-        let result = self.tool(name, arguments);
-        assert_eq!(result["isError"], true, "{name}: {result}");
-        text(&result)
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        drop(self.write.take());
-        // It ends when nobody writes any more.
-        let _ = self.child.wait();
-    }
-}
-
-fn hello(version: &str) -> Value {
-    json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}})
-}
-
-fn text(result: &Value) -> String {
-    result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {result}")).to_owned()
-}
 
 #[test]
 fn what_is_wrong_is_said_and_the_connection_goes_on() {

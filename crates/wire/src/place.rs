@@ -1,7 +1,8 @@
 //! Where a daemon and its clients meet: the state dir and the socket in it.
 
-use std::fs::{self, DirBuilder, Metadata};
-use std::io::ErrorKind;
+use rustix::fs::{Mode, OFlags};
+use std::fs::{self, DirBuilder, File, Metadata};
+use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ impl Place {
             socket
         } else {
             let dir = PathBuf::from(format!("/tmp/stickpin-{}", rustix::process::geteuid().as_raw()));
-            private_dir(&dir)?;
+            unlinked_dir(&dir)?;
             dir.join(format!("{:016x}.sock", fingerprint(state_dir.as_os_str().as_bytes())))
         };
         Ok(Self { state_dir, socket })
@@ -64,23 +65,52 @@ impl Place {
     }
 }
 
-/// Makes a folder that only its owner can enter, or checks that it is one.
+/// Makes a folder in a place where every user can make one, or checks that it is ours: whoever was there first may have put
+/// a link.
+fn unlinked_dir(dir: &Path) -> Result<()> {
+    match fs::symlink_metadata(dir) {
+        Ok(found) if found.is_symlink() => Err(linked(dir, &found)),
+        _ => private(dir, OFlags::NOFOLLOW),
+    }
+}
+
+/// Makes a folder that only its owner can enter, or checks that it is one. A link to it is followed where it is ours.
 fn private_dir(dir: &Path) -> Result<()> {
-    let found = match fs::metadata(dir) {
-        Ok(found) => found,
+    let ours = [rustix::process::geteuid().as_raw(), 0];
+    match fs::symlink_metadata(dir) {
+        Ok(found) if found.is_symlink() && !ours.contains(&found.uid()) => Err(linked(dir, &found)),
+        _ => private(dir, OFlags::empty()),
+    }
+}
+
+fn linked(dir: &Path, found: &Metadata) -> Error {
+    let message = format!("`{}` is a link (made by uid {})", dir.display(), found.uid());
+    Error::new(ErrorCode::Io, message).hint(CHOOSE_ANOTHER)
+}
+
+/// Looks at the folder that is there, and protects that one: it is held open meanwhile.
+fn private(dir: &Path, follow: OFlags) -> Result<()> {
+    let open = || {
+        let fd = rustix::fs::open(dir, OFlags::RDONLY | OFlags::CLOEXEC | follow, Mode::empty());
+        fd.map(File::from).map_err(io::Error::from)
+    };
+    let folder = match open() {
         Err(e) if e.kind() == ErrorKind::NotFound => {
             DirBuilder::new()
                 .recursive(true)
                 .mode(0o700)
                 .create(dir)
                 .map_err(|e| io_error("make the folder", dir, &e))?;
-            fs::metadata(dir).map_err(|e| io_error("read the folder", dir, &e))?
+            open()
         }
-        Err(e) => return Err(io_error("read the folder", dir, &e)),
+        opened => opened,
     };
+    let folder = folder.map_err(|e| io_error("read the folder", dir, &e))?;
+    let found = folder.metadata().map_err(|e| io_error("read the folder", dir, &e))?;
     check(dir, &found)?;
     if found.mode() & 0o077 != 0 {
-        fs::set_permissions(dir, fs::Permissions::from_mode(0o700))
+        folder
+            .set_permissions(fs::Permissions::from_mode(0o700))
             .map_err(|e| io_error("protect", dir, &e))?;
     }
     // Root may write nearly anywhere; what it may not (a read-only mount) this tells as well.
@@ -166,6 +196,35 @@ mod tests {
         assert!(one.socket().as_os_str().len() <= LONGEST_SOCKET);
         assert_ne!(one.socket(), two.socket());
         assert_eq!(fs::metadata(one.socket().parent().unwrap()).unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_link_in_a_folder_of_all_users_is_not_followed() {
+        let tmp = tempfile::tempdir().unwrap();
+        let (target, link) = (tmp.path().join("target"), tmp.path().join("link"));
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        for there in [false, true] {
+            let error = unlinked_dir(&link).unwrap_err();
+            assert!(error.message.contains("is a link") && !error.hint.is_empty(), "{error:?}");
+            assert_eq!(target.exists(), there);
+            fs::create_dir_all(&target).unwrap();
+        }
+        assert_ne!(fs::metadata(&target).unwrap().mode() & 0o777, 0o700, "it was taken for ours");
+        unlinked_dir(&target).unwrap();
+        assert_eq!(fs::metadata(&target).unwrap().mode() & 0o777, 0o700);
+    }
+
+    /// Only root can make a link that belongs to somebody else.
+    #[test]
+    fn a_link_of_another_user_is_not_followed() {
+        let tmp = tempfile::tempdir().unwrap();
+        let (target, link) = (tmp.path().join("target"), tmp.path().join("link"));
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        if std::os::unix::fs::lchown(&link, Some(12_345), None).is_ok() {
+            let error = Place::open(&link).unwrap_err();
+            assert!(error.message.contains("made by uid 12345"), "{error:?}");
+            assert!(!target.exists());
+        }
     }
 
     #[test]

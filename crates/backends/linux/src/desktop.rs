@@ -397,6 +397,7 @@ impl Desk {
             private: self.screen.is_own(),
             viewport: None,
             profile: None,
+            file_roots: None,
             ready_timeout,
             cancel: cancel.clone(),
         }

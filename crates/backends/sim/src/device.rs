@@ -11,6 +11,7 @@ use crate::options::Fault;
 use crate::shared::{Shared, Woken, millis};
 use crate::{aim, draw, library, query};
 use async_trait::async_trait;
+use std::path::PathBuf;
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 use stickpin_kernel::device::{
@@ -33,13 +34,16 @@ pub(crate) struct SimDevice {
     pub(crate) shared: Arc<Shared>,
     pub(crate) addresses: Addresses,
     pub(crate) guards: Guards,
+    /// The folders whose files it may read; none where nothing confines it.
+    file_roots: Option<Vec<PathBuf>>,
     /// Revision and tab of the last capture.
     captured: Option<(u64, SurfaceId)>,
 }
 
 impl SimDevice {
-    pub(crate) fn new(info: DeviceInfo, shared: Arc<Shared>) -> Self {
-        Self { info, shared, addresses: Addresses::default(), guards: Guards::default(), captured: None }
+    pub(crate) fn new(info: DeviceInfo, shared: Arc<Shared>, file_roots: Option<Vec<PathBuf>>) -> Self {
+        let (addresses, guards) = Default::default();
+        Self { info, shared, addresses, guards, file_roots, captured: None }
     }
 
     /// The app, if it lives.
@@ -156,6 +160,7 @@ impl SimDevice {
             )
             .hint("close it first, or open --relaunch"));
         }
+        options.admit(self.file_roots.as_deref())?;
         let mut sim = self.live()?;
         let path = options.path;
         if library::load(&options.app)?.name == sim.app.name {
@@ -192,6 +197,11 @@ fn unreachable(e: &NavError) -> Error {
 
 #[async_trait]
 impl Device for SimDevice {
+    async fn confine(&mut self, file_roots: &[PathBuf]) -> Result<()> {
+        self.file_roots = Some(file_roots.to_vec());
+        Ok(())
+    }
+
     fn info(&self) -> &DeviceInfo {
         &self.info
     }

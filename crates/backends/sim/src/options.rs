@@ -1,6 +1,7 @@
 //! What may be typed after `sim:`.
 
 use std::path::PathBuf;
+use stickpin_kernel::{Error, paths};
 use stickpin_tree::IdentityGrade;
 
 /// How long numbers rest unless it was said: long enough that what was read is usually gone from memory, too.
@@ -76,6 +77,21 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// Checks the files that it names against the folders that its caller may reach.
+    ///
+    /// # Errors
+    /// `POLICY_DENIED`.
+    pub(crate) fn admit(&self, roots: Option<&[PathBuf]>) -> Result<(), Error> {
+        let Some(roots) = roots else { return Ok(()) };
+        let app = crate::library::embedded(&self.app).is_none().then(|| PathBuf::from(&self.app));
+        let mut files =
+            app.iter().filter(|path| path.extension().is_some_and(|e| e == "toml")).chain(&self.log);
+        match files.find(|path| !paths::is_within(path, roots)) {
+            Some(path) => Err(paths::outside(path, roots)),
+            None => Ok(()),
+        }
+    }
+
     /// Reads what stands behind `open`.
     ///
     /// # Errors

@@ -152,6 +152,7 @@ impl Provider for SimProvider {
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
         let options = Options::parse(&request.what)
             .map_err(|e| Error::new(ErrorCode::InvalidArgs, e).hint("sim:shop"))?;
+        options.admit(request.file_roots.as_deref())?;
         let app = library::load(&options.app)?;
         let truth = Truth::to_file(options.log.as_deref()).map_err(|e| {
             Error::new(ErrorCode::Io, format!("the log of {} cannot be written: {e}", request.what))
@@ -165,7 +166,7 @@ impl Provider for SimProvider {
         sim.leave(&path, How::Push).map_err(|e| Error::new(ErrorCode::DeviceNotFound, e.to_string()))?;
         let shared = Arc::new(Shared::new(sim));
         self.remember(request.session, &shared);
-        let mut device = SimDevice::new(info, shared);
+        let mut device = SimDevice::new(info, shared, request.file_roots);
         let arrival = SettleRequest { quiet: Duration::from_millis(150), cap: request.ready_timeout };
         device.settle(arrival, &request.cancel).await?;
         Ok(Box::new(device))

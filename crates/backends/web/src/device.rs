@@ -13,6 +13,7 @@ use crate::unchanged::{Verified, Walked, Wanted};
 use crate::unseen::Unseen;
 use async_trait::async_trait;
 use serde_json::value::RawValue;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::{
@@ -174,6 +175,10 @@ fn unknown(error: Error) -> Error {
 impl Device for WebDevice {
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    async fn confine(&mut self, file_roots: &[PathBuf]) -> Result<()> {
+        self.close_gate(file_roots).await
     }
 
     async fn page(&mut self) -> Result<Option<Page>> {

@@ -8,6 +8,7 @@ use crate::agent;
 use crate::cdp::protocol as cdp;
 use crate::cdp::{Client, Method, Sink};
 use crate::downloads::{download_began, download_progress};
+use crate::gate;
 use crate::state::{Chooser, Frame, Shared, Stage, State, TabState, World};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -41,6 +42,11 @@ impl Sink for Recorder {
                 None => self.of_browser(client, &mut state, None, method, params),
                 Some(session) if method.starts_with("Target.") => {
                     self.of_browser(client, &mut state, Some(session), method, params);
+                }
+                Some(session) if method == "Fetch.requestPaused" => {
+                    if let Some(event) = read(method, params) {
+                        gate::paused(client, &shared, &state, session, event);
+                    }
                 }
                 Some(session) => of_session(client, &mut state, session, method, params),
             }
@@ -182,6 +188,9 @@ fn attached(client: &Client, state: &mut State, parent: Option<&str>, event: cdp
         flatten: true,
         filter: None,
     };
+    if state.file_roots.is_some() {
+        send(client, &session, &gate::closed());
+    }
     send(client, &session, &cdp::EnablePage {});
     send(client, &session, &cdp::EnableLifecycle { enabled: true });
     send(client, &session, &cdp::EnableRuntime {});

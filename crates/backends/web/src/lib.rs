@@ -37,6 +37,7 @@ mod files;
 mod find;
 mod fold;
 mod frames;
+mod gate;
 mod guard;
 mod keyboard;
 mod keys;

@@ -5,6 +5,7 @@ use crate::cdp::Method;
 use crate::cdp::protocol as cdp;
 use crate::device::WebDevice;
 use crate::events::clip;
+use crate::gate;
 use crate::state::TabState;
 use crate::tab::{Fault, dialog_open};
 use std::time::{Duration, Instant};
@@ -134,6 +135,7 @@ impl WebDevice {
     /// Goes to an address.
     async fn visit(&self, what: &str, deadline: Instant) -> Result<bool> {
         let url = address::parse(what)?;
+        gate::admit(&url, self.tab.shared.state().file_roots.as_deref())?;
         let navigate = cdp::Navigate { url: url.as_str().to_owned() };
         let gone = timeout_at(deadline.into(), self.tab.command(&navigate)).await;
         let Ok(answer) = gone else {

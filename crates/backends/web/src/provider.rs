@@ -7,7 +7,7 @@ use crate::find::install_hint;
 use crate::launch::{Browser, Launch};
 use crate::state::Shared;
 use crate::tab::{Tab, lost};
-use crate::{address, tabs};
+use crate::{address, gate, tabs};
 use async_trait::async_trait;
 use serde_json::json;
 use std::ffi::OsString;
@@ -98,6 +98,8 @@ async fn first_tab(browser: &Browser, shared: &Arc<Shared>, request: &OpenReques
         flatten: true,
         filter: Some(vec![json!({"type": "page"}), json!({"type": "iframe"})]),
     };
+    // Before the first target: none is ever without its gate.
+    shared.state().file_roots.clone_from(&request.file_roots);
     let (downloads, attach) = (client.send(None, &downloads), client.send(None, &attach));
     if !request.headed {
         shared.state().viewport = request.viewport;
@@ -157,7 +159,7 @@ impl Provider for WebProvider {
 
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
         // Before anything is started for an address that is none.
-        address::parse(&request.what)?;
+        gate::admit(&address::parse(&request.what)?, request.file_roots.as_deref())?;
         let mut device = self.start(&request).await?;
         let to = Navigation::To(request.what.clone());
         match device.navigate(&to, Leave::Discard, request.ready_timeout, &request.cancel).await {

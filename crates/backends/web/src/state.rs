@@ -5,6 +5,7 @@
 
 use hashbrown::HashMap;
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::{Dialog, Notice, TabEnd};
@@ -83,6 +84,8 @@ pub(crate) struct State {
     pub(crate) last_tab: u64,
     /// The session of the tab that is driven: what other tabs do is reported there.
     pub(crate) active: String,
+    /// The folders whose files pages may show; none where nothing confines them.
+    pub(crate) file_roots: Option<Vec<PathBuf>>,
     /// The size of the viewport that every tab gets.
     pub(crate) viewport: Option<(u32, u32)>,
     /// Dialogs that wait for an answer, by the session of their tab, oldest first.

@@ -146,7 +146,8 @@ impl WebDevice {
     ) -> Result<Arrived> {
         if let Some(what) = what {
             // Before anything is opened for an address that is none.
-            crate::address::parse(what)?;
+            let url = crate::address::parse(what)?;
+            crate::gate::admit(&url, self.tab.shared.state().file_roots.as_deref())?;
         }
         let created = timeout(TAB, create(&self.tab.client, &self.tab.shared)).await;
         let session = created.map_err(|_| slow("opened"))??;

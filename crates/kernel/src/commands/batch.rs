@@ -65,7 +65,7 @@ impl Batch {
         let steps = match (self.steps, self.file) {
             (Some(steps), None) => steps,
             (None, Some(file)) => {
-                let path = cx.path(&file);
+                let path = cx.reach(&file)?;
                 let read = |e| io_error("read", &path, &e);
                 if std::fs::metadata(&path).map_err(read)?.len() > FILE {
                     return Err(bad(format!("{} is larger than {FILE} bytes", path.display())));

@@ -20,7 +20,7 @@ pub(crate) struct Close {
     #[serde(default)]
     all: bool,
     /// Write what was recorded as a script first.
-    #[schemars(extend("x-value" = "optional", "x-path" = true, "x-placeholder" = "FILE"))]
+    #[schemars(extend("x-value" = "optional", "x-path" = "written", "x-placeholder" = "FILE"))]
     save: Option<Given<String>>,
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct DiffScreenshot {
     #[schemars(extend("x-placeholder" = "N"))]
     tolerance: Option<u8>,
     /// Where to write the picture of the differences; without it, a file of the session that is removed at close.
-    #[schemars(extend("x-path" = true, "x-placeholder" = "FILE"))]
+    #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
     out: Option<String>,
 }
 
@@ -77,7 +77,7 @@ impl Command for DiffScreenshot {
 
     async fn run(self, cx: &mut Cx) -> Result<Compared> {
         let read = |cx: &Cx, path: &str| {
-            let path = cx.path(path);
+            let path = cx.reach(path)?;
             let bytes = std::fs::read(&path).map_err(|e| io_error("read", &path, &e))?;
             Image::read(&path, &bytes)
         };
@@ -112,7 +112,11 @@ impl Command for DiffScreenshot {
             }
         };
         let format = Format::of(&path).unwrap_or_default();
-        std::fs::write(&path, picture.encode(format)?).map_err(|e| io_error("write", &path, &e))?;
+        let bytes = picture.encode(format)?;
+        match &self.out {
+            Some(_) => cx.write(&path, &bytes)?,
+            None => std::fs::write(&path, bytes).map_err(|e| io_error("write", &path, &e))?,
+        }
         cx.envelope.image = Some(path.clone());
         compared.path = Some(path);
         Ok(compared)

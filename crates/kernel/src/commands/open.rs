@@ -52,13 +52,13 @@ pub(crate) struct Open {
     #[schemars(extend("x-placeholder" = "WxH"))]
     viewport: Option<Viewport>,
     /// Keep cookies and logins in this folder instead of a fresh one that is removed at close.
-    #[schemars(extend("x-path" = true, "x-placeholder" = "DIR"))]
+    #[schemars(extend("x-path" = "written", "x-placeholder" = "DIR"))]
     profile: Option<String>,
     /// Close the session after so many minutes without commands; 0 keeps it.
     #[schemars(extend("x-placeholder" = "MINUTES"))]
     idle_timeout: Option<u32>,
     /// Write down what is done from here on, to be replayed: `record stop` or `close --save` writes the script.
-    #[schemars(extend("x-value" = "optional", "x-path" = true, "x-placeholder" = "FILE", "x-unrecorded" = true))]
+    #[schemars(extend("x-value" = "optional", "x-path" = "written", "x-placeholder" = "FILE", "x-unrecorded" = true))]
     record: Option<Given<String>>,
     /// How strict to be with refs that are alive but not certain.
     #[schemars(extend("x-placeholder" = "HOW"))]
@@ -290,7 +290,7 @@ impl Open {
         // A folder per lifetime: one of the same name may still be ending, and takes its folder along.
         let folder = format!("{}.{lifetime}", cx.session_name);
         let dir = Folder::make(host.config.state_dir.join("sessions").join(folder))?;
-        let profile = self.profile.as_deref().map(|p| cx.path(p));
+        let profile = self.profile.as_deref().map(|p| cx.reach(p)).transpose()?;
         let request = OpenRequest {
             what: self.what.clone(),
             session: cx.session_name.clone(),
@@ -300,6 +300,7 @@ impl Open {
             private: self.private,
             viewport: self.viewport.map(|v| (v.0, v.1)),
             profile: profile.clone(),
+            file_roots: cx.caller.file_roots.clone(),
             ready_timeout: READY,
             cancel: cx.cancel.clone(),
         };
@@ -324,6 +325,7 @@ impl Open {
             at: None,
             headed: self.headed,
             profile,
+            file_roots: cx.caller.file_roots.clone(),
             pictures: Pictures::default(),
             dir,
             idle_timeout,

@@ -3,7 +3,6 @@
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
 use crate::error::{Error, ErrorCode, Result, io_error};
-use crate::files;
 use crate::recording::{Gap, Mending, Recording, Scribe};
 use crate::render::{Show, Text};
 use schemars::JsonSchema;
@@ -19,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct RecordStart {
     /// Where the script goes at the end; else NAME.ad in your working directory.
     #[serde(default)]
-    #[schemars(extend("x-positional" = 0, "x-path" = true))]
+    #[schemars(extend("x-positional" = 0, "x-path" = "written"))]
     file: Option<String>,
     /// Keep commands that only read, too.
     #[serde(default)]
@@ -45,7 +44,7 @@ pub(crate) struct RecordStart {
 pub(crate) struct RecordStop {
     /// Where the script goes, instead of what was said at the beginning.
     #[serde(default)]
-    #[schemars(extend("x-positional" = 0, "x-path" = true))]
+    #[schemars(extend("x-positional" = 0, "x-path" = "written"))]
     file: Option<String>,
     /// Forget what was recorded.
     #[serde(default)]
@@ -98,7 +97,7 @@ impl Command for RecordStart {
         match (&self.mends, self.line) {
             (None, None) => begin(cx, path, self.keep_reads)?,
             (Some(script), Some(line)) => {
-                let script = cx.path(script);
+                let script = cx.reach(script)?;
                 let gap = Gap {
                     line,
                     keeps: self.keep_line,
@@ -122,6 +121,7 @@ impl Command for RecordStop {
         name: "record stop",
         effect: Effect::Reads,
         despite_dialog: true,
+        writes: true,
         recorded: false,
         examples: &["stickpin record stop"],
         ..Spec::SESSION
@@ -223,17 +223,17 @@ pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>) -> Result<Saved> {
             Some(path) => path,
             None => free(&cx.caller.cwd, cx.session_name()),
         };
-        files::write(&path, script.as_bytes())?;
+        cx.write(&path, script.as_bytes())?;
         Saved { path: Some(path), steps, healed: Vec::new() }
     } else {
-        Saved { path: None, steps, healed: heal(&*scribe, &recording.mendings, path)? }
+        Saved { path: None, steps, healed: heal(cx, &*scribe, &recording.mendings, path)? }
     };
     cx.live()?.recording = None;
     Ok(saved)
 }
 
 /// Writes the scripts that were mended, each beside itself.
-fn heal(scribe: &dyn Scribe, mendings: &[Mending], path: Option<PathBuf>) -> Result<Vec<Healed>> {
+fn heal(cx: &Cx, scribe: &dyn Scribe, mendings: &[Mending], path: Option<PathBuf>) -> Result<Vec<Healed>> {
     let mended: Vec<&Mending> = mendings.iter().filter(|mending| mending.steps() > 0).collect();
     if path.is_some() && mended.len() > 1 {
         let message = format!("{} scripts were mended, and one file was named", mended.len());
@@ -245,8 +245,8 @@ fn heal(scribe: &dyn Scribe, mendings: &[Mending], path: Option<PathBuf>) -> Res
         let (script, patch) = scribe.mended(mending)?;
         let path = path.clone().unwrap_or_else(|| mending.to.clone());
         let patch_path = path.with_extension("diff");
-        files::write(&path, script.as_bytes())?;
-        files::write(&patch_path, patch.as_bytes())?;
+        cx.write(&path, script.as_bytes())?;
+        cx.write(&patch_path, patch.as_bytes())?;
         Ok(Healed { path, patch, patch_path })
     };
     mended.iter().map(write).collect()

@@ -33,7 +33,7 @@ pub(super) const LONGEST: u32 = 1568;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Screenshot {
     /// Where to write it; without it, a file of the session that is removed at close.
-    #[schemars(extend("x-positional" = 0, "x-path" = true))]
+    #[schemars(extend("x-positional" = 0, "x-path" = "written"))]
     path: Option<String>,
     /// Draw a frame and its ref around everything that can be acted on.
     #[serde(default)]
@@ -184,7 +184,10 @@ impl Command for Screenshot {
             }
             image.encode(format)?
         };
-        std::fs::write(&path, bytes).map_err(|e| io_error("write", &path, &e))?;
+        match &self.path {
+            Some(_) => cx.write(&path, &bytes)?,
+            None => std::fs::write(&path, bytes).map_err(|e| io_error("write", &path, &e))?,
+        }
         cx.envelope.image = Some(path);
         cx.live()?.pictures.give(client, picture);
         Ok(taken)

@@ -33,7 +33,7 @@ pub(crate) struct TabList {}
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct TabNew {
     /// Where it goes; empty without.
-    #[schemars(extend("x-positional" = 0))]
+    #[schemars(extend("x-positional" = 0, "x-opens" = true))]
     url: Option<String>,
     /// Print its first snapshot, as `snapshot -i` does.
     #[serde(default)]

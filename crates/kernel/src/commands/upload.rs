@@ -83,7 +83,7 @@ fn read(cx: &Cx, files: &[String]) -> Result<Vec<Local>> {
         return Err(Error::new(ErrorCode::InvalidArgs, "`upload` needs at least one file")
             .hint("stickpin upload @e5 ~/cv.pdf"));
     }
-    files.iter().map(|file| one(cx.path(file))).collect()
+    files.iter().map(|file| one(cx.reach(file)?)).collect()
 }
 
 fn one(path: PathBuf) -> Result<Local> {

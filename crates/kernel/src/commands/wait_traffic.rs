@@ -5,6 +5,7 @@ use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
 use crate::device::{Capability, Download, DownloadState, RequestEnd, SeenRequest};
 use crate::error::{Error, ErrorCode, Result, io_error};
+use crate::files;
 use crate::pattern::Pattern;
 use crate::render::{Show, Text};
 use crate::waiting::Patience;
@@ -49,7 +50,7 @@ pub(crate) struct WaitDownload {
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     name: Option<String>,
     /// Copy the file to this path, or into this folder.
-    #[schemars(extend("x-placeholder" = "PATH"))]
+    #[schemars(extend("x-path" = "written", "x-placeholder" = "PATH"))]
     save_as: Option<String>,
     /// Give up after so many milliseconds.
     #[serde(default = "usual")]
@@ -245,7 +246,7 @@ impl Command for WaitDownload {
                 match state {
                     DownloadState::Done(path) => {
                         let path = match &self.save_as {
-                            Some(to) => copy(&path, cx.path(to), &name).await?,
+                            Some(to) => copy(cx.caller.file_roots.clone(), &path, cx.path(to), &name).await?,
                             None => path,
                         };
                         let truth = format!(
@@ -274,21 +275,31 @@ fn bytes(count: u64) -> String {
     if count < 10_000 { format!("{count} bytes") } else { format!("{} kB", count / 1_000) }
 }
 
-async fn copy(from: &std::path::Path, mut to: PathBuf, name: &str) -> Result<PathBuf> {
+async fn copy(
+    roots: Option<Vec<PathBuf>>,
+    from: &std::path::Path,
+    mut to: PathBuf,
+    name: &str,
+) -> Result<PathBuf> {
     if to.is_dir() {
         to.push(name);
     }
-    let (from, target) = (from.to_owned(), to.clone());
+    let mut source = std::fs::File::open(from).map_err(|e| io_error("read", from, &e))?;
+    let target = to.clone();
+    let copy = move || {
+        files::write_from(roots.as_deref(), &target, |file| std::io::copy(&mut source, file).map(drop))
+    };
     // A large file takes its time; other sessions go on meanwhile.
-    let copied = tokio::task::spawn_blocking(move || std::fs::copy(from, target)).await;
-    let copied = copied.map_err(|e| Error::new(ErrorCode::Internal, format!("copying ended: {e}")))?;
-    copied.map_err(|e| io_error("write", &to, &e))?;
+    let copied = tokio::task::spawn_blocking(copy).await;
+    copied.map_err(|e| Error::new(ErrorCode::Internal, format!("copying ended: {e}")))??;
     Ok(to)
 }
 
 impl Command for WaitFn {
     const SPEC: Spec = Spec {
         name: "wait fn",
+        // It runs whatever script the caller gives: one that presses, sends and navigates as well.
+        effect: Effect::Mutates,
         needs: &[Capability::Evaluate],
         examples: &["stickpin wait fn 'window.app?.ready'", "stickpin wait fn 'document.fonts.ready'"],
         ..WAIT

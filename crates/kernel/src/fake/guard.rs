@@ -85,6 +85,7 @@ mod tests {
             private: false,
             viewport: None,
             profile: None,
+            file_roots: None,
             ready_timeout: Duration::from_secs(10),
             cancel: CancellationToken::new(),
         };

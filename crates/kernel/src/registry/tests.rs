@@ -37,6 +37,54 @@ fn schemas_are_flat_and_closed() {
     }
 }
 
+/// Arguments of free text that lead to no file and no address, each looked at once: a new one is annotated or stands here.
+const PLAIN: &[&str] = &[
+    "open viewport",
+    "read section",
+    "press modifiers",
+    "fill text",
+    "fill secret",
+    "fill recordAs",
+    "type text",
+    "key chord",
+    "select options",
+    "find query",
+    "is value",
+    "wait text text",
+    "wait url part",
+    "wait request pattern",
+    "wait request status",
+    "wait download name",
+    "wait fn expression",
+    "clipboard write text",
+    "tab switch id",
+    "tab close id",
+    "tab show id",
+    "alert accept text",
+    "record start meeting",
+];
+
+/// What is checked of a client that is confined to folders is what the annotations say.
+#[test]
+fn an_argument_that_leads_to_a_file_or_an_address_is_annotated() {
+    let texts = |kind: &Kind| match kind {
+        Kind::String | Kind::Any => true,
+        Kind::List(of) => matches!(**of, Kind::String | Kind::Any),
+        _ => false,
+    };
+    let mut bare = Vec::new();
+    for entry in COMMANDS {
+        for field in entry.fields().iter().filter(|field| texts(&field.kind)) {
+            let named = format!("{} {}", entry.spec.name, field.name);
+            let annotated = field.path || field.opens || field.holds.is_some();
+            if annotated == PLAIN.contains(&named.as_str()) {
+                bare.push(named);
+            }
+        }
+    }
+    assert!(bare.is_empty(), "x-path, x-opens, or a line in PLAIN, and not both: {bare:?}");
+}
+
 #[test]
 fn positionals_count_from_zero_and_only_the_last_trails() {
     for entry in COMMANDS {

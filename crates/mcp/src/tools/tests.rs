@@ -4,7 +4,7 @@ use super::*;
 const NONE: AllApart = &[];
 
 fn bytes(profile: Profile) -> usize {
-    let tools = list(profile, false, false, NONE);
+    let tools = list(profile, Served::default(), false, NONE);
     serde_json::to_vec(&json!({ "tools": tools })).expect("JSON").len()
 }
 
@@ -15,7 +15,7 @@ fn the_lists_are_small() {
         let bytes = bytes(profile);
         println!(
             "tools/list of {profile:?}: {} tools, {bytes} bytes (at most {most})",
-            list(profile, false, false, NONE).len()
+            list(profile, Served::default(), false, NONE).len()
         );
         assert!(bytes <= most, "{profile:?} has {bytes} bytes, more than {most}");
     }
@@ -27,7 +27,7 @@ fn the_lists_are_small() {
 #[test]
 fn no_tool_of_core_is_missing() {
     let there: Vec<String> =
-        list(Profile::Core, false, false, NONE).iter().map(|t| t.name.to_string()).collect();
+        list(Profile::Core, Served::default(), false, NONE).iter().map(|t| t.name.to_string()).collect();
     let want: Vec<&str> = CORE.iter().map(|core| core.command).collect();
     assert_eq!(there, want);
     assert_eq!(want.len(), 16);
@@ -35,9 +35,9 @@ fn no_tool_of_core_is_missing() {
 
 #[test]
 fn every_command_is_a_tool_of_full_and_named_in_core() {
-    let full = list(Profile::Full, false, false, NONE);
+    let full = list(Profile::Full, Served::default(), false, NONE);
     assert_eq!(full.len(), COMMANDS.len());
-    let core = serde_json::to_string(&list(Profile::Core, false, false, NONE)).expect("JSON");
+    let core = serde_json::to_string(&list(Profile::Core, Served::default(), false, NONE)).expect("JSON");
     for entry in COMMANDS {
         let name = tool_name(entry);
         let valid = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -52,18 +52,22 @@ fn every_command_is_a_tool_of_full_and_named_in_core() {
 
 #[test]
 fn only_reading_tools_are_listed_where_only_reading_is_served() {
-    let names =
-        |profile| list(profile, true, false, NONE).iter().map(|t| t.name.to_string()).collect::<Vec<_>>();
+    let names = |profile| {
+        list(profile, Served { read_only: true, ..Served::default() }, false, NONE)
+            .iter()
+            .map(|t| t.name.to_string())
+            .collect::<Vec<_>>()
+    };
     let core = names(Profile::Core);
     assert!(core.contains(&"snapshot".to_owned()) && !core.contains(&"press".to_owned()), "{core:?}");
-    for tool in list(Profile::Full, true, false, NONE) {
+    for tool in list(Profile::Full, Served { read_only: true, ..Served::default() }, false, NONE) {
         assert_eq!(tool.annotations.and_then(|a| a.read_only_hint), Some(true), "{}", tool.name);
     }
 }
 
 #[test]
 fn a_group_is_one_tool_of_core() {
-    let core = list(Profile::Core, false, false, NONE);
+    let core = list(Profile::Core, Served::default(), false, NONE);
     let tool = |name: &str| core.iter().find(|t| t.name == name).expect("a tool").schema_as_json_value();
     let (get, wait) = (tool("get"), tool("wait"));
     assert_eq!(get["required"], json!(["what"]));
@@ -93,7 +97,7 @@ fn a_group_is_one_tool_of_core() {
 #[test]
 fn schemas_are_plain_and_documented() {
     for profile in [Profile::Core, Profile::Full] {
-        for tool in list(profile, false, true, NONE) {
+        for tool in list(profile, Served::default(), true, NONE) {
             let schema = tool.schema_as_json_value();
             assert_eq!(schema["type"], "object", "{}", tool.name);
             for (name, property) in schema["properties"].as_object().expect("properties") {

@@ -11,6 +11,8 @@ use stickpin_wire::Call;
 pub(super) struct Accounts {
     junit: Option<PathBuf>,
     html: Option<PathBuf>,
+    /// The folders that whoever asked may reach.
+    roots: Option<Vec<PathBuf>>,
     /// Where pictures of steps are until they are in the page.
     pub(super) pictures: Option<PathBuf>,
 }
@@ -24,7 +26,8 @@ impl Accounts {
         let path = |given: Option<&str>| given.map(|path| whole(call, Path::new(path)));
         let (junit, html) = (path(junit), path(html));
         junit.iter().chain(&html).try_for_each(|path| writable(path))?;
-        Ok(Self { pictures: html.as_deref().map(|page| files::beside(page, "pictures")), junit, html })
+        let roots = call.caller.file_roots.clone();
+        Ok(Self { roots, pictures: html.as_deref().map(|page| files::beside(page, "pictures")), junit, html })
     }
 
     /// Writes them: beside first, then in their place.
@@ -33,13 +36,14 @@ impl Accounts {
     /// `IO`, `STORAGE_FULL`; what was there before is untouched then.
     pub(super) fn write(&self, report: &Report) -> Result<()> {
         if let Some(path) = &self.junit {
-            files::write(path, junit::write(report)?.as_bytes())?;
+            let text = junit::write(report)?;
+            files::write_within(self.roots.as_deref(), path, text.as_bytes())?;
         }
         if let Some(path) = &self.html {
             let page = html::render(report, &|picture| std::fs::read(picture).ok());
             // What was written is what counts; the pictures are of no use any more.
             let _ = self.pictures.as_ref().map(std::fs::remove_dir_all);
-            files::write(path, page.as_bytes())?;
+            files::write_within(self.roots.as_deref(), path, page.as_bytes())?;
         }
         Ok(())
     }

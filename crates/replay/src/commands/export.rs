@@ -25,7 +25,7 @@ struct Arguments {
     /// What is written.
     format: Format,
     /// Where it is written; without it, it is printed.
-    #[schemars(extend("x-path" = true, "x-placeholder" = "FILE"))]
+    #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
     out: Option<String>,
 }
 
@@ -91,7 +91,7 @@ fn export(input: Map<String, Value>, call: &Call) -> Result<Exported> {
     let Some(out) = args.out else { return Ok(Exported { path: None, text: Some(text), notes }) };
     let path = whole(call, Path::new(&out));
     call.policy.path(&path)?;
-    files::write(&path, text.as_bytes())?;
+    files::write_within(call.caller.file_roots.as_deref(), &path, text.as_bytes())?;
     Ok(Exported { path: Some(path), text: None, notes })
 }
 

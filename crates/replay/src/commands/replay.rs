@@ -59,7 +59,7 @@ struct Arguments {
     #[schemars(extend("x-placeholder" = "MS"))]
     timeout: Option<u64>,
     /// Write what was done as one page of HTML: steps with their pictures, what changed, what was found instead.
-    #[schemars(extend("x-path" = true, "x-placeholder" = "FILE"))]
+    #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
     report: Option<String>,
 }
 

@@ -54,13 +54,13 @@ struct Arguments {
     #[schemars(extend("x-placeholder" = "MS"))]
     wait: Option<u64>,
     /// Write the results as JUnit XML.
-    #[schemars(extend("x-path" = true, "x-placeholder" = "FILE"))]
+    #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
     junit: Option<String>,
     /// Write the results as one page of HTML: steps with their pictures, what changed, what was found instead.
-    #[schemars(extend("x-path" = true, "x-placeholder" = "FILE"))]
+    #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
     report: Option<String>,
     /// Keep pictures, screens and particulars of attempts that failed.
-    #[schemars(extend("x-path" = true, "x-placeholder" = "DIR"))]
+    #[schemars(extend("x-path" = "written", "x-placeholder" = "DIR"))]
     artifacts: Option<String>,
 }
 

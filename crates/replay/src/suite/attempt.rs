@@ -189,7 +189,7 @@ impl Attempts {
         }
         if let Some(folder) = artifacts.filter(|_| attempt.outcome != Outcome::Passed) {
             attempt.artifacts = Some(folder.to_owned());
-            if let Err(error) = keep(folder, &attempt) {
+            if let Err(error) = keep(self.call.caller.file_roots.as_deref(), folder, &attempt) {
                 // The run is worth more than its files; that they are missing is said.
                 attempt.artifacts = None;
                 tell(format!("{}: {error}", plan.file), true);
@@ -225,13 +225,13 @@ impl Attempts {
 }
 
 /// Writes what is known of an attempt that failed.
-fn keep(folder: &Path, attempt: &Attempt) -> Result<()> {
+fn keep(roots: Option<&[PathBuf]>, folder: &Path, attempt: &Attempt) -> Result<()> {
     let json = serde_json::to_vec_pretty(attempt).map_err(|e| {
         Error::new(stickpin_kernel::ErrorCode::Internal, format!("an attempt has no JSON: {e}"))
     })?;
-    files::write(&folder.join("attempt.json"), &json)?;
+    files::write_within(roots, &folder.join("attempt.json"), &json)?;
     if let Some(screen) = attempt.divergence.as_ref().and_then(|d| d.screen.as_ref()) {
-        files::write(&folder.join("screen.txt"), screen.as_bytes())?;
+        files::write_within(roots, &folder.join("screen.txt"), screen.as_bytes())?;
     }
     Ok(())
 }

@@ -37,6 +37,7 @@ impl Recorder {
             private: false,
             viewport: None,
             profile: None,
+            file_roots: None,
             ready_timeout: Duration::from_secs(10),
             cancel: CancellationToken::new(),
         };

@@ -1,6 +1,7 @@
 //! The real binary with a state dir of its own; its daemon ends with the test.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod client;
 #[cfg(feature = "linux")]
 pub mod shared;
 

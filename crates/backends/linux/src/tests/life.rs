@@ -25,6 +25,7 @@ async fn open(dir: &Path, what: &str) -> Option<Box<dyn Device>> {
         private: true,
         viewport: None,
         profile: None,
+        file_roots: None,
         ready_timeout: Duration::from_secs(20),
         cancel: CancellationToken::new(),
     };

@@ -38,6 +38,7 @@ impl Bench {
             private: false,
             viewport: None,
             profile: None,
+            file_roots: None,
             ready_timeout: Duration::from_secs(10),
             cancel: CancellationToken::new(),
         };

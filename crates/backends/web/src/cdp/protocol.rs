@@ -90,6 +90,13 @@ methods! {
     /// Lets a target run that waited for us.
     "Runtime.runIfWaitingForDebugger" Resume {} -> Done;
 
+    /// Pauses requests whose addresses fit, until they are answered one by one.
+    "Fetch.enable" EnableFetch { patterns: Vec<Value> } -> Done;
+    /// Lets a paused request go on.
+    "Fetch.continueRequest" ContinueRequest { request_id: String } -> Done;
+    /// Fails a paused request.
+    "Fetch.failRequest" FailRequest { request_id: String, error_reason: &'static str } -> Done;
+
     /// Page events.
     "Page.enable" EnablePage {} -> Done;
     /// Lifecycle events of every frame.
@@ -327,6 +334,8 @@ values! {
     CorsError { cors_error: String }
     /// `Input.dragIntercepted`.
     DragIntercepted { data: Value }
+    /// `Fetch.requestPaused`.
+    RequestPaused { request_id: String, request: RequestInfo }
     /// `Browser.downloadWillBegin`.
     DownloadWillBegin { guid: String, url: String, suggested_filename: String }
     /// `Browser.downloadProgress`.

@@ -43,6 +43,7 @@ pub fn request(dir: &tempfile::TempDir, what: &str) -> OpenRequest {
         private: false,
         viewport: Some((1000, 700)),
         profile: None,
+        file_roots: None,
         ready_timeout: Duration::from_secs(10),
         cancel: CancellationToken::new(),
     }
