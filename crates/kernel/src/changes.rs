@@ -12,6 +12,12 @@ use stickpin_refs::Ref;
 use stickpin_session::{BaseTree, Origin};
 use stickpin_tree::{DEFAULT_MAX_BYTES, Diff, DiffCues, NodeId, View};
 
+/// Bound of the lines that say what an act changed: with its receipt an answer stays below 4 KB.
+pub(crate) const ACT_MAX_BYTES: usize = 2_800;
+
+/// Groups of refs that ended, at most; who uses one of the others is told so then.
+const MOST_ENDED: usize = 40;
+
 /// Instead of changes, where there is nothing to compare with.
 const NOTHING: &str = "nothing was read before; snapshot -i";
 
@@ -45,7 +51,8 @@ impl Cx {
     /// What the device says.
     pub(crate) async fn changes(&mut self, origin: Origin, interactive: bool) -> Result<Changes> {
         let before = self.stored()?;
-        self.changes_since(before, origin, interactive).await
+        let max_bytes = self.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES);
+        self.changes_since(before, origin, interactive, max_bytes).await
     }
 
     /// The tree as it is known by now, as a base.
@@ -65,10 +72,10 @@ impl Cx {
         before: Option<BaseTree>,
         origin: Origin,
         interactive: bool,
+        max_bytes: usize,
     ) -> Result<Changes> {
         let tree = self.look(origin).await?;
         let (client, since) = (self.client(), self.since.map(stickpin_refs::Generation::new));
-        let max_bytes = self.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES);
         let digest = self.render.detail == Detail::Digest;
         let session = &self.live()?.session;
         let kept = session.base(&client, since);
@@ -81,7 +88,10 @@ impl Cx {
         let then = session.refs_in(&base);
         let ref_then = |n: NodeId| then.binary_search_by_key(&n, |&(n, _)| n).ok().map(|at| then[at].1);
         let pairs = session.pairs(&base);
-        let cues = DiffCues { issued: &|n| ref_then(n).is_some() };
+        let cues = DiffCues {
+            issued: &|n| ref_then(n).is_some(),
+            renumbered: &|old, new| ref_then(old).is_some_and(|r| session.ref_of(new) != Some(r)),
+        };
         let between = |interactive| {
             let view = View { interactive, max_bytes, ..View::default() };
             Diff::between(&base.tree, &tree, &pairs, &view, &cues)
@@ -110,6 +120,10 @@ impl Cx {
             let renewed = session.renew(&client, &base, &ended);
             tracing::debug!(count = renewed.len(), "renewed");
             self.envelope.base = Some(base.generation.get());
+        } else if renews && shown {
+            // What was left out is named: the next diff need not repeat what this one said.
+            session.mark_told(&client);
+            self.envelope.full = true;
         }
         self.envelope.ended.extend(&ended);
         ended.retain(|r| !named.borrow().contains(r));
@@ -118,7 +132,15 @@ impl Cx {
             header: diff.header(base.generation),
             plain_header: "changes",
             lines: (!digest).then_some(lines),
-            ended: spans(&ended),
+            ended: {
+                let mut spans = spans(&ended);
+                let more = spans.len().saturating_sub(MOST_ENDED);
+                if more > 0 {
+                    spans.truncate(MOST_ENDED);
+                    spans.push(format!("… {more} more"));
+                }
+                spans
+            },
             same,
             complete,
         })

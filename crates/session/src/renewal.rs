@@ -43,6 +43,14 @@ impl Session {
         }
     }
 
+    /// Notes that this client was told what changed up to the stored tree, or how to read what it was not told: the next
+    /// diff starts here. Nothing is renewed, and what it was shown stays what it was.
+    pub fn mark_told(&mut self, client: &ClientId) {
+        if let Some(generation) = self.generation() {
+            self.clients.set_base(client, generation);
+        }
+    }
+
     /// Every ref that ended since a base, whatever the view; a complete diff lists them. `None` when that cannot be
     /// known, because one of the two captures was cut or too much ended since: such a diff renews nothing.
     #[must_use]

@@ -607,6 +607,40 @@ async fn who_never_read_in_full_is_shown_what_the_act_changed_beside_its_target(
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_diff_that_was_cut_is_short_names_the_rest_and_is_not_repeated() {
+    let b = Bench::open(FORM).await;
+    let many: String = (0..300)
+        .map(|i| format!("group \"Group {i}\" #{}\n  button \"Item {i}\" #{}\n", 1_000 + i, 2_000 + i))
+        .collect();
+    b.fake.world().on_input.insert(4, Box::new(move |w| w.outline.push_str(&many)));
+    let r = b.ok("press", json!({ "target": "@e3", "settle": true })).await;
+    assert!(text(&r).len() < 4_096 && text(&r).contains("\"Item 0\""), "{}", text(&r));
+    assert!(text(&r).contains("more") && text(&r).contains("(snapshot -i)"), "{}", text(&r));
+    let refs = r.refs.unwrap();
+    assert!(refs.base.is_none() && refs.full, "told how to read the rest, and nothing is renewed: {refs:?}");
+    // What comes next is told by itself.
+    b.fake.world().on_input.insert(4, Box::new(|w| w.replace("\"Continue\"", "\"Continued\"")));
+    let r = b.ok("press", json!({ "target": "@e3", "settle": true })).await;
+    assert!(text(&r).contains("Continued") && !text(&r).contains("Item"), "{}", text(&r));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_stays_under_another_number_is_told_with_it() {
+    let b = Bench::open("heading \"Ada\" #2\nbutton \"Next\" #3\nbutton \"Edit\" #4\n").await;
+    let read = async || {
+        let all = text(&b.ok("snapshot", json!({})).await).to_owned();
+        let line = all.lines().find(|line| line.contains("\"Edit\"")).unwrap();
+        line.trim().split(' ').next().unwrap().to_owned()
+    };
+    let edit = read().await;
+    b.fake.world().on_input.insert(3, Box::new(|w| w.replace("Ada", "Nils")));
+    let r = b.ok("press", json!({ "target": "role=button label=Next", "settle": true })).await;
+    let now = read().await;
+    assert_ne!(now, edit);
+    assert!(text(&r).contains(&format!("~ {now} button \"Edit\", was {edit}")), "{}", text(&r));
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_act_without_settle_renews_nothing() {
     let b = Bench::open(MAILS).await;
     let two = refs_of(&b, "Mail 2").await;

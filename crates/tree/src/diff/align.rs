@@ -2,7 +2,7 @@
 
 use super::DiffCues;
 use crate::outline::{Shown, Sketch, View};
-use crate::{NodeId, Role, Tree};
+use crate::{NodeId, NodeRef, Role, States, Tree};
 use hashbrown::{HashMap, HashSet};
 use std::collections::VecDeque;
 
@@ -58,6 +58,12 @@ impl<'t> Side<'t> {
     }
 }
 
+/// Whether two nodes of different documents take a ref, and the old one had none.
+fn is_unseen(old: NodeRef<'_>, new: NodeRef<'_>, cues: &DiffCues<'_>) -> bool {
+    let acts = new.is(States::ACTIONABLE) || new.role().is_control();
+    acts && old.document().scope != new.document().scope && !(cues.issued)(old.id())
+}
+
 impl<'t> Aligned<'t> {
     pub(super) fn new(
         old: &'t Tree,
@@ -66,17 +72,21 @@ impl<'t> Aligned<'t> {
         view: &View,
         cues: &DiffCues<'_>,
     ) -> Self {
-        let (old, new) = (Side::new(old, view), Side::new(new, view));
+        let sides = (Side::new(old, view), Side::new(new, view));
         let mut aligned = Self {
-            to_new: vec![None; old.lines.len()],
-            to_old: vec![None; new.lines.len()],
+            to_new: vec![None; sides.0.lines.len()],
+            to_old: vec![None; sides.1.lines.len()],
             was_folded: HashSet::new(),
             is_folded: HashSet::new(),
-            old,
-            new,
+            old: sides.0,
+            new: sides.1,
         };
         for &(a, b) in pairs {
             match (aligned.old.at.get(&a), aligned.new.at.get(&b)) {
+                // What another document has alike was never shown where no ref was issued: its run was cut.
+                (Some(&old_at), Some(_)) if is_unseen(old.node(a), new.node(b), cues) => {
+                    aligned.is_folded.insert(old_at);
+                }
                 (Some(&a), Some(&b)) => aligned.pair(a, b),
                 (None, Some(&b)) => {
                     aligned.was_folded.insert(b);

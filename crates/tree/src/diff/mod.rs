@@ -20,11 +20,14 @@ use plan::Line;
 pub struct DiffCues<'a> {
     /// Whether a ref of this node of the *old* tree was issued: then only the caller's pairs say where it went.
     pub issued: &'a dyn Fn(NodeId) -> bool,
+    /// Whether that ref does not stand for a node of the *new* tree, which the caller pairs it with (old, new): what
+    /// stayed for a reader has another number now.
+    pub renumbered: &'a dyn Fn(NodeId, NodeId) -> bool,
 }
 
 impl DiffCues<'_> {
     /// Nothing was issued.
-    pub const NONE: DiffCues<'static> = DiffCues { issued: &|_| false };
+    pub const NONE: DiffCues<'static> = DiffCues { issued: &|_| false, renumbered: &|_, _| false };
 }
 
 impl std::fmt::Debug for DiffCues<'_> {
@@ -48,6 +51,8 @@ pub struct Change {
     pub state: bool,
     /// It stands in another place of its container, or in another container.
     pub place: bool,
+    /// It reads the same and has another ref: it is in another document, or belongs to another record.
+    pub renumbered: bool,
 }
 
 /// The lines that differ between two trees.
@@ -78,7 +83,7 @@ impl<'t> Diff<'t> {
         cues: &DiffCues<'_>,
     ) -> Self {
         let aligned = align::Aligned::new(old, new, pairs, view, cues);
-        plan::plan(old, new, &aligned, view)
+        plan::plan(old, new, &aligned, view, cues)
     }
 
     /// Elements and texts of the new tree that came.

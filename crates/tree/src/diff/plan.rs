@@ -1,10 +1,10 @@
 //! The lines of a diff in their order, bounded; then the text with refs.
 
 use super::align::Aligned;
-use super::{Change, Diff};
+use super::{Change, Diff, DiffCues};
 use crate::escape::{escape, quote};
 use crate::outline::{MAX_URL, Style, View, describe, is_row, or_first_words, state_words};
-use crate::{NodeId, Role, States, Tree};
+use crate::{NodeId, NodeRef, Role, States, Tree};
 use hashbrown::HashMap;
 use std::fmt::Write as _;
 use stickpin_refs::{Generation, Ref};
@@ -53,7 +53,13 @@ pub(super) enum Line {
     },
 }
 
-pub(super) fn plan<'t>(old: &'t Tree, new: &'t Tree, aligned: &Aligned<'t>, view: &View) -> Diff<'t> {
+pub(super) fn plan<'t>(
+    old: &'t Tree,
+    new: &'t Tree,
+    aligned: &Aligned<'t>,
+    view: &View,
+    cues: &DiffCues<'_>,
+) -> Diff<'t> {
     let (was, is) = (&old.documents()[0], &new.documents()[0]);
     let mut diff = Diff {
         old,
@@ -91,7 +97,7 @@ pub(super) fn plan<'t>(old: &'t Tree, new: &'t Tree, aligned: &Aligned<'t>, view
             break;
         }
         match aligned.to_old[at] {
-            Some(old_at) => writer.compared(&mut diff, aligned, old_at, at, places[at]),
+            Some(old_at) => writer.compared(&mut diff, aligned, (old_at, at), places[at], cues),
             None if aligned.was_folded.contains(&at) || aligned.moved_in_or_out(at, true) => {}
             None => {
                 let parent = aligned.new.lines[at].parent;
@@ -257,22 +263,23 @@ impl Writer {
         let mut text = String::new();
         describe(&mut text, node, aligned.new.label(at), Style::Full);
         // What came into a row that was there: which row.
-        let row = node.ancestors().find(|a| is_row(a.role())).filter(|_| depth == 0);
-        let words = row.map_or("", |r| or_first_words(r, r.name()));
-        if !words.is_empty() && words != aligned.new.label(at) {
-            write!(text, " in {}", quote(words)).expect("writing to a String cannot fail");
+        if depth == 0 {
+            describe_row(&mut text, node, aligned.new.label(at));
         }
-        let has_ref = !node.is_text() && node.address().is_some();
-        self.push(diff, Line::Added { new: node.id(), depth, text, has_ref });
+        let folded = aligned.new.sketch.folded(node);
+        if folded > 0 {
+            write!(text, " {folded} buttons").expect("writing to a String cannot fail");
+        }
+        self.push(diff, Line::Added { new: node.id(), depth, text, has_ref: takes_ref(node) });
     }
 
     fn compared(
         &mut self,
         diff: &mut Diff<'_>,
         aligned: &Aligned<'_>,
-        old_at: usize,
-        at: usize,
+        (old_at, at): (usize, usize),
         place: bool,
+        cues: &DiffCues<'_>,
     ) {
         let (a, b) = (aligned.old.lines[old_at].node, aligned.new.lines[at].node);
         let (mut was, is) = (aligned.old.label(old_at), aligned.new.label(at));
@@ -296,8 +303,9 @@ impl Writer {
             value: valued,
             state: stated,
             place,
+            renumbered: takes_ref(b) && (cues.renumbered)(a.id(), b.id()),
         };
-        if !(change.name || change.value || change.state || change.place) {
+        if !(change.name || change.value || change.state || change.place || change.renumbered) {
             return;
         }
         diff.changed.push(change);
@@ -305,6 +313,9 @@ impl Writer {
         describe(&mut text, b, if change.place { or_first_words(b, is) } else { is }, Style::Full);
         if change.place {
             text.push_str(" moved");
+        }
+        if change.renumbered {
+            describe_row(&mut text, b, is);
         }
         let mut old_words = Vec::new();
         if a.role() != b.role() {
@@ -314,8 +325,21 @@ impl Writer {
             old_words.push(quote(was));
         }
         old_words.extend(before.into_iter().filter(|w| !after.contains(w)));
-        let has_ref = !b.is_text() && b.address().is_some();
-        self.push(diff, Line::Changed { old: a.id(), new: b.id(), text, was: old_words.join(" "), has_ref });
+        let (old, new, has_ref) = (a.id(), b.id(), takes_ref(b));
+        self.push(diff, Line::Changed { old, new, text, was: old_words.join(" "), has_ref });
+    }
+}
+
+fn takes_ref(node: NodeRef<'_>) -> bool {
+    !node.is_text() && node.address().is_some()
+}
+
+/// Appends which row a node stands in, unless its own label says so.
+fn describe_row(text: &mut String, node: NodeRef<'_>, label: &str) {
+    let row = node.ancestors().find(|a| is_row(a.role()));
+    let words = row.map_or("", |r| or_first_words(r, r.name()));
+    if !words.is_empty() && words != label {
+        write!(text, " in {}", quote(words)).expect("writing to a String cannot fail");
     }
 }
 

@@ -16,8 +16,7 @@ fn by_handle(tree: &Tree) -> impl Fn(NodeId) -> Option<Ref> {
     |id| Ref::new(u32::try_from(tree.node(id).address()?.id).expect("small"))
 }
 
-fn render(old: &Tree, new: &Tree, view: &View, cues: &DiffCues<'_>) -> String {
-    let diff = Diff::between(old, new, &pairs(old, new), view, cues);
+fn said(diff: &Diff<'_>, old: &Tree, new: &Tree) -> String {
     let text = diff.render(&by_handle(new), &by_handle(old));
     assert_eq!(diff.is_empty(), text.is_empty());
     let said = if diff.complete() { "" } else { "(not complete)\n" };
@@ -26,7 +25,7 @@ fn render(old: &Tree, new: &Tree, view: &View, cues: &DiffCues<'_>) -> String {
 
 #[test]
 fn golden_files() {
-    stickpin_golden::check(env!("CARGO_MANIFEST_DIR"), "diff", 6, &|input, command| {
+    stickpin_golden::check(env!("CARGO_MANIFEST_DIR"), "diff", 7, &|input, command| {
         let (old, new) = input.split_once("--\n").expect("two trees");
         let (old, new) = (testing::tree(old), testing::tree(new));
         let max_bytes = command.split_once("--max-bytes ").map(|(_, n)| n.parse().expect("a number"));
@@ -36,7 +35,16 @@ fn golden_files() {
             ..View::default()
         };
         let issued = command.contains("issued");
-        render(&old, &new, &view, &DiffCues { issued: &|_| issued })
+        // As a session pairs the documents of two pages: by what they read, where handles say nothing.
+        let alike =
+            || old.nodes().zip(new.nodes()).filter(|(a, b)| a.name() == b.name() && a.role() == b.role());
+        let pairs = match command.contains("paired") {
+            true => alike().map(|(a, b)| (a.id(), b.id())).collect(),
+            false => pairs(&old, &new),
+        };
+        let elsewhere = |a, b| issued && old.node(a).document().scope != new.node(b).document().scope;
+        let cues = DiffCues { issued: &|_| issued, renumbered: &elsewhere };
+        said(&Diff::between(&old, &new, &pairs, &view, &cues), &old, &new)
     });
 }
 

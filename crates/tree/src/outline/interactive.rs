@@ -2,16 +2,21 @@
 //!
 //! Kept: what can be acted on (also while it is disabled); headings for orientation; what has just been said
 //! (alert, status, tooltip) and dialogs, with their words when these are few; named groups of fields, because radio buttons
-//! are called "Yes" and "No"; frames and apps; drawing surfaces and media, which are acted on by points.
+//! are called "Yes" and "No"; frames and apps; drawing surfaces and media, which are acted on by points. Toolbars
+//! of many buttons are one line (`bars.rs`).
 
+use super::bars;
 use super::sketch::{Shown, Sketch};
 use crate::{NodeRef, Role, States};
 
 /// So many texts of a dialog or message are still a question or an answer; more are content.
 const FEW_TEXTS: usize = 3;
 
-pub(super) fn apply(sketch: &mut Sketch<'_>) {
+pub(super) fn apply(sketch: &mut Sketch<'_>, folds_bars: bool) {
     sketch.with_lines(choose);
+    if folds_bars {
+        bars::fold(sketch);
+    }
     sketch.with_lines(fold_empty);
 }
 

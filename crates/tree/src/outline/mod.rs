@@ -7,6 +7,7 @@
 //!
 //! Specification: `commands.md`, "Snapshot text".
 
+mod bars;
 mod interactive;
 mod line;
 mod passes;

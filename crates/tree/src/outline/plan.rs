@@ -35,6 +35,9 @@ enum Line {
         /// What stands behind the ref.
         text: String,
         has_ref: bool,
+        /// Buttons of a toolbar that have no line, and whether this is the first such line: the one that says how to see
+        /// them.
+        folded: Option<(usize, bool)>,
     },
     More {
         more: More,
@@ -44,6 +47,9 @@ enum Line {
 
 /// An address is cut after so many characters in the header.
 pub(crate) const MAX_URL: usize = 300;
+
+/// What the line of a folded toolbar says besides: ` 12 buttons (snapshot -s @e12)`.
+const FOLDED_ROOM: usize = 40;
 
 /// What a ref takes in a line, with what surrounds it, and a line about what was left out: more than most.
 const REF_ROOM: usize = 12;
@@ -108,16 +114,18 @@ impl Outline {
             }
         }
 
-        let mut used = 0;
+        let (mut used, mut bars) = (0, false);
         plan.lines.reserve(chosen.len());
         for (shown, text) in chosen.iter().zip(texts) {
             plan.push_gaps(&mut gaps, shown.node.id(), &sketch, &mut used);
-            used += 2 * shown.depth + ref_width + text.len() + 1;
+            let folded = Some(sketch.folded(shown.node)).filter(|&buttons| buttons > 0);
+            used += 2 * shown.depth + ref_width + text.len() + 1 + folded.map_or(0, |_| FOLDED_ROOM);
             if used > budget {
                 break;
             }
             let has_ref = takes_ref(shown.node);
-            plan.lines.push(Line::Node { id: shown.node.id(), depth: shown.depth, text, has_ref });
+            let folded = folded.map(|buttons| (buttons, !std::mem::replace(&mut bars, true)));
+            plan.lines.push(Line::Node { id: shown.node.id(), depth: shown.depth, text, has_ref, folded });
         }
         let within_depth = all_lines.iter().filter(|l| l.depth < deepest).count();
         plan.beyond = within_depth - plan.shown();
@@ -230,7 +238,9 @@ impl Plan<'_> {
     pub fn render(&self, ref_of: &dyn Fn(NodeId) -> Option<Ref>) -> String {
         // Room for all at once: the text of a large page would be copied at each doubling.
         let room = |line: &Line| match line {
-            Line::Node { depth, text, .. } => 2 * depth + REF_ROOM + text.len(),
+            Line::Node { depth, text, folded, .. } => {
+                2 * depth + REF_ROOM + text.len() + folded.map_or(0, |_| FOLDED_ROOM)
+            }
             Line::More { depth, .. } => 2 * depth + MORE_ROOM,
         };
         let mut out = String::with_capacity(self.lines.iter().map(room).sum());
@@ -240,11 +250,15 @@ impl Plan<'_> {
             };
             out.extend(std::iter::repeat_n("  ", depth));
             match line {
-                Line::Node { id, text, has_ref, .. } => {
-                    if let Some(r) = has_ref.then(|| ref_of(*id)).flatten() {
+                Line::Node { id, text, has_ref, folded, .. } => {
+                    let r = has_ref.then(|| ref_of(*id)).flatten();
+                    if let Some(r) = r {
                         write!(out, "{r} ").expect("writing to a String cannot fail");
                     }
                     out.push_str(text);
+                    if let Some((buttons, first)) = folded {
+                        render_folded(&mut out, *buttons, r.filter(|_| *first));
+                    }
                 }
                 Line::More { more, .. } => render_more(&mut out, more, more.within.and_then(ref_of)),
             }
@@ -262,6 +276,14 @@ impl Plan<'_> {
             out.push_str("… the app has more than was captured\n");
         }
         out
+    }
+}
+
+/// What is folded into the line of a toolbar, and with which ref it opens.
+fn render_folded(out: &mut String, buttons: usize, opens: Option<Ref>) {
+    write!(out, " {buttons} buttons").expect("writing to a String cannot fail");
+    if let Some(r) = opens {
+        write!(out, " (snapshot -s {r})").expect("writing to a String cannot fail");
     }
 }
 

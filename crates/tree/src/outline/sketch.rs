@@ -37,6 +37,8 @@ pub(crate) struct Sketch<'t> {
     pub(super) fate: Vec<Fate>,
     /// What is printed in the place of the name.
     label: HashMap<NodeId, String>,
+    /// How many buttons of a toolbar have no line.
+    folded: HashMap<NodeId, usize>,
     /// The room of lines that were read. They are made for every pass, and of large pages they are megabytes.
     room: Vec<Shown<'t>>,
     start: usize,
@@ -50,7 +52,7 @@ impl<'t> Sketch<'t> {
         let mut fate = vec![Fate::Show; tree.len()];
         fate[NodeId::ROOT.index()] = Fate::Fold;
         let (start, end) = (root.id().index(), root.subtree_end().index());
-        Self { tree, fate, label: HashMap::new(), room: Vec::new(), start, end }
+        Self { tree, fate, label: HashMap::new(), folded: HashMap::new(), room: Vec::new(), start, end }
     }
 
     /// The view, runs not yet cut.
@@ -61,7 +63,7 @@ impl<'t> Sketch<'t> {
                 pass(&mut sketch);
             }
             if view.interactive {
-                super::interactive::apply(&mut sketch);
+                super::interactive::apply(&mut sketch, !view.all);
             }
         }
         // What was asked for by name is there, whatever the passes think of it.
@@ -69,6 +71,20 @@ impl<'t> Sketch<'t> {
             sketch.show(tree.node(scope));
         }
         sketch
+    }
+
+    /// Whether the view is of this part only.
+    pub(super) fn is_scope(&self, node: NodeRef<'_>) -> bool {
+        self.start > 0 && node.id().index() == self.start
+    }
+
+    /// How many buttons of a toolbar the view leaves out.
+    pub(crate) fn folded(&self, node: NodeRef<'_>) -> usize {
+        self.folded.get(&node.id()).copied().unwrap_or(0)
+    }
+
+    pub(super) fn set_folded(&mut self, toolbar: NodeRef<'_>, buttons: usize) {
+        self.folded.insert(toolbar.id(), buttons);
     }
 
     /// For reading: what is hidden, and what only repeats the name of something, is dropped; all markup stays.
@@ -106,6 +122,11 @@ impl<'t> Sketch<'t> {
             }
             None
         })
+    }
+
+    /// Whether something above a node is dropped.
+    pub(super) fn is_dropped(&self, node: NodeRef<'_>) -> bool {
+        node.ancestors().take_while(|n| n.id().index() >= self.start).any(|n| self.drops(n))
     }
 
     pub(super) fn fate(&self, node: NodeRef<'_>) -> Fate {
