@@ -220,7 +220,7 @@ impl Session {
         let now = reader.context(node);
         let then = shown.context_of(&now, &self.openers);
         let mut changes = then.changes_to(&now, &reader.content_of(node), |key| self.tickers.knows(key));
-        changes.retain(|change| !self.tickers.knows_alike(change));
+        changes.retain(|change| !(self.tickers.knows_alike(change) || self.tickers.knows_state(change)));
         changes
     }
 
@@ -229,7 +229,7 @@ impl Session {
     pub fn is_ticker(&self, tree: &Tree, node: NodeId) -> bool {
         let node = tree.node(node);
         let place = if node.is_text() { node.parent() } else { Some(node) };
-        place.and_then(|n| n.handle()).is_some_and(|handle| self.tickers.knows(FactKey::text_at(handle)))
+        place.and_then(|n| n.handle()).is_some_and(|handle| self.tickers.knows_text(FactKey::text_at(handle)))
     }
 
     /// Whether the last act in this session was another client's.

@@ -2,11 +2,12 @@
 //!
 //! Every reading of the app is compared with the one before, also those that a command makes for itself. What differs while
 //! nobody acts in between changed by itself; what did so twice is a ticker, and so are numbers of one
-//! [pattern](ContextChange::pattern) that a client was told of twice, shares and prices once. Only numbers are learned: words that change may be
-//! another record, however often they do.
+//! [pattern](ContextChange::pattern) that were drawn anew twice or that a client was told of twice, shares and prices once. Words that change may be
+//! another record, however often they do. Only a text that says a state of something (`per second, rising`) and came
+//! back to what it said before, while nobody acted, is known to do so again.
 
 use hashbrown::{HashMap, HashSet};
-use std::hash::Hash;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use stickpin_tree::{ContextChange, FactKey, Tree, texts_changed};
 
@@ -16,18 +17,30 @@ const MAX_TICKERS: usize = 4_096;
 /// How often a number must have changed while nobody acted until it is known to change by itself.
 const TICKS: u8 = 2;
 
+/// States that one text is known to say, at most.
+const MOST_STATES: usize = 4;
+
 /// What changes by itself.
 #[derive(Debug, Default)]
 pub(crate) struct Tickers {
     changed: HashMap<FactKey, u8>,
-    /// How often clients were told of a pattern.
+    /// How often clients were told of a pattern, or its numbers were drawn anew.
     told: HashMap<u64, u8>,
+    /// What texts said that came to say another state by themselves, and whether one came back to that.
+    states: HashMap<FactKey, States>,
     /// The document that the patterns are of.
     document: u64,
     /// The last reading.
     last: Option<Arc<Tree>>,
     /// Somebody acted since then: what differs in the next reading may be an effect.
     acted: bool,
+}
+
+/// What a text said of a state, one after the other.
+#[derive(Debug, Default)]
+struct States {
+    said: Vec<u64>,
+    came_back: bool,
 }
 
 impl Tickers {
@@ -47,9 +60,42 @@ impl Tickers {
         if acted || Arc::ptr_eq(&last, now) || last.surface() != now.surface() {
             return;
         }
-        for key in texts_changed(&last, now) {
-            count(&mut self.changed, key);
+        let ticks = texts_changed(&last, now);
+        ticks.numbers.into_iter().for_each(|key| count(&mut self.changed, key));
+        ticks.redrawn.into_iter().for_each(|pattern| count(&mut self.told, pattern));
+        for (key, was, now) in ticks.states {
+            self.note_state(key, [&was, &now]);
         }
+    }
+
+    fn note_state(&mut self, key: FactKey, texts: [&str; 2]) {
+        if self.states.len() >= MAX_TICKERS && !self.states.contains_key(&key) {
+            return;
+        }
+        let states = self.states.entry(key).or_default();
+        let [was, now] = texts.map(words_of);
+        if !states.said.contains(&was) {
+            states.said.push(was);
+        }
+        if states.said.contains(&now) {
+            states.came_back = true;
+        } else if states.said.len() < MOST_STATES {
+            states.said.push(now);
+        }
+    }
+
+    /// Whether the place of a change is known to say now this, now that state, and both texts are such.
+    pub(crate) fn knows_state(&self, change: &ContextChange) -> bool {
+        let known = self.states.get(&change.key).filter(|states| states.came_back);
+        let said = |text: &str| known.is_some_and(|states| states.said.contains(&words_of(text)));
+        let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+        let counts = digits(&change.was) == digits(&change.now) || self.knows(change.key);
+        change.differs_in_state() && counts && said(&change.was) && said(&change.now)
+    }
+
+    /// Whether the text at a place is known to change by itself, its number or its state.
+    pub(crate) fn knows_text(&self, key: FactKey) -> bool {
+        self.knows(key) || self.states.get(&key).is_some_and(|states| states.came_back)
     }
 
     /// A client was told of changes that no act of its own made.
@@ -70,6 +116,14 @@ impl Tickers {
     pub(crate) fn knows_alike(&self, change: &ContextChange) -> bool {
         change.differs_in_numbers() && self.told.get(&change.pattern()).is_some_and(|&times| times >= TICKS)
     }
+}
+
+/// The words of a text without its numbers, as one number.
+fn words_of(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let words = text.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
+    words.for_each(|word| word.hash(&mut hasher));
+    hasher.finish()
 }
 
 /// Counts one more, within the bound.
@@ -121,6 +175,25 @@ mod tests {
         for name in ["Ada 1", "Bob 2", "Ada 3", "Bob 4"] {
             read(&mut tickers, name);
         }
-        assert!(!knows(&tickers));
+        assert!(!knows(&tickers) && !knows_state(&tickers));
+    }
+
+    fn knows_state(tickers: &Tickers) -> bool {
+        tickers.knows_text(FactKey::text_at(Handle { scope: 1, id: 4 }))
+    }
+
+    #[test]
+    fn a_state_that_came_back_by_itself_does_so_again() {
+        let mut tickers = Tickers::default();
+        for (state, known) in [("Load rising", false), ("Load falling", false), ("Load rising", true)] {
+            read(&mut tickers, state);
+            assert_eq!(knows_state(&tickers), known, "{state}");
+        }
+        let mut tickers = Tickers::default();
+        for state in ["Load rising", "Load falling", "Load rising", "Load falling"] {
+            read(&mut tickers, state);
+            tickers.note_act();
+        }
+        assert!(!knows_state(&tickers), "the acts may have done it");
     }
 }

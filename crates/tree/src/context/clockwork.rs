@@ -10,6 +10,41 @@ pub fn differ_in_numbers(was: &str, now: &str) -> bool {
     was != now && around_numbers(was) == around_numbers(now)
 }
 
+/// Whether a text holds a digit.
+pub(super) fn holds_number(text: &str) -> bool {
+    text.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// Returns whether two texts say one thing in another state: they have as many words, at least half of which are the same,
+/// and the others are written small in both (`12 MB, rising` and `14 MB, falling`, but not `Order of Ada` and `Order of
+/// Nils`). Numbers count on neither side.
+#[must_use]
+pub fn differ_in_state(was: &str, now: &str) -> bool {
+    let (mut same, mut other) = (0, 0);
+    let mut words = was.split_whitespace();
+    for is in now.split_whitespace() {
+        let Some(was) = words.next() else { return false };
+        if was == is {
+            same += usize::from(!holds_number(is));
+        } else if holds_number(was) && holds_number(is) {
+            if around_numbers(was) != around_numbers(is) {
+                return false;
+            }
+        } else if is_small(was) && is_small(is) {
+            other += 1;
+        } else {
+            return false;
+        }
+    }
+    words.next().is_none() && other > 0 && same >= other
+}
+
+/// Whether a word is written small, punctuation around it aside.
+fn is_small(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    !word.is_empty() && word.chars().all(char::is_lowercase)
+}
+
 /// The texts in front of, between and behind the numbers of a text.
 pub(super) fn around_numbers(text: &str) -> Vec<&str> {
     let numbers = numbers(text);
@@ -173,6 +208,29 @@ mod tests {
             ("5s/10s", "6s/10s"),
         ] {
             assert!(is_clockwork(was, now), "{was:?} to {now:?}");
+        }
+    }
+
+    #[test]
+    fn a_state_is_a_small_word_among_words_that_stay() {
+        for (was, now) in [
+            ("per second, rising", "per second, falling"),
+            ("12 MB, rising", "14 MB, falling"),
+            ("Server online", "Server offline"),
+        ] {
+            assert!(differ_in_state(was, now), "{was:?} to {now:?}");
+        }
+        for (was, now) in [
+            ("rising", "falling"),
+            ("Order of Ada", "Order of Nils"),
+            ("Server online", "Server online"),
+            ("Server online", "server offline"),
+            ("a red lamp", "two blue lamps"),
+            ("paid", "paid today"),
+            ("Order 17", "Order 18"),
+            ("item a1", "item b1"),
+        ] {
+            assert!(!differ_in_state(was, now), "{was:?} to {now:?}");
         }
     }
 

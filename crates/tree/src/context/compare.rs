@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::clockwork::{around_numbers, differ_in_numbers, is_clockwork, is_quantity};
+use super::clockwork::{
+    around_numbers, differ_in_numbers, differ_in_state, holds_number, is_clockwork, is_quantity,
+};
 use super::fact::{Content, Fact, FactKey, FactKind, Slot, number, slots};
 use super::map::{Context, ContextMap};
 
@@ -35,6 +37,12 @@ impl ContextChange {
         differ_in_numbers(&self.was, &self.now)
     }
 
+    /// Whether a text says the state of something otherwise (`per second, rising`, `per second, falling`).
+    #[must_use]
+    pub fn differs_in_state(&self) -> bool {
+        self.kind == FactKind::Text && differ_in_state(&self.was, &self.now)
+    }
+
     /// Whether only shares or prices changed, which nobody tells records apart by.
     #[must_use]
     pub fn is_of_quantity(&self) -> bool {
@@ -45,8 +53,13 @@ impl ContextChange {
     /// but not `Load 82 %` and `Order 17`.
     #[must_use]
     pub fn pattern(&self) -> u64 {
-        number(&(self.kind, self.shape, around_numbers(&self.now)))
+        pattern(self.kind, self.shape, &self.now)
     }
+}
+
+/// What numbers between the same words in places of one shape have in common.
+pub(super) fn pattern(kind: FactKind, shape: u32, text: &str) -> u64 {
+    number(&(kind, shape, around_numbers(text)))
 }
 
 impl Fact {
@@ -84,7 +97,21 @@ impl<'c> Pairs<'c> {
         pair(&mut then, &mut now, |(f, _)| (f.slot != 0).then_some((f.kind, f.slot)), &mut add);
         // What reads the same elsewhere was rendered again.
         pair(&mut then, &mut now, |(f, text)| Some((f.kind, f.shape, text)), &mut add);
-        // A node was replaced by one of the same shape: in the same parent, else below the same element.
+        // A node was replaced by one of the same shape: in the same parent, else below the same element. Of several that
+        // are drawn anew, as the marks of a chart, those between the same words belong together: `6 s` and `7 s`, not `6 s`
+        // and `30`.
+        let words = |(_, text): Read<'c>| holds_number(text).then(|| around_numbers(text));
+        let in_parent = |read: Read<'c>| {
+            (read.0.parent != 0).then_some((read.0.kind, read.0.shape, read.0.parent, words(read)?))
+        };
+        pair(&mut then, &mut now, in_parent, &mut add);
+        let below = |read: Read<'c>| {
+            (read.0.grandparent != 0).then_some((read.0.kind, read.0.shape, read.0.grandparent, words(read)?))
+        };
+        pair(&mut then, &mut now, below, &mut add);
+        let anywhere =
+            |read: Read<'c>| (read.0.slot != 0).then_some((read.0.kind, read.0.shape, words(read)?));
+        pair(&mut then, &mut now, anywhere, &mut add);
         let in_parent = |(f, _): Read<'_>| (f.parent != 0).then_some((f.kind, f.shape, f.parent));
         pair(&mut then, &mut now, in_parent, &mut add);
         let below = |(f, _): Read<'_>| (f.grandparent != 0).then_some((f.kind, f.shape, f.grandparent));

@@ -456,6 +456,19 @@ fn content(node: NodeRef<'_>) -> String {
     text
 }
 
+/// Roles and tags of a node and what is right above it, as one number.
+pub(super) fn shape_of(node: NodeRef<'_>, kind: FactKind) -> u32 {
+    let mut shape = DefaultHasher::new();
+    (kind, node.role(), node.tag()).hash(&mut shape);
+    for above in node.ancestors().take(3) {
+        (above.role(), above.tag()).hash(&mut shape);
+    }
+    // Cut on purpose: shapes that are alike by chance only pair what may be paired anyway.
+    #[allow(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
+    let shape = shape.finish() as u32;
+    shape
+}
+
 /// A fact without its text. `texts` counts the texts of each parent.
 fn fact(node: NodeRef<'_>, kind: FactKind, texts: &mut HashMap<u64, u64>) -> Fact {
     let id = |n: Option<NodeRef<'_>>| place_of(n.and_then(NodeRef::handle));
@@ -471,14 +484,7 @@ fn fact(node: NodeRef<'_>, kind: FactKind, texts: &mut HashMap<u64, u64>) -> Fac
         (FactKind::Address | FactKind::Title, _) => number(&node.document().frame),
         _ => own,
     };
-    let mut shape = DefaultHasher::new();
-    (kind, node.role(), node.tag()).hash(&mut shape);
-    for above in node.ancestors().take(3) {
-        (above.role(), above.tag()).hash(&mut shape);
-    }
-    // Cut on purpose: shapes that are alike by chance only pair what may be paired anyway.
-    #[allow(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
-    let shape = shape.finish() as u32;
+    let shape = shape_of(node, kind);
     let grandparent = id(parent.and_then(NodeRef::parent));
     Fact { slot, parent: parent_id, grandparent, shape, end: 0, kind }
 }

@@ -244,10 +244,37 @@ fn texts_of_which_a_number_changed_are_found_by_their_parents() {
         page(&format!("paragraph #{}\n  text \"{a}\"\nparagraph #{}\n  text \"{b}\"", ids[0], ids[1]))
     };
     let key = |id| FactKey::text_at(Handle { scope: 1, id });
-    assert_eq!(texts_changed(&of("1 a", "2 b", [5, 6]), &of("3 a", "2 b", [5, 6])), [key(5)]);
-    assert_eq!(texts_changed(&of("1 a", "2 b", [5, 6]), &of("2 b", "4 a", [6, 5])), [key(5)], "moved");
-    assert_eq!(texts_changed(&of("Ada", "2 b", [5, 6]), &of("Nils", "2 b", [5, 6])), [], "words are records");
-    assert_eq!(texts_changed(&of("1 a", "2 b", [5, 6]), &of("3 a", "2 b", [7, 6])), [], "another node");
+    let numbers = |before: &Tree, now: &Tree| texts_changed(before, now).numbers;
+    assert_eq!(numbers(&of("1 a", "2 b", [5, 6]), &of("3 a", "2 b", [5, 6])), [key(5)]);
+    assert_eq!(numbers(&of("1 a", "2 b", [5, 6]), &of("2 b", "4 a", [6, 5])), [key(5)], "moved");
+    assert_eq!(numbers(&of("Ada", "2 b", [5, 6]), &of("Nils", "2 b", [5, 6])), [], "words are records");
+    assert_eq!(numbers(&of("1 a", "2 b", [5, 6]), &of("3 a", "2 b", [7, 6])), [], "another node");
+    let states = texts_changed(&of("Disk full", "2 b", [5, 6]), &of("Disk empty", "2 b", [5, 6])).states;
+    assert_eq!(states, [(key(5), "Disk full".to_owned(), "Disk empty".to_owned())]);
+}
+
+#[test]
+fn marks_of_a_chart_belong_together_by_their_words() {
+    let chart = |first: u64, marks: [&str; 4]| {
+        let marks = marks.iter().zip(first..);
+        let marks: Vec<String> =
+            marks.map(|(mark, id)| format!("  generic #{id} tag=span\n    text \"{mark}\"")).collect();
+        page(&format!("group #5\n{}\nbutton \"Buy\"* #9", marks.join("\n")))
+    };
+    let before = chart(10, ["6 s", "7 s", "30", "40"]);
+    let after = chart(20, ["7 s", "8 s", "50", "60"]);
+    assert_eq!(changes_ticking(&before, &after, |_| false), ["30 > 50", "40 > 60"], "seconds go on");
+    let redrawn = texts_changed(&before, &after).redrawn;
+    let found = map(&before).changes_to(&map(&after));
+    assert!(!found.is_empty() && found.iter().all(|change| redrawn.contains(&change.pattern())), "{found:?}");
+    assert!(
+        texts_changed(&before, &chart(20, ["6 s", "7 s", "30", "40"])).redrawn.is_empty(),
+        "no number is another"
+    );
+    assert!(
+        texts_changed(&before, &chart(20, ["Ada", "Bo", "x", "y"])).redrawn.is_empty(),
+        "words are records"
+    );
 }
 
 #[test]

@@ -1,23 +1,40 @@
 //! Which texts differ between two readings of one page: a clock, a price, a counter that nobody touched.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
-use super::clockwork::differ_in_numbers;
+use super::clockwork::{differ_in_numbers, differ_in_state, holds_number};
+use super::compare::pattern;
 use super::fact::{FactKey, FactKind, place_of};
+use super::reader::shape_of;
 use crate::{Handle, NodeId, NodeRef, Tree};
 
-/// The places of the texts of which only a number differs between two trees of one surface: words that change by
-/// themselves may be another record. Where a text is written anew, its node may be
-/// another one in the same parent, so a text is named by its parent. Nothing where the device has no identity.
+/// Texts in nodes that came or went which are compared, at most.
+const MOST_REDRAWN: usize = 2_000;
+
+/// What differs between two trees of one surface.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Ticks {
+    /// The places of texts of which only a number differs: words that change by themselves may be another record.
+    pub numbers: Vec<FactKey>,
+    /// The places of texts that say a state otherwise (`per second, rising`), with what they said and what they say.
+    pub states: Vec<(FactKey, String, String)>,
+    /// The [patterns](super::ContextChange::pattern) of numbers that stand in other nodes now, below an element that stayed:
+    /// the marks of a chart that is drawn anew.
+    pub redrawn: Vec<u64>,
+}
+
+/// Compares the texts of two trees. Where a text is written anew, its node may be another one in the same parent, so a text
+/// is named by its parent. Nothing where the device has no identity.
 ///
 /// Pages mostly keep their nodes, so the trees are walked side by side, and an index is made only where they part.
 #[must_use]
-pub fn texts_changed(before: &Tree, now: &Tree) -> Vec<FactKey> {
-    let mut changed = Vec::new();
+pub fn texts_changed(before: &Tree, now: &Tree) -> Ticks {
+    let mut ticks = Ticks::default();
     let mut index: Option<HashMap<Handle, NodeId>> = None;
     // Where the parent of the last text stands in the tree before.
     let mut last: Option<(NodeId, Option<NodeId>)> = None;
     let mut nth = 0;
+    let mut came: Vec<NodeRef<'_>> = Vec::new();
     for text in now.nodes().filter(|n| n.is_text()) {
         let Some(parent) = text.parent() else { continue };
         let Some(handle) = parent.handle() else { continue };
@@ -38,12 +55,60 @@ pub fn texts_changed(before: &Tree, now: &Tree) -> Vec<FactKey> {
                 then
             }
         };
-        let Some(then) = then.map(|id| before.node(id)) else { continue };
-        let was = then.children().filter(|n| n.is_text()).nth(nth).map(NodeRef::name);
-        if was.is_some_and(|was| differ_in_numbers(was, text.name())) {
-            changed.push(FactKey { kind: FactKind::Text, place: place_of(Some(handle)) });
+        let Some(then) = then.map(|id| before.node(id)) else {
+            if holds_number(text.name()) {
+                came.push(text);
+            }
+            continue;
+        };
+        let Some(was) = then.children().filter(|n| n.is_text()).nth(nth).map(NodeRef::name) else { continue };
+        let key = FactKey { kind: FactKind::Text, place: place_of(Some(handle)) };
+        if differ_in_numbers(was, text.name()) {
+            ticks.numbers.push(key);
+        } else if was != text.name() && differ_in_state(was, text.name()) {
+            ticks.states.push((key, was.to_owned(), text.name().to_owned()));
         }
     }
-    changed.dedup();
-    changed
+    ticks.numbers.dedup();
+    if !came.is_empty() && came.len() <= MOST_REDRAWN {
+        ticks.redrawn = redrawn(before, now, &came);
+    }
+    ticks
+}
+
+/// The patterns of the texts that came, where as many of the pattern went from below the same element, and read otherwise.
+fn redrawn(before: &Tree, now: &Tree, came: &[NodeRef<'_>]) -> Vec<u64> {
+    let is_in = now.handle_index();
+    let went = before.nodes().filter(|n| {
+        let parent = || n.parent().and_then(NodeRef::handle);
+        n.is_text() && holds_number(n.name()) && parent().is_some_and(|h| !is_in.contains_key(&h))
+    });
+    let went: Vec<NodeRef<'_>> = went.take(MOST_REDRAWN + 1).collect();
+    if went.is_empty() || went.len() > MOST_REDRAWN {
+        return Vec::new();
+    }
+    let was_in = before.handle_index();
+    // The nearest element around a text that both trees have.
+    let below = |text: NodeRef<'_>, other: &HashMap<Handle, NodeId>| {
+        text.ancestors().filter_map(NodeRef::handle).find(|h| other.contains_key(h))
+    };
+    let groups = |texts: &[NodeRef<'_>], other: &HashMap<Handle, NodeId>| {
+        let mut groups: HashMap<(Handle, u64), Vec<String>> = HashMap::new();
+        for text in texts {
+            if let Some(below) = below(*text, other) {
+                let pattern = pattern(FactKind::Text, shape_of(*text, FactKind::Text), text.name());
+                groups.entry((below, pattern)).or_default().push(text.name().to_owned());
+            }
+        }
+        groups.values_mut().for_each(|texts| texts.sort_unstable());
+        groups
+    };
+    let then = groups(&went, &is_in);
+    let now = groups(came, &was_in);
+    let patterns: HashSet<u64> = now
+        .into_iter()
+        .filter(|(group, texts)| then.get(group).is_some_and(|was| was.len() == texts.len() && was != texts))
+        .map(|((_, pattern), _)| pattern)
+        .collect();
+    patterns.into_iter().collect()
 }
