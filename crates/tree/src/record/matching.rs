@@ -13,7 +13,7 @@ use super::meaning::{Inner, Meaning};
 use super::print::{Part, Print};
 use super::reading::{reads_same, same_document};
 use super::sight::Live;
-use super::verdict::Refused;
+use super::verdict::{Refused, Verdict};
 use super::work;
 use super::{Records, Sight, Switches};
 use crate::{IdentityGrade, NodeId, NodeRef, Role};
@@ -103,12 +103,31 @@ fn in_kept_row<'n>(
     }
     let handle = last.0.record.row?;
     let (row_then, row_now) = (old.node_at(handle)?, new.node_at(handle)?);
-    let now = new.likes_inside(&last.0, row_now);
-    let mut now = now.into_iter().filter(|&n| new.judge(last, n).is_same());
-    let found = now.next()?;
+    let now = the_one(new.likes_inside(&last.0, row_now).into_iter().map(|n| (n, new.judge(last, n))));
+    let (found, exactly) = now.ok()??;
     let then = old.likes_inside(&last.0, row_then);
-    let one = now.next().is_none() && !then.into_iter().any(|n| n != a.id() && old.judge(last, n).is_same());
-    one.then(|| new.tree.node(found))
+    let another = then.into_iter().any(|n| n != a.id() && is_same(&old.judge(last, n), exactly));
+    (!another).then(|| new.tree.node(found))
+}
+
+/// The one node that is the same, and whether its name is, too. Where several differ only in the counts in their names, the
+/// one that has the name (`Last 7 days`, `Last 30 days`).
+fn the_one(judged: impl Iterator<Item = (NodeId, Verdict)>) -> Result<Option<(NodeId, bool)>, Refused> {
+    let same: Vec<(NodeId, bool)> = judged
+        .filter(|(_, verdict)| verdict.is_same())
+        .map(|(n, verdict)| (n, is_same(&verdict, true)))
+        .collect();
+    let mut exact = same.iter().filter(|(_, exactly)| *exactly);
+    match (exact.next(), exact.next(), &*same) {
+        (Some(&one), None, _) => Ok(Some(one)),
+        (None, None, []) => Ok(None),
+        (None, None, [one]) => Ok(Some(*one)),
+        _ => Err(Refused::NotUnique),
+    }
+}
+
+fn is_same(verdict: &Verdict, exactly: bool) -> bool {
+    if exactly { *verdict == Verdict::Same { reads_now: None } } else { verdict.is_same() }
 }
 
 fn elsewhere<'n>(
@@ -117,12 +136,10 @@ fn elsewhere<'n>(
     last: &Meaning,
     new: &Records<'n>,
 ) -> Result<NodeRef<'n>, Refused> {
-    let b = only_one(new, last, &a.document().frame)?.ok_or(Refused::Absent)?;
-    let another = old
-        .candidates(&last.0)
-        .into_iter()
-        .map(|n| old.tree.node(n))
-        .any(|n| n != a && n.document_index() == a.document_index() && old.judge(last, n.id()).is_same());
+    let (b, exactly) = only_one(new, last, &a.document().frame)?.ok_or(Refused::Absent)?;
+    let another = old.candidates(&last.0).into_iter().map(|n| old.tree.node(n)).any(|n| {
+        n != a && n.document_index() == a.document_index() && is_same(&old.judge(last, n.id()), exactly)
+    });
     if another {
         return Err(Refused::NotUnique);
     }
@@ -161,15 +178,15 @@ fn elsewhere<'n>(
 }
 
 /// The one node of a frame that has a meaning.
-fn only_one<'n>(new: &Records<'n>, last: &Meaning, frame: &str) -> Result<Option<NodeRef<'n>>, Refused> {
-    let mut found = None;
-    for id in new.candidates(&last.0) {
-        let n = new.tree.node(id);
-        if n.document().frame == frame && new.judge(last, id).is_same() && found.replace(n).is_some() {
-            return Err(Refused::NotUnique);
-        }
-    }
-    Ok(found)
+fn only_one<'n>(
+    new: &Records<'n>,
+    last: &Meaning,
+    frame: &str,
+) -> Result<Option<(NodeRef<'n>, bool)>, Refused> {
+    let inside =
+        new.candidates(&last.0).into_iter().filter(|&id| new.tree.node(id).document().frame == frame);
+    let found = the_one(inside.map(|id| (id, new.judge(last, id))))?;
+    Ok(found.map(|(id, exactly)| (new.tree.node(id), exactly)))
 }
 
 /// A new document carries refs only if it shows the same record.

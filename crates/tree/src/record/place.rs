@@ -10,7 +10,8 @@ use super::popups::is_popup;
 use super::print::{Part, Print};
 use super::switches::Switches;
 use super::text::{is_field, is_row_role, leaves, leaves_without};
-use super::volatile::{is_number, is_volatile, without_counts};
+use super::volatile::{is_count, is_number, is_volatile, without_counts};
+use super::words::is_plural;
 use crate::{NodeId, NodeRef, Role, States, Tree};
 
 /// Headings and sections of one tree, which the nodes that are asked about bring; their texts are read once.
@@ -76,7 +77,8 @@ impl Places {
     }
 
     /// What a heading says, compared. Counts change under a heading of the second level or deeper; the first
-    /// level names the record (`Order 17`) and counts exactly. The mark of what is not saved never counts.
+    /// level names the record (`Order 17`) and counts exactly, but for how many there are of what it names (`Orders (12)`).
+    /// The mark of what is not saved never counts.
     pub(super) fn heading_text(&self, heading: NodeRef<'_>) -> Print {
         if let Some(&known) = self.headings.borrow().get(&heading.id()) {
             return known;
@@ -90,7 +92,8 @@ impl Places {
         let leaves = leaves(heading, self.join);
         if heading.level() == 1 {
             let all: Vec<&str> = leaves.iter().map(|(_, t)| t.as_ref()).collect();
-            return if all.is_empty() { heading.name().to_owned() } else { all.join(" ") };
+            let read = if all.is_empty() { heading.name().to_owned() } else { all.join(" ") };
+            return without_number_of(&read).to_owned();
         }
         if leaves.is_empty() {
             return without_counts(heading.name());
@@ -218,8 +221,38 @@ pub(super) fn without_mark(title: &str) -> &str {
 /// Marks of what is not saved.
 const UNSAVED: [char; 3] = ['*', '•', '●'];
 
+/// A title without how many there are of what it names: `Orders (12)` is `Orders`; `Order (12)` may be one of them.
+fn without_number_of(title: &str) -> &str {
+    let bare = title.strip_suffix(')').and_then(|title| title.rsplit_once('('));
+    let counted = bare.filter(|(things, count)| {
+        let last = things.trim_end().rsplit(' ').next().unwrap_or_default();
+        is_count(count) && is_plural(last)
+    });
+    counted.map_or(title, |(things, _)| things.trim_end())
+}
+
 /// The ancestors up to and with the document that an element is in.
 pub(super) fn up_to_document(element: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
     let mut left = false;
     element.ancestors().take_while(move |n| !std::mem::replace(&mut left, n.role() == Role::Document))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_of_many_things_count_them() {
+        for (title, bare) in [
+            ("Orders (12)", "Orders"),
+            ("My orders (3)", "My orders"),
+            ("Order (12)", "Order (12)"),
+            ("Orders 12", "Orders 12"),
+            ("Address (2)", "Address (2)"),
+            ("Orders (new)", "Orders (new)"),
+            ("(12)", "(12)"),
+        ] {
+            assert_eq!(without_number_of(title), bare, "{title}");
+        }
+    }
 }

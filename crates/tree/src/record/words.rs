@@ -186,7 +186,8 @@ fn is_counter(word: &str) -> bool {
         && digits.chars().all(|c| c.is_ascii_digit() || c == ',' || c == '.')
 }
 
-fn is_plural(word: &str) -> bool {
+/// Whether a word names several things, as far as its end tells.
+pub(super) fn is_plural(word: &str) -> bool {
     let word = word.trim_end_matches(':');
     word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end))
 }
