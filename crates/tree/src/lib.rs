@@ -24,7 +24,7 @@ mod tree;
 
 pub use builder::{NodeSpec, TreeBuilder, TreeError};
 pub use context::{
-    Content, Context, ContextChange, ContextMap, ContextReader, FactKey, FactKind, SegmentKey,
+    Content, Context, ContextChange, ContextMap, ContextReader, FactKey, FactKind, SegmentKey, Ticks,
     differ_in_numbers, ends_segment, texts_changed,
 };
 pub use diff::{Change, Diff, DiffCues};

@@ -34,7 +34,7 @@ pub(crate) struct Snapshot {
     /// Print only what changed since you last read the whole.
     #[serde(default)]
     diff: bool,
-    /// Cut neither long lists nor the whole.
+    /// Cut neither long lists nor the whole, and fold no toolbars.
     #[serde(default)]
     all: bool,
     /// Every node, wrappers and hidden ones too.

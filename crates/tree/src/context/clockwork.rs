@@ -39,10 +39,10 @@ pub fn differ_in_state(was: &str, now: &str) -> bool {
     words.next().is_none() && other > 0 && same >= other
 }
 
-/// Whether a word is written small, punctuation around it aside.
+/// Whether a word is written small, punctuation around it aside. A single letter is what something is called.
 fn is_small(word: &str) -> bool {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-    !word.is_empty() && word.chars().all(char::is_lowercase)
+    word.chars().count() > 1 && word.chars().all(char::is_lowercase)
 }
 
 /// The texts in front of, between and behind the numbers of a text.
@@ -229,6 +229,7 @@ mod tests {
             ("paid", "paid today"),
             ("Order 17", "Order 18"),
             ("item a1", "item b1"),
+            ("plan a of two", "plan b of two"),
         ] {
             assert!(!differ_in_state(was, now), "{was:?} to {now:?}");
         }

@@ -76,7 +76,8 @@ pub fn texts_changed(before: &Tree, now: &Tree) -> Ticks {
     ticks
 }
 
-/// The patterns of the texts that came, where as many of the pattern went from below the same element, and read otherwise.
+/// The patterns of the texts that came, where as many of the pattern, or bare numbers, went from below the same element and
+/// read otherwise.
 fn redrawn(before: &Tree, now: &Tree, came: &[NodeRef<'_>]) -> Vec<u64> {
     let is_in = now.handle_index();
     let went = before.nodes().filter(|n| {
@@ -107,7 +108,11 @@ fn redrawn(before: &Tree, now: &Tree, came: &[NodeRef<'_>]) -> Vec<u64> {
     let now = groups(came, &was_in);
     let patterns: HashSet<u64> = now
         .into_iter()
-        .filter(|(group, texts)| then.get(group).is_some_and(|was| was.len() == texts.len() && was != texts))
+        .filter(|(group, texts)| {
+            // A chart that is drawn to another scale has more marks or fewer.
+            let is_mark = || !texts.iter().any(|text| text.contains(char::is_alphabetic));
+            then.get(group).is_some_and(|was| was != texts && (was.len() == texts.len() || is_mark()))
+        })
         .map(|((_, pattern), _)| pattern)
         .collect();
     patterns.into_iter().collect()

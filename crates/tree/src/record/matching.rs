@@ -12,7 +12,9 @@ use super::basis::{Basis, Shift};
 use super::meaning::{Inner, Meaning};
 use super::print::{Part, Print};
 use super::reading::{reads_same, same_document};
+use super::rows::Container;
 use super::sight::Live;
+use super::structure::RowAt;
 use super::verdict::{Refused, Verdict};
 use super::work;
 use super::{Records, Sight, Switches};
@@ -20,6 +22,9 @@ use crate::{IdentityGrade, NodeId, NodeRef, Role};
 
 /// Whether a row survived of a container in older records (the address of their token, kept; its first row).
 pub(super) type KeptRows = HashMap<(usize, NodeId), (Rc<()>, bool)>;
+
+/// Rows that were drawn anew in two lists, the older one of older records (the address of their token, kept).
+pub(super) type DrawnAnew = HashMap<(usize, NodeId, NodeId), (Rc<()>, Rc<HashMap<NodeId, NodeId>>)>;
 
 /// So many likes are judged one by one sooner than what is evident of each is written down.
 const FEW: usize = 4;
@@ -86,10 +91,57 @@ pub fn came_back_with_its_list(old: &Records<'_>, old_node: NodeId, new: &Record
     at.container.ids.len() >= SEVERAL_ROWS
         && !new.keeps_a_row(old, &at.container.ids)
         && reads_same((old, list, Some(row)), (new, list_now, Some(row_now))) == Some(true)
+        || several_drawn_anew(old, at, new, node)
 }
 
 /// So many rows do not come and go one by one.
 const SEVERAL_ROWS: usize = 3;
+
+/// Whether several rows of a list, that of an element among them, have new nodes while others kept theirs, and each of them
+/// reads as exactly one row did that is gone. So a table is sorted or filtered whose rows are not all drawn anew. Nobody
+/// deletes several records and creates as many that read the same; of one alone nobody knows.
+fn several_drawn_anew(old: &Records<'_>, at: RowAt<'_>, new: &Records<'_>, node: NodeId) -> bool {
+    let Some(now) = new.known.structure.row_of(new.tree.node(node)) else { return false };
+    let (Some(&first), Some(&first_now)) = (at.container.ids.first(), now.container.ids.first()) else {
+        return false;
+    };
+    let key = (Rc::as_ptr(&old.token).addr(), first, first_now);
+    let known = new.drawn_anew.borrow().get(&key).map(|(_, pairs)| Rc::clone(pairs));
+    let pairs = known.unwrap_or_else(|| {
+        let pairs = Rc::new(rows_drawn_anew(old, at, new, now));
+        // The token is kept so that its address stays the old records' alone.
+        new.drawn_anew.borrow_mut().insert(key, (old.token.clone(), Rc::clone(&pairs)));
+        pairs
+    });
+    pairs.len() >= SEVERAL_ROWS && pairs.get(&at.id) == Some(&now.id)
+}
+
+/// Rows of a list that are gone, each with the one new row that reads as it did, where no other row then or now reads so.
+fn rows_drawn_anew(
+    old: &Records<'_>,
+    at: RowAt<'_>,
+    new: &Records<'_>,
+    now: RowAt<'_>,
+) -> HashMap<NodeId, NodeId> {
+    let says = |records: &Records<'_>, container: &Container| {
+        let mut found: HashMap<Vec<Print>, Option<NodeId>> = HashMap::new();
+        for (&id, row) in container.ids.iter().zip(container.rows(records.tree, records.on)) {
+            work::step();
+            // What two rows say tells none.
+            found.entry(row.says()).and_modify(|only| *only = None).or_insert(Some(id));
+        }
+        found
+    };
+    let is_in =
+        |records: &Records<'_>, n: NodeRef<'_>| n.handle().is_none_or(|h| records.node_at(h).is_some());
+    let came = says(new, now.container);
+    let pair = |(says, then): (Vec<Print>, Option<NodeId>)| {
+        let (then, now) = (then?, (*came.get(&says)?)?);
+        let replaced = !is_in(new, old.tree.node(then)) && !is_in(old, new.tree.node(now));
+        (replaced && !says.is_empty()).then_some((then, now))
+    };
+    says(old, at.container).into_iter().filter_map(pair).collect()
+}
 
 /// The row's node lives and holds exactly one such element, now as it did then.
 fn in_kept_row<'n>(
@@ -224,7 +276,8 @@ fn rendered_anew(
         && lives(row).is_none()
     {
         if new.keeps_a_row(old, &at.container.ids) {
-            return Err(Refused::SiblingKept);
+            let several = several_drawn_anew(old, at, new, b.id());
+            return if several { Ok(()) } else { Err(Refused::SiblingKept) };
         }
         let row_now = new.known.structure.row_of(b).map_or(b, |at| new.tree.node(at.id));
         let (Some(list), Some(list_now)) = (row.parent(), row_now.parent()) else {

@@ -104,6 +104,16 @@ impl Row {
     }
 }
 
+impl Row {
+    /// All that it reads, sorted: texts, link targets and numbers, whoever else has them. Amounts and moments aside.
+    pub(super) fn says(&self) -> Vec<Print> {
+        let mut says: Vec<Print> =
+            self.text.all.iter().chain(&self.numbers.all).map(|&(print, _)| print).collect();
+        says.sort_unstable();
+        says
+    }
+}
+
 impl Container {
     pub(super) fn new(ids: Vec<NodeId>) -> Self {
         Self { ids, rows: OnceCell::new(), names: OnceCell::new(), values: OnceCell::new() }

@@ -401,3 +401,57 @@ fn a_window_without_headings_is_known_by_its_title_and_its_labels() {
     let list = |text: &str| format!("    list #3\n      text \"{text}\"\n");
     assert!(in_windows(&window("Mail", &list("Anna")), &window("Mail", &list("Bruno"))).is_same());
 }
+
+/// What stands for "Delete" of a row of a list in a later list.
+fn matched(then: &[(u64, &str)], now: &[(u64, &str)], row: usize) -> Result<usize, Refused> {
+    let (old, new) = (list(then, "never-reused"), list(now, "never-reused"));
+    let openers = Openers::default();
+    let (then, now) = (Records::new(&old, &openers), Records::new(&new, &openers));
+    let node = buttons(&old)[row];
+    let found = content_match(&then, node, &then.meaning(node), &now)?;
+    Ok(buttons(&new).iter().position(|b| *b == found).expect("a button of a row"))
+}
+
+#[test]
+fn several_rows_that_read_the_same_were_drawn_anew_though_others_stayed() {
+    let then = [(10, "Ada"), (20, "Bo"), (30, "Cy"), (40, "Di")];
+    let sorted = [(110, "Di"), (120, "Cy"), (130, "Bo"), (10, "Ada"), (140, "Eve")];
+    assert_eq!(matched(&then, &sorted, 1), Ok(2));
+    assert_eq!(matched(&then, &sorted, 3), Ok(0));
+    let two = [(120, "Cy"), (20, "Bo"), (10, "Ada"), (110, "Di")];
+    assert_eq!(matched(&then, &two, 3), Err(Refused::SiblingKept), "two may have been created");
+    let twice = [(110, "Di"), (120, "Cy"), (130, "Bo"), (10, "Ada"), (140, "Bo")];
+    assert!(matched(&then, &twice, 1).is_err(), "which of the two is it?");
+    let alone = [(10, "Ada"), (20, "Bo"), (30, "Cy"), (140, "Di")];
+    assert_eq!(matched(&then, &alone, 3), Err(Refused::SiblingKept), "deleted and created");
+}
+
+#[test]
+fn of_likes_that_differ_in_counts_the_one_with_the_name_took_the_place() {
+    let page = |first: u64| {
+        tree(&format!(
+            "page \"Report\" http://h/\n  heading \"Report\" level=1 #2\n  generic #{first}\n    text \"Choose a range\"\n    \
+             button \"Last 7 days\"* #{}\n    button \"Last 30 days\"* #{}\n",
+            first + 1,
+            first + 2
+        ))
+    };
+    let (old, new) = (page(10), page(20));
+    let openers = Openers::default();
+    let (then, now) = (Records::new(&old, &openers), Records::new(&new, &openers));
+    for (was, is) in buttons(&old).into_iter().zip(buttons(&new)) {
+        assert_eq!(content_match(&then, was, &then.meaning(was), &now), Ok(is));
+    }
+}
+
+#[test]
+fn a_count_of_things_in_a_name_is_read_as_it_is_now() {
+    let page = |items: &str| tree(&format!("page \"Shop\" http://h/\n  button \"show {items}\"* #3\n"));
+    let judge = |before: &str, now: &str| {
+        let (old, new, openers) = (page(before), page(now), Openers::default());
+        let meaning = Records::new(&old, &openers).meaning(buttons(&old)[0]);
+        Records::new(&new, &openers).judge(&meaning, buttons(&new)[0])
+    };
+    assert_eq!(judge("1 item", "7 items"), Verdict::Same { reads_now: Some("show 7 items".to_owned()) });
+    assert_eq!(judge("page 3", "page 4"), Verdict::Changed(Clause::Name));
+}
