@@ -1,7 +1,7 @@
 //! After an act: the target is read once more, what was seen becomes the receipt, and `--settle` shows what changed.
 
 use crate::act::{How, Reading, Ready};
-use crate::changes::{ACT_MAX_BYTES, Changes};
+use crate::changes::Changes;
 use crate::cx::Cx;
 use crate::device::{Located, Notice, SettleRequest};
 use crate::error::{ErrorCode, Result};
@@ -156,8 +156,7 @@ impl Cx {
         }
         if how.settle.is_some() {
             let then = before.as_ref().map(|before| before.generation);
-            let max_bytes = self.render.max_bytes.map_or(ACT_MAX_BYTES, |most| most.min(ACT_MAX_BYTES));
-            acted.changes = Some(self.changes_since(before.clone(), Origin::Look, true, max_bytes).await?);
+            acted.changes = Some(self.changes_since(before.clone()).await?);
             let after = self.tree()?;
             self.tell_effects(ready, &before, &after)?;
             self.envelope.effects.clear();

@@ -13,7 +13,7 @@ use stickpin_session::{BaseTree, Origin};
 use stickpin_tree::{DEFAULT_MAX_BYTES, Diff, DiffCues, NodeId, View};
 
 /// Bound of the lines that say what an act changed: with its receipt an answer stays below 4 KB.
-pub(crate) const ACT_MAX_BYTES: usize = 2_800;
+const ACT_MAX_BYTES: usize = 2_800;
 
 /// Groups of refs that ended, at most; who uses one of the others is told so then.
 const MOST_ENDED: usize = 40;
@@ -52,7 +52,7 @@ impl Cx {
     pub(crate) async fn changes(&mut self, origin: Origin, interactive: bool) -> Result<Changes> {
         let before = self.stored()?;
         let max_bytes = self.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES);
-        self.changes_since(before, origin, interactive, max_bytes).await
+        self.compare(before, origin, interactive, max_bytes, false).await
     }
 
     /// The tree as it is known by now, as a base.
@@ -67,19 +67,29 @@ impl Cx {
     ///
     /// # Errors
     /// What the device says.
-    pub(crate) async fn changes_since(
+    pub(crate) async fn changes_since(&mut self, before: Option<BaseTree>) -> Result<Changes> {
+        let max_bytes = self.render.max_bytes.map_or(ACT_MAX_BYTES, |most| most.min(ACT_MAX_BYTES));
+        self.compare(before, Origin::Look, true, max_bytes, true).await
+    }
+
+    async fn compare(
         &mut self,
         before: Option<BaseTree>,
         origin: Origin,
         interactive: bool,
         max_bytes: usize,
+        acted: bool,
     ) -> Result<Changes> {
         let tree = self.look(origin).await?;
         let (client, since) = (self.client(), self.since.map(stickpin_refs::Generation::new));
         let digest = self.render.detail == Detail::Digest;
         let session = &self.live()?.session;
+        // What there was no room for after an act was named; the next act says what came since.
+        let told = if acted { session.told_base(&client, since) } else { None };
         let kept = session.base(&client, since);
-        let renews = kept.is_some();
+        let renews = kept.is_some() && told.is_none();
+        let kept = told.or(kept);
+        let keeps = kept.is_some();
         // Who never read in full is shown what changed since anybody looked; that renews nothing.
         let Some(base) = kept.or(before) else {
             return Ok(Changes { header: NOTHING.to_owned(), plain_header: NOTHING, ..Changes::default() });
@@ -120,10 +130,8 @@ impl Cx {
             let renewed = session.renew(&client, &base, &ended);
             tracing::debug!(count = renewed.len(), "renewed");
             self.envelope.base = Some(base.generation.get());
-        } else if renews && shown {
-            // What was left out is named: the next diff need not repeat what this one said.
+        } else if acted && keeps && shown {
             session.mark_told(&client);
-            self.envelope.full = true;
         }
         self.envelope.ended.extend(&ended);
         ended.retain(|r| !named.borrow().contains(r));

@@ -180,8 +180,7 @@ pub struct RefsEnvelope {
     /// Numbers that no longer stand for anything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ended: Vec<(u32, u32)>,
-    /// The app was printed in full, or what changed up to now, as far as there was room: `generation` is what a client that
-    /// pins sends as `since` from now on.
+    /// The app was printed in full: `generation` is what a client that pins sends as `since` from now on.
     #[serde(default, skip_serializing_if = "is_false")]
     pub full: bool,
     /// The lifetime that the numbers belong to.

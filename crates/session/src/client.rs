@@ -39,6 +39,8 @@ struct Client {
     given: HashMap<Ref, Generation>,
     /// The tree that it last read in full, or had renewed as a whole.
     base: Option<Generation>,
+    /// The tree up to which it was told what its acts changed, as far as there was room.
+    told: Option<Generation>,
     /// For forgetting: larger is later.
     used: u64,
 }
@@ -93,9 +95,17 @@ impl Clients {
         self.touch(id).base = Some(at);
     }
 
+    pub(crate) fn told(&self, id: &ClientId) -> Option<Generation> {
+        self.all.get(id)?.told
+    }
+
+    pub(crate) fn set_told(&mut self, id: &ClientId, at: Generation) {
+        self.touch(id).told = Some(at);
+    }
+
     /// All bases that some client may ask for.
     pub(crate) fn bases(&self) -> impl Iterator<Item = Generation> {
-        self.all.values().filter_map(|c| c.base)
+        self.all.values().flat_map(|c| c.base.into_iter().chain(c.told.filter(|told| c.base < Some(*told))))
     }
 
     /// Drops the memory of refs that the table has forgotten.

@@ -43,12 +43,21 @@ impl Session {
         }
     }
 
-    /// Notes that this client was told what changed up to the stored tree, or how to read what it was not told: the next
-    /// diff starts here. Nothing is renewed, and what it was shown stays what it was.
+    /// Notes that this client was told what its acts changed up to the stored tree, or how to read what there was no room
+    /// for: the next act need not repeat it.
     pub fn mark_told(&mut self, client: &ClientId) {
         if let Some(generation) = self.generation() {
-            self.clients.set_base(client, generation);
+            self.clients.set_told(client, generation);
         }
+    }
+
+    /// The tree up to which this client was told what its acts changed, where that is later than its base: a diff from there
+    /// renews nothing.
+    #[must_use]
+    pub fn told_base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
+        let told = self.clients.told(client)?;
+        let base = since.or_else(|| self.clients.base(client));
+        if base >= Some(told) { None } else { self.base(client, Some(told)) }
     }
 
     /// Every ref that ended since a base, whatever the view; a complete diff lists them. `None` when that cannot be

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use stickpin_refs::Ref;
 use stickpin_tree::{
     Context, ContextChange, ContextMap, ContextReader, FactKey, Handle, NodeId, Openers, Records, SegmentKey,
-    SurfaceId, Tree,
+    SurfaceId, Tree, number_pattern,
 };
 
 /// Nodes of the trees that clients were shown and that are no longer current, at most: about 12 MB. Beyond that the
@@ -230,6 +230,7 @@ impl Session {
         let node = tree.node(node);
         let place = if node.is_text() { node.parent() } else { Some(node) };
         place.and_then(|n| n.handle()).is_some_and(|handle| self.tickers.knows_text(FactKey::text_at(handle)))
+            || number_pattern(node).is_some_and(|pattern| self.tickers.knows_pattern(pattern))
     }
 
     /// Whether the last act in this session was another client's.

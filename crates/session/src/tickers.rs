@@ -93,6 +93,11 @@ impl Tickers {
         change.differs_in_state() && counts && said(&change.was) && said(&change.now)
     }
 
+    /// Whether numbers of this pattern are known to change by themselves.
+    pub(crate) fn knows_pattern(&self, pattern: u64) -> bool {
+        self.told.get(&pattern).is_some_and(|&times| times >= TICKS)
+    }
+
     /// Whether the text at a place is known to change by itself, its number or its state.
     pub(crate) fn knows_text(&self, key: FactKey) -> bool {
         self.knows(key) || self.states.get(&key).is_some_and(|states| states.came_back)
@@ -114,7 +119,7 @@ impl Tickers {
 
     /// Whether numbers between the same words in alike places are.
     pub(crate) fn knows_alike(&self, change: &ContextChange) -> bool {
-        change.differs_in_numbers() && self.told.get(&change.pattern()).is_some_and(|&times| times >= TICKS)
+        change.differs_in_numbers() && self.knows_pattern(change.pattern())
     }
 }
 

@@ -25,7 +25,7 @@ mod tree;
 pub use builder::{NodeSpec, TreeBuilder, TreeError};
 pub use context::{
     Content, Context, ContextChange, ContextMap, ContextReader, FactKey, FactKind, SegmentKey, Ticks,
-    differ_in_numbers, ends_segment, texts_changed,
+    differ_in_numbers, ends_segment, number_pattern, texts_changed,
 };
 pub use diff::{Change, Diff, DiffCues};
 pub use escape::{MAX_CHARS, escape, is_unsafe, quote, quote_whole};

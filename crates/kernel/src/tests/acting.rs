@@ -616,12 +616,15 @@ async fn a_diff_that_was_cut_is_short_names_the_rest_and_is_not_repeated() {
     let r = b.ok("press", json!({ "target": "@e3", "settle": true })).await;
     assert!(text(&r).len() < 4_096 && text(&r).contains("\"Item 0\""), "{}", text(&r));
     assert!(text(&r).contains("more") && text(&r).contains("(snapshot -i)"), "{}", text(&r));
-    let refs = r.refs.unwrap();
-    assert!(refs.base.is_none() && refs.full, "told how to read the rest, and nothing is renewed: {refs:?}");
+    assert_eq!(r.refs.unwrap().base, None, "nothing is renewed");
     // What comes next is told by itself.
     b.fake.world().on_input.insert(4, Box::new(|w| w.replace("\"Continue\"", "\"Continued\"")));
     let r = b.ok("press", json!({ "target": "@e3", "settle": true })).await;
     assert!(text(&r).contains("Continued") && !text(&r).contains("Item"), "{}", text(&r));
+    assert_eq!(r.refs.unwrap().base, None, "what there was no room for was not read yet");
+    // Who asks is told all of it, and that renews.
+    let r = b.ok("diff snapshot", json!({ "interactive": true })).await;
+    assert!(text(&r).contains("Item 20") && text(&r).contains("Continued"), "{}", text(&r));
 }
 
 #[tokio::test(start_paused = true)]

@@ -27,7 +27,7 @@ pub use map::{Context, ContextMap};
 pub use reader::ContextReader;
 #[doc(hidden)]
 pub use reader::ends_segment;
-pub use ticks::{Ticks, texts_changed};
+pub use ticks::{Ticks, number_pattern, texts_changed};
 
 #[allow(unused_imports, reason = "named in the documentation above")]
 use crate::Records;

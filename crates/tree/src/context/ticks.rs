@@ -23,6 +23,13 @@ pub struct Ticks {
     pub redrawn: Vec<u64>,
 }
 
+/// The [pattern](super::ContextChange::pattern) of the numbers in a text; `None` where it holds none.
+#[must_use]
+pub fn number_pattern(text: NodeRef<'_>) -> Option<u64> {
+    let is_text = text.is_text() && holds_number(text.name());
+    is_text.then(|| pattern(FactKind::Text, shape_of(text, FactKind::Text), text.name()))
+}
+
 /// Compares the texts of two trees. Where a text is written anew, its node may be another one in the same parent, so a text
 /// is named by its parent. Nothing where the device has no identity.
 ///
@@ -96,8 +103,7 @@ fn redrawn(before: &Tree, now: &Tree, came: &[NodeRef<'_>]) -> Vec<u64> {
     let groups = |texts: &[NodeRef<'_>], other: &HashMap<Handle, NodeId>| {
         let mut groups: HashMap<(Handle, u64), Vec<String>> = HashMap::new();
         for text in texts {
-            if let Some(below) = below(*text, other) {
-                let pattern = pattern(FactKind::Text, shape_of(*text, FactKind::Text), text.name());
+            if let (Some(below), Some(pattern)) = (below(*text, other), number_pattern(*text)) {
                 groups.entry((below, pattern)).or_default().push(text.name().to_owned());
             }
         }
