@@ -25,14 +25,14 @@ use std::sync::{Arc, Mutex};
 use stickpin_testkit::chromium;
 
 /// Share of situations in which a wrong act is allowed, of those with anything readable to tell the
-/// records apart. The goal is 0.02.
-const WRONG: f64 = 0.03;
+/// records apart.
+const WRONG: f64 = 0.02;
 
 /// Share that is acted on, at the first or the repeated call, of the uses that must act.
 const ACTED: f64 = 0.97;
 
-/// Share of wrong acts allowed in races. The goal is 0.
-const RACES_WRONG: f64 = 0.01;
+/// Share of wrong acts allowed in races.
+const RACES_WRONG: f64 = 0.0;
 
 /// Browsers side by side.
 const WORKERS: usize = 2;
