@@ -90,6 +90,7 @@ impl Cx {
     /// Closes the list that was opened in vain: what is open takes what comes next. The error that led here says more than
     /// one of closing would.
     async fn fold(&mut self, list: &Ready, opener: Handle, older: &[Handle]) {
+        let _under_way = self.under_way();
         let folded = match self.device() {
             Ok(device) => device.fold(opener, older).await,
             Err(e) => Err(e),

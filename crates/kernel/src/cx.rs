@@ -40,6 +40,8 @@ pub struct Cx {
     pub(crate) closing: watch::Sender<CancellationToken>,
     /// Whether input may have reached the device.
     pub(crate) dispatched: AtomicBool,
+    /// Something is half done at the device: an input, a navigation, a start.
+    pub(crate) underway: Arc<AtomicBool>,
     /// A wait has waited and will have looked since it last let other waits in.
     pub(crate) looked: bool,
 }
@@ -124,6 +126,13 @@ impl Cx {
         Err(e.dispatched(self.dispatched()))
     }
 
+    /// Something is half done at the device until this is dropped. What is no more than a reading can be given up at any
+    /// moment; who gives up this does not know what the device holds, and its session ends.
+    pub(crate) fn under_way(&self) -> UnderWay {
+        self.underway.store(true, Ordering::Relaxed);
+        UnderWay(Arc::clone(&self.underway))
+    }
+
     /// Whether input may have reached the device.
     #[must_use]
     pub fn dispatched(&self) -> Dispatched {
@@ -186,5 +195,16 @@ impl Cx {
             self.enter(desk, Turn::Again).await?;
         }
         Ok(())
+    }
+}
+
+/// See [`Cx::under_way`].
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct UnderWay(Arc<AtomicBool>);
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
     }
 }

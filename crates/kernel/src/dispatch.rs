@@ -20,7 +20,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How long a command may go on after its deadline. Whoever is not done then hangs, and its session is lost.
+/// How long a command may go on after its deadline. Who reads then is given up; who acts hangs, and its session is lost.
 const GRACE: Duration = Duration::from_millis(500);
 
 impl Host {
@@ -77,6 +77,7 @@ impl Host {
             envelope: Envelope::default(),
             closing: watch::Sender::new(CancellationToken::new()),
             dispatched: AtomicBool::new(false),
+            underway: Arc::default(),
             looked: false,
         };
         let deadline = request.timeout_ms.map_or_else(|| prepared.deadline(), Duration::from_millis);
@@ -150,15 +151,15 @@ async fn run(
         Scope::Host => None,
     };
     let mut closing = cx.closing.subscribe();
-    let token = cx.cancel.clone();
+    let (token, underway) = (cx.cancel.clone(), Arc::clone(&cx.underway));
     let result = {
         let mut work = pin!(crate::step::step(entry, prepared, desk, cx));
         let stopped = async {
             loop {
                 let closed = closing.borrow_and_update().clone();
                 tokio::select! {
-                    () = tokio::time::sleep_until(until) => return,
-                    () = closed.cancelled() => return,
+                    () = tokio::time::sleep_until(until) => return Stop::Late,
+                    () = closed.cancelled() => return Stop::Closed,
                     // It entered or left a session. Its end is seen by who polls this beside it.
                     entered = closing.changed() => if entered.is_err() { std::future::pending().await },
                 }
@@ -166,20 +167,46 @@ async fn run(
         };
         tokio::select! {
             biased;
-            result = &mut work => Some(result),
-            () = stopped => {
+            result = &mut work => Ok(result),
+            why = stopped => {
                 // A caller that goes away sets the token too, but only a deadline starts the grace: someone who
                 // stops reading a large page must not lose the session by it.
                 token.cancel();
-                tokio::time::timeout(GRACE, &mut work).await.ok()
+                let ended = tokio::time::timeout(GRACE, &mut work).await;
+                ended.map_err(|_| if underway.load(Ordering::Relaxed) { Stop::Hung } else { why })
             }
         }
     };
-    result.unwrap_or_else(|| {
-        // Dropping the loan is what ends the session.
-        drop(cx.loan.take());
-        Err(mailbox::lost(&cx.session_name).dispatched(cx.dispatched()))
+    result.unwrap_or_else(|why| {
+        let e = match why {
+            Stop::Late => no_answer(deadline),
+            Stop::Closed => mailbox::lost(&cx.session_name),
+            Stop::Hung => {
+                // Dropping the loan is what ends the session.
+                drop(cx.loan.take());
+                mailbox::lost(&cx.session_name)
+            }
+        };
+        Err(e.dispatched(cx.dispatched()))
     })
+}
+
+/// Why a command was given up.
+#[derive(Debug, Clone, Copy)]
+enum Stop {
+    /// It read for longer than its time.
+    Late,
+    /// Its session was closed.
+    Closed,
+    /// It left something half done.
+    Hung,
+}
+
+fn no_answer(deadline: Duration) -> Error {
+    let ms = deadline.as_millis();
+    Error::new(ErrorCode::Timeout, format!("the app did not answer within {ms} ms")).hint(
+        "it may be busy: try again, or with a longer --timeout; if it never answers: stickpin open it again",
+    )
 }
 
 fn respond(entry: &Entry, cx: &mut Cx, result: Result<Box<dyn Produced>>) -> Response {

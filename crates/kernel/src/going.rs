@@ -20,7 +20,9 @@ impl Cx {
         self.check()?;
         let before = self.dispatched.swap(true, Ordering::Relaxed);
         let cancel = self.cancel.clone();
+        let under_way = self.under_way();
         let arrived = self.device()?.navigate(to, leave, ready, &cancel).await;
+        drop(under_way);
         match &arrived {
             Ok(at) => self.live()?.at = Some(Page { url: at.url.clone(), title: at.title.clone() }),
             Err(e) => {

@@ -1,5 +1,6 @@
 //! What the script in every document answers and sends (`page/agent.js` lists its functions).
 
+use crate::cdp::json::well_formed;
 use serde::Deserialize;
 use stickpin_kernel::device::Landed;
 
@@ -31,7 +32,7 @@ impl Signal {
             said: Option<String>,
             press: Option<Verdict>,
         }
-        let wire: Wire = serde_json::from_str(payload).ok()?;
+        let wire: Wire = serde_json::from_str(&well_formed(payload)).ok()?;
         match wire {
             Wire { press: Some(verdict), .. } => Some(Self::Press(verdict)),
             Wire { said: Some(text), .. } => Some(Self::Said(text)),

@@ -6,6 +6,7 @@
 //! that is still open with [`CallError::Lost`].
 
 mod client;
+pub(crate) mod json;
 mod pipe;
 pub mod protocol;
 

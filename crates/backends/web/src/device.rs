@@ -5,6 +5,7 @@ use crate::along::{Along, Seen};
 use crate::cdp::Client;
 use crate::cdp::protocol as cdp;
 use crate::evaluate::Evaluating;
+use crate::hang::{Nagging, not_taken};
 use crate::launch::Browser;
 use crate::mouse::NONE;
 use crate::state::TabState;
@@ -30,6 +31,9 @@ const COMMIT: Duration = Duration::from_secs(5);
 
 /// How long a document that was committed is given until a capture takes what is there of it.
 const ARRIVAL: Duration = Duration::from_millis(500);
+
+/// How long an input that is to end may take to be where nothing is half done: less than the kernel's own grace.
+const RELEASE: Duration = Duration::from_millis(300);
 
 /// How long a page that is not left may take to go on. A browser that is sent elsewhere before it heard from the page
 /// that it stays takes the word for the answer to the new question, and goes nowhere.
@@ -79,6 +83,8 @@ pub struct WebDevice {
     pub(crate) trail: Vec<String>,
     /// The number of the tab that is driven.
     pub(crate) number: u64,
+    /// What was asked and dismissed over and over.
+    pub(crate) nagging: Nagging,
 }
 
 /// An element in a document that lives.
@@ -115,6 +121,7 @@ impl WebDevice {
             chooser: None,
             trail: Vec::new(),
             number,
+            nagging: Nagging::default(),
         }
     }
 
@@ -144,6 +151,22 @@ impl WebDevice {
         tokio::time::timeout_at(until.into(), done).await.unwrap_or(Ok(()))
     }
 
+    /// Sends one input.
+    async fn carry_out(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
+        match action {
+            Action::Press { .. } => self.press(action, cancel).await,
+            Action::Drag { from, source, to, target } => self.drag(*from, *source, *to, *target).await,
+            Action::Fill { target, text } => self.fill(*target, text).await,
+            Action::Type { target, text } => self.type_text(*target, text, cancel).await,
+            Action::Key { modifiers, key } => self.chord(*modifiers, key).await,
+            Action::Select { target, options } => self.select(*target, options).await,
+            Action::Scroll { target, dx, dy } => self.scroll(*target, *dx, *dy).await,
+            Action::Choose { point, target } => self.choose_files(*point, *target, cancel).await,
+            Action::Upload { target, files } => self.upload(*target, files).await,
+            Action::Drop { point, target, files } => self.drop_files(*point, *target, files).await,
+        }
+    }
+
     /// Waits until a navigation under way is committed, of the page or of the frames around an element: what is there
     /// now will be gone in a moment.
     pub(crate) async fn commit(&self, around: Option<Handle>) -> Result<()> {
@@ -165,6 +188,12 @@ pub(crate) fn gone() -> Error {
 
 pub(crate) fn corrupt(error: impl std::fmt::Display) -> Error {
     Error::new(ErrorCode::Internal, error.to_string())
+}
+
+/// Returns when a command that was asked to end has had its time for that.
+async fn late(cancel: &CancellationToken) {
+    cancel.cancelled().await;
+    tokio::time::sleep(RELEASE).await;
 }
 
 fn unknown(error: Error) -> Error {
@@ -311,20 +340,15 @@ impl Device for WebDevice {
             return Err(dialog_open(&dialog));
         }
         self.input_follows();
+        self.nagging = Nagging::default();
         if !matches!(action, Action::Press { .. }) {
             self.no_press();
         }
-        let performed = match action {
-            Action::Press { .. } => self.press(action, cancel).await,
-            Action::Drag { from, source, to, target } => self.drag(*from, *source, *to, *target).await,
-            Action::Fill { target, text } => self.fill(*target, text).await,
-            Action::Type { target, text } => self.type_text(*target, text, cancel).await,
-            Action::Key { modifiers, key } => self.chord(*modifiers, key).await,
-            Action::Select { target, options } => self.select(*target, options).await,
-            Action::Scroll { target, dx, dy } => self.scroll(*target, *dx, *dy).await,
-            Action::Choose { point, target } => self.choose_files(*point, *target, cancel).await,
-            Action::Upload { target, files } => self.upload(*target, files).await,
-            Action::Drop { point, target, files } => self.drop_files(*point, *target, files).await,
+        let performed = tokio::select! {
+            biased;
+            performed = self.carry_out(action, cancel) => performed,
+            // What is held is released with it.
+            () = late(cancel) => Err(unknown(not_taken().into())),
         };
         self.acted = Some(Instant::now());
         self.along.guards.clear();
@@ -470,6 +494,7 @@ impl Device for WebDevice {
             None => self.tab.clone(),
         };
         let stays = dialog.kind == "beforeunload" && answer == DialogAnswer::Dismiss;
+        let silenced = answer == DialogAnswer::Dismiss && self.dismissing(&tab, &dialog)?;
         let method = match answer {
             DialogAnswer::Accept(prompt_text) => cdp::HandleDialog { accept: true, prompt_text },
             DialogAnswer::Dismiss => cdp::HandleDialog { accept: false, prompt_text: None },
@@ -480,6 +505,9 @@ impl Device for WebDevice {
             if stays {
                 // What stays undone here is the wait alone: a dialog or an end that came up is told by what comes next.
                 drop(timeout(STAYS, tab.turn()).await);
+            }
+            if silenced {
+                self.goes_on().await?;
             }
             Ok(())
         };

@@ -18,7 +18,7 @@ const NAME: usize = 150;
 pub(crate) struct Coming {
     guid: String,
     pub(crate) download: Download,
-    began: Instant,
+    pub(crate) began: Instant,
     ended: Option<Instant>,
     /// That it is under way was told.
     told: bool,

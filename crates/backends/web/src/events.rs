@@ -384,6 +384,7 @@ fn navigated(tab: &mut TabState, session: &str, info: cdp::FrameInfo) {
         tab.frames.retain(|id, _| *id == info.id);
         tab.main.clone_from(&info.id);
         tab.navigating = None;
+        tab.silenced = None;
         tab.requests.clear();
         tab.left_traffic();
         tab.arrivals += 1;
@@ -422,6 +423,11 @@ fn dialog_opening(client: &Client, state: &mut State, session: &str, root: &str,
         tab.notice(Notice::DialogShown { text: clip(&event.message) });
         send(client, session, &cdp::HandleDialog { accept: true, prompt_text: None });
         return tab.active();
+    }
+    if tab.silenced.as_ref().is_some_and(|(kind, message)| {
+        *kind == event.r#type && *message == clip_to(&event.message, MAX_DIALOG)
+    }) {
+        return send(client, session, &cdp::HandleDialog { accept: false, prompt_text: None });
     }
     let dialog = Dialog {
         kind: event.r#type,

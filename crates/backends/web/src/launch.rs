@@ -221,6 +221,15 @@ fn is_about_display(line: &str) -> bool {
         .any(|word| line.contains(word))
 }
 
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // One that was given up: its helpers would go on writing to the folders that are about to be removed.
+        if matches!(self.child.try_wait(), Ok(None)) {
+            kill_group(self.pid);
+        }
+    }
+}
+
 impl Browser {
     /// Writes down what a sweep has to end if we are killed.
     fn record(&self) -> Result<()> {

@@ -15,6 +15,7 @@
 //! | `frames` | whose element shows which document, and how their pixels map |
 //! | `aim`, `mouse`, `keyboard`, `keys`, `files` | where a press would go; input events; files for inputs and drops |
 //! | `navigate`, `address`, `settle`, `screenshot`, `clipboard` | going somewhere, what an address is, quiet, pictures, copied text |
+//! | `hang` | pages that do not answer, and how they are left |
 //! | `traffic` | requests and downloads that are remembered, waits for them, expressions of the page |
 //!
 //! Invariants: nothing is asked of a page behind a dialog; a capture carries no coordinates; an input goes where a
@@ -39,6 +40,7 @@ mod fold;
 mod frames;
 mod gate;
 mod guard;
+mod hang;
 mod keyboard;
 mod keys;
 mod launch;

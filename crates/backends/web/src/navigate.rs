@@ -6,15 +6,23 @@ use crate::cdp::protocol as cdp;
 use crate::device::WebDevice;
 use crate::events::clip;
 use crate::gate;
+use crate::hang::Woken;
 use crate::state::TabState;
 use crate::tab::{Fault, dialog_open};
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::{Arrived, CancellationToken, Leave, Navigation, Notice, Page};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
-use tokio::time::timeout_at;
+use stickpin_tree::quote;
+use tokio::time::{timeout, timeout_at};
 
 /// How long a page has to be quiet until it counts as there.
 pub(crate) const QUIET: Duration = Duration::from_millis(150);
+
+/// How long a browser may take to give up a navigation: who waits for that has waited long enough.
+const STOPPED: Duration = Duration::from_millis(300);
+
+/// How long a browser may take to say what came instead of a page.
+const CAME: Duration = Duration::from_secs(1);
 
 /// What a new tab shows.
 pub(crate) const EMPTY: &str = "about:blank";
@@ -28,23 +36,40 @@ impl WebDevice {
         cancel: &CancellationToken,
     ) -> Result<Arrived> {
         let before = self.tab.url()?;
+        if let Navigation::To(what) = to {
+            // What is no address, or not to be opened, leaves the page alone.
+            gate::admit(&address::parse(what)?, self.tab.shared.state().file_roots.as_deref())?;
+        }
+        let woken = tokio::select! {
+            woken = self.wake(leave) => woken?,
+            () = cancel.cancelled() => return Err(cancelled()),
+        };
+        if woken == Woken::Never {
+            return self.replace(to, deadline, cancel).await;
+        }
+        let arrivals = self.tab.read(|tab| tab.arrivals)?;
         let moved = tokio::select! {
             moved = self.leave(to, leave, deadline) => moved,
-            () = cancel.cancelled() => Err(Error::new(ErrorCode::Timeout, "the navigation was cancelled")),
+            () = cancel.cancelled() => Err(cancelled()),
         };
         let moved = match moved {
             Ok(moved) => moved,
             // What is no address, or no step of a browser, was not even tried.
             Err(e) if matches!(e.code, ErrorCode::InvalidArgs | ErrorCode::Unsupported) => return Err(e),
             Err(mut e) => {
-                if e.code == ErrorCode::DeviceNotFound && !self.tab.closed() && before != EMPTY {
+                if e.code == ErrorCode::DeviceNotFound
+                    && !self.tab.closed()
+                    && before != EMPTY
+                    && self.tab.read(|tab| tab.arrivals)? != arrivals
+                {
                     e.message =
                         format!("{}; an error page stands in place of {} now", e.message, clip(&before));
                     e.hint = format!("{}; stickpin back returns to what was there", e.hint);
                 }
                 if e.code == ErrorCode::Timeout {
                     // The page that is there answers nothing while the browser waits for another one.
-                    self.tab.command(&cdp::StopLoading {}).await?;
+                    // Refused where nothing is under way any more.
+                    drop(timeout(STOPPED, self.tab.command(&cdp::StopLoading {})).await);
                     self.tab.write(|tab| tab.navigating = None)?;
                 }
                 return Err(e.dispatched(Dispatched::Unknown));
@@ -96,14 +121,7 @@ impl WebDevice {
                 self.unless_asked(leave, &cdp::Reload {}).await?;
             }
             Navigation::Back | Navigation::Forward => {
-                let history = self.tab.command(&cdp::GetHistory {}).await?;
-                let at = history.current_index;
-                let entry = if *to == Navigation::Back { at.checked_sub(1) } else { at.checked_add(1) };
-                let Some(entry) = entry.and_then(|at| history.entries.get(at)) else { return Ok(false) };
-                // The empty page that every tab begins with is no place where anybody was.
-                if *to == Navigation::Back && at == 1 && entry.url == EMPTY && history.entries.len() > 1 {
-                    return Ok(false);
-                }
+                let Some(entry) = self.entry(to).await? else { return Ok(false) };
                 self.unless_asked(leave, &cdp::GoToEntry { entry_id: entry.id }).await?;
             }
         }
@@ -122,6 +140,17 @@ impl WebDevice {
         }
     }
 
+    /// The place that is one step back or forward, if there is one.
+    pub(crate) async fn entry(&self, to: &Navigation) -> Result<Option<cdp::HistoryEntry>> {
+        let history = self.tab.command(&cdp::GetHistory {}).await?;
+        let at = history.current_index;
+        let entry = if *to == Navigation::Back { at.checked_sub(1) } else { at.checked_add(1) };
+        let entry = entry.and_then(|at| history.entries.get(at).cloned());
+        // The empty page that every tab begins with is no place where anybody was.
+        let began = *to == Navigation::Back && at == 1 && history.entries.len() > 1;
+        Ok(entry.filter(|entry| !(began && entry.url == EMPTY)))
+    }
+
     /// Sends a command that makes the page be left.
     async fn unless_asked<M: Method>(&self, leave: Leave, method: &M) -> Result<()> {
         let sent = self.tab.command(method);
@@ -136,6 +165,7 @@ impl WebDevice {
     async fn visit(&self, what: &str, deadline: Instant) -> Result<bool> {
         let url = address::parse(what)?;
         gate::admit(&url, self.tab.shared.state().file_roots.as_deref())?;
+        let before = Instant::now();
         let navigate = cdp::Navigate { url: url.as_str().to_owned() };
         let gone = timeout_at(deadline.into(), self.tab.command(&navigate)).await;
         let Ok(answer) = gone else {
@@ -143,18 +173,9 @@ impl WebDevice {
             return Err(Error::new(ErrorCode::Timeout, text)
                 .hint("is the server running? What was open is still there"));
         };
-        let cdp::Navigated { loader_id, error_text, is_download } = answer?;
-        match error_text.filter(|text| !text.is_empty()) {
-            // The server answered that there is nothing to show, or with a file.
-            Some(text) if text == "net::ERR_ABORTED" || is_download => return Ok(false),
-            Some(text) => {
-                return Err(Error::new(
-                    ErrorCode::DeviceNotFound,
-                    format!("{} cannot be opened: {text}", clip(url.as_str())),
-                )
-                .hint(advice(&text)));
-            }
-            None => {}
+        let cdp::Navigated { loader_id, error_text, .. } = answer?;
+        if let Some(text) = error_text.filter(|text| !text.is_empty()) {
+            return Err(self.not_opened(url.as_str(), &text, before).await);
         }
         let Some(loader) = loader_id.filter(|id| !id.is_empty()) else { return Ok(true) };
         let committed = self.tab.until(|tab| tab.main_frame().filter(|f| f.loader == loader).map(|_| ()));
@@ -163,6 +184,38 @@ impl WebDevice {
             // Committed, and replaced at once by where its script led.
             Err(_) => Ok(true),
         }
+    }
+
+    /// Why an address that was gone to shows no page: what came instead.
+    async fn not_opened(&self, url: &str, text: &str, since: Instant) -> Error {
+        let shown = clip(url);
+        if text != "net::ERR_ABORTED" {
+            let message = format!("{shown} cannot be opened: {text}");
+            return Error::new(ErrorCode::DeviceNotFound, message).hint(advice(text));
+        }
+        // The browser says it of its tabs and of its downloads by different ways.
+        let came = self.tab.shared.until(|state| {
+            let file =
+                state.downloads.iter().rev().find(|d| d.began >= since).map(|d| d.download.name.clone());
+            let tab = state.tabs.get(&self.tab.session)?;
+            let status = tab.answered_with(since).filter(|status| matches!(status, 204 | 205));
+            file.map(Came::File).or(status.map(Came::Nothing))
+        });
+        let (message, hint) = match timeout(CAME, came).await {
+            Ok(Came::File(name)) => (
+                format!("{shown} is a file and no page: {} is being downloaded", quote(&name)),
+                "in an open session: stickpin wait download; the page that was open is still there",
+            ),
+            Ok(Came::Nothing(status)) => (
+                format!("{shown} shows no page: the server answered {status}, which has no content"),
+                "the page that was open is still there: stickpin snapshot -i",
+            ),
+            Err(_) => (
+                format!("{shown} shows no page: the browser gave it up ({text})"),
+                "the page that was open is still there: stickpin snapshot -i",
+            ),
+        };
+        Error::new(ErrorCode::DeviceNotFound, message).hint(hint)
     }
 
     async fn title(&self) -> Result<String> {
@@ -176,6 +229,18 @@ impl WebDevice {
             Err(fault) => Err(fault.into()),
         }
     }
+}
+
+/// What came instead of a page.
+enum Came {
+    /// A file of this name.
+    File(String),
+    /// An answer without content.
+    Nothing(u16),
+}
+
+fn cancelled() -> Error {
+    Error::new(ErrorCode::Timeout, "the navigation was cancelled")
 }
 
 /// What the page says that asks before it is left.

@@ -152,6 +152,8 @@ pub(crate) struct TabState {
     pub(crate) gone: Option<TabEnd>,
     /// The dialog that is in the way here: its own, or that of another tab, which it names.
     pub(crate) dialog: Option<Dialog>,
+    /// A question that is dismissed by itself, by kind and message: its script asks over and over.
+    pub(crate) silenced: Option<(String, String)>,
     /// A cross-document navigation of the top frame that has not been committed: where to, and since when.
     pub(crate) navigating: Option<(String, Instant)>,
     /// How many documents of the top frame were committed, addresses within one included.

@@ -171,7 +171,15 @@ impl WebDevice {
             self.trail.retain(|s| *s != failed);
             if let Ok(target_id) = target {
                 // It is empty, and its address is what the error is about.
+                let _ = Tab { session: failed.clone(), ..self.tab.clone() }
+                    .write(|tab| tab.asked_to_close = true);
                 drop(self.tab.client.send(None, &cdp::CloseTarget { target_id }));
+                let closed = self.tab.shared.until(|state| {
+                    let there = state.tabs.get(&failed).is_some_and(|tab| tab.gone.is_none());
+                    (!there || state.lost.is_some()).then_some(())
+                });
+                // One that does not end stands in the list of tabs, for everybody to see.
+                drop(timeout(TAB, closed).await);
             }
         }
         arrived
@@ -332,7 +340,7 @@ impl WebDevice {
     }
 }
 
-fn slow(done: &str) -> Error {
+pub(crate) fn slow(done: &str) -> Error {
     Error::new(ErrorCode::Timeout, format!("the tab was not {done} within {} s", TAB.as_secs()))
         .hint("stickpin tab list")
 }

@@ -104,6 +104,11 @@ impl TabState {
         }
     }
 
+    /// What the last document that was asked for since then was answered with.
+    pub(crate) fn answered_with(&self, since: Instant) -> Option<u16> {
+        self.traffic.iter().rev().find(|s| s.document && s.began >= since)?.status
+    }
+
     /// Whether something that began since then, and that an act may have set off, is not over.
     fn under_way(&self, begun: Instant) -> bool {
         let request = |s: &Seen| s.by_script && s.counts && s.end.is_none() && s.began >= begun;

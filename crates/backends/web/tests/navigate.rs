@@ -99,12 +99,15 @@ async fn a_page_that_never_ends_is_there_but_not_settled() {
 #[tokio::test]
 async fn opening_nothing_or_a_file_stays_where_one_was() {
     let Some(mut page) = Page::show("<!doctype html><title>Here</title>x").await else { return };
-    let url = page.site.url("/empty");
-    let arrived = page.go(&url).await;
-    assert_eq!((arrived.moved, arrived.title.as_str()), (false, "Here"));
-    page.device.notices().await.unwrap();
-    let url = page.site.url("/file");
-    assert!(!page.go(&url).await.moved);
+    for (path, came) in [("/empty", "204"), ("/file", "hello.txt")] {
+        page.device.notices().await.unwrap();
+        let to = Navigation::To(page.site.url(path));
+        let gone = page.device.navigate(&to, Leave::Discard, Duration::from_secs(10), &none()).await;
+        let error = gone.unwrap_err();
+        assert_eq!(error.code, ErrorCode::DeviceNotFound);
+        assert!(error.message.contains(came) && !error.message.contains("error page"), "{error}");
+        assert_eq!(page.truth::<String>("document.title").await, "Here");
+    }
     let expected = Notice::Downloaded { path: page.dir.path().join("downloads").join("hello.txt") };
     let mut seen = Vec::new();
     for _ in 0..100 {

@@ -192,11 +192,13 @@ impl Cx {
         self.check()?;
         let before = self.dispatched.swap(true, Ordering::Relaxed);
         let cancel = self.cancel.clone();
+        let under_way = self.under_way();
         let device = self.device()?;
         let performed = match glance {
             Some(handle) => device.perform_and_glance(action, handle, &cancel).await,
             None => device.perform(action, &cancel).await.map(|performed| (performed, None)),
         };
+        drop(under_way);
         let (performed, behind) = match performed {
             Ok((performed, behind)) => {
                 // What the device did not take up or stopped in time reached nothing.

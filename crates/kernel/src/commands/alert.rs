@@ -126,7 +126,9 @@ async fn answer(cx: &mut Cx, answer: DialogAnswer, patience: Duration) -> Result
         patience.for_news(cx, "a dialog", "none is open", Duration::MAX).await?;
     };
     cx.dispatching();
+    let under_way = cx.under_way();
     cx.device()?.answer_dialog(answer).await?;
+    drop(under_way);
     // The act that was held up goes on: this is what comes of it.
     let how = How { receipt: true, ..How::default() };
     cx.after(None, how, Acted::new("answered", dialog.words())).await?;

@@ -58,6 +58,7 @@ impl Command for ClipboardWrite {
             let message = format!("the text has {} bytes; the clipboard takes {LONGEST}", self.text.len());
             return Err(Error::new(ErrorCode::InvalidArgs, message).hint("stickpin fill takes longer texts"));
         }
+        let _under_way = cx.under_way();
         cx.device()?.write_clipboard(&self.text).await?;
         Ok(Acted::new("copied", format!("{} characters", self.text.chars().count())))
     }

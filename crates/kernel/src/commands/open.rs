@@ -196,19 +196,17 @@ impl Command for Open {
                 Ok(live) if !self.relaunch => {
                     let open = live.device.info().kind;
                     if open == kind {
-                        self.navigate(cx).await
+                        self.go_on(cx).await
                     } else {
                         Err(other_kind(&desk.name, open, &self.what))
                     }
                 }
-                _ => {
-                    let opened = self.launch(cx).await;
-                    if opened.is_err() {
-                        cx.host().remove(&desk);
-                    }
-                    opened
-                }
+                _ => self.launch(cx).await,
             };
+            if cx.live().is_err() {
+                // What could not be opened is no session.
+                cx.host().remove(&desk);
+            }
             let mut opened = opened?;
             if let Some(path) = record {
                 let path = path.map(|path| cx.path(&path));
@@ -232,6 +230,24 @@ impl Command for Open {
 }
 
 impl Open {
+    /// Goes there in the app that is open; in a new one, where that has ended and nobody was told yet.
+    async fn go_on(&self, cx: &mut Cx) -> Result<Opened> {
+        match self.navigate(cx).await {
+            Err(e) if e.code == ErrorCode::BackendLost => {
+                cx.warn(format!(
+                    "{}: a new lifetime begins, and refs of the one before have ended.",
+                    e.message
+                ));
+                // What was recorded goes on in it.
+                let recording = cx.live()?.recording.take();
+                let opened = self.launch(cx).await?;
+                cx.live()?.recording = recording;
+                Ok(opened)
+            }
+            opened => opened,
+        }
+    }
+
     async fn navigate(&self, cx: &mut Cx) -> Result<Opened> {
         self.apply(cx).await?;
         // Whoever opens another page has decided to leave this one.
@@ -279,6 +295,7 @@ impl Open {
     }
 
     async fn launch(&self, cx: &mut Cx) -> Result<Opened> {
+        let _under_way = cx.under_way();
         if let Some(live) = cx.loan.as_mut().and_then(|l| l.live.take()) {
             // What ended badly has ended all the same.
             if let Err(e) = live.shut().await {

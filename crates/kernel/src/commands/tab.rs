@@ -145,7 +145,9 @@ impl Command for TabNew {
             None => what,
         });
         let cancel = cx.cancel.clone();
+        let under_way = cx.under_way();
         let arrived = cx.device()?.new_tab(what.as_deref(), READY, &cancel).await?;
+        drop(under_way);
         InTab::now(cx, "opened", arrived.settled, self.interactive).await
     }
 }
@@ -177,7 +179,9 @@ impl Command for TabClose {
         check(&id)?;
         let cancel = cx.cancel.clone();
         cx.dispatching();
+        let under_way = cx.under_way();
         cx.device()?.close_tab(&id, leave(self.discard), &cancel).await?;
+        drop(under_way);
         // Its refs are gone before anything is looked at in another one.
         cx.attend_aloud();
         let mut now = InTab::now(cx, "in", true, false).await?;

@@ -177,7 +177,9 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
 
 /// Closes a chooser that was opened for files that it does not take; the error, with what became of it.
 async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
+    let under_way = cx.under_way();
     let closed = cx.device()?.dismiss(chooser).await;
+    drop(under_way);
     if let Err(why) = &closed {
         tracing::debug!("a file chooser was not closed: {why}");
     }

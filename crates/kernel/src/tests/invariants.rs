@@ -137,7 +137,7 @@ async fn a_deadline_before_the_input_says_that_nothing_was_sent() {
     let request =
         crate::Request { timeout_ms: Some(1_000), ..b.request("press", json!({ "target": "@e2" })) };
     let error = b.host.call(request, CancellationToken::new()).await.error.unwrap();
-    assert_eq!((error.code.name(), error.dispatched), ("BACKEND_LOST", Dispatched::No));
+    assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", Dispatched::No));
     assert!(b.log().is_empty());
 }
 

@@ -230,6 +230,24 @@ async fn close_does_not_queue() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reading_that_takes_too_long_is_given_up_and_not_its_session() {
+    let b = Bench::open(PAGE).await;
+    b.fake.world().hangs_in = Some("capture");
+    let began = tokio::time::Instant::now();
+    for _ in 0..3 {
+        let mut request = b.request("snapshot", json!({}));
+        request.timeout_ms = Some(1_000);
+        let error = b.host.call(request, CancellationToken::new()).await.error.unwrap();
+        assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", crate::Dispatched::No));
+        assert!(error.message.contains("1000 ms"), "{error}");
+    }
+    assert_eq!(began.elapsed().as_millis(), 4_500);
+    b.fake.world().hangs_in = None;
+    b.ok("snapshot", json!({})).await;
+    assert_eq!(b.fake.world().closed, 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn close_frees_the_name_of_a_hung_session() {
     let b = Bench::open(PAGE).await;
     b.fake.world().hangs_in = Some("capture");
@@ -360,8 +378,8 @@ async fn the_folder_of_a_hung_session_goes_with_it() {
     let b = Bench::open(PAGE).await;
     let folders = || std::fs::read_dir(b.caller.cwd.join("sessions")).unwrap().count();
     assert_eq!(folders(), 1);
-    b.fake.world().hangs_in = Some("capture");
-    assert_eq!(b.fails("snapshot", json!({})).await.0, "BACKEND_LOST");
+    b.fake.world().hangs_in = Some("perform");
+    assert_eq!(b.fails("press", json!({ "target": "role=button" })).await.0, "BACKEND_LOST");
     while b.host.sessions() > 0 || folders() > 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }

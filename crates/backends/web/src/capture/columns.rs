@@ -1,6 +1,7 @@
 //! The columns of a capture, as the page script writes them (`page/capture.js`) and as they are read here.
 
 use super::CaptureError;
+use crate::cdp::json::well_formed;
 use crate::unseen::{Said, TOLD};
 use hashbrown::HashMap;
 use serde::Deserialize;
@@ -90,7 +91,7 @@ impl Columns {
     /// # Errors
     /// If it is no capture, columns differ in length, or an index points nowhere.
     pub fn parse(json: &str) -> Result<Self, CaptureError> {
-        let wire: Wire = serde_json::from_str(json)?;
+        let wire: Wire = serde_json::from_str(&well_formed(json))?;
         if wire.v != FORMAT {
             return Err(CaptureError::Corrupt("version"));
         }

@@ -1,5 +1,6 @@
 //! Requests, answers and events.
 
+use super::json::readable;
 use super::pipe::{Frames, MAX_FRAME};
 use hashbrown::HashMap;
 use serde::de::DeserializeOwned;
@@ -277,10 +278,11 @@ async fn read(
             Ok(None) => break "the browser ended".to_owned(),
             Err(e) => break e.to_string(),
         };
-        let incoming: Incoming<'_> = match serde_json::from_slice(frame) {
+        let text = readable(frame);
+        let incoming: Incoming<'_> = match serde_json::from_str(&text) {
             Ok(incoming) => incoming,
             Err(e) => {
-                tracing::warn!(error = %e, bytes = frame.len(), "a message of the browser is not understood");
+                tracing::warn!(error = %e, bytes = text.len(), "a message of the browser is not understood");
                 continue;
             }
         };

@@ -34,13 +34,13 @@ impl<R: AsyncRead + Unpin> Frames<R> {
     ///
     /// # Errors
     /// When reading fails, a frame is longer than the bound, or the pipe ends inside of one.
-    pub(super) async fn next(&mut self) -> io::Result<Option<&[u8]>> {
+    pub(super) async fn next(&mut self) -> io::Result<Option<&mut [u8]>> {
         loop {
             if let Some(at) = self.buffer[self.scanned..].iter().position(|&b| b == 0) {
                 let (from, to) = (self.used, self.scanned + at);
                 self.used = to + 1;
                 self.scanned = self.used;
-                return Ok(Some(&self.buffer[from..to]));
+                return Ok(Some(&mut self.buffer[from..to]));
             }
             self.buffer.drain(..self.used);
             self.used = 0;

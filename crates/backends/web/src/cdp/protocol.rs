@@ -117,6 +117,8 @@ methods! {
     "Page.navigateToHistoryEntry" GoToEntry { entry_id: i64 } -> Done;
     /// Closes the tab, unless its page asks first.
     "Page.close" ClosePage {} -> Done;
+    /// Ends the process of a page, whatever it is doing.
+    "Page.crash" CrashPage {} -> Done;
     /// Brings the tab and its window before whoever sits at the machine.
     "Page.bringToFront" BringToFront {} -> Done;
     /// Answers a dialog.
@@ -132,6 +134,8 @@ methods! {
     "Runtime.enable" EnableRuntime {} -> Done;
     /// Runs an expression in a context.
     "Runtime.evaluate" Evaluate { expression: String, unique_context_id: Option<String>, return_by_value: bool, await_promise: bool } -> Evaluated;
+    /// Ends the script that runs, also one that would run for ever.
+    "Runtime.terminateExecution" TerminateExecution {} -> Done;
     /// Calls a function on an object.
     "Runtime.callFunctionOn" CallFunctionOn { function_declaration: String, object_id: String, return_by_value: bool } -> Evaluated;
     /// The same, with objects as arguments.

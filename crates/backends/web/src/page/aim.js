@@ -252,7 +252,7 @@ function words(e) {
     const role = roleOf(e, tag, v === null ? null : v[A_ROLE]);
     if (role !== 'generic') {
       const name = nameOf(e, tag, role, v);
-      if (name) return `${role} ${JSON.stringify(name.length > 60 ? name.slice(0, 59) + '…' : name)}`;
+      if (name) return `${role} ${JSON.stringify(wellFormed(name.length > 60 ? name.slice(0, 59) + '…' : name))}`;
     }
     const id = v !== null && v[A_ID];
     const cls = v !== null && v[A_CLASS] !== null && v[A_CLASS].trim().split(/\s+/)[0];

@@ -28,7 +28,7 @@ function str(s) {
   let i = stringIndex.get(s);
   if (i === undefined) {
     i = strings.length;
-    strings.push(s);
+    strings.push(wellFormed(s));
     if (stringIndex.size >= KNOWN_TEXTS) stringIndex.clear();
     stringIndex.set(s, i);
   }
@@ -56,7 +56,7 @@ function nameBack(name) {
   if (at !== undefined) return n - at + 1;
   if (nameIndex.size >= KNOWN_TEXTS) nameIndex.clear();
   nameIndex.set(name, n);
-  names.push(name);
+  names.push(wellFormed(name));
   return 1;
 }
 

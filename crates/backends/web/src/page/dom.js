@@ -67,10 +67,21 @@ const $getSelection = DOC.getSelection;
 const $createRange = DOC.createRange;
 const $listen = EventTarget.prototype.addEventListener;
 
+/** A text without halves of surrogate pairs, in browsers that can say so; what they send otherwise is mended later. */
+const wellFormed = s => (s.toWellFormed ? s.toWellFormed() : s);
+
+/** A document that may run no scripts, as in a sandboxed frame, runs no timers either, ours included; tasks it does. */
+const TIMERLESS = matchMedia('(scripting: none)').matches && typeof scheduler === 'object';
+/** As a timer that nobody clears: what it does a second time is idle. */
+function afterTask(f, delay = 0) {
+  scheduler.postTask(f, { delay });
+  return ownTimers;
+}
+
 let ownTimers = 0;
 let ownFrames = 0;
 /** Timers and callbacks for frames of ours are counted: what is left of the document's is the page's. */
-const later = (f, ms) => (ownTimers++, setTimeout(f, ms));
+const later = (f, ms) => (ownTimers++, TIMERLESS ? afterTask(f, ms) : setTimeout(f, ms));
 const inFrame = f => (ownFrames++, requestAnimationFrame(f));
 
 const ELEMENT = 1;

@@ -187,7 +187,7 @@ function select(id, wanted, asked) {
     const one = usable.length > 1 ? only(usable.filter(o => o.value === text)) : usable[0];
     if (one) chosen.push(one);
     else if (usable.length) return { handled: true, several: text, options: usable.slice(0, 50).map(o => o.value) };
-    else if (found.length) return { handled: true, why: `its option ${JSON.stringify(text.slice(0, 120))} is disabled` };
+    else if (found.length) return { handled: true, why: `its option ${JSON.stringify(wellFormed(text.slice(0, 120)))} is disabled` };
     else missing.push(text);
   }
   if (missing.length) return { handled: true, missing, options: options.slice(0, 50).map(o => squeeze(o.label)) };

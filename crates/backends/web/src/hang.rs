@@ -1,0 +1,253 @@
+//! Pages that do not answer, because a script of theirs runs for ever or asks one question after the other. A page is
+//! left through its own process: whoever wants to leave one that hangs ends its script first, and where that does not
+//! help, goes on in another tab.
+
+use crate::cdp::protocol as cdp;
+use crate::device::WebDevice;
+use crate::state::TabState;
+use crate::tab::{Fault, Tab};
+use crate::tabs::{create, slow};
+use std::time::{Duration, Instant};
+use stickpin_kernel::device::{Arrived, CancellationToken, Dialog, Leave, Navigation, Notice};
+use stickpin_kernel::{Error, ErrorCode, Result};
+use tokio::time::timeout;
+
+/// How long a page that is to be left may be busy.
+const BUSY: Duration = Duration::from_secs(2);
+
+/// How long a page may take to answer whose script was ended, or whose question was answered.
+const ENDED: Duration = Duration::from_millis(500);
+
+/// How long a page is given to hang again.
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// How often scripts are ended.
+const ROUNDS: usize = 3;
+
+/// How long a tab may take to be there, or to be gone.
+const OTHER: Duration = Duration::from_secs(5);
+
+/// How many times in a row one question is dismissed until it is dismissed by itself.
+const PATIENCE: u32 = 3;
+
+/// What was dismissed again and again, with no input in between.
+#[derive(Debug, Default)]
+pub(crate) struct Nagging {
+    question: Option<(String, String)>,
+    times: u32,
+}
+
+impl Nagging {
+    /// A question is dismissed: whether it has been asked too often.
+    fn again(&mut self, kind: &str, message: &str) -> bool {
+        let question = Some((kind.to_owned(), message.to_owned()));
+        self.times = if self.question == question { self.times + 1 } else { 1 };
+        self.question = question;
+        self.times >= PATIENCE
+    }
+}
+
+impl WebDevice {
+    /// Makes a page answer that is to be left. `leave` says whether its questions may be answered.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`.
+    pub(crate) async fn wake(&self, leave: Leave) -> Result<Woken> {
+        for round in 0..=ROUNDS {
+            match self.answered(if round == 0 { BUSY } else { ENDED }).await? {
+                Answer::Now if round == 0 => return Ok(Woken::Well),
+                Answer::Now => {
+                    // A timer may have begun the next one.
+                    tokio::time::sleep(AGAIN).await;
+                    return Ok(if self.answered(ENDED).await? == Answer::Now {
+                        Woken::Well
+                    } else {
+                        Woken::Never
+                    });
+                }
+                // It is for whoever drives the page, and what comes next says so.
+                Answer::Asks if leave == Leave::Ask => return Ok(Woken::Well),
+                Answer::Asks => self.silence(&self.tab).await?,
+                Answer::Never => end_scripts(&self.tab)?,
+            }
+        }
+        Ok(Woken::Never)
+    }
+
+    /// Dismisses what a page asks, now and from here on, until another document is there.
+    async fn silence(&self, tab: &Tab) -> Result<()> {
+        tab.write(|state| {
+            state.silenced =
+                state.dialog.as_ref().map(|dialog| (dialog.kind.clone(), dialog.message.clone()));
+        })?;
+        match tab.command(&cdp::HandleDialog { accept: false, prompt_text: None }).await {
+            // The browser closed it meanwhile.
+            Err(e) if e.code == ErrorCode::Internal => Ok(()),
+            done => done.map(drop),
+        }
+    }
+
+    /// Whether every process of the page takes up what it is told.
+    async fn answered(&self, patience: Duration) -> Result<Answer> {
+        let asked = |tab: &TabState| tab.dialog.as_ref().is_some_and(|d| d.kind != "beforeunload");
+        if self.tab.read(asked)? {
+            return Ok(Answer::Asks);
+        }
+        let probe = cdp::Evaluate { expression: "0".to_owned(), ..cdp::Evaluate::default() };
+        let replies: Vec<_> =
+            sessions(&self.tab)?.iter().map(|session| self.tab.client.send(Some(session), &probe)).collect();
+        let answered = async {
+            for reply in replies {
+                // Refused: that document is on its way out.
+                drop(reply.await);
+            }
+        };
+        tokio::select! {
+            biased;
+            answered = timeout(patience, answered) => {
+                self.tab.read(|_| ())?;
+                Ok(if answered.is_ok() { Answer::Now } else { Answer::Never })
+            }
+            asks = self.tab.until(|tab| asked(tab).then_some(())) => asks.map(|()| Answer::Asks),
+        }
+    }
+
+    /// A question of a tab is about to be dismissed. One that comes over and over is dismissed by itself from here on,
+    /// which is the answer.
+    pub(crate) fn dismissing(&mut self, tab: &Tab, dialog: &Dialog) -> Result<bool> {
+        if dialog.kind == "beforeunload" || !self.nagging.again(&dialog.kind, &dialog.message) {
+            return Ok(false);
+        }
+        tab.write(|state| state.silenced = Some((dialog.kind.clone(), dialog.message.clone())))?;
+        Ok(true)
+    }
+
+    /// Whether a page goes on that was dismissed for the last time.
+    ///
+    /// # Errors
+    /// `TIMEOUT` when it does nothing but ask.
+    pub(crate) async fn goes_on(&self) -> Result<()> {
+        match self.answered(ENDED).await? {
+            Answer::Never => Err(Error::new(
+                ErrorCode::Timeout,
+                format!("dismissed {PATIENCE} times in a row, and the page does nothing but ask again: it is not heard any more"),
+            )
+            .hint("stickpin reload starts it anew; stickpin back, or stickpin open URL, leaves it")),
+            Answer::Now | Answer::Asks => Ok(()),
+        }
+    }
+
+    /// Goes on in another tab, and gives up the one that hangs.
+    ///
+    /// # Errors
+    /// As for any navigation; the page that hangs is given up all the same.
+    pub(crate) async fn replace(
+        &mut self,
+        to: &Navigation,
+        deadline: Instant,
+        cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        let Some(what) = self.address_of(to).await? else {
+            return Ok(Arrived { moved: false, ..Arrived::default() });
+        };
+        let hung = self.tab.clone();
+        let (id, target_id) = hung.write(|tab| {
+            tab.asked_to_close = true;
+            (tab.id(), tab.target.clone())
+        })?;
+        let created = timeout(OTHER, create(&hung.client, &hung.shared)).await;
+        let session = created.map_err(|_| slow("opened"))??;
+        self.drive(session);
+        self.trail.retain(|session| *session != hung.session);
+        self.tab.write(|tab| {
+            tab.driven = true;
+            tab.notice(Notice::Closed { id });
+        })?;
+        // A page that hangs does not close itself.
+        drop(hung.client.send(Some(&hung.session), &cdp::CrashPage {}));
+        drop(hung.client.send(None, &cdp::CloseTarget { target_id }));
+        let gone = hung.shared.until(|state| {
+            let there = state.tabs.get(&hung.session).is_some_and(|tab| tab.gone.is_none());
+            (!there || state.lost.is_some()).then_some(())
+        });
+        if timeout(OTHER, gone).await.is_err() {
+            tracing::warn!("a page that hangs was left behind");
+        }
+        self.tab.top().await?;
+        Box::pin(self.go(&Navigation::To(what), Leave::Discard, deadline, cancel)).await
+    }
+
+    /// The address that a step leads to; none where it leads nowhere.
+    async fn address_of(&self, to: &Navigation) -> Result<Option<String>> {
+        match to {
+            Navigation::To(what) => Ok(Some(what.clone())),
+            Navigation::Reload => self.tab.url().map(Some),
+            Navigation::Back | Navigation::Forward => Ok(self.entry(to).await?.map(|entry| entry.url)),
+            Navigation::Home => Ok(None),
+        }
+    }
+}
+
+/// Ends what runs in a page now. The browser interrupts scripts for this.
+fn end_scripts(tab: &Tab) -> Result<()> {
+    for session in sessions(tab)? {
+        tracing::debug!(session, "scripts of the page are ended");
+        // What it answers is that nothing runs any more, which shows itself.
+        drop(tab.client.send(Some(&session), &cdp::TerminateExecution {}));
+    }
+    Ok(())
+}
+
+/// The sessions of a page and of its frames in other processes.
+fn sessions(tab: &Tab) -> Result<Vec<String>> {
+    let mut sessions = tab.read(|state| {
+        let of_frames = state.frames.values().map(|frame| frame.session.clone());
+        of_frames.filter(|session| !session.is_empty()).collect::<Vec<_>>()
+    })?;
+    sessions.push(tab.session.clone());
+    sessions.sort_unstable();
+    sessions.dedup();
+    Ok(sessions)
+}
+
+/// What became of a page that is to be left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Woken {
+    /// It takes up what it is told.
+    Well,
+    /// It does not.
+    Never,
+}
+
+/// What a page says to being spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// It goes on.
+    Now,
+    /// It waits for an answer itself.
+    Asks,
+    /// Nothing.
+    Never,
+}
+
+/// An input that the page did not take up before its time was over.
+pub(crate) fn not_taken() -> Fault {
+    Error::new(ErrorCode::Timeout, "the page did not take the input up in time")
+        .hint("a script of the page may be running for ever: stickpin reload")
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_question_asked_over_and_over_is_nagging() {
+        let mut nagging = Nagging::default();
+        let mut again = |message| nagging.again("confirm", message);
+        assert_eq!(
+            ["a", "a", "b", "a", "a", "a", "a"].map(&mut again),
+            [false, false, false, false, false, true, true]
+        );
+    }
+}
