@@ -500,8 +500,11 @@ impl Device for WebDevice {
             DialogAnswer::Dismiss => cdp::HandleDialog { accept: false, prompt_text: None },
         };
         let done = async {
+            let before = tab.read(|tab| tab.answers)?;
             tab.command(&method).await?;
-            tab.until(|tab| (tab.dialog.as_ref() != Some(&dialog)).then_some(())).await?;
+            // The next question may read like this one.
+            let over = |tab: &TabState| tab.answers != before || tab.dialog.as_ref() != Some(&dialog);
+            tab.until(|tab| over(tab).then_some(())).await?;
             if stays {
                 // What stays undone here is the wait alone: a dialog or an end that came up is told by what comes next.
                 drop(timeout(STAYS, tab.turn()).await);

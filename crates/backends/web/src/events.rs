@@ -241,7 +241,10 @@ fn of_session(client: &Client, state: &mut State, session: &str, method: &str, p
         "Page.javascriptDialogClosed" => {
             state.dialogs.retain(|(s, _)| *s != root);
             state.show_dialogs();
-            state.tabs.values_mut().for_each(TabState::active);
+            for tab in state.tabs.values_mut() {
+                tab.answers += 1;
+                tab.active();
+            }
             return;
         }
         "Inspector.targetCrashed" => return crashed(state, session, &root),

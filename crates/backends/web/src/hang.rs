@@ -166,11 +166,7 @@ impl WebDevice {
         // A page that hangs does not close itself.
         drop(hung.client.send(Some(&hung.session), &cdp::CrashPage {}));
         drop(hung.client.send(None, &cdp::CloseTarget { target_id }));
-        let gone = hung.shared.until(|state| {
-            let there = state.tabs.get(&hung.session).is_some_and(|tab| tab.gone.is_none());
-            (!there || state.lost.is_some()).then_some(())
-        });
-        if timeout(OTHER, gone).await.is_err() {
+        if timeout(OTHER, hung.shared.until_gone(&hung.session)).await.is_err() {
             tracing::warn!("a page that hangs was left behind");
         }
         self.tab.top().await?;

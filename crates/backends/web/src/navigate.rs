@@ -198,13 +198,19 @@ impl WebDevice {
             let file =
                 state.downloads.iter().rev().find(|d| d.began >= since).map(|d| d.download.name.clone());
             let tab = state.tabs.get(&self.tab.session)?;
-            let status = tab.answered_with(since).filter(|status| matches!(status, 204 | 205));
+            let status = tab.answered_with(since).filter(|status| matches!(status, 204 | 205 | 300..=399));
             file.map(Came::File).or(status.map(Came::Nothing))
         });
         let (message, hint) = match timeout(CAME, came).await {
             Ok(Came::File(name)) => (
                 format!("{shown} is a file and no page: {} is being downloaded", quote(&name)),
                 "in an open session: stickpin wait download; the page that was open is still there",
+            ),
+            Ok(Came::Nothing(status @ 300..)) => (
+                format!(
+                    "{shown} shows no page: the server answered {status}, and where that leads no tab can go"
+                ),
+                "the page that was open is still there: stickpin snapshot -i",
             ),
             Ok(Came::Nothing(status)) => (
                 format!("{shown} shows no page: the server answered {status}, which has no content"),

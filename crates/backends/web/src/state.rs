@@ -51,6 +51,15 @@ impl Shared {
         }
     }
 
+    /// Waits until a tab is gone, or the browser with it.
+    pub(crate) async fn until_gone(&self, session: &str) {
+        let gone = self.until(|state| {
+            let there = state.tabs.get(session).is_some_and(|tab| tab.gone.is_none());
+            (!there || state.lost.is_some()).then_some(())
+        });
+        gone.await;
+    }
+
     /// Waits until `look` finds something. It is asked once now, and after every event.
     pub(crate) async fn until<T>(&self, mut look: impl FnMut(&State) -> Option<T>) -> T {
         let mut version = self.version.subscribe();
@@ -152,6 +161,8 @@ pub(crate) struct TabState {
     pub(crate) gone: Option<TabEnd>,
     /// The dialog that is in the way here: its own, or that of another tab, which it names.
     pub(crate) dialog: Option<Dialog>,
+    /// How many questions were answered, of any tab.
+    pub(crate) answers: u64,
     /// A question that is dismissed by itself, by kind and message: its script asks over and over.
     pub(crate) silenced: Option<(String, String)>,
     /// A cross-document navigation of the top frame that has not been committed: where to, and since when.

@@ -174,12 +174,8 @@ impl WebDevice {
                 let _ = Tab { session: failed.clone(), ..self.tab.clone() }
                     .write(|tab| tab.asked_to_close = true);
                 drop(self.tab.client.send(None, &cdp::CloseTarget { target_id }));
-                let closed = self.tab.shared.until(|state| {
-                    let there = state.tabs.get(&failed).is_some_and(|tab| tab.gone.is_none());
-                    (!there || state.lost.is_some()).then_some(())
-                });
                 // One that does not end stands in the list of tabs, for everybody to see.
-                drop(timeout(TAB, closed).await);
+                drop(timeout(TAB, self.tab.shared.until_gone(&failed)).await);
             }
         }
         arrived
