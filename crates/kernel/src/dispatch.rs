@@ -23,6 +23,22 @@ use tokio_util::sync::CancellationToken;
 /// How long a command may go on after its deadline. Who reads then is given up; who acts hangs, and its session is lost.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// What a command has when neither it nor its caller says how long it may take.
+const UNKNOWN: Duration = Duration::from_secs(30);
+
+impl Request {
+    /// When a host that works has answered at the latest, besides the way there and back.
+    #[must_use]
+    pub fn longest(&self) -> Duration {
+        let own = || {
+            let prepared =
+                registry::lookup(&self.command).and_then(|entry| entry.prepare(self.input.clone()));
+            prepared.map_or(UNKNOWN, |prepared| prepared.deadline())
+        };
+        self.timeout_ms.map_or_else(own, Duration::from_millis).saturating_add(GRACE)
+    }
+}
+
 impl Host {
     /// Runs one command. When `cancel` is set or the returned future is dropped, the command ends at the next
     /// point where nothing is half done.

@@ -3,10 +3,11 @@
 mod support;
 
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 use support::{World, eventually, request};
 
 /// A command that needs a daemon, and no device.
@@ -358,4 +359,154 @@ fn a_state_dir_with_a_long_path_works() {
     assert!(socket.starts_with("/tmp/stickpin-"), "{socket}");
     assert_eq!(world.run(&[&["daemon", "stop"], &state_dir[..]].concat()).code, 0);
     assert!(!std::path::Path::new(socket).exists());
+}
+
+/// The memory that a process has now, in bytes.
+fn resident(pid: u32) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
+    line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") << 10
+}
+
+#[test]
+fn a_client_that_never_reads_is_not_read_for_ever() {
+    let world = World::new();
+    world.ok("open sim:feed");
+    let pid = world.pid().expect("a daemon");
+    let mut raw = world.raw().welcome();
+    raw.reader.get_mut().set_write_timeout(Some(Duration::from_secs(3))).expect("a socket");
+    let mut call = request("snapshot", json!({"all": true}));
+    call["session"] = world.session().into();
+    let call = json!({"jsonrpc": "2.0", "id": 7, "method": "call", "params": call}).to_string() + "\n";
+    // Far more than a socket holds.
+    let most = 100_000;
+    let sent = (0..most).take_while(|_| raw.reader.get_mut().write_all(call.as_bytes()).is_ok()).count();
+    assert!(sent < most, "everything was read, and nothing of the answers");
+    assert!(resident(pid) < 150 << 20, "the daemon has {} bytes", resident(pid));
+    // Others are served meanwhile.
+    world.ok("snapshot -i");
+}
+
+#[test]
+fn messages_that_are_never_whole_are_bounded_together() {
+    let world = World::new();
+    world.ok("session list");
+    let pid = world.pid().expect("a daemon");
+    let part = vec![b'x'; 60 << 20];
+    let mut held = Vec::new();
+    let mut refused = 0;
+    for _ in 0..5 {
+        let mut raw = world.raw().welcome();
+        match raw.reader.get_mut().write_all(&part) {
+            Ok(()) => held.push(raw),
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(refused >= 2, "{} were taken in", held.len());
+    assert!(resident(pid) < 400 << 20, "the daemon has {} bytes", resident(pid));
+    world.ok("session list");
+    // There is room again once they went.
+    drop(held);
+    let text = "y".repeat(2 << 20);
+    eventually("a long message is read", || {
+        let mut raw = world.raw().welcome();
+        let answer = raw.ask("call", request("fill", json!({"target": "@e1", "text": text})));
+        answer["result"]["error"]["code"] == "SESSION_NOT_FOUND"
+    });
+}
+
+#[test]
+fn a_client_that_closes_its_side_gets_its_answers() {
+    let world = World::new();
+    world.ok("open sim:signin");
+    let mut raw = world.raw().welcome();
+    let mut call = request("wait ms", json!({"ms": 300}));
+    call["session"] = world.session().into();
+    raw.send(&json!({"jsonrpc": "2.0", "id": 7, "method": "call", "params": call}));
+    raw.reader.get_ref().shutdown(std::net::Shutdown::Write).expect("open");
+    let answer = raw.answer();
+    assert_eq!(answer["result"]["ok"], true, "{answer}");
+    assert!(raw.answer().is_null(), "then the connection ends");
+}
+
+#[test]
+fn a_bound_session_ends_with_its_connection() {
+    let world = World::new();
+    world.ok("session list");
+    let mut raw = world.raw().welcome();
+    raw.send(&json!({"jsonrpc": "2.0", "method": "bind", "params": {"session": "test"}}));
+    let opened = raw.ask("call", request("open", json!({"what": "sim:shop"})));
+    assert_eq!(opened["result"]["ok"], true, "{opened}");
+    world.ok("open sim:shop --session other");
+    drop(raw);
+    eventually("it is closed", || !world.ok("session list").contains("test"));
+    assert!(world.ok("session list").contains("other"));
+}
+
+#[test]
+fn a_run_of_tests_that_is_killed_takes_its_sessions_along() {
+    let world = World::new();
+    let script = "open sim:signin\nwait text Never --timeout 60000\n";
+    std::fs::write(world.path().join("shop/never.ad"), script).expect("a file");
+    let mut run = world.command(&["test", "never.ad"]).spawn().expect("it starts");
+    eventually("its session is open", || world.ok("session list").contains("sim:signin"));
+    run.kill().expect("it runs");
+    run.wait().expect("it ended");
+    eventually("its session is closed", || !world.ok("session list").contains("sim:signin"));
+}
+
+#[test]
+fn a_daemon_that_hangs_in_a_call_is_not_waited_for() {
+    let world = World::new();
+    world.ok("session list");
+    world.ok("daemon stop");
+    // One that says hello, reads, and never answers a call.
+    let _ = std::fs::remove_file(world.socket());
+    let listener = UnixListener::bind(world.socket()).expect("a socket");
+    let state_dir = world.state_dir().canonicalize().expect("it is there");
+    let hangs = std::thread::spawn(move || {
+        let mut held = Vec::new();
+        for stream in listener.incoming().take(2).flatten() {
+            let mut reader = BufReader::new(stream);
+            let mut line = String::new();
+            reader.read_line(&mut line).expect("hello");
+            let hello: Value = serde_json::from_str(&line).expect("JSON");
+            let version = &hello["params"]["version"];
+            let welcome = json!({"protocol": 1, "version": version, "pid": 4_194_303, "stateDir": state_dir, "verdict": "serve"});
+            let answer = json!({"jsonrpc": "2.0", "id": hello["id"], "result": welcome});
+            writeln!(reader.get_mut(), "{answer}").expect("open");
+            held.push(reader);
+        }
+        held
+    });
+    let began = Instant::now();
+    let ran = world.run(&["session", "list", "--timeout", "200"]);
+    assert!(ran.err.contains("DAEMON_UNREACHABLE") && ran.err.contains("process 4194303"), "{ran:?}");
+    assert!(ran.err.contains("kill -9"), "{ran:?}");
+    assert!(began.elapsed() < Duration::from_secs(25), "{:?}", began.elapsed());
+    // The other client, which many calls share.
+    let line = json!({"name": "stickpin", "arguments": {"line": "session list --timeout 200"}});
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let messages = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": line}),
+    ];
+    let mut server =
+        world.command(&["mcp"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut stdin = server.stdin.take().expect("a pipe");
+    for message in messages {
+        writeln!(stdin, "{message}").expect("it reads");
+    }
+    let mut out = BufReader::new(server.stdout.take().expect("a pipe"));
+    let mut answer = String::new();
+    while !answer.contains("\"id\":2") {
+        answer.clear();
+        assert_ne!(out.read_line(&mut answer).expect("it answers"), 0, "it ended");
+    }
+    assert!(answer.contains("DAEMON_UNREACHABLE") && answer.contains("dispatched: unknown"), "{answer}");
+    server.kill().expect("it runs");
+    server.wait().expect("it ended");
+    drop(hangs.join());
+    std::fs::remove_file(world.socket()).expect("it was ours");
 }

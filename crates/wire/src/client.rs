@@ -1,23 +1,25 @@
 //! What a front end holds: something that runs commands, near or far.
 
-use crate::connection::{Connection, ended, failed, neither, unreadable};
+use crate::connection::{ANSWER, Connection, ended, failed, hangs, neither, unreadable};
 use crate::frame::{Frame, Frames, encode};
 use crate::place::Place;
-use crate::rpc::{Answer, Cancel, Message, code, method};
+use crate::rpc::{Answer, Bind, Cancel, Message, code, method};
 use crate::start::Start;
 use async_trait::async_trait;
+use serde::Serialize;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Error, ErrorCode, Host, Request, Response, Result};
+use stickpin_kernel::{Dispatched, Error, ErrorCode, Host, Request, Response, Result};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 
 /// Something that runs commands: a host in this process, or a daemon behind a socket.
 #[async_trait]
@@ -27,6 +29,10 @@ pub trait Client: Send + Sync {
 
     /// The same sessions, for calls that run at the same time as those of this client and do not wait for them.
     fn beside(self: Arc<Self>) -> Arc<dyn Client>;
+
+    /// Has a session end with this client at the latest, however that goes. Where the host is in this process it does so
+    /// anyway.
+    async fn bind(&self, _session: &str) {}
 }
 
 #[async_trait]
@@ -54,6 +60,8 @@ struct Inner {
     last_id: AtomicU64,
     /// Locked while a message is written, so that messages go out in the order of the calls.
     link: tokio::sync::Mutex<Option<Link>>,
+    /// Sessions that end with this client: told to each daemon that it finds.
+    bound: Mutex<BTreeSet<String>>,
 }
 
 /// Answers that are waited for, by the id of the call. None any more once the connection has ended.
@@ -65,6 +73,8 @@ struct Link {
     write: OwnedWriteHalf,
     waiting: Waiting,
     reader: AbortHandle,
+    /// The daemon's process.
+    pid: u32,
 }
 
 impl Drop for Link {
@@ -85,7 +95,13 @@ impl SocketClient {
     /// The daemon of a state dir.
     #[must_use]
     pub fn new(place: Place, start: Start) -> Self {
-        let inner = Inner { place, start, last_id: AtomicU64::new(0), link: Default::default() };
+        let inner = Inner {
+            place,
+            start,
+            last_id: AtomicU64::new(0),
+            link: Default::default(),
+            bound: Default::default(),
+        };
         Self { inner: Arc::new(inner) }
     }
 
@@ -113,18 +129,27 @@ impl Client for SocketClient {
     fn beside(self: Arc<Self>) -> Arc<dyn Client> {
         Arc::new(Self::new(self.inner.place.clone(), self.inner.start.clone()))
     }
+
+    async fn bind(&self, session: &str) {
+        self.inner.bind(session).await;
+    }
 }
 
 impl Inner {
     async fn call(&self, request: &Request, cancel: &CancellationToken) -> Result<Response, Unanswered> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut answer = self.send(id, request).await?;
+        let (mut answer, pid) = self.send(id, request).await?;
+        let longest = request.longest().saturating_add(ANSWER);
         let answer = tokio::select! {
-            answer = &mut answer => answer,
+            answer = timeout(longest, &mut answer) => answer,
             () = cancel.cancelled() => {
                 self.cancel(id).await;
-                answer.await
+                timeout(ANSWER, answer).await
             }
+        };
+        let Ok(answer) = answer else {
+            self.forget(id).await;
+            return Err(Unanswered::Failed(hangs(&request.command, pid)));
         };
         match answer {
             Ok(Answer { result: Some(response), .. }) => Ok(response),
@@ -145,23 +170,51 @@ impl Inner {
         &self,
         id: u64,
         request: &Request,
-    ) -> Result<oneshot::Receiver<Answer<Response>>, Unanswered> {
+    ) -> Result<(oneshot::Receiver<Answer<Response>>, u32), Unanswered> {
         let mut slot = self.link.lock().await;
         let lives = |link: &Link| lock(&link.waiting).is_some();
         let link = match slot.take().filter(lives) {
             Some(link) => slot.insert(link),
-            None => slot.insert(self.connect().await.map_err(Unanswered::Failed)?),
+            None => {
+                let mut link = self.connect().await.map_err(Unanswered::Failed)?;
+                let bound = lock(&self.bound).clone();
+                for session in bound {
+                    link.write(&Message::new(Value::Null, method::BIND, Bind { session })).await?;
+                }
+                slot.insert(link)
+            }
         };
         let (sender, receiver) = oneshot::channel();
         if let Some(waiting) = &mut *lock(&link.waiting) {
             waiting.insert(id, sender);
         }
-        match link.write.write_all(&encode(&Message::new(id, method::CALL, request))).await {
-            Ok(()) => Ok(receiver),
-            // A call counts once its whole line is there.
-            Err(e) => {
+        let pid = link.pid;
+        let written = link.write(&Message::new(id, method::CALL, request)).await;
+        if written.is_err() {
+            *slot = None;
+        }
+        written.map(|()| (receiver, pid))
+    }
+
+    /// Nobody waits for the answer of a call any more.
+    async fn forget(&self, id: u64) {
+        if let Some(link) = &*self.link.lock().await
+            && let Some(waiting) = &mut *lock(&link.waiting)
+        {
+            waiting.remove(&id);
+        }
+    }
+
+    /// A connection that is there is told now, each later one when it is made.
+    async fn bind(&self, session: &str) {
+        if !lock(&self.bound).insert(session.to_owned()) {
+            return;
+        }
+        let mut slot = self.link.lock().await;
+        if let Some(link) = &mut *slot {
+            let bind = Bind { session: session.to_owned() };
+            if link.write(&Message::new(Value::Null, method::BIND, bind)).await.is_err() {
                 *slot = None;
-                Err(Unanswered::NotBegun(unreadable(&e)))
             }
         }
     }
@@ -171,7 +224,7 @@ impl Inner {
         if let Some(link) = &mut *self.link.lock().await {
             let cancel = Message::new(Value::Null, method::CANCEL, Cancel { id: id.into() });
             // A daemon that cannot be told is gone, which the call itself reports.
-            let _ = link.write.write_all(&encode(&cancel)).await;
+            let _ = link.write(&cancel).await;
         }
     }
 
@@ -182,12 +235,24 @@ impl Inner {
             let message = format!("the thread that looked for the daemon ended: {e}");
             Err(Error::new(ErrorCode::Internal, message))
         })?;
+        let pid = connection.welcome().pid;
         let stream = connection.into_stream();
         let stream = stream.set_nonblocking(true).and_then(|()| UnixStream::from_std(stream));
         let (read, write) = stream.map_err(|e| unreadable(&e))?.into_split();
         let waiting: Waiting = Arc::new(Mutex::new(Some(HashMap::new())));
         let reader = tokio::spawn(read_answers(read, Arc::clone(&waiting))).abort_handle();
-        Ok(Link { write, waiting, reader })
+        Ok(Link { write, waiting, reader, pid })
+    }
+}
+
+impl Link {
+    /// A call counts once its whole line is there: a daemon that does not read it did not begin with it.
+    async fn write<P: Serialize>(&mut self, message: &Message<P>) -> Result<(), Unanswered> {
+        match timeout(ANSWER, self.write.write_all(&encode(message))).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(e)) => Err(Unanswered::NotBegun(unreadable(&e))),
+            Err(_) => Err(Unanswered::Failed(hangs(&message.method, self.pid).dispatched(Dispatched::No))),
+        }
     }
 }
 

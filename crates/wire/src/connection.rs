@@ -17,6 +17,10 @@ use stickpin_kernel::{Dispatched, Error, ErrorCode, Request, Response, Result};
 /// A daemon that lives answers `hello` at once; one that does not in this time hangs.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long the way of a message to the daemon and that of its answer may take, on a machine that is busy with other
+/// things.
+pub(crate) const ANSWER: Duration = Duration::from_secs(10);
+
 /// How often a client begins again because the daemon that it found was just going.
 const ATTEMPTS: u32 = 5;
 
@@ -54,8 +58,8 @@ impl Connection {
     /// As [`Connection::find_or_start`]; nothing was run then.
     pub fn run(place: &Place, start: &Start, request: &Request) -> Result<Response> {
         let mut connection = Self::welcomed(place, start, Some(request))?;
-        let answer = connection.receive(connection.last_id);
-        Ok(respond(request, answer))
+        let answer = connection.wait(request).and_then(|()| connection.receive(connection.last_id));
+        Ok(connection.respond(request, answer))
     }
 
     /// A connection that serves calls; its last message is the one that was sent along.
@@ -103,6 +107,7 @@ impl Connection {
         })?;
         // Only sets an option of a socket that is open.
         stream.set_read_timeout(Some(HELLO_TIMEOUT)).map_err(|e| lost(&e))?;
+        stream.set_write_timeout(Some(ANSWER)).map_err(|e| lost(&e))?;
         let (frames, hello) = (Frames::default(), Hello::ours(place.state_dir()));
         let mut connection = Self { stream, frames, last_id: 0, welcome: placeholder() };
         let mut out = connection.message(method::HELLO, &hello);
@@ -132,7 +137,29 @@ impl Connection {
 
     /// Runs one command. That the connection broke is an answer too: `dispatched` is then unknown.
     pub fn call(&mut self, request: &Request) -> Response {
-        respond(request, self.exchange(method::CALL, request))
+        let answer = self.wait(request).and_then(|()| self.exchange(method::CALL, request));
+        self.respond(request, answer)
+    }
+
+    /// A daemon that does not answer in time hangs: nothing is waited for longer.
+    fn wait(&self, request: &Request) -> io::Result<()> {
+        self.stream.set_read_timeout(Some(request.longest().saturating_add(ANSWER)))
+    }
+
+    /// The response that a call comes to.
+    fn respond(&self, request: &Request, answer: io::Result<Answer<Response>>) -> Response {
+        let error = match answer {
+            Ok(answer) => match taken(answer) {
+                Ok(response) => return response,
+                Err(error) => error,
+            },
+            Err(e) if e.kind() == ErrorKind::InvalidData => unreadable(&e).dispatched(Dispatched::Unknown),
+            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                hangs(&request.command, self.welcome.pid)
+            }
+            Err(_) => ended(&request.command),
+        };
+        failed(&request.command, request.session.clone(), error)
     }
 
     /// How the daemon is.
@@ -233,19 +260,6 @@ impl Connection {
     }
 }
 
-/// The response that a call comes to.
-fn respond(request: &Request, answer: io::Result<Answer<Response>>) -> Response {
-    let error = match answer {
-        Ok(answer) => match taken(answer) {
-            Ok(response) => return response,
-            Err(error) => error,
-        },
-        Err(e) if e.kind() == ErrorKind::InvalidData => unreadable(&e).dispatched(Dispatched::Unknown),
-        Err(_) => ended(&request.command),
-    };
-    failed(&request.command, request.session.clone(), error)
-}
-
 /// The response of a call that was not made or got no answer. What was run is answered by dispatch.
 #[must_use]
 pub fn failed(command: &str, session: Option<String>, error: Error) -> Response {
@@ -276,6 +290,15 @@ pub(crate) fn neither() -> Error {
 pub(crate) fn ended(command: &str) -> Error {
     Error::new(ErrorCode::DaemonUnreachable, format!("the daemon ended while `{command}` was running"))
         .hint("it may have been done or not: open the session again and look before you repeat it")
+        .dispatched(Dispatched::Unknown)
+}
+
+/// No answer to a call came in the time in which every command is over.
+pub(crate) fn hangs(command: &str, pid: u32) -> Error {
+    let message =
+        format!("the daemon (process {pid}) did not answer `{command}` in time: it hangs or is stopped");
+    Error::new(ErrorCode::DaemonUnreachable, message)
+        .hint(format!("kill -9 {pid} ends it with its sessions; what was sent may have been done: look before you repeat it"))
         .dispatched(Dispatched::Unknown)
 }
 

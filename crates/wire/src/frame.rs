@@ -53,6 +53,12 @@ impl Frames {
         self.buf.extend_from_slice(bytes);
     }
 
+    /// How many bytes of frames that were not taken yet are held.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.buf.len()
+    }
+
     /// The next frame, if one is complete.
     pub fn next_frame(&mut self) -> Option<Frame> {
         loop {

@@ -1,10 +1,11 @@
-//! The messages: JSON-RPC 2.0 with five methods.
+//! The messages: JSON-RPC 2.0 with six methods.
 //!
 //! | method | params | result |
 //! |---|---|---|
 //! | `hello` | [`Hello`] | [`Welcome`]; the first message of a connection |
 //! | `call` | [`Request`](stickpin_kernel::Request) | [`Response`](stickpin_kernel::Response), also for a command that failed |
 //! | `cancel` | [`Cancel`] | none: a notification; the call answers as cancelled |
+//! | `bind` | [`Bind`] | none: a notification; the session is closed when the connection ends |
 //! | `status` | | [`Status`] |
 //! | `stop` | [`Stop`] | [`Stopping`] |
 //!
@@ -29,6 +30,7 @@ pub mod method {
     pub const HELLO: &str = "hello";
     pub const CALL: &str = "call";
     pub const CANCEL: &str = "cancel";
+    pub const BIND: &str = "bind";
     pub const STATUS: &str = "status";
     pub const STOP: &str = "stop";
 }
@@ -223,6 +225,14 @@ fn order(version: &str) -> [u64; 3] {
 pub struct Cancel {
     /// The id of the call's message.
     pub id: Value,
+}
+
+/// Which session ends with the connection, however that ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Bind {
+    /// Its name; it need not be open yet.
+    pub session: String,
 }
 
 /// How a daemon is.

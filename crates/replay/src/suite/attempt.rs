@@ -81,6 +81,8 @@ impl Worker {
         while number < tries {
             number += 1;
             let session = self.session.take().unwrap_or_else(|| self.attempts.session(self.number));
+            // Nobody closes it where this process is killed.
+            self.attempts.call.client.bind(&session).await;
             let own = |folder: &PathBuf| folder.join(slug(at, &name)).join(format!("attempt-{number}"));
             let artifacts = self.attempts.artifacts.as_ref().map(own);
             let mut built_in = crate::commands::built_in(file, &session);

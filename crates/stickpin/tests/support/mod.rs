@@ -76,6 +76,12 @@ impl World {
         ran.out
     }
 
+    /// The session of the project's folder, which is open alone.
+    pub fn session(&self) -> String {
+        let list = self.run(&["session", "list", "--json"]).json();
+        list["output"]["sessions"][0]["name"].as_str().expect("a session").to_owned()
+    }
+
     /// The daemon's process, if one runs.
     pub fn pid(&self) -> Option<u32> {
         let status = self.run(&["daemon", "status", "--json"]).json();
