@@ -11,6 +11,8 @@ pub struct Mcp {
     pub http: Option<String>,
     /// Names of this machine besides loopback.
     pub hosts: Vec<String>,
+    /// After how many seconds without a connection a client over HTTP counts as gone.
+    pub client_timeout: Option<u64>,
     /// Which tools are listed.
     pub profile: Option<String>,
     /// Serve only what reads.
@@ -46,6 +48,11 @@ pub(crate) fn grammar(command: Command) -> Command {
             value("allow-host", "NAME", "With --http: a name of this machine that clients may ask for")
                 .action(ArgAction::Append),
         )
+        .arg(value(
+            "client-timeout",
+            "S",
+            "With --http: close the session of a client that had no connection for so many seconds: 600 unless said otherwise",
+        ))
         .arg(
             value("profile", "NAME", "Which tools are listed; core unless said otherwise")
                 .value_parser(["slim", "core", "full"]),
@@ -85,8 +92,15 @@ impl Mcp {
                 )
             })
         });
+        let client_timeout = text("client-timeout").map(|n| {
+            n.parse().ok().filter(|n| *n > 0).ok_or_else(|| {
+                let message = format!("`--client-timeout`: {n:?} is not a number of seconds from 1 on");
+                Error::new(ErrorCode::InvalidArgs, message)
+            })
+        });
         Ok(Self {
             http: text("http"),
+            client_timeout: client_timeout.transpose()?,
             hosts: texts("allow-host"),
             profile: text("profile"),
             read_only: matches.get_flag("read-only"),

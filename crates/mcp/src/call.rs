@@ -2,6 +2,7 @@
 
 use crate::connection::{Connection, fresh_name, lock};
 use crate::files::{self, Folders};
+use crate::forms;
 use crate::said::Said;
 use crate::server::Shared;
 use crate::setup::Setup;
@@ -78,6 +79,8 @@ pub(crate) async fn call(
             (Response { ok: true, command: name.to_owned(), text: Some(text), ..Response::default() }, None)
         }
         Ok(((connection, new), Wanted::Run(work))) => {
+            let unscoped = new.is_some();
+            let mut evicted = None;
             let opens = new.filter(|_| begins(work.what.form()));
             // Without a scope there is nobody to pin for, unless this call begins one.
             let connection = match &opens {
@@ -88,7 +91,12 @@ pub(crate) async fn call(
             if let Some(scope) = opens.filter(|_| response.0.ok) {
                 let text = response.0.text.get_or_insert_default();
                 text.push_str(&format!("\nscope {scope} (send it with every later call)"));
-                lock(&shared.scopes).add(scope, Arc::clone(&connection));
+                evicted = lock(&shared.scopes).add(scope, Arc::clone(&connection));
+            } else if unscoped {
+                hint_at_scope(&mut response.0);
+            }
+            if let Some(evicted) = evicted {
+                shared.leave(&evicted).await;
             }
             (response.0, response.1.map(|dir| (connection, dir)))
         }
@@ -128,13 +136,30 @@ fn scoped(shared: &Shared, args: &mut Map<String, Value>) -> Result<(Arc<Connect
     }
 }
 
+/// What a client is told that sent no scope where one would tell whose session and refs are meant.
+fn hint_at_scope(response: &mut Response) {
+    const SEND: &str = "send the `scope` that `open` answered with";
+    match &mut response.error {
+        Some(e) if e.code == ErrorCode::SessionNotFound => {
+            e.hint = format!("{SEND}: your session is found by it; {}", e.hint);
+            // It held the hint of before.
+            response.text = None;
+        }
+        None if response.refs.is_some() => {
+            let text = response.text.get_or_insert_default();
+            text.push_str(&format!("\nnote: refs are not pinned to what you read: {SEND}"));
+        }
+        _ => {}
+    }
+}
+
 /// What the arguments of a tool ask for.
 fn read(name: &str, mut args: Map<String, Value>, apart: AllApart) -> Result<Wanted> {
     let Some(tool) = Tool::find(name, apart) else { return Err(no_tool(name, apart)) };
     let what = match tool {
         Tool::Slim => return line(&mut args, apart),
         Tool::Command { entry, key } => {
-            What::Entry(key.map_or(entry, |key| tools::chosen(entry, key, &mut args)))
+            What::Entry(key.map_or(Ok(entry), |key| forms::chosen(entry, key, &mut args))?)
         }
         Tool::Apart(apart) => What::Apart(apart),
     };
@@ -145,6 +170,7 @@ fn read(name: &str, mut args: Map<String, Value>, apart: AllApart) -> Result<Wan
     };
     let (session, state_dir) = (common("session")?, common("stateDir")?);
     let options = Options { session, state_dir, ..Options::default() };
+    forms::understand(entry, &mut args)?;
     if let Some(field) = entry.fields().iter().find(|f| !tools::listable(f) && args.contains_key(&f.name)) {
         return Err(Error::new(ErrorCode::InvalidArgs, format!("`{}` is not taken here", field.name))
             .hint("give the steps themselves: steps"));
@@ -260,6 +286,9 @@ async fn run(
             let asked = checked.and_then(|()| aside(shared, connection, work, known, progress, cancel));
             return match asked {
                 Ok((client, input, call)) => {
+                    if call.session.is_none() {
+                        client.bind(&connection.caller.own_session).await;
+                    }
                     (apart.run(input, call).await, Some(client.state_dir().to_owned()))
                 }
                 Err(e) => (failed(name, e), None),
@@ -275,6 +304,10 @@ async fn run(
         Ok(prepared) => prepared,
         Err(e) => return (failed(name, e), None),
     };
+    if request.session.is_none() {
+        // It goes with this process, also where that is killed.
+        client.bind(&connection.caller.own_session).await;
+    }
     let response = client.call(request, cancel.clone()).await;
     (response, Some(client.state_dir().to_owned()))
 }

@@ -4,7 +4,7 @@
 
 #![allow(deprecated, reason = "older revisions of the protocol have logging")]
 
-use crate::http::{accept, service};
+use crate::http::{Limits, accept, service};
 use crate::profile::Profile;
 use crate::said::Said;
 use crate::server::{Server, Shared, progress};
@@ -263,12 +263,12 @@ fn serve(dir: &Path) -> String {
             send.send(listener.local_addr().expect("an address")).expect("the test waits");
             let shared = Shared::new(setup(&dir));
             let service =
-                service(&[], move || Fixture { server: Server::new(&shared, false), dir: dir.clone() });
+                service(&[], move || Fixture { server: Server::new(&shared, false), dir: dir.clone() }).0;
             let answer = move |request| {
                 let service = service.clone();
                 async move { Ok(service.handle(request).await) }
             };
-            accept(&listener, answer).await;
+            accept(&listener, Limits::default(), answer).await;
         });
     });
     format!("http://{}/mcp", receive.recv().expect("the server listens"))

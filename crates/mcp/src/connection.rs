@@ -57,14 +57,19 @@ impl Scopes {
         self.all.get(name).cloned()
     }
 
-    pub(crate) fn add(&mut self, name: String, connection: Arc<Connection>) {
-        if self.order.len() >= MAX_SCOPES
-            && let Some(first) = self.order.pop_front()
-        {
-            self.all.remove(&first);
-        }
+    /// Takes a new one in; returns the one that has to go for it.
+    pub(crate) fn add(&mut self, name: String, connection: Arc<Connection>) -> Option<Arc<Connection>> {
+        let full = self.order.len() >= MAX_SCOPES;
+        let first = if full { self.order.pop_front() } else { None };
         self.order.push_back(name.clone());
         self.all.insert(name, connection);
+        self.all.remove(&first?)
+    }
+
+    /// All of them, at the end of the server.
+    pub(crate) fn take(&mut self) -> Vec<Arc<Connection>> {
+        self.order.clear();
+        self.all.drain().map(|(_, connection)| connection).collect()
     }
 }
 

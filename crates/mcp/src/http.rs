@@ -1,30 +1,42 @@
 //! Clients over streamable HTTP: on loopback, with a token, and for no browser page.
 
+use crate::present::Present;
 use crate::server::{Server, Shared};
 use crate::setup::Setup;
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::de::IgnoredAny;
+use serde_json::json;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Result};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 /// The largest request: arguments of ten megabytes fit.
 const MAX_BODY: usize = 16 << 20;
 
+/// How many requests have their bodies read at the same time: what they hold together is bounded.
+const BODIES: usize = 16;
+
 /// How long a client session lives without a word; as long as a session of the daemon.
 const IDLE: Duration = Duration::from_secs(3_600);
+
+/// How long a client may be without a connection before it counts as gone, unless it is said otherwise.
+pub const GONE: Duration = Duration::from_secs(600);
 
 /// The path of the endpoint.
 const PATH: &str = "/mcp";
@@ -38,6 +50,25 @@ pub struct Http {
     pub token: Option<String>,
     /// Names under which this machine may be asked besides those of loopback. Needed to listen anywhere else.
     pub hosts: Vec<String>,
+    /// How long a client may be without a connection before its session is closed.
+    pub gone: Duration,
+}
+
+/// What a connection may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Until the head of a request is there; also how long a connection is kept without one.
+    pub(crate) head: Duration,
+    /// Until the body is.
+    pub(crate) body: Duration,
+    /// Connections at the same time.
+    pub(crate) connections: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { head: Duration::from_secs(30), body: Duration::from_secs(30), connections: 256 }
+    }
 }
 
 type Service<S> = StreamableHttpService<S, LocalSessionManager>;
@@ -60,14 +91,23 @@ pub fn serve_http(setup: Setup, http: &Http, ready: impl FnOnce(&str, &str)) -> 
 
         let shared = Shared::new(setup);
         let made = Arc::clone(&shared);
-        let service = service(&http.hosts, move || Server::new(&made, false));
-        let expected: Arc<str> = format!("Bearer {token}").into();
+        let limits = Limits::default();
+        let (service, sessions) = service(&http.hosts, move || Server::new(&made, false));
+        let gate = Gate {
+            service,
+            expected: format!("Bearer {token}").into(),
+            present: Arc::default(),
+            bodies: Arc::new(Semaphore::new(BODIES)),
+            limits,
+        };
+        let present = Arc::clone(&gate.present);
         let answer = move |request| {
-            let (service, expected) = (service.clone(), Arc::clone(&expected));
-            async move { answer(&service, &expected, request).await }
+            let gate = gate.clone();
+            async move { Ok(gate.answer(request).await) }
         };
         tokio::select! {
-            () = accept(&listener, answer) => {}
+            () = accept(&listener, limits, answer) => {}
+            () = present.forget(&sessions, http.gone) => {}
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
@@ -93,16 +133,30 @@ fn address(http: &Http) -> Result<SocketAddr> {
 /// Serves whoever connects, for as long as it is waited for.
 pub(crate) async fn accept<F>(
     listener: &TcpListener,
+    limits: Limits,
     answer: impl Fn(Request<Incoming>) -> F + Clone + Send + 'static,
 ) where
     F: Future<Output = Result<Response<Body>, Infallible>> + Send + 'static,
 {
+    let room = Arc::new(Semaphore::new(limits.connections));
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((mut stream, _)) => {
+                let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
+                    tokio::spawn(async move {
+                        // Whoever does not read it has no other answer coming.
+                        let _ = timeout(Duration::from_secs(1), stream.write_all(FULL.as_bytes())).await;
+                    });
+                    continue;
+                };
                 let answer = answer.clone();
                 tokio::spawn(async move {
+                    let _place = place;
                     let served = hyper::server::conn::http1::Builder::new()
+                        .timer(TokioTimer::new())
+                        .header_read_timeout(limits.head)
+                        // Who has said all may close its side and wait for the answer.
+                        .half_close(true)
                         .serve_connection(TokioIo::new(stream), service_fn(answer));
                     if let Err(e) = served.await {
                         tracing::debug!("a connection ended: {e}");
@@ -118,11 +172,16 @@ pub(crate) async fn accept<F>(
     }
 }
 
-/// The protocol over HTTP, with a handler for each client session. `hosts` are names of this machine besides loopback's.
+/// What the connection after the last one is told.
+const FULL: &str =
+    "HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: 0\r\nretry-after: 5\r\n\r\n";
+
+/// The protocol over HTTP, with a handler for each client session, and what holds these. `hosts` are names of this machine
+/// besides loopback's.
 pub(crate) fn service<S: ServerHandler>(
     hosts: &[String],
     make: impl Fn() -> S + Send + Sync + 'static,
-) -> Service<S> {
+) -> (Service<S>, Arc<LocalSessionManager>) {
     let mut allowed = StreamableHttpServerConfig::default().allowed_hosts;
     allowed.extend(hosts.iter().cloned());
     let config = StreamableHttpServerConfig::default()
@@ -132,25 +191,110 @@ pub(crate) fn service<S: ServerHandler>(
         .with_max_request_body_bytes(MAX_BODY);
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(IDLE);
-    StreamableHttpService::new(move || Ok(make()), Arc::new(sessions), config)
+    let sessions = Arc::new(sessions);
+    (StreamableHttpService::new(move || Ok(make()), Arc::clone(&sessions), config), sessions)
 }
 
-async fn answer(
-    service: &Service<Server>,
-    expected: &str,
+/// What stands between a connection and the protocol.
+#[derive(Clone)]
+struct Gate {
+    service: Service<Server>,
+    expected: Arc<str>,
+    present: Arc<Present>,
+    bodies: Arc<Semaphore>,
+    limits: Limits,
+}
+
+impl Gate {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+        let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
+        if !given.is_some_and(|given| same(given, self.expected.as_bytes())) {
+            let mut refused =
+                plain(StatusCode::UNAUTHORIZED, "a bearer token is needed: Authorization: Bearer TOKEN");
+            refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            return refused;
+        }
+        if request.uri().path() != PATH {
+            return plain(StatusCode::NOT_FOUND, "the endpoint is /mcp");
+        }
+        let session = session(request.headers());
+        let here = session.as_deref().and_then(|session| self.present.enter(session, false));
+        let ends = request.method() == Method::DELETE;
+        let request = match whole(request, &self.bodies, self.limits.body).await {
+            Ok(request) => request,
+            Err(refused) => return refused,
+        };
+        let json = request.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(JSON));
+        let mut response = self.service.handle(request).await;
+        // JSON that is no message of the protocol is a bad request, of the right type.
+        if json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+            *response.status_mut() = StatusCode::BAD_REQUEST;
+        }
+        if let (true, Some(session)) = (ends, &session) {
+            self.present.leave(session);
+        }
+        let begun = crate::http::session(response.headers()).filter(|_| session.is_none());
+        match here.or_else(|| self.present.enter(begun.as_deref()?, true)) {
+            Some(here) => response.map(|body| {
+                // Here until the answer is read to its end, or the connection is not there any more.
+                body.map_frame(move |frame| {
+                    let _ = &here;
+                    frame
+                })
+                .boxed()
+            }),
+            None => response,
+        }
+    }
+}
+
+/// The type of every body.
+const JSON: &[u8] = b"application/json";
+
+/// The name of the client session.
+fn session(headers: &HeaderMap) -> Option<String> {
+    headers.get("mcp-session-id")?.to_str().ok().map(str::to_owned)
+}
+
+/// A request whose body is there, and JSON where it should be.
+async fn whole(
     request: Request<Incoming>,
-) -> Result<Response<Body>, Infallible> {
-    let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
-    if !given.is_some_and(|given| same(given, expected.as_bytes())) {
-        let mut refused =
-            plain(StatusCode::UNAUTHORIZED, "a bearer token is needed: Authorization: Bearer TOKEN");
-        refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        return Ok(refused);
+    bodies: &Semaphore,
+    limit: Duration,
+) -> Result<Request<Full<Bytes>>, Response<Body>> {
+    let (head, body) = request.into_parts();
+    let read = async {
+        let _turn = bodies.acquire().await.map_err(|e| e.to_string())?;
+        Limited::new(body, MAX_BODY).collect().await.map_err(|e| e.to_string())
+    };
+    let body = match timeout(limit, read).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(why)) if why.contains("length limit") => {
+            return Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "a body has at most 16 MiB"));
+        }
+        Ok(Err(_)) => return Err(plain(StatusCode::BAD_REQUEST, "the body ended before its length")),
+        Err(_) => {
+            let mut late = plain(StatusCode::REQUEST_TIMEOUT, "the body did not come in time");
+            late.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            return Err(late);
+        }
+    };
+    let said = head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(JSON));
+    if head.method == Method::POST
+        && said
+        && let Err(e) = serde_json::from_slice::<IgnoredAny>(&body)
+    {
+        let why = json!({
+            "jsonrpc": "2.0",
+            "id": null,
+            "error": { "code": -32700, "message": format!("the body is not JSON: {e}") },
+        });
+        let mut response = Response::new(Full::new(Bytes::from(why.to_string())).boxed());
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        return Err(response);
     }
-    if request.uri().path() != PATH {
-        return Ok(plain(StatusCode::NOT_FOUND, "the endpoint is /mcp"));
-    }
-    Ok(service.handle(request).await)
+    Ok(Request::from_parts(head, Full::new(body)))
 }
 
 fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
@@ -163,3 +307,6 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
+
+#[cfg(test)]
+mod tests;

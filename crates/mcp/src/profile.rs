@@ -4,6 +4,7 @@
 //! help, no command line. That is why this surface names commands, and words them anew, where the others take both from
 //! the registry. Everything that `core` leaves out is reached through `batch`.
 
+use crate::forms::Key;
 use std::str::FromStr;
 use stickpin_kernel::{Error, ErrorCode};
 
@@ -40,7 +41,7 @@ pub(crate) struct Core {
     /// Its command.
     pub(crate) command: &'static str,
     /// The argument that chooses among the commands of its group: `wait` and `wait text` are one tool.
-    pub(crate) key: Option<&'static str>,
+    pub(crate) key: Option<Key>,
     /// When to use it, and what comes back.
     pub(crate) about: &'static str,
     /// Arguments that are not listed, because hardly any task needs them; they are taken all the same.
@@ -58,7 +59,12 @@ pub(crate) const CORE: &[Core] = &[
                 In an open session it navigates, and refs stay known.",
         unlisted: &["idleTimeout", "staleRefs", "context"],
     },
-    Core { command: "close", key: None, about: "Close the session and its browser or app.", unlisted: &[] },
+    Core {
+        command: "close",
+        key: None,
+        about: "Close the session and its browser or app.",
+        unlisted: &["all"],
+    },
     Core {
         command: "snapshot",
         key: None,
@@ -70,7 +76,7 @@ pub(crate) const CORE: &[Core] = &[
         command: "read",
         key: None,
         about: "Read the content as Markdown, without refs: for articles, tables, results. Use snapshot to act.",
-        unlisted: &[],
+        unlisted: &["maxBytes"],
     },
     Core {
         command: "press",
@@ -113,7 +119,7 @@ pub(crate) const CORE: &[Core] = &[
     },
     Core {
         command: "get",
-        key: Some("what"),
+        key: Some(Key { name: "what", usual: None }),
         about: "Read one property of an element, or `title` or `url` of the page (no target).",
         unlisted: &[],
     },
@@ -131,8 +137,9 @@ pub(crate) const CORE: &[Core] = &[
     },
     Core {
         command: "wait",
-        key: Some("for"),
-        about: "Wait for an event instead of guessing a delay: until `target` is visible, or what `for` says.",
+        key: Some(Key { name: "for", usual: Some("visible") }),
+        about: "Wait for an event instead of guessing a delay: `{\"target\": \"@e3\"}` until it is visible, `{\"text\": \"Saved\"}`, \
+                `{\"for\": \"absent\", \"target\": \"@e3\"}`.",
         unlisted: &[],
     },
     Core {
@@ -140,7 +147,7 @@ pub(crate) const CORE: &[Core] = &[
         key: None,
         about: "See a picture, when looks matter (layout, charts, canvas); otherwise snapshot is better. \
                 `overlay: true` draws the refs. `x,y` targets are pixels of your last picture.",
-        unlisted: &["ifChanged", "boxes"],
+        unlisted: &["ifChanged", "boxes", "format"],
     },
     Core {
         command: "batch",

@@ -87,6 +87,10 @@ impl Shared {
         for connection in all.iter().filter_map(Weak::upgrade) {
             self.leave(&connection).await;
         }
+        let scopes = lock(&self.scopes).take();
+        for connection in scopes {
+            self.leave(&connection).await;
+        }
     }
 
     fn connect(self: &Arc<Self>, name: &str) -> Arc<Connection> {

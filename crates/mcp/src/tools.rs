@@ -1,6 +1,7 @@
 //! The registry as tools: names, schemas, annotations. A model reads them in every conversation, so a schema says nothing
 //! that its tool's description says, and nothing that a reader can do without.
 
+use crate::forms::Key;
 use crate::profile::{CORE, Core, Profile, SLIM, SLIM_ABOUT};
 use rmcp::model::{JsonObject, Tool as Listed, ToolAnnotations};
 use serde_json::{Map, Value, json};
@@ -17,7 +18,7 @@ pub(crate) enum Tool {
     /// A command line.
     Slim,
     /// A command, or one of its group by the argument `key`.
-    Command { entry: &'static Entry, key: Option<&'static str> },
+    Command { entry: &'static Entry, key: Option<Key> },
     /// A command that this process runs.
     Apart(&'static dyn Apart),
 }
@@ -37,20 +38,11 @@ impl Tool {
     }
 }
 
-/// The command that the argument `key` chooses; it is taken out where it did.
-pub(crate) fn chosen(entry: &'static Entry, key: &str, args: &mut Map<String, Value>) -> &'static Entry {
-    let word = args.get(key).and_then(Value::as_str);
-    match word.and_then(|word| members(entry).find(|(member, _)| *member == word)) {
-        Some((_, member)) => {
-            args.remove(key);
-            member
-        }
-        None => entry,
-    }
-}
-
 /// Commands that this process runs.
 pub(crate) type AllApart = &'static [&'static dyn Apart];
+
+/// No such commands: those of the daemon alone.
+pub(crate) const NONE_APART: AllApart = &[];
 
 /// Names of tools, for a nearest one.
 pub(crate) fn names(apart: AllApart) -> impl Iterator<Item = String> {
@@ -94,7 +86,7 @@ pub(crate) fn list(profile: Profile, served: Served, scoped: bool, apart: AllApa
 }
 
 fn slim(scoped: bool) -> Listed {
-    let schema = json!({ "line": { "type": "string" } });
+    let schema = json!({ "line": { "type": "string", "description": "A command with its arguments" } });
     listed(SLIM, SLIM_ABOUT, "Stickpin", schema, &["line"], scoped).annotate(ToolAnnotations::new())
 }
 
@@ -104,27 +96,40 @@ fn of_core(core: &Core, entry: &'static Entry, served: Served, scoped: bool) -> 
     let mut properties = Map::new();
     let mut required: Vec<&str> = Vec::new();
     let leaves = std::iter::once(entry).chain(group.iter().map(|(_, member)| *member));
-    for field in leaves.flat_map(|leaf| leaf.fields()) {
+    let having =
+        |name: &str| leaves.clone().filter(|leaf| leaf.fields().iter().any(|f| f.name == name)).count();
+    for (leaf, field) in leaves.clone().flat_map(|leaf| leaf.fields().iter().map(move |field| (leaf, field)))
+    {
         if listable(field)
             && !core.unlisted.contains(&field.name.as_str())
             && !properties.contains_key(&field.name)
         {
-            properties.insert(field.name.clone(), property(field));
+            let mut property = property(field);
+            // What only one command of the group takes says which that is.
+            let word = group.iter().find(|(_, member)| std::ptr::eq(*member, leaf)).map(|(word, _)| *word);
+            if let (Some(word), 1, Some(about)) =
+                (word, having(&field.name), property["description"].as_str())
+            {
+                property["description"] = format!("{word}: {about}").into();
+            }
+            properties.insert(field.name.clone(), property);
         }
     }
     for field in entry.fields().iter().filter(|f| f.required) {
         let everywhere =
             |(_, leaf): &(&str, &Entry)| leaf.fields().iter().any(|f| f.name == field.name && f.required);
-        if core.key == Some(field.name.as_str()) || group.iter().all(everywhere) {
+        if core.key.is_some_and(|key| key.name == field.name) || group.iter().all(everywhere) {
             required.push(&field.name);
         }
     }
     if let Some(key) = core.key {
-        let words = group.iter().map(|(word, _)| Value::from(*word));
-        match properties.get_mut(key).and_then(|p| p["enum"].as_array_mut()) {
+        let words = key.usual.into_iter().chain(group.iter().map(|(word, _)| *word)).map(Value::from);
+        match properties.get_mut(key.name).and_then(|p| p["enum"].as_array_mut()) {
             Some(known) => known.extend(words),
             None => {
-                properties.insert(key.to_owned(), json!({ "enum": words.collect::<Vec<_>>() }));
+                let about = "What it is about; without it, what the other arguments say";
+                let words: Vec<_> = words.collect();
+                properties.insert(key.name.to_owned(), json!({ "enum": words, "description": about }));
             }
         }
     }
@@ -155,9 +160,9 @@ fn listed(
     scoped: bool,
 ) -> Listed {
     let mut properties = properties;
-    for common in common(scoped) {
-        if properties[common].is_null() {
-            properties[common] = json!({ "type": "string" });
+    for (common, about) in common(scoped) {
+        if properties[*common].is_null() {
+            properties[*common] = json!({ "type": "string", "description": about });
         }
     }
     let mut schema = JsonObject::new();
@@ -171,8 +176,10 @@ fn listed(
 
 /// Arguments that every tool lists. `stateDir` is taken by all as well, and hardly ever needed: the instructions name it. A
 /// scope is what tells clients apart where the protocol has no sessions.
-fn common(scoped: bool) -> &'static [&'static str] {
-    if scoped { &["session", "scope"] } else { &["session"] }
+fn common(scoped: bool) -> &'static [(&'static str, &'static str)] {
+    const COMMON: &[(&str, &str)] =
+        &[("session", "Another session's name"), ("scope", "What `open` answered with: send it always")];
+    if scoped { COMMON } else { &COMMON[..1] }
 }
 
 /// A file of steps is not taken: what it holds would be neither checked nor pinned.
@@ -205,7 +212,7 @@ fn title(entry: &Form) -> String {
 }
 
 /// The other commands of the group that a command is the default of, by their second words.
-fn members(entry: &Entry) -> impl Iterator<Item = (&'static str, &'static Entry)> {
+pub(crate) fn members(entry: &Entry) -> impl Iterator<Item = (&'static str, &'static Entry)> {
     let group = entry.spec.name;
     COMMANDS.iter().filter_map(move |e| {
         let (first, member) = e.spec.name.split_once(' ')?;
@@ -243,12 +250,20 @@ fn property(field: &Field) -> Value {
 
 fn kind(field: &Field, of: &Kind) -> Value {
     match of {
-        _ if field.optional_value => json!({ "type": ["boolean", "integer"] }),
+        _ if field.optional_value => match of {
+            Kind::Integer => json!({ "type": ["boolean", "integer"] }),
+            _ => json!({ "type": ["boolean", "string"] }),
+        },
         Kind::Bool => json!({ "type": "boolean" }),
         Kind::Integer => json!({ "type": "integer" }),
         Kind::Number => json!({ "type": "number" }),
         Kind::String | Kind::Target => json!({ "type": "string" }),
         Kind::Choice(words) => json!({ "enum": words.iter().map(|(word, _)| word).collect::<Vec<_>>() }),
+        Kind::List(_) if field.holds == Some(Holds::Steps) => {
+            let step = json!({ "command": { "type": "string" }, "input": { "type": "object" } });
+            let step = json!({ "type": "object", "properties": step, "required": ["command"] });
+            json!({ "type": "array", "items": step })
+        }
         Kind::List(items) => json!({ "type": "array", "items": kind(field, items) }),
         Kind::Any => json!({ "type": "object" }),
     }

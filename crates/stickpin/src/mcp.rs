@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use stickpin_cli::{Env, Mcp, Streams};
 use stickpin_kernel::{Caller, Error, ErrorCode, Result, paths};
-use stickpin_mcp::{Http, MAX_CHARS, Profile, Setup};
+use stickpin_mcp::{GONE, Http, MAX_CHARS, Profile, Setup};
 
 /// Serves a client, or says how one is set up.
 pub(crate) fn run(mcp: &Mcp, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
@@ -18,7 +19,8 @@ pub(crate) fn run(mcp: &Mcp, env: &Env, streams: &mut Streams<'_>) -> Result<u8>
         None => stickpin_mcp::serve_stdio(setup)?,
         Some(address) => {
             let (token, hosts) = (env.mcp_token.clone(), mcp.hosts.clone());
-            let http = Http { address: address.clone(), token, hosts };
+            let gone = mcp.client_timeout.map_or(GONE, Duration::from_secs);
+            let http = Http { address: address.clone(), token, hosts, gone };
             let mut told = Ok(());
             let given = http.token.is_some();
             stickpin_mcp::serve_http(setup, &http, |url, token| {

@@ -52,6 +52,21 @@ fn what_is_wrong_is_said_and_the_connection_goes_on() {
 }
 
 #[test]
+fn a_tool_is_called_as_a_model_would() {
+    let world = World::new();
+    let mut client = Client::new(&world, &[]);
+    client.ok("open", json!({"url": "sim:shop", "interactive": "true"}));
+    assert!(client.ok("wait", json!({"text": "Shop"})).contains("Shop"));
+    let steps =
+        json!([{"command": "press", "target": "@e8"}, {"name": "wait", "arguments": {"text": "Cart (1)"}}]);
+    client.ok("batch", json!({"steps": steps.to_string()}));
+    assert!(client.ok("find", json!({"text": "cart"})).contains("Cart (1)"));
+    client.ok("open", json!({"what": "sim:signin", "relaunch": true}));
+    client.ok("form", json!({"fields": {"label=Email": "ada@example.com"}}));
+    assert!(client.ok("get", json!({"what": "value", "target": "label=Email"})).contains("ada@example.com"));
+}
+
+#[test]
 fn before_initialize_nothing_is_served() {
     let world = World::new();
     let mut client = Client::start(&world, &[]);
@@ -150,6 +165,47 @@ fn own_sessions_are_apart_and_end_with_their_client() {
 }
 
 #[test]
+fn a_server_that_is_killed_takes_its_clients_sessions_along() {
+    let world = World::new();
+    let mut client = Client::new(&world, &[]);
+    client.ok("open", json!({"what": "sim:shop"}));
+    client.ok("open", json!({"what": "sim:signin", "session": "named"}));
+    assert_eq!(world.ok("session list").lines().count(), 2);
+    client.child.kill().expect("it runs");
+    eventually("its own session is closed", || world.ok("session list").lines().count() == 1);
+    assert!(world.ok("session list").contains("named"));
+}
+
+#[test]
+fn sessions_over_http_end_with_their_clients() {
+    let world = World::new();
+    let http = Http::with(&world, &["--client-timeout", "2"]);
+    let (deleted, gone, stays) = (http.initialize(), http.initialize(), http.initialize());
+    for session in [&deleted, &gone, &stays] {
+        http.tool(session, "open", json!({"what": "sim:shop"}));
+    }
+    let open = || world.ok("session list").lines().filter(|line| line.contains("shop-")).count();
+    // A client that is there has a stream open.
+    let _stream = http.stream(&stays);
+    assert_eq!(http.send("DELETE", &Value::Null, &[("mcp-session-id", &deleted)]).0, 202);
+    eventually("the others alone are open, or the one that stays", || open() <= 2);
+    eventually("the one that stays is open alone", || open() == 1);
+    assert!(http.tool(&stays, "get", json!({"what": "url"})).contains("sim:shop"));
+    let e = http.post(&json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}), &[("mcp-session-id", &gone)]);
+    assert_eq!(e.0, 404, "{e:?}");
+}
+
+#[test]
+fn what_is_no_message_is_a_bad_request() {
+    let world = World::new();
+    let http = Http::start(&world);
+    for body in [json!("a"), json!({"jsonrpc": "2.0"}), json!([])] {
+        let (status, _, answer) = http.post(&body, &[]);
+        assert_eq!(status, 400, "{body}: {answer}");
+    }
+}
+
+#[test]
 fn two_clients_of_one_session_do_not_bless_each_other() {
     let world = World::new();
     let mut one = Client::new(&world, &["--session", "shop"]);
@@ -238,7 +294,11 @@ struct Http {
 
 impl Http {
     fn start(world: &World) -> Self {
-        let mut command = world.command(&["mcp", "--http", "127.0.0.1:0"]);
+        Self::with(world, &[])
+    }
+
+    fn with(world: &World, args: &[&str]) -> Self {
+        let mut command = world.command(&[&["mcp", "--http", "127.0.0.1:0"], args].concat());
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
         let url = lines.next().expect("where it listens");
@@ -250,13 +310,33 @@ impl Http {
 
     /// Status, headers and body of a request with these headers instead of or besides the usual ones.
     fn post(&self, body: &Value, headers: &[(&str, &str)]) -> (u16, String, String) {
+        self.send("POST", body, headers)
+    }
+
+    /// A stream for what the server says by itself, open until it is dropped.
+    fn stream(&self, session: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the server listens");
+        let request = format!(
+            "GET /mcp HTTP/1.1\r\nhost: 127.0.0.1:{}\r\nauthorization: Bearer {}\r\naccept: text/event-stream\r\n\
+             mcp-session-id: {session}\r\n\r\n",
+            self.port, self.token
+        );
+        stream.write_all(request.as_bytes()).expect("the server reads");
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).expect("an answer");
+        assert_eq!(&head, b"HTTP/1.1 200");
+        stream
+    }
+
+    fn send(&self, method: &str, body: &Value, headers: &[(&str, &str)]) -> (u16, String, String) {
         let body = body.to_string();
         let (host, bearer) = (format!("127.0.0.1:{}", self.port), format!("Bearer {}", self.token));
         let usual = [("host", &*host), ("authorization", &*bearer)];
         let usual = usual.iter().filter(|(name, _)| !headers.iter().any(|(n, _)| n == name));
-        let mut request = "POST /mcp HTTP/1.1\r\nconnection: close\r\ncontent-type: application/json\r\n\
-                           accept: application/json, text/event-stream\r\n"
-            .to_owned();
+        let mut request = format!(
+            "{method} /mcp HTTP/1.1\r\nconnection: close\r\ncontent-type: application/json\r\n\
+             accept: application/json, text/event-stream\r\n"
+        );
         for (name, value) in usual.chain(headers).filter(|(_, value)| !value.is_empty()) {
             request.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -358,6 +438,9 @@ fn without_client_sessions_a_scope_says_whose_refs_they_are() {
     assert!(!plain.contains("minted"), "never guess: {plain}");
     let pinned = call("press", json!({"target": "@e2", "session": "shop", "scope": scope}));
     assert!(pinned.contains("Ref @e2 was minted from snapshot s"), "{pinned}");
+    assert!(plain.contains("send the `scope` that `open` answered with"), "{plain}");
+    let own = call("press", json!({"target": "@e2"}));
+    assert!(own.contains("SESSION_NOT_FOUND") && own.contains("send the `scope`"), "{own}");
     let unknown = call("press", json!({"target": "@e2", "session": "shop", "scope": "made-up"}));
     assert!(unknown.contains("INVALID_ARGS"), "{unknown}");
 }

@@ -1,0 +1,280 @@
+//! Arguments in the forms in which models write them, made into the one that the registry knows.
+//!
+//! A model writes from the schema and from habit: a number as text, one item where a list is meant, `ref` for `target`.
+//! What can mean one thing only is taken; all else is left as it is, for the check of the input to refuse by name.
+
+use crate::tools::{self, Tool, members};
+use serde_json::{Map, Value, json};
+use stickpin_kernel::registry::{Entry, Form};
+use stickpin_kernel::schema::{Field, Holds, Kind};
+use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_tree::quote;
+
+/// Other names of arguments, by habit from other tools. One is read so where the command has an argument of the second
+/// name, which is not given, and none of the first.
+const ALSO: &[(&str, &str)] = &[
+    ("ref", "target"),
+    ("selector", "target"),
+    ("url", "what"),
+    ("url", "part"),
+    ("key", "chord"),
+    ("value", "text"),
+    ("values", "options"),
+    ("value", "options"),
+    ("option", "options"),
+    ("text", "query"),
+    ("selector", "query"),
+    ("target", "in"),
+    ("target", "of"),
+    ("ref", "of"),
+    ("selector", "of"),
+    ("fullPage", "full"),
+    ("filename", "path"),
+];
+
+/// How one tool stands for a group: `wait` and `wait text`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Key {
+    /// The argument that chooses.
+    pub(crate) name: &'static str,
+    /// The word for the command that the group is named after; none where the argument is one of its own.
+    pub(crate) usual: Option<&'static str>,
+}
+
+/// Where arguments of every tool stand beside those of its command.
+fn is_common(name: &str) -> bool {
+    matches!(name, "session" | "stateDir")
+}
+
+/// The command of a group that is meant: the one that its key names, else the usual one or the only
+/// other one that takes these arguments.
+///
+/// # Errors
+/// `INVALID_ARGS` where the key names none, or the arguments belong to several or to none.
+pub(crate) fn chosen(
+    entry: &'static Entry,
+    key: Key,
+    args: &mut Map<String, Value>,
+) -> Result<&'static Entry> {
+    args.retain(|_, value| !value.is_null());
+    if let Some(word) = args.get(key.name).cloned() {
+        let word = word.as_str().unwrap_or_default();
+        if let Some((member, found)) = members(entry).find(|(member, _)| *member == word) {
+            args.remove(key.name);
+            under_its_name(found, member, args);
+            return Ok(found);
+        }
+        return match key.usual {
+            Some(usual) if usual == word => {
+                args.remove(key.name);
+                Ok(entry)
+            }
+            // The check of the input names the words.
+            None => Ok(entry),
+            Some(_) => {
+                let message = format!("`{}` of `{}`: {} is unknown", key.name, entry.spec.name, quote(word));
+                Err(Error::new(ErrorCode::InvalidArgs, message).hint(words(entry, key)))
+            }
+        };
+    }
+    if let Some((member, found)) = members(entry).find(|(member, _)| {
+        args.contains_key(*member) && !entry.fields().iter().any(|field| field.name == *member)
+    }) {
+        under_its_name(found, member, args);
+        return Ok(found);
+    }
+    let all = || std::iter::once(entry).chain(members(entry).map(|(_, member)| member));
+    if takes(entry, args) {
+        return Ok(entry);
+    }
+    let mut fitting = all().filter(|leaf| takes(leaf, args));
+    match (fitting.next(), fitting.next()) {
+        (Some(only), None) => Ok(only),
+        _ if key.usual.is_none() => Ok(entry),
+        // What no command of the group has is named by the check of the input.
+        _ if args.keys().any(|name| !is_common(name) && !all().any(|leaf| has(leaf, name))) => Ok(entry),
+        _ => {
+            let given: Vec<String> =
+                args.keys().filter(|n| !is_common(n)).map(|n| format!("`{n}`")).collect();
+            let given = if given.is_empty() { "no argument".to_owned() } else { given.join(" and ") };
+            let message = format!("{given} does not say what to {} for", entry.spec.name);
+            Err(Error::new(ErrorCode::InvalidArgs, message).hint(words(entry, key)))
+        }
+    }
+}
+
+fn words(entry: &'static Entry, key: Key) -> String {
+    let words: Vec<&str> = key.usual.into_iter().chain(members(entry).map(|(word, _)| word)).collect();
+    format!("choose with `{}`: {}", key.name, words.join(", "))
+}
+
+/// `{"url": "/orders"}` and `{"stable": true}`: the word of a command, with its first argument or with none.
+fn under_its_name(entry: &Entry, word: &str, args: &mut Map<String, Value>) {
+    if has(entry, word) {
+        return;
+    }
+    let first = entry.fields().iter().find(|field| field.positional == Some(0));
+    match (args.remove(word), first) {
+        (None | Some(Value::Bool(true)), _) => {}
+        (Some(value), Some(first)) if !args.contains_key(&first.name) => {
+            args.insert(first.name.clone(), value);
+        }
+        (Some(value), _) => {
+            args.insert(word.to_owned(), value);
+        }
+    }
+}
+
+fn has(entry: &Entry, name: &str) -> bool {
+    let also = |alias: &str, field: &Field| ALSO.contains(&(alias, field.name.as_str()));
+    entry.fields().iter().any(|field| field.name == name || also(name, field))
+}
+
+/// Whether a command takes these arguments, and needs no other.
+fn takes(entry: &Entry, args: &Map<String, Value>) -> bool {
+    let mut args = args.clone();
+    rename(entry, &mut args);
+    let known = |name: &String| is_common(name) || entry.fields().iter().any(|field| field.name == *name);
+    let there = |field: &Field| !field.required || args.contains_key(&field.name);
+    args.keys().all(known) && entry.fields().iter().all(there)
+}
+
+/// Makes the arguments of a command what it calls them and takes.
+///
+/// # Errors
+/// `INVALID_ARGS` for a step that does not say what it is.
+pub(crate) fn understand(form: &Form, args: &mut Map<String, Value>) -> Result<()> {
+    rename(form, args);
+    for field in form.fields() {
+        let Some(value) = args.get_mut(&field.name) else { continue };
+        match field.holds {
+            Some(Holds::Steps) => steps(value)?,
+            Some(Holds::Assignments) => assignments(value),
+            _ if field.optional_value && value.as_str().is_some_and(|s| s == "true" || s == "false") => {
+                convert(&Kind::Bool, value);
+            }
+            _ => convert(&field.kind, value),
+        }
+    }
+    Ok(())
+}
+
+fn rename(form: &Form, args: &mut Map<String, Value>) {
+    let has = |name: &str| form.fields().iter().any(|field| field.name == name);
+    for (alias, name) in ALSO {
+        if has(name)
+            && !has(alias)
+            && !args.contains_key(*name)
+            && let Some(value) = args.remove(*alias)
+        {
+            args.insert((*name).to_owned(), value);
+        }
+    }
+}
+
+/// A value of another type that can mean one thing only.
+fn convert(kind: &Kind, value: &mut Value) {
+    let new = match (kind, &*value) {
+        (Kind::Bool, Value::String(s)) => s.parse::<bool>().ok().map(Value::from),
+        (Kind::Integer, Value::String(s)) => s.trim().parse::<u64>().ok().map(Value::from),
+        (Kind::Number, Value::String(s)) => s.trim().parse::<f64>().ok().map(Value::from),
+        // A fraction would be written in another way than it was meant to be typed.
+        (Kind::String, Value::Number(n)) if n.is_u64() || n.is_i64() => Some(Value::from(n.to_string())),
+        (Kind::List(_), Value::String(s)) => listed(s).or_else(|| Some(json!([s]))),
+        (Kind::List(_), Value::Number(_)) => Some(json!([value])),
+        _ => None,
+    };
+    if let Some(new) = new {
+        *value = new;
+    }
+    if let (Kind::List(of), Value::Array(items)) = (kind, value) {
+        items.iter_mut().for_each(|item| convert(of, item));
+    }
+}
+
+/// A list that was written as text.
+fn listed(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok().filter(Value::is_array)
+}
+
+/// `{"@e2": "Ada"}` and `[{"target": "@e2", "value": "Ada"}]` as `["@e2=Ada"]`.
+fn assignments(value: &mut Value) {
+    if let Some(list) = value.as_str().map(|s| serde_json::from_str(s).unwrap_or_else(|_| json!([s]))) {
+        *value = list;
+    }
+    if let Value::Object(fields) = value {
+        // A single field, or one for each target.
+        *value = match assignment(&Value::Object(fields.clone())) {
+            Some(one) => json!([one]),
+            None => {
+                let pair = |(target, value): (&String, &Value)| Some(format!("{target}={}", typed(value)?));
+                let pairs: Option<Vec<String>> = fields.iter().map(pair).collect();
+                let Some(pairs) = pairs else { return };
+                pairs.into()
+            }
+        };
+    }
+    for item in value.as_array_mut().into_iter().flatten() {
+        if let Some(text) = assignment(item) {
+            *item = text.into();
+        }
+    }
+}
+
+fn assignment(item: &Value) -> Option<String> {
+    let item = item.as_object()?;
+    let one = |names: &[&str]| names.iter().find_map(|name| item.get(*name));
+    let target = one(&["target", "ref", "selector", "field"])?.as_str()?;
+    Some(format!("{target}={}", typed(one(&["value", "text"])?)?))
+}
+
+/// What a field gets.
+fn typed(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(on) => Some(on.to_string()),
+        Value::Number(n) if n.is_u64() || n.is_i64() => Some(n.to_string()),
+        _ => None,
+    }
+}
+
+/// Steps as a batch takes them: commands by their names, arguments under `input`.
+fn steps(value: &mut Value) -> Result<()> {
+    if let Some(list) = value.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok()) {
+        *value = list;
+    }
+    if value.is_object() {
+        *value = json!([value]);
+    }
+    let steps = value.as_array_mut().into_iter().flatten().enumerate();
+    for (i, step) in steps.filter_map(|(i, step)| Some((i, step.as_object_mut()?))) {
+        let numbered = |e: Error| Error { message: format!("step {}: {}", i + 1, e.message), ..e };
+        let Some(Value::String(name)) = take(step, &["command", "tool", "name"]) else { continue };
+        let mut input = match take(step, &["input", "arguments", "args"]) {
+            Some(Value::Object(input)) => input,
+            Some(Value::String(text)) => serde_json::from_str(&text).unwrap_or_default(),
+            _ => Map::new(),
+        };
+        // Arguments beside the command.
+        for (name, value) in std::mem::take(step) {
+            input.entry(name).or_insert(value);
+        }
+        let mut command = name.clone();
+        if let Some(Tool::Command { entry, key }) = Tool::find(&name, tools::NONE_APART) {
+            let leaf = key.map_or(Ok(entry), |key| chosen(entry, key, &mut input)).map_err(numbered)?;
+            understand(leaf, &mut input).map_err(numbered)?;
+            leaf.spec.name.clone_into(&mut command);
+        }
+        step.insert("command".to_owned(), command.into());
+        step.insert("input".to_owned(), input.into());
+    }
+    Ok(())
+}
+
+/// The first of these that is there.
+fn take(step: &mut Map<String, Value>, names: &[&str]) -> Option<Value> {
+    names.iter().find_map(|name| step.remove(*name))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! Which client sessions over HTTP are there: those that have a connection, or had one a moment ago. HTTP itself does not say
+//! that a client went.
+
+use crate::connection::lock;
+use rmcp::transport::streamable_http_server::session::SessionManager;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Client sessions by name.
+#[derive(Debug, Default)]
+pub(crate) struct Present {
+    sessions: Mutex<HashMap<String, Seen>>,
+}
+
+/// One of them.
+#[derive(Debug)]
+struct Seen {
+    /// Requests whose answers are not read to their end.
+    open: usize,
+    /// When the last one ended.
+    last: Instant,
+}
+
+/// A request of a client session, until its answer has ended.
+#[derive(Debug)]
+pub(crate) struct Here {
+    present: Arc<Present>,
+    session: String,
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        if let Some(seen) = lock(&self.present.sessions).get_mut(&self.session) {
+            seen.open -= 1;
+            seen.last = Instant::now();
+        }
+    }
+}
+
+impl Present {
+    /// A request of a session; one that is not known is only taken where it begins.
+    pub(crate) fn enter(self: &Arc<Self>, session: &str, begins: bool) -> Option<Here> {
+        let mut sessions = lock(&self.sessions);
+        if begins {
+            sessions.entry(session.to_owned()).or_insert(Seen { open: 0, last: Instant::now() });
+        }
+        sessions.get_mut(session)?.open += 1;
+        Some(Here { present: Arc::clone(self), session: session.to_owned() })
+    }
+
+    /// It ended.
+    pub(crate) fn leave(&self, session: &str) {
+        lock(&self.sessions).remove(session);
+    }
+
+    /// Sessions without a connection for so long; they are not known any more.
+    fn gone(&self, limit: Duration) -> Vec<String> {
+        let is_gone = |seen: &Seen| seen.open == 0 && seen.last.elapsed() >= limit;
+        let mut sessions = lock(&self.sessions);
+        let gone: Vec<_> =
+            sessions.iter().filter(|(_, seen)| is_gone(seen)).map(|(name, _)| name.clone()).collect();
+        sessions.retain(|name, _| !gone.contains(name));
+        gone
+    }
+
+    /// Ends the sessions of clients that went, for as long as it is waited for.
+    pub(crate) async fn forget(&self, manager: &LocalSessionManager, limit: Duration) {
+        let mut looks = tokio::time::interval((limit / 8).max(Duration::from_millis(50)));
+        loop {
+            looks.tick().await;
+            for session in self.gone(limit) {
+                match manager.close_session(&session.as_str().into()).await {
+                    Ok(()) => tracing::info!(session, "its client went"),
+                    Err(e) => tracing::warn!(session, "its client went, and it could not be ended: {e}"),
+                }
+            }
+        }
+    }
+}
