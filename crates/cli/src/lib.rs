@@ -74,6 +74,12 @@ pub fn run(
     }
 }
 
+/// Says why a command line is not run at all, and what to exit with.
+pub fn refuse(args: impl IntoIterator<Item = OsString>, error: Error, streams: &mut Streams<'_>) -> u8 {
+    let args: Vec<String> = args.into_iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    streams.fail("", error, options::wants_json(&args))
+}
+
 /// The request that a command line stands for: for programs that show command lines and run them in process.
 ///
 /// # Errors

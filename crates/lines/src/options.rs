@@ -93,9 +93,16 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
             Error::new(ErrorCode::InvalidArgs, message)
         })?,
     };
+    let named = |long: &str| match text(long) {
+        Some(empty) if empty.is_empty() => {
+            Err(Error::new(ErrorCode::InvalidArgs, format!("`--{long}` is empty"))
+                .hint("leave it out for the default"))
+        }
+        name => Ok(name),
+    };
     Ok(Options {
-        session: text("session"),
-        state_dir: text("state-dir"),
+        session: named("session")?,
+        state_dir: named("state-dir")?,
         json: matches.get_flag(&id("json")),
         detail,
         timeout_ms: number("timeout")?,

@@ -7,11 +7,12 @@ use stickpin_kernel::{Error, ErrorCode, Result};
 /// The clients that are known.
 const CLIENTS: &[&str] = &["claude-code", "codex", "gemini", "opencode", "cursor", "vscode"];
 
-/// What to type or to write for a client, with where it belongs.
+/// What to type or to write for a client, with where it belongs. `passed` are variables that the server and its apps need
+/// from the surroundings of the client: named where a client passes on none that it is not told.
 ///
 /// # Errors
 /// `INVALID_ARGS` for a client that is not known.
-pub fn config(client: &str, program: &Path, args: &[String]) -> Result<String> {
+pub fn config(client: &str, program: &Path, args: &[String], passed: &[String]) -> Result<String> {
     let program = program.display().to_string();
     let args: Vec<String> = std::iter::once("mcp".to_owned()).chain(args.iter().cloned()).collect();
     let line =
@@ -21,11 +22,12 @@ pub fn config(client: &str, program: &Path, args: &[String]) -> Result<String> {
     Ok(match client {
         "claude-code" => format!("type:\nclaude mcp add stickpin -- {}", line()),
         "codex" => {
-            let args: Vec<Value> = args.iter().map(|arg| json!(arg)).collect();
+            // A JSON text and a list of them are TOML as well.
             format!(
-                "in ~/.codex/config.toml:\n[mcp_servers.stickpin]\ncommand = {}\nargs = {}",
+                "in ~/.codex/config.toml:\n[mcp_servers.stickpin]\ncommand = {}\nargs = {}\nenv_vars = {}",
                 json!(program),
-                Value::from(args)
+                json!(args),
+                json!(passed)
             )
         }
         "gemini" => file("~/.gemini/settings.json", json!({ "mcpServers": { "stickpin": entry() } })),
@@ -65,8 +67,8 @@ mod tests {
     #[test]
     fn every_client_gets_the_program_and_its_arguments() {
         for client in CLIENTS {
-            let text = config(client, Path::new("/opt/my tools/stickpin"), &["--read-only".to_owned()])
-                .expect(client);
+            let args = ["--read-only".to_owned()];
+            let text = config(client, Path::new("/opt/my tools/stickpin"), &args, &[]).expect(client);
             assert!(
                 text.contains("/opt/my tools/stickpin") && text.contains("--read-only"),
                 "{client}: {text}"
@@ -78,10 +80,37 @@ mod tests {
             }
         }
         assert_eq!(
-            config("claude-code", Path::new("/opt/my tools/stickpin"), &[]).expect("a client"),
+            config("claude-code", Path::new("/opt/my tools/stickpin"), &[], &[]).expect("a client"),
             "type:\nclaude mcp add stickpin -- '/opt/my tools/stickpin' mcp"
         );
-        let e = config("emacs", Path::new("/s"), &[]).expect_err("not known");
+        let e = config("emacs", Path::new("/s"), &[], &[]).expect_err("not known");
         assert!(e.hint.contains("claude-code"), "{}", e.hint);
+    }
+
+    /// A server of `mcp_servers` over stdio, with the fields that Codex has for it (`codex mcp list --json` shows what it read).
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct OfCodex {
+        command: String,
+        args: Vec<String>,
+        env_vars: Vec<String>,
+    }
+
+    #[test]
+    fn codex_is_told_which_variables_to_pass_on() {
+        let (program, args) = ("/opt/a \"b\"\\/stickpin", ["--allow-path=/ü \\x".to_owned()]);
+        let passed = ["DISPLAY", "XDG_RUNTIME_DIR"].map(str::to_owned);
+        let text = config("codex", Path::new(program), &args, &passed).expect("a client");
+        let (place, body) = text.split_once('\n').expect("where, then what");
+        assert_eq!(place, "in ~/.codex/config.toml:");
+        let mut all: toml::Table = body.parse().expect("TOML");
+        let server =
+            all["mcp_servers"].as_table_mut().expect("a table").remove("stickpin").expect("a server");
+        let want = OfCodex {
+            command: program.to_owned(),
+            args: vec!["mcp".to_owned(), args[0].clone()],
+            env_vars: passed.to_vec(),
+        };
+        assert_eq!(server.try_into::<OfCodex>().expect("its form"), want);
     }
 }

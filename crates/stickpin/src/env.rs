@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::path::Path;
 #[cfg(feature = "linux")]
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use stickpin_cli::Env;
-use stickpin_kernel::Secret;
+use stickpin_kernel::{Error, ErrorCode, Result, Secret};
 
 /// Where the daemon keeps its state.
 const STATE_DIR: &str = "STICKPIN_STATE_DIR";
@@ -70,19 +71,91 @@ const OF_DAEMON: &[(&str, &str)] = &[("MIMALLOC_PURGE_DELAY", "0")];
 
 // `NO_COLOR` is honoured by there being no colour.
 
+/// How the names of all variables of ours begin.
+const OURS: &str = "STICKPIN_";
+
+/// Variables that hold paths of programs.
+#[cfg(feature = "web")]
+const PROGRAMS: &[&str] = &[CHROMIUM];
+#[cfg(not(feature = "web"))]
+const PROGRAMS: &[&str] = &[];
+
+/// What a client of the MCP server has to pass on: variables of ours, and those by which apps find their desktop. Of secrets
+/// those that are set.
+pub(crate) fn passed(env: &Env) -> Vec<String> {
+    let ours: &[&str] = &[STATE_DIR, SESSION, STALE_REFS, MCP_PROFILE, LOG];
+    #[cfg(feature = "web")]
+    let ours = [ours, &[CHROMIUM, NO_SANDBOX]].concat();
+    #[cfg(feature = "linux")]
+    let desktop: &[&str] = &[
+        DISPLAY,
+        WAYLAND_DISPLAY,
+        SESSION_BUS,
+        ACCESSIBILITY_BUS,
+        DATA_HOME,
+        DATA_DIRS,
+        XAUTHORITY,
+        RUNTIME_DIR,
+    ];
+    #[cfg(not(feature = "linux"))]
+    let desktop: &[&str] = &[];
+    let secrets = env.secrets.keys().map(|name| format!("{SECRET}{name}"));
+    ours.iter().chain(desktop).map(|name| (*name).to_owned()).chain(secrets).collect()
+}
+
+// Read by libraries and apps, not by us.
+#[cfg(feature = "linux")]
+const XAUTHORITY: &str = "XAUTHORITY";
+#[cfg(feature = "linux")]
+const RUNTIME_DIR: &str = "XDG_RUNTIME_DIR";
+
+fn utf8(what: &str, path: &Path) -> Result<()> {
+    match path.to_str() {
+        Some(_) => Ok(()),
+        None => {
+            let shown = path.to_string_lossy();
+            Err(Error::new(ErrorCode::Io, format!("{what} {shown:?} is not UTF-8"))
+                .hint("begin in a folder, and with a HOME, whose path is UTF-8"))
+        }
+    }
+}
+
 fn text(name: &str) -> Option<String> {
-    // A value that is not UTF-8 names nothing that could be typed either.
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// What the command line learns.
-pub(crate) fn of_command_line() -> std::io::Result<Env> {
+/// What the command line learns. What goes to the daemon and is not UTF-8 is refused here, by its name: it could be said
+/// to nobody.
+///
+/// # Errors
+/// `IO` when there is no working directory, or it or the home directory is not UTF-8; `INVALID_ARGS` for a variable.
+pub(crate) fn of_command_line() -> Result<Env> {
     let all: Vec<(OsString, OsString)> = env::vars_os().collect();
+    let io = |e| Error::new(ErrorCode::Io, format!("the working directory is not there any more: {e}"));
+    let cwd = env::current_dir().map_err(io)?;
+    utf8("the working directory", &cwd)?;
+    // `HOME`, else what the system knows of this user.
+    let home = env::home_dir().filter(|home| home.is_absolute());
+    if let Some(home) = &home {
+        utf8("the home directory", home)?;
+    }
+    for (name, value) in &all {
+        let name = name.to_string_lossy();
+        // A program may lie anywhere.
+        let ours = (name.starts_with(OURS) || name.starts_with(AD_VAR)) && !PROGRAMS.contains(&&*name);
+        if ours && value.to_str().is_none() {
+            let message = format!("the variable {name:?} is not UTF-8");
+            return Err(
+                Error::new(ErrorCode::InvalidArgs, message).hint("set it to another value, or unset it")
+            );
+        }
+    }
+    let program = env::current_exe();
+    let program = program.map_err(|e| Error::new(ErrorCode::Io, format!("this program has no path: {e}")))?;
     let secrets = named(&all, &[SECRET]).into_iter();
     Ok(Env {
-        cwd: env::current_dir()?,
-        // `HOME`, else what the system knows of this user.
-        home: env::home_dir().filter(|home| home.is_absolute()),
+        cwd,
+        home,
         state_dir: text(STATE_DIR),
         session: text(SESSION),
         stale_refs: text(STALE_REFS),
@@ -91,7 +164,7 @@ pub(crate) fn of_command_line() -> std::io::Result<Env> {
         variables: named(&all, &[AD_VAR, VAR]),
         secrets: secrets.map(|(name, value)| (name, Secret::new(value))).collect(),
         terminal: std::io::stderr().is_terminal(),
-        program: env::current_exe()?,
+        program,
         of_daemon: OF_DAEMON,
     })
 }

@@ -17,23 +17,16 @@ use stickpin_cli::{Hooks, Streams};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let env = match env::of_command_line() {
-        Ok(env) => env,
-        Err(e) => {
-            eprintln!("IO: the current folder is not there any more: {e}");
-            return ExitCode::from(stickpin_kernel::ErrorCode::Io.exit());
-        }
-    };
     // Buffered: an answer of many lines does not become many system calls. Not locked: this may become the daemon,
     // whose other threads write to stderr.
     let (mut out, mut err) = (io::BufWriter::new(io::stdout()), io::stderr());
     let mut streams = Streams { out: &mut out, err: &mut err };
-    let code = stickpin_cli::run(
-        std::env::args_os().skip(1),
-        &env,
-        Hooks { daemon, demo: demo::run, mcp: mcp::run, apart: stickpin_replay::COMMANDS },
-        &mut streams,
-    );
+    let args = std::env::args_os().skip(1);
+    let hooks = Hooks { daemon, demo: demo::run, mcp: mcp::run, apart: stickpin_replay::COMMANDS };
+    let code = match env::of_command_line() {
+        Ok(env) => stickpin_cli::run(args, &env, hooks, &mut streams),
+        Err(e) => stickpin_cli::refuse(args, e, &mut streams),
+    };
     // A reader that has gone away wants no more.
     let _ = out.flush();
     ExitCode::from(code)

@@ -10,7 +10,7 @@ use stickpin_mcp::{GONE, Http, MAX_CHARS, Profile, Setup};
 /// Serves a client, or says how one is set up.
 pub(crate) fn run(mcp: &Mcp, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
     if let Some(client) = &mcp.print_config {
-        let text = stickpin_mcp::config(client, &env.program, &kept(mcp))?;
+        let text = stickpin_mcp::config(client, &env.program, &kept(mcp), &crate::env::passed(env))?;
         print(streams, &text)?;
         return Ok(0);
     }
@@ -54,6 +54,7 @@ fn setup(mcp: &Mcp, env: &Env) -> Result<Setup> {
     let caller = Caller { cwd: env.cwd.clone(), home: env.home.clone(), ..Caller::default() };
     let folders =
         |named: &[String]| -> Vec<PathBuf> { named.iter().map(|dir| paths::resolve(&caller, dir)).collect() };
+    // Of a variable, an empty value is none; an empty option was refused when it was read.
     let given = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
     let (of_caller, of_dir, state_dir) = (env.clone(), env.clone(), mcp.state_dir.clone());
     Ok(Setup {

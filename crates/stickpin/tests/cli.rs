@@ -88,3 +88,48 @@ fn the_demonstration_shows_the_same_every_time_and_needs_no_daemon() {
     assert!(first.lines().filter(|line| line.starts_with("$ stickpin ")).count() >= 10);
     assert!(!first.contains('{'), "{first}");
 }
+
+#[test]
+fn what_is_not_utf8_is_refused_by_name() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let world = World::new();
+    let odd = OsStr::from_bytes(b"caf\xe9");
+    let folder = world.path().join(odd);
+    std::fs::create_dir(&folder).expect("a folder");
+    let link = world.path().join("link");
+    std::os::unix::fs::symlink(&folder, &link).expect("a link");
+    let link = link.to_str().expect("text");
+    let refused = |command: &mut std::process::Command, named: &str| {
+        let ran: support::Ran = command.output().expect("it runs").into();
+        assert_ne!(ran.code, 0, "{ran:?}");
+        let coded = ["IO: ", "INVALID_ARGS: "].iter().any(|code| ran.err.starts_with(code));
+        assert!(coded && ran.err.contains(named) && ran.err.contains("not UTF-8"), "{ran:?}");
+    };
+    for line in [&["session", "list"][..], &["mcp"], &["test", "."]] {
+        refused(world.command(line).current_dir(&folder), "the working directory");
+        refused(world.command(line).env("HOME", &folder), "the home directory");
+        refused(world.command(line).env("STICKPIN_STATE_DIR", &folder), "STICKPIN_STATE_DIR");
+        refused(world.command(line).env("STICKPIN_SESSION", odd), "STICKPIN_SESSION");
+    }
+    refused(&mut world.command(&["session", "list", "--state-dir", link]), "the state dir");
+    let ran: support::Ran =
+        world.command(&["session", "list", "--json"]).current_dir(&folder).output().expect("it runs").into();
+    assert_eq!(ran.json()["error"]["code"], "IO", "{ran:?}");
+}
+
+#[test]
+fn an_empty_name_is_not_the_default() {
+    let world = World::new();
+    world.ok("open sim:shop");
+    for line in [
+        &["close", "--session", ""][..],
+        &["close", "--session="],
+        &["session", "list", "--state-dir="],
+        &["mcp", "--session", ""],
+    ] {
+        let ran = world.run(line);
+        assert!(ran.code == 2 && ran.err.contains("is empty"), "{line:?}: {ran:?}");
+    }
+    assert_eq!(world.ok("session list").lines().count(), 1, "nothing was closed");
+}

@@ -452,6 +452,19 @@ fn a_configuration_is_printed_for_each_client() {
         let printed = world.ok(&format!("mcp --print-config {client} --read-only"));
         assert!(printed.contains("mcp") && printed.contains("--read-only"), "{client}: {printed}");
     }
+    let mut codex = world.command(&["mcp", "--print-config", "codex"]);
+    let printed = codex.env("STICKPIN_SECRET_PIN", "1234").output().expect("it runs").stdout;
+    let printed = String::from_utf8(printed).expect("text");
+    for name in
+        ["DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "XAUTHORITY", "STICKPIN_SECRET_PIN"]
+    {
+        let listed = printed.lines().any(|line| line.starts_with("env_vars = ") && line.contains(name));
+        assert!(
+            listed || (cfg!(not(feature = "linux")) && !name.starts_with("STICKPIN")),
+            "{name}: {printed}"
+        );
+    }
+    assert!(!printed.contains("1234"), "{printed}");
     let ran = world.run(&["mcp", "--print-config", "emacs"]);
     assert!(ran.code == 2 && ran.err.contains("claude-code"), "{ran:?}");
 }

@@ -27,6 +27,11 @@ impl Place {
         private_dir(state_dir)?;
         let state_dir =
             fs::canonicalize(state_dir).map_err(|e| io_error("find the state dir", state_dir, &e))?;
+        // Messages name it.
+        if state_dir.to_str().is_none() {
+            let message = format!("the state dir `{}` is not UTF-8", state_dir.display());
+            return Err(Error::new(ErrorCode::Io, message).hint(CHOOSE_ANOTHER));
+        }
         let daemon = state_dir.join("daemon");
         private_dir(&daemon)?;
         let socket = daemon.join("sock");
