@@ -7,6 +7,13 @@ use std::process::Command;
 
 /// A Debian package, and the files or programs of which one shows that it is there.
 const PACKAGES: &[(&str, &[&str])] = &[
+    // What the tests take from npm and PyPI, and the apps that are written in Python.
+    ("nodejs", &["node"]),
+    ("npm", &["npm"]),
+    ("python3", &["python3"]),
+    ("python3-pip", &["/usr/lib/python3/dist-packages/pip/__init__.py", "pip3"]),
+    // `ps` and `kill`.
+    ("procps", &["ps"]),
     ("chromium", &["chromium", "chromium-browser", "google-chrome"]),
     // The desktop: private displays, and apps of three toolkits.
     ("xvfb", &["Xvfb"]),
@@ -50,29 +57,31 @@ pub const REQUIRE_FLOWS: &str = "STICKPIN_REQUIRE_FLOWS";
 /// What the tests can count on now.
 #[derive(Debug, Clone, Copy)]
 pub struct Ready {
-    /// The pages of the flows are there: what was set up must not be skipped.
+    /// The packages of npm are there: what was set up must not be skipped.
+    pub npm: bool,
+    /// The pages of the flows are there.
     pub flows: bool,
 }
 
 /// Installs what is missing.
 pub fn setup() -> Result<Ready> {
     debian()?;
-    npm()?;
+    let npm = npm()?;
     match flows::install() {
-        Ok(()) => Ok(Ready { flows: true }),
+        Ok(()) => Ok(Ready { npm, flows: true }),
         Err(e) if std::env::var_os(REQUIRE_FLOWS).is_some() => Err(e),
         Err(e) => {
             eprintln!("setup: the flows will be skipped, in whole or in part: {e}");
-            Ok(Ready { flows: false })
+            Ok(Ready { npm, flows: false })
         }
     }
 }
 
-/// Installs the packages of npm below the target folder, unless exactly these are there.
-fn npm() -> Result {
+/// Installs the packages of npm below the target folder, unless exactly these are there. False where there is no npm.
+fn npm() -> Result<bool> {
     if !on_path("npm") {
         eprintln!("setup: npm is missing here; tests that need its packages are skipped");
-        return Ok(());
+        return Ok(false);
     }
     let (from, to) = (root().join("xtask").join("npm"), target_dir()?.join("npm"));
     let failed = |e: std::io::Error| format!("{}: {e}", to.display());
@@ -81,13 +90,14 @@ fn npm() -> Result {
     let done = to.join("installed.json");
     let lock = std::fs::read(from.join(NPM[1])).map_err(failed)?;
     if std::fs::read(&done).is_ok_and(|old| old == lock) {
-        return Ok(());
+        return Ok(true);
     }
     for name in NPM {
         std::fs::copy(from.join(name), to.join(name)).map_err(failed)?;
     }
     run(Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&to))?;
-    std::fs::write(done, lock).map_err(failed)
+    std::fs::write(done, lock).map_err(failed)?;
+    Ok(true)
 }
 
 /// Whether a program is on the path, or a file is there; one folder of its path may be any (`*`).

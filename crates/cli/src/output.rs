@@ -1,7 +1,8 @@
 //! A response on the terminal: the answer on stdout, what is said about it on stderr.
 
 use std::io::{self, Write};
-use stickpin_kernel::{Error, Response, receipt_is_error};
+use std::path::Path;
+use stickpin_kernel::{Error, Response, io_error, receipt_is_error};
 use stickpin_wire::failed;
 
 /// Where it goes.
@@ -10,6 +11,8 @@ pub struct Streams<'a> {
     pub out: &'a mut dyn Write,
     /// Warnings and errors.
     pub err: &'a mut dyn Write,
+    /// Why a part of the answer could not be written.
+    unwritten: Option<io::Error>,
 }
 
 impl std::fmt::Debug for Streams<'_> {
@@ -18,11 +21,35 @@ impl std::fmt::Debug for Streams<'_> {
     }
 }
 
-impl Streams<'_> {
+impl<'a> Streams<'a> {
+    /// These two.
+    pub fn new(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
+        Self { out, err, unwritten: None }
+    }
+
+    /// Writes what is still buffered. An answer that did not reach a full disk is a failure, of a command that succeeded too;
+    /// a reader that has gone away (`| head`) wants no more.
+    #[must_use]
+    pub fn finish(mut self, code: u8) -> u8 {
+        let flushed = self.out.flush();
+        self.note(flushed);
+        let Some(e) = self.unwritten.filter(|e| e.kind() != io::ErrorKind::BrokenPipe) else { return code };
+        let error =
+            io_error("write", Path::new("stdout"), &e).hint("the command ran; only its answer is lost");
+        // Where stderr takes nothing either, the exit code says it.
+        let _ = line(self.err, &error_text(&error));
+        if code == 0 { error.code.exit() } else { code }
+    }
+
+    /// Keeps the first failure of stdout.
+    fn note(&mut self, written: io::Result<()>) {
+        self.unwritten = self.unwritten.take().or(written.err());
+    }
+
     /// Prints a response and says what to exit with.
     pub(crate) fn respond(&mut self, response: &Response, json: bool) -> u8 {
-        // A reader that has gone away (`| head`) wants no more, and is no failure of the command.
-        let _ = if json { self.json(response) } else { self.text(response) };
+        let written = if json { self.json(response) } else { self.text(response) };
+        self.note(written);
         response.exit
     }
 
@@ -33,19 +60,19 @@ impl Streams<'_> {
 
     /// Prints something of our own: help, a list.
     pub(crate) fn say(&mut self, text: &str) {
-        // As in `respond`.
-        let _ = line(self.out, text);
+        let written = line(self.out, text);
+        self.note(written);
     }
 
     /// Prints the same where errors go.
     pub(crate) fn complain(&mut self, text: &str) {
-        // As in `respond`.
+        // Whoever closed stderr does not want it.
         let _ = line(self.err, text);
     }
 
     /// Prints something where errors go, as it is.
     pub(crate) fn beside(&mut self, text: &str) {
-        // As in `respond`. Not buffered, so a bar is seen while it moves.
+        // As in `complain`. Not buffered, so a bar is seen while it moves.
         let _ = self.err.write_all(text.as_bytes()).and_then(|()| self.err.flush());
     }
 
@@ -103,7 +130,7 @@ mod tests {
 
     fn printed(response: &Response, json: bool) -> (u8, String, String) {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let code = Streams { out: &mut out, err: &mut err }.respond(response, json);
+        let code = Streams::new(&mut out, &mut err).respond(response, json);
         (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
     }
 

@@ -64,6 +64,8 @@ pub struct Spec {
     pub writes: bool,
     /// Whether a session that is recorded writes it down. What is about the session itself is not.
     pub recorded: bool,
+    /// Whether it states what must hold: a recording keeps it, although it only reads, where it held.
+    pub asserts: bool,
     /// Command lines that work, for help and docs.
     pub examples: &'static [&'static str],
 }
@@ -82,6 +84,7 @@ impl Spec {
         deadline: Duration::from_secs(30),
         writes: false,
         recorded: true,
+        asserts: false,
         examples: &[],
     };
 

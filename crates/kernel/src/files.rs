@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Replaces a file: beside it first, then in its place. Its folder is made if it is missing. It has reached the disk when
-/// this returns.
+/// this returns. A device or a pipe (`/dev/stdout`, `/dev/null`) is written to and never replaced.
 ///
 /// # Errors
 /// `IO`, `STORAGE_FULL`; the old file is then untouched, and nothing is left beside it.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    write_through(&beside(path, "part"), path, bytes)
+    write_from(None, path, |file| file.write_all(bytes))
 }
 
 /// Replaces a file as [`write()`] does, with `roots` only in one of these folders.
@@ -36,7 +36,13 @@ pub fn write_from(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<()> {
-    let Some(roots) = roots else { return replace(&beside(path, "part"), path, fill) };
+    let Some(roots) = roots else {
+        if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+            let written = File::options().write(true).open(path).and_then(|mut file| fill(&mut file));
+            return written.map_err(|e| io_error("write", path, &e));
+        }
+        return replace(&beside(path, "part"), path, fill);
+    };
     let real = paths::real(path).map_err(|e| io_error("write", path, &e))?;
     let Some(root) = paths::root_of(&real, roots) else { return Err(paths::outside(path, roots)) };
     let within = real.strip_prefix(&root).unwrap_or(&real);
@@ -134,6 +140,16 @@ fn replace(fresh: &Path, path: &Path, fill: impl FnOnce(&mut File) -> io::Result
 mod tests {
     use super::*;
     use crate::error::ErrorCode;
+
+    #[test]
+    fn device_is_written_to_and_not_replaced() {
+        let tmp = tempfile::tempdir().expect("a folder");
+        let full = tmp.path().join("full");
+        std::os::unix::fs::symlink("/dev/full", &full).expect("a link");
+        let error = write(&full, b"2").expect_err("the device is full");
+        assert_eq!(error.code, ErrorCode::StorageFull);
+        assert!(full.is_symlink(), "it was replaced");
+    }
 
     #[test]
     fn a_full_disk_leaves_the_old_file_and_says_so() {

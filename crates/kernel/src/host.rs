@@ -294,6 +294,10 @@ async fn ended(host: Weak<Inner>, desk: Weak<Desk>, end: End) {
         }
         End::Lost(live) => (live, mailbox::lost(&desk.name)),
     };
+    let why = match desk.status.borrow().recorded {
+        true => Error { hint: format!("stickpin record stop writes what was recorded; {}", why.hint), ..why },
+        false => why,
+    };
     if host.remove(&desk) {
         host.remember(&desk.name, why);
     }

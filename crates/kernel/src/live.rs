@@ -4,7 +4,7 @@ use crate::device::{Device, Dialog, Page};
 use crate::error::{Error, ErrorCode, Result};
 use crate::host::{Status, private_dir};
 use crate::picture::Pictures;
-use crate::recording::Recording;
+use crate::recording::Recorder;
 use crate::secret::Secret;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,7 +34,7 @@ pub(crate) struct Live {
     /// Ends the session when nothing was asked for so long.
     pub(crate) idle_timeout: Option<Duration>,
     /// What is written down, while it is recorded.
-    pub(crate) recording: Option<Recording>,
+    pub(crate) recorder: Option<Recorder>,
     /// What was filled in and is not to be shown, by whoever asks.
     pub(crate) secrets: Vec<Secret>,
     /// A command found that the app is gone.
@@ -53,7 +53,7 @@ impl Live {
             pid: info.pid,
             page: self.at.clone(),
             generation: self.session.generation().map(|g| g.get()),
-            recorded: self.recording.is_some(),
+            recorded: self.recorder.is_some(),
         }
     }
 

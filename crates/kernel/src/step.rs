@@ -59,9 +59,11 @@ pub(crate) async fn run(
     }
     let journal = cx.host.config.journal.clone();
     journal.command_begin(&cx.session_name, entry.spec.name, prepared.effect());
-    let (effect, input) = (prepared.effect(), prepared.take_input());
+    let (effect, mut input) = (prepared.effect(), prepared.take_input());
+    cx.name_asked(entry, effect, &mut input);
     let result = prepared.run(cx).await;
-    if result.is_ok() {
+    // A question whose answer is no did not hold.
+    if result.as_ref().is_ok_and(|output| effect == Effect::Mutates || output.exit() == 0) {
         cx.record(entry, effect, input);
     }
     let result = match result {

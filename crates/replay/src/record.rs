@@ -14,9 +14,14 @@ pub(crate) const ANNOTATION: &str = "target ";
 pub struct AdScribe;
 
 impl Scribe for AdScribe {
+    fn lines(&self, step: &Recorded) -> Result<String> {
+        Ok(script::write(&Script { body: nodes(step), ..Script::default() }))
+    }
+
     fn script(&self, recording: &Recording) -> Result<String> {
-        let context = vec![("platform".to_owned(), recording.platform.to_owned())];
-        Ok(script::write(&Script { context, body: nodes(&recording.steps), ..Script::default() }))
+        let context = vec![("platform".to_owned(), recording.platform.clone())];
+        let header = script::write(&Script { context, ..Script::default() });
+        Ok(header + &recording.steps.concat())
     }
 
     fn mended(&self, mending: &Mending) -> Result<(String, String)> {
@@ -32,7 +37,7 @@ impl Scribe for AdScribe {
             // As deep as the line that it stands for.
             let indent: String =
                 lines.get(line).map_or("", |l| l).chars().take_while(|c| " \t".contains(*c)).collect();
-            let done = script::write(&Script { body: nodes(&gap.steps), ..Script::default() });
+            let done = gap.steps.concat();
             let done: String =
                 done.split_inclusive('\n').flat_map(|written| [indent.as_str(), written]).collect();
             healed.extend(lines[next..first].iter().copied());
@@ -66,16 +71,12 @@ fn is_annotation(line: &str) -> bool {
     line.trim_start().strip_prefix('#').is_some_and(|text| text.trim_start().starts_with(ANNOTATION))
 }
 
-/// Commands with what their targets were.
-fn nodes(steps: &[Recorded]) -> Vec<Node> {
+/// A command with what its targets were.
+fn nodes(step: &Recorded) -> Vec<Node> {
     let node = |kind| Node { line: 0, kind };
-    let mut nodes = Vec::new();
-    for step in steps {
-        let meanings = step.targets.iter().map(|t| node(Kind::Comment(format!("{ANNOTATION}{}", t.meaning))));
-        nodes.extend(meanings);
-        nodes.push(node(Kind::Command(words(step))));
-    }
-    nodes
+    let told = step.targets.iter().filter(|t| !t.meaning.is_empty());
+    let meanings = told.map(|t| node(Kind::Comment(format!("{ANNOTATION}{}", t.meaning))));
+    meanings.chain(std::iter::once(node(Kind::Command(words(step))))).collect()
 }
 
 /// The words of a command, its targets as selectors, its secrets as variables.

@@ -5,7 +5,7 @@ mod demo;
 mod env;
 mod mcp;
 
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -20,16 +20,14 @@ fn main() -> ExitCode {
     // Buffered: an answer of many lines does not become many system calls. Not locked: this may become the daemon,
     // whose other threads write to stderr.
     let (mut out, mut err) = (io::BufWriter::new(io::stdout()), io::stderr());
-    let mut streams = Streams { out: &mut out, err: &mut err };
+    let mut streams = Streams::new(&mut out, &mut err);
     let args = std::env::args_os().skip(1);
     let hooks = Hooks { daemon, demo: demo::run, mcp: mcp::run, apart: stickpin_replay::COMMANDS };
     let code = match env::of_command_line() {
         Ok(env) => stickpin_cli::run(args, &env, hooks, &mut streams),
         Err(e) => stickpin_cli::refuse(args, e, &mut streams),
     };
-    // A reader that has gone away wants no more.
-    let _ = out.flush();
-    ExitCode::from(code)
+    ExitCode::from(streams.finish(code))
 }
 
 /// Becomes the daemon of a state dir.

@@ -41,6 +41,44 @@ fn a_browser_and_its_profile_do_not_outlive_a_daemon_that_is_killed() {
     world.ok("open about:blank");
 }
 
+/// The process of a browser's own kind, `--type=renderer` or the browser itself.
+fn process(world: &World, kind: Option<&str>) -> Option<u32> {
+    browsers(world).into_iter().filter_map(|pid| pid.parse().ok()).find(|pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).into_owned();
+        match kind {
+            Some(kind) => line.contains(kind),
+            None => line.contains("--user-data-dir") && !line.contains("--type="),
+        }
+    })
+}
+
+#[test]
+fn recording_survives_a_killed_browser_and_renderer() {
+    for (kind, end) in [(None, "record stop kept.ad"), (Some("--type=renderer"), "close --save=kept.ad")] {
+        let world = World::new();
+        let page = world.path().join("page.html");
+        std::fs::write(&page, "<!doctype html><title>T</title><button>One</button><button>Two</button>")
+            .unwrap();
+        let opened = world.run(&["open", &page.display().to_string(), "--record"]);
+        if opened.err.starts_with("TOOL_MISSING") {
+            eprintln!("skipped: {}", opened.err);
+            return;
+        }
+        assert_eq!(opened.code, 0, "{opened:?}");
+        world.ok("press text=One");
+        let pid = process(&world, kind).expect("a process");
+        world.signal("-KILL", pid);
+        // Not acknowledged or refused, whichever comes first: it is not in the script unless it was done.
+        let second = world.run(&["press", "text=Two"]);
+        let ended = world.run(&support::words(end));
+        assert_eq!(ended.code, 0, "{kind:?}: {ended:?}");
+        let script = std::fs::read_to_string(world.path().join("shop/kept.ad")).unwrap();
+        assert!(script.contains("label=One"), "{kind:?}: {script}");
+        assert_eq!(script.contains("label=Two"), second.code == 0, "{kind:?}: {second:?}\n{script}");
+    }
+}
+
 /// A display that nobody else has.
 struct Display {
     server: Child,

@@ -133,3 +133,84 @@ fn an_empty_name_is_not_the_default() {
     }
     assert_eq!(world.ok("session list").lines().count(), 1, "nothing was closed");
 }
+
+#[test]
+fn full_disk_under_stdout_is_a_failure() {
+    let world = World::new();
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let topic = stickpin(&world, &["help", "workflow"], full());
+    // Longer than what is buffered, and short enough to stay in the buffer.
+    for ran in
+        [topic, stickpin(&world, &["--version"], full()), stickpin(&world, &["devices", "--json"], full())]
+    {
+        assert_eq!(ran.code, i32::from(stickpin_kernel::ErrorCode::StorageFull.exit()), "{ran:?}");
+        assert!(ran.err.starts_with("STORAGE_FULL: could not write `stdout`"), "{ran:?}");
+    }
+    // What failed by itself says so in its own code.
+    assert_eq!(stickpin(&world, &["get", "title", "--json"], full()).code, 6);
+}
+
+fn stickpin(world: &World, args: &[&str], out: std::fs::File) -> support::Ran {
+    world
+        .command(args)
+        .stdout(out)
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap()
+        .wait_with_output()
+        .unwrap()
+        .into()
+}
+
+#[test]
+fn full_disk_leaves_every_file_that_was_there() {
+    let world = World::new();
+    let disk = world.path().join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let unshared = |words: &[&std::ffi::OsStr]| {
+        let mut command = std::process::Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount"]).args(words);
+        command
+    };
+    let may = unshared(&["mount", "-t", "tmpfs", "tmpfs", "/tmp"].map(AsRef::as_ref)).output();
+    if !may.is_ok_and(|said| said.status.success()) {
+        eprintln!("skipped: nothing may be mounted here");
+        return;
+    }
+    // The daemon that the first command starts sees the small disk as well.
+    let script = r#"
+        mount -t tmpfs -o size=256k tmpfs "$DISK" || exit 90
+        cd "$DISK" && mkdir scripts && cd scripts
+        "$BIN" open 'sim:shop?clock=virtual' --record >/dev/null || exit 91
+        "$BIN" screenshot one.png >/dev/null && "$BIN" press 'role=button label="Add to cart" row="Oak lamp"' >/dev/null
+        "$BIN" screenshot two.png >/dev/null || exit 92
+        printf old > old.png && printf old > old.ad && printf old > old.yaml && printf old > old.xml && printf old > old.html
+        cat /dev/zero > filler 2>/dev/null
+        "$BIN" screenshot old.png; echo "screenshot $?"
+        "$BIN" diff screenshot one.png two.png --out old.png; echo "diff $?"
+        "$BIN" record stop old.ad; echo "record $?"
+        printf 'open sim:shop\n' > "$HOME/flow.ad"
+        "$BIN" replay export "$HOME/flow.ad" --format maestro --out old.yaml; echo "export $?"
+        "$BIN" test "$HOME/flow.ad" --junit old.xml --report old.html; echo "test $?"
+        for file in old.*; do printf '%s=%s\n' "$file" "$(cat "$file")"; done
+        ls
+        rm filler
+        "$BIN" record stop old.ad >/dev/null; echo "record $?"
+        grep -c . old.ad
+    "#;
+    let first = world.command(&[]);
+    let mut command = unshared(&["sh", "-c", script].map(AsRef::as_ref));
+    command.env_clear().envs(first.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.env("BIN", first.get_program()).env("DISK", &disk);
+    let ran = support::Ran::from(command.output().unwrap());
+    let full = stickpin_kernel::ErrorCode::StorageFull.exit();
+    for command in ["screenshot", "diff", "record", "export", "test"] {
+        assert!(ran.out.contains(&format!("{command} {full}\n")), "{command}: {ran:?}");
+    }
+    for file in ["old.ad", "old.html", "old.png", "old.xml", "old.yaml"] {
+        assert!(ran.out.contains(&format!("{file}=old\n")), "{file}: {ran:?}");
+    }
+    assert!(!ran.out.contains(".part"), "something is left: {ran:?}");
+    // Nothing that was recorded is lost: the header, open, press.
+    assert!(ran.out.contains("record 0\n"), "{ran:?}");
+}

@@ -167,3 +167,65 @@ fn a_session_can_be_used_from_every_connection() {
     ask(&mut connections[2], "close", json!({}));
     assert!(world.ok("daemon stop").starts_with("stopped process"));
 }
+
+/// What a recorded session did before it was lost is in the script, and only that.
+#[test]
+fn recording_survives_a_killed_daemon() {
+    let world = World::new();
+    world.ok("open sim:shop?clock=virtual --record=buy.ad -i");
+    world.ok("press @e8");
+    world.ok("press @e10");
+    world.signal("-KILL", world.pid().unwrap());
+    eventually("the process is gone", || world.pid().is_none());
+    let saved = world.ok("record stop");
+    assert!(saved.contains("wrote 3 steps to "), "{saved}");
+    let script = std::fs::read_to_string(world.path().join("shop/buy.ad")).unwrap();
+    assert_eq!(script.lines().filter(|line| line.starts_with("press ")).count(), 2, "{script}");
+    let ran = world.run(&["record", "stop"]);
+    assert_ne!(ran.code, 0, "it was written already: {ran:?}");
+    // And with `close`, after the session was opened anew.
+    world.ok("open sim:shop?clock=virtual --record -i");
+    world.ok("press 'role=button label=\"Add to cart\" row=\"Oak lamp\"'");
+    world.signal("-KILL", world.pid().unwrap());
+    eventually("the process is gone", || world.pid().is_none());
+    let opened = world.run(&["open", "sim:shop?clock=virtual"]);
+    assert!(opened.err.contains("2 steps recorded before this session was lost"), "{opened:?}");
+    let closed = world.ok("close --save=again.ad");
+    assert!(closed.contains("wrote 3 steps to "), "{closed}");
+    let script = std::fs::read_to_string(world.path().join("shop/again.ad")).unwrap();
+    assert_eq!(script.lines().filter(|line| line.starts_with("press ")).count(), 1, "{script}");
+    assert!(script.ends_with("close\n"), "{script}");
+}
+
+#[test]
+fn new_recording_puts_a_lost_one_aside() {
+    let world = World::new();
+    world.ok("open sim:shop?clock=virtual --record -i");
+    world.ok("press @e8");
+    world.signal("-KILL", world.pid().unwrap());
+    eventually("the process is gone", || world.pid().is_none());
+    let opened = world.run(&["open", "sim:shop?clock=virtual", "--record"]);
+    let aside = opened.err.split("is now in ").nth(1).and_then(|rest| rest.lines().next());
+    let aside = aside.unwrap_or_else(|| panic!("{opened:?}")).trim_end_matches('.').to_owned();
+    let script = std::fs::read_to_string(&aside).unwrap();
+    assert!(script.contains("\npress "), "{script}");
+    let stopped = world.ok("record stop now.ad");
+    assert!(stopped.contains("wrote 1 step to "), "{stopped}");
+    assert!(
+        std::fs::read_dir(world.state_dir().join("recordings")).unwrap().count() == 1,
+        "{aside} alone is left"
+    );
+}
+
+/// What goes into a field that hides it is on no disk, also while it is recorded.
+#[test]
+fn recording_log_holds_no_password() {
+    let world = World::new();
+    world.ok("open sim:signin?clock=virtual --record");
+    world.ok("fill label=Password hunter2hunter2");
+    let folder = world.state_dir().join("recordings");
+    let logs: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let [log] = logs.as_slice() else { panic!("{logs:?}") };
+    let text = std::fs::read_to_string(log).unwrap();
+    assert!(text.contains("${PASSWORD}") && !text.contains("hunter2"), "{text}");
+}

@@ -1,11 +1,10 @@
 //! `close`: ends a session.
 
-use super::record::{Saved, mended, save};
+use super::record::{Saved, enter_if_open, forget, mended, save};
 use crate::args::Given;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
 use crate::error::{Error, ErrorCode, Result};
-use crate::mailbox::Turn;
 use crate::render::{Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,21 +56,34 @@ impl Command for Close {
         }
         let mut saved = None;
         if save_to.is_some() || recorded {
-            let desk = cx.host().desk(cx.session_name())?;
-            cx.enter(desk, Turn::Next).await?;
+            enter_if_open(cx).await?;
             // What mends a script is written without asking: whoever began it asked for that.
-            if save_to.is_some() || mended(cx)? {
+            if save_to.is_some() || mended(cx) {
                 let path = save_to.flatten().map(|path| cx.path(&path));
-                cx.record_end()?;
-                saved = Some(save(cx, path)?);
+                saved = Some(save(cx, path, true)?);
+            } else if cx.live().is_ok() {
+                forget(cx)?;
+                cx.warn(format!("{}: what was recorded was not written.", cx.session_name()));
             }
             cx.leave();
         }
-        let desks = if self.all { cx.host().all_desks() } else { vec![cx.host().desk(cx.session_name())?] };
+        let desks = match (self.all, cx.host().desk(cx.session_name())) {
+            (true, _) => cx.host().all_desks(),
+            (false, Ok(desk)) => vec![desk],
+            // It was lost before, and what it left is saved.
+            (false, Err(e)) if saved.is_some() => {
+                cx.warn(format!("{}.", e.message));
+                Vec::new()
+            }
+            (false, Err(e)) => return Err(e),
+        };
         let mut sessions = Vec::new();
         for desk in desks {
-            if saved.is_none() && desk.status.borrow().recorded {
-                cx.warn(format!("{}: what was recorded was not written.", desk.name));
+            if self.all && desk.status.borrow().recorded {
+                let name = &desk.name;
+                cx.warn(format!(
+                    "{name}: what was recorded was not written; stickpin --session {name} record stop still writes it."
+                ));
             }
             if let Err(e) = cx.host().close(&desk).await {
                 cx.warn(format!("{}: {e}.", desk.name));
@@ -88,6 +100,7 @@ impl Command for Close {
 impl Show for Closed {
     fn show(&self, text: &mut Text) {
         match self.sessions.as_slice() {
+            [] if self.saved.is_some() => {}
             [] => text.line("no session is open"),
             names => text.line(format_args!("closed {}", names.join(", "))),
         }

@@ -115,7 +115,7 @@ impl Command for DiffScreenshot {
         let bytes = picture.encode(format)?;
         match &self.out {
             Some(_) => cx.write(&path, &bytes)?,
-            None => std::fs::write(&path, bytes).map_err(|e| io_error("write", &path, &e))?,
+            None => crate::files::write(&path, &bytes)?,
         }
         cx.envelope.image = Some(path.clone());
         compared.path = Some(path);

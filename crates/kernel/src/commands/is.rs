@@ -30,6 +30,7 @@ pub(crate) struct Is {
 impl Command for Is {
     const SPEC: Spec = Spec {
         name: "is",
+        asserts: true,
         needs: &[Capability::Capture],
         examples: &[
             "stickpin is visible 'role=heading \"Welcome\"'",

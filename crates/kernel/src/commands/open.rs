@@ -211,6 +211,8 @@ impl Command for Open {
             if let Some(path) = record {
                 let path = path.map(|path| cx.path(&path));
                 super::record::begin(cx, path, false)?;
+            } else if opened.new {
+                super::record::say_unsaved(cx);
             }
             // A page that greets with a dialog is open all the same; the response names the dialog.
             if cx.device()?.dialog().is_some() {
@@ -346,7 +348,7 @@ impl Open {
             pictures: Pictures::default(),
             dir,
             idle_timeout,
-            recording: None,
+            recorder: None,
             secrets: Vec::new(),
             lost: false,
         };

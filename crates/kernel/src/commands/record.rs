@@ -3,16 +3,20 @@
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
 use crate::error::{Error, ErrorCode, Result, io_error};
-use crate::recording::{Gap, Mending, Recording, Scribe};
+use crate::files;
+use crate::mailbox::Turn;
+use crate::recording::{self, Event, Mend, Mending, Recorded, Recorder, Recording, Scribe};
+use crate::registry;
 use crate::render::{Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Map;
 use std::path::{Path, PathBuf};
 
 /// Write down what this session does from now on, to be replayed.
 ///
-/// Targets become selectors; a target that nothing tells from its likes is refused while recording. Commands that only
-/// read are left out. `open --record` begins with the first command.
+/// Targets become selectors; a target that nothing tells from its likes is refused while recording. Questions that
+/// held (`is`, `wait`) are kept; other commands that only read are left out. `open --record` begins with the first command.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RecordStart {
@@ -39,6 +43,8 @@ pub(crate) struct RecordStart {
 }
 
 /// End the recording and write the script.
+///
+/// Works also when the app, the session or the daemon was lost: each recorded command is on disk before it is answered.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RecordStop {
@@ -97,15 +103,11 @@ impl Command for RecordStart {
         match (&self.mends, self.line) {
             (None, None) => begin(cx, path, self.keep_reads)?,
             (Some(script), Some(line)) => {
-                let script = cx.reach(script)?;
-                let gap = Gap {
-                    line,
-                    keeps: self.keep_line,
-                    steps: Vec::new(),
-                    meeting: self.meeting.clone(),
-                    again: None,
-                };
-                mend(cx, path, script, gap)?;
+                let file = cx.reach(script)?;
+                let text = std::fs::read_to_string(&file).map_err(|e| io_error("read", &file, &e))?;
+                let to = path.unwrap_or_else(|| file.with_extension("healed.ad"));
+                let meeting = self.meeting.clone();
+                mend(cx, Mend { file, text, to, line, keeps: self.keep_line, meeting })?;
             }
             _ => {
                 return Err(Error::new(ErrorCode::InvalidArgs, "`mends` and `line` belong together")
@@ -120,21 +122,34 @@ impl Command for RecordStop {
     const SPEC: Spec = Spec {
         name: "record stop",
         effect: Effect::Reads,
-        despite_dialog: true,
         writes: true,
-        recorded: false,
         examples: &["stickpin record stop"],
-        ..Spec::SESSION
+        ..Spec::HOST
     };
     type Output = Saved;
 
     async fn run(self, cx: &mut Cx) -> Result<Saved> {
         let path = self.file.as_deref().map(|file| cx.path(file));
+        enter_if_open(cx).await?;
         if self.discard {
-            let recording = cx.live()?.recording.take().ok_or_else(none)?;
-            return Ok(Saved { path: None, steps: recording.len(), healed: Vec::new() });
+            let steps = recorded(cx)?.len();
+            forget(cx)?;
+            return Ok(Saved { path: None, steps, healed: Vec::new() });
         }
-        save(cx, path)
+        save(cx, path, false)
+    }
+}
+
+/// Takes the turn in the session where it is still open.
+///
+/// # Errors
+/// As for any command that waits for its turn.
+pub(crate) async fn enter_if_open(cx: &mut Cx) -> Result<()> {
+    let Ok(desk) = cx.host().desk(cx.session_name()) else { return Ok(()) };
+    match cx.enter(desk, Turn::Next).await {
+        // Lost meanwhile: what it did is in the log of its recording.
+        Err(e) if matches!(e.code, ErrorCode::BackendLost | ErrorCode::SessionNotFound) => Ok(()),
+        entered => entered,
     }
 }
 
@@ -144,78 +159,124 @@ impl Command for RecordStop {
 /// `INVALID_ARGS` when it is recorded already.
 pub(crate) fn begin(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Result<()> {
     let live = cx.live()?;
-    if live.recording.is_some() {
+    if live.recorder.is_some() {
         return Err(Error::new(ErrorCode::InvalidArgs, "this session is being recorded already")
             .hint("stickpin record stop writes the script"));
     }
-    live.recording = Some(Recording::new(live.device.info().kind, path, keep_reads));
+    let platform = live.device.info().kind;
+    put_aside(cx)?;
+    let recorder = Recorder::start(&cx.recording_log(), platform, path, keep_reads)?;
+    cx.live()?.recorder = Some(recorder);
     Ok(())
+}
+
+/// Writes the unsaved recording of a lost session beside its log: the log is needed for another one.
+fn put_aside(cx: &mut Cx) -> Result<()> {
+    let log = cx.recording_log();
+    let (Some(folder), Some(old)) = (log.parent(), recording::read(&log)?) else { return Ok(()) };
+    let scribe = cx.host.config.scribe.clone();
+    let written = if old.mendings.is_empty() {
+        let path = free(folder, cx.session_name());
+        files::write(&path, scribe.script(&old)?.as_bytes())?;
+        vec![path]
+    } else {
+        heal(cx, &*scribe, &old.mendings, None)?.into_iter().map(|healed| healed.path).collect()
+    };
+    let written: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
+    if old.len() > 0 {
+        cx.warn(format!("The recording of a session that was lost is now in {}.", written.join(", ")));
+    }
+    Ok(())
+}
+
+/// Says that the session left a recording when it was lost.
+pub(crate) fn say_unsaved(cx: &mut Cx) {
+    let said = match recording::read(&cx.recording_log()) {
+        Ok(None) => return,
+        Ok(Some(old)) => {
+            format!(
+                "{} recorded before this session was lost: stickpin record stop writes them.",
+                steps(old.len())
+            )
+        }
+        Err(e) => format!("{e}."),
+    };
+    cx.warn(said);
 }
 
 /// Begins to mend a script, or goes on with another line of it.
 ///
 /// # Errors
 /// `INVALID_ARGS` when something else is recorded, or the script has no such line; `IO`.
-fn mend(cx: &mut Cx, path: Option<PathBuf>, script: PathBuf, new: Gap) -> Result<()> {
-    if cx.live()?.recording.as_ref().is_none_or(|r| r.mendings.is_empty()) {
+fn mend(cx: &mut Cx, mut new: Mend) -> Result<()> {
+    if cx.live()?.recorder.as_ref().is_none_or(|r| r.recording().mendings.is_empty()) {
         begin(cx, None, false)?;
     }
-    let Some(recording) = cx.live()?.recording.as_mut() else { return Ok(()) };
-    let at = match recording.mendings.iter().position(|mending| mending.file == script) {
-        Some(at) => at,
-        None => {
-            let text = std::fs::read_to_string(&script).map_err(|e| io_error("read", &script, &e))?;
-            let to = path.unwrap_or_else(|| script.with_extension("healed.ad"));
-            let mending = Mending { file: script.clone(), text, gaps: Vec::new(), to, open: false };
-            recording.mendings.push(mending);
-            recording.mendings.len() - 1
-        }
-    };
-    let mending = &recording.mendings[at];
-    let lines = mending.text.lines().count();
+    let Some(recorder) = cx.live()?.recorder.as_mut() else { return Ok(()) };
+    // Its lines are those of the script that was read first.
+    if let Some(begun) = recorder.recording().mendings.iter().find(|mending| mending.file == new.file) {
+        new.text.clone_from(&begun.text);
+    }
+    let lines = new.text.lines().count();
     if new.line == 0 || usize::try_from(new.line).is_ok_and(|line| line > lines) {
-        let message = format!("`{}` has {lines} lines; there is no line {}", script.display(), new.line);
+        let message = format!("`{}` has {lines} lines; there is no line {}", new.file.display(), new.line);
         return Err(Error::new(ErrorCode::InvalidArgs, message));
     }
-    // What is done goes into one gap only.
-    for (other, mending) in recording.mendings.iter_mut().enumerate() {
-        mending.open &= other == at;
-    }
-    let mending = &mut recording.mendings[at];
-    let ran_on = !std::mem::replace(&mut mending.open, true);
-    match mending.gaps.iter().position(|gap| gap.line == new.line) {
-        // The last one is where commands go.
-        Some(met) => {
-            let mut gap = mending.gaps.remove(met);
-            if ran_on || gap.again.is_some() || gap.meeting != new.meeting {
-                gap.again = Some(new.keeps);
-            } else {
-                gap.keeps = new.keeps;
-            }
-            gap.meeting = new.meeting;
-            mending.gaps.push(gap);
-        }
-        None => mending.gaps.push(new),
-    }
-    Ok(())
+    recorder.add(Event::Mend(new))
 }
 
 /// Whether the session mends a script, and something was recorded for it.
-///
-/// # Errors
-/// `SESSION_NOT_FOUND`.
-pub(crate) fn mended(cx: &mut Cx) -> Result<bool> {
-    let recording = cx.live()?.recording.as_ref();
-    Ok(recording.is_some_and(|r| r.mendings.iter().any(|mending| mending.steps() > 0)))
+pub(crate) fn mended(cx: &mut Cx) -> bool {
+    let recorder = cx.live().ok().and_then(|live| live.recorder.as_ref());
+    recorder.is_some_and(|r| r.recording().mendings.iter().any(|mending| mending.steps() > 0))
 }
 
-/// Writes the script and ends the recording; what cannot be written goes on.
+/// What was recorded: by the session that is entered, or by one of its name that was lost.
+fn recorded(cx: &mut Cx) -> Result<Recording> {
+    if let Ok(live) = cx.live()
+        && let Some(recorder) = &live.recorder
+    {
+        return Ok(recorder.recording().clone());
+    }
+    match recording::read(&cx.recording_log())? {
+        Some(recording) => Ok(recording),
+        None => cx.host().desk(cx.session_name()).and_then(|_| Err(none())),
+    }
+}
+
+/// Ends the recording and removes its log.
+///
+/// # Errors
+/// `IO`.
+pub(crate) fn forget(cx: &mut Cx) -> Result<()> {
+    if let Ok(live) = cx.live() {
+        live.recorder = None;
+    }
+    let log = cx.recording_log();
+    match std::fs::remove_file(&log) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(io_error("remove", &log, &e)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes the script and ends the recording; what cannot be written goes on. `closes` says that the session ends with it.
 ///
 /// # Errors
 /// `IO`, `STORAGE_FULL`, `INVALID_ARGS` when nothing is recorded.
-pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>) -> Result<Saved> {
+pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<Saved> {
     let scribe = cx.host.config.scribe.clone();
-    let recording = cx.live()?.recording.as_ref().ok_or_else(none)?.clone();
+    let mut recording = recorded(cx)?;
+    // A script that is mended has an end of its own.
+    if closes && recording.mendings.is_empty() {
+        let close = Recorded {
+            entry: registry::lookup("close")?,
+            input: Map::new(),
+            targets: Vec::new(),
+            secret: false,
+            variable: None,
+        };
+        recording.steps.push(scribe.lines(&close)?);
+    }
     let steps = recording.len();
     let saved = if recording.mendings.is_empty() {
         let script = scribe.script(&recording)?;
@@ -228,7 +289,7 @@ pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>) -> Result<Saved> {
     } else {
         Saved { path: None, steps, healed: heal(cx, &*scribe, &recording.mendings, path)? }
     };
-    cx.live()?.recording = None;
+    forget(cx)?;
     Ok(saved)
 }
 
@@ -267,6 +328,13 @@ fn free(folder: &Path, session: &str) -> PathBuf {
         .unwrap_or_else(|| folder.join("script.ad"))
 }
 
+fn steps(count: usize) -> String {
+    match count {
+        1 => "1 step".to_owned(),
+        n => format!("{n} steps"),
+    }
+}
+
 impl Show for Started {
     fn show(&self, text: &mut Text) {
         text.line(format_args!("recording {}: stickpin record stop writes the script", self.session));
@@ -275,10 +343,7 @@ impl Show for Started {
 
 impl Show for Saved {
     fn show(&self, text: &mut Text) {
-        let steps = match self.steps {
-            1 => "1 step".to_owned(),
-            n => format!("{n} steps"),
-        };
+        let steps = steps(self.steps);
         match &self.path {
             Some(path) => text.line(format_args!("wrote {steps} to {}", path.display())),
             None if self.healed.is_empty() => text.line(format_args!("forgot {steps}")),

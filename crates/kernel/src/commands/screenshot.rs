@@ -3,7 +3,7 @@
 use crate::command::{Command, Spec};
 use crate::cx::Cx;
 use crate::device::{Capability, Shot, ShotRequest};
-use crate::error::{Error, ErrorCode, Result, io_error};
+use crate::error::{Error, ErrorCode, Result};
 use crate::host::private_dir;
 use crate::image::{Format, Image, fitted};
 use crate::picture::{Mark, Picture, Placed};
@@ -186,7 +186,7 @@ impl Command for Screenshot {
         };
         match &self.path {
             Some(_) => cx.write(&path, &bytes)?,
-            None => std::fs::write(&path, bytes).map_err(|e| io_error("write", &path, &e))?,
+            None => crate::files::write(&path, &bytes)?,
         }
         cx.envelope.image = Some(path);
         cx.live()?.pictures.give(client, picture);

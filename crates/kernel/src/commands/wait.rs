@@ -55,7 +55,8 @@ pub(crate) struct Waited {
 pub(crate) const WAIT: Spec = Spec { needs: &[Capability::Capture], ..Spec::SESSION };
 
 impl Command for Wait {
-    const SPEC: Spec = Spec { name: "wait", examples: &["stickpin wait 'role=heading \"Welcome\"'"], ..WAIT };
+    const SPEC: Spec =
+        Spec { name: "wait", asserts: true, examples: &["stickpin wait 'role=heading \"Welcome\"'"], ..WAIT };
     type Output = Waited;
 
     fn deadline(&self) -> Duration {
@@ -68,8 +69,12 @@ impl Command for Wait {
 }
 
 impl Command for WaitAbsent {
-    const SPEC: Spec =
-        Spec { name: "wait absent", examples: &["stickpin wait absent 'role=progressbar'"], ..WAIT };
+    const SPEC: Spec = Spec {
+        asserts: true,
+        name: "wait absent",
+        examples: &["stickpin wait absent 'role=progressbar'"],
+        ..WAIT
+    };
     type Output = Waited;
 
     fn deadline(&self) -> Duration {

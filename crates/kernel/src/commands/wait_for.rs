@@ -93,7 +93,8 @@ impl Command for WaitMs {
 }
 
 impl Command for WaitText {
-    const SPEC: Spec = Spec { name: "wait text", examples: &["stickpin wait text \"Order placed\""], ..WAIT };
+    const SPEC: Spec =
+        Spec { asserts: true, name: "wait text", examples: &["stickpin wait text \"Order placed\""], ..WAIT };
     type Output = Waited;
 
     fn deadline(&self) -> Duration {
@@ -116,7 +117,8 @@ impl Command for WaitText {
 }
 
 impl Command for WaitUrl {
-    const SPEC: Spec = Spec { name: "wait url", examples: &["stickpin wait url /checkout"], ..WAIT };
+    const SPEC: Spec =
+        Spec { asserts: true, name: "wait url", examples: &["stickpin wait url /checkout"], ..WAIT };
     type Output = Waited;
 
     fn deadline(&self) -> Duration {

@@ -159,6 +159,7 @@ pub(crate) fn progress(received: u64, total: Option<u64>) -> String {
 impl Command for WaitRequest {
     const SPEC: Spec = Spec {
         name: "wait request",
+        asserts: true,
         needs: &[Capability::Requests],
         examples: &["stickpin wait request 'POST /api/order' --status 2xx", "stickpin wait request '/api/*'"],
         ..WAIT

@@ -35,17 +35,17 @@ impl Accounts {
     /// # Errors
     /// `IO`, `STORAGE_FULL`; what was there before is untouched then.
     pub(super) fn write(&self, report: &Report) -> Result<()> {
+        let page = self.html.as_ref().map(|path| {
+            let page = html::render(report, &|picture| std::fs::read(picture).ok());
+            // They are in the page now, whether it can be written or not.
+            let _ = self.pictures.as_ref().map(std::fs::remove_dir_all);
+            (path, page)
+        });
         if let Some(path) = &self.junit {
             let text = junit::write(report)?;
             files::write_within(self.roots.as_deref(), path, text.as_bytes())?;
         }
-        if let Some(path) = &self.html {
-            let page = html::render(report, &|picture| std::fs::read(picture).ok());
-            // What was written is what counts; the pictures are of no use any more.
-            let _ = self.pictures.as_ref().map(std::fs::remove_dir_all);
-            files::write_within(self.roots.as_deref(), path, page.as_bytes())?;
-        }
-        Ok(())
+        page.map_or(Ok(()), |(path, page)| files::write_within(self.roots.as_deref(), path, page.as_bytes()))
     }
 
     /// The page, if one is written.

@@ -14,12 +14,25 @@ pub(super) fn export(flow: &Flow<'_>, notes: &mut Vec<Note>) -> String {
     let body = lines(&mut writer, flow.items, notes);
     let uses = |word: &str| body.iter().any(|line| line.contains(word));
     let mut out = Vec::new();
-    let names = [(uses("expect("), "expect"), (uses("byId("), "type Locator, type Page")];
+    let names = [
+        (uses("expect("), "expect"),
+        (uses("byId(") || uses("firstOf("), "type Locator"),
+        (uses("byId("), "type Page"),
+    ];
     let names = names.iter().filter(|(used, _)| *used).map(|(_, name)| format!("{name}, "));
     out.push(format!("import {{ {}test }} from '@playwright/test';", names.collect::<String>()));
     out.push(String::new());
     if uses("variable(") || !flow.script.env.is_empty() {
         out.extend(VARIABLE.lines().map(str::to_owned));
+    }
+    if uses("secret(") {
+        out.extend(SECRET.lines().map(str::to_owned));
+    }
+    if uses("firstOf(") {
+        out.extend(FIRST_OF.lines().map(str::to_owned));
+    }
+    if uses("words(") {
+        out.extend(WORDS.lines().map(str::to_owned));
     }
     if uses("byId(") {
         out.extend(BY_ID.lines().map(str::to_owned));
@@ -53,6 +66,38 @@ function variable(name: string, otherwise?: string): string {
   const value = process.env[`STICKPIN_VAR_${name}`] ?? defaults.get(name) ?? otherwise;
   if (value === undefined) throw new Error(`STICKPIN_VAR_${name} is not set`);
   return value;
+}
+
+";
+
+/// The value of a secret, from where our own runs take it.
+const SECRET: &str = "\
+/** STICKPIN_SECRET_NAME of the environment. */
+function secret(name: string): string {
+  const value = process.env[`STICKPIN_SECRET_${name}`];
+  if (value === undefined) throw new Error(`STICKPIN_SECRET_${name} is not set`);
+  return value;
+}
+
+";
+
+/// Alternatives, in the order in which they are tried.
+const FIRST_OF: &str = "\
+/** The first of these that is there, once one of them is: a control before the text of its label. */
+async function firstOf(...locators: Locator[]): Promise<Locator> {
+  await Promise.any(locators.map((locator) => locator.first().waitFor({ state: 'attached' })));
+  for (const locator of locators) if ((await locator.count()) > 0) return locator;
+  return locators[0];
+}
+
+";
+
+/// The text of a row.
+const WORDS: &str = "\
+/** A text that begins and ends with a word: `Mail 1` is not in `Mail 10`. */
+function words(text: string): RegExp {
+  const plain = text.replace(/[.*+?^${}()|[\\]\\\\]/g, '\\\\$&').replace(/\\s+/g, '\\\\s+');
+  return new RegExp(`(^|[^\\\\p{L}\\\\p{N}])${plain}($|[^\\\\p{L}\\\\p{N}])`, 'u');
 }
 
 ";
@@ -142,10 +187,13 @@ impl Writer for Playwright<'_> {
                 (head, [tried, caught.to_vec(), thrown.to_vec()].concat(), vec!["}"])
             }
             Block::If(asked, step) => {
-                let locator = self.locator(&step.args().selector("target")?)?;
+                let all = self.locators(&step.args().selector("target")?)?;
+                let shown =
+                    all.iter().map(|one| format!("(await {one}.filter({{ visible: true }}).count())"));
+                let shown = shown.collect::<Vec<_>>().join(" + ");
                 let head = match asked {
-                    Asked::Visible => format!("if (await {locator}.isVisible()) {{"),
-                    Asked::Hidden => format!("if (!(await {locator}.isVisible())) {{"),
+                    Asked::Visible => format!("if ({shown} > 0) {{"),
+                    Asked::Hidden => format!("if ({shown} === 0) {{"),
                 };
                 (vec![head], body, vec!["}"])
             }
@@ -191,7 +239,10 @@ impl Playwright<'_> {
             "drag" => vec![format!("{}.dragTo({})", self.of(args, "source")?, self.of(args, "destination")?)],
             "fill" => {
                 let target = self.of(args, "target")?;
-                let text = self.text(args.text("text").unwrap_or_default());
+                let text = match args.text("secret") {
+                    Some(name) => format!("secret({})", self.text(name)),
+                    None => self.text(args.text("text").unwrap_or_default()),
+                };
                 let options = options(&[timeout(args)]);
                 let comma = if options.is_empty() { "" } else { ", " };
                 vec![format!("{target}.fill({text}{comma}{options})")]
@@ -232,10 +283,10 @@ impl Playwright<'_> {
                 )]
             }
             "wait absent" => {
-                let target = self.of(args, "target")?;
+                let all = self.locators(&args.selector("target")?)?;
                 let options = options(&[timeout(args)]);
                 let comma = if options.is_empty() { "" } else { ", " };
-                vec![format!("expect({target}).toHaveCount(0{comma}{options})")]
+                all.iter().map(|one| format!("expect({one}).toHaveCount(0{comma}{options})")).collect()
             }
             "wait text" => {
                 let text = self.text(args.text("text").unwrap_or_default());
@@ -250,7 +301,7 @@ impl Playwright<'_> {
                 let expression = self.text(args.text("expression").unwrap_or_default());
                 vec![format!("page.waitForFunction({expression}{comma}{options})")]
             }
-            "is" => vec![self.asked(args)?],
+            "is" => self.asked(args)?,
             "screenshot" => self.screenshot(args)?,
             "back" => vec!["page.goBack()".to_owned()],
             "forward" => vec!["page.goForward()".to_owned()],
@@ -331,14 +382,24 @@ impl Playwright<'_> {
         format!("page.waitForURL({}{timeout})", self.text(&glob.replace('*', "**")))
     }
 
-    fn asked(&self, args: &mut Args<'_>) -> Result<String, String> {
-        let target = self.of(args, "target")?;
+    fn asked(&self, args: &mut Args<'_>) -> Lines {
+        let selector = args.selector("target")?;
+        let predicate = args.text("predicate").unwrap_or_default();
+        // That there is none is said of each alternative.
+        let none = |shown: &str| {
+            let all = self.locators(&selector)?;
+            Ok(all.iter().map(|one| format!("expect({one}{shown}).toHaveCount(0)")).collect())
+        };
+        match predicate {
+            "absent" => return none(""),
+            "hidden" => return none(".filter({ visible: true })"),
+            _ => {}
+        }
+        let target = self.locator(&selector)?;
         let value = args.text("value").map(|value| self.text(value)).unwrap_or_default();
-        let holds = match args.text("predicate").unwrap_or_default() {
+        let holds = match predicate {
             "visible" => "toBeVisible()",
-            "hidden" => "toBeHidden()",
             "exists" => "toBeAttached()",
-            "absent" => "toHaveCount(0)",
             "enabled" => "toBeEnabled()",
             "disabled" => "toBeDisabled()",
             "editable" => "toBeEditable()",
@@ -346,11 +407,11 @@ impl Playwright<'_> {
             "checked" => "toBeChecked()",
             "selected" => "toHaveAttribute('aria-selected', 'true')",
             "expanded" => "toHaveAttribute('aria-expanded', 'true')",
-            "text" => return Ok(format!("expect({target}).toHaveText({value})")),
-            "value" => return Ok(format!("expect({target}).toHaveValue({value})")),
+            "text" => return Ok(vec![format!("expect({target}).toHaveText({value})")]),
+            "value" => return Ok(vec![format!("expect({target}).toHaveValue({value})")]),
             other => return Err(format!("it cannot ask for `{other}`")),
         };
-        Ok(format!("expect({target}).{holds}"))
+        Ok(vec![format!("expect({target}).{holds}")])
     }
 
     fn screenshot(&self, args: &mut Args<'_>) -> Lines {

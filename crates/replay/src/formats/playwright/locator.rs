@@ -29,31 +29,34 @@ struct Said<'s> {
     states: Vec<String>,
     /// Locators that must hold, too.
     and: Vec<String>,
-    /// Where it stands.
-    inside: Vec<String>,
+    /// Where it stands: for each of the things around it, what it may be.
+    inside: Vec<Vec<String>>,
     visible: bool,
     /// Whether it is a frame, which has no role there.
     frame: bool,
 }
 
 impl Playwright<'_> {
-    /// The locator of a selector. Alternatives that find different elements fail, as several matches do.
+    /// The locator of a selector: of the first of its alternatives that is there, as ours are tried.
     pub(super) fn locator(&self, selector: &Selector) -> Result<String, String> {
-        let mut found: Option<String> = None;
-        for (conditions, nth) in selector.alternatives() {
-            let mut one = self.alternative(&conditions)?;
-            if let Some(nth) = nth {
-                one = format!("{one}.nth({})", nth.get() - 1);
-            }
-            found = Some(match found {
-                Some(before) => format!("{before}.or({one})"),
-                None => one,
-            });
+        let mut all = self.locators(selector)?;
+        if all.len() == 1 {
+            return Ok(all.remove(0));
         }
-        found.ok_or_else(|| "it is empty".to_owned())
+        Ok(format!("(await firstOf({}))", all.join(", ")))
     }
 
-    fn alternative(&self, conditions: &[Condition<'_>]) -> Result<String, String> {
+    /// The locators of its alternatives, in the order in which they are tried.
+    pub(super) fn locators(&self, selector: &Selector) -> Result<Vec<String>, String> {
+        let mut all = Vec::new();
+        for (conditions, nth) in selector.alternatives() {
+            let place = nth.map(|nth| format!(".nth({})", nth.get() - 1)).unwrap_or_default();
+            all.extend(self.alternative(&conditions)?.into_iter().map(|one| one + &place));
+        }
+        if all.is_empty() { Err("it is empty".to_owned()) } else { Ok(all) }
+    }
+
+    fn alternative(&self, conditions: &[Condition<'_>]) -> Result<Vec<String>, String> {
         let mut said = Said::default();
         let role = conditions.iter().find_map(|c| match c {
             Condition::Role(role) => Some(*role),
@@ -85,7 +88,7 @@ impl Playwright<'_> {
             }
             Condition::Has { key: "row", value, .. } => {
                 let row = "page.getByRole('row').or(page.getByRole('listitem'))";
-                said.inside.push(format!("{row}.filter({{ hasText: {} }})", self.text(value)));
+                said.inside.push(vec![format!("{row}.filter({{ hasText: words({}) }})", self.text(value))]);
             }
             Condition::Has { key, .. } => return Err(format!("it cannot look for `{key}` here")),
             Condition::Is { flag: "visible", wanted: true }
@@ -95,21 +98,24 @@ impl Playwright<'_> {
             Condition::Is { flag, wanted } => state(flag, wanted, said)?,
             Condition::In(outer) => {
                 let frame = if is_frame(outer) { ".contentFrame()" } else { "" };
-                said.inside.push(format!("{}{frame}", self.locator(outer)?));
+                let outer = self.locators(outer)?;
+                said.inside.push(outer.into_iter().map(|outer| outer + frame).collect());
             }
             Condition::Css(css) => said.and.push(format!("page.locator({})", self.text(css))),
         }
         Ok(())
     }
 
-    fn whole(&self, said: Said<'_>) -> Result<String, String> {
+    fn whole(&self, said: Said<'_>) -> Result<Vec<String>, String> {
         let exact = |part: bool| if part { "" } else { ", { exact: true }" };
-        let mut parts = Vec::new();
+        // What has the name, in the order in which it is tried: what is labelled comes before what shows the label.
+        let mut named: Vec<String> = Vec::new();
+        let mut and = said.and;
         match (said.role, said.name) {
             // Its name is its title there, or what it is labelled with.
             (None, name) if said.frame => {
-                parts.push("page.locator('iframe')".to_owned());
-                parts.extend(name.map(|(_, value, part)| {
+                named.push("page.locator('iframe')".to_owned());
+                and.extend(name.map(|(_, value, part)| {
                     let (text, exact) = (self.text(value), exact(part));
                     format!("page.getByTitle({text}{exact}).or(page.getByLabel({text}{exact}))")
                 }));
@@ -126,34 +132,37 @@ impl Playwright<'_> {
                 } else {
                     format!(", {{ {} }}", options.join(", "))
                 };
-                let by_role = format!("page.getByRole({}{options})", string(role.name()));
-                parts.push(match name {
-                    // Fields for passwords have no role there.
-                    Some((_, value, part)) if role == Role::TextBox && said.states.is_empty() => {
-                        format!("{by_role}.or(page.getByLabel({}{}))", self.text(value), exact(part))
-                    }
-                    _ => by_role,
-                });
+                named.push(format!("page.getByRole({}{options})", string(role.name())));
+                // Fields for passwords have no role there.
+                if let Some((_, value, part)) = name
+                    && role == Role::TextBox
+                    && said.states.is_empty()
+                {
+                    let label = format!("page.getByLabel({}{})", self.text(value), exact(part));
+                    named.push(format!("{label}.and(page.locator('input[type=password]'))"));
+                }
             }
             (None, Some((_, value, part))) => {
                 let (text, exact) = (self.text(value), exact(part));
-                parts.push(format!("page.getByLabel({text}{exact}).or(page.getByText({text}{exact}))"));
+                named.push(format!("page.getByLabel({text}{exact})"));
+                named.push(format!("page.getByText({text}{exact})"));
             }
-            (None, None) => {}
+            (None, None) if and.is_empty() => {
+                return Err("it says nothing that a locator can look for".to_owned());
+            }
+            (None, None) => named.push(and.remove(0)),
         }
-        parts.extend(said.and);
-        let mut parts = parts.into_iter();
-        let Some(first) = parts.next() else {
-            return Err("it says nothing that a locator can look for".to_owned());
-        };
-        let mut locator = parts.fold(first, |all, one| format!("{all}.and({one})"));
+        let visible = if said.visible { ".filter({ visible: true })" } else { "" };
+        for one in &mut named {
+            *one = and.iter().fold(std::mem::take(one), |all, one| format!("{all}.and({one})"));
+        }
         for outer in said.inside {
-            locator = format!("{outer}.locator({locator})");
+            let within = |one: &String| {
+                outer.iter().map(|outer| format!("{outer}.locator({one})")).collect::<Vec<_>>()
+            };
+            named = named.iter().flat_map(within).collect();
         }
-        if said.visible {
-            locator.push_str(".filter({ visible: true })");
-        }
-        Ok(locator)
+        Ok(named.into_iter().map(|one| one + visible).collect())
     }
 }
 
