@@ -43,6 +43,22 @@ const HEAVY: &[(&str, &[&str])] = &[
     ("firefox-esr", &["firefox-esr"]),
     ("libreoffice-calc", &["soffice"]),
     ("libreoffice-gtk3", &["/usr/lib/libreoffice/program/libvclplug_gtk3lo.so"]),
+    // Apps that are each driven by one task (`apps_linux`): 100 MB in all.
+    ("mousepad", &["mousepad"]),
+    ("l3afpad", &["l3afpad"]),
+    ("pluma", &["pluma"]),
+    ("geany", &["geany"]),
+    ("juffed", &["juffed"]),
+    ("gnote", &["gnote"]),
+    ("galculator", &["galculator"]),
+    ("kcalc", &["kcalc"]),
+    ("speedcrunch", &["speedcrunch"]),
+    ("gnumeric", &["gnumeric"]),
+    ("dolphin", &["dolphin"]),
+    ("gnome-clocks", &["gnome-clocks"]),
+    ("tk", &["wish"]),
+    ("xterm", &["xterm"]),
+    ("pcmanfm", &["pcmanfm"]),
 ];
 
 /// Set by who wants the large apps, too. Tests read the same name.

@@ -72,6 +72,10 @@ pub struct OpenRequest {
     pub session: String,
     /// A folder of this session's own that exists, is private, and is removed at close: profiles, downloads.
     pub dir: PathBuf,
+    /// The caller's home folder.
+    pub home: Option<PathBuf>,
+    /// The caller's working directory.
+    pub cwd: PathBuf,
     /// Show a window.
     pub headed: bool,
     /// Take what runs already and leave it running at close, instead of starting it.
@@ -79,6 +83,8 @@ pub struct OpenRequest {
     /// Keep the app away from what the person at this machine uses: its pointer, keyboard and screen are the session's
     /// own.
     pub private: bool,
+    /// Give the app a home folder of the session's own, which goes at close, instead of the caller's.
+    pub private_home: bool,
     /// Width and height of the viewport in CSS pixels.
     pub viewport: Option<(u32, u32)>,
     /// A profile folder to keep, instead of a fresh one.
@@ -102,6 +108,18 @@ pub struct DeviceInfo {
     pub grade: IdentityGrade,
     /// Process id of the child that is the device, if there is one.
     pub pid: Option<u32>,
+}
+
+/// The folders that an app was started with: where it saves files unless it is told another place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AppFolders {
+    /// Its home folder.
+    pub home: PathBuf,
+    /// Its working directory.
+    pub cwd: PathBuf,
+    /// Whether its home goes with the session, and all that was saved there.
+    pub removed_at_close: bool,
 }
 
 /// One line of `devices`.
@@ -144,6 +162,11 @@ pub trait Device: Send + fmt::Debug {
     /// `BACKEND_LOST`.
     async fn confine(&mut self, _file_roots: &[PathBuf]) -> Result<()> {
         Ok(())
+    }
+
+    /// The folders that the app was started with; none where that says nothing about where it saves files.
+    fn app_folders(&self) -> Option<AppFolders> {
+        None
     }
 
     /// The whole UI, bounded by limits that set `truncated`. Without rects, without views.

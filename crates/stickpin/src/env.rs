@@ -206,6 +206,7 @@ pub(crate) fn of_linux() -> stickpin_backend_linux::LinuxConfig {
         gtk_a11y: text(GTK_A11Y),
         qt_accessibility: text(QT_ACCESSIBILITY),
         path: env::var_os(PATH),
+        home: home.clone(),
         data: data(text(DATA_HOME), text(DATA_DIRS), home.as_deref()),
     }
 }

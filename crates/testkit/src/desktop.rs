@@ -30,6 +30,15 @@ pub fn heavy_desktop(programs: &[&str]) -> Option<LinuxProvider> {
     provider(programs, "STICKPIN_REQUIRE_HEAVY")
 }
 
+/// The same for apps that are used wherever they are installed; `STICKPIN_REQUIRE_HEAVY` demands them, too.
+///
+/// # Panics
+/// As [`desktop`].
+#[must_use]
+pub fn installed_desktop(programs: &[&str]) -> Option<LinuxProvider> {
+    provider(programs, "STICKPIN_REQUIRE_HEAVY")
+}
+
 fn provider(programs: &[&str], require: &str) -> Option<LinuxProvider> {
     let path = env::var_os("PATH").unwrap_or_default();
     let on_path = |name: &str| env::split_paths(&path).any(|dir| dir.join(name).is_file());

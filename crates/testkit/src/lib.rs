@@ -19,7 +19,7 @@ pub mod staleness;
 mod surface;
 
 pub use chromium::{chromium, chromium_path};
-pub use desktop::{desktop, heavy_desktop};
+pub use desktop::{desktop, heavy_desktop, installed_desktop};
 pub use expect::Outcome;
 pub use harness::{Run, run_file, scenario_files};
 pub use listing::{Line, Listing};

@@ -19,6 +19,8 @@ pub(crate) struct Places {
     pub(crate) data: Vec<PathBuf>,
     /// `PATH`.
     pub(crate) path: Option<OsString>,
+    /// What relative paths of programs are relative to.
+    pub(crate) cwd: PathBuf,
 }
 
 /// What `NAME` starts.
@@ -38,8 +40,10 @@ pub(crate) fn find(name: &str, places: &Places) -> Result<Launch> {
     {
         return Ok(launch);
     }
-    if on_path(first, places).is_some() {
-        return Ok(Launch { program: first.clone(), arguments: rest.to_vec() });
+    if let Some(file) = on_path(first, places) {
+        // Where it runs may be another folder than where it is looked for.
+        let program = if first.contains('/') { file.display().to_string() } else { first.clone() };
+        return Ok(Launch { program, arguments: rest.to_vec() });
     }
     Err(Error::new(ErrorCode::DeviceNotFound, format!("no app or program is called {}", quote(first)))
         .hint("give its desktop id (org.gnome.Calculator), a program on PATH, or a path; stickpin devices lists what runs"))
@@ -49,7 +53,7 @@ pub(crate) fn find(name: &str, places: &Places) -> Result<Launch> {
 fn on_path(program: &str, places: &Places) -> Option<PathBuf> {
     let is_file = |path: &Path| path.is_file();
     if program.contains('/') {
-        return Some(PathBuf::from(program)).filter(|path| is_file(path));
+        return Some(places.cwd.join(program)).filter(|path| is_file(path));
     }
     let path = places.path.as_ref()?;
     std::env::split_paths(path).map(|dir| dir.join(program)).find(|path| is_file(path))
@@ -136,7 +140,11 @@ mod tests {
         std::fs::write(dir.path().join("applications/sh.desktop"), "[Desktop Entry]\nExec=from-desktop %f\n")
             .unwrap();
         std::fs::write(applications.join("Tool.desktop"), "[Desktop Entry]\nExec=tool\n").unwrap();
-        let places = Places { data: vec![dir.path().to_owned()], path: Some("/usr/bin:/bin".into()) };
+        let places = Places {
+            data: vec![dir.path().to_owned()],
+            path: Some("/usr/bin:/bin".into()),
+            cwd: dir.path().to_owned(),
+        };
         assert_eq!(find("sh", &places).unwrap().program, "from-desktop");
         assert_eq!(find("org-Tool", &places).unwrap().program, "tool");
         assert_eq!(find("sh -c true", &places).unwrap().arguments, ["-c", "true"]);

@@ -5,6 +5,7 @@
 
 mod apps;
 mod device;
+mod inaccessible;
 mod merge;
 mod route;
 
@@ -13,6 +14,7 @@ use crate::device::{LinuxDevice, gone};
 use crate::display::Window;
 use crate::events::Heard;
 use crate::extents::has;
+use crate::launch::Launched;
 use crate::opening::{Opening, unsaid};
 use crate::provider::{LinuxProvider, QUIET, no_registry};
 use crate::screen::Screen;
@@ -21,7 +23,6 @@ use hashbrown::HashSet;
 use merge::{Attention, Merged, Part, app_of, inner, outer};
 use route::{Way, ends_elsewhere, for_app};
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_kernel::device::{
@@ -56,7 +57,8 @@ pub(crate) struct Desk {
     /// How often it had when the apps were looked for last.
     known: u64,
     screen: Screen,
-    dir: PathBuf,
+    /// How the desktop was opened; apps are started in the folders that it names.
+    request: OpenRequest,
     apps: Vec<App>,
     /// Apps so far.
     count: u64,
@@ -75,6 +77,8 @@ pub(crate) struct Desk {
     acted: Vec<u64>,
     /// The app that was acted on last.
     keys: Option<u64>,
+    /// The window of an app that is not on the accessibility bus, where that was pressed last.
+    inaccessible_keys: Option<u32>,
     notices: Vec<Notice>,
 }
 
@@ -85,6 +89,8 @@ impl Desk {
     /// As [`stickpin_kernel::Provider::open`].
     pub(crate) async fn open(provider: &LinuxProvider, request: &OpenRequest) -> Result<Self> {
         let opening = Opening::begin(&request.cancel);
+        // Before anything is started for options that exclude one another.
+        provider.dirs(request)?;
         let mut screen = provider.screen(request, &opening).await?;
         let connect = Self::connect(provider, &screen, &opening);
         let connected = match opening.part(connect, screen.fallen()).await {
@@ -106,7 +112,7 @@ impl Desk {
             registry,
             known: 0,
             screen,
-            dir: request.dir.clone(),
+            request: request.clone(),
             apps: Vec::new(),
             count: 0,
             left: VecDeque::new(),
@@ -117,6 +123,7 @@ impl Desk {
             merged: None,
             acted: Vec::new(),
             keys: None,
+            inaccessible_keys: None,
             notices: Vec::new(),
         };
         let ready = async {
@@ -297,6 +304,7 @@ impl Desk {
             self.acted.push(number);
         }
         self.keys = Some(number);
+        self.inaccessible_keys = None;
     }
 
     /// What lies where a drag into another app is to end; none where that is the element.
@@ -324,6 +332,9 @@ impl Desk {
         cancel: &CancellationToken,
     ) -> Result<(Performed, Option<Located>)> {
         self.alive()?;
+        if let Some(performed) = self.send_to_inaccessible(action, cancel).await? {
+            return Ok((performed, None));
+        }
         let number = self.receiver(action).await?;
         let ends_elsewhere = ends_elsewhere(action, number);
         if let Some(end) = ends_elsewhere
@@ -363,9 +374,9 @@ impl Desk {
 
     /// Starts an app on this desktop.
     async fn start(&mut self, what: &str, ready: Duration, cancel: &CancellationToken) -> Result<Arrived> {
-        let launch = self.provider.launch_of(what)?;
-        let opening = Opening::begin(cancel);
+        let (opened, opening) = (what, Opening::begin(cancel));
         let request = self.request(what, ready, cancel);
+        let launch = self.provider.launch_of(what, &request.cwd)?;
         let (provider, bus, screen) = (&self.provider, &self.bus, &self.screen);
         let starting = provider.launch(bus, screen, &launch, &request, opening.until);
         let started = opening.part(starting, screen.fallen()).await;
@@ -375,7 +386,13 @@ impl Desk {
                 self.alive()?;
                 return Err(not_started(e));
             }
-            Ok(started) => started,
+            Ok(Launched::Registered(app, child)) => (app, child),
+            Ok(Launched::Inaccessible(app)) => {
+                let what = format!("{}; screenshot, press X,Y, type and key drive it", app.what);
+                self.aside(Notice::Lacks { what });
+                self.started.push((app.child, opened.to_owned()));
+                return Ok(Arrived { moved: true, settled: true, ..Arrived::default() });
+            }
         };
         self.started.push((child, what.to_owned()));
         self.refresh().await?;
@@ -388,19 +405,8 @@ impl Desk {
     }
 
     fn request(&self, what: &str, ready_timeout: Duration, cancel: &CancellationToken) -> OpenRequest {
-        OpenRequest {
-            what: what.to_owned(),
-            session: String::new(),
-            dir: self.dir.clone(),
-            headed: false,
-            attach: false,
-            private: self.screen.is_own(),
-            viewport: None,
-            profile: None,
-            file_roots: None,
-            ready_timeout,
-            cancel: cancel.clone(),
-        }
+        let (what, cancel) = (what.to_owned(), cancel.clone());
+        OpenRequest { what, ready_timeout, cancel, attach: false, ..self.request.clone() }
     }
 }
 

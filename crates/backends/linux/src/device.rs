@@ -21,8 +21,8 @@ use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_kernel::device::{
-    Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
-    Dialog, DialogAnswer, FileInput, Leave, Located, Navigation, Notice, Page, Performed, Query,
+    Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, CaptureRequest, Captured, Device,
+    DeviceInfo, Dialog, DialogAnswer, FileInput, Leave, Located, Navigation, Notice, Page, Performed, Query,
     SettleRequest, Settled, Shot, ShotRequest, unsupported,
 };
 use stickpin_kernel::{Error, ErrorCode, Result};
@@ -44,6 +44,8 @@ pub(crate) struct LinuxDevice {
     pub(crate) among: bool,
     /// The app, where we started it.
     pub(crate) child: Option<Child>,
+    /// Its home and working directory, where we started it.
+    pub(crate) folders: Option<AppFolders>,
     /// What was read last, and the tree that it made.
     pub(crate) last: Option<Last>,
     /// What is known of its spreadsheets and trees.
@@ -66,6 +68,8 @@ pub(crate) struct LinuxDevice {
     pub(crate) sighted: Option<Vec<Window>>,
     /// A look at a target right behind the act on it.
     pub(crate) glance: Option<Glance>,
+    /// Whether its process works all the time without a word.
+    pub(crate) always_busy: bool,
     /// How long the last reading took.
     pub(crate) took: Duration,
     /// A reading after an act, for what comes next.
@@ -100,6 +104,7 @@ impl LinuxDevice {
             screen,
             among: false,
             child: None,
+            folders: None,
             last: None,
             known: Known::default(),
             seen: 0,
@@ -111,6 +116,7 @@ impl LinuxDevice {
             looked: None,
             sighted: None,
             glance: None,
+            always_busy: false,
             took: Duration::ZERO,
             ahead: None,
             chooser: None,
@@ -157,6 +163,10 @@ pub(crate) fn no_dialog() -> Error {
 impl Device for LinuxDevice {
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    fn app_folders(&self) -> Option<AppFolders> {
+        self.folders.clone()
     }
 
     async fn page(&mut self) -> Result<Option<Page>> {

@@ -8,6 +8,7 @@
 mod act;
 mod ahead;
 mod aim;
+mod app_dirs;
 mod apps;
 mod at_once;
 mod bus;
@@ -21,6 +22,7 @@ mod extents;
 mod filled;
 mod ids;
 mod keyboard;
+mod launch;
 mod looked;
 mod model;
 mod mouse;

@@ -63,6 +63,11 @@ fn notches(pixels: f64) -> i32 {
     if pixels < 0.0 { -count } else { count }
 }
 
+/// Waits while a button is down in an app that cannot be asked whether it has seen that.
+pub(crate) async fn unseen_down(hold: Duration) {
+    sleep(hold.max(DOWN)).await;
+}
+
 /// Waits while a button is down, so long that the app has seen it: on a busy machine it may come to nothing for longer
 /// than a press takes, and would find both at once.
 async fn down(link: &Link, hold: Duration) {
@@ -79,7 +84,7 @@ async fn down(link: &Link, hold: Duration) {
 }
 
 /// What is held down. It comes up whatever ends what it is held for, also where nobody waits for that any more.
-struct Held {
+pub(crate) struct Held {
     x11: X11,
     modifiers: Modifiers,
     button: u8,
@@ -88,7 +93,7 @@ struct Held {
 
 impl Held {
     /// What is about to be pressed.
-    fn new(x11: &X11, modifiers: Modifiers, button: u8) -> Self {
+    pub(crate) fn new(x11: &X11, modifiers: Modifiers, button: u8) -> Self {
         Self { x11: x11.clone(), modifiers, button, down: true }
     }
 
@@ -99,7 +104,7 @@ impl Held {
     }
 
     /// Lets go of it.
-    async fn up(mut self) -> Result<()> {
+    pub(crate) async fn up(mut self) -> Result<()> {
         self.down = false;
         self.x11.run(self.release()).await
     }

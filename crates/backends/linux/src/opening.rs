@@ -83,6 +83,12 @@ pub(crate) fn lacks(leader: u32) -> Option<&'static str> {
 
 /// The same, by the libraries of one process (`/proc/PID/maps`).
 fn lacking(maps: &str) -> Option<&'static str> {
+    if maps.contains("/libawt_xawt.so") && !maps.contains("/libatk-wrapper.so") {
+        return Some(
+            "it is an app of Java without the bridge to accessibility: apt install libatk-wrapper-java, and open it with \
+             -Djavax.accessibility.assistive_technologies=org.GNOME.Accessibility.AtkWrapper",
+        );
+    }
     let gtk2 = maps.contains("/libgtk-x11-2.0.so");
     (gtk2 && !maps.contains("/libatk-bridge.so")).then_some(
         "it is an app of GTK 2, which is read through modules: apt install libatk-adaptor libgail-common, and open it \
@@ -131,6 +137,13 @@ fn is_below_in(mut pid: u32, ancestor: u32, parent: impl Fn(u32) -> Option<u32>)
     false
 }
 
+/// The processor time of a process in ticks, and its state: `R` where it wants a processor, `D` where it waits for a disk.
+pub(crate) fn worked(pid: u32) -> Option<(u64, char)> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let state = text.rsplit_once(')')?.1.trim_start().chars().next()?;
+    Some((parsed(&text)?.1, state))
+}
+
 /// The parent of a process and its processor time (`/proc/PID/stat`, fields 4, 14 and 15).
 fn stat(pid: u32) -> Option<(u32, u64)> {
     parsed(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
@@ -172,6 +185,9 @@ mod tests {
         assert!(lacking(&gtk2).unwrap().contains("apt install libatk-adaptor"));
         assert_eq!(lacking(&(gtk2 + &line("gtk-2.0/modules/libatk-bridge.so"))), None);
         assert_eq!(lacking(&line("libgtk-3.so.0.2406.32")), None);
+        let java = line("jvm/java-17-openjdk-amd64/lib/libawt_xawt.so");
+        assert!(lacking(&java).unwrap().contains("apt install libatk-wrapper-java"));
+        assert_eq!(lacking(&(java + &line("jni/libatk-wrapper.so.6"))), None);
         assert_eq!(lacks(std::process::id()), None);
     }
 

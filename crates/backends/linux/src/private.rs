@@ -8,6 +8,7 @@ mod environment;
 mod xauthority;
 
 pub(crate) use self::xauthority::{Cookie, METHOD};
+use crate::app_dirs::AppDirs;
 use crate::opening::{OPENING, Opening};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::DirBuilderExt;
@@ -59,7 +60,9 @@ pub(crate) struct Private {
     children: Mutex<Vec<Part>>,
     dir: PathBuf,
     /// Made for this display only.
-    folders: [PathBuf; 2],
+    folders: Vec<PathBuf>,
+    /// Home and working directory of apps.
+    dirs: AppDirs,
     record: Record,
 }
 
@@ -100,20 +103,20 @@ impl Tools {
 }
 
 impl Private {
-    /// Starts one in `dir`, with a display of at least `size`. Apps have their home in `home`, which is made. Nothing
-    /// is left behind when it fails.
+    /// Starts one in `dir`, with a display of at least `size`, for apps with the folders `dirs`. Nothing is left behind
+    /// when it fails.
     ///
     /// # Errors
     /// `TOOL_MISSING` with the install command, `BACKEND_LOST` when a part does not come up, `IO`.
     pub(crate) async fn start(
         dir: &Path,
-        home: Option<&Path>,
+        dirs: &AppDirs,
         size: Option<(u32, u32)>,
         path: Option<&OsStr>,
         opening: &Opening,
     ) -> Result<Self> {
         let tools = Tools::find(path)?;
-        let mut private = Self::prepare(dir, home)?;
+        let mut private = Self::prepare(dir, dirs.clone())?;
         let raised = opening.part(private.raise(&tools, size, opening.until), std::future::pending()).await;
         match raised {
             Ok(()) => Ok(private),
@@ -125,18 +128,16 @@ impl Private {
     }
 
     /// Folders, the short link to them, the cookie.
-    fn prepare(dir: &Path, home: Option<&Path>) -> Result<Self> {
+    fn prepare(dir: &Path, dirs: AppDirs) -> Result<Self> {
         let link = short_link(dir)?;
-        let folders = ["r", "home"].map(|name| dir.join(name));
-        for folder in &folders {
-            std::fs::DirBuilder::new()
-                .mode(0o700)
-                .recursive(true)
-                .create(folder)
-                .map_err(|e| io_error("make", folder, &e))?;
-        }
-        let home = home.unwrap_or(&folders[1]);
-        std::fs::create_dir_all(home).map_err(|e| io_error("make", home, &e))?;
+        let own = dir.join("r");
+        std::fs::DirBuilder::new()
+            .mode(0o700)
+            .recursive(true)
+            .create(&own)
+            .map_err(|e| io_error("make", &own, &e))?;
+        dirs.make()?;
+        let folders = std::iter::once(own).chain(dirs.to_remove().map(Path::to_owned)).collect();
         let runtime = link.join("r");
         let cookie = Cookie::random()?;
         cookie.write(&runtime.join("xauthority"))?;
@@ -144,7 +145,7 @@ impl Private {
         record.links = vec![link];
         record.mark = Some(format!("{}={}", environment::MARK, runtime.display()));
         let bus = format!("unix:path={}", runtime.join("bus").display());
-        let environment = environment::of_apps(&runtime, home, &bus);
+        let environment = environment::of_apps(&runtime, &bus);
         let private = Self {
             display: String::new(),
             cookie,
@@ -153,6 +154,7 @@ impl Private {
             children: Mutex::default(),
             dir: dir.to_owned(),
             folders,
+            dirs,
             record,
         };
         private.write_record()?;
@@ -195,6 +197,8 @@ impl Private {
         let config = self.runtime().join("openbox.xml");
         std::fs::write(&config, OPENBOX).map_err(|e| io_error("write", &config, &e))?;
         let mut command = self.command(openbox);
+        // Its caches and themes are nothing of the person's.
+        AppDirs::temporary(&self.runtime()).apply_home(&mut command);
         command.args(["--sm-disable", "--config-file"]).arg(&config);
         // It says nothing when it is ready: it puts its name on the root window, and whoever connects waits for that.
         command.stdout(Stdio::null());
@@ -205,6 +209,7 @@ impl Private {
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         environment::clear(&mut command);
+        self.dirs.apply_home(&mut command);
         command.envs(self.environment.iter().map(|(k, v)| (k, v)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(self.log(program)).process_group(0);
         command.kill_on_drop(true);

@@ -1,17 +1,18 @@
 //! Finding, starting and attaching to apps.
 
+use crate::app_dirs::AppDirs;
 use crate::apps::{self, Launch, Places};
 use crate::bus::{Addresses, Desktop, Fault, Link, Listener, Running};
 use crate::desktop::{self, Desk};
 use crate::device::{LinuxDevice, lost};
 use crate::events::Heard;
-use crate::opening::{Opening, Processes, is_of, lacks, runs, unsaid};
+use crate::launch::Launched;
+use crate::opening::{Opening, runs, unsaid};
 use crate::private::Private;
 use crate::screen::Screen;
 use async_trait::async_trait;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_kernel::device::{
@@ -19,12 +20,8 @@ use stickpin_kernel::device::{
 };
 use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::quote;
-use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep};
-
-/// How often it is looked whether an app that was started has registered, and whether it is still at it.
-const LOOK: Duration = Duration::from_millis(50);
-const WORK: Duration = Duration::from_secs(1);
+use tokio::process::Child;
+use tokio::time::Instant;
 
 /// How long the registry of a desktop may take to say what runs.
 pub(crate) const RUNNING: Duration = Duration::from_secs(10);
@@ -58,6 +55,8 @@ pub struct LinuxConfig {
     pub qt_accessibility: Option<String>,
     /// `PATH`.
     pub path: Option<OsString>,
+    /// The home folder of this process, which the rest of its environment fits.
+    pub home: Option<PathBuf>,
     /// `XDG_DATA_HOME` and `XDG_DATA_DIRS`, the first first.
     pub data: Vec<PathBuf>,
 }
@@ -143,8 +142,13 @@ impl LinuxProvider {
         if !request.private && (request.attach || !none) {
             return Ok(Screen::shared(self.config.display.as_deref(), self.config.wayland.is_some()));
         }
-        let (home, size, path) = (request.profile.as_deref(), request.viewport, self.config.path.as_deref());
-        Screen::own(Private::start(&request.dir, home, size, path, opening).await?, opening).await
+        let (dirs, size, path) = (self.dirs(request)?, request.viewport, self.config.path.as_deref());
+        Screen::own(Private::start(&request.dir, &dirs, size, path, opening).await?, opening).await
+    }
+
+    /// Home and working directory of what is started.
+    pub(crate) fn dirs(&self, request: &OpenRequest) -> Result<AppDirs> {
+        AppDirs::of(request, self.config.home.as_deref())
     }
 
     /// Opens an app on a screen; ends the screen when that fails.
@@ -158,6 +162,7 @@ impl LinuxProvider {
     ) -> Result<Box<dyn Device>> {
         let heard = Arc::new(Heard::new());
         let mut screen = screen;
+        let folders = if request.attach { None } else { self.dirs(request)?.folders() };
         let reach = self.reach(&screen, &heard, name, launch, request, opening);
         let reached = match opening.part(reach, screen.fallen()).await {
             Ok(reached) => reached,
@@ -172,6 +177,7 @@ impl LinuxProvider {
         let mut device = LinuxDevice::new(desktop, link, heard, screen, label, &request.what);
         device.info.pid = app.pid;
         device.child = child;
+        device.folders = folders;
         let arrival = SettleRequest { quiet: QUIET, cap: request.ready_timeout };
         let ready = async {
             // A busy machine may let it come to nothing else for a while, also when it is first asked for all that it shows.
@@ -211,10 +217,10 @@ impl LinuxProvider {
         let desktop = self.desktop(&self.addresses_on(screen), heard, until).await?;
         let (app, child) = match launch {
             None => (self.running(&desktop, name, until).await?, None),
-            Some(launch) => {
-                let (app, child) = self.launch(&desktop, screen, launch, request, until).await?;
-                (app, Some(child))
-            }
+            Some(launch) => match self.launch(&desktop, screen, launch, request, until).await? {
+                Launched::Registered(app, child) => (app, Some(child)),
+                Launched::Inaccessible(app) => return Err(app.error(&request.what, screen.is_own())),
+            },
         };
         let silent = |fault: Fault| lost(&format!("{} does not answer: {fault}", quote(&app.title)));
         heard.state().app.clone_from(&app.bus);
@@ -227,12 +233,9 @@ impl LinuxProvider {
     ///
     /// # Errors
     /// As [`apps::find`].
-    pub(crate) fn launch_of(&self, what: &str) -> Result<Launch> {
-        apps::find(named(what), &self.places())
-    }
-
-    fn places(&self) -> Places {
-        Places { data: self.config.data.clone(), path: self.config.path.clone() }
+    pub(crate) fn launch_of(&self, what: &str, cwd: &Path) -> Result<Launch> {
+        let (data, path) = (self.config.data.clone(), self.config.path.clone());
+        apps::find(named(what), &Places { data, path, cwd: cwd.to_owned() })
     }
 
     /// Connects to the accessibility bus; what it signals goes to `heard`.
@@ -252,80 +255,6 @@ impl LinuxProvider {
             Error::new(ErrorCode::ToolMissing, format!("there is no accessibility bus: {e}"))
                 .hint("apt install at-spi2-core, and run in a desktop session; stickpin doctor says what is missing")
         })
-    }
-
-    /// Starts an app and waits until it has registered with a window.
-    pub(crate) async fn launch(
-        &self,
-        desktop: &Desktop,
-        screen: &Screen,
-        launch: &Launch,
-        request: &OpenRequest,
-        until: Instant,
-    ) -> Result<(Running, Child)> {
-        // Toolkits that wait for somebody to listen register only then.
-        if let Err(e) = Desktop::switch_on(&self.addresses_on(screen), until).await {
-            tracing::debug!("accessibility could not be switched on: {e}");
-        }
-        let before = desktop.running(until).await.map_err(no_registry)?;
-        let mut command = match screen.private() {
-            Some(private) => private.command(Path::new(&launch.program)),
-            None => Command::new(&launch.program),
-        };
-        command.args(&launch.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.process_group(0).kill_on_drop(true);
-        if request.dir.is_dir() {
-            command.current_dir(&request.dir);
-        }
-        let mut child = command.spawn().map_err(|e| {
-            Error::new(
-                ErrorCode::DeviceNotFound,
-                format!("{} cannot be started: {e}", quote(&launch.program)),
-            )
-        })?;
-        let started = Instant::now();
-        let own = child.id();
-        let is_own = |app: &Running| app.pid.zip(own).is_some_and(|(pid, own)| is_of(pid, own));
-        // One that shows nothing is given up when it does nothing either.
-        let (mut worked, mut worked_at, mut looked_at) = (0, started, started);
-        loop {
-            // First: what one that has ended handed over to has not been asked before that.
-            let ended = child.try_wait().map_err(|e| lost(&e.to_string()))?;
-            let handed_over = ended.is_some_and(|status| status.success());
-            let running = desktop.running(until).await.map_err(no_registry)?;
-            if let Some(app) = found(&running, &before, is_own, screen.is_own(), handed_over) {
-                return Ok((app.clone(), child));
-            }
-            // One that hands over to a process that runs already ends well and at once.
-            if let Some(status) = ended.filter(|status| !status.success()) {
-                return Err(lost(&format!(
-                    "{} ended before it showed a window ({status})",
-                    quote(&launch.program)
-                )));
-            }
-            let now = Instant::now();
-            if now >= looked_at + WORK {
-                looked_at = now;
-                let work = own.map_or(0, |own| Processes::now().worked(own));
-                if work > worked {
-                    (worked, worked_at) = (work, now);
-                }
-            }
-            if now >= until.min(worked_at + request.ready_timeout) {
-                let seconds = started.elapsed().as_secs();
-                let unknown =
-                    "it may run already (--attach), or have accessibility switched off: stickpin doctor";
-                return Err(Error::new(
-                    ErrorCode::Timeout,
-                    format!(
-                        "{} showed no window on the accessibility bus within {seconds} s",
-                        quote(&launch.program)
-                    ),
-                )
-                .hint(own.and_then(lacks).unwrap_or(unknown)));
-            }
-            sleep(LOOK).await;
-        }
     }
 
     /// The running app that is meant: by its title, its process or its name on the bus.
@@ -363,26 +292,6 @@ impl LinuxProvider {
     }
 }
 
-/// The app among those that run with a window that is the one that was started. One that is not of its process is, where
-/// nobody else starts any (`alone`), and where that process `handed_over`: then as the only one that came.
-fn found<'a>(
-    running: &'a [Running],
-    before: &[Running],
-    is_own: impl Fn(&Running) -> bool,
-    alone: bool,
-    handed_over: bool,
-) -> Option<&'a Running> {
-    let shows = |app: &&Running| app.windows.is_some_and(|count| count > 0);
-    let came = |app: &&Running| !before.iter().any(|known| known.bus == app.bus);
-    let own = running.iter().filter(shows).find(|app| is_own(app));
-    let mut others = running.iter().filter(shows).filter(came);
-    own.or_else(|| match (others.next(), others.next()) {
-        (Some(app), _) if alone => Some(app),
-        (Some(app), None) if handed_over => Some(app),
-        _ => None,
-    })
-}
-
 /// The name in `linux:NAME`.
 fn named(what: &str) -> &str {
     what.strip_prefix(PREFIX).unwrap_or(what).trim()
@@ -408,7 +317,8 @@ impl Provider for LinuxProvider {
             return Ok(Box::new(Desk::open(self, &request).await?));
         }
         // Before anything is started for an app that there is not.
-        let launch = if request.attach { None } else { Some(self.launch_of(&request.what)?) };
+        let dirs = self.dirs(&request)?;
+        let launch = if request.attach { None } else { Some(self.launch_of(&request.what, dirs.cwd())?) };
         let opening = Opening::begin(&request.cancel);
         let screen = self.screen(&request, &opening).await?;
         self.open_on(screen, name, launch.as_ref(), &request, &opening).await
@@ -456,34 +366,5 @@ impl Provider for LinuxProvider {
             tokio::task::spawn_blocking(move || (stickpin_programs::sweep(&state_dir), state_dir)).await;
         let (swept, state_dir) = swept.map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
         swept.map_err(|e| stickpin_kernel::io_error("sweep", &state_dir, &e))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn app(bus: &str, pid: u32, windows: Option<i32>) -> Running {
-        Running { bus: bus.to_owned(), title: "Notes".to_owned(), pid: Some(pid), windows }
-    }
-
-    #[test]
-    fn another_app_that_comes_at_the_same_time_is_not_the_one_that_was_started() {
-        let before = [app(":1.1", 1, Some(1))];
-        let (stranger, second) = (app(":1.2", 2, Some(1)), app(":1.3", 3, Some(1)));
-        let (ours, starting) = (app(":1.7", 7, Some(1)), app(":1.7", 7, Some(0)));
-        let found = |came: &[&Running], alone, handed_over| {
-            let running: Vec<Running> = before.iter().chain(came.iter().copied()).cloned().collect();
-            let is_own = |app: &Running| app.pid == Some(7);
-            super::found(&running, &before, is_own, alone, handed_over).map(|app| app.bus.clone())
-        };
-        let is = |bus: &str| Some(bus.to_owned());
-        assert_eq!(found(&[&stranger, &ours], false, false), is(":1.7"));
-        assert_eq!(found(&[&stranger], false, false), None, "ours may still come");
-        assert_eq!(found(&[&stranger, &starting], false, false), None, "it has no window yet");
-        assert_eq!(found(&[&stranger], false, true), is(":1.2"), "ours has handed over to it");
-        assert_eq!(found(&[&stranger, &second], false, true), None, "to which of them nobody knows");
-        assert_eq!(found(&[&stranger], true, false), is(":1.2"), "nobody else starts any there");
-        assert_eq!(found(&[], true, true), None, "what was there before is not it");
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::act::ACTIVATION;
 use crate::device::LinuxDevice;
+use crate::opening::worked;
 use std::time::{Duration, Instant};
 use stickpin_kernel::Result;
 use stickpin_kernel::device::{CancellationToken, SettleRequest, Settled};
@@ -10,6 +11,16 @@ use tokio::time::timeout;
 /// The net below events: how long `changed` waits before it says that something *may* have changed, because toolkits do
 /// not signal everything.
 const NET: Duration = Duration::from_millis(500);
+
+/// How long a process that works without a word may keep an act waiting for what comes of it, and one that works all
+/// the time.
+const BUSY: Duration = Duration::from_secs(3);
+
+/// How much of a time a process has to work in it to count as busy: one part in so many.
+const BUSY_PART: u32 = 3;
+
+/// What the processor time of processes is counted in (`USER_HZ`).
+const TICK: Duration = Duration::from_millis(10);
 
 /// How often it is asked whether an app has come to something that it does not signal.
 pub(crate) const FRAME: Duration = Duration::from_millis(16);
@@ -31,6 +42,7 @@ impl LinuxDevice {
         let pending = self.pending();
         let start = Instant::now() + pending;
         let end = start + request.cap;
+        let mut work = Work::of(self.info.pid);
         loop {
             self.alive().await?;
             let (changes, last) = {
@@ -42,6 +54,18 @@ impl LinuxDevice {
             if now >= quiet_at {
                 // What it signalled until now has arrived when it answers: an app that is busy has not signalled yet.
                 self.link.barrier().await.map_err(|e| self.lost(&e))?;
+                if self.heard.state().changes == changes && self.works_on(&mut work, start, end) {
+                    // It says what it has done when it has done it.
+                    let more =
+                        self.heard.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
+                    tokio::select! {
+                        woken = timeout(request.quiet, more) => drop(woken),
+                        () = cancel.cancelled() => {}
+                    }
+                    if !cancel.is_cancelled() {
+                        continue;
+                    }
+                }
                 if self.heard.state().changes == changes {
                     return Ok(Settled { settled: true, still: Vec::new() });
                 }
@@ -64,6 +88,14 @@ impl LinuxDevice {
         }
     }
 
+    /// Whether the process of the app is at something that it has not signalled yet. One that works all the time without
+    /// a word, as an animation does, is not waited for again.
+    fn works_on(&mut self, work: &mut Work, start: Instant, end: Instant) -> bool {
+        let busy = !self.always_busy && work.is_busy();
+        self.always_busy |= busy && Instant::now() >= start + BUSY;
+        busy && !self.always_busy && Instant::now() < end
+    }
+
     /// Waits until something may have changed since the last capture.
     pub(crate) async fn until_changed(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
         // Whoever asks again and again must not keep events from being read.
@@ -81,26 +113,104 @@ impl LinuxDevice {
 
     /// Waits until an act shows an effect. What GTK 4 was told to activate it only does a moment later.
     pub(crate) async fn until_effect(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
-        let pending = self.pending();
-        let told = self.told;
-        let effect = self.heard.until(|heard| (heard.changes != told || heard.gone).then_some(()));
-        tokio::select! {
+        let wait = at_most + self.pending();
+        let (told, start) = (self.told, Instant::now());
+        let mut work = Work::of(self.info.pid);
+        loop {
+            let effect = self.heard.until(|heard| (heard.changes != told || heard.gone).then_some(()));
             // Whether it came or not: the notices say.
-            came = timeout(at_most + pending, effect) => drop(came),
-            () = cancel.cancelled() => {}
+            let ended = tokio::select! {
+                came = timeout(wait, effect) => came.is_ok(),
+                () = cancel.cancelled() => true,
+            };
+            if ended || !self.works_on(&mut work, start, start + wait + BUSY) {
+                break;
+            }
         }
         self.alive().await
+    }
+}
+
+/// The processor time of a process, looked at again and again.
+struct Work {
+    pid: Option<u32>,
+    ticks: u64,
+    at: Instant,
+}
+
+impl Work {
+    fn of(pid: Option<u32>) -> Self {
+        let ticks = pid.and_then(worked).map_or(0, |(ticks, _)| ticks);
+        Self { pid, ticks, at: Instant::now() }
+    }
+
+    /// Whether the process has worked for a good part of the time since this was asked last, or waits for a processor or a
+    /// disk now.
+    fn is_busy(&mut self) -> bool {
+        let Some((ticks, state)) = self.pid.and_then(worked) else { return false };
+        let (since, done) = (self.at.elapsed(), ticks.saturating_sub(self.ticks));
+        (self.ticks, self.at) = (ticks, Instant::now());
+        let done = TICK * u32::try_from(done).unwrap_or(u32::MAX / 1024);
+        matches!(state, 'R' | 'D') || done > TICK && done * BUSY_PART >= since
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_process_that_works_is_busy_and_one_that_sleeps_is_not() {
+        let run =
+            |line: &str| tokio::process::Command::new("sh").args(["-c", line]).kill_on_drop(true).spawn();
+        let (worker, sleeper) = (run("while :; do :; done").unwrap(), run("exec sleep 60").unwrap());
+        let (mut works, mut sleeps) = (Work::of(worker.id()), Work::of(sleeper.id()));
+        let begun = worked(worker.id().unwrap()).unwrap().0;
+        while worked(worker.id().unwrap()).unwrap().0 < begun + 20 {
+            tokio::task::yield_now().await;
+        }
+        while worked(sleeper.id().unwrap()).unwrap().1 != 'S' {
+            tokio::task::yield_now().await;
+        }
+        assert!(works.is_busy());
+        drop(sleeps.is_busy());
+        assert!(!sleeps.is_busy());
+        assert!(!Work::of(None).is_busy());
+    }
     use crate::bus::Desktop;
     use crate::events::Heard;
     use crate::screen::Screen;
     use crate::tests::peer::App;
     use std::sync::Arc;
+
+    #[tokio::test]
+    async fn an_app_is_not_at_rest_while_its_process_works() {
+        let (app, heard) = (App::start(), Arc::new(Heard::new()));
+        let (link, bus) = (app.link(&heard).await, Desktop::over(app.connect(Box::new(|_| {})).await));
+        let screen = Screen::shared(None, false);
+        let mut device = LinuxDevice::new(bus, link, heard, screen, "app".to_owned(), "linux:app");
+        let mut shell = tokio::process::Command::new("sh");
+        let mut worker = shell.args(["-c", "while :; do :; done"]).kill_on_drop(true).spawn().unwrap();
+        let pid = worker.id().unwrap();
+        device.info.pid = Some(pid);
+        let request = SettleRequest { quiet: Duration::from_millis(20), cap: Duration::from_secs(20) };
+        let cancel = CancellationToken::new();
+        let ended = std::sync::atomic::AtomicBool::new(false);
+        let work = async {
+            let begun = worked(pid).unwrap().0;
+            while worked(pid).unwrap().0 < begun + 5 {
+                tokio::time::sleep(FRAME).await;
+            }
+            ended.store(true, std::sync::atomic::Ordering::SeqCst);
+            worker.kill().await.unwrap();
+        };
+        let settle = async {
+            let settled = device.until_quiet(request, &cancel).await.unwrap();
+            (settled.settled, ended.load(std::sync::atomic::Ordering::SeqCst))
+        };
+        let ((settled, after), ()) = tokio::join!(settle, work);
+        assert!(settled && after, "it waited until the work was done: {settled} {after}");
+    }
 
     #[tokio::test]
     async fn one_that_signals_whenever_it_is_asked_is_not_waited_for_longer_than_it_may_take() {

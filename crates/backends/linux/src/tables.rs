@@ -4,6 +4,7 @@
 //! asking what is at its corners. A small table is read whole, and of a spreadsheet the cells that hold something.
 
 mod headers;
+mod last_line;
 mod levels;
 mod pieces;
 mod rows;
@@ -108,6 +109,12 @@ async fn one(link: &Link, picture: &mut Picture, at: usize, kept: &mut Cells) ->
         size.push(count(&answer?)?);
     }
     let [rows, columns] = size[..] else { return Ok(()) };
+    let icons = link.toolkit == Toolkit::Qt && picture.objects[at].role == role::TABLE;
+    let extra = match icons {
+        true => last_line::read(link, &path, picture.objects[at].count, (rows, columns)).await?,
+        false => Vec::new(),
+    };
+    let rows = if extra.is_empty() { rows } else { rows + 1 };
     if rows <= 0 || columns <= 0 {
         return Ok(());
     }
@@ -118,7 +125,8 @@ async fn one(link: &Link, picture: &mut Picture, at: usize, kept: &mut Cells) ->
     } else if let Some(part) = sight::in_sight(link, &path, (rows, columns)).await? {
         part
     } else {
-        // Nothing at its corners: its beginning.
+        // Nowhere in sight: its beginning, which need not be what is shown.
+        picture.truncated = true;
         let few = i32::try_from(WHOLE_TABLE / i64::from(columns.min(100))).unwrap_or(1).max(1);
         Part { rows: 0..rows.min(few), columns: 0..columns.min(100), all: (rows, columns) }
     };
@@ -139,7 +147,8 @@ async fn one(link: &Link, picture: &mut Picture, at: usize, kept: &mut Cells) ->
         (false, true) => Some(kept.trees.entry(path.clone()).or_default()),
         (false, false) => None,
     };
-    cells_of(link, picture, at, &path, &part, known, cells > SHEET).await
+    let extra = extra.into_iter().filter(|((row, _), _)| part.rows.contains(row)).collect();
+    cells_of(link, picture, at, &path, &part, known, (cells > SHEET, extra)).await
 }
 
 /// Where the cells of a tree are now that were known before. Those that are folded away stand in no row.
@@ -183,7 +192,8 @@ fn count(answer: &Message) -> Result<i32, Fault> {
     Ok(answer.body().variant_number()?.unwrap_or(0.0) as i32)
 }
 
-/// Reads the cells of a part, and puts them into rows below the table. `known` has those that were asked for before.
+/// Reads the cells of a part, and puts them into rows below the table. `known` has those that were asked for before, `extra`
+/// those that the table has at no place.
 async fn cells_of(
     link: &Link,
     picture: &mut Picture,
@@ -191,7 +201,7 @@ async fn cells_of(
     path: &str,
     part: &Part,
     mut known: Option<&mut Paths>,
-    sheet: bool,
+    (sheet, extra): (bool, Vec<(Place, String)>),
 ) -> Result<(), Fault> {
     let places = part.rows.clone().flat_map(|row| part.columns.clone().map(move |column| (row, column)));
     let mut places: Vec<Place> = places.collect();
@@ -214,7 +224,7 @@ async fn cells_of(
         args: Args::new().int(row).int(column),
     };
     let calls: Vec<Call<'_>> = places.iter().map(cell).collect();
-    let mut cells = Vec::new();
+    let mut cells = extra;
     for (place, answer) in places.iter().zip(link.calls(&calls).await) {
         cells.extend(object_in(link, path, answer)?.map(|cell| (*place, cell)));
     }

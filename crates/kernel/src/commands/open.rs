@@ -5,7 +5,7 @@ use super::snapshot::{Outlined, Snapshot};
 use crate::args::Given;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Arrived, Leave, Navigation, OpenRequest};
+use crate::device::{AppFolders, Arrived, Leave, Navigation, OpenRequest};
 use crate::error::{Error, ErrorCode, Result};
 use crate::host::Desk;
 use crate::live::{Folder, Live};
@@ -45,6 +45,10 @@ pub(crate) struct Open {
     /// there is no screen.
     #[serde(default)]
     private: bool,
+    /// Start a desktop app in a fresh home folder, which `close` removes with all that the app saved there. Without it
+    /// the app has your home folder and working directory.
+    #[serde(default)]
+    private_home: bool,
     /// End what the session has open and start a new lifetime.
     #[serde(default)]
     relaunch: bool,
@@ -159,6 +163,9 @@ pub(crate) struct Opened {
     new: bool,
     /// Whether the document became ready and quiet in time.
     settled: bool,
+    /// Where a desktop app saves files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folders: Option<AppFolders>,
     /// The first snapshot (`-i`).
     #[serde(skip_serializing_if = "Option::is_none")]
     snapshot: Option<Outlined>,
@@ -314,9 +321,12 @@ impl Open {
             what: self.what.clone(),
             session: cx.session_name.clone(),
             dir: dir.path().to_owned(),
+            home: cx.caller.home.clone(),
+            cwd: cx.caller.cwd.clone(),
             headed: self.headed,
             attach: self.attach,
             private: self.private,
+            private_home: self.private_home,
             viewport: self.viewport.map(|v| (v.0, v.1)),
             profile: profile.clone(),
             file_roots: cx.caller.file_roots.clone(),
@@ -367,10 +377,13 @@ impl Open {
 impl Opened {
     fn new(cx: &mut Cx, arrived: Arrived, new: bool) -> Result<Self> {
         let session = cx.session_name.clone();
-        let label = cx.device()?.info().label.clone();
+        let device = cx.device()?;
+        let label = device.info().label.clone();
+        let folders = device.app_folders();
         Ok(Self {
             session,
             label,
+            folders,
             url: arrived.url,
             title: arrived.title,
             new,
@@ -413,6 +426,15 @@ impl Show for Opened {
         text.line(format_args!("{verb} {} · session {}{late}", self.label, self.session));
         if self.snapshot.is_none() && !self.url.is_empty() {
             text.line(format_args!("page {} {}", quote(&self.title), escape(&self.url, 300)));
+        }
+        if let Some(folders) = &self.folders {
+            let home = escape(&folders.home.to_string_lossy(), 300);
+            if folders.removed_at_close {
+                text.line(format_args!("home {home}, removed at close with all that the app saves there"));
+            } else {
+                let cwd = escape(&folders.cwd.to_string_lossy(), 300);
+                text.line(format_args!("home {home}, working directory {cwd}: the app saves there"));
+            }
         }
         if let Some(snapshot) = &self.snapshot {
             snapshot.show(text);

@@ -208,7 +208,7 @@ pub(super) fn region_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
 pub(super) fn region_name(region: NodeRef<'_>) -> String {
     let name = without_counts(region.name());
     match region.role() {
-        Role::Window => without_mark(&name).to_owned(),
+        Role::Window => without_marks(&name),
         _ => name,
     }
 }
@@ -216,6 +216,14 @@ pub(super) fn region_name(region: NodeRef<'_>) -> String {
 /// A title without the mark of what is not saved. Windows show their title as a label, too.
 pub(super) fn without_mark(title: &str) -> &str {
     title.trim_matches(|c: char| UNSAVED.contains(&c) || c.is_whitespace())
+}
+
+/// A title without such marks, wherever in it they stand: `notes.txt* - Editor`, `(notes.txt)`.
+fn without_marks(title: &str) -> String {
+    let is_mark = |c: char| UNSAVED.contains(&c) || AROUND.contains(&c);
+    let words =
+        title.split_whitespace().map(|word| word.trim_matches(is_mark)).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Marks of what is not saved.
@@ -230,6 +238,9 @@ fn without_number_of(title: &str) -> &str {
     });
     counted.map_or(title, |(things, _)| things.trim_end())
 }
+
+/// Marks that editors put around the name of what is not saved.
+const AROUND: [char; 4] = ['(', ')', '[', ']'];
 
 /// The ancestors up to and with the document that an element is in.
 pub(super) fn up_to_document(element: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {

@@ -390,6 +390,9 @@ fn a_window_without_headings_is_known_by_its_title_and_its_labels() {
     let judge = |title: &str, rest: &str| in_windows(&window("Orders (2)", &anna), &window(title, rest));
     assert!(judge("Orders (3)", &anna).is_same(), "counts");
     assert!(judge("*Orders (2)", &anna).is_same(), "not saved");
+    let saved = |then: &str, now: &str| in_windows(&window(then, &anna), &window(now, &anna)).is_same();
+    assert!(saved("(a.txt)", "a.txt") && saved("a.txt* - Edit", "a.txt - Edit"), "not saved, either");
+    assert!(!saved("(a.txt)", "b.txt") && !saved("a.txt* - Edit", "b.txt - Edit"));
     assert!(judge("Orders (2)", &labels("Order Anna", "Tea for three")).is_same(), "half of it stays");
     assert!(!judge("Bruno", &anna).is_same(), "another title");
     assert!(!judge("Orders (2)", &labels("Order Bruno", "Coffee for one")).is_same(), "other labels");

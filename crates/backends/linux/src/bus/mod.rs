@@ -54,7 +54,7 @@ pub(crate) enum Fault {
     #[error("the connection is closed: {0}")]
     Closed(String),
     /// Nothing was answered in time.
-    #[error("no answer within {0} ms")]
+    #[error("no answer{}", within(*.0))]
     Silent(u128),
     /// Something asked before it on the same connection is overdue: it has not been taken in. It never leaves this module.
     #[error("the connection is stuck")]
@@ -71,6 +71,11 @@ pub(crate) enum Fault {
     /// What was answered makes no sense.
     #[error("the answer cannot be read: {0}")]
     Corrupt(&'static str),
+}
+
+/// How long an answer was waited for, where that is known: the bus itself may say that none comes.
+fn within(ms: u128) -> String {
+    if ms == 0 { String::new() } else { format!(" within {ms} ms") }
 }
 
 impl Fault {

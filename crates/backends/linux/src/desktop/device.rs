@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_kernel::device::{
-    Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
-    Dialog, DialogAnswer, FileInput, Hit, Leave, Located, Navigation, Notice, Performed, Query,
+    Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, CaptureRequest, Captured, Device,
+    DeviceInfo, Dialog, DialogAnswer, FileInput, Hit, Leave, Located, Navigation, Notice, Performed, Query,
     SettleRequest, Settled, Shot, ShotRequest, unsupported,
 };
 use stickpin_kernel::{ErrorCode, Result};
@@ -20,6 +20,10 @@ use stickpin_tree::{Handle, Rect, quote};
 impl Device for Desk {
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    fn app_folders(&self) -> Option<AppFolders> {
+        self.provider.dirs(&self.request).ok()?.folders()
     }
 
     async fn url(&mut self) -> Result<Option<String>> {

@@ -38,11 +38,10 @@ impl LinuxDevice {
     /// The error of an app that does not answer any more.
     pub(crate) fn lost(&self, fault: &Fault) -> Error {
         match fault {
-            Fault::Silent(ms) => Error::new(
-                ErrorCode::Timeout,
-                format!("{} has not answered for {ms} ms; it may hang", self.called()),
-            )
-            .hint("wait and try again; stickpin close ends it"),
+            fault @ Fault::Silent(_) => {
+                Error::new(ErrorCode::Timeout, format!("{} may hang: {fault}", self.called()))
+                    .hint("wait and try again; stickpin close ends it")
+            }
             fault => lost(&format!("{} cannot be reached any more: {fault}", self.called())),
         }
     }

@@ -61,17 +61,9 @@ pub(super) fn clear(command: &mut Command) {
     }
 }
 
-/// Everything but `DISPLAY`, which is known when there is one.
-pub(super) fn of_apps(runtime: &Path, home: &Path, bus: &str) -> Vec<(OsString, OsString)> {
-    let folders = [
-        (MARK, runtime.to_owned()),
-        ("XAUTHORITY", runtime.join("xauthority")),
-        ("HOME", home.to_owned()),
-        ("XDG_CONFIG_HOME", home.join(".config")),
-        ("XDG_DATA_HOME", home.join(".local/share")),
-        ("XDG_CACHE_HOME", home.join(".cache")),
-        ("XDG_STATE_HOME", home.join(".local/state")),
-    ];
+/// Everything but `DISPLAY`, which is known when there is one, and the home (`app_dirs.rs`).
+pub(super) fn of_apps(runtime: &Path, bus: &str) -> Vec<(OsString, OsString)> {
+    let folders = [(MARK, runtime.to_owned()), ("XAUTHORITY", runtime.join("xauthority"))];
     let mut all: Vec<(OsString, OsString)> =
         folders.into_iter().map(|(name, path)| (name.into(), path.into())).collect();
     all.push(("DBUS_SESSION_BUS_ADDRESS".into(), bus.into()));
@@ -85,7 +77,7 @@ mod tests {
 
     #[test]
     fn nothing_is_both_set_and_cleared_or_set_twice() {
-        let mut names: Vec<_> = of_apps(Path::new("/r"), Path::new("/h"), "unix:path=/r/bus");
+        let mut names: Vec<_> = of_apps(Path::new("/r"), "unix:path=/r/bus");
         names.retain(|(name, _)| !name.is_empty());
         let mut seen = std::collections::BTreeSet::new();
         for (name, _) in &names {

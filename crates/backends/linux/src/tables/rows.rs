@@ -2,6 +2,7 @@
 
 use super::headers::Headers;
 use super::{LEADS, Part, Place, ROW};
+use crate::bus::Toolkit;
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
 use crate::states;
@@ -33,6 +34,11 @@ pub(super) fn arrange(
         }
         _ => children.extend(above),
     }
+    // Icons beside one another are things of their own; the cells of a row with headers belong together.
+    let items = picture.toolkit == Toolkit::Qt
+        && picture.objects[at].role == role::TABLE
+        && headers.columns.is_empty()
+        && headers.rows.is_empty();
     let mut last = None;
     for (place, &((row, column), cell)) in found.iter().enumerate() {
         picture.objects[cell].shown = true;
@@ -51,7 +57,12 @@ pub(super) fn arrange(
             let in_row = found[place..].iter().take_while(|((other, _), _)| *other == row).map(|&(_, at)| at);
             let seen = |at: &usize| states::seen(picture.objects[*at].states, picture.toolkit);
             let leads = in_row.clone().find(seen).unwrap_or(cell);
-            picture.objects[leads].attributes.push((LEADS.to_owned(), String::new()));
+            if !items {
+                picture.objects[leads].attributes.push((LEADS.to_owned(), String::new()));
+            }
+        }
+        if items && states::seen(picture.objects[cell].states, picture.toolkit) {
+            picture.objects[cell].attributes.push((LEADS.to_owned(), String::new()));
         }
         let object = &mut picture.objects[cell];
         object.attributes.push(("colindex".to_owned(), (column + 1).to_string()));
@@ -101,7 +112,6 @@ fn row_of(first: &Object, row: Option<i32>, children: Vec<usize>) -> Object {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::Toolkit;
 
     fn picture(cells: usize) -> Picture {
         let objects = (0..=cells).map(|n| Object { path: format!("/{n}"), ..Object::default() }).collect();
@@ -131,6 +141,23 @@ mod tests {
         picture.objects[2].states = states::SHOWING;
         arrange(&mut picture, 0, &found, &Headers::default(), &part);
         assert_eq!(leads(&picture), [2, 3]);
+    }
+
+    #[test]
+    fn each_icon_of_a_view_of_qt_without_headers_is_listed() {
+        let leads = |role: u32, headers: &Headers| {
+            let mut picture = picture(4);
+            picture.toolkit = Toolkit::Qt;
+            picture.objects[0].role = role;
+            picture.objects.iter_mut().for_each(|object| object.states = states::SHOWING | states::VISIBLE);
+            let part = Part { rows: 0..2, columns: 0..2, all: (2, 2) };
+            arrange(&mut picture, 0, &[((0, 0), 1), ((0, 1), 2), ((1, 0), 3)], headers, &part);
+            (1..=3).filter(|&at| picture.objects[at].attribute(LEADS).is_some()).collect::<Vec<_>>()
+        };
+        assert_eq!(leads(role::TABLE, &Headers::default()), [1, 2, 3]);
+        let headers = Headers { columns: vec![(0, 4)], ..Headers::default() };
+        assert_eq!(leads(role::TABLE, &headers), [1, 3]);
+        assert_eq!(leads(role::TREE, &Headers::default()), [1, 3]);
     }
 
     #[test]

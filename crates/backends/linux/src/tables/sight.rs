@@ -7,6 +7,9 @@ use crate::capture::ask::{SCREEN, reference};
 /// How far inside its corners it is asked what is there: past borders, then past a line of headers.
 const INSETS: &[i32] = &[3, 14, 32, 56];
 
+/// Points that are asked along each side of a table that has no cell at its corners.
+const POINTS: i32 = 8;
+
 /// The cells between the one at the top left corner and the one at the bottom right.
 pub(super) async fn in_sight(link: &Link, path: &str, all: (i32, i32)) -> Result<Option<Part>, Fault> {
     let answer = link.call(path, COMPONENT, "GetExtents", Args::new().unsigned(SCREEN)).await?;
@@ -22,12 +25,37 @@ pub(super) async fn in_sight(link: &Link, path: &str, all: (i32, i32)) -> Result
     let last =
         corner(link, path, INSETS.iter().map(|i| (right.saturating_sub(*i), bottom.saturating_sub(3))))
             .await?;
-    let Some((top, left)) = first else { return Ok(None) };
+    let Some((top, left)) = first else { return among(link, path, [x, y, width, height], all).await };
     // Rows that end above the lower edge, columns that end before the right one: a page of either.
     let (low, far) = last.unwrap_or((top.saturating_add(60), left.saturating_add(20)));
     let rows = top.min(low)..top.max(low).saturating_add(1).min(all.0);
     let columns = left.min(far)..left.max(far).saturating_add(1).min(all.1);
     Ok(Some(Part { rows, columns, all }))
+}
+
+/// The cells between those that points all over a table are at, and a line more on each side: icons have gaps between
+/// them, and none at its corners.
+async fn among(
+    link: &Link,
+    path: &str,
+    [x, y, width, height]: [i32; 4],
+    all: (i32, i32),
+) -> Result<Option<Part>, Fault> {
+    let at =
+        |from: i32, size: i32, of: i32| from.saturating_add(size.saturating_mul(2 * of + 1) / (2 * POINTS));
+    let mut found: Vec<(i32, i32)> = Vec::new();
+    for row in 0..POINTS {
+        for column in 0..POINTS {
+            let point = (at(x, width, column), at(y, height, row));
+            found.extend(corner(link, path, std::iter::once(point)).await?);
+        }
+    }
+    let range = |of: fn(&(i32, i32)) -> i32, all: i32| {
+        let (least, most) = (found.iter().map(of).min()?, found.iter().map(of).max()?);
+        Some(least.saturating_sub(1).max(0)..most.saturating_add(2).min(all))
+    };
+    let (rows, columns) = (range(|place| place.0, all.0), range(|place| place.1, all.1));
+    Ok(rows.zip(columns).map(|(rows, columns)| Part { rows, columns, all }))
 }
 
 /// Row and column of the first of these points that a cell is at.

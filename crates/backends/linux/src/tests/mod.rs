@@ -15,6 +15,7 @@ mod select;
 pub(crate) mod speaker;
 mod window;
 
+use crate::app_dirs::AppDirs;
 use crate::display::{Address, X11};
 use crate::opening::Opening;
 use crate::private::Private;
@@ -25,7 +26,7 @@ const REQUIRE: &str = "STICKPIN_REQUIRE_DESKTOP";
 /// A private display; none, with a word, where there are no programs for it.
 pub(crate) async fn desktop(dir: &std::path::Path) -> Option<Private> {
     let path = std::env::var_os("PATH");
-    match Private::start(dir, None, None, path.as_deref(), &opening()).await {
+    match Private::start(dir, &AppDirs::temporary(dir), None, path.as_deref(), &opening()).await {
         Ok(private) => Some(private),
         Err(e) if std::env::var_os(REQUIRE).is_none() => {
             eprintln!("skipped: {e}");

@@ -2,6 +2,7 @@
 
 use super::life::signal;
 use super::{connect, desktop, opening};
+use crate::app_dirs::AppDirs;
 use crate::bus::{Addresses, Desktop, Fault};
 use crate::private::Private;
 use crate::screen::Screen;
@@ -125,7 +126,14 @@ async fn a_part_that_ends_is_not_waited_for() {
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     let (dir, opening) = (tempfile::tempdir().unwrap(), opening());
-    let private = Private::start(dir.path(), None, None, Some(tools.path().as_os_str()), &opening).await;
+    let private = Private::start(
+        dir.path(),
+        &AppDirs::temporary(dir.path()),
+        None,
+        Some(tools.path().as_os_str()),
+        &opening,
+    )
+    .await;
     let error = Screen::own(private.unwrap(), &opening).await.unwrap_err();
     assert!(error.message.contains("openbox") && error.message.contains("exit status: 3"), "{error}");
     assert!(error.message.contains("no theme"), "{error}");
@@ -164,7 +172,9 @@ async fn a_registry_that_answers_late_has_until_the_end_of_the_opening() {
 #[tokio::test]
 async fn missing_programs_are_named_with_their_packages() {
     let dir = tempfile::tempdir().unwrap();
-    let error = Private::start(dir.path(), None, None, None, &opening()).await.unwrap_err();
+    let error = Private::start(dir.path(), &AppDirs::temporary(dir.path()), None, None, &opening())
+        .await
+        .unwrap_err();
     assert_eq!(error.code, ErrorCode::ToolMissing);
     assert!(error.message.contains("Xvfb, dbus-daemon, openbox"), "{error}");
     assert_eq!(error.hint, "apt install xvfb dbus openbox at-spi2-core");

@@ -1,0 +1,129 @@
+//! Windows of apps that are not on the accessibility bus: they get input at points, and the keys after that.
+
+use super::Desk;
+use super::route::Way;
+use crate::display::{Window, X11, button_number};
+use crate::mouse::{Held, unseen_down};
+use crate::opening::is_of;
+use stickpin_kernel::device::{Action, CancellationToken, Landed, Notice, Performed};
+use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_tree::quote;
+
+impl Desk {
+    /// Sends an input that is for the window of such an app; none where it is for another one.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` for what only an element can receive, and as [`stickpin_kernel::Device::perform`].
+    pub(super) async fn send_to_inaccessible(
+        &mut self,
+        action: &Action,
+        cancel: &CancellationToken,
+    ) -> Result<Option<Performed>> {
+        let keys = self.inaccessible_keys;
+        let window = match Way::of(action) {
+            Way::Element(_) => None,
+            Way::Point(point) => self.inaccessible_at(point).await?,
+            Way::Keys if keys.is_none() => None,
+            Way::Keys => self.windows().await?.unwrap_or_default().into_iter().find(|w| Some(w.id) == keys),
+        };
+        let Some(window) = window else { return Ok(None) };
+        let x11 = self.screen.x11("send input").await?;
+        match action {
+            Action::Press { point, button, count, modifiers, hold, .. } => {
+                let held = Held::new(&x11, *modifiers, button_number(*button));
+                let (point, modifiers, number) = (*point, *modifiers, button_number(*button));
+                x11.run(move |d| {
+                    d.move_to(point.0, point.1)?;
+                    d.hold(modifiers, true)
+                })
+                .await?;
+                for _ in 0..(*count).max(1) {
+                    x11.run(move |d| d.press(number)).await?;
+                    tokio::select! {
+                        () = unseen_down(*hold) => {}
+                        () = cancel.cancelled() => {}
+                    }
+                    x11.run(move |d| d.button(number, false)).await?;
+                }
+                held.up().await?;
+                if !window.popup {
+                    self.inaccessible_keys = Some(window.id);
+                }
+                self.keys = None;
+            }
+            Action::Type { text, .. } => {
+                let text: Vec<char> = text.chars().collect();
+                let mut sent = 0;
+                while sent < text.len() {
+                    if let Some(elsewhere) = taken_from(&x11, &window).await? {
+                        return Ok(Some(elsewhere));
+                    }
+                    let part: Vec<char> = text[sent..text.len().min(sent + 64)].to_vec();
+                    let id = window.id;
+                    sent += x11
+                        .run(move |d| {
+                            let typed = d.type_text(&part)?;
+                            d.delivered(id)?;
+                            Ok(typed)
+                        })
+                        .await?
+                        .max(1);
+                }
+            }
+            Action::Key { modifiers, key } => {
+                if let Some(elsewhere) = taken_from(&x11, &window).await? {
+                    return Ok(Some(elsewhere));
+                }
+                let (modifiers, name) = (*modifiers, key.clone());
+                if !x11.run(move |d| d.chord(modifiers, &name)).await? {
+                    return Err(Error::new(
+                        ErrorCode::InvalidArgs,
+                        format!("there is no key {}", quote(key)),
+                    )
+                    .hint("keys have the names of KeyboardEvent.key: Enter, Tab, F5, a"));
+                }
+            }
+            _ => return Err(only_points(&window)),
+        }
+        let id = window.id;
+        x11.run(move |d| d.delivered(id)).await?;
+        self.notice(Notice::Lacks {
+            what: format!(
+                "nothing of {} can be read: stickpin screenshot shows what became of it",
+                window.words()
+            ),
+        });
+        Ok(Some(Performed { handled: true, ..Performed::default() }))
+    }
+
+    /// The window of such an app that an input at a point goes to. On a display that others use, only of apps that this
+    /// session started.
+    async fn inaccessible_at(&mut self, (x, y): (f64, f64)) -> Result<Option<Window>> {
+        let x11 = self.screen.x11("press with the pointer").await?;
+        let (top, windows) = x11.run(move |d| Ok((d.top_at(x, y)?, d.windows()?))).await?;
+        let there = windows.into_iter().find(|w| top == Some(w.frame) || top == Some(w.id));
+        let started =
+            |pid| self.started.iter().filter_map(|(child, _)| child.id()).any(|own| is_of(pid, own));
+        let ours = |w: &Window| w.pid.is_some_and(|pid| self.screen.is_own() || started(pid));
+        Ok(there.filter(|window| self.app_with(window).is_none() && ours(window)))
+    }
+}
+
+/// Gives a window the keyboard; what an input came to that another window would get.
+async fn taken_from(x11: &X11, window: &Window) -> Result<Option<Performed>> {
+    let id = window.id;
+    let taker = x11.run(move |d| {
+        d.focus(id)?;
+        d.keys_kept_elsewhere(id)
+    });
+    let landed = taker.await?.map(|taker| Landed::Elsewhere { what: taker.words(), stopped: true });
+    Ok(landed.map(|landed| Performed { handled: true, landed, ..Performed::default() }))
+}
+
+fn only_points(window: &Window) -> Error {
+    Error::new(
+        ErrorCode::Unsupported,
+        format!("{} is not on the accessibility bus: only press X,Y, type and key reach it", window.words()),
+    )
+    .hint("stickpin screenshot shows where; stickpin press X,Y; stickpin key PageDown scrolls")
+}

@@ -1,0 +1,293 @@
+//! Starting an app: until it has registered on the accessibility bus, has ended, or shows a window without registering.
+
+use crate::apps::Launch;
+use crate::bus::{Desktop, Fault, Running};
+use crate::device::lost;
+use crate::opening::{Processes, is_of, lacks};
+use crate::provider::{LinuxProvider, no_registry};
+use crate::screen::Screen;
+use std::collections::VecDeque;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use stickpin_kernel::device::OpenRequest;
+use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_tree::quote;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep};
+
+/// How often it is looked whether an app that was started has registered, and whether it is still at it.
+const LOOK: Duration = Duration::from_millis(50);
+const WORK: Duration = Duration::from_secs(1);
+
+/// How long an app may show a window before it registers: one that does nothing meanwhile, and one that works.
+const UNREGISTERED: Duration = Duration::from_secs(5);
+const UNREGISTERED_BUSY: Duration = Duration::from_secs(20);
+
+/// How much of what an app writes to stderr is kept.
+const STDERR: usize = 4096;
+
+/// An app that was started.
+#[derive(Debug)]
+pub(crate) enum Launched {
+    /// It has registered, with a window.
+    Registered(Running, Child),
+    /// It shows a window, and has not registered.
+    Inaccessible(Inaccessible),
+}
+
+/// An app that shows a window and says nothing over accessibility.
+#[derive(Debug)]
+pub(crate) struct Inaccessible {
+    pub(crate) child: Child,
+    /// Its window and why nothing is known of it, in words.
+    pub(crate) what: String,
+    /// What it lacks, where that is known: a sentence with a command.
+    lacks: Option<&'static str>,
+}
+
+impl Inaccessible {
+    /// The error where nothing can be done with such an app: how to drive it by pictures and points.
+    pub(crate) fn error(&self, what: &str, own_display: bool) -> Error {
+        let private = if own_display { " --private" } else { "" };
+        let points = format!(
+            "stickpin open linux:desktop{private}, then stickpin open {}: there screenshot, press X,Y, type and key drive it",
+            shell_word(what)
+        );
+        Error::new(ErrorCode::Unsupported, self.what.clone()).hint(match self.lacks {
+            Some(lacks) => format!("{lacks}; or {points}"),
+            None => points,
+        })
+    }
+}
+
+/// An argument as a shell reads it.
+fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// The end of what an app has written to stderr.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stderr(Arc<Mutex<VecDeque<u8>>>);
+
+impl Stderr {
+    /// Reads until everybody has closed it: an app that nobody reads would hang when the pipe is full.
+    pub(crate) fn read(mut from: impl AsyncRead + Unpin + Send + 'static) -> Self {
+        let kept = Self::default();
+        let own = kept.clone();
+        tokio::spawn(async move {
+            let mut buffer = vec![0; STDERR];
+            while let Ok(read @ 1..) = from.read(&mut buffer).await {
+                own.add(&buffer[..read]);
+            }
+        });
+        kept
+    }
+
+    fn add(&self, bytes: &[u8]) {
+        // Nothing panics while it is held; if something did, it would still be text.
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(bytes);
+        let over = kept.len().saturating_sub(STDERR);
+        kept.drain(..over);
+    }
+
+    /// The last line with something in it, for the end of a sentence.
+    pub(crate) fn said(&self) -> String {
+        let kept: Vec<u8> = self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
+        let text = String::from_utf8_lossy(&kept);
+        let last = text.lines().rev().find(|line| !line.trim().is_empty());
+        last.map_or_else(String::new, |line| format!("; the end of its stderr: {}", quote(line.trim())))
+    }
+}
+
+impl LinuxProvider {
+    /// Starts an app and waits until it has registered with a window, or shows one without.
+    pub(crate) async fn launch(
+        &self,
+        desktop: &Desktop,
+        screen: &Screen,
+        launch: &Launch,
+        request: &OpenRequest,
+        until: Instant,
+    ) -> Result<Launched> {
+        // Toolkits that wait for somebody to listen register only then.
+        if let Err(e) = Desktop::switch_on(&self.addresses_on(screen), until).await {
+            tracing::debug!("accessibility could not be switched on: {e}");
+        }
+        let before = desktop.running(until).await.map_err(no_registry)?;
+        let mut command = self.command(screen, launch, request)?;
+        let mut child = command.spawn().map_err(|e| {
+            Error::new(
+                ErrorCode::DeviceNotFound,
+                format!("{} cannot be started: {e}", quote(&launch.program)),
+            )
+        })?;
+        let stderr = child.stderr.take().map(Stderr::read).unwrap_or_default();
+        let started = Instant::now();
+        let own = child.id();
+        let is_own = |app: &Running| app.pid.zip(own).is_some_and(|(pid, own)| is_of(pid, own));
+        // One that shows nothing is given up when it does nothing either.
+        let (mut worked, mut worked_at, mut looked_at) = (0, started, started);
+        let mut shown: Option<(Instant, String)> = None;
+        let mut screen_of = screen.beside();
+        loop {
+            // First: what one that has ended handed over to has not been asked before that.
+            let ended = child.try_wait().map_err(|e| lost(&e.to_string()))?;
+            let handed_over = ended.is_some_and(|status| status.success());
+            let running = match desktop.running(until).await {
+                // It was asked too late; what is the matter with the app is said below.
+                Err(Fault::Silent(_)) if Instant::now() >= until => Vec::new(),
+                running => running.map_err(no_registry)?,
+            };
+            if let Some(app) = found(&running, &before, is_own, screen.is_own(), handed_over) {
+                return Ok(Launched::Registered(app.clone(), child));
+            }
+            // One that hands over to a process that runs already ends well and at once.
+            if let Some(status) = ended.filter(|status| !status.success()) {
+                // Its last words may still be in the pipe.
+                sleep(LOOK).await;
+                let program = quote(&launch.program);
+                return Err(lost(&format!(
+                    "{program} ended before it showed a window ({status}){}",
+                    stderr.said()
+                )));
+            }
+            let now = Instant::now();
+            if now >= looked_at + WORK {
+                looked_at = now;
+                let work = own.map_or(0, |own| Processes::now().worked(own));
+                if work > worked {
+                    (worked, worked_at) = (work, now);
+                }
+                let window = window_of(&mut screen_of, own).await?;
+                shown = window.map(|window| (shown.map_or(now, |(at, _)| at), window));
+            }
+            if let Some((at, window)) = &shown {
+                let idle = now >= (*at).max(worked_at) + UNREGISTERED;
+                if idle || now >= *at + UNREGISTERED_BUSY || now >= until {
+                    let what = format!(
+                        "{} shows {window}, and is not on the accessibility bus: nothing of what is in it can be read{}",
+                        quote(&launch.program),
+                        stderr.said()
+                    );
+                    let lacks = own.and_then(lacks);
+                    return Ok(Launched::Inaccessible(Inaccessible { child, what, lacks }));
+                }
+            }
+            if now >= until.min(worked_at + request.ready_timeout) {
+                let unknown =
+                    "it may run already (--attach), or have accessibility switched off: stickpin doctor";
+                return Err(Error::new(
+                    ErrorCode::Timeout,
+                    format!(
+                        "{} showed no window within {} s{}",
+                        quote(&launch.program),
+                        started.elapsed().as_secs(),
+                        stderr.said()
+                    ),
+                )
+                .hint(own.and_then(lacks).unwrap_or(unknown)));
+            }
+            sleep(LOOK).await;
+        }
+    }
+
+    /// The program with its surroundings, not started yet.
+    fn command(&self, screen: &Screen, launch: &Launch, request: &OpenRequest) -> Result<Command> {
+        let dirs = self.dirs(request)?;
+        let mut command = match screen.private() {
+            Some(private) => private.command(Path::new(&launch.program)),
+            None => {
+                let mut command = Command::new(&launch.program);
+                dirs.make()?;
+                dirs.apply_home(&mut command);
+                command
+            }
+        };
+        dirs.apply_cwd(&mut command);
+        command.args(&launch.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.process_group(0).kill_on_drop(true);
+        Ok(command)
+    }
+}
+
+/// A window that a process or one below it shows, in words; none where there is no display either.
+async fn window_of(screen: &mut Screen, own: Option<u32>) -> Result<Option<String>> {
+    let (Some(x11), Some(own)) = (screen.x11_if_any().await?, own) else { return Ok(None) };
+    let windows = x11.run(|d| d.windows()).await?;
+    let is_own = |pid: Option<u32>| pid.is_some_and(|pid| is_of(pid, own));
+    Ok(windows.iter().find(|w| !w.popup && is_own(w.pid)).map(crate::display::Window::words))
+}
+
+/// The app among those that run with a window that is the one that was started. One that is not of its process is, where
+/// nobody else starts any (`alone`), and where that process `handed_over`: then as the only one that came.
+fn found<'a>(
+    running: &'a [Running],
+    before: &[Running],
+    is_own: impl Fn(&Running) -> bool,
+    alone: bool,
+    handed_over: bool,
+) -> Option<&'a Running> {
+    let shows = |app: &&Running| app.windows.is_some_and(|count| count > 0);
+    let came = |app: &&Running| !before.iter().any(|known| known.bus == app.bus);
+    let own = running.iter().filter(shows).find(|app| is_own(app));
+    let mut others = running.iter().filter(shows).filter(came);
+    own.or_else(|| match (others.next(), others.next()) {
+        (Some(app), _) if alone => Some(app),
+        (Some(app), None) if handed_over => Some(app),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn app(bus: &str, pid: u32, windows: Option<i32>) -> Running {
+        Running { bus: bus.to_owned(), title: "Notes".to_owned(), pid: Some(pid), windows }
+    }
+
+    #[test]
+    fn another_app_that_comes_at_the_same_time_is_not_the_one_that_was_started() {
+        let before = [app(":1.1", 1, Some(1))];
+        let (stranger, second) = (app(":1.2", 2, Some(1)), app(":1.3", 3, Some(1)));
+        let (ours, starting) = (app(":1.7", 7, Some(1)), app(":1.7", 7, Some(0)));
+        let found = |came: &[&Running], alone, handed_over| {
+            let running: Vec<Running> = before.iter().chain(came.iter().copied()).cloned().collect();
+            let is_own = |app: &Running| app.pid == Some(7);
+            super::found(&running, &before, is_own, alone, handed_over).map(|app| app.bus.clone())
+        };
+        let is = |bus: &str| Some(bus.to_owned());
+        assert_eq!(found(&[&stranger, &ours], false, false), is(":1.7"));
+        assert_eq!(found(&[&stranger], false, false), None, "ours may still come");
+        assert_eq!(found(&[&stranger, &starting], false, false), None, "it has no window yet");
+        assert_eq!(found(&[&stranger], false, true), is(":1.2"), "ours has handed over to it");
+        assert_eq!(found(&[&stranger, &second], false, true), None, "to which of them nobody knows");
+        assert_eq!(found(&[&stranger], true, false), is(":1.2"), "nobody else starts any there");
+        assert_eq!(found(&[], true, true), None, "what was there before is not it");
+    }
+
+    #[tokio::test]
+    async fn the_end_of_what_an_app_writes_is_kept_and_the_pipe_stays_empty() {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "seq 1 200000 >&2; echo 'no \"display\"' >&2; echo >&2"]).stderr(Stdio::piped());
+        let mut shell = shell.spawn().unwrap();
+        let stderr = Stderr::read(shell.stderr.take().unwrap());
+        assert!(shell.wait().await.unwrap().success(), "it never waits for somebody to read");
+        while !stderr.said().contains("display") {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(stderr.said(), r#"; the end of its stderr: "no \"display\"""#);
+        assert_eq!(Stderr::default().said(), "");
+    }
+
+    #[test]
+    fn the_way_to_an_app_without_accessibility_reads_back_in_a_shell() {
+        assert_eq!(shell_word("linux:xterm"), "linux:xterm");
+        assert_eq!(shell_word("linux:sh -c 'a b'"), r"'linux:sh -c '\''a b'\'''");
+    }
+}
