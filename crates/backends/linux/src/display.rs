@@ -188,7 +188,7 @@ impl X11 {
         sent
     }
 
-    /// Runs a job on the display.
+    /// Runs a job on the display. Dropped before its turn comes, the job is skipped.
     ///
     /// # Errors
     /// What the job says; `BACKEND_LOST` when the display does not answer or is gone.
@@ -198,8 +198,11 @@ impl X11 {
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
         let job = move |display: &mut Display| {
-            // Whoever asked may have given up.
-            let _ = answer.send(job(display));
+            // Input that nobody waits for any more is not sent.
+            if !answer.is_closed() {
+                // The caller may give up meanwhile.
+                let _ = answer.send(job(display));
+            }
         };
         let sent = self.send(Box::new(job));
         let lost = |why: &str| Error::from(Fault::Lost(why.to_owned()));

@@ -105,8 +105,10 @@ impl Held {
 
     /// Lets go of it.
     pub(crate) async fn up(mut self) -> Result<()> {
+        let released = self.x11.run(self.release()).await;
+        // Dropped before, it is let go of by the drop.
         self.down = false;
-        self.x11.run(self.release()).await
+        released
     }
 }
 

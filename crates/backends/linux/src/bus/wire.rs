@@ -88,6 +88,20 @@ struct Batch {
     done: Notify,
 }
 
+impl Batch {
+    /// Takes the answer to the call at this place. One that comes after the batch was collected has no place any more.
+    fn take(&self, at: usize, answer: Result<Message, Fault>) {
+        let mut answers = lock(&self.answers);
+        let Some(slot) = answers.slots.get_mut(at) else { return };
+        *slot = Some(answer);
+        answers.missing -= 1;
+        answers.last = Instant::now();
+        if answers.missing == 0 {
+            self.done.notify_one();
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Answers {
     slots: Vec<Option<Result<Message, Fault>>>,
@@ -96,7 +110,8 @@ struct Answers {
 }
 
 impl Wire {
-    /// Connects to the first of the addresses that answers (`unix:path=…;unix:abstract=…`), each within `patience`.
+    /// Connects to the first of the addresses that answers (`unix:path=…;unix:abstract=…`), each within `patience`. An app
+    /// names its own address, so other transports are refused: `unixexec:` starts a program.
     ///
     /// # Errors
     /// `Closed` when none does.
@@ -108,6 +123,13 @@ impl Wire {
     ) -> Result<Self, Fault> {
         let mut failed = Fault::Closed(format!("{addresses:?} names nothing to connect to"));
         for address in addresses.split(';').filter(|address| !address.is_empty()) {
+            if !address.starts_with("unix:") {
+                failed = Fault::Closed(format!(
+                    "{}: not an address of a socket (unix:)",
+                    stickpin_tree::quote(address)
+                ));
+                continue;
+            }
             let builder = connection::Builder::address(address);
             let builder = if bus { builder } else { builder.p2p() };
             match timeout(patience, builder.build()).await {
@@ -327,13 +349,7 @@ fn received(shared: &Shared, listener: &Listener, message: zbus::Message) {
             drop(waiting);
             let answer = Message::new(message);
             let answer = answer.fault().map_or(Ok(answer), Err);
-            let mut answers = lock(&batch.answers);
-            answers.slots[at] = Some(answer);
-            answers.missing -= 1;
-            answers.last = Instant::now();
-            if answers.missing == 0 {
-                batch.done.notify_one();
-            }
+            batch.take(at, answer);
         }
     }
 }
@@ -346,6 +362,30 @@ mod tests {
     use std::future::Future;
     use std::pin::pin;
     use std::task::Poll;
+
+    #[test]
+    fn answer_after_collection_has_no_place() {
+        let answers = Answers { slots: Vec::new(), missing: 0, last: Instant::now() };
+        let batch = Batch { answers: Mutex::new(answers), done: Notify::new() };
+        batch.take(3, Err(Fault::Vanished));
+        assert_eq!(lock(&batch.answers).slots.len(), 0);
+    }
+
+    #[tokio::test]
+    async fn address_of_another_transport_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let mark = dir.path().join("started");
+        let program = format!("unixexec:path=/usr/bin/touch,argv1={}", mark.display());
+        for address in [program.as_str(), "tcp:host=127.0.0.1,port=1", "autolaunch:"] {
+            let refused = Wire::connect(address, false, Duration::from_secs(5), Box::new(|_| {})).await;
+            let Err(Fault::Closed(why)) = refused else { panic!("{address}: {refused:?}") };
+            assert!(why.contains("not an address of a socket"), "{why}");
+        }
+        assert!(!mark.exists());
+        let app = App::start();
+        let both = format!("{program};{}", app.address());
+        assert!(Wire::connect(&both, false, Duration::from_secs(5), Box::new(|_| {})).await.is_ok());
+    }
 
     #[tokio::test]
     async fn what_is_asked_in_the_same_moment_is_written_in_one_go_whoever_gives_up_waiting() {

@@ -344,6 +344,30 @@ async fn a_clipboard_that_is_not_handed_over_is_not_empty() {
 }
 
 #[tokio::test]
+async fn job_whose_caller_gave_up_is_skipped() {
+    let Some(stage) = Stage::new().await else { return };
+    let (go, wait) = std::sync::mpsc::channel::<()>();
+    let (ran, seen) = std::sync::mpsc::channel::<()>();
+    stage.x11.post(move |_| {
+        wait.recv().unwrap();
+        Ok(())
+    });
+    {
+        let mut given_up = std::pin::pin!(stage.x11.run(move |_| {
+            ran.send(()).unwrap();
+            Ok(())
+        }));
+        let polled =
+            std::future::poll_fn(|cx| std::task::Poll::Ready(given_up.as_mut().poll(cx).is_pending()));
+        assert!(polled.await);
+    }
+    go.send(()).unwrap();
+    stage.x11.run(|_| Ok(())).await.unwrap();
+    assert!(seen.try_recv().is_err(), "it ran");
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn on_a_shared_display_the_pointer_is_our_own() {
     let Some(stage) = Stage::new().await else { return };
     stage.x11.run(|d| d.move_to(5.0, 6.0)).await.unwrap();
