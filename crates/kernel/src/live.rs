@@ -37,6 +37,8 @@ pub(crate) struct Live {
     pub(crate) recorder: Option<Recorder>,
     /// What was filled in and is not to be shown, by whoever asks.
     pub(crate) secrets: Vec<Secret>,
+    /// The field that the last act filled without giving it the keyboard focus, in words.
+    pub(crate) unfocused: Option<String>,
     /// A command found that the app is gone.
     pub(crate) lost: bool,
 }

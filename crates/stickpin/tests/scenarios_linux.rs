@@ -81,6 +81,8 @@ scenarios! {
     linux_widgets_gtk3("/usr/bin/python3", false): in_process script;
     linux_widgets_gtk4("/usr/bin/python3", false): in_process script;
     linux_widgets_qt("/usr/bin/python3", false): in_process script;
+    linux_widgets_toggles("/usr/bin/python3", false): in_process script;
+    linux_widgets_sign("/usr/bin/python3", false): in_process script;
     linux_widgets_asks("/usr/bin/python3", false): in_process script;
     linux_widgets_cells("/usr/bin/python3", false): in_process script;
     linux_trees("/usr/bin/python3", false): in_process script;

@@ -43,6 +43,10 @@ impl LinuxDevice {
                 if let Some(target) = target
                     && is_plain(*button, *count, *modifiers, *hold)
                 {
+                    let performed = self.press_group_box(action, *target, cancel).await?;
+                    if performed.handled {
+                        return Ok(performed);
+                    }
                     if let Some(performed) = self.press(*target).await? {
                         return Ok(performed);
                     }
@@ -52,10 +56,14 @@ impl LinuxDevice {
                 }
                 self.press_at(action, cancel).await
             }
-            Action::Fill { target, text } => match self.fill(*target, text, cancel).await? {
-                performed if performed.handled => Ok(performed),
-                _ => self.fill_by_keys(*target, text, cancel).await,
-            },
+            Action::Fill { target, text } => {
+                let focused = self.focus_to_fill(*target).await?;
+                let performed = match self.fill(*target, text, cancel).await? {
+                    performed if performed.handled => performed,
+                    _ => self.fill_by_keys(*target, text, cancel).await?,
+                };
+                Ok(Performed { unfocused: !focused, ..performed })
+            }
             Action::Select { target, options } => self.select(*target, options).await,
             Action::Drag { from, source, to, target } => self.drag((*source, *from), (*target, *to)).await,
             Action::Type { target, text } => self.type_text(*target, text, cancel).await,
@@ -66,20 +74,6 @@ impl LinuxDevice {
             // What takes a drop does not say so.
             Action::Drop { .. } => Ok(Performed::default()),
         }
-    }
-
-    /// Whether a press on an object is done by its own action.
-    pub(crate) fn presses_by_action(&self, at: usize) -> bool {
-        let object = self.last.as_ref().and_then(|last| last.picture.objects.get(at));
-        object.is_some_and(|o| o.has(Interfaces::ACTION) && self.acts_itself(o.role))
-    }
-
-    /// Whether the action of something with this role does what a press does. Those of Qt's menus leave the menu open,
-    /// which then takes all keys: they are pressed by the pointer, where there is one.
-    fn acts_itself(&self, role: u32) -> bool {
-        let in_menu = matches!(role, n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM);
-        let stays = self.link.toolkit == Toolkit::Qt && in_menu && self.screen.has_pointer();
-        presses_by_action(role) && !stays
     }
 
     /// What was read last of the object behind a handle, and its path.
@@ -96,7 +90,7 @@ impl LinuxDevice {
     /// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
     pub(crate) async fn press(&mut self, target: Handle) -> Result<Option<Performed>> {
         let object = self.object(target)?;
-        if !object.has(Interfaces::ACTION) || !self.acts_itself(object.role) {
+        if !self.index(target).is_some_and(|at| self.presses_by_action(at)) {
             return Ok(None);
         }
         // Where it was looked at just now it was asked in the same go.
@@ -110,6 +104,9 @@ impl LinuxDevice {
         if menu && self.link.toolkit == Toolkit::Qt && self.screen.has_pointer() {
             return Ok(None);
         }
+        if let Some(action) = usize::try_from(index).ok().and_then(|at| actions.get(at)) {
+            self.tell_of_toggle(&object, action, "there is no pointer");
+        }
         if self.link.toolkit == Toolkit::Gtk4 {
             self.activated = Some((object.path.clone(), Instant::now()));
         }
@@ -119,14 +116,25 @@ impl LinuxDevice {
         // It only shows that it is pressed until then, and is what it was.
         let later = self.link.toolkit == Toolkit::Gtk4 && object.role == n::PUSH_BUTTON;
         let again = if wanted && !later { self.itself(target, true) } else { None };
-        let glance = async {
-            match (&again, &self.last) {
-                (Some(again), Some(last)) => again.ask(&self.link, &last.picture, Also::Nothing).await.ok(),
-                _ => None,
+        let (answer, now) = {
+            let glance = async {
+                match (&again, &self.last) {
+                    (Some(again), Some(last)) => {
+                        again.ask(&self.link, &last.picture, Also::Nothing).await.ok()
+                    }
+                    _ => None,
+                }
+            };
+            let order = self.link.order(&call, DONE);
+            // What is said of it then is said after the act: on one connection that is the order of the calls.
+            match self.link.orders_apart() {
+                false => tokio::join!(biased; order, glance),
+                true => match order.await {
+                    answer @ Ok(Some(_)) => (answer, glance.await),
+                    answer => (answer, None),
+                },
             }
         };
-        // In this order: what is said of it then is said after the act.
-        let (answer, now) = tokio::join!(biased; self.link.order(&call, DONE), glance);
         if let Some((_, at)) = self.activated.as_mut().filter(|_| matches!(answer, Ok(Some(_)))) {
             // It may have been busy until then: its time runs from when it takes the word.
             *at = Instant::now();
@@ -199,7 +207,8 @@ impl LinuxDevice {
             && let Some(number) = number
         {
             let args = Args::new().text(VALUE).text("CurrentValue").variant_double(number);
-            match self.link.call(&object.path, PROPERTIES, "Set", args).await {
+            let call = Call { path: &object.path, interface: PROPERTIES, member: "Set", args };
+            match self.link.order(&call, DONE).await {
                 Ok(_) => return self.value_of(&object).await,
                 Err(fault) => self.refused(&object.path, fault).await?,
             }
@@ -215,6 +224,7 @@ impl LinuxDevice {
             if kept && value.as_ref().is_some_and(|value| value != text) {
                 return Ok(Performed::default());
             }
+            self.caret_to_end(&object, text).await?;
             let performed = self.at_rest(&object, text, value, cancel).await?;
             return Ok(Performed { landed: Landed::Confirmed, ..performed });
         }
@@ -224,8 +234,11 @@ impl LinuxDevice {
     /// Whether the app took the text.
     pub(crate) async fn set_text(&mut self, object: &Object, text: &str) -> Result<bool> {
         let args = Args::new().text(text);
-        match self.link.call(&object.path, EDITABLE, "SetTextContents", args).await {
-            Ok(answer) => Ok(answer.body().bool().unwrap_or(false)),
+        let call = Call { path: &object.path, interface: EDITABLE, member: "SetTextContents", args };
+        match self.link.order(&call, DONE).await {
+            Ok(Some(answer)) => Ok(answer.body().bool().unwrap_or(false)),
+            // It is busy with it, or shows a dialog from inside: what the field holds tells.
+            Ok(None) => Ok(true),
             Err(fault) => self.refused(&object.path, fault).await.map(|()| false),
         }
     }
@@ -248,26 +261,6 @@ fn perhaps_pressed(object: &Object, why: &str) -> Error {
     Error::new(ErrorCode::Unsupported, message)
         .hint("look what became of it before you press again: stickpin snapshot -i")
         .dispatched(Dispatched::Unknown)
-}
-
-/// Roles whose own action is what a press does. A press on a row selects it, its action opens it.
-fn presses_by_action(role: u32) -> bool {
-    matches!(
-        role,
-        n::PUSH_BUTTON
-            | n::PUSH_BUTTON_MENU
-            | n::TOGGLE_BUTTON
-            | n::CHECK_BOX
-            | n::RADIO_BUTTON
-            | n::SWITCH
-            | n::MENU
-            | n::MENU_ITEM
-            | n::CHECK_MENU_ITEM
-            | n::RADIO_MENU_ITEM
-            | n::PAGE_TAB
-            | n::LINK
-            | n::COMBO_BOX
-    )
 }
 
 /// The element's own action among those that it lists: GTK 4 lists those of the window, too.

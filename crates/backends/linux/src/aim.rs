@@ -138,7 +138,7 @@ impl LinuxDevice {
             }
             return Ok(off_screen(rect, Again::OutOfView));
         };
-        let point = visible.center();
+        let point = self.press_point(at, visible);
         let mut hit = match self.coming_dialog(at, &look.windows) {
             Some(what) => Hit::Covered { by: None, what },
             None if by_action && on_top(&look.windows, &window, point, self.is_alone()) => Hit::Target,

@@ -1,7 +1,7 @@
 //! What a field holds once a text was put into it. Some take it in when they get to it, some complete it, and some say
 //! that they took it and did not.
 
-use crate::bus::Fault;
+use crate::bus::{Fault, TEXT, property};
 use crate::device::LinuxDevice;
 use crate::keyboard::unknown;
 use crate::model::Object;
@@ -15,6 +15,9 @@ use tokio::time::{Instant, sleep};
 
 /// How often in a row a field has to read the same, a frame apart, until it counts as at rest.
 const REST: u32 = 10;
+
+/// What stands for each character of a field that hides what it holds.
+const MASK: &str = "*";
 
 /// When waiting for that is given up.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -32,10 +35,29 @@ impl LinuxDevice {
             Err(Fault::Unknown) => return Ok(None),
             Err(fault) => return Err(fault),
         };
+        if field.role != PASSWORD {
+            return Ok(Some(value));
+        }
+        // Qt reads nothing in its place, and counts what is there.
+        let count = match value.chars().count() {
+            0 => self.character_count(&field.path).await?.unwrap_or_default(),
+            count => count,
+        };
         // Some count what takes two units of UTF-16 twice.
-        let (count, units) = (value.chars().count(), text.encode_utf16().count());
-        let as_much = count == text.chars().count() || count == units;
-        Ok(Some(if field.role == PASSWORD && as_much { text.to_owned() } else { value }))
+        let as_much = count == text.chars().count() || count == text.encode_utf16().count();
+        Ok(Some(if as_much { text.to_owned() } else { MASK.repeat(count) }))
+    }
+
+    /// How many characters a field says that it holds.
+    async fn character_count(&self, path: &str) -> std::result::Result<Option<usize>, Fault> {
+        let answer = self.link.calls(&[property(path, TEXT, "CharacterCount")]).await.pop();
+        let count = match answer.unwrap_or(Err(Fault::Vanished)) {
+            Ok(answer) => answer.body().variant_number()?,
+            Err(Fault::Unknown) => None,
+            Err(fault) => return Err(fault),
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, not below 0")]
+        Ok(count.filter(|count| *count >= 0.0).map(|count| count as usize))
     }
 
     /// The same once it is at rest, from what it read first: at once where that is the text, unless the app says that it

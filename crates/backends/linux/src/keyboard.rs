@@ -1,9 +1,11 @@
 //! Typing, chords, and filling a field that takes no text by itself.
 
-use crate::bus::{Args, COMPONENT, Fault};
+use crate::act::DONE;
+use crate::bus::{Args, COMPONENT, Call, Fault, TEXT, Toolkit};
+use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
 use crate::display::{Presence, Sent, Window, X11};
-use crate::model::Picture;
+use crate::model::{Interfaces, Object, Picture};
 use crate::mouse::NONE;
 use crate::query::windows;
 use crate::settle::FRAME;
@@ -19,6 +21,9 @@ const ONE_KEY: Duration = Duration::from_secs(1);
 
 /// How long an app may take to come to rest after the keys that it has read.
 const HANDLED: Duration = Duration::from_millis(500);
+
+/// The most parts of a field that are asked for the focus, the field itself among them.
+const PARTS: usize = 8;
 
 /// How long a window that the app has closed may stay on the screen.
 const CLOSING: Duration = Duration::from_secs(1);
@@ -46,6 +51,7 @@ impl LinuxDevice {
     /// beside it gets them.
     pub(crate) async fn typing(&mut self, target: Option<Handle>) -> Result<(X11, u32)> {
         self.screen.x11("type keys").await?;
+        self.takes_keys().await?;
         // What GTK 4 was told before comes before what is typed now.
         let pending = self.pending();
         if !pending.is_zero() {
@@ -88,6 +94,20 @@ impl LinuxDevice {
         let id = window.id;
         x11.run(move |d| d.focus(id)).await?;
         Ok((x11, id))
+    }
+
+    /// Whether keys can be sent without locking up the app.
+    ///
+    /// # Errors
+    /// `TIMEOUT` when it is still at something that it was told to do.
+    async fn takes_keys(&self) -> Result<()> {
+        if self.link.takes_keys().await {
+            return Ok(());
+        }
+        let message =
+            "the app is still inside what it was last told to do; a key would make it hang for good";
+        Err(Error::new(ErrorCode::Timeout, message)
+            .hint("stickpin snapshot -i shows what it waits for; stickpin press @REF answers it"))
     }
 
     /// Sends Escape to the window of another process that takes the keys of the app, which is told in what it says; none
@@ -163,15 +183,7 @@ impl LinuxDevice {
         let at = self.index(target).ok_or_else(gone)?;
         let Some(last) = &self.last else { return Err(gone()) };
         let object = last.picture.objects[at].clone();
-        if self.has_focus(&object.path).await? {
-            return Ok(());
-        }
-        match self.link.call(&object.path, COMPONENT, "GrabFocus", Args::new()).await {
-            Ok(_) | Err(Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => {}
-            Err(Fault::Vanished) => return Err(gone()),
-            Err(fault) => return Err(self.failed(fault).await),
-        }
-        if self.has_focus(&object.path).await? {
+        if self.grab_focus(target).await? {
             return Ok(());
         }
         // Not every toolkit takes the word of a stranger: then as a person would.
@@ -193,6 +205,84 @@ impl LinuxDevice {
             sleep(FRAME).await;
         }
         Ok(())
+    }
+
+    /// Whether an element has the focus, or takes it by the word of assistive technologies.
+    ///
+    /// # Errors
+    /// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
+    pub(crate) async fn grab_focus(&mut self, target: Handle) -> Result<bool> {
+        let path = self.object(target)?.path;
+        if self.has_focus(&path).await? {
+            return Ok(true);
+        }
+        let call = Call { path: &path, interface: COMPONENT, member: "GrabFocus", args: Args::new() };
+        match self.link.order(&call, DONE).await {
+            Ok(_) | Err(Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => {}
+            Err(Fault::Vanished) => return Err(gone()),
+            Err(fault) => return Err(self.failed(fault).await),
+        }
+        self.has_focus(&path).await
+    }
+
+    /// Gives a field the focus before it is filled, as it has it when a person has filled it; false where it does not take
+    /// it. What is no field of text is not pressed for that: a press would set it.
+    ///
+    /// # Errors
+    /// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
+    pub(crate) async fn focus_to_fill(&mut self, target: Handle) -> Result<bool> {
+        let object = self.object(target)?;
+        if self.has_focus_inside(target).await? {
+            return Ok(true);
+        }
+        self.take_keyboard(target).await?;
+        if self.grab_focus(target).await? || self.has_focus_inside(target).await? {
+            return Ok(true);
+        }
+        if !is_field(object.role) {
+            return Ok(false);
+        }
+        match self.focus(target).await {
+            Ok(()) => self.has_focus_inside(target).await,
+            Err(e) if e.code == ErrorCode::ElementNotFound || e.code == ErrorCode::BackendLost => Err(e),
+            // It is filled all the same, and keys without a target are refused.
+            Err(e) => {
+                tracing::debug!("{} does not take the focus: {e}", object.words());
+                Ok(false)
+            }
+        }
+    }
+
+    /// Whether an element or a part of it has the focus: GTK 4 gives that of a spin box to the text in it.
+    async fn has_focus_inside(&mut self, target: Handle) -> Result<bool> {
+        let picture = self.last.as_ref().map(|last| &last.picture);
+        let Some((at, picture)) = self.index(target).zip(picture) else { return Err(gone()) };
+        let parts = picture.inside(at).take(PARTS).map(|part| picture.objects[part].path.clone());
+        for path in parts.collect::<Vec<_>>() {
+            match self.has_focus(&path).await {
+                // A part of it may have gone.
+                Err(e) if e.code == ErrorCode::ElementNotFound => {}
+                Ok(false) => {}
+                has_it => return has_it,
+            }
+        }
+        Ok(false)
+    }
+
+    /// Puts the caret of a field behind the text that was put into it, as typing does. GTK leaves it before the text.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`.
+    pub(crate) async fn caret_to_end(&mut self, field: &Object, text: &str) -> Result<()> {
+        if !matches!(self.link.toolkit, Toolkit::Gtk3 | Toolkit::Gtk4) || !field.has(Interfaces::TEXT) {
+            return Ok(());
+        }
+        let args = Args::new().int(i32::try_from(text.chars().count()).unwrap_or(i32::MAX));
+        let call = Call { path: &field.path, interface: TEXT, member: "SetCaretOffset", args };
+        match self.link.order(&call, DONE).await {
+            Ok(_) => Ok(()),
+            Err(fault) => self.refused(&field.path, fault).await,
+        }
     }
 
     pub(crate) async fn has_focus(&mut self, path: &str) -> Result<bool> {
@@ -303,6 +393,7 @@ impl LinuxDevice {
         key: &str,
     ) -> Result<Performed> {
         let x11 = self.screen.x11("type keys").await?;
+        self.takes_keys().await?;
         let (id, words) = (window.id, window.words());
         let windows = x11.run(|d| d.windows()).await?;
         let closed = || {

@@ -28,6 +28,7 @@ mod model;
 mod mouse;
 mod names;
 mod opening;
+mod pressing;
 mod private;
 mod provider;
 mod query;

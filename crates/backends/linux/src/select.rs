@@ -4,7 +4,7 @@
 //! an object: its place is asked right before it is chosen, with what it was found by, and whether that very object is
 //! chosen is looked at after it.
 
-use crate::act::done;
+use crate::act::{DONE, done};
 use crate::bus::{ACCESSIBLE, Args, Call, Fault, Message, SELECTION, Toolkit, property};
 use crate::capture::ask::reference;
 use crate::device::LinuxDevice;
@@ -315,7 +315,9 @@ impl LinuxDevice {
     }
 
     async fn clear_selection(&mut self, list: &Object) -> Result<()> {
-        match self.link.call(&list.path, SELECTION, "ClearSelection", Args::new()).await {
+        let args = Args::new();
+        let call = Call { path: &list.path, interface: SELECTION, member: "ClearSelection", args };
+        match self.link.order(&call, DONE).await {
             Ok(_) => Ok(()),
             Err(fault) => self.refused(&list.path, fault).await,
         }
@@ -353,8 +355,10 @@ impl LinuxDevice {
     /// What the app says to the order to choose one child of a list.
     async fn of_child(&mut self, list: &Object, member: &str, at: usize) -> Result<bool> {
         let call = of_child(list, member, at);
-        match self.link.calls(std::slice::from_ref(&call)).await.pop().unwrap_or(Err(Fault::Vanished)) {
-            Ok(answer) => Ok(answer.body().bool().unwrap_or(false)),
+        match self.link.order(&call, DONE).await {
+            Ok(Some(answer)) => Ok(answer.body().bool().unwrap_or(false)),
+            // It is busy with it, or shows a dialog from inside: what is chosen then tells.
+            Ok(None) => Ok(true),
             Err(fault) => self.refused(&list.path, fault).await.map(|()| false),
         }
     }

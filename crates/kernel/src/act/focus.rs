@@ -25,8 +25,14 @@ impl Cx {
     /// What has the keyboard focus; `None` where nothing has it. It counts as what opens the next popup.
     ///
     /// # Errors
-    /// What the device says.
+    /// `UNSUPPORTED` where the last act filled a field that did not take the focus; what the device says.
     pub(crate) async fn focus(&mut self) -> Result<Option<Focus>> {
+        if let Some(field) = &self.live()?.unfocused {
+            let message =
+                format!("{field} was filled and did not take the keyboard focus: keys would go elsewhere");
+            return Err(Error::new(ErrorCode::Unsupported, message)
+                .hint("stickpin press @REF first moves the focus; stickpin type --into @REF names what takes the text"));
+        }
         let tree = self.look(Origin::Look).await?;
         // The innermost: an element that shows a frame has the focus together with what is focused inside it.
         let focused = |n: &NodeRef<'_>| n.is(States::FOCUSED);

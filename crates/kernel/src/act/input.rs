@@ -204,6 +204,7 @@ impl Cx {
                 // What the device did not take up or stopped in time reached nothing.
                 let arrived = performed.handled && performed.landed != Landed::Changed { stopped: true };
                 self.dispatched.store(before || arrived, Ordering::Relaxed);
+                self.live()?.unfocused = performed.unfocused.then(|| words.to_owned());
                 (performed, behind)
             }
             Err(e) => {

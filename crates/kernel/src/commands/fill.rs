@@ -154,9 +154,11 @@ fn mismatch(ready: &Ready, filled: &str, reads: &str, accepts: Option<&str>) -> 
     let words = &ready.words;
     let hint = match accepts {
         Some(accepts) => {
-            format!("the field takes {}; stickpin type enters a text key by key", escape(accepts, ACCEPTS))
+            format!("the field takes {}; stickpin fill @REF '' clears it, stickpin type --into @REF then enters a text key by key", escape(accepts, ACCEPTS))
         }
-        None => "the app may refuse or rewrite this value; stickpin type enters it key by key".to_owned(),
+        None => "the app may refuse or rewrite this value; stickpin fill @REF '' clears the field, stickpin type --into @REF \
+                 then enters a text key by key"
+            .to_owned(),
     };
     if ready.protected {
         let message =

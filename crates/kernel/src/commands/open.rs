@@ -360,6 +360,7 @@ impl Open {
             idle_timeout,
             recorder: None,
             secrets: Vec::new(),
+            unfocused: None,
             lost: false,
         };
         host.forget_ending(&cx.session_name);

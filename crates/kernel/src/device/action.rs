@@ -276,6 +276,8 @@ pub struct Performed {
     pub value: Option<String>,
     /// The end of that value which the app has put behind the text by itself, and selected (fill).
     pub completed: Option<String>,
+    /// Whether the field is known not to have the keyboard focus afterwards: keys would go elsewhere (fill).
+    pub unfocused: bool,
     /// What the field takes, in words, where that is known (fill).
     pub accepts: Option<String>,
     /// Whether anything moved (scroll).

@@ -202,6 +202,7 @@ impl Device for FakeDevice {
                 world.values.insert(target.id, value.clone());
                 world.input(Some(target.id), format!("fill {} {text:?}", target.id));
                 performed.value = Some(value);
+                performed.unfocused = world.keeps_focus;
             }
             Action::Type { target, text } => {
                 world.input(target.map(|h| h.id), format!("type {text:?}"));

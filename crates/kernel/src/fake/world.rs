@@ -41,6 +41,8 @@ pub(crate) struct World {
     pub(crate) format: Option<fn(&str) -> String>,
     /// What the app puts behind a text that is filled in, and selects.
     pub(crate) completes: Option<&'static str>,
+    /// Fields do not take the focus when they are filled.
+    pub(crate) keeps_focus: bool,
     /// How long a press stays down; it is released whatever happens meanwhile.
     pub(crate) slow_input: Option<Duration>,
     /// The call that never returns.
@@ -105,6 +107,7 @@ impl World {
             on_look: None,
             format: None,
             completes: None,
+            keeps_focus: false,
             slow_input: None,
             hangs_in: None,
             panics_in: None,

@@ -483,6 +483,25 @@ async fn fill_reads_back_and_tells_formatting_from_refusal() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn keys_without_target_are_refused_after_fill_left_focus_elsewhere() {
+    let b = Bench::open(FORM).await;
+    b.fake.world().keeps_focus = true;
+    b.ok("fill", json!({ "target": "@e2", "text": "a" })).await;
+    let (key, typed) = (json!({ "chord": "Enter" }), json!({ "text": "b" }));
+    for (command, input) in [("key", &key), ("type", &typed)] {
+        let (code, r) = b.fails(command, input.clone()).await;
+        assert_eq!(code, "UNSUPPORTED");
+        assert_eq!(r.error.unwrap().dispatched, Dispatched::No);
+    }
+    assert_eq!(b.log(), ["fill 2 \"a\""]);
+    b.ok("press", json!({ "target": "@e2" })).await;
+    b.ok("key", key).await;
+    b.fake.world().keeps_focus = false;
+    b.ok("fill", json!({ "target": "@e2", "text": "c" })).await;
+    b.ok("type", typed).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_end_that_the_app_adds_to_what_is_filled_in_is_told_with_how_to_take_it_away() {
     let b = Bench::open(FORM).await;
     b.fake.world().completes = Some("ple.org");

@@ -1,6 +1,7 @@
 //! The way to one app: over its own socket where it offers one, else over the accessibility bus.
 
 use super::lanes::Lanes;
+use super::orders::Orders;
 use super::spare::Spare;
 use super::{
     ACCESSIBLE, APPLICATION, Args, Call, Desktop, Fault, Message, PROPERTIES, ROOT, Wire, guest, left,
@@ -11,9 +12,6 @@ use tokio::time::Instant;
 
 /// How long an app may take for one answer when nothing else comes from it either.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(2_000);
-
-/// How long an app may take, after it has answered an order, to answer what was asked behind it.
-const TAKEN: Duration = Duration::from_millis(150);
 
 /// How long an app may take to let us in by its own socket. There is another way.
 pub(super) const SOCKET: Duration = Duration::from_secs(3);
@@ -73,6 +71,8 @@ pub(crate) struct Link {
     pub(super) lanes: Option<Arc<Lanes>>,
     /// Those that are used while the first one is stuck.
     pub(super) spare: Option<Arc<Spare>>,
+    /// Those for what the app is told to do.
+    pub(super) orders: Option<Orders>,
     /// Its name on the bus: `:1.7`.
     pub(crate) name: String,
     pub(crate) toolkit: Toolkit,
@@ -91,6 +91,7 @@ impl Link {
             direct: None,
             lanes: None,
             spare: None,
+            orders: None,
             name: name.to_owned(),
             toolkit: Toolkit::Other,
         };
@@ -124,6 +125,7 @@ impl Link {
                     link.direct = Some(Arc::new(wire));
                     link.lanes = ours.then(|| Arc::new(Lanes::to(address)));
                     link.spare = Some(Arc::new(Spare::to(address)));
+                    link.orders = Some(Orders::to(address));
                 }
                 Err(e) => tracing::debug!("{name} is asked over the bus: {e}"),
             }
@@ -135,13 +137,27 @@ impl Link {
     #[cfg(test)]
     pub(crate) fn over(bus: Wire, direct: Option<Wire>) -> Self {
         let (bus, direct) = (Arc::new(bus), direct.map(Arc::new));
-        Self { bus, direct, lanes: None, spare: None, name: ":1.2".to_owned(), toolkit: Toolkit::Other }
+        Self {
+            bus,
+            direct,
+            lanes: None,
+            spare: None,
+            orders: None,
+            name: ":1.2".to_owned(),
+            toolkit: Toolkit::Other,
+        }
     }
 
     /// The same with more sockets at an address.
     #[cfg(test)]
     pub(super) fn with_lanes(self, address: &str) -> Self {
         Self { lanes: Some(Arc::new(Lanes::to(address))), ..self }
+    }
+
+    /// The same with sockets at an address for orders.
+    #[cfg(test)]
+    pub(super) fn with_orders(self, address: &str) -> Self {
+        Self { orders: Some(Orders::to(address)), ..self }
     }
 
     /// The same with others at an address for when the own socket is stuck.
@@ -181,9 +197,9 @@ impl Link {
         }
     }
 
-    /// A call that makes the app do something. Where it shows a dialog from inside it, it takes in nothing more on that
-    /// connection until that is closed, and may not even answer before: none when it was told, and has not answered within
-    /// `patience`. What is asked behind it goes another way then.
+    /// A call that makes the app do something. Where the app shows a dialog from inside it, the app takes in nothing more on
+    /// that connection until the dialog is closed, and may not even answer before: none when it was told, and has not
+    /// answered within `patience`. The call goes on a socket of its own where there is one.
     ///
     /// # Errors
     /// Why it was not told, or what it answered.
@@ -192,18 +208,16 @@ impl Link {
             let told = tokio::time::timeout(patience, self.mixed(std::slice::from_ref(call))).await;
             return told.ok().and_then(|mut answers| answers.pop()).transpose();
         }
-        let (wire, to) = self.own_way().await?;
-        let answer = match wire.call(to, call, patience).await {
-            Err(Fault::Silent(_)) => return Ok(None),
-            // It waits behind another one that is overdue: the app has not taken it in, and may yet.
-            Err(Fault::Stuck) => return Err(Fault::Silent(patience.as_millis())),
-            answer => answer?,
-        };
-        if to.is_none() {
-            // The bridge of GTK 3 answers first, and then does it. Nobody waits for this: it finds out.
-            tokio::spawn(async move { wire.call(None, &role(), TAKEN).await.map(drop) });
+        if let Some(told) = self.order_apart(call, patience).await {
+            return told;
         }
-        Ok(Some(answer))
+        let (wire, to) = self.own_way().await?;
+        match wire.call(to, call, patience).await {
+            Err(Fault::Silent(_)) => Ok(None),
+            // It waits behind another one that is overdue: the app has not taken it in, and may yet.
+            Err(Fault::Stuck) => Err(Fault::Silent(patience.as_millis())),
+            answer => answer.map(Some),
+        }
     }
 
     /// One call over the fastest way.
@@ -248,7 +262,7 @@ impl Link {
 }
 
 /// A question that every app can answer.
-fn role() -> Call<'static> {
+pub(super) fn role() -> Call<'static> {
     Call { path: ROOT, interface: ACCESSIBLE, member: "GetRole", args: Args::new() }
 }
 

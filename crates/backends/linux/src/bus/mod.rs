@@ -6,6 +6,7 @@ mod desk;
 mod guest;
 mod lanes;
 mod link;
+mod orders;
 mod spare;
 mod wire;
 

@@ -1,0 +1,263 @@
+//! Sockets for what an app is told to do, apart from those for questions.
+//!
+//! An order may show a dialog from inside (`gtk_dialog_run`). Until that is closed, the bridge of GTK 3 is inside the
+//! dispatch of the connection that the order came on. For every key that it then receives it asks the registry, and serves
+//! all its connections from a nested main loop meanwhile: a message that waits on the connection of the order is dispatched
+//! from inside its own dispatch, and libdbus waits for itself for good. So nothing is sent on the socket of an order, nor
+//! is it closed, before the order is known to have returned.
+
+use super::link::{PATIENCE, SOCKET, role};
+use super::{ACCESSIBLE, ACTION, Args, Call, Fault, Link, Message, ROOT, Wire};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::time::{Instant, sleep};
+
+/// How long an app may take to answer a probe of a socket after its order has returned.
+const PROBED: Duration = Duration::from_millis(150);
+
+/// Sockets up to which one that opened a window is left alone, even after that window is gone.
+const MOST: usize = 32;
+
+/// How long keys wait for a probe that the app has not answered, and how often that is looked at.
+const CLEAR: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The sockets for orders. The lock is held while an order is under way, and until its socket has been probed.
+#[derive(Debug, Clone)]
+pub(super) struct Orders {
+    address: Arc<str>,
+    sockets: Arc<Mutex<Vec<Socket>>>,
+}
+
+#[derive(Debug)]
+struct Socket {
+    wire: Arc<Wire>,
+    state: State,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum State {
+    /// Its last order has returned.
+    Free,
+    /// Its order may still run. The windows that the app had before it.
+    Running(Vec<String>),
+    /// Its order seemed to have returned, and a question was sent that proves it once it is answered.
+    Probed,
+}
+
+impl Socket {
+    /// Whether a question waits behind an order that has not returned: any key would lock up the app.
+    fn is_blocked(&self) -> bool {
+        self.state == State::Probed && self.wire.stuck()
+    }
+}
+
+impl Orders {
+    pub(super) fn to(address: &str) -> Self {
+        Self { address: address.into(), sockets: Arc::default() }
+    }
+
+    /// The index of a socket that is free; connects one where none is.
+    async fn free(&self, sockets: &mut Vec<Socket>, windows: &[String]) -> Result<usize, Fault> {
+        sockets.retain(|socket| !socket.wire.closed());
+        for socket in sockets.iter_mut().filter(|socket| socket.state == State::Probed) {
+            if !socket.wire.stuck() {
+                socket.state = State::Free;
+            }
+        }
+        if let Some(at) = sockets.iter().position(|socket| socket.state == State::Free) {
+            return Ok(at);
+        }
+        if sockets.len() >= MOST {
+            for (at, socket) in sockets.iter_mut().enumerate() {
+                if socket.probe(windows).await {
+                    return Ok(at);
+                }
+            }
+            return Err(Fault::Silent(PROBED.as_millis()));
+        }
+        let wire = Wire::connect(&self.address, false, SOCKET, Box::new(|_| {})).await?;
+        sockets.push(Socket { wire: Arc::new(wire), state: State::Free });
+        Ok(sockets.len() - 1)
+    }
+}
+
+impl Socket {
+    /// Finds out whether an order has returned that opened none of these windows; true if it has.
+    async fn probe(&mut self, windows: &[String]) -> bool {
+        let State::Running(before) = &self.state else { return self.state == State::Free };
+        if self.wire.stuck() || !windows.iter().all(|window| before.contains(window)) {
+            return false;
+        }
+        self.state = State::Probed;
+        let answered = self.wire.call(None, &role(), PROBED).await.is_ok();
+        if answered {
+            self.state = State::Free;
+        }
+        answered
+    }
+}
+
+impl Link {
+    /// Calls on a socket for orders; none where the app has no socket of its own, or none could be connected.
+    pub(super) async fn order_apart(
+        &self,
+        call: &Call<'_>,
+        patience: Duration,
+    ) -> Option<Result<Option<Message>, Fault>> {
+        let orders = self.orders.as_ref()?;
+        self.direct.as_ref().filter(|wire| !wire.closed())?;
+        let mut sockets = Arc::clone(&orders.sockets).lock_owned().await;
+        let windows = match self.windows().await {
+            Ok(windows) => windows,
+            Err(fault) => return Some(Err(fault)),
+        };
+        let at = match orders.free(&mut sockets, &windows).await {
+            Ok(at) => at,
+            Err(fault) => return Some(Err(fault)),
+        };
+        let wire = Arc::clone(&sockets[at].wire);
+        // Also where nobody waits for the answer any more.
+        sockets[at].state = State::Running(windows);
+        match wire.call(None, call, patience).await {
+            Err(Fault::Silent(_)) => Some(Ok(None)),
+            Err(fault @ Fault::Closed(_)) => Some(Err(fault)),
+            answer if call.interface == ACTION => {
+                // The bridge of GTK 3 answers first, and acts then.
+                tokio::spawn(returned(self.clone(), sockets, at));
+                Some(answer.map(Some))
+            }
+            answer => {
+                sockets[at].state = State::Free;
+                Some(answer.map(Some))
+            }
+        }
+    }
+
+    /// The paths of the app's windows.
+    async fn windows(&self) -> Result<Vec<String>, Fault> {
+        let call = Call { path: ROOT, interface: ACCESSIBLE, member: "GetChildren", args: Args::new() };
+        let answer = self.own(&[call]).await.pop().unwrap_or(Err(Fault::Vanished));
+        let read = |message: Message| {
+            message.body().items(8, |c| {
+                c.fields()?;
+                c.text()?;
+                c.text().map(str::to_owned)
+            })
+        };
+        match answer.and_then(read) {
+            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(fault),
+            // An app that lists no windows has none that could be told apart.
+            windows => Ok(windows.unwrap_or_default()),
+        }
+    }
+
+    /// Waits until no question is behind an order that has not returned; false if one stays there, so that a key would
+    /// lock up the app for good.
+    pub(crate) async fn takes_keys(&self) -> bool {
+        let until = Instant::now() + CLEAR;
+        while self.blocks_keys().await {
+            if Instant::now() >= until {
+                return false;
+            }
+            sleep(LOOK).await;
+        }
+        true
+    }
+
+    async fn blocks_keys(&self) -> bool {
+        let Some(orders) = &self.orders else { return false };
+        let sockets = orders.sockets.lock().await;
+        sockets.iter().any(Socket::is_blocked)
+    }
+
+    /// Whether orders go on sockets of their own, so that what is asked at the same time may be answered first.
+    pub(crate) fn orders_apart(&self) -> bool {
+        self.orders.is_some() && self.direct.as_ref().is_some_and(|wire| !wire.closed())
+    }
+}
+
+/// Probes the socket of an order that was answered: the questions of another socket are answered when the order has
+/// returned, or runs a main loop of its own, which opens a window.
+async fn returned(link: Link, mut sockets: OwnedMutexGuard<Vec<Socket>>, at: usize) {
+    let windows = tokio::time::timeout(PATIENCE, link.windows()).await;
+    if let Ok(Ok(windows)) = windows {
+        sockets[at].probe(&windows).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Heard;
+    use crate::tests::peer::App;
+
+    const SHORT: Duration = Duration::from_millis(50);
+
+    fn press() -> Call<'static> {
+        Call { path: "/a", interface: ACTION, member: "GetRole", args: Args::new() }
+    }
+
+    fn names(all: &[&str]) -> Vec<String> {
+        all.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    async fn link(bus: &App, own: &App, other: &App) -> Link {
+        bus.link_and_own(&Arc::new(Heard::new()), own).await.with_orders(&other.address())
+    }
+
+    #[tokio::test]
+    async fn order_under_way_has_its_socket_for_itself() {
+        let (bus, own, other) = (App::start(), App::start(), App::start());
+        let link = link(&bus, &own, &other).await;
+        other.hold();
+        assert!(matches!(link.order(&press(), SHORT).await, Ok(None)));
+        assert!(link.calls(&[role()]).await[0].is_ok(), "questions go another way");
+        assert!(matches!(link.order(&press(), SHORT).await, Ok(None)), "so does an order from the dialog");
+        assert_eq!((other.calls(), other.connections()), (2, 2), "nothing but an order on each");
+        assert!(link.takes_keys().await);
+    }
+
+    #[tokio::test]
+    async fn order_that_returned_leaves_its_socket_to_the_next() {
+        let (bus, own, other) = (App::start(), App::start(), App::start());
+        let link = link(&bus, &own, &other).await;
+        for _ in 0..5 {
+            assert!(matches!(link.order(&press(), SHORT * 20).await, Ok(Some(_))));
+        }
+        assert!(link.takes_keys().await);
+        assert_eq!((other.calls(), other.connections()), (10, 1), "each with a probe behind it");
+        let set = Call { interface: crate::bus::EDITABLE, ..press() };
+        assert!(matches!(link.order(&set, SHORT * 20).await, Ok(Some(_))));
+        assert!(link.takes_keys().await);
+        assert_eq!((other.calls(), other.connections()), (11, 1), "what answers when it is done needs none");
+    }
+
+    #[tokio::test]
+    async fn socket_is_not_probed_while_a_window_of_its_order_is_open() {
+        let other = App::start();
+        let wire = Arc::new(other.connect(Box::new(|_| {})).await);
+        let mut socket = Socket { wire, state: State::Running(names(&["/1", "/2"])) };
+        assert!(!socket.probe(&names(&["/1", "/3"])).await);
+        assert_eq!((other.calls(), &socket.state), (0, &State::Running(names(&["/1", "/2"]))));
+        assert!(socket.probe(&names(&["/2"])).await, "one was closed, none opened");
+        assert_eq!((other.calls(), socket.state), (1, State::Free));
+    }
+
+    #[tokio::test]
+    async fn keys_are_refused_while_a_probe_waits_behind_an_order() {
+        let (bus, own, other) = (App::start(), App::start(), App::start());
+        let link = link(&bus, &own, &other).await;
+        assert!(matches!(link.order(&press(), SHORT * 20).await, Ok(Some(_))));
+        let sockets = link.orders.as_ref().map(|orders| Arc::clone(&orders.sockets)).expect("it has some");
+        let mut all = sockets.lock().await;
+        all[0].state = State::Running(Vec::new());
+        other.hold();
+        assert!(!all[0].probe(&[]).await);
+        drop(all);
+        assert!(!link.takes_keys().await);
+        other.go_on();
+        assert!(link.takes_keys().await);
+    }
+}

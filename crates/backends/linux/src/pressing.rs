@@ -1,0 +1,170 @@
+//! Which way a press goes: by the element's own action, where that does what a person's press does, or by the pointer.
+
+use crate::act::DONE;
+use crate::bus::{ACTION, Args, Call, Toolkit};
+use crate::device::LinuxDevice;
+use crate::keyboard::unknown;
+use crate::model::{Interfaces, Object, Picture};
+use crate::roles::number as n;
+use crate::states as s;
+use stickpin_kernel::Result;
+use stickpin_kernel::device::{Action, CancellationToken, Notice, Performed};
+use stickpin_tree::{Handle, Rect};
+
+/// How far from the leading edge of a box of Qt it is pressed: there its indicator is, while what lies behind its text
+/// belongs to it and takes no press.
+const INDICATOR: f64 = 9.0;
+
+impl LinuxDevice {
+    /// Whether a press on an object is not done by the pointer.
+    pub(crate) fn presses_by_action(&self, at: usize) -> bool {
+        let Some(picture) = self.last.as_ref().map(|last| &last.picture) else { return false };
+        let Some(object) = picture.objects.get(at) else { return false };
+        object.has(Interfaces::ACTION) && self.acts_itself(object.role)
+    }
+
+    /// Whether the action of something with this role does what a person's press does. Where there is a pointer, it does the
+    /// rest:
+    ///
+    /// - The actions of Qt's menus leave the menu open, which then takes all keys.
+    /// - `Toggle` of Qt turns a box or tool button without `clicked` or `triggered`, which most apps act on.
+    /// - GTK 3 over the bus alone locks up at the next key where its action shows a dialog from inside (`bus/orders.rs`).
+    pub(crate) fn acts_itself(&self, role: u32) -> bool {
+        let differs = match self.link.toolkit {
+            Toolkit::Qt => is_menu_item(role) || is_checkable(role),
+            Toolkit::Gtk3 => !self.link.orders_apart(),
+            _ => false,
+        };
+        is_pressed_by_action(role) && !(differs && self.screen.has_pointer())
+    }
+
+    /// Whether an object is a box of Qt around other controls that can be switched off together. A press inside it reaches
+    /// those.
+    fn is_group_box(&self, picture: &Picture, object: &Object) -> bool {
+        let is_control = |&child: &usize| !matches!(picture.objects[child].role, n::MENU | n::POPUP_MENU);
+        self.link.toolkit == Toolkit::Qt
+            && self.screen.has_pointer()
+            && object.role == n::CHECK_BOX
+            && object.children.iter().any(is_control)
+    }
+
+    /// Presses a group box at its indicator; not handled where it is none. Where the indicator is elsewhere, nothing has turned
+    /// when the app has handled the press, and the box is turned by its action, which is told.
+    pub(crate) async fn press_group_box(
+        &mut self,
+        action: &Action,
+        target: Handle,
+        cancel: &CancellationToken,
+    ) -> Result<Performed> {
+        let picture = self.last.as_ref().map(|last| &last.picture);
+        let at = self.index(target).zip(picture).filter(|(at, p)| self.is_group_box(p, &p.objects[*at]));
+        let Some(object) = at.map(|(at, picture)| picture.objects[at].clone()) else {
+            return Ok(Performed::default());
+        };
+        let before = self.states_of(&object.path).await? & s::CHECKED;
+        let performed = self.press_at(action, cancel).await?;
+        // It may answer before it takes what has come at the same time, but not twice.
+        for _ in 0..2 {
+            self.link.barrier().await.map_err(|fault| unknown(self.lost(&fault)))?;
+        }
+        if self.states_of(&object.path).await.map_err(unknown)? & s::CHECKED == before {
+            let actions = self.actions_of(&object.path).await.map_err(unknown)?;
+            let toggle = actions.iter().position(|action| is_toggle(action));
+            if let Some(index) = toggle.and_then(|at| i32::try_from(at).ok()) {
+                let args = Args::new().int(index);
+                let call = Call { path: &object.path, interface: ACTION, member: "DoAction", args };
+                if let Err(fault) = self.link.order(&call, DONE).await {
+                    self.refused(&object.path, fault).await?;
+                }
+                self.tell_of_toggle(
+                    &object,
+                    &actions[toggle.unwrap_or_default()],
+                    "its indicator was not found",
+                );
+            }
+        }
+        Ok(performed)
+    }
+
+    /// Where a press in the visible part of an object reaches it.
+    pub(crate) fn press_point(&self, at: usize, visible: Rect) -> (f64, f64) {
+        let (x, y) = visible.center();
+        let Some(picture) = self.last.as_ref().map(|last| &last.picture) else { return (x, y) };
+        match picture.objects.get(at) {
+            Some(object) if self.link.toolkit == Toolkit::Qt && is_checkable(object.role) => {
+                let x = indicator(visible, is_right_to_left(&object.name));
+                let top = visible.y + INDICATOR.min(visible.height / 2.0);
+                (x, if self.is_group_box(picture, object) { top } else { y })
+            }
+            _ => (x, y),
+        }
+    }
+
+    /// Tells the caller that an action was used that is not what a person's press does.
+    pub(crate) fn tell_of_toggle(&self, object: &Object, action: &str, why: &str) {
+        if self.link.toolkit == Toolkit::Qt && is_toggle(action) {
+            let what = format!(
+                "{why}: {} was turned by its accessibility action, and what the app does on a click may not have \
+                 happened",
+                object.words()
+            );
+            self.heard.state().notices.push_back(Notice::Lacks { what });
+        }
+    }
+}
+
+fn is_toggle(action: &str) -> bool {
+    action.eq_ignore_ascii_case("toggle")
+}
+
+/// Where the indicator of a box is between the left and the right end of it.
+fn indicator(visible: Rect, right_to_left: bool) -> f64 {
+    let inset = INDICATOR.min(visible.width / 2.0);
+    if right_to_left { visible.x + visible.width - inset } else { visible.x + inset }
+}
+
+/// Whether the first letter of a text with a direction goes from right to left, as the layout around it does then.
+fn is_right_to_left(text: &str) -> bool {
+    let first = text.chars().find(|c| c.is_alphabetic());
+    first.is_some_and(
+        |c| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}'),
+    )
+}
+
+fn is_menu_item(role: u32) -> bool {
+    matches!(role, n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM)
+}
+
+fn is_checkable(role: u32) -> bool {
+    matches!(role, n::CHECK_BOX | n::RADIO_BUTTON | n::TOGGLE_BUTTON | n::SWITCH)
+}
+
+/// Roles whose own action is what a press does. A press on a row selects it, its action opens it.
+fn is_pressed_by_action(role: u32) -> bool {
+    is_menu_item(role)
+        || is_checkable(role)
+        || matches!(
+            role,
+            n::PUSH_BUTTON | n::PUSH_BUTTON_MENU | n::MENU | n::PAGE_TAB | n::LINK | n::COMBO_BOX
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indicator_is_at_the_end_where_the_text_begins() {
+        let visible = Rect { x: 100.0, y: 0.0, width: 300.0, height: 20.0 };
+        assert!((indicator(visible, false) - 109.0).abs() < f64::EPSILON);
+        assert!((indicator(visible, true) - 391.0).abs() < f64::EPSILON);
+        let narrow = Rect { width: 10.0, ..visible };
+        assert!((indicator(narrow, false) - 105.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn direction_is_that_of_the_first_letter() {
+        assert!(is_right_to_left("1. \u{5e9}\u{5dc}\u{5d5}\u{5dd}") && is_right_to_left("\u{645}\u{631}"));
+        assert!(!is_right_to_left("Wrap \u{645}") && !is_right_to_left("12") && !is_right_to_left(""));
+    }
+}
