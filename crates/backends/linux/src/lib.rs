@@ -20,6 +20,7 @@ mod doctor;
 mod events;
 mod extents;
 mod filled;
+mod focus;
 mod ids;
 mod keyboard;
 mod launch;

@@ -11,9 +11,8 @@ use stickpin_kernel::Result;
 use stickpin_kernel::device::{Action, CancellationToken, Notice, Performed};
 use stickpin_tree::{Handle, Rect};
 
-/// How far from the leading edge of a box of Qt it is pressed: there its indicator is, while what lies behind its text
-/// belongs to it and takes no press.
-const INDICATOR: f64 = 9.0;
+/// How far from its leading edge something is pressed that does not take a press everywhere, in pixels.
+const INSET: f64 = 9.0;
 
 impl LinuxDevice {
     /// Whether a press on an object is not done by the pointer.
@@ -86,18 +85,23 @@ impl LinuxDevice {
         Ok(performed)
     }
 
-    /// Where a press in the visible part of an object reaches it.
+    /// Where a press in the visible part of an object reaches it. Boxes of Qt have their indicator at the leading edge, and
+    /// take no press behind their text; a spin box of GTK 4 has its buttons behind the text.
     pub(crate) fn press_point(&self, at: usize, visible: Rect) -> (f64, f64) {
         let (x, y) = visible.center();
         let Some(picture) = self.last.as_ref().map(|last| &last.picture) else { return (x, y) };
-        match picture.objects.get(at) {
-            Some(object) if self.link.toolkit == Toolkit::Qt && is_checkable(object.role) => {
-                let x = indicator(visible, is_right_to_left(&object.name));
-                let top = visible.y + INDICATOR.min(visible.height / 2.0);
-                (x, if self.is_group_box(picture, object) { top } else { y })
-            }
-            _ => (x, y),
+        let Some(object) = picture.objects.get(at) else { return (x, y) };
+        let leads = match self.link.toolkit {
+            Toolkit::Qt => is_checkable(object.role),
+            Toolkit::Gtk4 => object.role == n::SPIN_BUTTON,
+            _ => false,
+        };
+        if !leads {
+            return (x, y);
         }
+        let top = visible.y + INSET.min(visible.height / 2.0);
+        let y = if self.is_group_box(picture, object) { top } else { y };
+        (leading(visible, is_right_to_left(&object.name)), y)
     }
 
     /// Tells the caller that an action was used that is not what a person's press does.
@@ -117,9 +121,9 @@ fn is_toggle(action: &str) -> bool {
     action.eq_ignore_ascii_case("toggle")
 }
 
-/// Where the indicator of a box is between the left and the right end of it.
-fn indicator(visible: Rect, right_to_left: bool) -> f64 {
-    let inset = INDICATOR.min(visible.width / 2.0);
+/// Where the leading edge of something is pressed, from the left.
+fn leading(visible: Rect, right_to_left: bool) -> f64 {
+    let inset = INSET.min(visible.width / 2.0);
     if right_to_left { visible.x + visible.width - inset } else { visible.x + inset }
 }
 
@@ -154,12 +158,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn indicator_is_at_the_end_where_the_text_begins() {
+    fn leading_edge_is_where_the_text_begins() {
         let visible = Rect { x: 100.0, y: 0.0, width: 300.0, height: 20.0 };
-        assert!((indicator(visible, false) - 109.0).abs() < f64::EPSILON);
-        assert!((indicator(visible, true) - 391.0).abs() < f64::EPSILON);
+        assert!((leading(visible, false) - 109.0).abs() < f64::EPSILON);
+        assert!((leading(visible, true) - 391.0).abs() < f64::EPSILON);
         let narrow = Rect { width: 10.0, ..visible };
-        assert!((indicator(narrow, false) - 105.0).abs() < f64::EPSILON);
+        assert!((leading(narrow, false) - 105.0).abs() < f64::EPSILON);
     }
 
     #[test]
