@@ -248,9 +248,9 @@ impl Open {
                     e.message
                 ));
                 // What was recorded goes on in it.
-                let recording = cx.live()?.recording.take();
+                let recorder = cx.live()?.recorder.take();
                 let opened = self.launch(cx).await?;
-                cx.live()?.recording = recording;
+                cx.live()?.recorder = recorder;
                 Ok(opened)
             }
             opened => opened,

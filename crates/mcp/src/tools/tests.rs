@@ -85,7 +85,7 @@ fn a_group_is_one_tool_of_core() {
 
 #[test]
 fn types_are_those_that_are_taken() {
-    let core = list(Profile::Core, false, false, NONE);
+    let core = list(Profile::Core, Served::default(), false, NONE);
     let of = |tool: &str, name: &str| {
         let tool = core.iter().find(|t| t.name == tool).expect("a tool").schema_as_json_value();
         tool["properties"][name].clone()
