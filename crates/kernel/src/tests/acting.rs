@@ -493,7 +493,7 @@ async fn keys_without_target_are_refused_after_fill_left_focus_elsewhere() {
         assert_eq!(code, "UNSUPPORTED");
         assert_eq!(r.error.unwrap().dispatched, Dispatched::No);
     }
-    assert_eq!(b.log(), ["fill 2 \"a\""]);
+    assert_eq!(b.log(), ["fill 3 \"a\""]);
     b.ok("press", json!({ "target": "@e2" })).await;
     b.ok("key", key).await;
     b.fake.world().keeps_focus = false;
