@@ -173,7 +173,7 @@ mod tests {
             tokio::task::yield_now().await;
         }
         assert!(works.is_busy());
-        drop(sleeps.is_busy());
+        let _ = sleeps.is_busy();
         assert!(!sleeps.is_busy());
         assert!(!Work::of(None).is_busy());
     }

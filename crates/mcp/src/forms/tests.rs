@@ -213,8 +213,9 @@ fn example(property: &Value) -> Value {
 
 #[test]
 fn what_a_schema_lists_is_described_and_taken() {
-    for tool in
-        [Profile::Core, Profile::Full].map(|p| tools::list(p, tools::Served::default(), true, tools::NONE_APART)).concat()
+    for tool in [Profile::Core, Profile::Full]
+        .map(|p| tools::list(p, tools::Served::default(), true, tools::NONE_APART))
+        .concat()
     {
         let schema = tool.schema_as_json_value();
         let properties = schema["properties"].as_object().expect("properties");
