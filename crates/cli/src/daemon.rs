@@ -19,7 +19,13 @@ const STOP: Duration = Duration::from_secs(20);
 #[must_use]
 pub fn start(env: &Env) -> Start {
     let args = ["daemon", "run"].map(OsString::from).to_vec();
-    Start { program: env.program.clone(), args, env: env.of_daemon, timeout: START }
+    Start {
+        program: env.program.clone(),
+        args,
+        env: env.of_daemon,
+        without: env.private.clone(),
+        timeout: START,
+    }
 }
 
 /// Says how it is. That none runs is an answer.

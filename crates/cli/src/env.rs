@@ -2,6 +2,7 @@
 
 use crate::own;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use stickpin_kernel::{Caller, Error, ErrorCode, Result, Secret, paths};
 
@@ -26,6 +27,8 @@ pub struct Env {
     pub variables: BTreeMap<String, String>,
     /// `STICKPIN_SECRET_NAME` by NAME: what `fill --secret` fills in and no answer shows.
     pub secrets: BTreeMap<String, Secret>,
+    /// Variables that hold what is secret: no program that is started here gets them.
+    pub private: Vec<OsString>,
     /// Whether a person sees what is said beside the answer.
     pub terminal: bool,
     /// This program, which is started again as the daemon.

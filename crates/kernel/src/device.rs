@@ -16,6 +16,7 @@ pub use capability::{Capability, Support};
 pub use notice::{Dialog, DialogAnswer, Notice, Thing};
 pub use question::{Arrived, Navigation, Query, SettleRequest, Settled, Shot, ShotRequest};
 pub use tab::{Leave, TabEnd, TabEnded, TabEntry};
+pub(crate) use traffic::request_words;
 pub use traffic::{Download, DownloadState, Evaluated, RequestEnd, SeenRequest};
 
 use crate::error::{Error, Result};
@@ -36,6 +37,9 @@ pub trait Provider: Send + Sync + fmt::Debug {
 
     /// Whether `open WHAT` is meant for this provider. The first provider that claims it opens it.
     fn claims(&self, what: &str) -> bool;
+
+    /// The options of [`OpenRequest`] that it reads. `open` refuses the others, so that none is silently ignored.
+    fn open_options(&self) -> &'static [OpenOption];
 
     /// Starts or finds what `request.what` names and returns when it is ready to be captured.
     ///
@@ -61,6 +65,35 @@ pub trait Provider: Send + Sync + fmt::Debug {
     /// # Errors
     /// `IO`.
     async fn sweep(&self, state_dir: &std::path::Path) -> Result<Vec<String>>;
+}
+
+/// An option of `open` that only some providers read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenOption {
+    /// [`OpenRequest::headed`].
+    Headed,
+    /// [`OpenRequest::attach`].
+    Attach,
+    /// [`OpenRequest::private`].
+    Private,
+    /// [`OpenRequest::viewport`].
+    Viewport,
+    /// [`OpenRequest::profile`].
+    Profile,
+}
+
+impl OpenOption {
+    /// As a command line has it.
+    #[must_use]
+    pub fn flag(self) -> &'static str {
+        match self {
+            Self::Headed => "--headed",
+            Self::Attach => "--attach",
+            Self::Private => "--private",
+            Self::Viewport => "--viewport",
+            Self::Profile => "--profile",
+        }
+    }
 }
 
 /// What `open` was asked for.

@@ -65,6 +65,16 @@ impl Provider for Fake {
         "fake"
     }
 
+    fn open_options(&self) -> &'static [OpenOption] {
+        &[
+            OpenOption::Headed,
+            OpenOption::Attach,
+            OpenOption::Private,
+            OpenOption::Viewport,
+            OpenOption::Profile,
+        ]
+    }
+
     fn claims(&self, what: &str) -> bool {
         what.starts_with("fake:")
     }

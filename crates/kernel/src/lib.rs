@@ -63,5 +63,5 @@ pub use receipt::is_error as receipt_is_error;
 pub use recording::{Expectation, Gap, Mending, NoScribe, Recorded, Recording, Scribe, Witness};
 pub use render::{Show, Text};
 pub use request::{Caller, Detail, Format, RefDetail, RefsEnvelope, Render, Request, Response};
-pub use secret::Secret;
+pub use secret::{Secret, hide as hide_secrets};
 pub use target::{RefTarget, Target};

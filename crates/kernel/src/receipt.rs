@@ -1,7 +1,7 @@
 //! The receipt of an act: what was seen since it was dispatched, in at most five lines.
 
-use crate::device::{Notice, Thing};
-use stickpin_tree::{escape, quote};
+use crate::device::{Notice, Thing, request_words};
+use stickpin_tree::{escape, quote, quote_whole};
 
 /// Lines at most.
 pub(crate) const LINES: usize = 5;
@@ -40,7 +40,7 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
                     .to_owned(),
             ),
             Notice::RequestFailed { method, url, why } => {
-                (2, format!("{} {} -> {}", escape(method, 16), escape(url, URL), escape(why, 80)))
+                (2, format!("{} -> {}", request_words(method, url), escape(why, 80)))
             }
             Notice::ConsoleError { text } => (3, format!("console error {}", quote(text))),
             Notice::Announced { text } => (4, format!("announced {}", quote(text))),
@@ -51,10 +51,10 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
             Notice::Lacks { what } => (5, escape(what, URL)),
             Notice::Leaving { url } => (0, format!("going to {} (not there yet)", escape(url, URL))),
             Notice::Requested { method, url, status: None } => {
-                (6, format!("{} {} is under way", escape(method, 16), escape(url, URL)))
+                (6, format!("{} is under way", request_words(method, url)))
             }
             Notice::Requested { method, url, status: Some(status) } => {
-                requested.push(format!("sent {} {} ({status})", escape(method, 16), escape(url, URL)));
+                requested.push(format!("sent {} ({status})", request_words(method, url)));
                 continue;
             }
             Notice::Downloading { name, received, total } => {
@@ -65,7 +65,7 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
                 (2, format!("download of {} failed: {}", quote(name), escape(why, 80)))
             }
             Notice::Downloaded { path } => {
-                (5, format!("downloaded {}", escape(&path.display().to_string(), URL)))
+                (5, format!("downloaded {}", quote_whole(&path.display().to_string())))
             }
         };
         if !lines.contains(&line) {
@@ -130,7 +130,8 @@ pub(crate) fn aside(notice: &Notice) -> Option<String> {
 #[must_use]
 pub fn is_error(line: &str) -> bool {
     let word = line.split(' ').next().unwrap_or_default();
-    let method = !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase());
+    // One that the page made up stands in quotes.
+    let method = line.starts_with('"') || !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase());
     line.starts_with("console error ") || line.starts_with("download of ") || method && line.contains(" -> ")
 }
 
@@ -167,9 +168,9 @@ mod tests {
     #[test]
     fn a_request_that_went_well_is_worth_a_word_where_nothing_else_was_seen() {
         let sent = |status| Notice::Requested { method: "POST".into(), url: "/save".into(), status };
-        assert_eq!(lines(&[sent(Some(200))], false), ["sent POST /save (200)"]);
+        assert_eq!(lines(&[sent(Some(200))], false), ["sent POST \"/save\" (200)"]);
         assert_eq!(lines(&[sent(Some(200)), Notice::Changed], false), ["changed"]);
-        assert_eq!(lines(&[sent(None), Notice::Changed], false), ["POST /save is under way"]);
+        assert_eq!(lines(&[sent(None), Notice::Changed], false), ["POST \"/save\" is under way"]);
         let going = Notice::Leaving { url: "/next".into() };
         assert_eq!(lines(&[sent(None), going], false)[0], "going to /next (not there yet)");
         let failed = Notice::DownloadFailed { name: "a -> b".into(), why: "gone".into() };

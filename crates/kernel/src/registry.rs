@@ -1,6 +1,6 @@
 //! The list of commands, in the order of help and docs. Nothing else lists them.
 
-use crate::command::{Command, Effect, Spec};
+use crate::command::{Command, Effect, Scope, Spec};
 use crate::commands;
 use crate::cx::Cx;
 use crate::error::{Error, ErrorCode, Result};
@@ -162,6 +162,11 @@ impl Form {
     /// The same as a list.
     pub fn fields(&self) -> &[Field] {
         self.fields.get_or_init(|| schema::fields(self.schema()))
+    }
+
+    /// Whether it can begin a session: it opens something, and needs none that is open.
+    pub fn begins_session(&self) -> bool {
+        self.spec.scope == Scope::Host && self.fields().iter().any(|field| field.opens)
     }
 
     /// Its doc comment: the first line is the summary.

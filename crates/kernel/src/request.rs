@@ -4,9 +4,10 @@ use crate::device::Dialog;
 use crate::error::Error;
 use crate::recording::Expectation;
 use crate::secret::Secret;
+use crate::{registry, targets};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// One command of one caller.
@@ -41,6 +42,30 @@ pub struct Request {
     pub replayed: bool,
 }
 
+impl Request {
+    /// Takes out the values that this command does not use, before it is sent anywhere. All that there were come back: for
+    /// [`hide_secrets`](crate::hide_secrets).
+    pub fn keep_used_secrets(&mut self) -> Vec<Secret> {
+        let all = std::mem::take(&mut self.caller.secrets);
+        if all.is_empty() {
+            return Vec::new();
+        }
+        let mut used = BTreeSet::new();
+        if let Some(entry) = registry::find(&self.command) {
+            targets::each(entry, &self.input, &mut |form, input| {
+                let named = form.fields().iter().filter(|field| field.secret);
+                used.extend(named.filter_map(|field| input.get(&field.name)?.as_str().map(str::to_owned)));
+            });
+        }
+        if !used.is_empty() {
+            self.caller.secret_names = all.keys().cloned().collect();
+        }
+        let values = all.values().cloned().collect();
+        self.caller.secrets = all.into_iter().filter(|(name, _)| used.contains(name)).collect();
+        values
+    }
+}
+
 /// Who asks, as evidence: the daemon decides what follows from it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -62,7 +87,11 @@ pub struct Caller {
     /// client over MCP has them: its roots and what the server was started with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_roots: Option<Vec<PathBuf>>,
-    /// Values that its commands may use by name, and that no answer says (`fill --secret`).
+    /// The names of all values that it has: a message lists them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secret_names: Vec<String>,
+    /// Values that its commands may use by name, and that no answer says (`fill --secret`). Those that a command does not
+    /// use do not leave the client.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub secrets: BTreeMap<String, Secret>,
 }
@@ -208,4 +237,42 @@ pub struct RefDetail {
     pub standing: String,
     /// What it stands for: `button "Delete" in row "Mail 1"`.
     pub meaning: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_secret_goes_out_with_the_command_that_uses_it() {
+        let sent = |command: &str, input: Value| {
+            let secrets =
+                ["SHOP", "BANK"].map(|name| (name.to_owned(), Secret::new(format!("{name} value"))));
+            let caller = Caller { secrets: secrets.into(), ..Caller::default() };
+            let mut request: Request = serde_json::from_value(json!({
+                "command": command, "input": input, "caller": Caller::default(),
+            }))
+            .expect("a request");
+            request.caller = caller;
+            assert_eq!(request.keep_used_secrets().len(), 2, "all are hidden in the answer");
+            serde_json::to_string(&request).expect("JSON")
+        };
+        for (command, input) in [
+            ("press", json!({"target": "@e1"})),
+            ("fill", json!({"target": "@e1", "text": "SHOP"})),
+            ("batch", json!({"steps": [{"command": "press", "input": {"target": "@e1"}}]})),
+        ] {
+            let sent = sent(command, input);
+            assert!(!sent.contains("value"), "{sent}");
+        }
+        let fill = json!({"target": "@e1", "secret": "SHOP"});
+        for sent in [
+            sent("fill", fill.clone()),
+            sent("batch", json!({"steps": [{"command": "fill", "input": fill}]})),
+        ] {
+            assert!(sent.contains("SHOP value") && !sent.contains("BANK value"), "{sent}");
+            assert!(sent.contains("BANK"), "a message lists the names: {sent}");
+        }
+    }
 }

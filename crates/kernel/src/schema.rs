@@ -32,6 +32,8 @@ pub struct Field {
     pub written: bool,
     /// What is opened: an address, or a path of the caller's where [`crate::paths::of_opened`] says so.
     pub opens: bool,
+    /// The name of a value that nobody is shown.
+    pub secret: bool,
     /// Says something about this call only: a recording leaves it out.
     pub unrecorded: bool,
     /// What its items hold besides what their kind says.
@@ -99,6 +101,7 @@ fn field(name: &str, schema: &Value, required: bool) -> Field {
         path: flag("x-path") || schema["x-path"] == "written",
         written: schema["x-path"] == "written",
         opens: flag("x-opens"),
+        secret: flag("x-secret"),
         unrecorded: flag("x-unrecorded"),
         holds: holds(schema),
         placeholder: text("x-placeholder").unwrap_or_else(|| name.to_uppercase()),

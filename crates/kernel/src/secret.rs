@@ -2,6 +2,8 @@
 //! field, and whatever is answered has dots in its place.
 
 use crate::request::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -41,7 +43,7 @@ impl fmt::Debug for Secret {
 }
 
 /// Puts dots in place of secrets, wherever a response says them.
-pub(crate) fn hide(response: &mut Response, secrets: &[Secret]) {
+pub fn hide(response: &mut Response, secrets: &[Secret]) {
     let forms = forms(secrets);
     if forms.is_empty() {
         return;
@@ -69,6 +71,14 @@ fn forms(secrets: &[Secret]) -> Vec<String> {
         // As JSON and our own quotes write it.
         let json = Value::from(secret.0.as_str()).to_string();
         forms.extend([secret.0.clone(), escaped.to_string(), json[1..json.len() - 1].to_owned()]);
+        // As sources of pages write it, and as headers do.
+        let mut html = secret.0.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        forms.push(html.clone());
+        html = html.replace('"', "&quot;");
+        forms.push(html);
+        if secret.0.len() >= SHORT {
+            forms.extend([STANDARD_NO_PAD.encode(&secret.0), URL_SAFE_NO_PAD.encode(&secret.0)]);
+        }
     }
     forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     forms.dedup();
@@ -86,24 +96,61 @@ fn hide_in_json(value: &mut Value, forms: &[String]) {
 
 fn hide_in(text: &mut String, forms: &[String]) {
     for form in forms {
-        let length = form.chars().count();
-        let head = form.char_indices().nth(HEAD.min(length)).map_or(form.as_str(), |(at, _)| &form[..at]);
+        let (length, wanted) = (form.chars().count(), HEAD.min(form.chars().count()));
+        let alone = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
+        let mut out = String::new();
         let mut from = 0;
-        while let Some(found) = text[from..].find(head) {
-            let begin = from + found;
+        let mut at = 0;
+        while at < text.len() {
+            let (matched, end) = alike(text, at, form);
+            let bounded = alone(text[..at].chars().next_back()) && alone(text[end..].chars().next());
             // As far as it goes on like the secret: an answer may cut it.
-            let same = text[begin..].chars().zip(form.chars()).take_while(|(a, b)| a == b);
-            let end = begin + same.map(|(c, _)| c.len_utf8()).sum::<usize>();
-            let alone = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
-            let bounded = alone(text[..begin].chars().next_back()) && alone(text[end..].chars().next());
-            if length < SHORT && !bounded {
-                from = end;
-                continue;
+            if matched >= wanted && (length >= SHORT || bounded) {
+                out.push_str(&text[from..at]);
+                out.push_str(DOTS);
+                (from, at) = (end, end);
+            } else {
+                at += text[at..].chars().next().map_or(1, char::len_utf8);
             }
-            text.replace_range(begin..end, DOTS);
-            from = begin + DOTS.len();
+        }
+        if from > 0 {
+            out.push_str(&text[from..]);
+            *text = out;
         }
     }
+}
+
+/// How many characters of a secret a text has from a place on, and where they end. Each may be percent-encoded, as addresses
+/// have it, and a space a plus, as forms do.
+fn alike(text: &str, from: usize, form: &str) -> (usize, usize) {
+    let (mut matched, mut at) = (0, from);
+    for c in form.chars() {
+        let rest = &text[at..];
+        let taken = match rest.chars().next() {
+            Some(same) if same == c => Some(c.len_utf8()),
+            Some('%') => encoded(rest, c),
+            Some('+') if c == ' ' => Some(1),
+            _ => None,
+        };
+        let Some(taken) = taken else { break };
+        (matched, at) = (matched + 1, at + taken);
+    }
+    (matched, at)
+}
+
+/// The length of a character that is written with percent signs, where a text begins with that.
+fn encoded(text: &str, c: char) -> Option<usize> {
+    let mut buffer = [0; 4];
+    let bytes = c.encode_utf8(&mut buffer).as_bytes();
+    let mut at = 0;
+    for byte in bytes {
+        let hex = text.get(at..)?.strip_prefix('%')?.get(..2)?;
+        if u8::from_str_radix(hex, 16).ok()? != *byte {
+            return None;
+        }
+        at += 3;
+    }
+    Some(at)
 }
 
 #[cfg(test)]
@@ -131,6 +178,19 @@ mod tests {
         // A short one only where it stands by itself.
         assert_eq!(hidden("pin 12, row 1234", &["12"]), "pin •••, row 1234");
         assert_eq!(hidden("as it was", &["", "other"]), "as it was");
+        // In an address, in a form, in a source, in a header; whatever of it is encoded.
+        let secret = "s3cr+t/ü &\"x";
+        for written in [
+            "s3cr%2Bt%2F%C3%BC%20%26%22x",
+            "s3cr%2bt/%c3%bc+%26%22x",
+            "s3cr+t/ü%20&%22x",
+            "s3cr+t/ü &amp;&quot;x",
+            "czNjcit0L8O8ICYieA==",
+        ] {
+            let said = hidden(&format!("GET /a?key={written}&b"), &[secret]);
+            assert!(said.starts_with("GET /a?key=•••") && said.ends_with("&b"), "{written}: {said}");
+        }
+        assert_eq!(hidden("100% of %41%42%", &["AB12"]), "100% of %41%42%");
     }
 
     #[test]

@@ -57,6 +57,7 @@ mod tests {
             path: false,
             written: false,
             opens: false,
+            secret: false,
             unrecorded: false,
             holds: None,
             placeholder: "F".into(),

@@ -15,7 +15,7 @@ use stickpin_kernel::device::{CancellationToken, Capability};
 use stickpin_kernel::registry::{Entry, Form};
 use stickpin_kernel::schema::{self, Holds};
 use stickpin_kernel::{
-    Caller, Effect, Error, ErrorCode, Format, Render, Request, Response, Result, Scope, registry, targets,
+    Caller, Effect, Error, ErrorCode, Format, Render, Request, Response, Result, registry, targets,
 };
 use stickpin_lines::{Formed, Leaf, Options, help};
 use stickpin_tree::quote;
@@ -81,7 +81,7 @@ pub(crate) async fn call(
         Ok(((connection, new), Wanted::Run(work))) => {
             let unscoped = new.is_some();
             let mut evicted = None;
-            let opens = new.filter(|_| begins(work.what.form()));
+            let opens = new.filter(|_| work.what.form().begins_session());
             // Without a scope there is nobody to pin for, unless this call begins one.
             let connection = match &opens {
                 Some(scope) => Arc::new(Connection::new((shared.setup.caller)(scope), scope, true)),
@@ -116,11 +116,6 @@ pub(crate) async fn call(
     let error = response.error.clone();
     let structured = shared.setup.structured.then(|| structured(response));
     (said.result(structured).await, error)
-}
-
-/// Whether a command can begin a session: it opens something, and needs none that is open.
-fn begins(form: &Form) -> bool {
-    form.spec.scope == Scope::Host && form.fields().iter().any(|field| field.opens)
 }
 
 /// Whose call it is, where each call says so itself; and the name of the scope that it may begin.
@@ -416,7 +411,7 @@ fn render(shared: &Shared, options: &Options, nested: bool) -> Render {
         // The envelopes of steps stand in the output.
         format: if setup.structured || nested { Format::Both } else { Format::Text },
         header: false,
-        fence: Some(format!("{:04x}", rand::random::<u16>())),
+        fence: Some(format!("{:016x}", rand::random::<u64>())),
         max_bytes: options.max_bytes.or((most < stickpin_tree::DEFAULT_MAX_BYTES).then_some(most)),
         ..options.render()
     }

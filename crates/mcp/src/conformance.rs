@@ -247,7 +247,13 @@ fn setup(dir: &Path) -> Setup {
         stale_refs: None,
         caller: Arc::new(|_| Caller::default()),
         state_dir: Arc::new(move |_| Ok(state.clone())),
-        start: Start { program: "false".into(), args: Vec::new(), env: &[], timeout: Duration::ZERO },
+        start: Start {
+            program: "false".into(),
+            args: Vec::new(),
+            env: &[],
+            without: Vec::new(),
+            timeout: Duration::ZERO,
+        },
     }
 }
 

@@ -299,7 +299,8 @@ impl Runner<'_> {
     /// answer is the one that the script wants.
     async fn act(&mut self, step: &Step) -> Response {
         let entry = step.line.entry;
-        let waits = entry.fields().iter().any(|f| f.name == "timeout");
+        // What waits by itself has a time of its own.
+        let waits = entry.fields().iter().any(|f| f.name == "timeout" && f.default.is_none());
         let acts = entry.spec.effect == Effect::Mutates;
         let mut request = self.of(step);
         request.expect = expectations(step);
@@ -336,7 +337,7 @@ impl Runner<'_> {
     /// What was opened is of another kind than the script is for.
     async fn other_platform(&mut self, step: &Step, response: &Response) -> Option<Error> {
         let wanted = self.plan.platform.as_deref()?;
-        if !step.line.entry.fields().iter().any(|f| f.opens) || !response.ok {
+        if !step.line.entry.begins_session() || !response.ok {
             return None;
         }
         let mut request = self.of(step);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 #[cfg(feature = "linux")]
 use std::path::PathBuf;
@@ -163,10 +164,36 @@ pub(crate) fn of_command_line() -> Result<Env> {
         mcp_token: text(MCP_TOKEN),
         variables: named(&all, &[AD_VAR, VAR]),
         secrets: secrets.map(|(name, value)| (name, Secret::new(value))).collect(),
+        private: private(&all),
         terminal: std::io::stderr().is_terminal(),
         program,
         of_daemon: OF_DAEMON,
     })
+}
+
+/// The names of variables that hold what is secret.
+fn private(all: &[(OsString, OsString)]) -> Vec<OsString> {
+    let secret =
+        |name: &OsString| name.as_encoded_bytes().starts_with(SECRET.as_bytes()) || name == MCP_TOKEN;
+    all.iter().map(|(name, _)| name.clone()).filter(secret).collect()
+}
+
+/// Starts this program anew in this process without what is secret, where its environment holds such: what a daemon has
+/// there, its browsers and apps get, and every program of this user can read.
+///
+/// # Errors
+/// Why that did not work. It does not return otherwise.
+pub(crate) fn forget_secrets() -> std::io::Result<()> {
+    let private = private(&env::vars_os().collect::<Vec<_>>());
+    if private.is_empty() {
+        return Ok(());
+    }
+    let mut command = std::process::Command::new(env::current_exe()?);
+    command.args(env::args_os().skip(1));
+    for name in &private {
+        command.env_remove(name);
+    }
+    Err(command.exec())
 }
 
 /// Of these variables those whose names begin so, by the rest of their names. The last beginning counts.

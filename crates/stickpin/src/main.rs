@@ -32,6 +32,10 @@ fn main() -> ExitCode {
 
 /// Becomes the daemon of a state dir.
 fn daemon(state_dir: PathBuf, idle_exit: Option<Duration>) -> u8 {
+    if let Err(e) = env::forget_secrets() {
+        eprintln!("IO: the daemon cannot start without the secrets of its environment: {e}");
+        return stickpin_kernel::ErrorCode::Io.exit();
+    }
     stickpin_daemon::run(&stickpin_daemon::Options {
         state_dir,
         idle_exit: idle_exit.unwrap_or(stickpin_daemon::IDLE_EXIT),

@@ -48,6 +48,7 @@ fn env(dir: &Path, program: &Path) -> Env {
         terminal: false,
         program: program.to_owned(),
         of_daemon: &[],
+        private: Vec::new(),
     }
 }
 
@@ -249,7 +250,13 @@ impl Socket {
         let env = env(dir, program);
         let place = Place::open(&dir.join("state")).expect("a state dir");
         let args = ["daemon", "run"].map(Into::into).to_vec();
-        let start = Start { program: program.to_owned(), args, env: &[], timeout: Duration::from_secs(20) };
+        let start = Start {
+            program: program.to_owned(),
+            args,
+            env: &[],
+            without: Vec::new(),
+            timeout: Duration::from_secs(20),
+        };
         Self {
             runtime: runtime(),
             client: SocketClient::new(place, start),

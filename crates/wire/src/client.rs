@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Dispatched, Error, ErrorCode, Host, Request, Response, Result};
+use stickpin_kernel::{Dispatched, Error, ErrorCode, Host, Request, Response, Result, hide_secrets};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -115,14 +115,18 @@ impl SocketClient {
 #[async_trait]
 impl Client for SocketClient {
     async fn call(&self, request: Request, cancel: CancellationToken) -> Response {
+        let mut request = request;
+        let secrets = request.keep_used_secrets();
         let mut answered = self.inner.call(&request, &cancel).await;
         if let Err(Unanswered::NotBegun(_)) = answered {
             answered = self.inner.call(&request, &cancel).await;
         }
-        answered.unwrap_or_else(|why| {
+        let mut response = answered.unwrap_or_else(|why| {
             let (Unanswered::NotBegun(error) | Unanswered::Failed(error)) = why;
             failed(&request.command, request.session, error)
-        })
+        });
+        hide_secrets(&mut response, &secrets);
+        response
     }
 
     /// Over a connection of its own, which the daemon serves on a thread that has none yet if there is one.

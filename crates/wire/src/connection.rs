@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
-use stickpin_kernel::{Dispatched, Error, ErrorCode, Request, Response, Result};
+use stickpin_kernel::{Dispatched, Error, ErrorCode, Request, Response, Result, hide_secrets};
 
 /// A daemon that lives answers `hello` at once; one that does not in this time hangs.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
@@ -57,9 +57,13 @@ impl Connection {
     /// # Errors
     /// As [`Connection::find_or_start`]; nothing was run then.
     pub fn run(place: &Place, start: &Start, request: &Request) -> Result<Response> {
-        let mut connection = Self::welcomed(place, start, Some(request))?;
-        let answer = connection.wait(request).and_then(|()| connection.receive(connection.last_id));
-        Ok(connection.respond(request, answer))
+        let mut request = request.clone();
+        let secrets = request.keep_used_secrets();
+        let mut connection = Self::welcomed(place, start, Some(&request))?;
+        let answer = connection.wait(&request).and_then(|()| connection.receive(connection.last_id));
+        let mut response = connection.respond(&request, answer);
+        hide_secrets(&mut response, &secrets);
+        Ok(response)
     }
 
     /// A connection that serves calls; its last message is the one that was sent along.
@@ -137,8 +141,12 @@ impl Connection {
 
     /// Runs one command. That the connection broke is an answer too: `dispatched` is then unknown.
     pub fn call(&mut self, request: &Request) -> Response {
-        let answer = self.wait(request).and_then(|()| self.exchange(method::CALL, request));
-        self.respond(request, answer)
+        let mut request = request.clone();
+        let secrets = request.keep_used_secrets();
+        let answer = self.wait(&request).and_then(|()| self.exchange(method::CALL, &request));
+        let mut response = self.respond(&request, answer);
+        hide_secrets(&mut response, &secrets);
+        response
     }
 
     /// A daemon that does not answer in time hangs: nothing is waited for longer.

@@ -20,6 +20,8 @@ pub struct Start {
     pub args: Vec<OsString>,
     /// What its environment has besides ours.
     pub env: &'static [(&'static str, &'static str)],
+    /// Variables of ours that it does not get: what is secret is sent with the command that uses it.
+    pub without: Vec<OsString>,
     /// How long it may take until it says that it is ready.
     pub timeout: Duration,
 }
@@ -49,7 +51,11 @@ impl Start {
     /// # Errors
     /// What the daemon announced, or `DAEMON_UNREACHABLE`.
     pub(crate) fn run(&self, place: &Place) -> Result<()> {
-        let mut child = Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        for name in &self.without {
+            command.env_remove(name);
+        }
+        let mut child = command
             .args(&self.args)
             .arg("--state-dir")
             .arg(place.state_dir())
@@ -121,7 +127,8 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let place = Place::open(tmp.path()).unwrap();
         let args = ["-c", script].map(OsString::from).to_vec();
-        let outcome = Start { program: "/bin/sh".into(), args, env: &[], timeout }.run(&place);
+        let outcome =
+            Start { program: "/bin/sh".into(), args, env: &[], without: Vec::new(), timeout }.run(&place);
         (tmp, outcome)
     }
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_kernel::device::{
-    Capability, Check, Device, DeviceEntry, OpenRequest, Provider, SettleRequest, Support,
+    Capability, Check, Device, DeviceEntry, OpenOption, OpenRequest, Provider, SettleRequest, Support,
 };
 use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::quote;
@@ -305,6 +305,10 @@ pub(crate) fn no_registry(fault: Fault) -> Error {
 impl Provider for LinuxProvider {
     fn kind(&self) -> &'static str {
         "linux"
+    }
+
+    fn open_options(&self) -> &'static [OpenOption] {
+        &[OpenOption::Attach, OpenOption::Private, OpenOption::Viewport, OpenOption::Profile]
     }
 
     fn claims(&self, what: &str) -> bool {

@@ -14,7 +14,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use stickpin_kernel::device::{
-    Capability, Check, Device, DeviceEntry, DeviceInfo, OpenRequest, Provider, SettleRequest, Support,
+    Capability, Check, Device, DeviceEntry, DeviceInfo, OpenOption, OpenRequest, Provider, SettleRequest,
+    Support,
 };
 use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::Handle;
@@ -143,6 +144,10 @@ impl Probe {
 impl Provider for SimProvider {
     fn kind(&self) -> &'static str {
         "sim"
+    }
+
+    fn open_options(&self) -> &'static [OpenOption] {
+        &[OpenOption::Viewport]
     }
 
     fn claims(&self, what: &str) -> bool {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_kernel::device::{
-    Capability, Check, Device, DeviceEntry, Leave, Navigation, OpenRequest, Provider, Support,
+    Capability, Check, Device, DeviceEntry, Leave, Navigation, OpenOption, OpenRequest, Provider, Support,
 };
 use stickpin_kernel::{Error, ErrorCode, Result};
 use tokio::time::timeout;
@@ -151,6 +151,10 @@ const CAPABILITIES: &[(Capability, Support)] = &[
 impl Provider for WebProvider {
     fn kind(&self) -> &'static str {
         "web"
+    }
+
+    fn open_options(&self) -> &'static [OpenOption] {
+        &[OpenOption::Headed, OpenOption::Viewport, OpenOption::Profile]
     }
 
     fn claims(&self, what: &str) -> bool {

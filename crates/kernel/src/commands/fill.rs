@@ -9,6 +9,7 @@ use crate::device::{Action, Capability};
 use crate::error::{Error, ErrorCode, Result};
 use crate::target::Target;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::time::Duration;
 use stickpin_tree::{escape, quote};
 
@@ -33,7 +34,7 @@ acting! {
         text: Option<String>,
         /// Instead of a text: what STICKPIN_SECRET_NAME holds in the environment. No answer shows it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(extend("x-placeholder" = "NAME"))]
+        #[schemars(extend("x-placeholder" = "NAME", "x-secret" = true))]
         secret: Option<String>,
         /// In a recording `${NAME}` stands for the text; a replay is given it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,7 +86,9 @@ impl Cx {
     /// `INVALID_ARGS` when the caller has none of this name.
     fn secret(&mut self, name: &str) -> Result<String> {
         let Some(secret) = self.caller.secrets.get(name).cloned() else {
-            let known: Vec<String> = self.caller.secrets.keys().take(NAMED).map(|n| quote(n)).collect();
+            let known: BTreeSet<&String> =
+                self.caller.secrets.keys().chain(&self.caller.secret_names).collect();
+            let known: Vec<String> = known.into_iter().take(NAMED).map(|n| quote(n)).collect();
             let known = if known.is_empty() {
                 "there is none".to_owned()
             } else {

@@ -5,7 +5,7 @@ use super::snapshot::{Outlined, Snapshot};
 use crate::args::Given;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{AppFolders, Arrived, Leave, Navigation, OpenRequest};
+use crate::device::{AppFolders, Arrived, Leave, Navigation, OpenOption, OpenRequest};
 use crate::error::{Error, ErrorCode, Result};
 use crate::host::Desk;
 use crate::live::{Folder, Live};
@@ -187,6 +187,7 @@ impl Command for Open {
         if let Some(file) = crate::paths::of_opened(&cx.caller, &self.what) {
             self.what = file.display().to_string();
         }
+        self.check_options(cx)?;
         let kind = cx.host().provider(&self.what)?.kind();
         loop {
             let (desk, new) = cx.host().desk_or_new(&cx.session_name, &cx.caller.key);
@@ -255,6 +256,38 @@ impl Open {
             }
             opened => opened,
         }
+    }
+
+    /// The options that were given.
+    fn options(&self) -> impl Iterator<Item = OpenOption> {
+        let given = [
+            (self.headed, OpenOption::Headed),
+            (self.attach, OpenOption::Attach),
+            (self.private, OpenOption::Private),
+            (self.viewport.is_some(), OpenOption::Viewport),
+            (self.profile.is_some(), OpenOption::Profile),
+        ];
+        given.into_iter().filter_map(|(given, option)| given.then_some(option))
+    }
+
+    /// Refuses an option that the provider does not read.
+    ///
+    /// # Errors
+    /// `INVALID_ARGS` naming the option and the providers that take it.
+    fn check_options(&self, cx: &Cx) -> Result<()> {
+        let provider = cx.host().provider(&self.what)?;
+        let Some(option) = self.options().find(|option| !provider.open_options().contains(option)) else {
+            return Ok(());
+        };
+        let (flag, kind) = (option.flag(), provider.kind());
+        let takers = cx.host().config.providers.iter().filter(|p| p.open_options().contains(&option));
+        let takers: Vec<&str> = takers.map(|p| p.kind()).collect();
+        let hint = match takers.is_empty() {
+            true => format!("leave {flag} out; no kind of device here takes it"),
+            false => format!("leave {flag} out; devices that take it: {}", takers.join(", ")),
+        };
+        let message = format!("a {kind} device takes no {flag}; nothing was opened");
+        Err(Error::new(ErrorCode::InvalidArgs, message).hint(hint))
     }
 
     async fn navigate(&self, cx: &mut Cx) -> Result<Opened> {

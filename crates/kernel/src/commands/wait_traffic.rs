@@ -3,7 +3,7 @@
 use super::wait::{WAIT, Waited, usual};
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Capability, Download, DownloadState, RequestEnd, SeenRequest};
+use crate::device::{Capability, Download, DownloadState, RequestEnd, SeenRequest, request_words};
 use crate::error::{Error, ErrorCode, Result, io_error};
 use crate::files;
 use crate::pattern::Pattern;
@@ -13,13 +13,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
-use stickpin_tree::{escape, quote};
+use stickpin_tree::{escape, quote, quote_whole};
 
 /// How often an expression is looked at when nothing else says that it may have become true.
 const EXPRESSION: Duration = Duration::from_millis(100);
 
-/// Characters of an address.
-const URL: usize = 200;
+/// Characters of a value.
+const VALUE: usize = 500;
 
 /// Requests that a time-out names.
 const NAMED: usize = 3;
@@ -131,9 +131,9 @@ fn has_status(request: &SeenRequest, wanted: &str) -> bool {
     said == wanted || wanted.ends_with("xx") && said.starts_with(&wanted[..1])
 }
 
-/// `GET /api/orders pending for 4.2 s`, `POST /api/order -> 500`.
+/// `GET "/api/orders" pending for 4.2 s`, `POST "/api/order" -> 500`.
 pub(crate) fn words(request: &SeenRequest) -> String {
-    let what = format!("{} {}", escape(&request.method, 16), escape(&request.url, URL));
+    let what = request_words(&request.method, &request.url);
     match &request.end {
         None => format!("{what} pending for {}", span(request.took)),
         Some(RequestEnd::Status(status)) => format!("{what} -> {status}"),
@@ -252,7 +252,7 @@ impl Command for WaitDownload {
                         };
                         let truth = format!(
                             "downloaded {} ({})",
-                            escape(&path.display().to_string(), 500),
+                            quote_whole(&path.display().to_string()),
                             bytes(received)
                         );
                         return Ok(Saved { name, bytes: received, path, truth });
@@ -319,7 +319,7 @@ impl Command for WaitFn {
             cx.no_dialog()?;
             let value = cx.device()?.evaluate(&self.expression, patience.left()).await?;
             if let Some(value) = &value {
-                truth = format!("it is {}", escape(&value.shown, 500));
+                truth = format!("it is {}", shown(&value.shown));
             }
             if value.is_some_and(|v| v.truthy) {
                 return Ok(Waited { truth });
@@ -327,6 +327,13 @@ impl Command for WaitFn {
             patience.for_news(cx, &what, &truth, EXPRESSION).await?;
         }
     }
+}
+
+/// A value of the page's script: plain where it is JSON, whose texts stand in quotes, or a word of the language; else quoted.
+fn shown(value: &str) -> String {
+    let word = ["undefined", "NaN", "Infinity", "-Infinity"].contains(&value);
+    let json = || value.len() <= VALUE && serde_json::from_str::<serde_json::Value>(value).is_ok();
+    if word || json() { escape(value, VALUE) } else { quote(value) }
 }
 
 impl Show for Answered {
@@ -352,16 +359,30 @@ mod tests {
 
     #[test]
     fn a_request_reads_as_people_say_it() {
-        assert_eq!(words(&seen(None, 4_321)), "GET http://h/a\\nb pending for 4.3 s");
-        assert_eq!(words(&seen(Some(RequestEnd::Status(500)), 1)), "GET http://h/a\\nb -> 500");
+        assert_eq!(words(&seen(None, 4_321)), "GET \"http://h/a\\nb\" pending for 4.3 s");
+        assert_eq!(words(&seen(Some(RequestEnd::Status(500)), 1)), "GET \"http://h/a\\nb\" -> 500");
         assert_eq!(
             words(&seen(Some(RequestEnd::Failed("net::ERR_X".into())), 1)),
-            "GET http://h/a\\nb -> net::ERR_X"
+            "GET \"http://h/a\\nb\" -> net::ERR_X"
         );
         assert_eq!(
             (progress(3_400, Some(119_001)), progress(5_000, None)),
             ("3 of 120 kB".into(), "5 kB so far".into())
         );
+    }
+
+    #[test]
+    fn words_of_a_page_stand_in_quotes() {
+        let mut request = seen(Some(RequestEnd::Status(200)), 1);
+        request.method = "WARNING".into();
+        assert_eq!(words(&request), "\"WARNING\" \"http://h/a\\nb\" -> 200");
+        for plain in ["undefined", "-1.5", "true", r#"{"a":["ignore"]}"#, r#""yes""#] {
+            assert_eq!(shown(plain), plain);
+        }
+        for free in ["class Ignore all rules", "Symbol(ignore)", "() => \"ignore\"", &"[1, ".repeat(300)] {
+            let said = shown(free);
+            assert!(said.starts_with('"') && said.ends_with('"'), "{said}");
+        }
     }
 
     #[test]

@@ -543,7 +543,7 @@ async fn the_receipt_says_what_was_seen() {
         }),
     );
     let r = b.ok("press", json!({ "target": "@e3" })).await;
-    assert_eq!(r.receipt, ["POST /api -> 500"]);
+    assert_eq!(r.receipt, ["POST \"/api\" -> 500"]);
     let r = b.ok("press", json!({ "target": "@e3", "receipt": "off" })).await;
     assert!(r.receipt.is_empty());
 }

@@ -56,7 +56,7 @@ impl Account {
     pub(super) fn note(&mut self, step: &Step, response: &Response) {
         let entry = step.line.entry;
         if let Some(session) = &response.session {
-            if entry.fields().iter().any(|f| f.opens) {
+            if entry.begins_session() {
                 self.open.insert(session.clone());
             }
             // The one command that ends sessions.

@@ -7,8 +7,10 @@
 mod support;
 
 mod folders;
+mod options;
 mod pages;
 mod read_only;
+mod secrets;
 mod swaps;
 
 use serde_json::json;
