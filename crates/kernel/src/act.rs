@@ -52,6 +52,8 @@ pub(crate) struct How {
     pub(crate) timeout: Duration,
     /// Act on the element whatever it means now.
     pub(crate) allow_changed: bool,
+    /// Send the input whatever is in its way.
+    pub(crate) force: bool,
     /// Wait for quiet after the act, at most so long, and show what changed.
     pub(crate) settle: Option<Duration>,
     /// Report what was seen since the act.
@@ -74,6 +76,8 @@ pub(crate) struct Ready {
     pub(crate) handle: Option<Handle>,
     /// Where to act, in pixels of the viewport.
     pub(crate) point: (f64, f64),
+    /// Whether the input is sent although something else is there (`--force`).
+    pub(crate) forced: bool,
     /// It before the act.
     pub(crate) before: Option<Reading>,
     /// It right behind the act, where that was asked in the same go.
@@ -94,6 +98,11 @@ impl Ready {
     /// What is known of it last.
     pub(crate) fn reading(&self) -> Option<&Reading> {
         self.now.as_ref().or(self.before.as_ref())
+    }
+
+    /// The element that a press must reach; `None` where it goes to whatever is there.
+    pub(crate) fn receiver(&self) -> Option<Handle> {
+        self.handle.filter(|_| !self.forced)
     }
 
     /// The handle, for actions that need an element.
@@ -197,16 +206,17 @@ impl Cx {
             Target::Ref(r) if how.allow_changed => self.resolve_changed(*r)?,
             Target::Ref(r) => self.resolve_present(*r).await?,
             Target::Selector(s) => self.resolve_selector(s).await?,
-            Target::Point { x, y } => return self.pointed(*x, *y, reach).await,
+            Target::Point { x, y } => return self.pointed(*x, *y, reach, how).await,
         };
         self.witness(target, &found, how).await?;
         let (mut found, mut place) = self.place(target, found, how).await?;
         let before = Reading::of(place.tree.node(place.node));
         for _ in 0..TRIES {
-            enabled(&place, &found)?;
+            self.enabled(&place, &found, how)?;
             let mut ready = Ready {
                 handle: Some(place.handle),
                 point: (0.0, 0.0),
+                forced: false,
                 before: Some(before.clone()),
                 behind: None,
                 now: None,
@@ -218,8 +228,15 @@ impl Cx {
             };
             if reach != Reach::There {
                 let guarded = self.guarded(&place.tree, place.node)?;
-                match self.aim(place.handle, reach, &guarded, &found.words()).await {
-                    Ok(aim) => ready.point = aim.point,
+                match self.aim(place.handle, reach, &guarded).await {
+                    Ok(aim) => match aim.hit.refusal(&found.words()) {
+                        Some(refusal) if how.force && refusal.code == ErrorCode::ElementCovered => {
+                            self.warn(format!("Forced: {refusal}."));
+                            (ready.point, ready.forced) = (aim.point, true);
+                        }
+                        Some(refusal) => return Err(refusal),
+                        None => ready.point = aim.point,
+                    },
                     // It went away after it was judged: gone, or rendered anew.
                     Err(e) if e.code == ErrorCode::ElementNotFound => {
                         found = self.look_again(target, how).await?;
@@ -231,7 +248,7 @@ impl Cx {
                 // The arrival of the pointer, or the way into view, may have changed it or had it rendered anew (rows
                 // that scrolling recycles): only what was judged and aimed at is acted on.
                 (found, place) = self.place(target, found, how).await?;
-                enabled(&place, &found)?;
+                self.enabled(&place, &found, how)?;
                 if ready.handle != Some(place.handle) {
                     continue;
                 }
@@ -303,8 +320,8 @@ impl Cx {
                     None => continue,
                 }
             }
-            enabled(&there, &a)?;
-            enabled(&here, &b)?;
+            self.enabled(&there, &a, how)?;
+            self.enabled(&here, &b, how)?;
             (first.handle, first.found) = (Some(handle), Some(a));
             (second.handle, second.found) = (Some(here.handle), Some(b));
             return Ok(());
@@ -416,16 +433,15 @@ impl Cx {
             .details(serde_json::json!({ "ref": target.to_string(), "reason": "changed", "was": found.meaning.to_string(), "because": clause.reason() }))
     }
 
-    /// Brings an element into view, with the pointer on it if asked.
+    /// Brings an element into view, with the pointer on it if asked. What is there is for the caller to judge.
     ///
     /// # Errors
-    /// `ELEMENT_COVERED`, `ELEMENT_OFFSCREEN`; what the device says.
+    /// What the device says.
     pub(crate) async fn aim(
         &mut self,
         handle: Handle,
         reach: Reach,
         guarded: &[Handle],
-        words: &str,
     ) -> Result<Aim> {
         let press = matches!(reach, Reach::Press { .. });
         let plain = reach == Reach::Press { plain: true };
@@ -433,11 +449,25 @@ impl Cx {
         let aim = self.device()?.aim(handle, AimOptions { pointer, press, plain, guarded }).await;
         // Where it failed nobody knows how far it came.
         self.envelope.pointed |= aim.as_ref().map_or(pointer, |aim| aim.pointed);
-        let aim = aim?;
-        match aim.hit.refusal(words) {
-            Some(refusal) => Err(refusal),
-            None => Ok(aim),
+        aim
+    }
+
+    /// Whether it can be used now, or is to be used all the same.
+    fn enabled(&mut self, place: &Place, found: &Found, how: How) -> Result<()> {
+        self.enabled_node(place.tree.node(place.node), &found.words(), how)
+    }
+
+    /// The same for what was not found by a target of its own.
+    pub(crate) fn enabled_node(&mut self, node: NodeRef<'_>, words: &str, how: How) -> Result<()> {
+        if !node.is(States::DISABLED) {
+            return Ok(());
         }
+        let disabled = Error::new(ErrorCode::ElementDisabled, format!("{words} is disabled"));
+        if how.force {
+            self.warn(format!("Forced: {disabled}."));
+            return Ok(());
+        }
+        Err(disabled.hint("do first what enables it; --timeout MS waits for it, --force presses it all the same"))
     }
 }
 
@@ -465,17 +495,4 @@ fn restless(found: &Found) -> Error {
         format!("{} is drawn anew again and again; it could not be caught", found.words()),
     )
     .hint("stickpin wait stable, then try again")
-}
-
-fn enabled(place: &Place, found: &Found) -> Result<()> {
-    enabled_node(place.tree.node(place.node), &found.words())
-}
-
-/// Whether it can be used now.
-pub(crate) fn enabled_node(node: NodeRef<'_>, words: &str) -> Result<()> {
-    if !node.is(States::DISABLED) {
-        return Ok(());
-    }
-    Err(Error::new(ErrorCode::ElementDisabled, format!("{words} is disabled"))
-        .hint("do first what enables it; --timeout MS waits for it"))
 }

@@ -109,12 +109,14 @@ impl How {
     pub(crate) fn new(
         settle: Option<Settle>,
         allow_changed: bool,
+        force: bool,
         timeout: Option<u64>,
         receipt: Option<Receipt>,
     ) -> Self {
         Self {
             timeout: Duration::from_millis(timeout.unwrap_or(0)),
             allow_changed,
+            force,
             settle: settle.and_then(Settle::cap),
             receipt: receipt.unwrap_or_default() == Receipt::On,
         }
@@ -148,6 +150,10 @@ macro_rules! acting {
             /// Act on the element of a ref whatever it means now.
             #[serde(default)]
             allow_changed: bool,
+            /// Send the input even where the target is covered or disabled, or a picture showed something else at the
+            /// point; the answer says what was in the way.
+            #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+            force: bool,
             /// Wait so many milliseconds for the target to become actionable.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[schemars(extend("x-placeholder" = "MS"))]
@@ -160,7 +166,7 @@ macro_rules! acting {
 
         impl $name {
             fn how(&self) -> $crate::act::How {
-                $crate::act::How::new(self.settle, self.allow_changed, self.timeout, self.receipt)
+                $crate::act::How::new(self.settle, self.allow_changed, self.force, self.timeout, self.receipt)
             }
         }
     };

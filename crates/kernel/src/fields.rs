@@ -195,5 +195,5 @@ fn already(ready: Ready, on: bool) -> (Ready, Acted) {
 
 /// A press where something was aimed at.
 pub(crate) fn press(ready: &Ready) -> Action {
-    Action::press(ready.point, ready.handle)
+    Action::press(ready.point, ready.receiver())
 }

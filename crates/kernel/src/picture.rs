@@ -3,12 +3,13 @@
 //! A point proves nothing by itself: what a client saw under it is remembered with the picture, and checked like a
 //! ref before anything is sent there (`refs.md` 7).
 
-use crate::act::{Reach, Reading, Ready};
+use crate::act::{How, Reach, Reading, Ready};
 use crate::cx::Cx;
 use crate::device::AimOptions;
 use crate::error::{Error, ErrorCode, Result};
 use crate::resolve::Found;
 use std::collections::VecDeque;
+use stickpin_refs::Generation;
 use stickpin_session::ClientId;
 use stickpin_tree::{Handle, IdentityGrade, Meaning, NodeId, NodeRef, Rect, Role, States, Tree};
 
@@ -40,6 +41,16 @@ pub(crate) struct Placed {
     pub(crate) rect: Rect,
 }
 
+/// The page that a tree is of: its document, and where in it an app of one page is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PageShown(Option<(u64, String)>);
+
+impl PageShown {
+    pub(crate) fn of(tree: &Tree) -> Self {
+        Self(tree.documents().first().map(|d| (d.scope, d.url.split('#').next().unwrap_or_default().to_owned())))
+    }
+}
+
 /// A picture that a client was given.
 #[derive(Debug, Clone)]
 pub(crate) struct Picture {
@@ -51,6 +62,8 @@ pub(crate) struct Picture {
     pub(crate) scale: f64,
     /// How far the page was scrolled.
     pub(crate) scrolled: (f64, f64),
+    /// The page that it shows, and the generation of its tree.
+    pub(crate) of: (PageShown, Option<Generation>),
     /// Tells a picture that reads the same.
     pub(crate) print: u64,
     pub(crate) marks: Vec<Mark>,
@@ -156,39 +169,65 @@ impl Cx {
     ///
     /// # Errors
     /// As [`Cx::at_point`]; `STALE_REF` when the pointer's arrival brought something else there.
-    pub(crate) async fn pointed(&mut self, x: f64, y: f64, reach: Reach) -> Result<Ready> {
-        let (first, acts) = self.read_point(x, y).await?;
+    pub(crate) async fn pointed(&mut self, x: f64, y: f64, reach: Reach, how: How) -> Result<Ready> {
+        let (first, acts) = self.read_point(x, y, how).await?;
         if !matches!(reach, Reach::Pointer | Reach::Press { .. }) {
             return Ok(first);
         }
         self.envelope.pointed = true;
         self.device()?.point_at(first.point.0, first.point.1).await?;
-        let (now, still) = self.read_point(x, y).await?;
+        let (now, still) = self.read_point(x, y, how).await?;
         if acts == still {
             return Ok(now);
         }
-        Err(Error::new(
+        let changed = Error::new(
             ErrorCode::StaleRef,
             format!("when the pointer arrived, {} came to be where {} was", now.words, first.words),
-        )
-        .hint("nothing was pressed; the same point again acts on what is there now")
-        .details(serde_json::json!({ "reason": "changed", "was": first.words, "now": now.words })))
+        );
+        if how.force {
+            self.warn(format!("Forced: {changed}."));
+            return Ok(now);
+        }
+        Err(changed
+            .hint("nothing was pressed; the same point again acts on what is there now")
+            .details(serde_json::json!({ "reason": "changed", "was": first.words, "now": now.words })))
     }
 
     /// What a point means for this client: a pixel of its last picture, else of the viewport.
     ///
     /// # Errors
     /// `STALE_REF` when something else is there than in the picture; `ELEMENT_OFFSCREEN`, `ELEMENT_DISABLED`.
-    pub(crate) async fn at_point(&mut self, x: f64, y: f64) -> Result<Ready> {
-        self.read_point(x, y).await.map(|(ready, _)| ready)
+    pub(crate) async fn at_point(&mut self, x: f64, y: f64, how: How) -> Result<Ready> {
+        self.read_point(x, y, how).await.map(|(ready, _)| ready)
+    }
+
+    /// The picture that a point of this client is in: its last one, as long as it has not read another document since.
+    fn pictured(&mut self) -> Result<Option<Picture>> {
+        let client = self.client();
+        let live = self.live()?;
+        let Some(picture) = live.pictures.of(&client).cloned() else { return Ok(None) };
+        let (page, at) = &picture.of;
+        let left = live
+            .session
+            .base(&client, None)
+            .is_some_and(|base| Some(base.generation) > *at && PageShown::of(&base.tree) != *page);
+        Ok((!left).then_some(picture))
+    }
+
+    /// Another thing is there than in the picture: nothing is sent, unless the caller insists.
+    fn vetoed(&mut self, veto: Error, how: How) -> Result<()> {
+        if !how.force {
+            return Err(veto);
+        }
+        self.warn(format!("Forced: {veto}."));
+        Ok(())
     }
 
     /// A point and what a press there acts on.
-    async fn read_point(&mut self, x: f64, y: f64) -> Result<(Ready, Option<Acts>)> {
-        let client = self.client();
-        let picture = self.live()?.pictures.of(&client).cloned();
+    async fn read_point(&mut self, x: f64, y: f64, how: How) -> Result<(Ready, Option<Acts>)> {
+        let picture = self.pictured()?;
         let pictured = picture.as_ref().map_or((x, y), |p| p.viewport(x, y));
-        let shown = picture.as_ref().and_then(|p| p.at(pictured).map(|mark| (p.id, mark.clone())));
+        let mut shown = picture.as_ref().and_then(|p| p.at(pictured).map(|mark| (p.id, mark.clone())));
         let mut point = self.now(picture.as_ref(), pictured).await?;
         let mut hit = self.device()?.element_at(point.0, point.1).await?;
         if let (None, Some((_, mark))) = (hit, &shown) {
@@ -202,25 +241,24 @@ impl Cx {
             hit = self.device()?.element_at(point.0, point.1).await?;
         }
         let Some(handle) = hit else {
-            return match shown {
-                Some((id, mark)) => Err(moved(id, x, y, &mark.meaning.to_string(), "nothing is there now")),
-                None => {
-                    let words = format!("{x},{y}");
-                    let ready = Ready {
-                        found: None,
-                        handle: None,
-                        point,
-                        before: None,
-                        behind: None,
-                        now: None,
-                        actionable: false,
-                        protected: false,
-                        words,
-                        tree: None,
-                    };
-                    Ok((ready, None))
-                }
+            if let Some((id, mark)) = shown {
+                let veto = moved(id, x, y, &mark.meaning.to_string(), "nothing is there now");
+                self.vetoed(veto, how)?;
+            }
+            let ready = Ready {
+                found: None,
+                handle: None,
+                point,
+                forced: false,
+                before: None,
+                behind: None,
+                now: None,
+                actionable: false,
+                protected: false,
+                words: format!("{x},{y}"),
+                tree: None,
             };
+            return Ok((ready, None));
         };
         let located = self.device()?.locate(handle, &[]).await?;
         let Some(located) = located else {
@@ -238,21 +276,26 @@ impl Cx {
             let same = |n: &NodeRef<'_>| records.judge(&mark.meaning, n.id()).is_same();
             let mut outwards = std::iter::once(within).chain(within.ancestors());
             let it = outwards.find(|n| if graded { n.address() == Some(mark.handle) } else { same(n) });
-            let Some(it) = it else {
-                return Err(moved(*id, x, y, &mark.meaning.to_string(), &format!("{meaning} is there now")));
+            let now = match it {
+                Some(it) if same(&it) => None,
+                Some(_) => Some(format!("it is {meaning} now")),
+                None => Some(format!("{meaning} is there now")),
             };
-            if !same(&it) {
-                return Err(moved(*id, x, y, &mark.meaning.to_string(), &format!("it is {meaning} now")));
+            if let Some(now) = now {
+                let veto = moved(*id, x, y, &mark.meaning.to_string(), &now);
+                self.vetoed(veto, how)?;
+                shown = None;
             }
         } else if let Some(picture) = &picture
             && let Some(acting) = acting(located.tree.node(located.node))
             && !self.shows(picture, pictured, &located.tree, acting).await?
         {
             let now = self.meaning(&located.tree, acting)?;
-            return Err(moved(picture.id, x, y, "nothing to act on", &format!("{now} is there now")));
+            let veto = moved(picture.id, x, y, "nothing to act on", &format!("{now} is there now"));
+            self.vetoed(veto, how)?;
         }
         let words = format!("{meaning} at {x},{y}");
-        crate::act::enabled_node(node, &words)?;
+        self.enabled_node(node, &words, how)?;
         let found = shown.map(|(_, mark)| Found {
             r#ref: None,
             node: None,
@@ -273,6 +316,7 @@ impl Cx {
             found,
             handle,
             point,
+            forced: false,
             before,
             behind: None,
             now: None,
@@ -325,7 +369,7 @@ fn acting(node: NodeRef<'_>) -> Option<NodeId> {
 /// The picture showed something else there.
 fn moved(id: u32, x: f64, y: f64, was: &str, now: &str) -> Error {
     Error::new(ErrorCode::StaleRef, format!("picture p{id} shows {was} at {x},{y}; {now}"))
-        .hint("stickpin screenshot shows what is there now; a ref holds where a point does not")
+        .hint("stickpin screenshot shows what is there now; a ref holds where a point does not; --force presses what is there")
         .details(serde_json::json!({ "reason": "changed", "picture": format!("p{id}"), "was": was }))
 }
 

@@ -135,6 +135,7 @@ scenarios! {
     web_lies: in_process mcp mcp_typescript process_text process_json;
     web_moving: in_process script mcp;
     web_orders: in_process script mcp_typescript process_json;
+    web_controls: in_process script process_text;
     web_reach: in_process script mcp_typescript;
     web_read: in_process script mcp;
     web_signin: in_process script mcp process_text;

@@ -13,6 +13,7 @@ pub const AGENT: &str = concat!(
     include_str!("page/names.js"),
     include_str!("page/counters.js"),
     include_str!("page/states.js"),
+    include_str!("page/icons.js"),
     include_str!("page/details.js"),
     include_str!("page/capture.js"),
     include_str!("page/unchanged.js"),

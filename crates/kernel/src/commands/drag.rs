@@ -44,7 +44,7 @@ impl Command for Drag {
             let (source, destination, to) = self.aimed(cx).await?;
             cx.before(&source).await?;
             let action =
-                Action::Drag { from: source.point, source: source.handle, to, target: destination.handle };
+                Action::Drag { from: source.point, source: source.receiver(), to, target: destination.receiver() };
             match cx.perform_on(&action, &source).await {
                 // One of the two was drawn anew after it was judged, and nothing was picked up.
                 Err(e) if cx.was_stopped(&e, &mut stopped).await? => {}
@@ -72,7 +72,7 @@ impl Drag {
         let mut source = cx.ready(&self.source, Reach::Pointer, how).await?;
         // And again where it is now: the aim at the source may have scrolled, or had rows drawn anew.
         match &self.destination {
-            Target::Point { x, y } => destination = cx.at_point(*x, *y).await?,
+            Target::Point { x, y } => destination = cx.at_point(*x, *y, how).await?,
             target => cx.both(&mut destination, &mut source, (target, &self.source), how).await?,
         }
         let mut to = destination.point;

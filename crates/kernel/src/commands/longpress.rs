@@ -49,7 +49,7 @@ impl Command for LongPress {
         let how = self.how();
         let action = |ready: &Ready| Action::Press {
             point: ready.point,
-            target: ready.handle,
+            target: ready.receiver(),
             button: Button::Left,
             count: 1,
             modifiers: Modifiers::default(),

@@ -67,7 +67,7 @@ impl Command for Press {
         let how = self.how();
         let action = |ready: &Ready| Action::Press {
             point: ready.point,
-            target: ready.handle,
+            target: ready.receiver(),
             button: self.button,
             count: self.count,
             modifiers: self.modifiers.0,

@@ -6,7 +6,7 @@ use crate::device::{Capability, Shot, ShotRequest};
 use crate::error::{Error, ErrorCode, Result};
 use crate::host::private_dir;
 use crate::image::{Format, Image, fitted};
-use crate::picture::{Mark, Picture, Placed};
+use crate::picture::{Mark, PageShown, Picture, Placed};
 use crate::render::{Show, Text};
 use crate::target::Target;
 use schemars::JsonSchema;
@@ -133,7 +133,8 @@ impl Command for Screenshot {
             changed,
             boxes: None,
         };
-        let picture = Picture { id, area: shot.area, scale, scrolled, print, marks };
+        let of = (PageShown::of(&tree), cx.live()?.session.generation());
+        let picture = Picture { id, of, area: shot.area, scale, scrolled, print, marks };
         if !changed && self.if_changed {
             let taken = taken(None);
             cx.live()?.pictures.give(client, picture);

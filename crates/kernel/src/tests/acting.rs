@@ -350,6 +350,27 @@ async fn guards_answer_with_what_is_in_the_way() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_insists_presses_what_is_there_and_is_told() {
+    let b = Bench::open(FORM).await;
+    let (_, r) = b.fails("press", json!({ "target": "@e4" })).await;
+    assert!(r.error.unwrap().hint.contains("--force"));
+    let r = b.ok("press", json!({ "target": "@e4", "force": true })).await;
+    assert!(r.warning.as_deref().unwrap_or_default().contains("is disabled"), "{r:#?}");
+    b.fake.world().covered.insert(4, "dialog \"Cookies\"".to_owned());
+    let (_, r) = b.fails("press", json!({ "target": "@e3" })).await;
+    assert!(r.error.unwrap().hint.contains("--force"));
+    let r = b.ok("press", json!({ "target": "@e3", "force": true })).await;
+    assert!(r.warning.as_deref().unwrap_or_default().contains("covered by dialog \"Cookies\""), "{r:#?}");
+    // It goes to whatever is there.
+    assert_eq!(b.log(), ["press 5", "press -"]);
+    // What has no place cannot be pressed at all.
+    b.fake.world().covered.clear();
+    b.fake.world().offscreen.push(4);
+    let (code, _) = b.fails("press", json!({ "target": "@e3", "force": true })).await;
+    assert_eq!(code, "ELEMENT_OFFSCREEN");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_guard_is_answered_within_its_grace() {
     let b = Bench::open(FORM).await;
     let began = tokio::time::Instant::now();

@@ -390,8 +390,25 @@ async fn a_point_where_the_picture_shows_nothing_presses_nothing_that_came() {
     let (code, _) = b.fails("press", json!({ "target": "100,740" })).await;
     assert_eq!(code, "STALE_REF");
     assert!(b.log().is_empty(), "{:?}", b.log());
+    // Who insists is told.
+    let r = b.ok("press", json!({ "target": "100,740", "force": true })).await;
+    assert!(r.warning.as_deref().unwrap_or_default().contains("picture p1 shows nothing to act on at 100,740"), "{r:#?}");
     b.ok("screenshot", json!({})).await;
     b.ok("press", json!({ "target": "100,740" })).await;
+    assert_eq!(b.log(), ["press 18", "press 18"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_picture_of_another_page_says_nothing_once_the_page_was_read() {
+    let b = Bench::open(ROWS).await;
+    b.ok("screenshot", json!({})).await;
+    b.fake.world().url = "fake:/other".to_owned();
+    b.fake.world().replace("heading \"Inbox\" #2", "heading \"Inbox\" #2\nbutton \"Buy now\" #18");
+    // It came by itself: the point is still one of the picture.
+    let (code, _) = b.fails("press", json!({ "target": "100,740" })).await;
+    assert_eq!(code, "STALE_REF");
+    b.ok("snapshot", json!({})).await;
+    b.ok("press", json!({ "target": "100,370" })).await;
     assert_eq!(b.log(), ["press 18"]);
 }
 

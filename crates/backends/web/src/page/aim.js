@@ -14,6 +14,8 @@ function clipped(b, e) {
     const doc = $ownerDocument.call(p);
     if (p === $body.call(doc) || p === $documentElement.call(doc)) break;
     const style = styleOf(p);
+    // No box, no scroller and no containing block.
+    if (style.display === 'contents') continue;
     if (position === 'fixed') {
       // Only a transformed ancestor holds a fixed box.
       if (style.transform === 'none' && style.filter === 'none' && style.contain === 'none') continue;
@@ -24,7 +26,8 @@ function clipped(b, e) {
       const r = $rect.call(p);
       const left = r.left + $clientLeft.call(p), top = r.top + $clientTop.call(p);
       const inner = [left, top, left + $clientWidth.call(p), top + $clientHeight.call(p)];
-      if (style.display === 'inline') continue;
+      // CSS Overflow 3, 3: it applies to block, flex and grid containers.
+      if (style.display === 'inline' || style.display.startsWith('table-row') || /^table-(header|footer|column)/.test(style.display)) continue;
       if (style.overflowX === 'visible') inner[0] = -Infinity, inner[2] = Infinity;
       if (style.overflowY === 'visible') inner[1] = -Infinity, inner[3] = Infinity;
       b = meet(b, inner);
@@ -87,7 +90,8 @@ function pointOf(e, target) {
   if (best === null) return null;
   const at = ([x, y]) => [round(best[0] + (best[2] - best[0]) * x), round(best[1] + (best[3] - best[1]) * y)];
   const points = [[0.5, 0.5], [0.5, 0.2], [0.5, 0.8], [0.2, 0.5], [0.8, 0.5]].map(at);
-  return points.find(point => hits(target, point)) || points[0];
+  // The field itself, where it is free, before what is drawn over it.
+  return points.find(point => hits(target, point) && isIn(deepAt(point[0], point[1]), target)) || points.find(point => hits(target, point)) || points[0];
 }
 
 /** The innermost element at a point, through open shadow roots. */
@@ -100,6 +104,63 @@ function deepAt(x, y) {
     e = inner;
   }
   return e;
+}
+
+/** Roles of what a person would not take for a part of a field, whatever it is inside of. */
+const OWN_POPUPS = /^(alert|alertdialog|dialog|grid|listbox|menu|progressbar|status|tooltip|tree)$/;
+/** What is pressed for itself. */
+const PRESSED_ITSELF = 'a[href],button,input:not([type=hidden]),select,textarea,summary,label,iframe,[tabindex]:not([tabindex^="-"]),[contenteditable]:not([contenteditable=false]),'
+  + '[onclick],[role=button],[role=checkbox],[role=combobox],[role=link],[role=menuitem],[role=option],[role=radio],[role=slider],[role=spinbutton],[role=switch],[role=tab],[role=textbox],[role=searchbox]';
+/** How far a control's box goes beyond the field in it: paddings, an icon, a caption. */
+const CONTROL_MARGIN = 48;
+const CONTROL_DEPTH = 5;
+
+/** Whether an element is a field or a box, whose look pages draw around it or over it. */
+function isDrawnField(e) {
+  const tag = tagOf(e);
+  if (tag === 'input') return !/^(button|submit|reset|image|hidden)$/.test(e.type);
+  return tag === 'select' || tag === 'textarea' || isEditable(e) || /^(checkbox|combobox|radio|searchbox|slider|spinbutton|switch|textbox)$/.test(attr(e, 'role') || '');
+}
+
+/**
+ * The box that a page draws a field as: the outermost element around it that is about as large and holds nothing else that
+ * is pressed. null: there is none.
+ */
+function controlAround(target) {
+  if (!isDrawnField(target)) return null;
+  const inner = rectOf(target);
+  if (inner === null) return null;
+  let around = null;
+  for (let p = flatParent(target), depth = 0; p && depth < CONTROL_DEPTH; p = flatParent(p), depth++) {
+    if ($nodeType.call(p) !== ELEMENT) continue;
+    const tag = tagOf(p);
+    if (p === $body.call(document) || /^(a|button|dialog|fieldset|form|label|li|td|th|tr)$/.test(tag) || OWN_POPUPS.test(attr(p, 'role') || '')) break;
+    if (/^(button|gridcell|link|listitem|option|row|tab|treeitem)$/.test(attr(p, 'role') || '')) break;
+    const r = $rect.call(p);
+    if (r.width > inner[2] + 4 * CONTROL_MARGIN || r.height > inner[3] + CONTROL_MARGIN) break;
+    const others = Array.from(P.querySelectorAll.call(p, PRESSED_ITSELF));
+    if (others.some(o => o !== target && !$contains.call(target, o) && !$contains.call(o, target) && boxesOf(o).length)) break;
+    around = p;
+  }
+  return around;
+}
+
+/**
+ * Whether what lies over a field is the field as a person sees it: the box that it is drawn in, or a part of that. A press
+ * there is what the page takes for a press on the field. What has a life of its own or bars the way is a cover.
+ */
+function reachesControl(at, target) {
+  if (!at || !isDrawnField(target)) return false;
+  const control = controlAround(target);
+  if (control === null || !(at === control || insideFlat(at, control))) return false;
+  const outer = $rect.call(control);
+  for (let p = at; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
+    const r = $rect.call(p);
+    const within = r.left >= outer.left - 2 && r.top >= outer.top - 2 && r.right <= outer.right + 2 && r.bottom <= outer.bottom + 2;
+    if (!within || OWN_POPUPS.test(attr(p, 'role') || '') || attr(p, 'aria-busy') === 'true' || /^(wait|progress|not-allowed)$/.test(styleOf(p).cursor)) return false;
+    if (p === control) break;
+  }
+  return true;
 }
 
 const ONE_WITH_ITS_INSIDE = /^(button|checkbox|menuitemcheckbox|menuitemradio|option|radio|switch|tab)$/;
@@ -120,7 +181,7 @@ function reaches(at, target) {
       return (tag === 'select' && $contains.call(p, target));
     }
   }
-  return tagOf(target) === 'area' && tagOf(at) === 'img' && has(at, 'usemap');
+  return (tagOf(target) === 'area' && tagOf(at) === 'img' && has(at, 'usemap')) || reachesControl(at, target);
 }
 
 /** Where an element would be aimed at, as `aim` says it, if that is in view and free: nothing is scrolled. Else null. */
@@ -207,6 +268,8 @@ const frame = () => new Promise(done => {
   inFrame(() => later(done));
   later(done, 100);
 });
+
+const isIn = (at, e) => at !== null && (at === e || insideFlat(at, e));
 
 const hits = (e, point) => {
   const at = deepAt(point[0], point[1]);

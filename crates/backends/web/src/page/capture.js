@@ -198,12 +198,18 @@ function report(e, tag, v, at, style) {
     else if (!at.inside && tag !== 'html' && tag !== 'body' && ((v !== null && (v[A_ONCLICK] !== null || (v[A_TABINDEX] !== null && !(v[A_TABINDEX] < 0 && !pointer))))
       || (pointer && !at.pointer))) role = 'clickable';
   }
+  const icon = role === 'generic' ? iconOf(e) : '';
+  if (icon !== '') {
+    // In a control that is named without it an icon is decoration; elsewhere it is a picture.
+    if (at.lean) return;
+    role = 'img';
+  }
   const generic = role === 'generic';
   if (tag.includes('-')) noteCustom(e);
   let name = '';
   if (!NAME_PROHIBITED.has(role) || (v !== null && (v[A_LABEL] !== null || v[A_LABELLEDBY] !== null))) {
     withinLabel = at.label;
-    name = nameOf(e, tag, role, v);
+    name = nameOf(e, tag, role, v) || icon;
     if (name !== '' && fromContent) states |= S.NAME_FROM_CONTENT;
   }
   if (CONTROLS.has(role)) states |= S.ACTIONABLE;
@@ -227,12 +233,13 @@ function report(e, tag, v, at, style) {
     // Only a defined one can have internals (HTML 4.13.7.1).
     if (tag.includes('-') && $matches.call(e, ':defined') && e instanceof HTMLElement) out.custom.push(index);
   }
+  if (icon !== '') return;
   const actionable = (states & S.ACTIONABLE) !== 0;
   const below = {
     depth,
     pointer,
     inside: at.inside || actionable,
-    lean: at.lean || (LEAF_CONTROLS.has(role) && name !== '' && (states & S.NAME_FROM_CONTENT) !== 0),
+    lean: at.lean || (LEAF_CONTROLS.has(role) && ((CHECKABLE_ROLES.has(role) && scope.icons) || (name !== '' && (states & S.NAME_FROM_CONTENT) !== 0))),
     disabled,
     block: INLINE.has(tag) ? at.block && tag === 'slot' : true,
     label: tag === 'label' ? e : at.label,

@@ -233,8 +233,6 @@ function chosenBy(states, v) {
 
 // ---- Generated text ----
 
-/** Families of fonts that draw pictures for words (ligatures): `home` is a house. */
-const ICON_FONT = /^["']?[^,]*(?:icon|symbols|glyph|awesome|icomoon|fontello)/i;
 /** Something to read: a letter, a number, or a sign that is no separator, arrow or shape. */
 const READABLE = /[\p{L}\p{N}]|(?![\x00-\x7f\u2190-\u21ff\u25a0-\u25ff\u2b00-\u2b4f])\p{S}/u;
 

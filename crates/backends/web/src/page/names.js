@@ -11,6 +11,9 @@ let nameDepth = 0;
 /** Whether the last name came from the element's content. */
 let fromContent = false;
 
+/** Whether the words of icons count: only where nothing else names an element. */
+let wordsOfIcons = false;
+
 // The text being put together, and the elements whose borders lie between its end and what comes next.
 let buffer = '';
 let borders = [];
@@ -88,7 +91,16 @@ function nameOf(e, tag, role, v) {
       if (v[A_ARIA_PLACEHOLDER] !== null) return squeeze(v[A_ARIA_PLACEHOLDER]);
     }
   }
-  return '';
+  return scope.icons && NAME_FROM_CONTENT.has(role) && !CHECKABLE_ROLES.has(role) && !EMBEDDED.has(tag) ? iconName(e, tag) : '';
+}
+
+/** The name of a control that shows nothing but an icon: its word. A box draws its state, which is no name. */
+function iconName(e, tag) {
+  wordsOfIcons = true;
+  const name = contentName(e, tag);
+  wordsOfIcons = false;
+  fromContent = name !== '';
+  return name;
 }
 
 /** HTML 4.10.5.3.10: input types with a placeholder. */
@@ -98,6 +110,7 @@ const EMBEDDED = new Set(['input', 'select', 'textarea']);
 function contentName(e, tag) {
   // The usual case, a single text: nothing to put together.
   const text = isPlain(e, tag) ? textOf(e) : null;
+  if (text !== null && !wordsOfIcons && ligature(e, text)) return '';
   return text === null ? collect(() => addContent(e, tag, new Set([e]), { byRef: false, hidden: false }, false)) : squeeze(text);
 }
 
@@ -360,7 +373,7 @@ function addChildren(e, parent, seen, how, invisible) {
 function addChild(e, c, seen, how, invisible, owned) {
   const type = $nodeType.call(c);
   if (type === TEXT) {
-    if (!invisible) pushText(scope.transform ? transformed(e, $data.call(c)) : $data.call(c));
+    if (!invisible && (wordsOfIcons || !ligature(e, $data.call(c)))) pushText(scope.transform ? transformed(e, $data.call(c)) : $data.call(c));
     return;
   }
   if (type !== ELEMENT || seen.has(c) || buffer.length > NAME_LIMIT) return;
@@ -390,6 +403,7 @@ function pseudoText(e, which, counted = true) {
     } else if (m[1] !== undefined) text += unescapeCss(m[1]);
     else if (m[2] !== undefined && counted) text += counterText(e, which, m[2], m[3]);
   }
+  if (scope.icons && LIGATURE.test(text) && ICON_FONT.test(style.fontFamily)) return '';
   text = recase(text.replace(/[\ue000-\uf8ff]/g, ''), style.textTransform);
   return text && (alternative || style.display !== 'inline') ? ' ' + text + ' ' : text;
 }

@@ -26,6 +26,8 @@ function newScope(doc) {
     /** What an element must have for its ::before or ::after to make text: name -> BEFORE | AFTER. */
     pseudo: { any: 0, classes: new Map(), tags: new Map(), ids: new Map(), on: false },
     transform: false,
+    /** Whether there is an icon font (icons.js). */
+    icons: hasIconFont(doc),
     pointer: false,
     /** See counters.js. */
     counts: null,

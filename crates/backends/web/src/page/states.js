@@ -100,9 +100,12 @@ function ariaStates(e, tag, role, v, s) {
   if (is(v[A_DISABLED], 'true')) s |= S.DISABLED;
   if (CHECKABLE_ROLES.has(role) && !(s & S.CHECKABLE)) {
     s |= S.CHECKABLE;
-    if (is(v[A_CHECKED], 'true')) s |= S.CHECKED;
+    // Pages say `aria-pressed` of a box, or say nothing and draw it.
+    const given = v[A_CHECKED] === null ? v[A_PRESSED] : v[A_CHECKED];
+    if (given === null) s |= drawnState(e);
+    else if (is(given, 'true')) s |= S.CHECKED;
     // ARIA 1.2, 5.4: radio, menuitemradio and switch are on or off.
-    else if (is(v[A_CHECKED], 'mixed') && (role === 'checkbox' || role === 'menuitemcheckbox')) s |= S.MIXED;
+    else if (is(given, 'mixed') && (role === 'checkbox' || role === 'menuitemcheckbox')) s |= S.MIXED;
   } else if (v[A_CHECKED] !== null && (role === 'option' || role === 'treeitem')) {
     s |= S.CHECKABLE | (is(v[A_CHECKED], 'true') ? S.CHECKED : is(v[A_CHECKED], 'mixed') ? S.MIXED : 0);
   }

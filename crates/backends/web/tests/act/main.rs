@@ -1,6 +1,7 @@
 //! Input reaches what it was meant for, and the page says so.
 
 mod clipboard;
+mod covers;
 mod fields;
 mod files;
 mod guard;

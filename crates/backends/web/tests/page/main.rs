@@ -5,6 +5,7 @@ mod acts;
 mod cases;
 mod details;
 mod harness;
+mod icons;
 mod numbers;
 mod speed;
 #[path = "../support/mod.rs"]

@@ -1,0 +1,39 @@
+// Icon fonts that draw a word as a picture (a ligature): `delete` in Material Icons is a bin. A person sees no word there,
+// and what is drawn often is the state of a control.
+
+/** Families of fonts that draw pictures for words (ligatures): `home` is a house. Only the first family of a list counts. */
+const ICON_FONT = /^["']?[^,]*(?:icon|symbols|glyph|awesome|icomoon|fontello)/i;
+const LIGATURE = /^\s*[a-z][a-z0-9_]*\s*$/;
+
+/** Whether a document declares such a font: elsewhere no style has to be looked at. */
+function hasIconFont(doc) {
+  for (const { family } of doc.fonts) if (ICON_FONT.test(family)) return true;
+  return false;
+}
+
+/** The word that an icon font draws where an element has this text; '' where a person reads the text. */
+const ligature = (e, text) => (scope.icons && LIGATURE.test(text) && ICON_FONT.test(styleOf(e).fontFamily) ? text.trim() : '');
+
+/** The word of an element that is an icon and nothing else; '' for any other. */
+function iconOf(e) {
+  if (!scope.icons || shadowOf(e) !== null) return '';
+  const text = textOf(e);
+  return text === null ? '' : ligature(e, text);
+}
+
+/** What the icons of boxes, radios and switches say, by the words of Material Icons and Symbols. */
+const DRAWN_STATES = new Map([
+  ['check_box', S.CHECKED], ['check_box_outline_blank', 0], ['indeterminate_check_box', S.MIXED],
+  ['radio_button_checked', S.CHECKED], ['radio_button_unchecked', 0],
+  ['toggle_on', S.CHECKED], ['toggle_off', 0],
+]);
+
+/** The state that an icon in a control draws; 0 where none does. */
+function drawnState(e) {
+  if (!scope.icons) return 0;
+  for (const c of P.querySelectorAll.call(e, '*')) {
+    const state = DRAWN_STATES.get(iconOf(c));
+    if (state !== undefined) return state;
+  }
+  return 0;
+}
