@@ -437,12 +437,7 @@ impl Cx {
     ///
     /// # Errors
     /// What the device says.
-    pub(crate) async fn aim(
-        &mut self,
-        handle: Handle,
-        reach: Reach,
-        guarded: &[Handle],
-    ) -> Result<Aim> {
+    pub(crate) async fn aim(&mut self, handle: Handle, reach: Reach, guarded: &[Handle]) -> Result<Aim> {
         let press = matches!(reach, Reach::Press { .. });
         let plain = reach == Reach::Press { plain: true };
         let pointer = press || reach == Reach::Pointer;
@@ -467,7 +462,8 @@ impl Cx {
             self.warn(format!("Forced: {disabled}."));
             return Ok(());
         }
-        Err(disabled.hint("do first what enables it; --timeout MS waits for it, --force presses it all the same"))
+        Err(disabled
+            .hint("do first what enables it; --timeout MS waits for it, --force presses it all the same"))
     }
 }
 

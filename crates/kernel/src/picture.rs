@@ -47,7 +47,11 @@ pub(crate) struct PageShown(Option<(u64, String)>);
 
 impl PageShown {
     pub(crate) fn of(tree: &Tree) -> Self {
-        Self(tree.documents().first().map(|d| (d.scope, d.url.split('#').next().unwrap_or_default().to_owned())))
+        Self(
+            tree.documents()
+                .first()
+                .map(|d| (d.scope, d.url.split('#').next().unwrap_or_default().to_owned())),
+        )
     }
 }
 

@@ -162,13 +162,23 @@ impl WebDevice {
         Ok(())
     }
 
-    /// Moves the pointer; the page has seen it when this returns.
-    pub(crate) async fn move_pointer(&self, (x, y): (f64, f64)) -> Result<()> {
-        let moved = MouseEvent { r#type: "mouseMoved", x, y, ..MouseEvent::default() };
-        self.tab.deliver(vec![self.tab.send(&moved)]).await.map_err(|fault| {
-            // A page may react to the pointer alone.
-            Error::from(fault).dispatched(Dispatched::Unknown)
-        })
+    /// Moves the pointer; the page has seen it when this returns. Where the page may have changed under the resting pointer,
+    /// that moves at its old place first, as a person's does: pages wait for it with what opened there, and would take the
+    /// way away from it for that.
+    pub(crate) async fn move_pointer(&self, to: (f64, f64)) -> Result<()> {
+        let rested = self.tab.read(|tab| match tab.pointer {
+            Some((at, activity)) if at != to && activity != tab.activity => Some(at),
+            _ => None,
+        })?;
+        for (x, y) in rested.into_iter().chain([to]) {
+            let moved = MouseEvent { r#type: "mouseMoved", x, y, ..MouseEvent::default() };
+            self.tab.deliver(vec![self.tab.send(&moved)]).await.map_err(|fault| {
+                // A page may react to the pointer alone.
+                Error::from(fault).dispatched(Dispatched::Unknown)
+            })?;
+        }
+        self.tab.write(|tab| tab.pointer = Some((to, tab.activity)))?;
+        Ok(())
     }
 }
 

@@ -180,7 +180,17 @@ fn attached(client: &Client, state: &mut State, parent: Option<&str>, event: cdp
                 state.children.insert(session.clone(), root);
             }
         }
-        _ => return send(client, &session, &cdp::Resume {}),
+        kind => {
+            if kind.contains("worker")
+                && let Some(parent) = parent
+            {
+                let root = state.children.get(parent).map_or(parent, String::as_str).to_owned();
+                if let Some(tab) = state.tabs.get_mut(&root) {
+                    network::worker(tab, info.url);
+                }
+            }
+            return send(client, &session, &cdp::Resume {});
+        }
     }
     let auto_attach = cdp::SetAutoAttach {
         auto_attach: true,

@@ -231,6 +231,7 @@ impl WebDevice {
         self.tab.deliver(vec![self.tab.send(&InterceptDrags { enabled: true })]).await?;
         let intercepting = self.tab.hold(InterceptDrags { enabled: false });
         let dragged = self.drag_held(from, to).await;
+        self.tab.write(|tab| tab.pointer = Some((to, tab.activity)))?;
         let off: Vec<_> = intercepting.release().into_iter().collect();
         let stopped_by_dialog = dragged?;
         if stopped_by_dialog {

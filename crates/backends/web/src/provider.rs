@@ -23,6 +23,9 @@ use tokio::time::timeout;
 /// How long a fresh browser may take to show its first, empty tab.
 const FIRST_TAB: Duration = Duration::from_secs(20);
 
+/// The viewport unless another one is asked for: what most people have at least.
+const VIEWPORT: (u32, u32) = (1280, 800);
+
 /// How long a browser may take to say its version.
 const VERSION: Duration = Duration::from_secs(10);
 
@@ -102,7 +105,7 @@ async fn first_tab(browser: &Browser, shared: &Arc<Shared>, request: &OpenReques
     shared.state().file_roots.clone_from(&request.file_roots);
     let (downloads, attach) = (client.send(None, &downloads), client.send(None, &attach));
     if !request.headed {
-        shared.state().viewport = request.viewport;
+        shared.state().viewport = Some(request.viewport.unwrap_or(VIEWPORT));
     }
     downloads.await.map_err(refused)?;
     attach.await.map_err(refused)?;

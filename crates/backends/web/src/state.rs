@@ -180,6 +180,10 @@ pub(crate) struct TabState {
     /// When `activity` was last counted up.
     pub(crate) active_at: Option<Instant>,
     pub(crate) notices: VecDeque<Notice>,
+    /// Where the pointer was sent last, and `activity` at that time.
+    pub(crate) pointer: Option<((f64, f64), u64)>,
+    /// Addresses of scripts that run as workers: their requests end where nobody tells of it.
+    pub(crate) workers: VecDeque<String>,
     /// What a guarded press reported last: see [`agent`](crate::agent).
     pub(crate) verdict: Option<crate::agent::Verdict>,
     /// What received a press and draws by itself, until notices are asked for: `canvas`.

@@ -43,8 +43,12 @@ impl Command for Drag {
         let (source, destination) = loop {
             let (source, destination, to) = self.aimed(cx).await?;
             cx.before(&source).await?;
-            let action =
-                Action::Drag { from: source.point, source: source.receiver(), to, target: destination.receiver() };
+            let action = Action::Drag {
+                from: source.point,
+                source: source.receiver(),
+                to,
+                target: destination.receiver(),
+            };
             match cx.perform_on(&action, &source).await {
                 // One of the two was drawn anew after it was judged, and nothing was picked up.
                 Err(e) if cx.was_stopped(&e, &mut stopped).await? => {}

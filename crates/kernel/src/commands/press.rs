@@ -1,5 +1,7 @@
 //! `press`: a press with the pointer.
 
+use super::wait::usual;
+use super::wait_traffic::{Saved, download};
 use crate::act::Ready;
 use crate::after::Acted;
 use crate::args::acting;
@@ -8,7 +10,9 @@ use crate::cx::Cx;
 use crate::device::{Action, Button, Capability, is_plain};
 use crate::error::{Error, ErrorCode, Result};
 use crate::keys::Held;
+use crate::render::{Show, Text};
 use crate::target::Target;
+use serde::Serialize;
 use std::time::Duration;
 
 acting! {
@@ -31,6 +35,29 @@ acting! {
         #[serde(default)]
         #[schemars(extend("x-placeholder" = "KEYS"))]
         modifiers: Held,
+        /// Wait for the file that the press downloads, and copy it to this path or into this folder.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("x-path" = true, "x-placeholder" = "PATH"))]
+        download: Option<String>,
+    }
+}
+
+/// What a press answers with.
+#[derive(Debug, Serialize)]
+pub(crate) struct Pressed {
+    #[serde(flatten)]
+    acted: Acted,
+    /// The file that was downloaded (`--download`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    downloaded: Option<Saved>,
+}
+
+impl Show for Pressed {
+    fn show(&self, text: &mut Text) {
+        self.acted.show(text);
+        if let Some(saved) = &self.downloaded {
+            saved.show(text);
+        }
     }
 }
 
@@ -48,16 +75,18 @@ impl Command for Press {
             "stickpin press @e3 --settle",
             "stickpin press 'role=button \"Save\"'",
             "stickpin press 120,48",
+            "stickpin press @e7 --download report.csv",
         ],
         ..Spec::SESSION
     };
-    type Output = Acted;
+    type Output = Pressed;
 
     fn deadline(&self) -> Duration {
-        Self::SPEC.deadline + self.how().extra()
+        let file = self.download.as_ref().map_or(Duration::ZERO, |_| Duration::from_millis(usual()));
+        Self::SPEC.deadline + self.how().extra() + file
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Acted> {
+    async fn run(self, cx: &mut Cx) -> Result<Pressed> {
         if !(1..=3).contains(&self.count) {
             return Err(Error::new(
                 ErrorCode::InvalidArgs,
@@ -75,6 +104,13 @@ impl Command for Press {
         };
         let plain = is_plain(self.button, self.count, self.modifiers.0, Duration::ZERO);
         let ready = cx.press(&self.target, plain, how, action).await?;
-        cx.after(Some(&ready), how, Acted::new("pressed", &ready.words)).await
+        let acted = cx.after(Some(&ready), how, Acted::new("pressed", &ready.words)).await?;
+        let downloaded = match &self.download {
+            Some(to) => {
+                Some(download(cx, None, Some(to), usual()).await.map_err(|e| e.dispatched(cx.dispatched()))?)
+            }
+            None => None,
+        };
+        Ok(Pressed { acted, downloaded })
     }
 }

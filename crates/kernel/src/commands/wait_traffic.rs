@@ -232,43 +232,55 @@ impl Command for WaitDownload {
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Saved> {
-        let patience = Patience::new(Duration::from_millis(self.timeout));
-        let wanted = self.name.as_deref().map(Pattern::new);
-        let what = match &self.name {
-            Some(name) => format!("a download of {}", quote(name)),
-            None => "a download".to_owned(),
-        };
-        loop {
-            cx.no_dialog()?;
-            let mut all = cx.device()?.downloads().await?;
-            all.retain(|d| wanted.as_ref().is_none_or(|w| w.fits(&d.name)));
-            let mut truth = "none began since the last act".to_owned();
-            for Download { name, received, total, state } in all {
-                match state {
-                    DownloadState::Done(path) => {
-                        let path = match &self.save_as {
-                            Some(to) => copy(cx.caller.file_roots.clone(), &path, cx.path(to), &name).await?,
-                            None => path,
-                        };
-                        let truth = format!(
-                            "downloaded {} ({})",
-                            quote_whole(&path.display().to_string()),
-                            bytes(received)
-                        );
-                        return Ok(Saved { name, bytes: received, path, truth });
-                    }
-                    DownloadState::Failed(why) => {
-                        let message =
-                            format!("the download of {} failed: {}", quote(&name), escape(&why, 80));
-                        return Err(Error::new(ErrorCode::Io, message).hint("start it again in the app"));
-                    }
-                    DownloadState::UnderWay => {
-                        truth = format!("{} is under way, {}", quote(&name), progress(received, total));
-                    }
+        download(cx, self.name.as_deref(), self.save_as.as_deref(), self.timeout).await
+    }
+}
+
+/// Waits until a download is complete that began with the last act, and copies it if asked to.
+///
+/// # Errors
+/// `TIMEOUT` when none is; `IO` when it failed or cannot be copied.
+pub(super) async fn download(
+    cx: &mut Cx,
+    name: Option<&str>,
+    save_as: Option<&str>,
+    timeout: u64,
+) -> Result<Saved> {
+    let patience = Patience::new(Duration::from_millis(timeout));
+    let wanted = name.map(Pattern::new);
+    let what = match name {
+        Some(name) => format!("a download of {}", quote(name)),
+        None => "a download".to_owned(),
+    };
+    loop {
+        cx.no_dialog()?;
+        let mut all = cx.device()?.downloads().await?;
+        all.retain(|d| wanted.as_ref().is_none_or(|w| w.fits(&d.name)));
+        let mut truth = "none began since the last act".to_owned();
+        for Download { name, received, total, state } in all {
+            match state {
+                DownloadState::Done(path) => {
+                    let path = match save_as {
+                        Some(to) => copy(cx.caller.file_roots.clone(), &path, cx.path(to), &name).await?,
+                        None => path,
+                    };
+                    let truth = format!(
+                        "downloaded {} ({})",
+                        quote_whole(&path.display().to_string()),
+                        bytes(received)
+                    );
+                    return Ok(Saved { name, bytes: received, path, truth });
+                }
+                DownloadState::Failed(why) => {
+                    let message = format!("the download of {} failed: {}", quote(&name), escape(&why, 80));
+                    return Err(Error::new(ErrorCode::Io, message).hint("start it again in the app"));
+                }
+                DownloadState::UnderWay => {
+                    truth = format!("{} is under way, {}", quote(&name), progress(received, total));
                 }
             }
-            patience.for_news(cx, &what, &truth, Duration::MAX).await?;
         }
+        patience.for_news(cx, &what, &truth, Duration::MAX).await?;
     }
 }
 

@@ -61,7 +61,12 @@ impl Places {
 
     /// The first heading of each ancestor that has one, the nearest first.
     pub(super) fn headings_around<'t>(&self, element: NodeRef<'t>) -> impl Iterator<Item = NodeRef<'t>> {
-        up_to_document(element).filter_map(move |n| self.heading_in(n).filter(|h| *h != element))
+        up_to_document(element).filter_map(move |n| self.heading_for(n, element))
+    }
+
+    /// The first heading in a part around an element, unless it is that of a region that comes behind the element.
+    fn heading_for<'t>(&self, part: NodeRef<'t>, element: NodeRef<'t>) -> Option<NodeRef<'t>> {
+        self.heading_in(part).filter(|h| *h != element && !is_of_a_region_behind(*h, element))
     }
 
     /// The first heading of each ancestor that has one, the nearest first, without those that `is_inside` says to be
@@ -106,7 +111,7 @@ impl Places {
 
     /// What is between an element and its heading, the nearest first; without one all up to the document.
     pub(super) fn below_heading<'t>(&self, element: NodeRef<'t>) -> impl Iterator<Item = NodeRef<'t>> {
-        up_to_document(element).take_while(move |n| self.heading_in(*n).is_none_or(|h| h == element))
+        up_to_document(element).take_while(move |n| self.heading_for(*n, element).is_none())
     }
 
     /// The section between an element and its heading, with the text that is its own.
@@ -178,6 +183,16 @@ impl Places {
             _ => false,
         })
     }
+}
+
+/// Whether a heading is about a named region that an element is not in and that comes behind it: the bar of an editor
+/// (`Publish`) stands before the document and the settings, not below what they are called.
+fn is_of_a_region_behind(heading: NodeRef<'_>, element: NodeRef<'_>) -> bool {
+    use Role::{Complementary, Form, Region};
+    heading.id() > element.id()
+        && up_to_document(heading)
+            .take_while(|n| !n.contains(element.id()))
+            .any(|n| matches!(n.role(), Complementary | Form | Region) && !n.name().is_empty())
 }
 
 fn first_headings<'t>(tree: &'t Tree, is_inside: impl Fn(NodeRef<'t>, NodeRef<'t>) -> bool) -> Firsts {

@@ -458,3 +458,25 @@ fn a_count_of_things_in_a_name_is_read_as_it_is_now() {
     assert_eq!(judge("1 item", "7 items"), Verdict::Same { reads_now: Some("show 7 items".to_owned()) });
     assert_eq!(judge("page 3", "page 4"), Verdict::Changed(Clause::Name));
 }
+
+#[test]
+fn a_bar_is_not_below_the_heading_of_a_region_behind_it() {
+    // As in an editor: the title of the document, or of what is selected in it, is no section of the bar above.
+    let page = |bar: &str, region: &str, title: &str| {
+        tree(&format!(
+            "page \"Posts\" http://app.test/edit\n  generic #1\n    {bar} #2\n      button \"Publish\"* #9\n    {region} #3\n      \
+             heading \"{title}\"* level=1 #4\n      paragraph \"Some text\"* #5\n"
+        ))
+    };
+    let same = |bar: &str, region: &str| {
+        let [then, now] = ["Add title", "My first post"].map(|title| page(bar, region, title));
+        let openers = Openers::default();
+        let meaning = Records::new(&then, &openers).meaning(buttons(&then)[0]);
+        Records::new(&now, &openers).judge(&meaning, buttons(&now)[0]).is_same()
+    };
+    assert!(same("region \"Editor top bar\"", "region \"Editor content\""));
+    assert!(same("generic", "complementary \"Settings\""));
+    // What is called nothing is the page itself, and so is a heading beside the bar.
+    assert!(!same("generic", "region"));
+    assert!(!same("generic", "generic"));
+}

@@ -15,6 +15,9 @@ const LONG_LIVED: &[&str] =
 /// Of these nobody expects an answer: that one failed is no news.
 const UNANSWERED: &[&str] = &["Ping", "CSPViolationReport", "Prefetch", "Preflight"];
 
+/// How many addresses of workers a tab remembers.
+const WORKERS: usize = 50;
+
 /// Requests of scripts: their answers may go on for as long as the page is there.
 const BY_SCRIPT: &[&str] = &["Fetch", "XHR"];
 
@@ -66,7 +69,9 @@ fn began(tab: &mut TabState, event: cdp::RequestWillBeSent) {
     let mut seen = Seen::new(event.request_id.clone(), event.request.method, event.request.url, &kind);
     let request = Request {
         // What took long before is asked again and again: a poll that the server holds open.
-        counts: !(lasting || by_script && tab.traffic.iter().any(|s| s.is_long() && s.asks_like(&seen))),
+        counts: !(lasting
+            || tab.workers.contains(&seen.url)
+            || by_script && tab.traffic.iter().any(|s| s.is_long() && s.asks_like(&seen))),
         reported: !favicon && !UNANSWERED.contains(&kind.as_str()),
         method: seen.method.clone(),
         url: seen.url.clone(),
@@ -79,6 +84,24 @@ fn began(tab: &mut TabState, event: cdp::RequestWillBeSent) {
     (seen.counts, seen.by_script) = (request.counts, by_script);
     tab.saw(seen);
     tab.requests.insert(event.request_id, request);
+}
+
+/// A worker runs this script. Only the worker itself is told how the request for it ended.
+pub(super) fn worker(tab: &mut TabState, url: String) {
+    let mut waits = false;
+    for request in tab.requests.values_mut().filter(|r| r.counts && r.url == url) {
+        request.counts = false;
+        waits = true;
+    }
+    if waits {
+        tab.stirred();
+    }
+    if !tab.workers.contains(&url) {
+        tab.workers.push_back(url);
+    }
+    if tab.workers.len() > WORKERS {
+        tab.workers.pop_front();
+    }
 }
 
 fn answered(tab: &mut TabState, event: &cdp::ResponseReceived) {

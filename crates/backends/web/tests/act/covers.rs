@@ -16,20 +16,41 @@ const STYLE: &str = "<style>
 
 /// Fields whose visible part is not the field: each with what a press must reach.
 const OWN: [(&str, Role, &str); 7] = [
-    ("wrapper around a field that takes no pointer", Role::TextBox,
-     "<div class=field id=it><input aria-label=Name class=off></div>"),
-    ("wrapper of a wrapper", Role::TextBox,
-     "<div class=field id=it><div class=off><input aria-label=Name></div></div>"),
-    ("clickable box around a read-only field", Role::TextBox,
-     "<div class=field id=it onclick='1' style='cursor:pointer'><input aria-label=Name class=off readonly></div>"),
-    ("placeholder over a combobox", Role::Combobox,
-     "<div class=field><input role=combobox aria-label=Name aria-expanded=false><div class=over id=it>Choose</div></div>"),
-    ("drawn box over a transparent checkbox", Role::Checkbox,
-     "<div class=field style='width:30px;height:30px'><input type=checkbox aria-label=Name style='opacity:0;width:16px'><span class=over id=it></span></div>"),
-    ("label over its field", Role::TextBox,
-     "<div class=field><input id=f aria-label=Name><label for=f class=over id=it>Name</label></div>"),
-    ("drawn knob of a switch", Role::Switch,
-     "<div class=field id=it style='width:40px'><span role=switch aria-checked=false aria-label=Name tabindex=0 class=off style='display:inline-block;width:30px;height:16px'></span></div>"),
+    (
+        "wrapper around a field that takes no pointer",
+        Role::TextBox,
+        "<div class=field id=it><input aria-label=Name class=off></div>",
+    ),
+    (
+        "wrapper of a wrapper",
+        Role::TextBox,
+        "<div class=field id=it><div class=off><input aria-label=Name></div></div>",
+    ),
+    (
+        "clickable box around a read-only field",
+        Role::TextBox,
+        "<div class=field id=it onclick='1' style='cursor:pointer'><input aria-label=Name class=off readonly></div>",
+    ),
+    (
+        "placeholder over a combobox",
+        Role::Combobox,
+        "<div class=field><input role=combobox aria-label=Name aria-expanded=false><div class=over id=it>Choose</div></div>",
+    ),
+    (
+        "drawn box over a transparent checkbox",
+        Role::Checkbox,
+        "<div class=field style='width:30px;height:30px'><input type=checkbox aria-label=Name style='opacity:0;width:16px'><span class=over id=it></span></div>",
+    ),
+    (
+        "label over its field",
+        Role::TextBox,
+        "<div class=field><input id=f aria-label=Name><label for=f class=over id=it>Name</label></div>",
+    ),
+    (
+        "drawn knob of a switch",
+        Role::Switch,
+        "<div class=field id=it style='width:40px'><span role=switch aria-checked=false aria-label=Name tabindex=0 class=off style='display:inline-block;width:30px;height:16px'></span></div>",
+    ),
 ];
 
 #[tokio::test]
@@ -49,28 +70,72 @@ async fn a_part_of_the_control_itself_is_no_cover() {
 
 /// What looks alike and is a cover: each with what is named for it.
 const COVERS: [(&str, Role, &str, &str); 11] = [
-    ("a button takes no pointer because it is off", Role::Button,
-     "<div class=field id=row><button class=off>Name</button></div>", "div#row"),
-    ("a row that opens something around it", Role::TextBox,
-     "<table><tr id=row onclick='1'><td id=cell><input aria-label=Name class=off></table>", "td#cell"),
-    ("a card of several controls", Role::TextBox,
-     "<div class=field id=card onclick='1'><input aria-label=Name class=off><button>Delete</button></div>", "div#card"),
-    ("a list item that is pressed itself", Role::TextBox,
-     "<div role=option aria-selected=false id=o class=field tabindex=0><input aria-label=Name class=off></div>", "option"),
-    ("a veil over the whole form", Role::TextBox,
-     "<form style='position:relative'><div class=field><input aria-label=Name></div><p>Some text<p>More text<div class=over id=veil></div></form>", "div#veil"),
-    ("a veil from elsewhere", Role::TextBox,
-     "<div class=field><input aria-label=Name></div><div id=veil style='position:fixed;inset:0'></div>", "div#veil"),
-    ("a veil inside that is larger than the control", Role::TextBox,
-     "<div class=field><input aria-label=Name><div id=veil style='position:fixed;inset:0'></div></div>", "div#veil"),
-    ("a button over the field", Role::TextBox,
-     "<div class=field><input aria-label=Name><button class=over>Clear</button></div>", "button \"Clear\""),
-    ("an alert in the control", Role::TextBox,
-     "<div class=field><input aria-label=Name><div role=alert class=over aria-label=Wrong>!</div></div>", "alert \"Wrong\""),
-    ("a control that is busy", Role::TextBox,
-     "<div class=field aria-busy=true><input aria-label=Name><div class=over id=spin></div></div>", "div#spin"),
-    ("what says to wait", Role::TextBox,
-     "<div class=field><input aria-label=Name><div class=over id=spin style='cursor:wait'></div></div>", "div#spin"),
+    (
+        "a button takes no pointer because it is off",
+        Role::Button,
+        "<div class=field id=row><button class=off>Name</button></div>",
+        "div#row",
+    ),
+    (
+        "a row that opens something around it",
+        Role::TextBox,
+        "<table><tr id=row onclick='1'><td id=cell><input aria-label=Name class=off></table>",
+        "td#cell",
+    ),
+    (
+        "a card of several controls",
+        Role::TextBox,
+        "<div class=field id=card onclick='1'><input aria-label=Name class=off><button>Delete</button></div>",
+        "div#card",
+    ),
+    (
+        "a list item that is pressed itself",
+        Role::TextBox,
+        "<div role=option aria-selected=false id=o class=field tabindex=0><input aria-label=Name class=off></div>",
+        "div#o",
+    ),
+    (
+        "a veil over the whole form",
+        Role::TextBox,
+        "<form style='position:relative'><div class=field><input aria-label=Name></div><p>Some text<p>More text<div class=over id=veil></div></form>",
+        "div#veil",
+    ),
+    (
+        "a veil from elsewhere",
+        Role::TextBox,
+        "<div class=field><input aria-label=Name></div><div id=veil style='position:fixed;inset:0'></div>",
+        "div#veil",
+    ),
+    (
+        "a veil inside that is larger than the control",
+        Role::TextBox,
+        "<div class=field><input aria-label=Name><div id=veil style='position:fixed;inset:0'></div></div>",
+        "div#veil",
+    ),
+    (
+        "a button over the field",
+        Role::TextBox,
+        "<div class=field><input aria-label=Name><button class=over>Clear</button></div>",
+        "button \"Clear\"",
+    ),
+    (
+        "an alert in the control",
+        Role::TextBox,
+        "<div class=field><input aria-label=Name><div role=alert class=over aria-label=Wrong>!</div></div>",
+        "alert \"Wrong\"",
+    ),
+    (
+        "a control that is busy",
+        Role::TextBox,
+        "<div class=field aria-busy=true><input aria-label=Name><div class=over id=spin></div></div>",
+        "div#spin",
+    ),
+    (
+        "what says to wait",
+        Role::TextBox,
+        "<div class=field><input aria-label=Name><div class=over id=spin style='cursor:wait'></div></div>",
+        "div#spin",
+    ),
 ];
 
 #[tokio::test]

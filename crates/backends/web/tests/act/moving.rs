@@ -1,7 +1,10 @@
 //! Scrolling and dragging.
 
-use crate::support::Page;
-use stickpin_kernel::device::{Action, AimOptions, Device, Landed};
+use crate::support::{Page, provider, request, start};
+use std::time::Duration;
+use stickpin_kernel::device::{
+    Action, AimOptions, CancellationToken, Device, Landed, OpenRequest, SettleRequest, ShotRequest,
+};
 use stickpin_tree::Role;
 
 #[tokio::test]
@@ -50,4 +53,54 @@ async fn things_are_dragged_by_mouse_and_by_the_browsers_own_drag() {
     page.truth::<u32>("log.length=0").await;
     assert_eq!(page.press(card).await.landed, Landed::Confirmed);
     page.close().await;
+}
+
+#[tokio::test]
+async fn what_opened_under_the_resting_pointer_feels_it_before_it_leaves() {
+    // As jQuery UI's menu: the item under the pointer when it opens is not entered until the pointer moves again.
+    let html = "<!doctype html><style>button,li{position:absolute;width:120px;height:30px;margin:0;list-style:none}</style>
+        <button id=open style='left:20px;top:20px'>Open</button>
+        <ul role=menu hidden id=menu><li role=menuitem id=old style='left:20px;top:20px'>Bulgaria<li role=menuitem id=wanted style='left:20px;top:120px'>Burundi</ul>
+        <script>log=[];let active;document.getElementById('open').onclick=()=>menu.hidden=false;
+        menu.onmousemove=e=>{active=e.target.id;log.push('moved on '+active)};menu.onclick=()=>log.push('took '+active)</script>";
+    let Some(mut page) = Page::show(html).await else { return };
+    let open = page.find(Role::Button, "Open").await;
+    page.press(open).await;
+    page.until("!menu.hidden").await;
+    page.truth::<u32>("log.length=0").await;
+    let wanted = page.find(Role::MenuItem, "Burundi").await;
+    assert_eq!(page.press(wanted).await.landed, Landed::Confirmed);
+    let log = page.log().await;
+    assert_eq!(log.first().map(String::as_str), Some("moved on old"), "{log:?}");
+    assert_eq!(log.last().map(String::as_str), Some("took wanted"), "{log:?}");
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_worker_is_not_waited_for() {
+    let html = "<!doctype html><button id=b>Start</button><script>
+        b.onclick=()=>{new Worker('/worker.js').onmessage=e=>{b.textContent=e.data}}</script>";
+    let Some(mut page) = Page::site(&[("/", html), ("/worker.js", "postMessage('Started')")]).await else {
+        return;
+    };
+    let button = page.find(Role::Button, "Start").await;
+    page.press(button).await;
+    page.until("b.textContent==='Started'").await;
+    let asked = Duration::from_millis(150);
+    let request = SettleRequest { quiet: asked, cap: Duration::from_secs(4) };
+    let settled = page.device.settle(request, &CancellationToken::new()).await.unwrap();
+    assert!(settled.settled, "{settled:?}");
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_viewport_is_1280_by_800_unless_another_one_is_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some((_, mut other)) = start().await else { return };
+    other.close().await.unwrap();
+    let request = OpenRequest { viewport: None, ..request(&dir, "about:blank") };
+    let mut device = provider().start(&request).await.unwrap();
+    let shot = device.screenshot(ShotRequest::default()).await.unwrap();
+    assert_eq!((shot.area.width, shot.area.height), (1280.0, 800.0));
+    device.close().await.unwrap();
 }

@@ -30,8 +30,19 @@ const BODY: &str = "<button id=a><i>delete</i> Remove</button><button id=b><span
 async fn the_words_of_icons_are_no_names() {
     let Some(mut page) = Page::start().await else { return };
     let tree = show(&mut page, &format!("{FONT}{BODY}")).await;
-    let expected = ["a Remove", "b Quick", "c delete", "d menu", "e Bin", "f Name", "g Home", "h Rate",
-        "j delete it", "k Not a word", "l "];
+    let expected = [
+        "a Remove",
+        "b Quick",
+        "c delete",
+        "d menu",
+        "e Bin",
+        "f Name",
+        "g Home",
+        "h Rate",
+        "j delete it",
+        "k Not a word",
+        "l ",
+    ];
     assert_eq!(told(&tree), expected);
     // Without such a font a person reads them.
     let tree = show(&mut page, &BODY.replace("<i>", "<i class=plain>")).await;

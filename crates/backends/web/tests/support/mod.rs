@@ -278,9 +278,10 @@ async fn answer(
     let (method, target) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
     let path = target.split('?').next().unwrap_or("").to_owned();
     log.lock().unwrap().push(format!("{method} {target}"));
+    let kind = if path.ends_with(".js") { "javascript" } else { "html" };
     let head = |status: &str, rest: &str| {
         format!(
-            "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\nCache-Control: no-store\r\n{rest}\r\n"
+            "HTTP/1.1 {status}\r\nContent-Type: text/{kind}; charset=utf-8\r\nConnection: close\r\nCache-Control: no-store\r\n{rest}\r\n"
         )
     };
     let reply = match path.as_str() {

@@ -17,10 +17,6 @@ use stickpin_testkit::{Line, Listing};
 /// Episodes of each task, each with a seed of its own.
 pub const EPISODES: usize = 5;
 
-/// Tasks with fewer episodes, because a later one shows a fault of stickpin: see "A known wrong act" in
-/// `docs/flows.md`.
-const FEWER_EPISODES: [(&str, usize); 2] = [("use-autocomplete", 3), ("use-autocomplete-nodelay", 3)];
-
 /// A task and what solves it. `None`: it could not go on.
 pub type Task = (&'static str, fn(&mut Wob<'_, '_>) -> Option<()>);
 
@@ -69,8 +65,7 @@ pub struct Wob<'w, 'a> {
 /// Runs the episodes of a task; what failed is a line in the flow.
 pub fn run(agent: &mut Agent<'_>, solve: fn(&mut Wob<'_, '_>) -> Option<()>) {
     agent.judged = false;
-    let fewer = FEWER_EPISODES.iter().find(|(task, _)| *task == agent.flow.name);
-    for episode in 0..fewer.map_or(EPISODES, |(_, episodes)| *episodes) {
+    for episode in 0..EPISODES {
         agent.expect_ok(&["press", "text=START", "--receipt", "off"]);
         agent.reported("start");
         let mut wob = Wob { agent: &mut *agent, goal: String::new(), first: Listing::default() };
