@@ -49,7 +49,7 @@ pub(crate) struct Core {
 }
 
 /// Arguments of acts that hardly any task needs.
-const RARE: &[&str] = &["receipt", "allowChanged", "timeout"];
+const RARE: &[&str] = &["receipt", "allowChanged", "force", "timeout"];
 
 pub(crate) const CORE: &[Core] = &[
     Core {
@@ -57,7 +57,7 @@ pub(crate) const CORE: &[Core] = &[
         key: None,
         about: "Open a page or app; returns when it is ready. `interactive: true` also returns the first snapshot. \
                 In an open session it navigates, and refs stay known.",
-        unlisted: &["idleTimeout", "staleRefs", "context"],
+        unlisted: &["idleTimeout", "staleRefs", "context", "privateHome"],
     },
     Core {
         command: "close",

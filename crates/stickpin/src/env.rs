@@ -104,9 +104,10 @@ pub(crate) fn passed(env: &Env) -> Vec<String> {
     ours.iter().chain(desktop).map(|name| (*name).to_owned()).chain(secrets).collect()
 }
 
-// Read by libraries and apps, not by us.
+/// The credentials of the X display: libraries and apps read them.
 #[cfg(feature = "linux")]
 const XAUTHORITY: &str = "XAUTHORITY";
+/// The user's runtime directory: libraries and apps read it.
 #[cfg(feature = "linux")]
 const RUNTIME_DIR: &str = "XDG_RUNTIME_DIR";
 

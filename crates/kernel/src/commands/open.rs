@@ -35,14 +35,13 @@ pub(crate) struct Open {
     #[serde(default)]
     #[schemars(extend("x-short" = "i", "x-unrecorded" = true))]
     interactive: bool,
-    /// Show the window to the person at this machine.
+    /// Show the window on the display of this machine.
     #[serde(default)]
     headed: bool,
-    /// Take an app that runs already, instead of starting it. `close` leaves it running.
+    /// Attach to a running app instead of starting one; `close` leaves it running.
     #[serde(default)]
     attach: bool,
-    /// Give the app a screen, pointer and keyboard of its own, so that it is in nobody's way. So it is by default where
-    /// there is no screen.
+    /// Run the app on a private display with its own pointer and keyboard. Default when no display is available.
     #[serde(default)]
     private: bool,
     /// Start a desktop app in a fresh home folder, which `close` removes with all that the app saved there. Without it
@@ -61,7 +60,7 @@ pub(crate) struct Open {
     /// Close the session after so many minutes without commands; 0 keeps it.
     #[schemars(extend("x-placeholder" = "MINUTES"))]
     idle_timeout: Option<u32>,
-    /// Write down what is done from here on, to be replayed: `record stop` or `close --save` writes the script.
+    /// Record the commands from here on; `record stop` or `close --save` writes the script.
     #[schemars(extend("x-value" = "optional", "x-path" = "written", "x-placeholder" = "FILE", "x-unrecorded" = true))]
     record: Option<Given<String>>,
     /// How strict to be with refs that are alive but not certain.

@@ -35,7 +35,7 @@ acting! {
         #[serde(default)]
         #[schemars(extend("x-placeholder" = "KEYS"))]
         modifiers: Held,
-        /// Wait for the file that the press downloads, and copy it to this path or into this folder.
+        /// Wait for the download and save it to this path or into this folder.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(extend("x-path" = true, "x-placeholder" = "PATH"))]
         download: Option<String>,

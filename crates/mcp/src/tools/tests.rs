@@ -34,9 +34,10 @@ fn no_tool_of_core_is_missing() {
 
 #[test]
 fn every_command_is_a_tool_of_full_and_named_in_core() {
-    let full = list(Profile::Full, Served::default(), false, NONE);
+    let served = Served { script: true, ..Served::default() };
+    let full = list(Profile::Full, served, false, NONE);
     assert_eq!(full.len(), COMMANDS.len());
-    let core = serde_json::to_string(&list(Profile::Core, Served::default(), false, NONE)).expect("JSON");
+    let core = serde_json::to_string(&list(Profile::Core, served, false, NONE)).expect("JSON");
     for entry in COMMANDS {
         let name = tool_name(entry);
         let valid = |c: char| c.is_ascii_alphanumeric() || c == '_';
