@@ -81,8 +81,8 @@ pub(crate) const CORE: &[Core] = &[
     Core {
         command: "press",
         key: None,
-        about: "Press (click) an element. It is checked at that moment: what is disabled, covered or no longer what \
-                the ref stood for is refused, and nothing is sent. `settle: true` waits until the app is quiet and \
+        about: "Press (click) an element. It is checked at that moment: what is disabled, covered or another \
+                element now is refused; nothing is sent. `settle: true` waits until the app is quiet and \
                 returns what changed; then no new snapshot is needed.",
         unlisted: RARE,
     },

@@ -54,7 +54,7 @@ pub(crate) struct Open {
     /// Size of the viewport in CSS pixels: `1280x800`.
     #[schemars(extend("x-placeholder" = "WxH"))]
     viewport: Option<Viewport>,
-    /// Keep cookies and logins in this folder instead of a fresh one that is removed at close.
+    /// Keep cookies and logins in this folder, not in a fresh one removed at close.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "DIR"))]
     profile: Option<String>,
     /// Close the session after so many minutes without commands; 0 keeps it.
