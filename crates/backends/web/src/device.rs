@@ -494,7 +494,8 @@ impl Device for WebDevice {
             None => self.tab.clone(),
         };
         let stays = dialog.kind == "beforeunload" && answer == DialogAnswer::Dismiss;
-        let silenced = answer == DialogAnswer::Dismiss && self.dismissing(&tab, &dialog)?;
+        let dismissed = answer == DialogAnswer::Dismiss;
+        let silenced = dismissed && self.dismissing(&tab, &dialog)?;
         let method = match answer {
             DialogAnswer::Accept(prompt_text) => cdp::HandleDialog { accept: true, prompt_text },
             DialogAnswer::Dismiss => cdp::HandleDialog { accept: false, prompt_text: None },
@@ -512,14 +513,18 @@ impl Device for WebDevice {
             if silenced {
                 self.goes_on().await?;
             }
-            Ok(())
+            // A page that does something else than ask may ask again later.
+            Ok(dismissed && !silenced && !stays && dialog.tab.is_none() && self.answers_now().await?)
         };
         let done = done.await;
+        if let Ok(true) = done {
+            self.nagging = Nagging::default();
+        }
         self.acted = Some(Instant::now());
         match done {
             // The answer was to close it.
             Err(_) if tab.closed() => Ok(()),
-            done => done.map_err(unknown),
+            done => done.map(drop).map_err(unknown),
         }
     }
 

@@ -30,7 +30,7 @@ const OTHER: Duration = Duration::from_secs(5);
 /// How many times in a row one question is dismissed until it is dismissed by itself.
 const PATIENCE: u32 = 3;
 
-/// What was dismissed again and again, with no input in between.
+/// What was dismissed again and again, while the page did nothing but ask.
 #[derive(Debug, Default)]
 pub(crate) struct Nagging {
     question: Option<(String, String)>,
@@ -120,6 +120,11 @@ impl WebDevice {
         }
         tab.write(|state| state.silenced = Some((dialog.kind.clone(), dialog.message.clone())))?;
         Ok(true)
+    }
+
+    /// Whether the page takes up what it is told, rather than asking again at once.
+    pub(crate) async fn answers_now(&self) -> Result<bool> {
+        Ok(self.answered(ENDED).await? == Answer::Now)
     }
 
     /// Whether a page goes on that was dismissed for the last time.

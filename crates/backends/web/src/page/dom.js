@@ -70,11 +70,13 @@ const $listen = EventTarget.prototype.addEventListener;
 /** A text without halves of surrogate pairs, in browsers that can say so; what they send otherwise is mended later. */
 const wellFormed = s => (s.toWellFormed ? s.toWellFormed() : s);
 
+/** @type {{ postTask(f: () => void, options: { delay: number }): Promise<void> } | undefined} */
+const $scheduler = Reflect.get(globalThis, 'scheduler');
 /** A document that may run no scripts, as in a sandboxed frame, runs no timers either, ours included; tasks it does. */
-const TIMERLESS = matchMedia('(scripting: none)').matches && typeof scheduler === 'object';
+const TIMERLESS = matchMedia('(scripting: none)').matches && $scheduler !== undefined;
 /** As a timer that nobody clears: what it does a second time is idle. */
 function afterTask(f, delay = 0) {
-  scheduler.postTask(f, { delay });
+  $scheduler.postTask(f, { delay });
   return ownTimers;
 }
 
