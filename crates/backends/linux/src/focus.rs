@@ -9,6 +9,7 @@ use crate::keyboard::HANDLED;
 use crate::model::{Interfaces, Object};
 use crate::settle::FRAME;
 use crate::states as s;
+use std::time::Duration;
 use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::Handle;
@@ -78,12 +79,23 @@ impl LinuxDevice {
             return Ok(true);
         }
         let call = Call { path: &path, interface: COMPONENT, member: "GrabFocus", args: Args::new() };
-        match self.link.order(&call, DONE).await {
-            Ok(_) | Err(Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => {}
+        let granted = match self.link.order(&call, DONE).await {
+            Ok(answer) => answer.is_some_and(|answer| answer.body().bool().unwrap_or(false)),
+            Err(Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => false,
             Err(Fault::Vanished) => return Err(gone()),
             Err(fault) => return Err(self.failed(fault).await),
+        };
+        // GTK 3 says so once its window knows that it has the keyboard.
+        let until = Instant::now() + if granted { HANDLED } else { Duration::ZERO };
+        loop {
+            if self.has_focus(&path).await? {
+                return Ok(true);
+            }
+            if Instant::now() >= until {
+                return Ok(false);
+            }
+            sleep(FRAME).await;
         }
-        self.has_focus(&path).await
     }
 
     /// Gives a field the focus before it is filled, as it has it when a person has filled it; false where it does not take
