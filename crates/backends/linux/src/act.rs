@@ -224,7 +224,10 @@ impl LinuxDevice {
             if kept && value.as_ref().is_some_and(|value| value != text) {
                 return Ok(Performed::default());
             }
-            self.caret_to_end(&object, text).await?;
+            // What an app completes is selected, and a caret would take that back.
+            if value.as_ref().is_none_or(|value| value == text) {
+                self.caret_to_end(&object, text).await?;
+            }
             let performed = self.at_rest(&object, text, value, cancel).await?;
             return Ok(Performed { landed: Landed::Confirmed, ..performed });
         }

@@ -103,7 +103,6 @@ fn stacks(picture: &Picture) -> Vec<Stack> {
     let stacks = (1..picture.objects.len()).filter(holds).filter_map(|at| {
         let pages: Vec<usize> =
             picture.objects[at].children.iter().copied().filter(|&c| is_page(picture, c)).collect();
-        let pages = if pages.is_empty() { piled(picture, at) } else { pages };
         if pages.len() < 2 {
             return None;
         }
@@ -112,16 +111,6 @@ fn stacks(picture: &Picture) -> Vec<Stack> {
         (!placed.is_empty()).then(|| Stack { at, placed, bare: bare.iter().map(|page| page.at).collect() })
     });
     stacks.collect()
-}
-
-/// The children of an object that fill all of it. An `AdwViewStack` does not list its pages as such; and what lies below
-/// others that fill the same place, and can be reached at none of its points, is not shown either.
-fn piled(picture: &Picture, at: usize) -> Vec<usize> {
-    let object = &picture.objects[at];
-    let place = object.extents.filter(|[_, _, width, height]| *width > 0 && *height > 0);
-    let Some(place) = place else { return Vec::new() };
-    let fills = |&c: &usize| picture.objects[c].shown && picture.objects[c].extents == Some(place);
-    object.children.iter().copied().filter(fills).collect()
 }
 
 fn is_page(picture: &Picture, at: usize) -> bool {
@@ -285,24 +274,6 @@ mod tests {
         assert_eq!(Spot::of(&picture, &above, stack), None, "it is on none");
         picture.objects[page].interfaces.insert(Interfaces::TEXT);
         assert_eq!(Spot::of(&picture, &above, label), None, "that is something itself");
-    }
-
-    #[test]
-    fn of_children_that_fill_the_same_place_those_are_hidden_that_cannot_be_reached() {
-        let mut picture = picture();
-        let stack = picture.objects[0].children[0];
-        // As an `AdwViewStack` has them: with a place, and nothing in between.
-        let pages: Vec<usize> = picture.objects[stack].children[..2].to_vec();
-        let inner: Vec<usize> = pages.iter().map(|&page| picture.objects[page].children[0]).collect();
-        picture.objects[stack].children.clone_from(&inner);
-        let [found] = <[Stack; 1]>::try_from(stacks(&picture)).unwrap();
-        assert_eq!(found.placed.iter().map(|page| page.at).collect::<Vec<_>>(), inner);
-        hide(&mut picture, &found, &["/6".to_owned()]);
-        assert_eq!(shown(&picture, &found), [false, true]);
-        // Side by side they are no pages.
-        picture.objects[inner[0]].shown = true;
-        picture.objects[inner[0]].extents = Some([0, 0, 100, 200]);
-        assert!(stacks(&picture).is_empty());
     }
 
     #[test]
