@@ -218,7 +218,7 @@ impl Command for Open {
             if let Some(path) = record {
                 let path = path.map(|path| cx.path(&path));
                 super::record::begin(cx, path, false)?;
-            } else if opened.new {
+            } else if opened.new && cx.live()?.recorder.is_none() {
                 super::record::say_unsaved(cx);
             }
             // A page that greets with a dialog is open all the same; the response names the dialog.

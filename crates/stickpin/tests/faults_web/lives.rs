@@ -44,6 +44,24 @@ fn open_starts_anew_where_a_browser_or_page_ended_unnoticed() {
 }
 
 #[test]
+fn recording_goes_on_where_open_starts_anew() {
+    let Some(mut web) = web() else { return };
+    let url = web.url("/");
+    web.ok(&["open", &url, "--record"]);
+    web.ok(&["press", "text=Save"]);
+    end(&web, "browser");
+    let response = web.open("/next");
+    let warning = response.warning.clone().unwrap_or_default();
+    assert!(warning.contains("a new lifetime begins"), "{response:#?}");
+    assert!(!warning.contains("record stop writes"), "it is still being recorded: {response:#?}");
+    web.ok(&["press", "text=Save"]);
+    let script = web.dir.path().join("script.ad");
+    web.ok(&["record", "stop", script.to_str().unwrap()]);
+    let script = std::fs::read_to_string(script).unwrap();
+    assert_eq!(script.lines().filter(|line| line.starts_with("press ")).count(), 2, "{script}");
+}
+
+#[test]
 fn a_lost_session_leaves_no_folder_and_no_process() {
     let Some(mut web) = web() else { return };
     for what in ["browser", "page", "browser", "page"] {
