@@ -167,13 +167,7 @@ fn full_disk_leaves_every_file_that_was_there() {
     let world = World::new();
     let disk = world.path().join("disk");
     std::fs::create_dir(&disk).unwrap();
-    let unshared = |words: &[&std::ffi::OsStr]| {
-        let mut command = std::process::Command::new("unshare");
-        command.args(["--user", "--map-root-user", "--mount"]).args(words);
-        command
-    };
-    let may = unshared(&["mount", "-t", "tmpfs", "tmpfs", "/tmp"].map(AsRef::as_ref)).output();
-    if !may.is_ok_and(|said| said.status.success()) {
+    if !support::may_mount() {
         eprintln!("skipped: nothing may be mounted here");
         return;
     }
@@ -199,7 +193,7 @@ fn full_disk_leaves_every_file_that_was_there() {
         grep -c . old.ad
     "#;
     let first = world.command(&[]);
-    let mut command = unshared(&["sh", "-c", script].map(AsRef::as_ref));
+    let mut command = support::unshared(&["sh", "-c", script]);
     command.env_clear().envs(first.get_envs().filter_map(|(name, value)| Some((name, value?))));
     command.env("BIN", first.get_program()).env("DISK", &disk);
     let ran = support::Ran::from(command.output().unwrap());

@@ -71,13 +71,7 @@ fn a_folder_that_takes_long_to_remove_keeps_nobody_waiting() {
     let place = world.state_dir().join("sessions/old/run/doc");
     std::fs::create_dir_all(&place).unwrap();
     std::fs::set_permissions(world.state_dir(), PermissionsExt::from_mode(0o700)).unwrap();
-    let unshared = |words: &[&std::ffi::OsStr]| {
-        let mut command = std::process::Command::new("unshare");
-        command.args(["--user", "--map-root-user", "--mount"]).args(words);
-        command
-    };
-    let may = unshared(&["mount", "-t", "tmpfs", "tmpfs", "/tmp"].map(AsRef::as_ref)).output();
-    if !may.is_ok_and(|said| said.status.success()) {
+    if !support::may_mount() {
         eprintln!("skipped: nothing may be mounted here");
         return;
     }
@@ -95,7 +89,7 @@ fn a_folder_that_takes_long_to_remove_keeps_nobody_waiting() {
     // A client that sees a mount there, and so does the daemon that it starts.
     let first = world.command(ASK);
     let script = "mount -t tmpfs tmpfs \"$1\" && : > \"$1/file\" && shift && exec \"$@\"";
-    let mut command = unshared(&["sh", "-c", script, "sh"].map(AsRef::as_ref));
+    let mut command = support::unshared(&["sh", "-c", script, "sh"]);
     command.arg(&place).arg(first.get_program()).args(first.get_args());
     command.current_dir(first.get_current_dir().unwrap()).env_clear();
     command.envs(first.get_envs().filter_map(|(name, value)| Some((name, value?))));

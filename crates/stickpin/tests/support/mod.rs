@@ -173,3 +173,16 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// A program in user and mount namespaces of its own, where it may mount.
+pub fn unshared(words: &[&str]) -> std::process::Command {
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--user", "--map-root-user", "--mount"]).args(words);
+    command
+}
+
+/// Whether a program in namespaces of its own may mount on this machine.
+pub fn may_mount() -> bool {
+    let mounted = unshared(&["mount", "-t", "tmpfs", "tmpfs", "/tmp"]).output();
+    mounted.is_ok_and(|ran| ran.status.success())
+}

@@ -62,7 +62,7 @@ impl ContextMap {
         self.index.get(&key).map(|&at| &self.segments[at])
     }
 
-    /// Those of these keys that are segments of the map.
+    /// Filters keys down to the segments of the map.
     #[must_use]
     pub fn segments_among(&self, keys: &HashSet<SegmentKey>) -> HashSet<SegmentKey> {
         keys.iter().filter(|key| self.has(**key)).copied().collect()

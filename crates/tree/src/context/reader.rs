@@ -178,7 +178,7 @@ impl<'r, 't> ContextReader<'r, 't> {
         seen.replace(new.into_iter().map(|segment| Arc::new(self.read(segment))));
     }
 
-    /// Those of these keys that are segments of this tree.
+    /// Filters keys down to the segments of this tree.
     #[must_use]
     pub fn segments_among(&self, keys: &HashSet<SegmentKey>) -> HashSet<SegmentKey> {
         let nodes = self.records.tree().nodes();

@@ -154,7 +154,7 @@ impl Link {
         Self { lanes: Some(Arc::new(Lanes::to(address))), ..self }
     }
 
-    /// The same with sockets at an address for orders.
+    /// An app of the bus whose orders go to sockets at an address.
     #[cfg(test)]
     pub(super) fn with_orders(self, address: &str) -> Self {
         Self { orders: Some(Orders::to(address)), ..self }
