@@ -99,6 +99,12 @@ fn given(name: &str, says: &[String]) -> Vec<String> {
     [vec![format!("- {name}:")], indented(says, 4)].concat()
 }
 
+/// The first key that stands twice among `lines`, which are one mapping; nested lines are indented.
+fn repeated_key(lines: &[String]) -> Option<&str> {
+    let keys = || lines.iter().filter(|line| !line.starts_with(' ')).filter_map(|line| line.split(':').next());
+    keys().enumerate().find(|(at, key)| keys().take(*at).any(|earlier| earlier == *key)).map(|(_, key)| key)
+}
+
 /// With a state, which replaces what the selector says about it.
 fn with(mut target: Vec<String>, state: &str, on: bool) -> Vec<String> {
     target.retain(|line| !line.starts_with(&format!("{state}:")));
@@ -314,6 +320,9 @@ impl Maestro<'_> {
             }
         }
         out.extend(nth.map(|nth| format!("index: {}", nth.get() - 1)));
+        if let Some(key) = repeated_key(&out) {
+            return Err(format!("a selector of Maestro has one `{key}`"));
+        }
         match role {
             Some(role) if out.is_empty() => return Err(format!("it cannot look for `role={role}` alone")),
             Some(role) => less.push(format!("that it is a {role} is not said")),
