@@ -297,6 +297,9 @@ impl Maestro<'_> {
         for condition in conditions {
             match condition {
                 Condition::Role(found) => role = Some(found),
+                Condition::Has { key, value: "", .. } => {
+                    return Err(format!("a selector of Maestro has no empty `{key}`"));
+                }
                 Condition::Has { key: "id", part, value } => {
                     out.push(format!("id: {}", self.pattern(value, part)))
                 }
