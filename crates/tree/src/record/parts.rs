@@ -11,6 +11,7 @@
 
 use super::basis::{Basis, Sight};
 use super::keys;
+use super::place::is_of_a_region_behind;
 use super::popups::{popup_of, speaker_of};
 use super::print::Print;
 use super::rows::Row;
@@ -122,11 +123,13 @@ impl<'t> Live<'_, 't> {
     }
 
     /// Whether it is below a heading, and not only before a part of the page that has one. A bar may stand above the
-    /// title of what it is for; a row with nothing but the element is one of a list, and what follows is what it shows.
+    /// title of what it is for, but not above that of a named region behind it; a row with nothing but the element is
+    /// one of a list, and what follows is what it shows.
     fn is_below(&self, heading: NodeRef<'_>, at: RowAt<'_>) -> bool {
         let around = |n: &NodeRef<'_>| !n.contains(self.element.id());
         heading.id() < self.element.id()
             || !self.is_alone_in(at)
+                && !is_of_a_region_behind(heading, self.element)
                 && !heading.ancestors().take_while(around).any(|n| n.role() == Role::Main)
     }
 
@@ -467,6 +470,29 @@ mod tests {
         let [then, now] = [document("Report"), document("Notes")];
         assert!(same(&page([&tools, &then]), &page([&tools, &now]), "Delete"));
         assert!(!same(&page([&then, &tools]), &page([&now, &tools]), "Delete"));
+    }
+
+    #[test]
+    fn bars_are_not_below_the_heading_of_a_named_region_behind_them() {
+        let page = |region: &str| {
+            let bars = BARS.lines().fold(String::new(), |text, line| format!("{text}    {line}\n"));
+            format!(
+                "page \"Posts\" http://app.test/edit\n  generic #2\n{bars}    {region} #3\n      heading \"{{}}\"* level=1 #4\n      \
+                 text \"Some text\" #5\n"
+            )
+        };
+        for region in ["region \"Editor content\"", "complementary \"Settings\"", "form \"Post\""] {
+            assert!(holds(&page(region), "Add title", "My first post", "Delete"), "{region}");
+            // A heading above the bars is theirs all the same.
+            let titled = page(region)
+                .replace("{}", "Add title")
+                .replace("  generic #2\n", "  generic #2\n    heading \"{}\"* level=2 #9\n");
+            assert!(!holds(&titled, "Invoice 1041", "Invoice 1042", "Delete"), "{region}");
+        }
+        // Without a name it is a part of what the bars are for; so is one that is called what its heading says.
+        for region in ["generic", "region", "article", "region \"{}\""] {
+            assert!(!holds(&page(region), "Invoice 1041", "Invoice 1042", "Delete"), "{region}");
+        }
     }
 
     #[test]

@@ -186,13 +186,17 @@ impl Places {
 }
 
 /// Whether a heading is about a named region that an element is not in and that comes behind it: the bar of an editor
-/// (`Publish`) stands before the document and the settings, not below what they are called.
-fn is_of_a_region_behind(heading: NodeRef<'_>, element: NodeRef<'_>) -> bool {
+/// (`Publish`) stands before the document and the settings, not below what they are called. A region that has its
+/// name from that very heading is not a frame of the app, but what the app shows.
+pub(super) fn is_of_a_region_behind(heading: NodeRef<'_>, element: NodeRef<'_>) -> bool {
     use Role::{Complementary, Form, Region};
+    let is_frame = |n: NodeRef<'_>| {
+        matches!(n.role(), Complementary | Form | Region)
+            && !n.name().is_empty()
+            && n.name() != heading.name()
+    };
     heading.id() > element.id()
-        && up_to_document(heading)
-            .take_while(|n| !n.contains(element.id()))
-            .any(|n| matches!(n.role(), Complementary | Form | Region) && !n.name().is_empty())
+        && up_to_document(heading).take_while(|n| !n.contains(element.id())).any(is_frame)
 }
 
 fn first_headings<'t>(tree: &'t Tree, is_inside: impl Fn(NodeRef<'t>, NodeRef<'t>) -> bool) -> Firsts {

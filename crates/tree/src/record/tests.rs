@@ -478,5 +478,11 @@ fn a_bar_is_not_below_the_heading_of_a_region_behind_it() {
     assert!(same("generic", "complementary \"Settings\""));
     // What is called nothing is the page itself, and so is a heading beside the bar.
     assert!(!same("generic", "region"));
+    // A section that has its name from its heading is what the page shows.
+    let labelled = |title: &str| page("generic", &format!("region \"{title}\""), title);
+    let [then, now] = ["Invoice 1041", "Invoice 1042"].map(labelled);
+    let openers = Openers::default();
+    let meaning = Records::new(&then, &openers).meaning(buttons(&then)[0]);
+    assert!(!Records::new(&now, &openers).judge(&meaning, buttons(&now)[0]).is_same());
     assert!(!same("generic", "generic"));
 }
