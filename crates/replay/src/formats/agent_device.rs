@@ -4,7 +4,7 @@
 //! What our own grammar reads is ours. Only a line that it refuses is looked at here, and where this does not help
 //! either, the refusal stands. Its comments (`# agent-device:target-v1 ...`) are kept as all comments are.
 
-use stickpin_kernel::{Result, Target};
+use stickpin_kernel::{Error, ErrorCode, Result, Target};
 use stickpin_lines::Line;
 use stickpin_tree::{Selector, quote_whole};
 
@@ -28,8 +28,50 @@ pub(crate) fn read(words: &[String]) -> Result<Line> {
     };
     stickpin_lines::parse(words).or_else(|refused| {
         let ours = ours(words).and_then(|words| stickpin_lines::parse(&words).ok());
-        ours.ok_or(refused)
+        ours.ok_or_else(|| refusal(words).unwrap_or(refused))
     })
+}
+
+/// Commands of agent-device without a counterpart here: the name, why, and what to write instead.
+const REFUSED: &[(&str, &str, &str)] = &[
+    ("app-switcher", PHONE, "open another app by its name"),
+    ("apps", PHONE, "stickpin devices lists what can be opened"),
+    ("appstate", PHONE, "session show"),
+    ("boot", PHONE, "leave it out: open starts what it needs"),
+    ("ensure-simulator", PHONE, "leave it out: open starts what it needs"),
+    ("fling", GESTURE, "scroll down 480"),
+    ("focus", "nothing takes the focus without being pressed", "press TARGET, or fill TARGET TEXT"),
+    ("gesture", GESTURE, "scroll, drag"),
+    ("install", PHONE, "open what is installed"),
+    ("install-from-source", PHONE, "open what is installed"),
+    ("keyboard", "there is no keyboard on the screen", "key CHORD"),
+    ("logs", "scripts read no logs of the system", "leave it out"),
+    ("metro", "no bundler belongs to an app here", "leave it out"),
+    ("network", "scripts dump no traffic", "wait request URL"),
+    ("pan", GESTURE, "scroll down 480, or drag FROM TO"),
+    ("perf", "scripts measure nothing", "leave it out"),
+    ("pinch", GESTURE, "leave it out"),
+    ("push", PHONE, "leave it out"),
+    ("react-native", PHONE, "press what dismisses it"),
+    ("reinstall", PHONE, "open WHAT --relaunch"),
+    ("rotate", PHONE, "open WHAT --viewport 800x1280"),
+    ("rotate-gesture", GESTURE, "leave it out"),
+    ("settings", PHONE, "leave it out"),
+    ("swipe", "only one that goes straight up, down or to a side scrolls", "swipe 100 600 100 200"),
+    ("trace", "scripts measure nothing", "leave it out"),
+    ("transform-gesture", GESTURE, "leave it out"),
+    ("trigger-app-event", PHONE, "leave it out"),
+];
+
+const PHONE: &str = "only phones and simulators have it";
+const GESTURE: &str = "no device here has several fingers, or fingers that swing";
+
+/// The refusal of a command that is theirs alone.
+fn refusal(words: &[String]) -> Option<Error> {
+    let (name, why, hint) =
+        REFUSED.iter().find(|(name, ..)| words.first().is_some_and(|word| word == name))?;
+    let message = format!("`{name}` of agent-device is not supported: {why}");
+    Some(Error::new(ErrorCode::InvalidArgs, message).hint(*hint))
 }
 
 /// A command taken apart: its words, and its options as they are.
@@ -57,7 +99,9 @@ fn ours(words: &[String]) -> Option<Vec<String>> {
         "close" => (&["close"], Vec::new()),
         "snapshot" => (&["snapshot"], Vec::new()),
         "screenshot" => (&["screenshot"], words.clone()),
-        "alert" if words == &["get"] => (&["alert", "status"], Vec::new()),
+        "alert" if words.is_empty() || words == &["get"] => (&["alert", "status"], Vec::new()),
+        "swipe" => (&["scroll"], swiped(words)?),
+        "scrollintoview" => (&["scroll", "down"], vec![format!("--until={}", revealed(words)?)]),
         "keyboard" if words == &["enter"] => (&["key", "Enter"], Vec::new()),
         _ => return None,
     };
@@ -70,7 +114,7 @@ fn ours(words: &[String]) -> Option<Vec<String>> {
 }
 
 /// Options of theirs that take the next word.
-const WITH_VALUE: [&str; 10] = [
+const WITH_VALUE: [&str; 16] = [
     "--until",
     "--timeout",
     "--settle-quiet",
@@ -81,6 +125,12 @@ const WITH_VALUE: [&str; 10] = [
     "--depth",
     "-d",
     "--record-as",
+    "--button",
+    "--delay-ms",
+    "--max-scrolls",
+    "--pause-ms",
+    "--pattern",
+    "--pixels",
 ];
 
 impl Parts {
@@ -94,6 +144,11 @@ impl Parts {
                 continue;
             }
             let value = WITH_VALUE.contains(&word.as_str()).then(|| rest.next()).flatten();
+            if let (true, Some(pixels)) = (word == "--pixels", value) {
+                // An amount is an argument here.
+                parts.words.push(pixels.clone());
+                continue;
+            }
             parts.options.push(match value {
                 Some(value) => format!("{word}={value}"),
                 None => word.clone(),
@@ -109,6 +164,8 @@ fn translated(name: &str, option: &str) -> Option<Option<String>> {
     let same = || Some(Some(option.to_owned()));
     match (name, long, value) {
         ("scroll", "--until", Some(target)) => Some(Some(format!("--until={}", tidy(target)?))),
+        ("press" | "click" | "tap", "--button", Some("secondary")) => Some(Some("--button=right".to_owned())),
+        ("press" | "click" | "tap", "--button", Some("primary")) => Some(None),
         ("press" | "click" | "tap", "--double-tap", None) => Some(Some("--count=2".to_owned())),
         ("screenshot", "--out", Some(path)) => Some(Some(path.to_owned())),
         ("screenshot", "--overlay-refs", None) => Some(Some("--overlay".to_owned())),
@@ -116,7 +173,10 @@ fn translated(name: &str, option: &str) -> Option<Option<String>> {
         ("snapshot", "--scope" | "-s", Some(label)) => {
             Some(Some(format!("--scope={}", tidy(label).unwrap_or_else(|| text(label)))))
         }
-        ("snapshot", "-c", None)
+        // How fast the keys follow one another, and in how many steps an end is reached.
+        ("fill" | "type", "--delay-ms", Some(_))
+        | ("scrollintoview", "--max-scrolls", Some(_))
+        | ("snapshot", "-c", None)
         | ("back", "--in-app" | "--system", None)
         | (_, "--settle-quiet" | "--verify", _) => Some(None),
         _ => same(),
@@ -169,8 +229,47 @@ fn scroll(words: &[String]) -> Option<Vec<String>> {
         _ => return None,
     };
     let Some(amount) = amount else { return Some(vec![direction.to_owned()]) };
+    if amount.parse::<u32>().is_ok_and(|pixels| pixels > 1) {
+        return towards(direction, amount);
+    }
     let part: f64 = amount.parse().ok().filter(|part| (0.0..=1.0).contains(part) && words.len() == 2)?;
     towards(direction, &format!("{:.0}", part * axis))
+}
+
+/// `swipe X1 Y1 X2 Y2 [MS]`: how long the finger takes changes nothing of where it ends.
+fn swiped(words: &[String]) -> Option<Vec<String>> {
+    let numbers: Vec<f64> = words.iter().map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    let (&[x1, y1, x2, y2] | &[x1, y1, x2, y2, _]) = &*numbers else { return None };
+    let (way, far) = scrolled_by_finger(x2 - x1, y2 - y1)?;
+    Some(vec![way.to_owned(), far.to_string()])
+}
+
+/// The direction and the pixels that a page scrolls when a finger moves so far on it: the other way. None where it moves
+/// neither straight up or down nor straight to a side.
+pub(super) fn scrolled_by_finger(x: f64, y: f64) -> Option<(&'static str, u32)> {
+    let (far, way) = match (x, y) {
+        (x, y) if x.abs() < 1.0 && y < 0.0 => (-y, "down"),
+        (x, y) if x.abs() < 1.0 && y > 0.0 => (y, "up"),
+        (x, y) if y.abs() < 1.0 && x < 0.0 => (-x, "right"),
+        (x, y) if y.abs() < 1.0 && x > 0.0 => (x, "left"),
+        _ => return None,
+    };
+    // Between 0 and the largest number, to which more is cut.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is positive, and cut at the bound"
+    )]
+    let far = far.round() as u32;
+    Some((way, far))
+}
+
+/// `scrollintoview TEXT`, `scrollintoview TARGET`
+fn revealed(words: &[String]) -> Option<String> {
+    match words {
+        [one] if !one.starts_with('@') => Some(tidy(one).unwrap_or_else(|| text(one))),
+        _ => selector(words).filter(|target| !target.starts_with('@')),
+    }
 }
 
 /// A target; one that was a ref when it was recorded is meant by its label, which stands behind it.

@@ -66,7 +66,7 @@ impl Flow {
             script.context.push(("platform".to_owned(), "web".to_owned()));
         }
         // What a flow is called and filed under changes nothing of what it does.
-        fields.ignore(&["name", "tags"]);
+        fields.ignore(&["name", "tags", "properties", "jsEngine"]);
         script.env = fields.take("env").map_or(Ok(Vec::new()), env)?;
         if let Some(start) = fields.take("onFlowStart") {
             script.body = self.list(start, 0)?;

@@ -4,7 +4,7 @@ use super::super::yaml::{Value, Yaml};
 use super::commands::{CONDITIONS, Command, Nodes, bounded, label};
 use super::fields::{Fields, number};
 use super::{Flow, env, selector, text};
-use crate::script::{Kind, Node};
+use crate::script::{Kind, Node, Part, Template};
 
 pub(super) fn run_flow(flow: &Flow, command: &Command<'_>, depth: usize) -> Nodes {
     if command.is_text() {
@@ -20,13 +20,7 @@ pub(super) fn run_flow(flow: &Flow, command: &Command<'_>, depth: usize) -> Node
     fields.end()?;
     let body = match (file, commands) {
         (Some(file), None) => command.block(Kind::Include { file, env }),
-        (None, Some(_)) if !env.is_empty() => {
-            return Err(command.at.fault(
-                "`env` of a `runFlow` with `commands` is not supported",
-                "put the commands into a file",
-            ));
-        }
-        (None, Some(commands)) => flow.list(commands, depth + 1)?,
+        (None, Some(commands)) => scoped(flow.list(commands, depth + 1)?, &env),
         _ => return Err(command.at.fault("`runFlow` needs either `file` or `commands`", "")),
     };
     nodes.extend(match when {
@@ -35,6 +29,44 @@ pub(super) fn run_flow(flow: &Flow, command: &Command<'_>, depth: usize) -> Node
     });
     Ok(nodes)
 }
+
+/// Puts the values of variables into lines that alone see them.
+fn scoped(nodes: Vec<Node>, env: &[(String, Template)]) -> Vec<Node> {
+    if env.is_empty() {
+        return nodes;
+    }
+    let text = |template: &Template| {
+        Template::new(template.parts().iter().flat_map(|part| match part {
+            Part::Variable { name, .. } => match env.iter().find(|(key, _)| key == name) {
+                Some((_, value)) => value.parts().to_vec(),
+                None => vec![part.clone()],
+            },
+            Part::Text(_) => vec![part.clone()],
+        }))
+    };
+    let node = |node: Node| {
+        let kind = match node.kind {
+            Kind::Blank | Kind::Comment(_) => node.kind,
+            Kind::Command(words) => Kind::Command(words.iter().map(text).collect()),
+            Kind::Include { file, env: given } => {
+                let mut inner: Vec<_> = given.iter().map(|(key, value)| (key.clone(), text(value))).collect();
+                let outer = env.iter().filter(|(key, _)| given.iter().all(|(own, _)| own != key));
+                inner.extend(outer.cloned());
+                Kind::Include { file: text(&file), env: inner }
+            }
+            Kind::Retry { times, body } => Kind::Retry { times, body: scoped(body, env) },
+            Kind::Repeat { times, body } => Kind::Repeat { times, body: scoped(body, env) },
+            Kind::If { asked, target, body } => {
+                Kind::If { asked, target: text(&target), body: scoped(body, env) }
+            }
+        };
+        Node { line: node.line, kind }
+    };
+    nodes.into_iter().map(node).collect()
+}
+
+/// Platforms that no device here belongs to.
+const PHONES: [&str; 2] = ["android", "ios"];
 
 /// The lines, where the conditions hold.
 fn conditional(flow: &Flow, when: &Yaml, mut body: Vec<Node>) -> Nodes {
@@ -45,7 +77,8 @@ fn conditional(flow: &Flow, when: &Yaml, mut body: Vec<Node>) -> Nodes {
         let Value::Text(wanted) = &yaml.value else {
             return Err(yaml.at.fault("`platform` takes a name", "platform: Web"));
         };
-        let Some(platform) = flow.platform else {
+        let phone = PHONES.iter().any(|phone| wanted.eq_ignore_ascii_case(phone));
+        let Some(platform) = flow.platform.or(phone.then_some("no phone")) else {
             return Err(yaml
                 .at
                 .fault("which platform this flow is for is not known", "a header with `url` says: Web"));
@@ -53,6 +86,11 @@ fn conditional(flow: &Flow, when: &Yaml, mut body: Vec<Node>) -> Nodes {
         if !wanted.eq_ignore_ascii_case(platform) {
             body.clear();
         }
+    }
+    if let Some(yaml) = fields.take("true") {
+        return Err(yaml
+            .at
+            .fault("`true` of `when` is JavaScript, which is not run", "visible, notVisible, platform"));
     }
     for (name, state) in CONDITIONS {
         let Some(yaml) = fields.take(name) else { continue };

@@ -54,6 +54,44 @@ const COMMANDS: &[(&str, Compile)] = &[
     ("retry", blocks::retry),
 ];
 
+/// Commands of Maestro without a counterpart here: the name, why, and what to write instead.
+const REFUSED: &[(&str, &str, &str)] = &[
+    ("runScript", JAVASCRIPT, "prepare what the flow needs before it runs, and give it with -e KEY=VALUE"),
+    ("evalScript", JAVASCRIPT, "work the value out before, and give it with -e KEY=VALUE"),
+    ("assertTrue", JAVASCRIPT, "assertVisible, assertNotVisible"),
+    ("assertWithAI", MODEL, "assertVisible names what must be there"),
+    ("assertNoDefectsWithAI", MODEL, "assertVisible names what must be there"),
+    ("extractTextWithAI", MODEL, "give the text with -e KEY=VALUE"),
+    ("copyTextFrom", "the text is kept for JavaScript", "give the text with -e KEY=VALUE"),
+    ("pasteText", "the text is known only while the flow runs", "inputText: ${KEY}, with -e KEY=VALUE"),
+    ("setClipboard", "flows have no clipboard", "inputText types a text"),
+    ("inputRandomEmail", RANDOM, "inputText: ${EMAIL}, with -e EMAIL=ada@example.com"),
+    ("inputRandomPersonName", RANDOM, "inputText: ${NAME}, with -e NAME=Ada"),
+    ("inputRandomNumber", RANDOM, "inputText: ${NUMBER}, with -e NUMBER=4711"),
+    ("inputRandomText", RANDOM, "inputText: ${TEXT}, with -e TEXT=words"),
+    ("inputRandomCityName", RANDOM, "inputText: ${CITY}, with -e CITY=Riga"),
+    ("inputRandomCountryName", RANDOM, "inputText: ${COUNTRY}, with -e COUNTRY=Latvia"),
+    ("inputRandomColorName", RANDOM, "inputText: ${COLOR}, with -e COLOR=blue"),
+    ("clearState", "an app is cleared when it starts", "launchApp: {clearState: true}"),
+    ("clearKeychain", PHONE, "launchApp: {clearState: true}"),
+    ("setPermissions", PHONE, "leave it out"),
+    ("setLocation", PHONE, "leave it out"),
+    ("travel", PHONE, "leave it out"),
+    ("setOrientation", PHONE, "in a script: open URL --viewport 800x1280"),
+    ("setAirplaneMode", PHONE, "leave it out"),
+    ("toggleAirplaneMode", PHONE, "leave it out"),
+    ("addMedia", PHONE, "in a script: upload TARGET FILE"),
+    ("startRecording", VIDEO, "stickpin replay FLOW --report FILE shows each step"),
+    ("stopRecording", VIDEO, "stickpin replay FLOW --report FILE shows each step"),
+    ("assertScreenshot", "flows do not compare pictures", "in a script: diff screenshot"),
+];
+
+const JAVASCRIPT: &str = "flows run no JavaScript";
+const MODEL: &str = "flows ask no model";
+const RANDOM: &str = "a run with random input cannot be repeated";
+const PHONE: &str = "only phones have it";
+const VIDEO: &str = "flows record no video";
+
 impl Flow {
     /// One item of a list of commands: a word, or a mapping of one name.
     pub(super) fn command(&self, item: &Yaml, depth: usize) -> Nodes {
@@ -73,6 +111,9 @@ impl Flow {
             },
             other => return Err(item.at.fault(format!("a command is {}", other.kind()), "- tapOn: Sign in")),
         };
+        if let Some((name, why, hint)) = REFUSED.iter().find(|(name, ..)| *name == command.name) {
+            return Err(command.at.fault(format!("`{name}` of Maestro is not supported: {why}"), *hint));
+        }
         let Some((_, compile)) = COMMANDS.iter().find(|(name, _)| *name == command.name) else {
             let names = || COMMANDS.iter().map(|(name, _)| *name);
             let hint = nearest(command.name, names()).map(|name| format!("did you mean `{name}`? "));
@@ -120,7 +161,7 @@ impl Command<'_> {
         let words = match asked {
             Asked::Visible => vec![word("wait"), target.clone(), timeout],
             Asked::Hidden => {
-                let seen = [target.parts(), &[Part::Text(" visible".to_owned())]].concat();
+                let seen = [&*selector::each_visible(target), &[Part::Text(" visible".to_owned())]].concat();
                 vec![word("wait"), word("absent"), Template::new(seen), timeout]
             }
         };
@@ -153,13 +194,20 @@ fn one_line(text: &Template) -> String {
     stickpin_tree::escape(&text.to_string(), stickpin_tree::MAX_CHARS).trim().to_owned()
 }
 
-/// Of what asserts and waits: with it nothing would be asserted, and nothing done.
-pub(super) fn optional(fields: &mut Fields<'_>) -> Result<(), ScriptError> {
-    fields.only(
-        "optional",
-        false,
-        "what may fail asserts nothing; runFlow: {when: {visible: ...}, commands: [...]} says what depends on it",
-    )
+/// The nodes of an assertion. With `optional` it asserts nothing there either: a comment says so, in the script and in
+/// reports.
+pub(super) fn asserted_or_not(fields: &mut Fields<'_>, asserts: Vec<Node>) -> Nodes {
+    if !fields.switch("optional")?.unwrap_or(false) {
+        return Ok(asserts);
+    }
+    let said = |node: Node| match &node.kind {
+        Kind::Command(words) => {
+            let line = one_line(&Template::text(crate::script::line(words)));
+            Node { kind: Kind::Comment(format!("optional, so nothing is asserted: {line}")), ..node }
+        }
+        _ => node,
+    };
+    Ok(asserts.into_iter().map(said).collect())
 }
 
 fn launch_app(flow: &Flow, command: &Command<'_>, _: usize) -> Nodes {
@@ -190,7 +238,7 @@ fn launch_app(flow: &Flow, command: &Command<'_>, _: usize) -> Nodes {
 /// `tapOn` and its likes: a verb of ours with its options.
 fn tapped(command: &Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
     let mut words = vec![word(verb)];
-    let (mut nodes, mut times, mut optional) = (Vec::new(), None, false);
+    let (mut nodes, mut times, mut delay, mut optional) = (Vec::new(), None, None, false);
     let target;
     if command.is_text() {
         target = selector::plain(command.name, command.given)?;
@@ -205,6 +253,7 @@ fn tapped(command: &Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
         words.push(target.clone());
         words.extend(fields.text("waitToSettleTimeoutMs")?.map(|ms| option("settle", &ms)));
         times = fields.take("repeat").map(|yaml| bounded("repeat", yaml)).transpose()?;
+        delay = if times.is_some() { fields.text("delay")? } else { None };
         fields.only("retryTapIfNoChange", false, "retry: {maxRetries: 1, commands: [...]} tries again")?;
         nodes = label(&mut fields)?;
         if point.is_some() {
@@ -218,8 +267,13 @@ fn tapped(command: &Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
     words.extend(with.map(word));
     let line = command.line(words);
     let at = line.line;
+    let pause = |delay: Option<Template>| -> Vec<Node> {
+        delay.map(|ms| command.line(vec![word("wait"), word("ms"), ms])).into_iter().collect()
+    };
     let line = match times {
-        Some(times) => Node { line: at, kind: Kind::Repeat { times, body: vec![line] } },
+        Some(times) => {
+            Node { line: at, kind: Kind::Repeat { times, body: [vec![line], pause(delay)].concat() } }
+        }
         None => line,
     };
     nodes.push(match optional {
@@ -246,9 +300,8 @@ fn asserted(command: &Command<'_>, asked: Asked) -> Nodes {
     let mut fields = command.fields()?;
     let target = selector::take(&mut fields)?;
     let mut nodes = label(&mut fields)?;
-    optional(&mut fields)?;
+    nodes.extend(asserted_or_not(&mut fields, vec![command.waits(&target, asked, None)])?);
     fields.end()?;
-    nodes.push(command.waits(&target, asked, None));
     Ok(nodes)
 }
 
@@ -314,15 +367,15 @@ fn extended_wait_until(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
     let mut fields = command.fields()?;
     let timeout = fields.text("timeout")?;
     let mut nodes = label(&mut fields)?;
-    let mut asked = 0;
+    let mut asked = Vec::new();
     for (name, state) in CONDITIONS {
         let Some(yaml) = fields.take(name) else { continue };
-        nodes.push(command.waits(&selector::of(name, yaml)?, state, timeout.clone()));
-        asked += 1;
+        asked.push(command.waits(&selector::of(name, yaml)?, state, timeout.clone()));
     }
-    optional(&mut fields)?;
+    let count = asked.len();
+    nodes.extend(asserted_or_not(&mut fields, asked)?);
     fields.end()?;
-    match asked {
+    match count {
         0 => Err(command.at.fault("`extendedWaitUntil` needs `visible` or `notVisible`", "")),
         _ => Ok(nodes),
     }

@@ -1,8 +1,8 @@
 //! Places, directions and what moves along them: points, scrolling, and fingers.
 
-use super::super::agent_device::VIEWPORT;
+use super::super::agent_device::{VIEWPORT, scrolled_by_finger};
 use super::super::yaml::{Value, Yaml};
-use super::commands::{Command, Nodes, label, option, optional, word};
+use super::commands::{Command, Nodes, label, option, word};
 use super::{Flow, selector};
 use crate::script::{ScriptError, Template};
 
@@ -59,10 +59,16 @@ pub(super) fn scroll_until_visible(_: &Flow, command: &Command<'_>, _: usize) ->
     };
     let timeout = fields.text("timeout")?;
     let mut nodes = label(&mut fields)?;
-    optional(&mut fields)?;
-    fields.end()?;
+    // The speed changes nothing of where it ends, nor does how much of the element must be seen: it is brought into view.
+    fields.ignore(&["speed", "visibilityPercentage"]);
+    fields.only(
+        "optional",
+        false,
+        "runFlow: {when: {visible: ...}, commands: [...]} names what depends on it",
+    )?;
     let mut words = vec![word("scroll"), word(direction.name()), option("until", &element)];
     words.extend(timeout.map(|ms| option("timeout", &ms)));
+    fields.end()?;
     nodes.push(command.line(words));
     Ok(nodes)
 }
@@ -109,7 +115,7 @@ fn direction(yaml: &Yaml) -> Result<Direction, ScriptError> {
 pub(super) fn swipe(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
     let mut fields = command.fields()?;
     // How long the finger takes changes nothing of where it ends.
-    fields.ignore(&["duration"]);
+    fields.ignore(&["duration", "waitToSettleTimeoutMs"]);
     let points = match (fields.take("start"), fields.take("end")) {
         (Some(start), Some(end)) => Some((start, end)),
         (None, None) => None,
@@ -129,7 +135,7 @@ pub(super) fn swipe(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
                 "start: \"50%, 80%\", end: \"50%, 20%\"",
             )
         })?;
-        nodes.push(command.line(vec![word("scroll"), word(way.name()), Template::text(far.to_string())]));
+        nodes.push(command.line(vec![word("scroll"), word(way), Template::text(far.to_string())]));
         return Ok(nodes);
     }
     let Some(way) = fields.take("direction") else {
@@ -147,20 +153,10 @@ pub(super) fn swipe(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
     Ok(nodes)
 }
 
-/// Where the page moves and how far, in pixels, when a finger goes from one place to another: the other way.
-fn swiped(start: (Length, Length), end: (Length, Length)) -> Option<(Direction, u32)> {
+/// Where the page moves and how far, in pixels, when a finger goes from one place to another.
+fn swiped(start: (Length, Length), end: (Length, Length)) -> Option<(&'static str, u32)> {
     let (width, height) = VIEWPORT;
     let x = end.0.of(width) - start.0.of(width);
     let y = end.1.of(height) - start.1.of(height);
-    let (far, way) = match (x, y) {
-        (x, y) if x.abs() < 1.0 && y < 0.0 => (-y, Direction::Down),
-        (x, y) if x.abs() < 1.0 && y > 0.0 => (y, Direction::Up),
-        (x, y) if y.abs() < 1.0 && x < 0.0 => (-x, Direction::Right),
-        (x, y) if y.abs() < 1.0 && x > 0.0 => (x, Direction::Left),
-        _ => return None,
-    };
-    // Between 0 and what two numbers of pixels are apart.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is bounded above")]
-    let far = far.round() as u32;
-    Some((way, far))
+    scrolled_by_finger(x, y)
 }

@@ -25,16 +25,66 @@ pub(super) fn of(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
 
 /// A text alone.
 pub(super) fn plain(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
-    Ok(tidy(compared("text", &text::of(name, yaml)?, yaml.at)?))
+    let all = alternatives("text", &text::of(name, yaml)?, yaml.at)?;
+    Ok(tidy(all.join(&Part::Text(OR.to_owned()))))
 }
+
+/// What stands between the alternatives of a selector.
+const OR: &str = " || ";
+
+/// The alternatives of a pattern: `A|B` and `(A|B)` match either of two texts.
+fn alternatives(key: &str, value: &Template, at: Mark) -> Result<Vec<Vec<Part>>, ScriptError> {
+    let whole = value.as_text().filter(|text| text.contains('|') && !text.contains("\\|"));
+    let Some(whole) = whole else { return Ok(vec![compared(key, value, at)?]) };
+    let inner = whole.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(whole);
+    if inner.contains(['(', ')']) {
+        return Err(pattern(value, at));
+    }
+    let one = |text: &str| compared(key, &Template::text(text), at).map_err(|_| pattern(value, at));
+    inner.split('|').map(one).collect()
+}
+
+/// The parts of a selector to whose last alternative `visible` is added: the others have it.
+pub(super) fn each_visible(target: &Template) -> Vec<Part> {
+    let several = target.as_text().and_then(|text| text.parse::<Selector>().ok());
+    // Texts of alternatives hold no bar.
+    match (several.is_some_and(|selector| selector.alternatives().count() > 1), target.as_text()) {
+        (true, Some(text)) => vec![Part::Text(text.replace(OR, &format!(" visible{OR}")))],
+        _ => target.parts().to_vec(),
+    }
+}
+
+/// Keys of selectors without a counterpart, and what to write instead.
+const RELATIONS: &[(&str, &str)] = &[
+    ("above", PLACES),
+    ("below", PLACES),
+    ("leftOf", PLACES),
+    ("rightOf", PLACES),
+    ("containsChild", CONTAINS),
+    ("containsDescendants", CONTAINS),
+    ("traits", "text and id name an element"),
+    ("width", SIZES),
+    ("height", SIZES),
+    ("tolerance", SIZES),
+];
+
+const PLACES: &str =
+    "where an element is drawn identifies nothing: childOf names what it is in, index chooses";
+const CONTAINS: &str = "name the element that is meant by its own text or id, or by childOf";
+const SIZES: &str = "a size identifies nothing: text and id name an element";
 
 /// The terms of a selector out of the arguments of a command.
 pub(super) fn take(fields: &mut Fields<'_>) -> Result<Template, ScriptError> {
     let at = fields.at;
     let mut terms: Vec<Vec<Part>> = Vec::new();
+    let mut texts = Vec::new();
     for key in ["text", "id", "css"] {
         let Some(value) = fields.text(key)? else { continue };
-        terms.push(if key == "css" { term(key, "=", &value) } else { compared(key, &value, at)? });
+        match key {
+            "text" => texts = alternatives(key, &value, at)?,
+            "css" => terms.push(term(key, "=", &value)),
+            _ => terms.push(compared(key, &value, at)?),
+        }
     }
     for flag in FLAGS {
         let Some(on) = fields.switch(flag)? else { continue };
@@ -48,14 +98,24 @@ pub(super) fn take(fields: &mut Fields<'_>) -> Result<Template, ScriptError> {
     if let Some(index) = fields.number("index")? {
         terms.push(vec![Part::Text(format!("nth={}", u64::from(index) + 1))]);
     }
-    if terms.is_empty() {
+    for (key, hint) in RELATIONS {
+        if let Some(yaml) = fields.take(key) {
+            return Err(yaml.at.fault(format!("`{key}` of `{}` is not supported", fields.of), *hint));
+        }
+    }
+    if terms.is_empty() && texts.is_empty() {
         fields.unsupported(&["label", "optional"])?;
         return Err(at.fault(
             format!("`{}` says nothing about the element that is supported", fields.of),
             "text, id, css, enabled, checked, focused, selected, childOf, index",
         ));
     }
-    Ok(tidy(terms.join(&Part::Text(" ".to_owned()))))
+    let space = Part::Text(" ".to_owned());
+    if texts.is_empty() {
+        return Ok(tidy(terms.join(&space)));
+    }
+    let with = |text: Vec<Part>| [&[text], &*terms].concat().join(&space);
+    Ok(tidy(texts.into_iter().map(with).collect::<Vec<_>>().join(&Part::Text(OR.to_owned()))))
 }
 
 /// As selectors are spelled everywhere, where there is no variable in it.
@@ -141,8 +201,8 @@ mod tests {
 
     fn said(text: &str) -> String {
         let at = Mark { line: 1, column: 1 };
-        match text::template(text, at).and_then(|t| compared("text", &t, at)) {
-            Ok(parts) => tidy(parts).to_string(),
+        match text::template(text, at).and_then(|t| alternatives("text", &t, at)) {
+            Ok(all) => tidy(all.join(&Part::Text(OR.to_owned()))).to_string(),
             Err(e) => e.message,
         }
     }
@@ -155,7 +215,10 @@ mod tests {
         assert_eq!(said(".*invoice 7.*"), r#"text~="invoice 7""#);
         assert_eq!(said(r"\[draft\]"), "text=[draft]");
         assert_eq!(said("Hello ${USER}"), r#"text="Hello ${USER}""#);
-        for pattern in ["Welcome.*", ".*", "", "a.+b", "[0-9]", r"\d", "a|b", "(?i)a", "^a"] {
+        assert_eq!(said("Yes|.*okay.*"), "text=Yes || text~=okay");
+        assert_eq!(said("(Save|Done)"), "text=Save || text=Done");
+        assert_eq!(said(r"a\|b"), "text=\"a|b\"");
+        for pattern in ["Welcome.*", ".*", "", "a.+b", "[0-9]", r"\d", "a|", "(a|b)c", "(?i)a", "^a"] {
             assert!(said(pattern).contains("not supported"), "{pattern}: {}", said(pattern));
         }
     }

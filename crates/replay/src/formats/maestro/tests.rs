@@ -40,6 +40,31 @@ fn golden_files_of_flows_that_are_refused() {
     });
 }
 
+/// The commands that Maestro documents (docs.maestro.dev, "Commands available", and the forms of `inputText`).
+const DOCUMENTED: &str = "addMedia assertNoDefectsWithAI assertNotVisible assertScreenshot assertTrue assertVisible \
+    assertWithAI back clearKeychain clearState copyTextFrom doubleTapOn eraseText evalScript extendedWaitUntil \
+    extractTextWithAI hideKeyboard inputText inputRandomEmail inputRandomPersonName inputRandomNumber inputRandomText \
+    inputRandomCityName inputRandomCountryName inputRandomColorName killApp launchApp longPressOn openLink pasteText \
+    pressKey repeat retry runFlow runScript scroll scrollUntilVisible setAirplaneMode setClipboard setLocation \
+    setOrientation setPermissions startRecording stopApp stopRecording swipe takeScreenshot tapOn toggleAirplaneMode \
+    travel waitForAnimationToEnd";
+
+#[test]
+fn every_documented_command_is_read_or_refused_by_name() {
+    let mut read = 0;
+    for name in DOCUMENTED.split_whitespace() {
+        let message = match plan(&format!("appId: sim:shop\n---\n- {name}\n")) {
+            Ok(_) => String::new(),
+            Err(e) => e.message,
+        };
+        assert!(!message.contains("the command"), "{name}: {message}");
+        let refused = message.contains(&format!("`{name}` of Maestro is not supported: "));
+        read += usize::from(!refused);
+    }
+    eprintln!("{read} of {} documented commands are read", DOCUMENTED.split_whitespace().count());
+    assert!(read >= 23, "{read}");
+}
+
 #[test]
 fn lines_of_a_plan_are_those_of_the_flow() {
     let plan =

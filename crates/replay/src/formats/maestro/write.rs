@@ -101,7 +101,8 @@ fn given(name: &str, says: &[String]) -> Vec<String> {
 
 /// The first key that stands twice among `lines`, which are one mapping; nested lines are indented.
 fn repeated_key(lines: &[String]) -> Option<&str> {
-    let keys = || lines.iter().filter(|line| !line.starts_with(' ')).filter_map(|line| line.split(':').next());
+    let keys =
+        || lines.iter().filter(|line| !line.starts_with(' ')).filter_map(|line| line.split(':').next());
     keys().enumerate().find(|(at, key)| keys().take(*at).any(|earlier| earlier == *key)).map(|(_, key)| key)
 }
 
