@@ -1,26 +1,133 @@
 //! Completions, from the whole tree of commands: the only place that builds it.
 
 use crate::local::Other;
-use clap::Command;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, Command};
 use clap_complete::Shell;
+use std::collections::BTreeSet;
+use stickpin_kernel::Result;
 use stickpin_kernel::registry::COMMANDS;
 use stickpin_lines::Own;
+use stickpin_lines::help::TOPICS;
+use stickpin_wire::{Connection, Place};
 
-/// The script for a shell.
+/// The script for a shell. Names that change (sessions, apps) are asked for by the hidden `complete` when they are
+/// completed.
 pub(crate) fn script(shell: &str, others: &[Other]) -> Option<String> {
     let shell: Shell = shell.parse().ok()?;
     let mut out = Vec::new();
     clap_complete::generate(shell, &mut tree(others), "stickpin", &mut out);
-    Some(String::from_utf8_lossy(&out).into_owned())
+    let script = String::from_utf8_lossy(&out).into_owned();
+    Some(match shell {
+        Shell::Bash => script + BASH,
+        // `_arguments` evaluates the words between parentheses.
+        Shell::Zsh => script
+            .replace("own]:NAME:_default'", "own]:NAME:($(stickpin complete sessions 2>/dev/null))'")
+            .lines()
+            .map(|line| {
+                match line.strip_prefix("':what -- ").and_then(|_| line.strip_suffix(":_default' \\")) {
+                    Some(line) => format!("{line}:{ZSH_APPS}' \\\n"),
+                    None => format!("{line}\n"),
+                }
+            })
+            .collect(),
+        Shell::Fish => script + FISH + &fish_words("help", others) + &fish_words("man", others),
+        _ => script,
+    })
+}
+
+/// The argument of the completion command.
+pub(crate) const APPS: &str = "apps";
+/// The argument of the completion command.
+pub(crate) const SESSIONS: &str = "sessions";
+
+/// Sessions behind `--session` and apps behind `open`, before what the grammar knows. A name with a colon is several
+/// words of a line to bash: what stands before the last colon is left out of the candidates then.
+const BASH: &str = r#"
+_stickpin_values() {
+    local line="${COMP_LINE:0:COMP_POINT}"
+    local word="${line##*[[:space:]]}" left=""
+    [[ "$word" == *:* && "$COMP_WORDBREAKS" == *:* ]] && left="${word%:*}:"
+    local value
+    COMPREPLY=()
+    while IFS= read -r value; do
+        [[ "$value" == "$word"* ]] && COMPREPLY+=("${value#"$left"}")
+    done < <(stickpin complete "$1" 2>/dev/null)
+    return 0
+}
+_stickpin_with_values() {
+    local line="${COMP_LINE:0:COMP_POINT}"
+    if [[ "$line" =~ [[:space:]]--session[[:space:]=]+[^[:space:]]*$ ]]; then
+        _stickpin_values sessions
+    elif [[ "$line" =~ [[:space:]]open[[:space:]]+[^-[:space:]][^[:space:]]*$ || "$line" =~ [[:space:]]open[[:space:]]+$ ]]; then
+        _stickpin_values apps
+    else
+        _stickpin "$@"
+    fi
+}
+complete -F _stickpin_with_values -o bashdefault -o default stickpin
+"#;
+
+const ZSH_APPS: &str = "{compadd -- ${(f)\"$(stickpin complete apps 2>/dev/null)\"}; _files}";
+
+const FISH: &str = r#"
+complete -c stickpin -l session -x -a '(stickpin complete sessions 2>/dev/null)'
+complete -c stickpin -n '__fish_seen_subcommand_from open' -a '(stickpin complete apps 2>/dev/null)'
+"#;
+
+/// The names of the sessions that are open. Starts no daemon: without one no session is open.
+///
+/// # Errors
+/// Those of asking the daemon.
+pub(crate) fn sessions(place: &Place) -> Result<Vec<String>> {
+    match Connection::find(place)? {
+        Some(mut connection) => Ok(connection.status()?.sessions),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The words behind a command, which the generator for fish leaves out.
+fn fish_words(command: &str, others: &[Other]) -> String {
+    let words = Vec::from_iter(words(command, others)).join(" ");
+    format!("complete -c stickpin -n '__fish_seen_subcommand_from {command}' -f -a '{words}'\n")
+}
+
+/// The words behind `help` and `man`, whose grammar takes any text to say more about it.
+fn words(command: &str, others: &[Other]) -> BTreeSet<&'static str> {
+    // Names of two words are completed word by word.
+    let commands = || stickpin_lines::names(others).flat_map(|name| name.split(' '));
+    match command {
+        "help" => TOPICS.iter().map(|(name, _)| *name).chain(commands()).collect(),
+        "man" => commands().collect(),
+        _ => BTreeSet::new(),
+    }
+}
+
+/// Adds the values that an argument takes to its grammar.
+fn known_values(command: Command, others: &[Other]) -> Command {
+    let words = words(command.get_name(), others);
+    let with = |arg: Arg| match arg.get_id().as_str() {
+        "topic" | "command" if !words.is_empty() => {
+            arg.value_parser(PossibleValuesParser::new(words.iter().copied()))
+        }
+        "--detail" => arg.value_parser(["digest", "normal", "full"]),
+        "--color" => arg.value_parser(["auto", "always", "never"]),
+        _ => arg,
+    };
+    command.mut_args(with)
 }
 
 /// All commands as one tree: groups hold their members, and the arguments of their default command.
 fn tree(others: &[Other]) -> Command {
     let registry = COMMANDS.iter().map(|e| (e.spec.name, e.spec.aliases, stickpin_lines::leaf(e)));
-    let others = others.iter().filter(|o| !o.hidden()).map(|o| (o.name(), &[][..], o.command()));
-    let mut root = Command::new("stickpin").disable_help_subcommand(true).disable_version_flag(true);
-    for (name, aliases, leaf) in registry.chain(others) {
-        let leaf = leaf.no_binary_name(false);
+    let own = others.iter().filter(|o| !o.hidden()).map(|o| (o.name(), &[][..], o.command()));
+    // Options of every command may stand before its name, too.
+    let options = stickpin_lines::own("stickpin", "");
+    let root = Command::new("stickpin").args(options.get_arguments().cloned());
+    let root = root.disable_help_subcommand(true).disable_version_flag(true);
+    let mut root = known_values(root, others);
+    for (name, aliases, leaf) in registry.chain(own) {
+        let leaf = known_values(leaf.no_binary_name(false).name(name), others);
         root = match name.split_once(' ') {
             None => add(root, leaf.name(name).visible_aliases(aliases)),
             Some((group, member)) => {
@@ -73,7 +180,9 @@ mod tests {
     fn every_shell_gets_a_script_with_the_commands_in_it() {
         for shell in ["bash", "zsh", "fish"] {
             let script = script(shell, &others(APART)).unwrap();
-            for word in ["snapshot", "title", "max-bytes", "click"] {
+            for word in
+                ["snapshot", "title", "max-bytes", "click", "selectors", "digest", "stickpin complete"]
+            {
                 assert!(script.contains(word), "{shell}: {word}");
             }
         }

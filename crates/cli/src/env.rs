@@ -1,10 +1,12 @@
 //! What a command line learns from its surroundings. The binary reads it; nothing here looks at a variable.
 
+use crate::output::Colors;
 use crate::own;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use stickpin_kernel::{Caller, Error, ErrorCode, Result, Secret, paths};
+use stickpin_lines::ColorChoice;
 
 /// The surroundings of one call.
 #[derive(Debug, Clone, Default)]
@@ -31,13 +33,44 @@ pub struct Env {
     pub private: Vec<OsString>,
     /// Whether a person sees what is said beside the answer.
     pub terminal: bool,
+    /// Whether stdout is a terminal.
+    pub answer_on_terminal: bool,
+    /// Width of the terminal on stdout.
+    pub columns: Option<u16>,
+    /// What environment variables say about colors.
+    pub color: ColorVariables,
     /// This program, which is started again as the daemon.
     pub program: PathBuf,
     /// Variables that the daemon gets besides ours.
     pub of_daemon: &'static [(&'static str, &'static str)],
 }
 
+/// Environment variables about colors, as they are documented at no-color.org and bixense.com/clicolors.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ColorVariables {
+    /// `NO_COLOR` has a value.
+    pub no_color: bool,
+    /// `CLICOLOR_FORCE` has a value other than 0.
+    pub force: bool,
+    /// `CLICOLOR=0`, or `TERM=dumb`.
+    pub plain: bool,
+}
+
 impl Env {
+    /// Where colors are shown: the option counts before the variables, and these before what is a terminal.
+    #[must_use]
+    pub fn colors(&self, choice: ColorChoice) -> Colors {
+        let both = |shown| Colors { out: shown, err: shown };
+        match choice {
+            ColorChoice::Always => both(true),
+            ColorChoice::Never => both(false),
+            ColorChoice::Auto if self.color.no_color => both(false),
+            ColorChoice::Auto if self.color.force => both(true),
+            ColorChoice::Auto if self.color.plain => both(false),
+            ColorChoice::Auto => Colors { out: self.answer_on_terminal, err: self.terminal },
+        }
+    }
+
     /// Who calls, with what its commands may use. A client that has a name has a session of its own.
     #[must_use]
     pub fn caller(&self, client: Option<&str>) -> Caller {
@@ -64,6 +97,28 @@ impl Env {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colors_follow_the_option_then_the_variables_then_the_terminal() {
+        let env = |no_color, force, terminal| Env {
+            color: ColorVariables { no_color, force, plain: false },
+            answer_on_terminal: terminal,
+            ..Env::default()
+        };
+        let shown = |env: &Env, choice| env.colors(choice).out;
+        assert!(shown(&env(false, false, true), ColorChoice::Auto));
+        assert!(!shown(&env(false, false, false), ColorChoice::Auto));
+        assert!(!shown(&env(true, true, true), ColorChoice::Auto));
+        assert!(shown(&env(false, true, false), ColorChoice::Auto));
+        assert!(shown(&env(true, false, false), ColorChoice::Always));
+        assert!(!shown(&env(false, true, true), ColorChoice::Never));
+        let dumb = Env {
+            color: ColorVariables { plain: true, ..ColorVariables::default() },
+            ..env(false, false, true)
+        };
+        assert!(!shown(&dumb, ColorChoice::Auto));
+        assert!(!env(false, false, true).colors(ColorChoice::Auto).err, "stderr is no terminal");
+    }
 
     #[test]
     fn the_option_comes_before_the_variable_and_that_before_home() {

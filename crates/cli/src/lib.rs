@@ -4,38 +4,46 @@
 //! No command of the registry is named here: what differs from other surfaces is in `local.rs`, with the reason.
 
 mod apart;
+mod color;
 mod complete;
 mod daemon;
 mod env;
 mod help;
 mod local;
+mod man;
 mod mcp;
 mod output;
 mod own;
 mod parse;
 
 pub use daemon::start;
-pub use env::Env;
+pub use env::{ColorVariables, Env};
 pub use local::AllApart;
 pub use mcp::Mcp;
-pub use output::Streams;
+pub use output::{Colors, Streams};
 pub use own::caller;
 
 use local::{Act, Local, Other};
 use parse::Plan;
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::PathBuf;
 use std::time::Duration;
-use stickpin_kernel::registry::{COMMANDS, Form};
+use stickpin_kernel::registry::{self, COMMANDS, Form};
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
 use stickpin_lines::{Options, Own, options};
 use stickpin_wire::{Connection, Place};
+
+/// The longest text of steps on standard input, in bytes.
+const STDIN_LIMIT: u64 = 4 * 1024 * 1024;
 
 /// What the binary does for the command line, because it alone knows the backends and the daemon.
 #[derive(Debug, Clone, Copy)]
 pub struct Hooks {
     /// Becomes the daemon of a state dir; the second is how long it stays without sessions, if that is given.
     pub daemon: fn(PathBuf, Option<Duration>) -> u8,
+    /// What `open` could start here: names of apps, for completions.
+    pub apps: fn() -> Vec<String>,
     /// Shows the demonstration.
     pub demo: fn(&mut Streams<'_>) -> u8,
     /// Serves an MCP client.
@@ -56,9 +64,13 @@ pub fn run(
         Err(error) => return streams.fail("", error, false),
     };
     let json = options::wants_json(&args);
+    streams.set_colors(env.colors(options::wanted_color(&args)));
     let others = local::others(hooks.apart);
     match parse::plan(args, env, &others) {
-        Ok(Plan::Call(request, options)) => call(&request, &options, env, streams),
+        Ok(Plan::Call(mut request, options)) => match with_stdin(&mut request) {
+            Ok(()) => call(&request, &options, env, streams),
+            Err(error) => streams.fail(&request.command, error, options.json),
+        },
         Ok(Plan::Apart(command, input, options)) => apart::run(command, input, &options, env, streams),
         Ok(Plan::Local(local, matches, options)) => act(local, &matches, &options, env, hooks, streams)
             .unwrap_or_else(|e| streams.fail(local.name, e, json)),
@@ -120,6 +132,21 @@ fn call(request: &Request, options: &Options, env: &Env, streams: &mut Streams<'
     }
 }
 
+/// Reads standard input where it stands for steps.
+fn with_stdin(request: &mut Request) -> Result<()> {
+    let entry = registry::lookup(&request.command)?;
+    if !stickpin_lines::wants_stdin(entry, &mut request.input) {
+        return Ok(());
+    }
+    let text = std::io::read_to_string(std::io::stdin().take(STDIN_LIMIT + 1));
+    let text = text.map_err(|e| Error::new(ErrorCode::Io, format!("cannot read standard input: {e}")))?;
+    if text.len() as u64 > STDIN_LIMIT {
+        let message = format!("standard input is longer than {STDIN_LIMIT} bytes");
+        return Err(Error::new(ErrorCode::InvalidArgs, message));
+    }
+    stickpin_lines::put_stdin(entry, &mut request.input, &text)
+}
+
 /// Where the daemon is that is meant.
 fn place(options: &Options, env: &Env) -> Result<Place> {
     env.state_dir(options.state_dir.as_deref()).and_then(|dir| Place::open(&dir))
@@ -146,6 +173,26 @@ fn act(
         Act::Completions => {
             let shell = matches.get_one::<String>("shell").map(String::as_str).unwrap_or_default();
             streams.say(&complete::script(shell, &local::others(hooks.apart)).unwrap_or_default());
+            Ok(0)
+        }
+        Act::Complete => {
+            let values = match matches.get_one::<String>("what").map(String::as_str) {
+                Some(complete::SESSIONS) => complete::sessions(&place(options, env)?)?,
+                _ => (hooks.apps)(),
+            };
+            streams.say(&values.join("\n"));
+            Ok(0)
+        }
+        Act::Man => {
+            let others = local::others(hooks.apart);
+            if let Some(dir) = matches.get_one::<String>("out") {
+                let pages = man::write_all(&env.cwd.join(dir), &others)?;
+                streams.say(&format!("wrote {pages} manual pages"));
+                return Ok(0);
+            }
+            let name: Vec<&str> =
+                matches.get_many::<String>("command").into_iter().flatten().map(String::as_str).collect();
+            streams.say(&man::page(&name.join(" "), &others)?);
             Ok(0)
         }
         Act::Help => {

@@ -80,6 +80,9 @@ pub(crate) enum Act {
     /// Become the daemon.
     Run,
     Completions,
+    /// Print the values that a completion offers now.
+    Complete,
+    Man,
     Help,
     Demo,
     /// Serve an MCP client.
@@ -138,6 +141,31 @@ pub(crate) const LOCAL: &[Local] = &[
             )
         },
         act: Act::Completions,
+        hidden: false,
+    },
+    Local {
+        name: "complete",
+        about: "Print the values that a completion offers now",
+        grammar: |command| {
+            let kinds = [crate::complete::APPS, crate::complete::SESSIONS];
+            command.arg(
+                Arg::new("what").value_name("WHAT").required(true).value_parser(kinds).help("Which values"),
+            )
+        },
+        act: Act::Complete,
+        hidden: true,
+    },
+    Local {
+        name: "man",
+        about: "Print a manual page, or write all of them: stickpin man open | man -l -",
+        grammar: |command| {
+            let help = "A command; without one, the page of the program";
+            let out = "Write the pages of all commands into this folder";
+            command
+                .arg(Arg::new("command").value_name("COMMAND").num_args(0..).help(help))
+                .arg(Arg::new("out").long("out").value_name("DIR").conflicts_with("command").help(out))
+        },
+        act: Act::Man,
         hidden: false,
     },
     Local {

@@ -1,5 +1,6 @@
 //! A response on the terminal: the answer on stdout, what is said about it on stderr.
 
+use crate::color;
 use std::io::{self, Write};
 use std::path::Path;
 use stickpin_kernel::{Error, Response, io_error, receipt_is_error};
@@ -11,8 +12,19 @@ pub struct Streams<'a> {
     pub out: &'a mut dyn Write,
     /// Warnings and errors.
     pub err: &'a mut dyn Write,
+    /// Which of them show colors.
+    colors: Colors,
     /// Why a part of the answer could not be written.
     unwritten: Option<io::Error>,
+}
+
+/// Where colors are shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Colors {
+    /// On stdout.
+    pub out: bool,
+    /// On stderr.
+    pub err: bool,
 }
 
 impl std::fmt::Debug for Streams<'_> {
@@ -24,7 +36,12 @@ impl std::fmt::Debug for Streams<'_> {
 impl<'a> Streams<'a> {
     /// These two.
     pub fn new(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
-        Self { out, err, unwritten: None }
+        Self { out, err, colors: Colors::default(), unwritten: None }
+    }
+
+    /// Shows colors on these from now on.
+    pub(crate) fn set_colors(&mut self, colors: Colors) {
+        self.colors = colors;
     }
 
     /// Writes what is still buffered. An answer that did not reach a full disk is a failure, of a command that succeeded too;
@@ -89,23 +106,37 @@ impl<'a> Streams<'a> {
                 let said = error_text(error);
                 match text.strip_prefix(&*said) {
                     // What was done all the same goes with the error.
-                    Some(_) => line(self.err, text)?,
+                    Some(rest) => self.error(&said, rest)?,
                     // A batch that failed tells of its steps as well.
                     None => {
-                        line(self.out, text)?;
-                        line(self.err, &said)?;
+                        self.answer(text, response)?;
+                        self.error(&said, "")?;
                     }
                 }
             }
-            None => line(self.out, text)?,
+            None => self.answer(text, response)?,
         }
         for seen in response.receipt.iter().filter(|seen| receipt_is_error(seen)) {
             line(self.err, seen)?;
         }
         match &response.warning {
+            Some(warning) if self.colors.err => line(self.err, &color::warning(warning)),
             Some(warning) => line(self.err, &format!("warning: {warning}")),
             None => Ok(()),
         }
+    }
+
+    fn answer(&mut self, text: &str, response: &Response) -> io::Result<()> {
+        if !self.colors.out {
+            return line(self.out, text);
+        }
+        let issued = response.refs.as_ref().map(|refs| &*refs.issued).unwrap_or_default();
+        line(self.out, &color::answer(text, issued))
+    }
+
+    fn error(&mut self, error: &str, rest: &str) -> io::Result<()> {
+        let error = if self.colors.err { color::error(error) } else { error.to_owned() };
+        line(self.err, &(error + rest))
     }
 }
 

@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use clap::error::ErrorKind;
 use serde_json::{Map, Value};
 use stickpin_kernel::registry::Entry;
-use stickpin_kernel::{Error, ErrorCode, Request, Result, schema};
+use stickpin_kernel::{Error, ErrorCode, Render, Request, Result, schema};
 use stickpin_lines::{Formed, Leaf, Options, Reading, options};
 use stickpin_wire::Apart;
 
@@ -61,7 +61,7 @@ fn call(entry: &'static Entry, args: Vec<String>, env: &Env) -> Result<Plan> {
         input: line.input,
         session,
         caller: env.caller(None),
-        render: line.options.render(),
+        render: Render { columns: env.columns, ..line.options.render() },
         timeout_ms: line.options.timeout_ms,
         since: None,
         expect: Vec::new(),

@@ -53,6 +53,12 @@ pub trait Provider: Send + Sync + fmt::Debug {
     /// As `open`.
     async fn devices(&self) -> Result<Vec<DeviceEntry>>;
 
+    /// The names, as `open` takes them, of the apps that are installed here, running or not. For completions: reads files
+    /// and starts nothing.
+    fn installed_apps(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What its devices can do. A test compares it with what they answer.
     fn capabilities(&self) -> &'static [(Capability, Support)];
 

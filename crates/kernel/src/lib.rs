@@ -61,7 +61,7 @@ pub use journal::{Journal, NoJournal};
 pub use keys::NAMED as KEY_NAMES;
 pub use receipt::is_error as receipt_is_error;
 pub use recording::{Expectation, Gap, Mending, NoScribe, Recorded, Recording, Scribe, Witness};
-pub use render::{Show, Text};
+pub use render::{Cell, Show, Text};
 pub use request::{Caller, Detail, Format, RefDetail, RefsEnvelope, Render, Request, Response};
 pub use secret::{Secret, hide as hide_secrets};
 pub use target::{RefTarget, Target};

@@ -1,5 +1,9 @@
 //! Text of outputs. Handlers return values; a value says here, and only here, how it reads.
 
+mod table;
+
+pub use table::Cell;
+
 use crate::error::Error;
 use crate::request::{Detail, Render};
 use serde_json::Value;
@@ -29,13 +33,21 @@ pub struct Text {
     pub header: bool,
     /// How much is said.
     pub detail: Detail,
+    /// Width of the terminal that shows the text.
+    columns: Option<u16>,
     /// The word of the lines around what an app says in its own lines.
     fence: Option<String>,
 }
 
 impl Text {
     pub(crate) fn new(render: &Render) -> Self {
-        Self { out: String::new(), header: render.header, detail: render.detail, fence: render.fence.clone() }
+        Self {
+            out: String::new(),
+            header: render.header,
+            detail: render.detail,
+            columns: render.columns,
+            fence: render.fence.clone(),
+        }
     }
 
     /// Adds a line; what an app said in it must be quoted by the caller ([`stickpin_tree::quote`]).
@@ -44,6 +56,15 @@ impl Text {
             self.out.push('\n');
         }
         write!(self.out, "{line}").expect("writing to a string cannot fail");
+    }
+
+    /// Adds a list with a line for each row. On a terminal its columns are aligned and prose is shortened to the width;
+    /// elsewhere a row is its cells that are not empty, with `gap` between them. What an app said in a cell must be quoted
+    /// by the caller.
+    pub fn table(&mut self, rows: &[Vec<Cell>], gap: &str) {
+        for line in table::lines(rows, gap, self.columns) {
+            self.line(line);
+        }
     }
 
     /// Adds what an app said as it is, line by line, with escapes for what could act on a terminal.

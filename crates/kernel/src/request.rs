@@ -109,6 +109,9 @@ pub struct Render {
     pub max_bytes: Option<usize>,
     /// How much the envelope says.
     pub detail: Detail,
+    /// Width of the terminal that shows the text: lists are aligned and fit it. None where a program reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<u16>,
     /// For readers that get the app's own lines and ours in one text: a word that the app cannot know, to stand around
     /// its lines. Another one each time.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,7 +120,14 @@ pub struct Render {
 
 impl Default for Render {
     fn default() -> Self {
-        Self { format: Format::Text, header: true, max_bytes: None, detail: Detail::Normal, fence: None }
+        Self {
+            format: Format::Text,
+            header: true,
+            max_bytes: None,
+            detail: Detail::Normal,
+            columns: None,
+            fence: None,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value};
 use stickpin_kernel::registry::Form;
-use stickpin_kernel::schema::{Field, Kind};
+use stickpin_kernel::schema::{Field, Holds, Kind};
 
 /// The grammar of a command that has a form, with the options of every command.
 #[must_use]
@@ -19,7 +19,17 @@ fn project(name: &str, doc: &str, after: Option<String>, fields: &[Field]) -> Co
     if let Some(after) = after {
         command = command.after_help(after);
     }
-    command.args(fields.iter().map(argument)).args(options::args(own))
+    command.args(fields.iter().map(argument)).args(step_lines(fields)).args(options::args(own))
+}
+
+/// Steps as command lines, beside the option that takes them as JSON. The names of fields hold no hyphen.
+const STEP_LINES: &str = "--step-lines";
+
+fn step_lines(fields: &[Field]) -> Option<Arg> {
+    let help =
+        "Steps as command lines, each quoted: 'press @e3'; `-` reads them from standard input, one per line";
+    let steps = fields.iter().any(|f| f.holds == Some(Holds::Steps) && f.positional.is_none());
+    steps.then(|| Arg::new(STEP_LINES).value_name("LINE").num_args(0..).action(ArgAction::Append).help(help))
 }
 
 /// The grammar of a command that a front end has for itself, with the options of every command: to be filled.
@@ -134,6 +144,14 @@ pub(crate) fn input(fields: &[Field], matches: &ArgMatches) -> Map<String, Value
         };
         if let Some(value) = value {
             input.insert(field.name.clone(), value);
+        }
+        if field.holds == Some(Holds::Steps)
+            && let Ok(Some(lines)) = matches.try_get_many::<String>(STEP_LINES)
+        {
+            let steps = input.entry(field.name.clone()).or_insert_with(|| Value::Array(Vec::new()));
+            if let Some(steps) = steps.as_array_mut() {
+                steps.extend(lines.map(|line| Value::from(line.as_str())));
+            }
         }
     }
     input
@@ -255,6 +273,7 @@ For every command:
       --json             Answer with one JSON value
       --detail <HOW>     How much is said: digest, normal, full
       --max-bytes <N>    Bound of the text of the answer
+      --color <WHEN>     Whether to color the text: auto, always, never
 
 Examples:
   stickpin act @e1 x

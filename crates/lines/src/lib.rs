@@ -15,8 +15,8 @@ mod write;
 
 pub use errors::invalid_args;
 pub use grammar::{leaf, own};
-pub use options::Options;
-pub use read::{Formed, Line, Reading, parse, read, read_form};
+pub use options::{ColorChoice, Options};
+pub use read::{Formed, Line, Reading, parse, put_stdin, read, read_form, wants_stdin};
 pub use split::split;
 pub use words::{Leaf, Never, Own, Picked, members, names, pick};
 pub use write::write;

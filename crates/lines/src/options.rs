@@ -19,7 +19,31 @@ const OPTIONS: &[Opt] = &[
     Opt { long: "detail", value: Some("HOW"), help: "How much is said: digest, normal, full" },
     Opt { long: "timeout", value: Some("MS"), help: "End the command after so many milliseconds" },
     Opt { long: "max-bytes", value: Some("N"), help: "Bound of the text of the answer" },
+    Opt { long: "color", value: Some("WHEN"), help: "Whether to color the text: auto, always, never" },
 ];
+
+/// Whether text is colored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ColorChoice {
+    /// On a terminal, unless an environment variable says otherwise.
+    #[default]
+    Auto,
+    /// Wherever it goes.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+impl ColorChoice {
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "auto" => Some(Self::Auto),
+            "always" => Some(Self::Always),
+            "never" => Some(Self::Never),
+            _ => None,
+        }
+    }
+}
 
 /// What they were set to.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -36,6 +60,8 @@ pub struct Options {
     pub timeout_ms: Option<u64>,
     /// `--max-bytes`.
     pub max_bytes: Option<usize>,
+    /// `--color`.
+    pub color: ColorChoice,
 }
 
 impl Options {
@@ -93,6 +119,13 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
             Error::new(ErrorCode::InvalidArgs, message)
         })?,
     };
+    let color = match text("color") {
+        None => ColorChoice::default(),
+        Some(text) => ColorChoice::parse(&text).ok_or_else(|| {
+            let message = format!("`--color`: {text:?} is not one of auto, always, never");
+            Error::new(ErrorCode::InvalidArgs, message)
+        })?,
+    };
     let named = |long: &str| match text(long) {
         Some(empty) if empty.is_empty() => {
             Err(Error::new(ErrorCode::InvalidArgs, format!("`--{long}` is empty"))
@@ -107,6 +140,7 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
         detail,
         timeout_ms: number("timeout")?,
         max_bytes: number("max-bytes")?.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
+        color,
     })
 }
 
@@ -114,6 +148,22 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
 #[must_use]
 pub fn wants_json(args: &[String]) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json")
+}
+
+/// Which colors are wanted, from arguments that may not be readable otherwise.
+#[must_use]
+pub fn wanted_color(args: &[String]) -> ColorChoice {
+    let mut args = args.iter().take_while(|arg| *arg != "--");
+    let mut wanted = ColorChoice::default();
+    while let Some(arg) = args.next() {
+        let value = match arg.strip_prefix("--color") {
+            Some("") => args.next().map(String::as_str),
+            Some(rest) => rest.strip_prefix('='),
+            None => None,
+        };
+        wanted = value.and_then(ColorChoice::parse).unwrap_or(wanted);
+    }
+    wanted
 }
 
 #[cfg(test)]
@@ -134,6 +184,14 @@ mod tests {
         let args = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         assert!(wants_json(&args("press --json @e1")));
         assert!(!wants_json(&args("fill @e1 -- --json")));
+    }
+
+    #[test]
+    fn color_is_read_before_the_command_line_is_understood() {
+        let wanted = |text: &str| wanted_color(&text.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(wanted("--color always press --nonsense"), ColorChoice::Always);
+        assert_eq!(wanted("press --color=never"), ColorChoice::Never);
+        assert_eq!(wanted("fill @e1 -- --color=never"), ColorChoice::Auto);
     }
 
     #[test]

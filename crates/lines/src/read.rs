@@ -4,8 +4,9 @@ use crate::options::{self, Options};
 use crate::words::{self, Leaf, Never};
 use crate::{errors, grammar, points};
 use clap::error::ErrorKind;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use stickpin_kernel::registry::{Entry, Form};
+use stickpin_kernel::schema::Holds;
 use stickpin_kernel::{Error, ErrorCode, Result, schema};
 
 /// A command line that was read.
@@ -70,7 +71,73 @@ pub fn read_form(form: &Form, args: Vec<String>) -> Result<Formed> {
         Err(e) if e.kind() == ErrorKind::DisplayHelp => return Ok(Formed::Help(e.to_string())),
         Err(e) => return Err(errors::invalid_args(&e, &mut command)),
     };
-    Ok(Formed::Input(grammar::input(form.fields(), &matches), options::read(&matches)?))
+    let mut input = grammar::input(form.fields(), &matches);
+    for step in step_lines(form, &mut input).filter(|step| step.as_str() != Some(STDIN)) {
+        if let Value::String(line) = step {
+            *step = step_of(line)?;
+        }
+    }
+    Ok(Formed::Input(input, options::read(&matches)?))
+}
+
+/// In the place of steps: those that standard input holds.
+pub const STDIN: &str = "-";
+
+/// The steps of an input that are command lines still.
+fn step_lines<'i>(form: &Form, input: &'i mut Map<String, Value>) -> impl Iterator<Item = &'i mut Value> {
+    let names: Vec<String> =
+        form.fields().iter().filter(|f| f.holds == Some(Holds::Steps)).map(|f| f.name.clone()).collect();
+    let fields = input.iter_mut().filter(move |(name, _)| names.contains(name));
+    fields.filter_map(|(_, value)| value.as_array_mut()).flatten().filter(|step| step.is_string())
+}
+
+/// A command line as a step of a batch.
+fn step_of(line: &str) -> Result<Value> {
+    let read = parse(&crate::split(line)?)?;
+    if read.options != Options::default() {
+        let message = format!("a step has no options of its own: {}", stickpin_tree::quote(line));
+        let hint = "--session, --json and the like stand before the steps, for all of them";
+        return Err(Error::new(ErrorCode::InvalidArgs, message).hint(hint));
+    }
+    Ok(json!({ "command": read.entry.spec.name, "input": read.input }))
+}
+
+/// Whether an input waits for steps from standard input.
+pub fn wants_stdin(entry: &Entry, input: &mut Map<String, Value>) -> bool {
+    step_lines(entry, input).any(|step| step.as_str() == Some(STDIN))
+}
+
+/// Puts what standard input held in its place among the steps: a JSON list of steps, or command lines, with blank lines and `#`
+/// comments between them.
+///
+/// # Errors
+/// `INVALID_ARGS` with the number of the line.
+pub fn put_stdin(entry: &Entry, input: &mut Map<String, Value>, text: &str) -> Result<()> {
+    let steps: Vec<Value> = if text.trim_start().starts_with('[') {
+        serde_json::from_str(text).map_err(|e| {
+            Error::new(ErrorCode::InvalidArgs, format!("standard input is not a list of steps: {e}"))
+                .hint(r#"[{"command":"press","input":{"target":"@e3"}}], or a command line on each line"#)
+        })?
+    } else {
+        let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
+        let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+        let step = |(at, line)| {
+            step_of(line)
+                .map_err(|e| Error { message: format!("line {at} of standard input: {}", e.message), ..e })
+        };
+        lines.map(step).collect::<Result<_>>()?
+    };
+    let names = entry.fields().iter().filter(|f| f.holds == Some(Holds::Steps)).map(|f| &f.name);
+    for name in names {
+        if let Some(given) = input.get_mut(name).and_then(Value::as_array_mut) {
+            let places = std::mem::take(given).into_iter();
+            given.extend(places.flat_map(|step| match step.as_str() {
+                Some(STDIN) => steps.clone(),
+                _ => vec![step],
+            }));
+        }
+    }
+    Ok(())
 }
 
 /// Reads a whole line, the program's name left out, and checks it: a command of the registry, not help.
@@ -93,5 +160,41 @@ pub fn parse(args: &[String]) -> Result<Line> {
             format!("`{}` with `--help` is nothing to run", entry.spec.name),
         )
         .hint(format!("stickpin help {}", entry.spec.name))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(words: &[&str], stdin: &str) -> Result<Value> {
+        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        let mut line = parse(&words)?;
+        if wants_stdin(line.entry, &mut line.input) {
+            put_stdin(line.entry, &mut line.input, stdin)?;
+        }
+        Ok(line.input["steps"].take())
+    }
+
+    #[test]
+    fn batch_takes_lines_json_and_standard_input() {
+        let press = json!({"command": "press", "input": {"target": "@e3"}});
+        let title = json!({"command": "get title", "input": {}});
+        let both = json!([press, title]);
+        assert_eq!(steps(&["batch", "press @e3", "get title"], "").unwrap(), both);
+        assert_eq!(steps(&["batch", "--steps", &both.to_string()], "").unwrap(), both);
+        assert_eq!(steps(&["batch", "-"], "# first\npress @e3\n\n  get title\n").unwrap(), both);
+        assert_eq!(
+            steps(&["batch", "press @e3", "-"], "[{\"command\":\"get title\",\"input\":{}}]").unwrap(),
+            both
+        );
+        let error = steps(&["batch", "-"], "press @e3\npres @e4\n").unwrap_err();
+        assert!(error.message.starts_with("line 2 of standard input: there is no command"), "{error}");
+        assert!(
+            steps(&["batch", "press @e3 --session x"], "")
+                .unwrap_err()
+                .message
+                .contains("options of its own")
+        );
     }
 }

@@ -16,6 +16,14 @@ pub(crate) fn all() -> Vec<Arc<dyn Provider>> {
     ]
 }
 
+/// The names of apps that `open` could start here.
+pub(crate) fn apps() -> Vec<String> {
+    let mut apps: Vec<String> = all().iter().flat_map(|provider| provider.installed_apps()).collect();
+    apps.sort_unstable();
+    apps.dedup();
+    apps
+}
+
 #[cfg(feature = "web")]
 fn web() -> stickpin_backend_web::WebProvider {
     let (chromium, path, no_sandbox) = crate::env::of_web();

@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 #[cfg(feature = "linux")]
 use std::path::PathBuf;
-use stickpin_cli::Env;
+use stickpin_cli::{ColorVariables, Env};
 use stickpin_kernel::{Error, ErrorCode, Result, Secret};
 
 /// Where the daemon keeps its state.
@@ -70,7 +70,14 @@ const DATA_DIRS: &str = "XDG_DATA_DIRS";
 /// this as the process starts, before anything of ours runs.
 const OF_DAEMON: &[(&str, &str)] = &[("MIMALLOC_PURGE_DELAY", "0")];
 
-// `NO_COLOR` is honoured by there being no colour.
+/// Any value: no colors, unless `--color` asks for them.
+const NO_COLOR: &str = "NO_COLOR";
+/// Any value but 0: colors also where the output is no terminal.
+const CLICOLOR_FORCE: &str = "CLICOLOR_FORCE";
+/// 0: no colors.
+const CLICOLOR: &str = "CLICOLOR";
+/// The kind of the terminal: `dumb` shows no colors.
+const TERM: &str = "TERM";
 
 /// How the names of all variables of ours begin.
 const OURS: &str = "STICKPIN_";
@@ -167,8 +174,25 @@ pub(crate) fn of_command_line() -> Result<Env> {
         secrets: secrets.map(|(name, value)| (name, Secret::new(value))).collect(),
         private: private(&all),
         terminal: std::io::stderr().is_terminal(),
+        answer_on_terminal: std::io::stdout().is_terminal(),
+        columns: terminal_width(),
+        color: ColorVariables {
+            no_color: text(NO_COLOR).is_some(),
+            force: text(CLICOLOR_FORCE).is_some_and(|value| value != "0"),
+            plain: text(CLICOLOR).is_some_and(|value| value == "0")
+                || text(TERM).is_some_and(|value| value == "dumb"),
+        },
         program,
         of_daemon: OF_DAEMON,
+    })
+}
+
+/// The width of the terminal on stdout; none where it is no terminal, 80 where the terminal does not say.
+fn terminal_width() -> Option<u16> {
+    let stdout = std::io::stdout();
+    stdout.is_terminal().then(|| {
+        let width = rustix::termios::tcgetwinsize(&stdout).map_or(0, |size| size.ws_col);
+        if width == 0 { 80 } else { width }
     })
 }
 

@@ -22,7 +22,13 @@ fn main() -> ExitCode {
     let (mut out, mut err) = (io::BufWriter::new(io::stdout()), io::stderr());
     let mut streams = Streams::new(&mut out, &mut err);
     let args = std::env::args_os().skip(1);
-    let hooks = Hooks { daemon, demo: demo::run, mcp: mcp::run, apart: stickpin_replay::COMMANDS };
+    let hooks = Hooks {
+        daemon,
+        apps: backends::apps,
+        demo: demo::run,
+        mcp: mcp::run,
+        apart: stickpin_replay::COMMANDS,
+    };
     let code = match env::of_command_line() {
         Ok(env) => stickpin_cli::run(args, &env, hooks, &mut streams),
         Err(e) => stickpin_cli::refuse(args, e, &mut streams),

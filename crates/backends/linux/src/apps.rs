@@ -1,5 +1,6 @@
 //! Which program `linux:NAME` means: a desktop id (Desktop Entry Specification 1.5), a program, or a command line.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use stickpin_kernel::{Error, ErrorCode, Result};
@@ -75,11 +76,45 @@ fn by_desktop_id(id: &str, places: &Places) -> Option<Launch> {
     })
 }
 
+/// The ids of the desktop files that a menu of applications would show.
+pub(crate) fn installed(data: &[PathBuf]) -> BTreeSet<String> {
+    let mut ids = BTreeSet::new();
+    for data in data {
+        list(&data.join("applications"), "", &mut ids);
+    }
+    ids
+}
+
+/// Adds the ids of a folder of desktop files: a folder in it is a part of the id, with a dash behind.
+fn list(folder: &Path, prefix: &str, ids: &mut BTreeSet<String>) {
+    // A folder that is not there, or not readable, holds no apps for this user.
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        if let Some(id) = name.strip_suffix(".desktop") {
+            let shown = std::fs::read_to_string(entry.path()).is_ok_and(|text| {
+                let flag = |key| value(&text, key) == Some("true");
+                exec(&text).is_some() && !flag("NoDisplay") && !flag("Hidden") && !flag("Terminal")
+            });
+            if shown {
+                ids.insert(format!("{prefix}{id}"));
+            }
+        } else if prefix.matches('-').count() < 3 && entry.path().is_dir() {
+            list(&entry.path(), &format!("{prefix}{name}-"), ids);
+        }
+    }
+}
+
+/// The value of a key of the first section, which is that of the app.
+fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let section = text.split("\n[").next()?;
+    section.lines().find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix('=')).map(str::trim)
+}
+
 /// The command of a desktop file, without the places for files (`%U`).
 fn exec(text: &str) -> Option<Launch> {
-    let section = text.split("\n[").next()?;
-    let line = section.lines().find_map(|line| line.strip_prefix("Exec")?.trim_start().strip_prefix('='))?;
-    let mut words = split(line.trim())?.into_iter().filter_map(|word| match word.as_str() {
+    let mut words = split(value(text, "Exec")?)?.into_iter().filter_map(|word| match word.as_str() {
         code if code.len() == 2 && code.starts_with('%') && code != "%%" => None,
         word => Some(word.replace("%%", "%")),
     });

@@ -315,6 +315,10 @@ impl Provider for LinuxProvider {
         what.starts_with(PREFIX)
     }
 
+    fn installed_apps(&self) -> Vec<String> {
+        apps::installed(&self.config.data).into_iter().map(|id| format!("{PREFIX}{id}")).collect()
+    }
+
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
         let name = named(&request.what);
         if name == desktop::NAME {

@@ -177,6 +177,10 @@ impl Provider for SimProvider {
         Ok(Box::new(device))
     }
 
+    fn installed_apps(&self) -> Vec<String> {
+        library::names().map(|name| format!("sim:{name}")).collect()
+    }
+
     async fn devices(&self) -> Result<Vec<DeviceEntry>> {
         library::names()
             .map(|name| {

@@ -88,7 +88,10 @@ impl Command for Batch {
         name: "batch",
         effect: Effect::Mutates,
         deadline: Duration::from_secs(600),
-        examples: &[r#"stickpin batch --steps '[{"command":"fill","input":{"target":"@e2","text":"Ada"}}]'"#],
+        examples: &[
+            "stickpin batch 'fill @e2 Ada' 'press @e3 --settle'",
+            r#"stickpin batch --steps '[{"command":"fill","input":{"target":"@e2","text":"Ada"}}]'"#,
+        ],
         ..Spec::HOST
     };
     type Output = Ran;

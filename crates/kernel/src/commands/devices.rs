@@ -4,7 +4,7 @@ use crate::command::{Command, Spec};
 use crate::cx::Cx;
 use crate::device::DeviceEntry;
 use crate::error::Result;
-use crate::render::{Show, Text};
+use crate::render::{Cell, Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stickpin_tree::quote;
@@ -44,8 +44,9 @@ impl Show for Listed {
         if self.devices.is_empty() {
             text.line("nothing can be opened here; stickpin doctor says why");
         }
-        for device in &self.devices {
-            text.line(format_args!("{}  {}", device.open, quote(&device.title)));
-        }
+        let row = |device: &DeviceEntry| {
+            vec![Cell::Word(device.open.clone()), Cell::Prose(quote(&device.title).to_string())]
+        };
+        text.table(&self.devices.iter().map(row).collect::<Vec<_>>(), "  ");
     }
 }

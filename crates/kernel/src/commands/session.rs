@@ -4,7 +4,7 @@ use crate::command::{Command, Lane, Spec};
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::host::Desk;
-use crate::render::{Show, Text};
+use crate::render::{Cell, Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, SystemTime};
@@ -132,39 +132,43 @@ impl Show for Sessions {
         if self.sessions.is_empty() {
             text.line("no session is open");
         }
-        for session in &self.sessions {
-            session.show(text);
-        }
+        text.table(&self.sessions.iter().map(Shown::row).collect::<Vec<_>>(), "  ");
     }
 }
 
 impl Show for Shown {
     fn show(&self, text: &mut Text) {
+        text.table(&[self.row()], "  ");
+    }
+}
+
+impl Shown {
+    fn row(&self) -> Vec<Cell> {
         let owner = if self.yours { "yours".to_owned() } else { format!("of {}", quote(&self.owner)) };
-        let mut line = format!("{}  {}  {owner}", self.name, self.label);
-        if !self.url.is_empty() {
-            line.push_str(&format!("  {}", quote(&self.url)));
-        }
-        if !self.title.is_empty() {
-            line.push_str(&format!("  {}", quote(&self.title)));
-        }
-        for (word, seconds) in
-            [("open", self.age), ("idle", self.idle), ("closes after", self.closes_after_idle)]
-        {
-            if let Some(seconds) = seconds {
-                line.push_str(&format!("  {word} {}", span(Duration::from_secs(seconds))));
-            }
-        }
-        if let Some(bytes) = self.memory {
-            line.push_str(&format!("  {} MB", bytes / 1_000_000));
-        }
-        if let Some(running) = self.running {
-            line.push_str(&format!("  running {running}"));
-        }
-        if let Some(dialog) = &self.dialog {
-            line.push_str(&format!("  waits for an answer to its {dialog}"));
-        }
-        text.line(line);
+        let prose = |text: &str| match text {
+            "" => Cell::empty(),
+            text => Cell::Prose(quote(text).to_string()),
+        };
+        let spanned = |word: &str, seconds: Option<u64>| {
+            Cell::Word(
+                seconds.map(|s| format!("{word} {}", span(Duration::from_secs(s)))).unwrap_or_default(),
+            )
+        };
+        vec![
+            Cell::Word(self.name.clone()),
+            Cell::Word(self.label.clone()),
+            Cell::Prose(owner),
+            prose(&self.url),
+            prose(&self.title),
+            spanned("open", self.age),
+            spanned("idle", self.idle),
+            spanned("closes after", self.closes_after_idle),
+            Cell::Word(self.memory.map(|bytes| format!("{} MB", bytes / 1_000_000)).unwrap_or_default()),
+            Cell::Word(self.running.map(|running| format!("running {running}")).unwrap_or_default()),
+            Cell::Word(
+                self.dialog.as_ref().map(|d| format!("waits for an answer to its {d}")).unwrap_or_default(),
+            ),
+        ]
     }
 }
 

@@ -7,7 +7,7 @@ use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
 use crate::device::{Capability, TabEntry};
 use crate::error::{Error, ErrorCode, Result};
-use crate::render::{Show, Text};
+use crate::render::{Cell, Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -253,18 +253,19 @@ impl InTab {
 
 impl Show for Tabs {
     fn show(&self, text: &mut Text) {
-        for tab in &self.tabs {
+        let row = |tab: &TabEntry| {
             let mark = if tab.active { '*' } else { ' ' };
-            let mut line =
-                format!("{mark} {} {} {}", escape(&tab.id, 16), quote(&tab.title), escape(&tab.url, URL));
-            if let Some(opener) = &tab.opener {
-                line.push_str(&format!("  opened by {}", escape(opener, 16)));
-            }
-            if let Some(dialog) = &tab.dialog {
-                line.push_str(&format!("  waits for an answer to its {}", dialog.words()));
-            }
-            text.line(line);
-        }
+            let opener = tab.opener.as_ref().map(|opener| format!(" opened by {}", escape(opener, 16)));
+            let dialog = tab.dialog.as_ref().map(|d| format!(" waits for an answer to its {}", d.words()));
+            vec![
+                Cell::Word(format!("{mark} {}", escape(&tab.id, 16))),
+                Cell::Prose(quote(&tab.title).to_string()),
+                Cell::Prose(escape(&tab.url, URL).to_string()),
+                Cell::Word(opener.unwrap_or_default()),
+                Cell::Word(dialog.unwrap_or_default()),
+            ]
+        };
+        text.table(&self.tabs.iter().map(row).collect::<Vec<_>>(), " ");
     }
 }
 

@@ -1,0 +1,73 @@
+//! Manual pages, projected from the grammar that help comes from.
+
+use crate::help;
+use crate::local::Other;
+use clap::Command;
+use clap_mangen::Man;
+use std::path::Path;
+use stickpin_kernel::{Error, ErrorCode, Result, io_error, registry};
+use stickpin_lines::Own;
+
+/// The page of a command, or of the program where none is named.
+///
+/// # Errors
+/// `INVALID_ARGS` for what is no command.
+pub(crate) fn page(name: &str, others: &[Other]) -> Result<String> {
+    let command = if name.is_empty() {
+        let overview = help::overview(others);
+        Command::new("stickpin").about("drive real apps through short snapshots").after_help(overview)
+    } else if let Some(entry) = registry::find(name) {
+        stickpin_lines::leaf(entry)
+    } else if let Some(other) = others.iter().find(|o| o.name() == name) {
+        other.command()
+    } else {
+        let message = format!("there is no command {}", stickpin_tree::quote(name));
+        return Err(Error::new(ErrorCode::InvalidArgs, message).hint("stickpin help lists the commands"));
+    };
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let summary = about.lines().next().unwrap_or_default().trim_end_matches('.').to_owned();
+    let command = command.about(summary).long_about(about);
+    let title = command.get_name().replace(' ', "-");
+    let version = stickpin_wire::rpc::VERSION;
+    let mut page = Vec::new();
+    let written = Man::new(command.no_binary_name(false).version(version)).title(title).render(&mut page);
+    written.map_err(|e| Error::new(ErrorCode::Internal, format!("the page cannot be written: {e}")))?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+/// Writes the page of every command into a folder, which is made; answers how many there are.
+///
+/// # Errors
+/// `IO` for what cannot be written.
+pub(crate) fn write_all(dir: &Path, others: &[Other]) -> Result<usize> {
+    std::fs::create_dir_all(dir).map_err(|e| io_error("create", dir, &e))?;
+    let names: Vec<&str> = std::iter::once("").chain(stickpin_lines::names(others)).collect();
+    for name in &names {
+        let file = match *name {
+            "" => "stickpin.1".to_owned(),
+            name => format!("stickpin-{}.1", name.replace(' ', "-")),
+        };
+        let file = dir.join(file);
+        std::fs::write(&file, page(name, others)?).map_err(|e| io_error("write", &file, &e))?;
+    }
+    Ok(names.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::local::others;
+    use crate::tests::APART;
+
+    #[test]
+    fn every_command_has_a_page_with_its_options() {
+        let others = others(APART);
+        for name in stickpin_lines::names(&others) {
+            let page = page(name, &others).unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert!(page.contains(".SH NAME") && page.contains("state\\-dir"), "{name}: {page}");
+        }
+        assert!(page("", &others).unwrap().contains("snapshot"));
+        assert!(page("fill", &others).unwrap().contains("stickpin fill @e2"));
+        assert_eq!(page("nonsense", &others).unwrap_err().code, ErrorCode::InvalidArgs);
+    }
+}
