@@ -82,6 +82,8 @@ pub enum OpenOption {
     Attach,
     /// [`OpenRequest::private`].
     Private,
+    /// [`OpenRequest::private_home`].
+    PrivateHome,
     /// [`OpenRequest::viewport`].
     Viewport,
     /// [`OpenRequest::profile`].
@@ -96,6 +98,7 @@ impl OpenOption {
             Self::Headed => "--headed",
             Self::Attach => "--attach",
             Self::Private => "--private",
+            Self::PrivateHome => "--private-home",
             Self::Viewport => "--viewport",
             Self::Profile => "--profile",
         }

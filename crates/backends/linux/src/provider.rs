@@ -308,7 +308,13 @@ impl Provider for LinuxProvider {
     }
 
     fn open_options(&self) -> &'static [OpenOption] {
-        &[OpenOption::Attach, OpenOption::Private, OpenOption::Viewport, OpenOption::Profile]
+        &[
+            OpenOption::Attach,
+            OpenOption::Private,
+            OpenOption::PrivateHome,
+            OpenOption::Viewport,
+            OpenOption::Profile,
+        ]
     }
 
     fn claims(&self, what: &str) -> bool {

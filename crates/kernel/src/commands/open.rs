@@ -263,6 +263,7 @@ impl Open {
             (self.headed, OpenOption::Headed),
             (self.attach, OpenOption::Attach),
             (self.private, OpenOption::Private),
+            (self.private_home, OpenOption::PrivateHome),
             (self.viewport.is_some(), OpenOption::Viewport),
             (self.profile.is_some(), OpenOption::Profile),
         ];
