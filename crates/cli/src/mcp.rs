@@ -23,6 +23,8 @@ pub struct Mcp {
     pub allow_state_dirs: Vec<String>,
     /// Serve commands that run a script of the client in the app.
     pub allow_script: bool,
+    /// Start any program, not installed apps alone.
+    pub allow_programs: bool,
     /// Say the envelope as structured content, too.
     pub structured: bool,
     /// The longest text of an answer.
@@ -67,6 +69,7 @@ pub(crate) fn grammar(command: Command) -> Command {
                 .action(ArgAction::Append),
         )
         .arg(switch("allow-script", "Serve `wait fn`, which runs a script of the client in the page"))
+        .arg(switch("allow-programs", "Let `open` start any program or command line, not installed apps alone"))
         .arg(switch("structured", "Say each answer as JSON, too, beside its text"))
         .arg(value("max-chars", "N", "The longest text of an answer: 25000 characters unless said otherwise"))
         .arg(value(
@@ -107,6 +110,7 @@ impl Mcp {
             allow: texts("allow-path"),
             allow_state_dirs: texts("allow-state-dir"),
             allow_script: matches.get_flag("allow-script"),
+            allow_programs: matches.get_flag("allow-programs"),
             structured: matches.get_flag("structured"),
             max_chars: max_chars.transpose()?,
             print_config: text("print-config"),

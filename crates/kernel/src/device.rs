@@ -38,6 +38,12 @@ pub trait Provider: Send + Sync + fmt::Debug {
     /// Whether `open WHAT` is meant for this provider. The first provider that claims it opens it.
     fn claims(&self, what: &str) -> bool;
 
+    /// Whether opening `what` starts something else than an installed app: a program by its path, a command line, a
+    /// terminal. Callers that may start installed apps alone are refused it.
+    fn starts_program(&self, _what: &str) -> bool {
+        false
+    }
+
     /// The options of [`OpenRequest`] that it reads. `open` refuses the others, so that none is silently ignored.
     fn open_options(&self) -> &'static [OpenOption];
 

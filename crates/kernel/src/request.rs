@@ -87,6 +87,10 @@ pub struct Caller {
     /// client over MCP has them: its roots and what the server was started with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_roots: Option<Vec<PathBuf>>,
+    /// Whether its commands may start installed apps alone, and no other programs. A client over MCP is confined to them
+    /// unless its server was started with `--allow-programs`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub installed_apps_only: bool,
     /// The names of all values that it has: a message lists them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secret_names: Vec<String>,

@@ -324,7 +324,7 @@ fn aside(
     let folders = folders.unwrap_or_else(|| Folders::new(&[], &caller, &setup.allow));
     // Relative paths begin in the client's own folder.
     let (cwd, file_roots) = (folders.start.clone(), Some(folders.roots.clone()));
-    let caller = Caller { cwd, file_roots, ..caller };
+    let caller = Caller { cwd, file_roots, installed_apps_only: !setup.allow_programs, ..caller };
     let call = Call {
         client: Arc::clone(&client) as Arc<dyn Client>,
         caller: caller.clone(),
@@ -443,7 +443,11 @@ fn prepare(
         command: entry.spec.name.to_owned(),
         input,
         session,
-        caller: Caller { file_roots, ..connection.caller.clone() },
+        caller: Caller {
+            file_roots,
+            installed_apps_only: !setup.allow_programs,
+            ..connection.caller.clone()
+        },
         render,
         timeout_ms: options.timeout_ms,
         since,

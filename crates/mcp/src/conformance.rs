@@ -241,6 +241,7 @@ fn setup(dir: &Path) -> Setup {
         allow: Vec::new(),
         state_dirs: Vec::new(),
         allow_script: false,
+        allow_programs: false,
         structured: false,
         max_chars: MAX_CHARS,
         session: None,

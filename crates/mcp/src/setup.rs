@@ -29,6 +29,8 @@ pub struct Setup {
     pub state_dirs: Vec<PathBuf>,
     /// Serve commands that run a script of the client in the app.
     pub allow_script: bool,
+    /// Start any program that a client names, not installed apps alone.
+    pub allow_programs: bool,
     /// Say the envelope as structured content beside the text.
     pub structured: bool,
     /// The longest text of one answer, in characters.

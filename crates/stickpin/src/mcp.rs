@@ -45,6 +45,7 @@ fn kept(mcp: &Mcp) -> Vec<String> {
     kept.extend(mcp.allow.iter().map(|dir| format!("--allow-path={dir}")));
     kept.extend(mcp.allow_state_dirs.iter().map(|dir| format!("--allow-state-dir={dir}")));
     kept.extend(mcp.allow_script.then(|| "--allow-script".to_owned()));
+    kept.extend(mcp.allow_programs.then(|| "--allow-programs".to_owned()));
     kept.extend(mcp.max_chars.map(|n| format!("--max-chars={n}")));
     kept
 }
@@ -63,6 +64,7 @@ fn setup(mcp: &Mcp, env: &Env) -> Result<Setup> {
         allow: folders(&mcp.allow),
         state_dirs: folders(&mcp.allow_state_dirs),
         allow_script: mcp.allow_script,
+        allow_programs: mcp.allow_programs,
         structured: mcp.structured,
         max_chars: mcp.max_chars.unwrap_or(MAX_CHARS),
         session: given(&mcp.session).or_else(|| given(&env.session)),

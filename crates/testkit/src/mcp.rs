@@ -68,7 +68,8 @@ impl Mcp {
 
     fn connect(&mut self, folder: &Path) -> Link {
         // Which files a client may name has tests of its own.
-        let args = ["mcp", "--profile", "full", "--structured", "--allow-path", "/", "--allow-script"];
+        let args =
+            ["mcp", "--profile=full", "--structured", "--allow-path=/", "--allow-script", "--allow-programs"];
         let elsewhere = format!("--allow-state-dir={}", self.dir.join("elsewhere").display());
         let args = args.map(str::to_owned).into_iter().chain([elsewhere]).collect::<Vec<_>>();
         let surround = |command: &mut Command| {

@@ -37,7 +37,7 @@ pub(crate) fn find(name: &str, places: &Places) -> Result<Launch> {
             .hint("stickpin open linux:gedit; stickpin devices lists what runs"));
     };
     if rest.is_empty()
-        && let Some(launch) = by_desktop_id(first, places)
+        && let Some((launch, _)) = by_desktop_id(first, &places.data)
     {
         return Ok(launch);
     }
@@ -60,19 +60,34 @@ fn on_path(program: &str, places: &Places) -> Option<PathBuf> {
     std::env::split_paths(path).map(|dir| dir.join(program)).find(|path| is_file(path))
 }
 
-/// The command of `NAME.desktop`, or of the file whose id ends so (`org.gnome.Calculator` for `Calculator` is not guessed).
-fn by_desktop_id(id: &str, places: &Places) -> Option<Launch> {
+/// The command and the text of `NAME.desktop`, or of the file whose id ends so (`org.gnome.Calculator` for `Calculator` is not guessed).
+fn by_desktop_id(id: &str, data: &[PathBuf]) -> Option<(Launch, String)> {
     if id.contains('/') {
         return None;
     }
     let file = format!("{}.desktop", id.strip_suffix(".desktop").unwrap_or(id));
     // The dashes of an id are folders of the file.
     let below = file.replace('-', "/");
-    places.data.iter().find_map(|data| {
+    if below.split('/').any(|part| part == "..") {
+        return None;
+    }
+    data.iter().find_map(|data| {
         let applications = data.join("applications");
         let text =
             [&file, &below].iter().find_map(|name| std::fs::read_to_string(applications.join(name)).ok())?;
-        exec(&text)
+        Some((exec(&text)?, text))
+    })
+}
+
+/// Whether a name is that of an installed app and of nothing else. A terminal runs whatever is typed into it, so it counts
+/// as a program.
+pub(crate) fn is_installed(name: &str, data: &[PathBuf]) -> bool {
+    let words = split(name).unwrap_or_default();
+    let [id] = &*words else { return false };
+    by_desktop_id(id, data).is_some_and(|(_, text)| {
+        let is_terminal =
+            value(&text, "Categories").is_some_and(|all| all.split(';').any(|one| one == "TerminalEmulator"));
+        !is_terminal && value(&text, "Terminal") != Some("true")
     })
 }
 
@@ -183,7 +198,42 @@ mod tests {
         assert_eq!(find("sh", &places).unwrap().program, "from-desktop");
         assert_eq!(find("org-Tool", &places).unwrap().program, "tool");
         assert_eq!(find("sh -c true", &places).unwrap().arguments, ["-c", "true"]);
+        std::fs::write(dir.path().join("outside.desktop"), "[Desktop Entry]\nExec=outside\n").unwrap();
+        assert_eq!(find("..-outside", &places).unwrap_err().code, ErrorCode::DeviceNotFound);
         assert_eq!(find("no-such-app", &places).unwrap_err().code, ErrorCode::DeviceNotFound);
         assert_eq!(find("", &places).unwrap_err().code, ErrorCode::InvalidArgs);
+    }
+
+    #[test]
+    fn installed_app_is_a_desktop_entry_that_is_no_terminal() {
+        let dir = tempfile::tempdir().unwrap();
+        let applications = dir.path().join("applications");
+        std::fs::create_dir_all(applications.join("org")).unwrap();
+        for (file, text) in [
+            ("org/Tool.desktop", "Exec=tool\n"),
+            ("term.desktop", "Exec=xterm\nCategories=System;TerminalEmulator;\n"),
+            ("top.desktop", "Exec=top\nTerminal=true\n"),
+            ("hidden.desktop", "Exec=hidden\nNoDisplay=true\n"),
+            ("dead.desktop", "Name=x\n"),
+        ] {
+            std::fs::write(applications.join(file), format!("[Desktop Entry]\n{text}")).unwrap();
+        }
+        let data = [dir.path().to_owned()];
+        assert_eq!(Vec::from_iter(installed(&data)), ["org-Tool", "term"]);
+        for (name, is) in [
+            ("org-Tool", true),
+            ("hidden", true),
+            ("org-Tool --flag", false),
+            ("term", false),
+            ("top", false),
+            ("dead", false),
+            ("sh", false),
+            ("/bin/sh", false),
+            ("sh -c true", false),
+            ("", false),
+            ("'", false),
+        ] {
+            assert_eq!(is_installed(name, &data), is, "{name}");
+        }
     }
 }

@@ -321,6 +321,11 @@ impl Provider for LinuxProvider {
         what.starts_with(PREFIX)
     }
 
+    fn starts_program(&self, what: &str) -> bool {
+        let name = named(what);
+        name != desktop::NAME && !apps::is_installed(name, &self.config.data)
+    }
+
     fn installed_apps(&self) -> Vec<String> {
         apps::installed(&self.config.data).into_iter().map(|id| format!("{PREFIX}{id}")).collect()
     }

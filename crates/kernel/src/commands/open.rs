@@ -187,6 +187,7 @@ impl Command for Open {
             self.what = file.display().to_string();
         }
         self.check_options(cx)?;
+        self.check_program(cx)?;
         let kind = cx.host().provider(&self.what)?.kind();
         loop {
             let (desk, new) = cx.host().desk_or_new(&cx.session_name, &cx.caller.key);
@@ -288,6 +289,25 @@ impl Open {
         };
         let message = format!("a {kind} device takes no {flag}; nothing was opened");
         Err(Error::new(ErrorCode::InvalidArgs, message).hint(hint))
+    }
+
+    /// Refuses to start a program for a caller that may start installed apps alone.
+    ///
+    /// # Errors
+    /// `POLICY_DENIED`.
+    fn check_program(&self, cx: &Cx) -> Result<()> {
+        // What is attached to was started by somebody else.
+        if !cx.caller.installed_apps_only
+            || self.attach
+            || !cx.host().provider(&self.what)?.starts_program(&self.what)
+        {
+            return Ok(());
+        }
+        let message =
+            format!("{} is no installed app, and you may start installed apps only", quote(&self.what));
+        Err(Error::new(ErrorCode::PolicyDenied, message).hint(
+            "open an app by the name of its desktop entry; a person can start the server with --allow-programs",
+        ))
     }
 
     async fn navigate(&self, cx: &mut Cx) -> Result<Opened> {

@@ -9,6 +9,8 @@ mod support;
 mod folders;
 mod options;
 mod pages;
+#[cfg(feature = "linux")]
+mod programs;
 mod read_only;
 mod secrets;
 mod swaps;
