@@ -87,6 +87,89 @@ mod tests {
         assert!(e.hint.contains("claude-code"), "{}", e.hint);
     }
 
+    /// The files of clients, with the fields that each documents and no others.
+    mod documented {
+        use serde::Deserialize;
+        use std::collections::BTreeMap;
+
+        /// `~/.gemini/settings.json` and `.cursor/mcp.json`.
+        #[derive(Debug, Deserialize)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        pub(super) struct McpServers {
+            pub(super) mcp_servers: BTreeMap<String, Stdio>,
+        }
+
+        /// `.vscode/mcp.json`.
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(super) struct Servers {
+            pub(super) servers: BTreeMap<String, Stdio>,
+        }
+
+        /// A server over stdio: without a type, where a client has one transport for each field.
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(super) struct Stdio {
+            #[serde(rename = "type")]
+            pub(super) kind: Option<String>,
+            pub(super) command: String,
+            pub(super) args: Vec<String>,
+        }
+
+        /// `opencode.json`.
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(super) struct OpenCode {
+            pub(super) mcp: BTreeMap<String, Local>,
+        }
+
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(super) struct Local {
+            #[serde(rename = "type")]
+            pub(super) kind: String,
+            pub(super) command: Vec<String>,
+            pub(super) enabled: bool,
+        }
+    }
+
+    const PROGRAM: &str = "/opt/my \"tools\"/stick'pin";
+
+    /// What is printed for a client, without the line that says where it belongs.
+    fn printed(client: &str) -> String {
+        let args = ["--allow-path=/a b".to_owned()];
+        let text = config(client, Path::new(PROGRAM), &args, &[]).expect(client);
+        text.split_once('\n').expect("where, then what").1.to_owned()
+    }
+
+    #[test]
+    fn every_file_has_the_fields_that_its_client_documents() {
+        let expected = ["mcp", "--allow-path=/a b"];
+        for client in ["gemini", "cursor"] {
+            let file: documented::McpServers = serde_json::from_str(&printed(client)).expect(client);
+            let server = &file.mcp_servers["stickpin"];
+            assert_eq!((&*server.command, &server.kind), (PROGRAM, &None), "{client}");
+            assert_eq!(server.args, expected, "{client}");
+        }
+        let file: documented::Servers = serde_json::from_str(&printed("vscode")).expect("vscode");
+        let server = &file.servers["stickpin"];
+        assert_eq!((&*server.command, server.kind.as_deref()), (PROGRAM, Some("stdio")));
+        assert_eq!(server.args, expected);
+        let file: documented::OpenCode = serde_json::from_str(&printed("opencode")).expect("opencode");
+        let server = &file.mcp["stickpin"];
+        assert_eq!((&*server.kind, server.enabled), ("local", true));
+        assert_eq!(server.command, [PROGRAM, "mcp", "--allow-path=/a b"]);
+    }
+
+    #[test]
+    fn command_for_claude_code_is_what_a_shell_reads() {
+        let script = format!("claude() {{ printf '%s\\n' \"$@\"; }}\n{}", printed("claude-code"));
+        let output = std::process::Command::new("sh").arg("-c").arg(script).output().expect("a shell");
+        let words = String::from_utf8(output.stdout).expect("text");
+        let expected = ["mcp", "add", "stickpin", "--", PROGRAM, "mcp", "--allow-path=/a b"];
+        assert_eq!(Vec::from_iter(words.lines()), expected);
+    }
+
     /// A server of `mcp_servers` over stdio, with the fields that Codex has for it (`codex mcp list --json` shows what it read).
     #[derive(Debug, PartialEq, serde::Deserialize)]
     #[serde(deny_unknown_fields)]
