@@ -50,6 +50,8 @@ pub(crate) enum Reach {
 pub(crate) struct How {
     /// Wait so long for the target to become actionable.
     pub(crate) timeout: Duration,
+    /// Whether the caller gave a time.
+    pub(crate) timed: bool,
     /// Act on the element whatever it means now.
     pub(crate) allow_changed: bool,
     /// Send the input whatever is in its way.

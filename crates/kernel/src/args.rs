@@ -104,6 +104,18 @@ pub(crate) enum Receipt {
     Off,
 }
 
+/// How much longer than its `--timeout` a command may take: the target is waited for that long, and then has to be
+/// brought into view, hit, and read again.
+pub(crate) const ALLOWANCE: Duration = Duration::from_secs(2);
+
+/// What typing one character may take.
+const CHARACTER: Duration = Duration::from_millis(20);
+
+/// What typing a text may take.
+pub(crate) fn typing(text: &str) -> Duration {
+    CHARACTER * u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
+}
+
 impl How {
     /// From the arguments that `acting!` adds.
     pub(crate) fn new(
@@ -115,11 +127,17 @@ impl How {
     ) -> Self {
         Self {
             timeout: Duration::from_millis(timeout.unwrap_or(0)),
+            timed: timeout.is_some(),
             allow_changed,
             force,
             settle: settle.and_then(Settle::cap),
             receipt: receipt.unwrap_or_default() == Receipt::On,
         }
+    }
+
+    /// How long the whole act may take where the caller gave a time; `more` is for what it does besides, like typing.
+    pub(crate) fn bound(self, more: Duration) -> Option<Duration> {
+        self.timed.then(|| self.extra() + ALLOWANCE + more)
     }
 
     /// How much longer than usual an act may take with these arguments.
@@ -154,7 +172,7 @@ macro_rules! acting {
             /// point; the answer says what was in the way.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             force: bool,
-            /// Wait so many milliseconds for the target to become actionable.
+            /// Wait so many milliseconds for the target to become actionable. The whole command ends at most 2 s later.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[schemars(extend("x-placeholder" = "MS"))]
             timeout: Option<u64>,

@@ -33,6 +33,12 @@ pub trait Command: DeserializeOwned + JsonSchema + Send + 'static {
         Self::SPEC.deadline
     }
 
+    /// When it has to be answered because its caller gave it a time (`--timeout`), with these arguments. An input that is
+    /// under way then is not cut off: it goes on until [`Command::deadline`], and the answer says that it may arrive.
+    fn bound(&self) -> Option<Duration> {
+        None
+    }
+
     /// Does it. Nothing that was begun on the device may be left half done: a stop is a token in `cx` that is
     /// looked at between steps, the future itself is not dropped.
     fn run(self, cx: &mut Cx) -> impl Future<Output = Result<Self::Output>> + Send;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use stickpin_refs::Ref;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -33,9 +33,16 @@ impl Request {
         let own = || {
             let prepared =
                 registry::lookup(&self.command).and_then(|entry| entry.prepare(self.input.clone()));
-            prepared.map_or(UNKNOWN, |prepared| prepared.deadline())
+            prepared.map_or(UNKNOWN, |prepared| self.given(&*prepared).unwrap_or_else(|| prepared.deadline()))
         };
         self.timeout_ms.map_or_else(own, Duration::from_millis).saturating_add(GRACE)
+    }
+
+    /// The time that the caller gave it.
+    fn given(&self, prepared: &dyn Prepared) -> Option<Duration> {
+        let asked = self.timeout_ms.map(Duration::from_millis);
+        // A run of a script has a time of its own; what it gives its steps is how long they wait.
+        asked.or_else(|| if self.replayed { None } else { prepared.bound() })
     }
 }
 
@@ -49,32 +56,44 @@ impl Host {
         // The command runs in a task of its own: a caller that goes away must not take a half-done input along.
         let stop_when_dropped = token.clone().drop_guard();
         let host = self.clone();
-        let task = tokio::spawn(async move {
+        let (overdue, is_overdue) = oneshot::channel();
+        let mut task = tokio::spawn(async move {
             let _running = Running::begin(&host);
-            host.serve(request, token).await
+            host.serve(request, token, overdue).await
         });
-        let response = match task.await {
-            Ok(response) => response,
-            Err(e) => {
-                tracing::error!(command = name, "panicked: {e}");
-                let e = Error::new(ErrorCode::Internal, format!("`{name}` ended in a bug of ours"));
-                let e = e.hint("the daemon's log has the particulars").dispatched(Dispatched::Unknown);
-                failed(&name, &render, e)
-            }
+        let response = tokio::select! {
+            biased;
+            ended = &mut task => match ended {
+                Ok(response) => response,
+                Err(e) => {
+                    tracing::error!(command = name, "panicked: {e}");
+                    let e = Error::new(ErrorCode::Internal, format!("`{name}` ended in a bug of ours"));
+                    let e = e.hint("the daemon's log has the particulars").dispatched(Dispatched::Unknown);
+                    failed(&name, &render, e)
+                }
+            },
+            // The task keeps the session until its input is through.
+            Ok(deadline) = is_overdue => failed(&name, &render, not_taken(&name, deadline)),
         };
         drop(stop_when_dropped.disarm());
         response
     }
 
-    async fn serve(&self, request: Request, token: CancellationToken) -> Response {
+    async fn serve(
+        &self,
+        mut request: Request,
+        token: CancellationToken,
+        overdue: oneshot::Sender<Duration>,
+    ) -> Response {
         let entry = match registry::lookup(&request.command) {
             Ok(entry) => entry,
             Err(e) => return failed(&request.command, &request.render, e),
         };
-        let prepared = match entry.prepare(request.input) {
+        let prepared = match entry.prepare(std::mem::take(&mut request.input)) {
             Ok(prepared) => prepared,
             Err(e) => return failed(entry.spec.name, &request.render, e),
         };
+        let given = request.given(&*prepared);
         let session_name = request.session.unwrap_or_else(|| request.caller.own_session.clone());
         if let Err(e) = crate::name::check(&session_name) {
             return failed(entry.spec.name, &request.render, e);
@@ -96,8 +115,10 @@ impl Host {
             underway: Arc::default(),
             looked: false,
         };
-        let deadline = request.timeout_ms.map_or_else(|| prepared.deadline(), Duration::from_millis);
-        let result = run(entry, prepared, deadline, &mut cx).await;
+        let hangs = prepared.deadline();
+        let answer = given.unwrap_or(hangs);
+        let times = Times { answer, hangs: hangs.max(answer) };
+        let result = run(entry, prepared, times, overdue, &mut cx).await;
         respond(entry, &mut cx, result)
     }
 }
@@ -154,14 +175,25 @@ impl Cx {
     }
 }
 
-/// Runs a command to its end, or until it hangs.
+/// How long a command may take.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    /// Until its caller has to be answered.
+    answer: Duration,
+    /// Until an input that is under way counts as hanging.
+    hangs: Duration,
+}
+
+/// Runs a command to its end, or until it hangs. `overdue` tells the caller that its time is up while an input is under
+/// way: the input goes on.
 async fn run(
     entry: &'static Entry,
     prepared: Box<dyn Prepared>,
-    deadline: Duration,
+    times: Times,
+    overdue: oneshot::Sender<Duration>,
     cx: &mut Cx,
 ) -> Result<Box<dyn Produced>> {
-    let until = Instant::now() + deadline;
+    let began = Instant::now();
     let desk = match entry.spec.scope {
         Scope::Session => Some(cx.host.desk(&cx.session_name)?),
         Scope::Host => None,
@@ -170,32 +202,33 @@ async fn run(
     let (token, underway) = (cx.cancel.clone(), Arc::clone(&cx.underway));
     let result = {
         let mut work = pin!(crate::step::step(entry, prepared, desk, cx));
-        let stopped = async {
-            loop {
-                let closed = closing.borrow_and_update().clone();
-                tokio::select! {
-                    () = tokio::time::sleep_until(until) => return Stop::Late,
-                    () = closed.cancelled() => return Stop::Closed,
-                    // It entered or left a session. Its end is seen by who polls this beside it.
-                    entered = closing.changed() => if entered.is_err() { std::future::pending().await },
-                }
-            }
-        };
         tokio::select! {
             biased;
             result = &mut work => Ok(result),
-            why = stopped => {
+            why = stop(&mut closing, began + times.answer) => {
                 // A caller that goes away sets the token too, but only a deadline starts the grace: someone who
                 // stops reading a large page must not lose the session by it.
                 token.cancel();
-                let ended = tokio::time::timeout(GRACE, &mut work).await;
-                ended.map_err(|_| if underway.load(Ordering::Relaxed) { Stop::Hung } else { why })
+                match tokio::time::timeout(GRACE, &mut work).await {
+                    Ok(result) => Ok(result),
+                    Err(_) if !underway.load(Ordering::Relaxed) => Err(why),
+                    Err(_) if matches!(why, Stop::Late) && times.answer < times.hangs => {
+                        // Nobody hears it where the caller has gone away.
+                        let _ = overdue.send(times.answer);
+                        tokio::select! {
+                            biased;
+                            result = &mut work => Ok(result),
+                            _ = stop(&mut closing, began + times.hangs) => Err(Stop::Hung),
+                        }
+                    }
+                    Err(_) => Err(Stop::Hung),
+                }
             }
         }
     };
     result.unwrap_or_else(|why| {
         let e = match why {
-            Stop::Late => no_answer(deadline),
+            Stop::Late => no_answer(times.answer, cx.dispatched()),
             Stop::Closed => mailbox::lost(&cx.session_name),
             Stop::Hung => {
                 // Dropping the loan is what ends the session.
@@ -205,6 +238,19 @@ async fn run(
         };
         Err(e.dispatched(cx.dispatched()))
     })
+}
+
+/// Waits until a command has to be given up.
+async fn stop(closing: &mut watch::Receiver<CancellationToken>, until: Instant) -> Stop {
+    loop {
+        let closed = closing.borrow_and_update().clone();
+        tokio::select! {
+            () = tokio::time::sleep_until(until) => return Stop::Late,
+            () = closed.cancelled() => return Stop::Closed,
+            // It entered or left a session. Its end is seen by who polls this beside it.
+            entered = closing.changed() => if entered.is_err() { std::future::pending().await },
+        }
+    }
 }
 
 /// Why a command was given up.
@@ -218,8 +264,23 @@ enum Stop {
     Hung,
 }
 
-fn no_answer(deadline: Duration) -> Error {
+/// The error of an input that is under way when its time is up.
+fn not_taken(command: &str, deadline: Duration) -> Error {
     let ms = deadline.as_millis();
+    let message = format!(
+        "`{command}` was sent, and the app has not taken it within {ms} ms; it may still take effect"
+    );
+    Error::new(ErrorCode::Timeout, message)
+        .hint("stickpin snapshot -i says what became of it; the session waits for it, and ends if the app never answers")
+        .dispatched(Dispatched::Unknown)
+}
+
+fn no_answer(deadline: Duration, dispatched: Dispatched) -> Error {
+    let ms = deadline.as_millis();
+    if dispatched != Dispatched::No {
+        let message = format!("the input was sent; what became of it could not be read within {ms} ms");
+        return Error::new(ErrorCode::Timeout, message).hint("stickpin snapshot -i says what became of it");
+    }
     Error::new(ErrorCode::Timeout, format!("the app did not answer within {ms} ms")).hint(
         "it may be busy: try again, or with a longer --timeout; if it never answers: stickpin open it again",
     )

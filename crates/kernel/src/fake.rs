@@ -49,8 +49,9 @@ impl Fake {
             (world.hangs_in == Some(name), world.panics_in == Some(name), world.dead)
         };
         assert!(!panics, "the fake has a bug in {name}");
-        if hangs {
-            std::future::pending::<()>().await;
+        // Until the app wakes up, which a test says by a change.
+        while hangs && self.world().hangs_in == Some(name) {
+            self.changed.notified().await;
         }
         if dead {
             return Err(Error::new(ErrorCode::BackendLost, "the fake died"));

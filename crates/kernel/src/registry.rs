@@ -242,6 +242,7 @@ pub(crate) trait Prepared: Send {
     fn take_input(&mut self) -> Map<String, Value>;
     fn effect(&self) -> Effect;
     fn deadline(&self) -> Duration;
+    fn bound(&self) -> Option<Duration>;
     fn run<'a>(self: Box<Self>, cx: &'a mut Cx) -> Running<'a>;
 }
 
@@ -266,6 +267,10 @@ impl<C: Command> Prepared for Parsed<C> {
 
     fn deadline(&self) -> Duration {
         self.0.deadline()
+    }
+
+    fn bound(&self) -> Option<Duration> {
+        self.0.bound()
     }
 
     fn run<'a>(self: Box<Self>, cx: &'a mut Cx) -> Running<'a> {

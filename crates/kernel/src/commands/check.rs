@@ -38,6 +38,10 @@ impl Command for Check {
         Self::SPEC.deadline + self.how().extra()
     }
 
+    fn bound(&self) -> Option<Duration> {
+        self.how().bound(Duration::ZERO)
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let (ready, acted) = cx.set_checked(&self.target, true, self.how()).await?;
         cx.after(Some(&ready), self.how(), acted).await
@@ -50,6 +54,10 @@ impl Command for Uncheck {
 
     fn deadline(&self) -> Duration {
         Self::SPEC.deadline + self.how().extra()
+    }
+
+    fn bound(&self) -> Option<Duration> {
+        self.how().bound(Duration::ZERO)
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {

@@ -36,6 +36,10 @@ impl Command for Drag {
         Self::SPEC.deadline + self.how().extra()
     }
 
+    fn bound(&self) -> Option<Duration> {
+        self.how().bound(Duration::ZERO)
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
         cx.foresee([&self.source, &self.destination])?;

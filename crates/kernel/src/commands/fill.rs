@@ -62,6 +62,10 @@ impl Command for Fill {
         Self::SPEC.deadline + self.how().extra()
     }
 
+    fn bound(&self) -> Option<Duration> {
+        self.how().bound(crate::args::typing(self.text.as_deref().unwrap_or_default()))
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
         let text = match (self.text, &self.secret) {

@@ -96,6 +96,10 @@ impl Command for Form {
         Self::SPEC.deadline + self.how().extra()
     }
 
+    fn bound(&self) -> Option<Duration> {
+        self.how().bound(crate::args::ALLOWANCE * u32::try_from(self.fields.len()).unwrap_or(u32::MAX))
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Filled> {
         let how = self.how();
         cx.foresee(self.fields.iter().map(|f| &f.target).chain(&self.submit))?;

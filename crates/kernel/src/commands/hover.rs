@@ -33,6 +33,10 @@ impl Command for Hover {
         Self::SPEC.deadline + self.how().extra()
     }
 
+    fn bound(&self) -> Option<Duration> {
+        self.how().bound(Duration::ZERO)
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
         // What the pointer's arrival shows is the effect of this act, so earlier notices are dropped before it.

@@ -47,6 +47,10 @@ impl Command for Key {
         Self::SPEC.deadline + self.how().extra()
     }
 
+    fn bound(&self) -> Option<Duration> {
+        self.how().bound(Duration::ZERO)
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
         drop(cx.device()?.notices().await?);

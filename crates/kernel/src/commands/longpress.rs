@@ -41,6 +41,10 @@ impl Command for LongPress {
         Self::SPEC.deadline + self.how().extra()
     }
 
+    fn bound(&self) -> Option<Duration> {
+        self.how().bound(Duration::from_millis(self.hold))
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         if !(1..=10_000).contains(&self.hold) {
             let message = format!("`hold` is {} ms, not 1 to 10000", self.hold);

@@ -86,6 +86,11 @@ impl Command for Press {
         Self::SPEC.deadline + self.how().extra() + file
     }
 
+    fn bound(&self) -> Option<Duration> {
+        let file = self.download.as_ref().map_or(Duration::ZERO, |_| Duration::from_millis(usual()));
+        self.how().bound(file)
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Pressed> {
         if !(1..=3).contains(&self.count) {
             return Err(Error::new(

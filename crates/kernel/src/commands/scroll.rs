@@ -116,6 +116,10 @@ impl Command for Scroll {
         Self::SPEC.deadline + self.how().extra()
     }
 
+    fn bound(&self) -> Option<Duration> {
+        self.how().bound(Duration::ZERO)
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Scrolled> {
         let how = self.how();
         let container = match &self.container {

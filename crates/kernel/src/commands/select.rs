@@ -40,6 +40,10 @@ impl Command for Select {
         Self::SPEC.deadline + self.how().extra()
     }
 
+    fn bound(&self) -> Option<Duration> {
+        self.how().bound(Duration::ZERO)
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let (ready, acted) = cx.choose(&self.target, &self.options, self.how()).await?;
         cx.after(Some(&ready), self.how(), acted).await

@@ -39,6 +39,10 @@ impl Command for Type {
         Self::SPEC.deadline + self.how().extra()
     }
 
+    fn bound(&self) -> Option<Duration> {
+        self.how().bound(crate::args::typing(&self.text))
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
         let ready = match &self.into {

@@ -43,6 +43,11 @@ pub(crate) fn usual() -> u64 {
     10_000
 }
 
+/// When a wait of so many milliseconds has to be answered.
+pub(crate) fn bounded(ms: u64) -> Duration {
+    Duration::from_millis(ms).saturating_add(crate::args::ALLOWANCE)
+}
+
 /// How a wait ended.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -63,6 +68,10 @@ impl Command for Wait {
         Self::SPEC.deadline + Duration::from_millis(self.timeout)
     }
 
+    fn bound(&self) -> Option<Duration> {
+        Some(bounded(self.timeout))
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Waited> {
         holds(cx, Predicate::Visible, &self.target, self.timeout).await
     }
@@ -79,6 +88,10 @@ impl Command for WaitAbsent {
 
     fn deadline(&self) -> Duration {
         Self::SPEC.deadline + Duration::from_millis(self.timeout)
+    }
+
+    fn bound(&self) -> Option<Duration> {
+        Some(bounded(self.timeout))
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Waited> {

@@ -170,6 +170,10 @@ impl Command for WaitRequest {
         longer(self.timeout)
     }
 
+    fn bound(&self) -> Option<Duration> {
+        Some(super::wait::bounded(self.timeout))
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Answered> {
         let patience = Patience::new(Duration::from_millis(self.timeout));
         let (method, address) = self.wanted();
@@ -229,6 +233,10 @@ impl Command for WaitDownload {
 
     fn deadline(&self) -> Duration {
         longer(self.timeout)
+    }
+
+    fn bound(&self) -> Option<Duration> {
+        Some(super::wait::bounded(self.timeout))
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Saved> {
@@ -321,6 +329,10 @@ impl Command for WaitFn {
 
     fn deadline(&self) -> Duration {
         longer(self.timeout)
+    }
+
+    fn bound(&self) -> Option<Duration> {
+        Some(super::wait::bounded(self.timeout))
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Waited> {

@@ -125,9 +125,49 @@ async fn a_deadline_in_the_middle_of_an_input_says_that_it_may_have_arrived() {
     b.fake.world().hangs_in = Some("perform");
     let request =
         crate::Request { timeout_ms: Some(1_000), ..b.request("press", json!({ "target": "@e2" })) };
-    let r = b.host.call(request, CancellationToken::new()).await;
-    let error = r.error.unwrap();
-    assert_eq!((error.code.name(), error.dispatched), ("BACKEND_LOST", Dispatched::Unknown));
+    let began = tokio::time::Instant::now();
+    let error = b.host.call(request, CancellationToken::new()).await.error.unwrap();
+    assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", Dispatched::Unknown));
+    assert!(error.message.contains("`press` was sent"), "{error}");
+    assert_eq!(began.elapsed().as_millis(), 1_500);
+    // The input may still be taken: the session ends only when it hangs for longer than any press may take.
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    assert_eq!(b.host.sessions(), 1);
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert_eq!(b.fails("snapshot", json!({})).await.0, "BACKEND_LOST");
+}
+
+#[tokio::test(start_paused = true)]
+async fn timeout_of_an_act_bounds_all_of_it() {
+    // Wherever the device hangs: 1 s, 2 s more, and the grace.
+    for (hangs, input, dispatched, ms) in [
+        ("locate", json!({ "target": "@e2", "timeout": 1_000 }), Dispatched::No, 3_500),
+        ("aim", json!({ "target": "@e2", "timeout": 1_000 }), Dispatched::No, 3_500),
+        ("perform", json!({ "target": "@e2", "timeout": 1_000 }), Dispatched::Unknown, 3_500),
+        ("settle", json!({ "target": "@e2", "timeout": 1_000, "settle": 500 }), Dispatched::Unknown, 4_000),
+    ] {
+        let b = Bench::open(PAGE).await;
+        b.fake.world().hangs_in = Some(hangs);
+        let began = tokio::time::Instant::now();
+        let error = b.call("press", input).await.error.expect(hangs);
+        assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", dispatched), "{hangs}: {error}");
+        assert_eq!(began.elapsed().as_millis(), ms, "{hangs}");
+        assert_eq!(b.host.sessions(), 1, "{hangs}");
+        let sent = error.message.contains("was sent");
+        assert_eq!(sent, dispatched == Dispatched::Unknown, "{hangs}: {error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn input_that_outlasts_its_timeout_is_taken_and_the_session_goes_on() {
+    let b = Bench::open(PAGE).await;
+    b.fake.world().hangs_in = Some("perform");
+    let error = b.call("press", json!({ "target": "@e2", "timeout": 1_000 })).await.error.unwrap();
+    assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", Dispatched::Unknown));
+    // The app wakes up.
+    b.fake.change(|world| world.hangs_in = None);
+    b.ok("snapshot", json!({})).await;
+    assert_eq!(b.log(), ["press 3"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -40,6 +40,27 @@ fn a_short_timeout_gives_up_the_reading_and_not_the_session() {
 }
 
 #[test]
+fn timeout_of_an_act_bounds_all_of_it_on_a_busy_page() {
+    let busy = html(&format!(
+        "<button onclick=\"setTimeout(()=>{{tell('busy');{BUSY}tell('free')}},300)\">Work</button>
+         <button onclick=\"tell('pressed')\">Save</button>"
+    ));
+    let Some(mut web) = Web::new(&[("/", busy)]) else { return };
+    web.open("/");
+    web.ok(&["press", "text=Work"]);
+    web.was_asked("/log?busy");
+    let began = Instant::now();
+    let error = web.fails_within(&["press", "text=Save", "--timeout", "500"], None, ErrorCode::Timeout);
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    assert_eq!(error.dispatched, Dispatched::No, "{error:?}");
+    web.was_asked("/log?free");
+    web.ok(&["get", "title"]);
+    assert_eq!(web.times("/log?pressed"), 0, "what was given up was done all the same");
+    web.ok(&["press", "text=Save", "--timeout", "5000"]);
+    web.was_asked("/log?pressed");
+}
+
+#[test]
 fn an_input_that_is_not_taken_up_in_time_keeps_the_session() {
     let busy = html(&format!(
         "<button onclick=\"tell('busy');{BUSY}tell('free')\">Work</button><button onclick=\"tell('pressed')\">Save</button>"
