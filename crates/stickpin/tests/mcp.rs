@@ -469,6 +469,34 @@ fn a_configuration_is_printed_for_each_client() {
     assert!(ran.code == 2 && ran.err.contains("claude-code"), "{ran:?}");
 }
 
+#[test]
+fn configuration_for_opencode_is_of_the_type_that_its_package_declares() {
+    let Some(npm) = stickpin_testkit::npm() else { return };
+    let world = World::new();
+    let printed = world.ok("mcp --print-config opencode --read-only");
+    let (_, config) = printed.split_once('\n').expect("where, then what");
+    // Below the packages, where the compiler looks for them.
+    let folder = tempfile::tempdir_in(&npm).expect("a folder");
+    let is_typed = |config: &str| {
+        let text = format!(
+            "import type {{ Config }} from '@opencode-ai/sdk';\nexport const config: Config = {config};\n"
+        );
+        std::fs::write(folder.path().join("config.mts"), text).expect("a file");
+        let mut tsc = Command::new("node");
+        tsc.arg(npm.join("node_modules/typescript/bin/tsc")).current_dir(folder.path());
+        tsc.args(["--noEmit", "--strict", "--skipLibCheck", "--target", "es2022", "--module", "nodenext"]);
+        let output = tsc.args(["--types", "node", "config.mts"]).output().expect("node runs");
+        output
+            .status
+            .success()
+            .then_some(())
+            .ok_or_else(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    is_typed(config).unwrap_or_else(|e| panic!("{e}\n{config}"));
+    let e = is_typed(&config.replace("\"local\"", "\"stdio\"")).expect_err("another type of server");
+    assert!(e.contains("stdio"), "{e}");
+}
+
 /// What the command line client of the inspector of the protocol prints.
 fn inspect(world: &World, npm: &Path, args: &[&str]) -> Value {
     // It looks for its own package.json from the working directory.
