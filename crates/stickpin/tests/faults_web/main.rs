@@ -9,3 +9,4 @@ mod lives;
 mod nothing;
 mod scriptless;
 mod web;
+mod words;

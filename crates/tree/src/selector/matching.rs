@@ -5,6 +5,7 @@ use super::{Alternative, Compare, Flag, Key, Selector, Term, reduce};
 use crate::record::Rows;
 use crate::{Attr, NodeId, NodeRef, Role, States, Tree};
 use hashbrown::HashSet;
+use std::borrow::Cow;
 
 /// Answers the `css=` terms: whether a node is among what the device found for one.
 pub type CssAnswers<'a> = dyn Fn(&str, NodeId) -> bool + 'a;
@@ -225,7 +226,7 @@ pub(super) struct Wanted<'s> {
 
 impl<'s> Wanted<'s> {
     fn new(compare: Compare, raw: &'s str) -> Self {
-        let collapsed = raw.split_whitespace().collect::<Vec<_>>().join(" ");
+        let collapsed = typed(raw).split_whitespace().collect::<Vec<_>>().join(" ");
         let text = if compare == Compare::Part { collapsed.to_lowercase() } else { collapsed };
         Self { compare, raw, text }
     }
@@ -240,10 +241,22 @@ impl<'s> Wanted<'s> {
 
     pub(super) fn is(&self, found: &str) -> bool {
         match self.compare {
-            Compare::Whole => found == self.raw || found == self.text,
-            Compare::Part => contains_without_case(found, &self.text),
+            Compare::Whole => found == self.raw || typed(found) == self.text,
+            Compare::Part => contains_without_case(&typed(found), &self.text),
         }
     }
+}
+
+/// A text as somebody types it who reads it: spaces of other kinds are spaces, and what nobody sees is left out (soft
+/// hyphens, places where a line may break).
+pub(super) fn typed(text: &str) -> Cow<'_, str> {
+    let unseen = |c: char| matches!(c, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}');
+    let other = |c: char| !c.is_ascii() && c.is_whitespace();
+    if text.is_ascii() || !text.contains(|c| unseen(c) || other(c)) {
+        return Cow::Borrowed(text);
+    }
+    let seen: String = text.chars().filter(|&c| !unseen(c)).collect();
+    Cow::Owned(seen.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Whether `text` contains `part`, which is in lower case already.

@@ -253,3 +253,19 @@ fn the_nearest_by_text_are_offered() {
     // What nobody can see is no help.
     assert!(!near("label=Hide").contains(&56));
 }
+
+#[test]
+fn text_is_found_as_somebody_types_it_who_reads_it() {
+    let tree = testing::tree(
+        "page \"P\" http://p.test/ scope=1\n  paragraph #2\n    text \"10\u{a0}000\u{a0} of them\"\n  paragraph #3\n    text \"Ver\u{ad}fassung\"\n  button \"Save\u{a0}all\" #4\n",
+    );
+    for (query, id) in
+        [("10 000 of", 2), ("10\u{a0}000", 2), ("verfassung", 3), ("Ver\u{ad}fassung", 3), ("save all", 4)]
+    {
+        let found = Selector::containing(query).matches(&tree);
+        let found: Vec<_> = found.iter().filter_map(|&n| tree.node(n).address()).map(|h| h.id).collect();
+        assert_eq!(found, [id], "{query:?}");
+    }
+    let whole: Selector = "role=button \"Save all\"".parse().unwrap();
+    assert_eq!(whole.matches(&tree).len(), 1);
+}

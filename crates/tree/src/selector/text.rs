@@ -4,7 +4,7 @@
 //! border of leaves a text is compared without white space, inside one leaf with it. One pass over the text of the
 //! tree per question, whatever its depth.
 
-use super::matching::Wanted;
+use super::matching::{Wanted, typed};
 use crate::{NodeId, NodeRef, States, Tree};
 use hashbrown::HashSet;
 
@@ -28,7 +28,7 @@ impl Squeezed {
         let mut found = Self { text: String::new(), leaves: Vec::new() };
         for leaf in tree.nodes().filter(|n| n.is_text() && !n.name().is_empty()) {
             found.leaves.push((found.text.len(), leaf.id()));
-            for word in leaf.name().split(' ') {
+            for word in typed(leaf.name()).split(' ') {
                 if fold { found.text.push_str(&word.to_lowercase()) } else { found.text.push_str(word) }
             }
         }
