@@ -9,7 +9,7 @@ mod input;
 pub(crate) use input::{Input, went_away};
 
 use crate::cx::Cx;
-use crate::device::{Aim, AimOptions, Located, SettleRequest};
+use crate::device::{Aim, AimOptions, Hit, Located, SettleRequest};
 use crate::error::{Error, ErrorCode, Result};
 use crate::resolve::Found;
 use crate::target::{RefTarget, Target};
@@ -231,14 +231,12 @@ impl Cx {
             if reach != Reach::There {
                 let guarded = self.guarded(&place.tree, place.node)?;
                 match self.aim(place.handle, reach, &guarded).await {
-                    Ok(aim) => match aim.hit.refusal(&found.words()) {
-                        Some(refusal) if how.force && refusal.code == ErrorCode::ElementCovered => {
-                            self.warn(format!("Forced: {refusal}."));
-                            (ready.point, ready.forced) = (aim.point, true);
+                    Ok(aim) => {
+                        ready.point = aim.point;
+                        if let Some(refusal) = aim.hit.refusal(&found.words()) {
+                            ready.forced = self.insist(refusal, &aim, &place, reach, how).await?;
                         }
-                        Some(refusal) => return Err(refusal),
-                        None => ready.point = aim.point,
-                    },
+                    }
                     // It went away after it was judged: gone, or rendered anew.
                     Err(e) if e.code == ErrorCode::ElementNotFound => {
                         found = self.look_again(target, how).await?;
@@ -447,6 +445,45 @@ impl Cx {
         // Where it failed nobody knows how far it came.
         self.envelope.pointed |= aim.as_ref().map_or(pointer, |aim| aim.pointed);
         aim
+    }
+
+    /// Goes on in spite of a refusal, where the caller insists and the input can be sent. Answers whether it goes to
+    /// whatever is there.
+    ///
+    /// # Errors
+    /// The refusal, which names what the caller can do.
+    async fn insist(
+        &mut self,
+        refusal: Error,
+        aim: &Aim,
+        place: &Place,
+        reach: Reach,
+        how: How,
+    ) -> Result<bool> {
+        let covered = aim.hit != Hit::OffScreen;
+        // What needs no place is sent without one, and a place that is not in view for the device may be there for a press.
+        let refusal = match covered || reach == Reach::View || self.is_at(place, aim).await? {
+            true if how.force => {
+                self.warn(format!("Forced: {refusal}."));
+                return Ok(covered);
+            }
+            true if !covered => {
+                let hint = format!("{}; --force acts on it where it is", refusal.hint);
+                refusal.hint(hint)
+            }
+            _ => refusal,
+        };
+        Err(refusal)
+    }
+
+    /// Whether an element, or something inside it, is what is at the middle of its box.
+    async fn is_at(&mut self, place: &Place, aim: &Aim) -> Result<bool> {
+        if aim.rect.width <= 0.0 || aim.rect.height <= 0.0 {
+            return Ok(false);
+        }
+        let top = self.device()?.element_at(aim.point.0, aim.point.1).await?;
+        let top = top.and_then(|handle| place.tree.find_address(handle));
+        Ok(top.is_some_and(|top| place.tree.node(place.node).contains(top.id())))
     }
 
     /// Whether it can be used now, or is to be used all the same.

@@ -150,6 +150,13 @@ impl Cx {
             (acted.now, seen) = self.changed_target(ready).await?;
         }
         let notices = if how.receipt { self.device()?.notices().await? } else { Vec::new() };
+        if let Some(Notice::Navigated { url }) =
+            notices.iter().rfind(|n| matches!(n, Notice::Navigated { .. }))
+        {
+            // The receipt says so.
+            let client = self.client();
+            self.live()?.pictures.leave(&client, url);
+        }
         let mut changed = acted.now.is_some();
         if how.settle.is_none() {
             changed |= self.effects_of(ready, how, seen, &before, &notices).await?;

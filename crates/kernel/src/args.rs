@@ -168,8 +168,8 @@ macro_rules! acting {
             /// Act on the element of a ref whatever it means now.
             #[serde(default)]
             allow_changed: bool,
-            /// Send the input even where the target is covered or disabled, or a picture showed something else at the
-            /// point; the answer says what was in the way.
+            /// Send the input even where the target is covered, disabled or out of view, or a picture showed something
+            /// else at the point; the answer says what was in the way.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             force: bool,
             /// Wait so many milliseconds for the target to become actionable. The whole command ends at most 2 s later.

@@ -24,7 +24,12 @@ impl Cx {
         let arrived = self.device()?.navigate(to, leave, ready, &cancel).await;
         drop(under_way);
         match &arrived {
-            Ok(at) => self.live()?.at = Some(Page { url: at.url.clone(), title: at.title.clone() }),
+            Ok(at) => {
+                let client = self.client();
+                let live = self.live()?;
+                live.at = Some(Page { url: at.url.clone(), title: at.title.clone() });
+                live.pictures.leave(&client, &at.url);
+            }
             Err(e) => {
                 self.dispatched.store(before || e.dispatched == Dispatched::Unknown, Ordering::Relaxed);
                 // An address that nobody answers may have left something else in its place.

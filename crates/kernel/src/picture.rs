@@ -53,6 +53,11 @@ impl PageShown {
                 .map(|d| (d.scope, d.url.split('#').next().unwrap_or_default().to_owned())),
         )
     }
+
+    /// Whether it is a page of this address, whatever place in it.
+    fn is_at(&self, url: &str) -> bool {
+        self.0.as_ref().is_some_and(|(_, page)| url.split('#').next() == Some(page))
+    }
 }
 
 /// A picture that a client was given.
@@ -102,6 +107,12 @@ impl Pictures {
 
     pub(crate) fn of(&self, client: &ClientId) -> Option<&Picture> {
         self.of.iter().find(|(c, _)| c == client).map(|(_, p)| p)
+    }
+
+    /// The client knows that the app has left the page of its picture, and went to `url`: a point is none of the picture any
+    /// more.
+    pub(crate) fn leave(&mut self, client: &ClientId, url: &str) {
+        self.of.retain(|(c, picture)| c != client || picture.of.0.is_at(url));
     }
 
     /// The client has this picture now.
@@ -206,7 +217,7 @@ impl Cx {
     }
 
     /// The picture that a point of this client is in: its last one, as long as it has not read another document since.
-    fn pictured(&mut self) -> Result<Option<Picture>> {
+    pub(crate) fn pictured(&mut self) -> Result<Option<Picture>> {
         let client = self.client();
         let live = self.live()?;
         let Some(picture) = live.pictures.of(&client).cloned() else { return Ok(None) };

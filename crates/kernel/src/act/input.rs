@@ -232,7 +232,7 @@ impl Cx {
                     ErrorCode::ElementCovered,
                     format!("the input for {words} reached {} instead; {became}", escape(what, WHAT)),
                 )
-                .hint("stickpin snapshot -i shows what is there now")
+                .hint("stickpin snapshot -i shows what is there now; --force sends the input to whatever is there")
                 .details(serde_json::json!({ "stopped": stopped })))
             }
         }

@@ -75,12 +75,25 @@ impl Drag {
     /// Both ends where they are now, and the point to drop at.
     async fn aimed(&self, cx: &mut Cx) -> Result<(Ready, Ready, (f64, f64))> {
         let how = self.how();
+        let before = match &self.destination {
+            Target::Point { .. } => cx.device()?.scrolled().await?,
+            _ => (0.0, 0.0),
+        };
         // The destination first: aiming at the source may scroll again, and the source is what is pressed.
         let mut destination = cx.ready(&self.destination, Reach::View, how).await?;
         let mut source = cx.ready(&self.source, Reach::Pointer, how).await?;
         // And again where it is now: the aim at the source may have scrolled, or had rows drawn anew.
         match &self.destination {
-            Target::Point { x, y } => destination = cx.at_point(*x, *y, how).await?,
+            Target::Point { x, y } => {
+                let (mut x, mut y) = (*x, *y);
+                // A point of a picture is followed by itself.
+                if cx.pictured()?.is_none() {
+                    let (right, down) = cx.device()?.scrolled().await?;
+                    (x, y) = (x - right + before.0, y - down + before.1);
+                }
+                let words = std::mem::take(&mut destination.words);
+                destination = Ready { words, ..cx.at_point(x, y, how).await? };
+            }
             target => cx.both(&mut destination, &mut source, (target, &self.source), how).await?,
         }
         let mut to = destination.point;

@@ -23,7 +23,8 @@ acting! {
     /// Replace the content of a field by a text, and check that the field took it.
     ///
     /// A value that the app formats (`1234` becomes `1,234`), or completes by an end that is selected, is fine and is
-    /// said; any other value is an error.
+    /// said; any other value is an error. A code editor (Monaco, CodeMirror, Ace) gets the text pasted over all that it
+    /// holds, so that it closes no brackets and indents no lines, as it does for what is typed.
     pub(crate) struct Fill {
         /// Ref or selector of a field that takes text.
         #[schemars(extend("x-positional" = 0))]
@@ -122,6 +123,12 @@ pub(crate) async fn fill(cx: &mut Cx, target: &Target, text: &str, how: How) -> 
     };
     let (ready, performed) = cx.act_on(target, Reach::View, how, action).await?;
     let mut acted = Acted::new("filled", &ready.words);
+    if performed.unread {
+        cx.warn(format!(
+            "What {} holds now could not be read back: stickpin screenshot shows it.",
+            ready.words
+        ));
+    }
     if let Some(value) = performed.value
         && value != text
     {

@@ -77,12 +77,13 @@ impl Hit {
                 ErrorCode::ElementCovered,
                 format!("{} is open, and takes the input before {words} gets it", escape(what, WHAT)),
             )
+            // Whoever insists only closes it, wherever the input is sent.
             .hint("stickpin key Escape closes it; --timeout MS waits until it is gone"),
             Self::OffScreen => Error::new(
                 ErrorCode::ElementOffscreen,
                 format!("{words} has no place on the screen and cannot be scrolled into view"),
             )
-            .hint("stickpin scroll, or open what it is in"),
+            .hint("stickpin scroll shows another part of what it is in; stickpin open --viewport WxH makes room"),
         })
     }
 }
@@ -278,6 +279,8 @@ pub struct Performed {
     pub completed: Option<String>,
     /// Whether the field is known not to have the keyboard focus afterwards: keys would go elsewhere (fill).
     pub unfocused: bool,
+    /// Whether the app does not say what the field holds afterwards, so that nothing could be compared (fill).
+    pub unread: bool,
     /// What the field takes, in words, where that is known (fill).
     pub accepts: Option<String>,
     /// Whether anything moved (scroll).

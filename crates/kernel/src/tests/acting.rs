@@ -363,11 +363,34 @@ async fn who_insists_presses_what_is_there_and_is_told() {
     assert!(r.warning.as_deref().unwrap_or_default().contains("covered by dialog \"Cookies\""), "{r:#?}");
     // It goes to whatever is there.
     assert_eq!(b.log(), ["press 5", "press -"]);
-    // What has no place cannot be pressed at all.
     b.fake.world().covered.clear();
+    // An open menu would only be closed: there is a way that does no more.
+    b.fake.world().held = Some("the pop-up of button \"More\"".to_owned());
+    let (_, r) = b.fails("press", json!({ "target": "@e3" })).await;
+    let hint = r.error.unwrap().hint;
+    assert!(hint.contains("key Escape") && !hint.contains("--force"), "{hint}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_insists_acts_on_what_is_out_of_view_where_that_is_possible() {
+    let b = Bench::open(FORM).await;
     b.fake.world().offscreen.push(4);
-    let (code, _) = b.fails("press", json!({ "target": "@e3", "force": true })).await;
+    // The device cannot show it, and yet it is what is there: a press is for nothing else.
+    let (code, r) = b.fails("press", json!({ "target": "@e3" })).await;
     assert_eq!(code, "ELEMENT_OFFSCREEN");
+    assert!(r.error.unwrap().hint.contains("--force"));
+    let r = b.ok("press", json!({ "target": "@e3", "force": true })).await;
+    assert!(r.warning.as_deref().unwrap_or_default().contains("cannot be scrolled into view"), "{r:#?}");
+    assert_eq!(b.log(), ["press 4"]);
+    // Something else is where it would be: that is not pressed for it, and no hint promises it.
+    b.fake.world().replace("button \"Continue\" #4", "button \"Continue\" #4\nbutton \"Buy now\" #30");
+    b.fake.world().over.insert(30, 4);
+    for force in [false, true] {
+        let (code, r) = b.fails("press", json!({ "target": "@e3", "force": force })).await;
+        assert_eq!(code, "ELEMENT_OFFSCREEN");
+        assert!(!r.error.unwrap().hint.contains("--force"));
+    }
+    assert_eq!(b.log(), ["press 4"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,6 +3,7 @@
 
 #![cfg(all(feature = "web", target_os = "linux"))]
 
+mod drags;
 mod halves;
 mod hung;
 mod lives;
