@@ -64,7 +64,10 @@ const HEAVY: &[(&str, &[&str])] = &[
 /// Set by who wants the large apps, too. Tests read the same name.
 pub const WITH_HEAVY: &str = "STICKPIN_HEAVY";
 
-/// What the tests take from npm, with the versions of all that it pulls in.
+/// What the tests take from npm, as manifest and lock file: where these are, and the folder below the target folder.
+const FROM_NPM: [(&str, &str); 2] = [("xtask/npm", "npm"), ("fixtures/web/editors", "editors")];
+
+/// Names what is installed, with the versions of all that it pulls in.
 const NPM: [&str; 2] = ["package.json", "package-lock.json"];
 
 /// Set by who wants a run without the flows to fail. Tests read the same name.
@@ -99,21 +102,28 @@ fn npm() -> Result<bool> {
         eprintln!("setup: npm is missing here; tests that need its packages are skipped");
         return Ok(false);
     }
-    let (from, to) = (root().join("xtask").join("npm"), target_dir()?.join("npm"));
+    for (from, to) in FROM_NPM {
+        packages(&root().join(from), &target_dir()?.join(to))?;
+    }
+    Ok(true)
+}
+
+/// Installs the packages of one manifest.
+fn packages(from: &Path, to: &Path) -> Result<()> {
     let failed = |e: std::io::Error| format!("{}: {e}", to.display());
-    std::fs::create_dir_all(&to).map_err(failed)?;
+    std::fs::create_dir_all(to).map_err(failed)?;
     // Written last: it says that the installation came to its end.
     let done = to.join("installed.json");
     let lock = std::fs::read(from.join(NPM[1])).map_err(failed)?;
     if std::fs::read(&done).is_ok_and(|old| old == lock) {
-        return Ok(true);
+        return Ok(());
     }
     for name in NPM {
         std::fs::copy(from.join(name), to.join(name)).map_err(failed)?;
     }
-    run(Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&to))?;
+    run(Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(to))?;
     std::fs::write(done, lock).map_err(failed)?;
-    Ok(true)
+    Ok(())
 }
 
 /// Whether a program is on the path, or a file is there; one folder of its path may be any (`*`).

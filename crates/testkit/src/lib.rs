@@ -25,7 +25,7 @@ pub use harness::{Run, run_file, scenario_files};
 pub use listing::{Line, Listing};
 pub use mcp::{Mcp, McpClient};
 pub use normalise::Normaliser;
-pub use npm::npm;
+pub use npm::{editors, npm};
 pub use pages::{Answered, Answers, Asked, PageServer};
 pub use scenario::{Scenario, Step, SurfaceName, split};
 pub use shared_desktop::{SharedDesktop, shared_desktop};

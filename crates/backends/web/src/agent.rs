@@ -140,7 +140,7 @@ pub(crate) struct Focused {
     /// Whether it took the focus.
     #[serde(default)]
     pub(crate) focused: bool,
-    /// `text`: by typing; `set`: by `setValue`; `none`.
+    /// `text`: by typing; `set`: by `setValue`; `code`: by `pasteText`; `none`.
     #[serde(default)]
     pub(crate) fill: String,
     /// The field itself, which may be inside the element.
@@ -157,6 +157,25 @@ pub(crate) struct Focused {
     /// What it takes, in words; empty for any text.
     #[serde(default)]
     pub(crate) accepts: String,
+}
+
+/// `pasteText(id, text, key)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub(crate) struct Pasted {
+    /// What is guarded with the field changed, or another one has the focus; nothing was pasted.
+    #[serde(default)]
+    pub(crate) changed: bool,
+    /// Whether the editor took the paste.
+    pub(crate) pasted: bool,
+}
+
+/// `readCode(id)`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct CodeRead {
+    /// None where the editor does not say.
+    pub(crate) text: Option<String>,
+    /// Whether its field has the focus.
+    pub(crate) focused: bool,
 }
 
 /// `setValue(id, text)`.

@@ -65,7 +65,7 @@ fn editing_command(key: &Key, modifiers: u32) -> Option<Vec<&'static str>> {
 
 impl WebDevice {
     /// Sends one key with its modifiers held. Answers whether a dialog opened.
-    async fn stroke(&self, modifiers: Modifiers, key: &Key) -> Result<bool> {
+    pub(crate) async fn stroke(&self, modifiers: Modifiers, key: &Key) -> Result<bool> {
         let mut sent = Vec::new();
         let mut bits = 0;
         let mut held = Vec::new();
@@ -120,6 +120,9 @@ impl WebDevice {
             if !focused.focused {
                 return Err(no_focus());
             }
+            if focused.fill == "code" {
+                self.caret_to_end().await?;
+            }
         }
         let cut = text.char_indices().nth(TYPED).map_or(text.len(), |(at, _)| at);
         let (typed, rest) = text.split_at(cut);
@@ -162,7 +165,7 @@ impl WebDevice {
     }
 
     /// Whether typed text was stopped on its way. Ends the watch for it.
-    async fn text_landed(&self, world: &World) -> Result<Landed> {
+    pub(crate) async fn text_landed(&self, world: &World) -> Result<Landed> {
         match self.tab.call::<Option<Verdict>>(world, "endText", NONE).await {
             Ok(verdict) => Ok(verdict.map_or(Landed::Unknown, Verdict::landed)),
             Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(Landed::Unknown),
@@ -207,6 +210,10 @@ impl WebDevice {
         }
         if !field.focused {
             return Err(unknown(no_focus()));
+        }
+        if field.fill == "code" {
+            let key = self.along.guard_key(target).map(str::to_owned);
+            return self.fill_code(&world, field.id, text, key.as_deref()).await;
         }
         if field.editor && !field.value.is_empty() {
             // Editors learn from an event what is selected, and it comes later than the selection.

@@ -29,6 +29,7 @@ mod along;
 pub mod capture;
 pub mod cdp;
 mod clipboard;
+mod code;
 mod css;
 mod device;
 mod downloads;

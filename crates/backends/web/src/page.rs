@@ -22,6 +22,7 @@ pub const AGENT: &str = concat!(
     include_str!("page/guard.js"),
     include_str!("page/press.js"),
     include_str!("page/typing.js"),
+    include_str!("page/editors.js"),
     include_str!("page/input.js"),
     include_str!("page/fold.js"),
     include_str!("page/files.js"),

@@ -3,7 +3,9 @@
 
 #![cfg(all(feature = "web", target_os = "linux"))]
 
+mod doubles;
 mod drags;
+mod editors;
 mod halves;
 mod hung;
 mod lives;

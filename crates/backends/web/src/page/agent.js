@@ -37,9 +37,10 @@
 //   answered()                  -> Promise: the page has done what it put off at a press
 //   pressed(id, [id, id])       -> Promise of what `locate` answers then; ends the watch
 //   pointerAt(forget)           -> [x, y] where the pointer was seen last, or null; `forget`: from now on
-//   focusField(id, guard)       -> {changed?, focused, fill: 'text' | 'set' | 'none', id, value, editor, accepts, why}; selects all
+//   focusField(id, guard)       -> {changed?, focused, fill: 'text' | 'set' | 'code' | 'none', id, value, editor, accepts, why}; selects all
 //   focus(id, guard)            -> {changed?, focused, fill, id}; caret at the end
 //   setValue(id, text, key)     -> {value} | {refused: true, value, accepts} | {changed}; for fill 'set'
+//   pasteText(id, text, key)    -> {pasted, changed?}; readCode(id) -> {text: null where it does not say, focused}; for fill 'code'
 //   readValue(id)               -> [text, endText]
 //   endText()                   -> {landed: 'elsewhere' | 'changed', what, stopped} | null: nothing of the text was stopped
 //   select(id, [text], guard)   -> {handled, changed?, value?, refused?, missing?, several?, options?, why?}
@@ -57,7 +58,7 @@
 // Files (files.js)
 //   fileInput(id, loose)        -> {id, multiple, directory, accept, holds: [{name, size, modified}]} | {} | null: gone
 //   expectFiles(id, loose), filesTaken() -> whether an input is still in use, and was when it got its files
-//   expectDrop(id, guard), dropVerdict() -> {landed, taken, what, changed}: what the last dragover of files reached
+//   expectDrop(id, x, y, guard), dropVerdict() -> {landed, taken, what, changed}: what the last dragover of files reached
 //   dropStopped()               -> whether the drop was stopped
 //
 // Noticing (changes.js); signals go to the binding `__stickpinSignal`: {changed: count}, {said: text}, {press: verdict}
@@ -75,7 +76,7 @@ const wordsOf = id => {
 
 globalThis.__stickpin = Object.freeze({
   capture, locate, css, idOf, nodeOf, adoptRoot, rootsAsked, find, aim, glimpse, arrived, arrivedLook, frame, hit, elementAt, rects, frameBox, words: wordsOf, guardContent, aroundHolds, expectClick,
-  clickVerdict, answered, pressed, pointerAt, focusField, focus: focusOn, setValue, readValue, endText, select, scroller, scrollBy, scrolled, attrs, html, text,
+  clickVerdict, answered, pressed, pointerAt, focusField, focus: focusOn, setValue, pasteText, readCode, readValue, endText, select, scroller, scrollBy, scrolled, attrs, html, text,
   opened, takesKeys, expectEscape, folded, fileInput, expectFiles, filesTaken, expectDrop, dropVerdict, dropStopped, changes,
   unchanged, uncollected, changed, settled, turn, tell, announcements,
 });

@@ -40,6 +40,8 @@ function clipped(b, e) {
 function boxesOf(e) {
   const tag = tagOf(e);
   if (tag === 'area') return areaBoxes(e);
+  const surface = surfaceOf(e);
+  if (surface) return boxesOf(surface);
   let list = Array.from($rects.call(e), box).filter(b => area(b) > 0);
   if (!list.length && styleOf(e).display === 'contents') {
     const range = $createRange.call($ownerDocument.call(e));
@@ -84,7 +86,7 @@ function rectOf(e) {
 function pointOf(e, target) {
   let best = null;
   for (const b of boxesOf(e)) {
-    const seen = meet(clipped(b, e), [0, 0, innerWidth, innerHeight]);
+    const seen = meet(clipped(b, surfaceOf(e) || e), [0, 0, innerWidth, innerHeight]);
     if (area(seen) > 0 && (best === null || area(seen) > area(best))) best = seen;
   }
   if (best === null) return null;
@@ -151,6 +153,8 @@ function controlAround(target) {
  */
 function reachesControl(at, target) {
   if (!at || !isDrawnField(target)) return false;
+  const surface = surfaceOf(target);
+  if (surface) return reachesSurface(at, surface);
   const control = controlAround(target);
   if (control === null || !(at === control || insideFlat(at, control))) return false;
   const outer = $rect.call(control);
@@ -206,7 +210,7 @@ function aim(id, guard) {
   if (free) return free;
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
-  let aimed = e;
+  let aimed = surfaceOf(e) || e;
   if (!boxesOf(e).length) {
     aimed = labelWithBox(e);
     if (aimed === null) return { rect: null, point: null };

@@ -55,6 +55,8 @@ const $host = getterOf(ShadowRoot.prototype, 'host');
 
 const $namespace = getterOf(P, 'namespaceURI');
 const $editable = getterOf(HTMLElement.prototype, 'isContentEditable');
+/** In browsers that have it. */
+const $editContext = 'editContext' in HTMLElement.prototype ? getterOf(HTMLElement.prototype, 'editContext') : null;
 const $labelledBy = getterOf(P, 'ariaLabelledByElements');
 const $innerText = getterOf(HTMLElement.prototype, 'innerText');
 const $outerHTML = getterOf(P, 'outerHTML');
@@ -101,7 +103,10 @@ function tagOf(e) {
 }
 
 /** Whether a person can edit what is in an element (HTML 6.8.1). */
-const isEditable = e => e instanceof HTMLElement && $editable.call(e);
+const isEditable = e => e instanceof HTMLElement && ($editable.call(e) || hasEditContext(e));
+
+/** Whether an element takes text through an EditContext: its content is drawn by a script (EditContext API, 3). */
+const hasEditContext = e => $editContext !== null && e instanceof HTMLElement && $editContext.call(e) !== null;
 
 /** The focus goes to an element; nothing scrolls. */
 const giveFocus = e => (e instanceof SVGElement ? SVGElement : HTMLElement).prototype.focus.call(e, { preventScroll: true });

@@ -123,11 +123,18 @@ function insideOf(e) {
 const isDisabled = e => $matches.call(e, ':disabled') || attr(e, 'aria-disabled') === 'true';
 const addressNow = () => location.pathname + location.search;
 
+/** Whether an element shows that it is the one that is selected. */
+function showsSelected(e) {
+  const current = attr(e, 'aria-current');
+  return attr(e, 'aria-selected') === 'true' || (current !== null && current !== 'false') || SELECTED.test(attr(e, 'class') || '');
+}
+const SELECTED = /(^|[\s_-])(is)?selected($|[\s_-])/i;
+
 /** The elements from a target outwards that may show that it took a press. */
 function answersOf(target) {
   const chain = [];
   for (let p = target; p && chain.length < CHAIN; p = flatParent(p)) {
-    if ($nodeType.call(p) === ELEMENT) chain.push([p, ANSWERS.map(name => attr(p, name))]);
+    if ($nodeType.call(p) === ELEMENT) chain.push([p, ANSWERS.map(name => attr(p, name)), showsSelected(p)]);
   }
   return chain;
 }
@@ -204,6 +211,13 @@ function takeGuard(id, asked) {
   return guards.get(key) || null;
 }
 
+/** What is in an editor is what its field holds: no part of what is guarded. */
+function leaveEditor(guard, editor) {
+  const outside = entry => entry.node !== editor && !$contains.call(editor, entry.node);
+  guard.entries = guard.entries.filter(outside);
+  guard.controls = guard.controls.filter(outside);
+}
+
 /** Copies anew: what was done by an event of our own is known to whoever sent it. */
 function guardAgain(guard) {
   guard.entries = guard.entries.filter(entry => $isConnected.call(entry.node)).map(entry => entryOf(entry.node));
@@ -230,12 +244,15 @@ function targetChanged({ node, text, words, disabled }, bears) {
   return now.some(([name, value]) => (was.has(name) ? !same(was.get(name), value) : NAMES.has(name)));
 }
 
+/** Whether a node is outside of what a press has selected: what changes there says that it is. */
+const isBeside = ({ node }, { selected }) => Boolean(selected) && node !== selected && !$contains.call(selected, node);
+
 /** Whether anything that is guarded holds something else than it did. */
 function contentChanged(guard, bears = NOTHING) {
   if (guard.address !== addressNow()) return true;
   const mutated = hasMutated(guard);
   return (mutated && guard.target !== null && targetChanged(guard.target, bears))
-    || (mutated ? guard.entries : guard.controls).some(entry => entryChanged(entry, bears)) || (guard.wide && aroundChanged(guard.key));
+    || (mutated ? guard.entries : guard.controls).some(entry => !isBeside(entry, bears) && entryChanged(entry, bears)) || (guard.wide && aroundChanged(guard.key));
 }
 
 /**
@@ -253,6 +270,12 @@ const DROPS = { states: true };
 
 /** Whether a target shows by its own state, or that of what it is in, that it took a press. */
 const tookPress = ({ chain }) => chain.some(([e, before]) => ANSWERS.some((name, i) => attr(e, name) !== before[i]));
+
+/** The element that a target is in, or is, which shows itself selected since. */
+function selectedSince({ chain }) {
+  const found = chain.find(([e, , before]) => !before && $isConnected.call(e) && showsSelected(e));
+  return found ? found[0] : null;
+}
 
 // ---- Other documents ----
 

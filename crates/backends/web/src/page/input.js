@@ -31,17 +31,18 @@ function fieldIn(e) {
   return control && fieldKind(control) ? control : null;
 }
 
-/** `type`: select all and insert text; `set`: through the native setter; `edit`: an editing host; '' for no field. */
+/** `type`: select all and insert text; `set`: through the native setter; `edit`: an editing host; `code`: editors.js; '' for no field. */
 function fieldKind(e) {
   const tag = tagOf(e);
+  if (codeEditor(e)) return 'code';
   if (tag === 'textarea') return 'type';
   if (tag === 'input') return NO_TEXT.has(e.type) ? '' : SET_TYPES.has(e.type) ? 'set' : 'type';
-  return has(e, 'contenteditable') && isEditHost(e) ? 'edit' : '';
+  return (has(e, 'contenteditable') || hasEditContext(e)) && isEditHost(e) ? 'edit' : '';
 }
 
 /**
  * Focuses a field and selects what is in it, so that inserted text replaces it. null: gone. `fill`: `text` by
- * inserting text, `set` by setValue, `none`: it cannot be filled, because of `why`. `id`: the field itself. `changed`: what
+ * inserting text, `set` by setValue, `code` by pasteText once a key has selected everything, `none`: it cannot be filled, because of `why`. `id`: the field itself. `changed`: what
  * is guarded with it (`asked`, of takeGuard) is something else now, and nothing was done.
  */
 function focusField(id, asked) {
@@ -55,12 +56,14 @@ function focusField(id, asked) {
   const guard = takeGuard(id, asked);
   if (guard && contentChanged(guard)) return { changed: true };
   const kind = fieldKind(field);
+  const code = codeEditor(field);
+  if (guard && code) leaveEditor(guard, code.editor);
   endText();
   giveFocus(field);
   if (kind === 'type') field.select();
   else if (kind === 'edit') $getSelection.call(document).selectAllChildren(field);
-  if (kind !== 'set') expectText(field, guard, false);
-  return { focused: deepActive(document) === field, fill: kind === 'set' ? 'set' : 'text', id: idOf(field), value: fieldValue(field), editor: kind === 'edit', accepts: accepts(field) };
+  if (kind !== 'set') expectText(field, guard, kind === 'code');
+  return { focused: deepActive(document) === field, fill: kind === 'set' || kind === 'code' ? kind : 'text', id: idOf(field), value: fieldValue(field), editor: kind === 'edit', accepts: accepts(field) };
 }
 
 /**
@@ -75,6 +78,8 @@ async function focusOn(id, asked) {
   if (guard && contentChanged(guard)) return { changed: true };
   const field = fieldIn(e) || e;
   const kind = fieldKind(field);
+  const code = codeEditor(field);
+  if (guard && code) leaveEditor(guard, code.editor);
   giveFocus(field);
   if (kind === 'type') {
     try {
@@ -92,7 +97,7 @@ async function focusOn(id, asked) {
     }
   }
   if (guard) expectText(field, guard, true);
-  return { focused: deepActive(document) === field, fill: kind === 'set' ? 'set' : kind ? 'text' : 'none', id: idOf(field) };
+  return { focused: deepActive(document) === field, fill: kind === 'set' || kind === 'code' ? kind : kind ? 'text' : 'none', id: idOf(field) };
 }
 
 /** Puts the caret at the end of what is edited. */
@@ -149,6 +154,8 @@ function fire(e, type) {
 
 function fieldValue(e) {
   const tag = tagOf(e);
+  const code = codeEditor(e);
+  if (code) return shownLines(code);
   if (tag === 'input' || tag === 'textarea') return e.value;
   if (tag === 'select') return selectedText(e);
   return ((e instanceof HTMLElement && $innerText.call(e)) || '').replace(/\n$/, '');
@@ -277,6 +284,8 @@ function text(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   if ($nodeType.call(e) === 9) return $body.call(e) ? $innerText.call($body.call(e)).slice(0, HTML_LIMIT) : '';
+  const code = codeEditor(e);
+  if (code) return shownLines(code).slice(0, HTML_LIMIT);
   const shown = fieldKind(e) === 'type' && e.type !== 'password' ? e.value : e instanceof HTMLElement ? $innerText.call(e) : $textContent.call(e);
   return shown.slice(0, HTML_LIMIT);
 }

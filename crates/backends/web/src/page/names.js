@@ -65,7 +65,7 @@ function nameOf(e, tag, role, v) {
     // 2D AriaLabel.
     if (v[A_LABEL] !== null) {
       const name = squeeze(v[A_LABEL].slice(0, NAME_LIMIT));
-      if (name.trim()) return name;
+      if (name.trim() && !(tag === 'textarea' && CARET_LABEL.test(name))) return name;
     }
   }
   // 2E Host language label.

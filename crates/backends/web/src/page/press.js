@@ -36,8 +36,8 @@ function expectClick(id, until, guard, drag) {
   if (id > 0 && (!target || !$isConnected.call(target))) return false;
   if (!target && guard && !aroundHolds(guard[0])) return null;
   const press = { id, target, until: until || Infinity, verdict: null, reactions, guard: target && takeGuard(id, guard) };
-  // `delivered`: the page saw an event of it; `stopping`: it sees no more; `clicked`: it was a click.
-  expected = { ...press, drag: drag ? dragTo(...drag) : null, delivered: false, stopping: false, clicked: false, focus: null };
+  // `delivered`: the page saw an event of it; `stopping`: it sees no more; `clicked`: it was a click; `adopted`: the target was drawn anew since.
+  expected = { ...press, drag: drag ? dragTo(...drag) : null, delivered: false, stopping: false, clicked: false, adopted: false, focus: null };
   // `document.open()` takes all listeners away; adding them twice does nothing.
   watchGestures();
   return true;
@@ -82,7 +82,9 @@ function decide(landed, what) {
 
 /** Decides about an event for `at`: whether it is for the target, and the target still what was judged. */
 function judgeGesture(event, at) {
-  const { id, target, guard, drag, delivered } = expected;
+  const { id, guard, drag, delivered } = expected;
+  if (delivered && guard && !drag) adoptRedrawn(at);
+  const { target } = expected;
   const first = expected.verdict === null;
   if (first || event.type === 'pointerdown') putOffAtPress = putOff();
   if (first) expected.focus = deepActive(document);
@@ -97,7 +99,7 @@ function judgeGesture(event, at) {
     const changed = reached && ((guard && contentChanged(guard, borne(event, guard))) || (first && drag && drag.guard && contentChanged(drag.guard)));
     if (reached && !changed) {
       if (first) decide('target', '');
-    } else if (!down && delivered && (tookPress(guard.target) || hasLeft(target, at) || (!changed && fieldKind(target)))) {
+    } else if (!down && delivered && ((expected.adopted && $contains.call(at, target)) || tookPress(guard.target) || hasLeft(target, at) || (!changed && fieldKind(target)))) {
       // It did what it is for when the button went down; a field took the focus, whatever the page shows for that. The
       // rest goes on as it does for a person: widgets wait for the button to come up, wherever that is.
       expected.verdict.complete = true;
@@ -108,13 +110,59 @@ function judgeGesture(event, at) {
 }
 
 /**
- * The changes that a press brings about by itself: the focus leaves a field, a list beside it closes, a box is checked; and
- * what the first press of a double one counts up. Other words may be another record.
+ * The first events of a press may have its target drawn anew, as rows are that show that they are selected: what stands in
+ * its place then gets the rest, if all that was drawn anew with it reads as before, so that it is no other row.
+ */
+function adoptRedrawn(at) {
+  const { target: old, guard } = expected;
+  if ($isConnected.call(old)) return;
+  const place = placeAnew(guard.target, at);
+  if (place === null) return;
+  // What stood in the part that reads as before is as it was.
+  guard.entries = guard.entries.filter(({ node }) => $isConnected.call(node) || !$contains.call(place.old, node));
+  const { chain } = guard.target;
+  const fresh = copyTarget(place.target);
+  // What it showed before the press, and shows now, is its answer.
+  guard.target = { ...fresh, chain: fresh.chain.map(([e, ...now], i) => (i < chain.length ? [e, chain[i][1], chain[i][2]] : [e, ...now])) };
+  Object.assign(expected, { target: place.target, adopted: true });
+  watchGuard(guard);
+  noteMutation(guard);
+}
+
+/** The outermost part that was drawn anew with a target (`old`), and the target in what is there now. null: that is something else. */
+function placeAnew({ node, chain }, at) {
+  const above = chain.map(([e]) => e);
+  const kept = above.find(e => $isConnected.call(e));
+  const old = above[above.indexOf(kept) - 1];
+  if (!kept || !old) return null;
+  let now = at;
+  while (now && flatParent(now) !== kept) now = flatParent(now);
+  if (!now || !readsAs(now, old)) return null;
+  // One of several that read the same may be another one.
+  for (let c = $firstElementChild.call(kept); c; c = $nextElementSibling.call(c)) if (c !== now && readsAs(c, old)) return null;
+  if (node === old) return { old, target: now };
+  const before = insideOf(old).parts, parts = insideOf(now).parts;
+  const like = before.length === parts.length ? [parts[before.indexOf(node)]] : parts;
+  const found = like.filter(e => e && readsAs(e, node));
+  return found.length === 1 ? { old, target: found[0] } : null;
+}
+
+/** Whether two elements read the same, as far as all of it can be compared. */
+function readsAs(e, other) {
+  if (tagOf(e) !== tagOf(other) || attr(e, 'role') !== attr(other, 'role')) return false;
+  const [a, b] = [insideOf(e), insideOf(other)];
+  return a.text === b.text && a.parts.length < INSIDE && b.parts.length < INSIDE;
+}
+
+/**
+ * The changes that a press brings about by itself: the focus leaves a field, a list beside it closes, a box is checked, a
+ * row is selected and words beside it say so; and what the first press of a double one counts up. Other words may be
+ * another record.
  */
 function borne(event, guard) {
   if (!expected.delivered) return NOTHING;
   const { clicked } = expected;
-  return { pressed: true, states: tookPress(guard.target), field: expected.focus, checked: clicked || event.type === 'click', numbers: clicked };
+  return { pressed: true, states: tookPress(guard.target), selected: selectedSince(guard.target), field: expected.focus, checked: clicked || event.type === 'click', numbers: clicked };
 }
 
 /** Whether something around the target took the pointer (`setPointerCapture`), which is still over it. */

@@ -43,7 +43,7 @@ function statesOf(e, tag, role, v) {
     case 'textarea':
       if (e.required) s |= S.REQUIRED;
       if (e.readOnly) s |= S.READONLY;
-      value = e.value;
+      value = fieldValue(e);
       s |= S.EDITABLE | S.MULTILINE | S.EDIT_HOST | formControl(e);
       break;
     case 'select':
@@ -136,10 +136,11 @@ function ariaStates(e, tag, role, v, s) {
     if (given > 0 && given < 256) level = given;
   }
   if (RANGE_ROLES.has(role) && tag !== 'input' && v[A_VALUENOW] !== null) value = v[A_VALUENOW];
-  if (v[A_CONTENTEDITABLE] !== null && isEditHost(e)) {
+  if ((v[A_CONTENTEDITABLE] !== null || role === 'textbox') && isEditHost(e)) {
     s |= S.EDITABLE | S.EDIT_HOST | S.FOCUSABLE;
     if (!is(v[A_MULTILINE], 'false')) s |= S.MULTILINE;
-    value = squeeze($textContent.call(e));
+    const code = codeEditor(e);
+    value = squeeze(code ? shownLines(code) : $textContent.call(e));
   } else if (role === 'combobox' && tag !== 'input' && tag !== 'select') {
     // ARIA 1.2, 5.4 combobox: the value of a list to choose from is what it shows; around a field it is the field's.
     const field = P.querySelector.call(e, 'input,textarea');

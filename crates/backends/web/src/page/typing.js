@@ -91,7 +91,9 @@ function judgeText(event) {
     // The field that it left may be taken away now.
     if (guard) guard.target = null;
   }
-  if (guard && contentChanged(guard, { field: awaited.field })) stopText('changed', '');
+  // The field of a code editor says in its name where the caret is.
+  const numbers = codeEditor(awaited.field) !== null;
+  if (guard && contentChanged(guard, { field: awaited.field, numbers })) stopText('changed', '');
 }
 
 function stopText(landed, what) {
@@ -102,6 +104,8 @@ function stopText(landed, what) {
 /** Whether the page, or a key that does so, moved the focus on from the field, which the text follows. */
 function movesOn(at) {
   const { field, last, moved } = awaited;
+  // What is done to a code editor is done with keys that command.
+  if (fieldKind(field) === 'code') return false;
   if (!fieldKind(field) || last === 'Tab' || last === 'Enter') return true;
   return fieldKind(at) !== '' && (moved === at || isNextBox(field, at));
 }

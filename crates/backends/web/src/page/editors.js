@@ -1,0 +1,104 @@
+// Code editors by name: Monaco, CodeMirror 5 and 6, Ace. They keep their text in a model of their own, draw the lines that
+// are in view, and take keys through a field that is hidden or holds a part of the text only. A text that is inserted into
+// that field is typed to them character by character, with brackets closed and lines indented; a pasted one is not.
+
+/** The box of an editor, the field that takes its keys, the lines that it draws. */
+const CODE_EDITORS = [
+  { box: '.monaco-editor', field: 'textarea.inputarea, .native-edit-context', lines: '.view-line' },
+  { box: '.CodeMirror', field: '.CodeMirror > div > textarea, .CodeMirror-code', lines: '.CodeMirror-code .CodeMirror-line' },
+  { box: '.cm-editor', field: '.cm-content', lines: '.cm-line' },
+  { box: '.ace_editor', field: 'textarea.ace_text-input', lines: '.ace_line' },
+];
+
+/** The editor that a field takes keys for: its box, and the selector of its lines. null: none. */
+function codeEditor(e) {
+  if (tagOf(e) !== 'textarea' && !isEditable(e)) return null;
+  for (const { box: around, field, lines } of CODE_EDITORS) {
+    if (!$matches.call(e, field)) continue;
+    const editor = $closest.call(e, around);
+    if (editor) return { editor, lines };
+  }
+  return null;
+}
+
+/** How Ace says where the caret is, in place of a name. */
+const CARET_LABEL = /^Cursor at row \d+$/;
+
+/** What a person sees and presses instead of a field that only takes the keys of an editor. null: the field itself. */
+function surfaceOf(e) {
+  if (tagOf(e) !== 'textarea' && !hasEditContext(e)) return null;
+  const code = codeEditor(e);
+  return code && code.editor;
+}
+
+/** What is pressed for itself inside of an editor: the buttons of its search, what it suggests. */
+const IN_EDITOR = 'a[href],button,input,select,textarea,[role=button],[role=checkbox],[role=dialog],[role=link],[role=listbox],[role=menu],[role=option],[role=tooltip],[role=tree]';
+
+/** Whether a press at `at` is one on the text of an editor. */
+function reachesSurface(at, surface) {
+  for (let p = at; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
+    if (p === surface) return true;
+    if ($matches.call(p, IN_EDITOR)) return false;
+  }
+  return false;
+}
+
+/** The lines that an editor draws, from the top, as one text. */
+function shownLines({ editor, lines }) {
+  const drawn = Array.from(P.querySelectorAll.call(editor, lines), line => [$rect.call(line).top, $textContent.call(line)]);
+  // They are put where they belong by style, in any order.
+  drawn.sort(([a], [b]) => a - b);
+  return drawn.map(([, text]) => text.replace(/[\u200b\ufeff]/g, '').replace(/\u00a0/g, ' ')).join('\n');
+}
+
+/** Whether an editor shows that it holds nothing: one line without a character. */
+function isBlank(code) {
+  return P.querySelectorAll.call(code.editor, code.lines).length === 1 && squeeze(shownLines(code)) === '';
+}
+
+/** What is selected in an editor, by its own answer to a copy; null: nothing is, or it does not say. The clipboard stays as it is. */
+function copyFrom(field) {
+  const data = new DataTransfer();
+  const event = new ClipboardEvent('copy', { clipboardData: data, bubbles: true, cancelable: true, composed: true });
+  EventTarget.prototype.dispatchEvent.call(field, event);
+  const area = tagOf(field) === 'textarea';
+  // CodeMirror 5 leaves the copy to the browser, which takes what is selected in the field.
+  const text = event.defaultPrevented ? data.getData('text/plain') : area ? field.value.slice(field.selectionStart, field.selectionEnd) : '';
+  // Without a selection some give the line of the caret.
+  const line = /"isFromEmptySelection":true/.test(data.getData('vscode-editor-data'));
+  const caret = !area && !hasEditContext(field) && $getSelection.call(document).isCollapsed;
+  return text === '' || line || caret ? null : text.replace(/\r\n?/g, '\n');
+}
+
+/**
+ * Pastes a text over what is selected in the editor of a field, which must be everything. {changed}: as focusField, or
+ * another field has the focus; {pasted: false}: not everything is selected, or the editor takes no paste. null: gone.
+ */
+function pasteText(id, text, key) {
+  const field = nodeOf(id);
+  const code = field && $isConnected.call(field) ? codeEditor(field) : null;
+  if (!code) return null;
+  const guard = key ? guards.get(key) : null;
+  if ((awaited && awaited.stopping) || deepActive(document) !== field || (guard && contentChanged(guard, { field, numbers: true, states: true }))) return { changed: true, pasted: false };
+  const selected = copyFrom(field);
+  if (selected === null && !isBlank(code)) return { pasted: false };
+  if (text === '') return { pasted: true };
+  const data = new DataTransfer();
+  data.setData('text/plain', text);
+  const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true });
+  EventTarget.prototype.dispatchEvent.call(field, event);
+  if (guard) guardAgain(guard);
+  return { pasted: event.defaultPrevented };
+}
+
+/**
+ * What an editor holds in which everything is selected: {text}; null where it does not say. null instead of it all: gone.
+ * `focused`: whether keys still go to it.
+ */
+function readCode(id) {
+  const field = nodeOf(id);
+  const code = field && $isConnected.call(field) ? codeEditor(field) : null;
+  if (!code) return null;
+  const text = copyFrom(field);
+  return { text: text === null && isBlank(code) ? '' : text, focused: deepActive(document) === field };
+}
