@@ -199,7 +199,7 @@ pub(crate) fn to_tab(point: (f64, f64), steps: &[Step]) -> (f64, f64) {
 }
 
 /// A point of the tab in the innermost document.
-fn from_tab(point: (f64, f64), steps: &[Step]) -> (f64, f64) {
+pub(crate) fn from_tab(point: (f64, f64), steps: &[Step]) -> (f64, f64) {
     // The way out is linear: undo it by where it takes the unit square.
     let Rect { x, y, width, height } = outward(Rect { x: 0.0, y: 0.0, width: 1.0, height: 1.0 }, steps);
     ((point.0 - x) / width, (point.1 - y) / height)

@@ -1,5 +1,6 @@
 //! Files for the page: into an input, into the chooser that a press opens, dropped.
 
+use crate::aim::from_tab;
 use crate::cdp::protocol::{DragEvent, InterceptFileChooser, ReleaseObject, SetFiles};
 use crate::device::{Place, WebDevice, gone};
 use crate::guard::kept_back;
@@ -17,6 +18,9 @@ use tokio::time::timeout;
 
 /// How long a press may take to open a file chooser: apps ask their server first.
 const CHOOSER: Duration = Duration::from_millis(1500);
+
+/// Frames for which files are held over a place that does not take them: apps show only then where they do.
+const OVER: usize = 6;
 
 /// `fileInput(id)`; without an id there is none.
 #[derive(Debug, Deserialize)]
@@ -189,15 +193,26 @@ impl WebDevice {
         let Place { world, id } = self.placed(target)?;
         let data = json!({ "items": [], "files": paths(files)?, "dragOperationsMask": 1 });
         let event = |kind| DragEvent { r#type: kind, x, y, data: data.clone() };
-        if !self.tab.call::<bool>(&world, "expectDrop", (id, self.along.input_guard(target))).await? {
+        let (inside_x, inside_y) = from_tab((x, y), &self.steps(&world).await?);
+        let asked = (id, inside_x, inside_y, self.along.input_guard(target));
+        if !self.tab.call::<bool>(&world, "expectDrop", asked).await? {
             return Err(gone());
         }
-        for kind in ["dragEnter", "dragOver"] {
-            if or_dialog(self.tab.deliver(vec![self.tab.send(&event(kind))]).await)? {
+        if or_dialog(self.tab.deliver(vec![self.tab.send(&event("dragEnter"))]).await)? {
+            return Ok(Performed { handled: true, ..Performed::default() });
+        }
+        let mut frames = 0;
+        let verdict = loop {
+            if or_dialog(self.tab.deliver(vec![self.tab.send(&event("dragOver"))]).await)? {
                 return Ok(Performed { handled: true, ..Performed::default() });
             }
-        }
-        let verdict: DropVerdict = self.tab.call(&world, "dropVerdict", NONE).await.map_err(unknown)?;
+            let verdict: DropVerdict = self.tab.call(&world, "dropVerdict", NONE).await.map_err(unknown)?;
+            if verdict.taken || verdict.changed || frames >= OVER {
+                break verdict;
+            }
+            frames += 1;
+            self.tab.frame(&world).await.map_err(unknown)?;
+        };
         let changed = verdict.changed || !self.around_holds(target).await.map_err(unknown)?;
         // Where the page does not want it the browser would open the file itself.
         let kind = if verdict.landed && verdict.taken && !changed { "drop" } else { "dragCancel" };

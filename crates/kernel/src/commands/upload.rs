@@ -5,8 +5,8 @@ use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Action, Capability, FileInput, HeldFile};
-use crate::error::{Error, ErrorCode, Result, io_error};
+use crate::device::{Action, Capability, FileInput, HeldFile, Performed};
+use crate::error::{Dispatched, Error, ErrorCode, Result, io_error};
 use crate::target::Target;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
@@ -147,10 +147,17 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
         true => Ok(Some(Action::Choose { point: ready.point, target: ready.element()? })),
         false => drop(ready).map(Some),
     };
-    let (mut ready, performed) = cx.input(target, Reach::Pointer, how, Input::First, first).await?;
-    let mut performed = performed.unwrap_or_default();
-    if ready.actionable {
-        if let Some(chooser) = performed.chooser {
+    let pressed = match cx.input(target, Reach::Pointer, how, Input::First, first).await {
+        Ok((ready, performed)) if !ready.actionable => {
+            return dropped(cx, ready, &performed.unwrap_or_default(), files, None);
+        }
+        Ok((ready, performed)) => Ok((ready, performed.unwrap_or_default().chooser)),
+        // A chooser that cannot be answered: what opens one may take drops as well.
+        Err(e) if e.code == ErrorCode::Unsupported && e.dispatched == Dispatched::Unknown => Err(e),
+        Err(e) => return Err(e),
+    };
+    let unanswered = match pressed {
+        Ok((ready, Some(chooser))) => {
             let gone = || Error::new(ErrorCode::ElementNotFound, "the file chooser was closed meanwhile");
             let input = cx.device()?.file_input(chooser).await?.ok_or_else(gone)?;
             if let Err(e) = suits(&input, files, &ready.words) {
@@ -159,16 +166,30 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
             let acted = give(cx, &input, files, &ready, None).await?;
             return Ok((ready, acted));
         }
-        if cx.device()?.dialog().is_some() {
-            // The app asks something first: whoever answers it goes on from there.
+        // The app asks something first: whoever answers it goes on from there.
+        Ok((ready, None)) if cx.device()?.dialog().is_some() => {
             return Ok((ready, Acted::new("pressed; no file was given yet", "")));
         }
-        // The press may have moved it.
-        let then = |_: &Cx, ready: &Ready| drop(ready).map(Some);
-        let (moved, dropped) = cx.input(target, Reach::Pointer, how, Input::Further, then).await?;
-        (ready, performed) = (moved, dropped.unwrap_or_default());
-    }
+        pressed => pressed.err(),
+    };
+    // The press may have moved it.
+    let then = |_: &Cx, ready: &Ready| drop(ready).map(Some);
+    let (ready, performed) = cx.input(target, Reach::Pointer, how, Input::Further, then).await?;
+    dropped(cx, ready, &performed.unwrap_or_default(), files, unanswered)
+}
+
+/// What came of a drop. `unanswered`: why the chooser that a press opened before was given nothing.
+fn dropped(
+    cx: &Cx,
+    ready: Ready,
+    performed: &Performed,
+    files: &[Local],
+    unanswered: Option<Error>,
+) -> Result<(Ready, Acted)> {
     if !performed.handled {
+        if let Some(unanswered) = unanswered {
+            return Err(unanswered.dispatched(cx.dispatched()));
+        }
         let message = format!("{} has no file input, opens no file chooser and takes no drop", ready.words);
         return Err(Error::new(ErrorCode::InvalidArgs, message)
             .hint("stickpin snapshot -i lists what there is; upload to the input, its label or its button")

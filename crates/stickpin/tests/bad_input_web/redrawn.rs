@@ -31,7 +31,12 @@ fn run(site: &mut Site, when: &str, act: &(&'static str, Vec<String>, &'static s
     let done = site.surface.request(&words, |_| {});
     if let Some(error) = done.error.as_ref().filter(|e| e.dispatched == Dispatched::Unknown) {
         if (words[0], error.code) == ("drag", ErrorCode::ContextChanged) {
-            // What is held was drawn anew: it is dropped nowhere, and the next drag finds the new one.
+            // Right only between the press and the release: then the end of the drag is another node, which nobody judged, and
+            // nothing is dropped on it. Before the press it is found again, and behind the release it does not matter.
+            assert!(
+                site.server.wait_for(&format!("drawn while {name} is held"), PATIENCE),
+                "{when}: {error:?}"
+            );
             site.ok(&["get", "title"]);
             assert!(site.server.received().is_empty(), "{when}: {error:?}");
             return;

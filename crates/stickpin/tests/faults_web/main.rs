@@ -5,6 +5,7 @@
 
 mod doubles;
 mod drags;
+mod drops;
 mod editors;
 mod halves;
 mod hung;

@@ -68,39 +68,59 @@ function fileInput(id, loose) {
 // ---- Drops ----
 
 let dropping = null;
+const DROP_EVENTS = ['dragenter', 'dragover', 'drop'];
 
 function watchDrop(event) {
   if (dropping === null || !event.isTrusted) return;
+  const { guard } = dropping;
+  // The first event finds what was judged; what the page shows for a drag is its answer to that.
+  if (guard !== null && (event.type === 'drop' || !dropping.entered)) dropping.changed = dropping.stopped = contentChanged(guard);
+  dropping.entered = true;
+  if (dropping.stopped) {
+    event.stopImmediatePropagation();
+    event.preventDefault();
+    return;
+  }
   const at = innermost(event);
   if (event.type === 'dragover' && at) dropping.last = { event, at };
-  const { guard } = dropping;
-  if (event.type !== 'drop' || guard === null || !contentChanged(guard)) return;
-  dropping.stopped = true;
-  event.stopImmediatePropagation();
-  event.preventDefault();
 }
 
-/** From now on it is watched what a dragover reaches, and files are dropped only if what is guarded (`asked`, of takeGuard) holds. false: gone. */
-function expectDrop(id, asked) {
+/**
+ * From now on it is watched what a dragover at a point reaches, and files are dropped only if what is guarded (`asked`, of
+ * takeGuard) holds. false: gone.
+ */
+function expectDrop(id, x, y, asked) {
   const target = nodeOf(id);
   if (!target || !$isConnected.call(target)) return false;
-  dropping = { target, last: null, guard: takeGuard(id, asked), stopped: false };
-  for (const type of ['dragover', 'drop']) window.addEventListener(type, watchDrop, { capture: true });
+  dropping = { target, free: hits(target, [x, y]), last: null, guard: takeGuard(id, asked), entered: false, changed: false, stopped: false };
+  for (const type of DROP_EVENTS) window.addEventListener(type, watchDrop, { capture: true });
   return true;
 }
 
-/** Whether the last dragover reached the element, whether the page would take a drop there, and whether the guard holds. */
+/**
+ * Whether the last dragover reached the element, or what the page put over it for the drag and takes the files; whether the
+ * page would take a drop there; and whether the guard holds, of which the target's own inside may say that files are over it.
+ */
 function dropVerdict() {
-  if (!dropping || !dropping.last) return { landed: false, taken: false, what: '', changed: false };
-  const { last: { event, at }, guard, target } = dropping;
+  if (!dropping || !dropping.last) return { landed: false, taken: false, what: '', changed: dropping !== null && dropping.changed };
+  const { last: { event, at }, guard, target, free } = dropping;
   // Its dispatch is over: what the page's own listeners decided stands in it.
-  return { landed: reaches(at, target), taken: event.defaultPrevented, what: words(at), changed: guard !== null && contentChanged(guard) };
+  const taken = event.defaultPrevented;
+  const landed = reaches(at, target) || (free && taken);
+  const around = entry => entry.node !== target && !$contains.call(target, entry.node);
+  const changed = dropping.changed || (guard !== null && (guard.address !== addressNow() || guard.entries.some(entry => around(entry) && entryChanged(entry, DROPS))));
+  if (guard !== null && !changed) {
+    guardAgain(guard);
+    // It may have given way to what takes the files.
+    if (!$isConnected.call(target)) guard.target = null;
+  }
+  return { landed, taken, what: words(at), changed };
 }
 
 /** Whether the drop was kept from the page because what is guarded changed. Ends the watch. */
 function dropStopped() {
   const stopped = dropping !== null && dropping.stopped;
   dropping = null;
-  for (const type of ['dragover', 'drop']) window.removeEventListener(type, watchDrop, { capture: true });
+  for (const type of DROP_EVENTS) window.removeEventListener(type, watchDrop, { capture: true });
   return stopped;
 }
