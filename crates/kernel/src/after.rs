@@ -179,7 +179,7 @@ impl Cx {
     }
 
     /// Notes what an act replaced around the refs of this client, for the receipt to tell; whether anything was. `seen` is
-    /// the app after the act, where that was read anyway.
+    /// the app after the act, where that was read anyway; of a device that glances, the target and the titles of its windows.
     async fn effects_of(
         &mut self,
         ready: Option<&Ready>,
@@ -192,14 +192,18 @@ impl Cx {
             return Ok(false);
         }
         if self.device()?.glances() {
-            // Reading the whole app would cost more than the act. What changed is not known, and nothing is compared until
-            // the next reading.
+            // Reading the whole app would cost more than the act. What changed is not known, and nothing but the titles of
+            // windows is compared until the next reading.
+            let mut titles = Vec::new();
             if !how.receipt || notices.contains(&Notice::Changed) {
                 let client = self.client();
-                self.live()?.session.waive_context(&client);
+                let judged = ready.and_then(|ready| ready.tree.as_deref());
+                titles = self.live()?.session.waive_context(&client, judged.zip(seen.as_deref()));
             }
             self.envelope.unnoted = None;
-            return Ok(false);
+            let told = !titles.is_empty();
+            self.envelope.effects.append(&mut titles);
+            return Ok(told);
         }
         let after = match seen {
             Some(after) => after,
@@ -242,7 +246,7 @@ impl Cx {
     }
 
     /// The line of the target under the ref it has now, if it reads differently than before the act, and the app after
-    /// the act, where it was read for that.
+    /// the act, as far as it was read for that.
     async fn changed_target(&mut self, ready: &Ready) -> Result<(Option<String>, Option<Arc<Tree>>)> {
         let (Some(before), Some(handle)) = (&ready.before, ready.handle) else { return Ok((None, None)) };
         let graded = self.device()?.info().grade != IdentityGrade::None;
@@ -258,7 +262,7 @@ impl Cx {
             if self.device()?.glances()
                 && let Some(line) = self.same_ref(ready, &tree, node)?
             {
-                return Ok((Some(line), None));
+                return Ok((Some(line), Some(tree)));
             }
         }
         let tree = self.look(Origin::Look).await?;

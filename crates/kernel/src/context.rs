@@ -155,7 +155,7 @@ impl Cx {
         if self.device().is_ok_and(|device| device.glances()) {
             let client = self.client();
             if let Ok(live) = self.live() {
-                live.session.waive_context(&client);
+                live.session.waive_context(&client, None);
             }
             return;
         }
@@ -223,7 +223,7 @@ fn sentence(change: &ContextChange) -> String {
     let (was, now) = (quote(&change.was), quote(&change.now));
     match change.kind {
         FactKind::Address => format!("the address is now {now}"),
-        FactKind::Title => format!("the title is now {now}"),
+        FactKind::Title | FactKind::WindowTitle => format!("the title is now {now}"),
         FactKind::Selected => match (change.was.is_empty(), change.now.is_empty()) {
             (true, _) => format!("{now} is selected now"),
             (_, true) => format!("{was} is no longer selected"),

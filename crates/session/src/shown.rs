@@ -119,9 +119,15 @@ impl Showings {
         shown.bound();
     }
 
-    /// What the client was shown of a surface is forgotten: it asked not to be told what its act did.
-    pub(crate) fn forget(&mut self, client: &ClientId, surface: SurfaceId) {
-        self.all.remove(&(client.clone(), surface));
+    /// What the client was shown of a surface is forgotten but for the titles of windows.
+    fn keep_titles(&mut self, client: &ClientId, surface: SurfaceId, openers: &Openers) {
+        let Some(shown) = self.all.get_mut(&(client.clone(), surface)) else { return };
+        let mut titles = match &shown.base {
+            Base::Tree(tree) => ContextReader::new(&Records::new(tree, openers)).titles(),
+            Base::Facts(facts) => facts.titles(),
+        };
+        titles.tell(&shown.later.titles().all());
+        (shown.base, shown.later) = (Base::Facts(titles), ContextMap::default());
     }
 
     /// Forgets a surface that is closed.
@@ -276,15 +282,28 @@ impl Session {
         if !same || before == after {
             return (Vec::new(), Vec::new());
         }
-        let openers = &self.openers;
-        let read = |tree: &Tree| ContextReader::new(&Records::new(tree, openers)).map();
-        let (then, now) = (read(before), read(after));
-        let mut changes = then.changes_to(&now);
+        let mut changes = self.tell_replaced(client, before, after, |reader| reader.map());
         // What became of the target itself is told by its own line.
         let node = target.and_then(|handle| after.find_address(handle));
         let own: Vec<Handle> =
             node.into_iter().flat_map(|n| n.subtree()).filter_map(|n| n.handle()).collect();
         changes.retain(|change| !own.iter().any(|&handle| change.key.is_at(handle)));
+        let kept = if changes.is_empty() { Vec::new() } else { self.keep_counted(client, before, after) };
+        (changes, kept)
+    }
+
+    /// What an act of this client replaced, of the facts that are read; it knows them as they are after the act.
+    fn tell_replaced(
+        &mut self,
+        client: &ClientId,
+        before: &Tree,
+        after: &Tree,
+        facts: impl Fn(&ContextReader<'_, '_>) -> ContextMap,
+    ) -> Vec<ContextChange> {
+        let openers = &self.openers;
+        let read = |tree: &Tree| facts(&ContextReader::new(&Records::new(tree, openers)));
+        let (then, now) = (read(before), read(after));
+        let changes = then.changes_to(&now);
         if let Some(shown) = self.showings.all.get_mut(&(client.clone(), after.surface())) {
             let base = &shown.base;
             let all = || match base {
@@ -296,15 +315,18 @@ impl Session {
         }
         drop((then, now));
         self.showings.share_later(client, after.surface());
-        let kept = if changes.is_empty() { Vec::new() } else { self.keep_counted(client, before, after) };
-        (changes, kept)
+        changes
     }
 
-    /// Notes that this client asked not to be told what its acts do: what it was shown before is nothing to compare
-    /// with any more.
-    pub fn waive_context(&mut self, client: &ClientId) {
-        if let Some(surface) = self.tree().map(|tree| tree.surface()) {
-            self.showings.forget(client, surface);
+    /// Notes that nobody knows what an act of this client did: what it was shown before is nothing to compare with any
+    /// more, but for the titles of windows. What the act made of those is returned for the receipt, where they were looked
+    /// at before it and after.
+    pub fn waive_context(&mut self, client: &ClientId, looks: Option<(&Tree, &Tree)>) -> Vec<ContextChange> {
+        let Some(surface) = self.tree().map(|tree| tree.surface()) else { return Vec::new() };
+        self.showings.keep_titles(client, surface, &self.openers);
+        match looks.filter(|(before, after)| [before, after].iter().all(|tree| tree.surface() == surface)) {
+            Some((before, after)) => self.tell_replaced(client, before, after, |reader| reader.titles()),
+            None => Vec::new(),
         }
     }
 

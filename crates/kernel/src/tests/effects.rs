@@ -2,7 +2,7 @@
 //! no news to the next one.
 
 use super::support::{Bench, text};
-use crate::device::Dialog;
+use crate::device::{Dialog, Notice};
 use serde_json::json;
 
 const TRIP: &str = r#"
@@ -124,4 +124,29 @@ async fn the_answer_to_a_dialog_tells_what_came_of_it() {
     let told = r#""Signed in as ada" is now "Signed in as Ada the first""#;
     assert!(text(&r).starts_with("accepted prompt") && text(&r).contains(told), "{}", text(&r));
     b.ok("press", json!({ "target": "@e1" })).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_that_is_not_read_after_an_act_tells_titles_all_the_same() {
+    let b = Bench::open("window \"Untitled\" #2\n  button \"Save\" #5\n  button \"Print\" #6\n").await;
+    b.fake.world().glances = true;
+    let saves = |w: &mut crate::fake::World| {
+        w.replace("Untitled", "report.txt");
+        w.notices.push(Notice::Changed);
+    };
+    b.fake.world().on_input.insert(5, Box::new(saves));
+    let r = b.ok("press", json!({ "target": "@e1" })).await;
+    assert_eq!(r.receipt, [r#"the title is now "report.txt""#]);
+    let captures = b.fake.world().captures;
+    b.ok("press", json!({ "target": "@e2" })).await;
+    // Somebody opens another document.
+    b.fake.world().replace("report.txt", "*notes.txt (2)");
+    let (code, r) = b.fails("press", json!({ "target": "@e2" })).await;
+    assert_eq!(code, "CONTEXT_CHANGED");
+    assert!(text(&r).contains(r#"the title is now "notes.txt""#), "{}", text(&r));
+    b.ok("press", json!({ "target": "@e2" })).await;
+    assert_eq!(
+        (b.log(), b.fake.world().captures),
+        (vec!["press 5".into(), "press 6".into(), "press 6".into()], captures)
+    );
 }

@@ -152,7 +152,7 @@ fn closed_surfaces_and_waived_contexts_are_forgotten() {
     let mut b = Bench::new("never-reused");
     b.show(&me(), PAGE);
     b.look(&PAGE.replace("Ada", "Nils"));
-    b.session.waive_context(&me());
+    b.session.waive_context(&me(), None);
     assert_eq!(b.unseen(&me()), []);
     b.session.mark_full_reading(&me());
     b.look(PAGE);
@@ -160,6 +160,28 @@ fn closed_surfaces_and_waived_contexts_are_forgotten() {
     let surface = b.session.tree().unwrap().surface();
     b.session.end_surface(surface);
     assert!(b.session.showings.maps().next().is_none());
+}
+
+#[test]
+fn of_a_waived_context_the_titles_of_windows_are_known() {
+    let window = |title: &str, who: &str| {
+        format!("window \"{title}\" #2\n  heading \"Order\" #3\n  text \"{who}\"\n  button \"Delete\"* #9")
+    };
+    let mut b = Bench::new("never-reused");
+    b.show(&me(), &window("Ada", "Ada"));
+    let before = b.session.tree().unwrap().clone();
+    b.look(&window("Nils (2)", "Nils"));
+    let seen = b.session.tree().unwrap().clone();
+    let told = b.session.waive_context(&me(), Some((&before, &seen)));
+    assert_eq!(told.iter().map(|c| (&*c.was, &*c.now)).collect::<Vec<_>>(), [("Ada", "Nils")]);
+    assert_eq!(b.unseen(&me()), [], "told");
+    b.look(&window("*Nils (3)", "Bo"));
+    assert_eq!(b.unseen(&me()), [], "not saved yet, and counts");
+    b.look(&window("Ines", "Ines"));
+    let unseen = b.unseen(&me());
+    assert_eq!(unseen.iter().map(|c| (&*c.was, &*c.now)).collect::<Vec<_>>(), [("Nils", "Ines")]);
+    b.session.waive_context(&me(), None);
+    assert_eq!(b.unseen(&me()), unseen, "nobody told of it");
 }
 
 #[test]

@@ -144,7 +144,8 @@ impl Context {
         let mut is_named_anew = false;
         for (was, is) in replaced.filter(|(was, is)| !is_clockwork(was.1, is.1)) {
             // A look at an element alone does not say what its window is called.
-            let untold = matches!(is.0.kind, FactKind::Title | FactKind::Address) && is.1.is_empty();
+            let untold = matches!(is.0.kind, FactKind::Title | FactKind::WindowTitle | FactKind::Address)
+                && is.1.is_empty();
             if untold {
                 continue;
             }

@@ -32,8 +32,10 @@ pub enum FactKind {
     Expanded,
     /// The address of a document: path and query.
     Address,
-    /// The title of a document, counts aside.
+    /// The title of a document, counts and the mark of what is not saved aside.
     Title,
+    /// The title of a window, likewise.
+    WindowTitle,
 }
 
 /// One thing that a reader sees, as a segment keeps it.
@@ -144,6 +146,14 @@ impl Segment {
         let mut builder = SegmentBuilder::default();
         self.facts().filter(|(fact, _)| !is_there(fact)).for_each(|(fact, text)| builder.push(*fact, text));
         Some(builder.finish(self.key))
+    }
+
+    /// The titles of windows in it, without all else.
+    pub(super) fn titles(&self) -> Self {
+        let mut builder = SegmentBuilder::default();
+        let titles = self.facts().filter(|(fact, _)| fact.kind == FactKind::WindowTitle);
+        titles.for_each(|(fact, text)| builder.push(*fact, text));
+        builder.finish(self.key)
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -62,6 +62,13 @@ impl ContextMap {
         self.index.get(&key).map(|&at| &self.segments[at])
     }
 
+    /// The titles of windows alone.
+    #[must_use]
+    pub fn titles(&self) -> Self {
+        let only = self.segments.iter().map(|segment| Arc::new(segment.titles()));
+        Self::new(only.filter(|segment| !segment.is_empty()).collect())
+    }
+
     /// Filters keys down to the segments of the map.
     #[must_use]
     pub fn segments_among(&self, keys: &HashSet<SegmentKey>) -> HashSet<SegmentKey> {

@@ -8,7 +8,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::fact::{Content, Fact, FactKind, Segment, SegmentBuilder, SegmentKey, number, place_of};
 use super::map::{Context, ContextMap};
-use crate::record::{Records, is_field, is_popup, is_volatile, joined_text, without_counts};
+use crate::record::{Records, is_field, is_popup, is_volatile, joined_text, steady_title, without_counts};
 use crate::{Attr, NodeId, NodeRef, Role, States};
 
 /// Characters of one fact that are kept.
@@ -146,6 +146,25 @@ impl<'r, 't> ContextReader<'r, 't> {
         let segments = self.records.tree().nodes().filter(|n| self.is_segment(*n));
         let segments = segments.filter(|n| key(*n) != SegmentKey::Unnamed).map(|n| Arc::new(self.read(n)));
         ContextMap::new(segments.collect())
+    }
+
+    /// The titles of the windows of the tree, and no other fact.
+    #[must_use]
+    pub fn titles(&self) -> ContextMap {
+        let mut found: Vec<(NodeRef<'t>, SegmentBuilder)> = Vec::new();
+        for window in self.records.tree().nodes().filter(|n| n.role() == Role::Window) {
+            let Some(&segment) = self.around(window).first() else { continue };
+            if key(segment) == SegmentKey::Unnamed {
+                continue;
+            }
+            let at = found.iter().position(|(n, _)| *n == segment).unwrap_or_else(|| {
+                found.push((segment, SegmentBuilder::default()));
+                found.len() - 1
+            });
+            let title = fact(window, FactKind::WindowTitle, &mut HashMap::new());
+            found[at].1.push(title, &steady_title(window.name()));
+        }
+        ContextMap::new(found.into_iter().map(|(n, facts)| Arc::new(facts.finish(key(n)))).collect())
     }
 
     /// Adds to `seen` what the segments around these nodes show, where neither `seen` has them nor what was shown before,
@@ -358,9 +377,9 @@ impl<'r, 't> ContextReader<'r, 't> {
 fn document<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, FactKind, &str)) {
     let document = node.document();
     found(node, FactKind::Address, page_of(&document.url));
-    // Of several windows the title is that of the one in front, and each says its own name.
+    // Of several windows the title is that of the one in front, and each says its own.
     if !node.children().any(|n| n.role() == Role::Window) {
-        found(node, FactKind::Title, &without_counts(&document.title));
+        found(node, FactKind::Title, &steady_title(&document.title));
     }
 }
 
@@ -379,7 +398,9 @@ fn own<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, FactKind, &str
     if matches!(node.role(), Document | Meter | ProgressBar | ScrollBar | Timer) {
         return;
     }
-    if !node.name().is_empty() && !node.is(States::NAME_FROM_CONTENT) {
+    if node.role() == Role::Window {
+        found(node, FactKind::WindowTitle, &steady_title(node.name()));
+    } else if !node.name().is_empty() && !node.is(States::NAME_FROM_CONTENT) {
         found(node, FactKind::Name, node.name());
     }
     // An empty field has a value, too: what was in it may have been the record.

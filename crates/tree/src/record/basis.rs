@@ -27,6 +27,8 @@ pub(super) enum Basis {
     Heading { node: Option<Handle>, text: Print },
     /// The named region around it.
     Region(Print),
+    /// The window around it, which may show several documents one after another: its title alone tells another window.
+    Window { node: Option<Handle>, title: Print },
     /// The address of its document.
     Address(Print),
     /// It is the same for all records.
@@ -69,6 +71,8 @@ pub(super) trait Sight {
     /// What the heading at issue reads now, if its node is there.
     fn heading_at(&self, node: Handle) -> Option<Print>;
     fn region(&self) -> Option<Print>;
+    /// The window around it, where that is the nearest named region.
+    fn window(&self) -> Option<Handle>;
     fn address(&self) -> Print;
 }
 
@@ -111,6 +115,10 @@ impl Basis {
                 (holds, Clause::Heading)
             }
             Self::Region(name) => (now.region() == Some(*name), Clause::Region),
+            Self::Window { node, title } => {
+                let stayed = node.is_some() && now.window() == *node;
+                (stayed || now.region() == Some(*title), Clause::Region)
+            }
             Self::Address(address) => (now.address() == *address, Clause::Address),
         };
         if holds { Ok(()) } else { Err(clause) }
@@ -130,6 +138,7 @@ pub(super) struct Kept {
     pub(super) heading_above_rows: Option<Print>,
     pub(super) groups: Box<[Titled]>,
     pub(super) region: Option<Print>,
+    pub(super) window: Option<Handle>,
     pub(super) address: Print,
 }
 
@@ -172,6 +181,10 @@ impl Sight for Kept {
 
     fn region(&self) -> Option<Print> {
         self.region
+    }
+
+    fn window(&self) -> Option<Handle> {
+        self.window
     }
 
     fn address(&self) -> Print {

@@ -339,6 +339,10 @@ impl<'t> Records<'t> {
                     let lives = node.and_then(|n| self.node_at(n)).map(|n| self.known.places.heading_text(n));
                     if lives == Some(*text) { found.extend(&likes.all) } else { with(&[*text]) }
                 }
+                Basis::Window { node, title } => {
+                    let lives = node.is_some_and(|n| self.node_at(n).is_some());
+                    if lives { found.extend(&likes.all) } else { with(&[*title]) }
+                }
                 Basis::OwnName | Basis::Always => found.extend(&likes.all),
             }
         }

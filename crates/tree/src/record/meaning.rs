@@ -117,6 +117,9 @@ impl Meaning {
             (Basis::Heading { text, .. }, Basis::Heading { node, text: same }) if text == same => {
                 Basis::Heading { node: *node, text: *text }
             }
+            (Basis::Window { title, .. }, Basis::Window { node, title: same }) if title == same => {
+                Basis::Window { node: *node, title: *title }
+            }
             (basis, _) => basis.clone(),
         };
         let whole = then.record.whole.as_ref().map(|whole| whole.resting_on(now.record.whole.as_ref()));

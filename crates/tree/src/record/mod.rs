@@ -46,6 +46,7 @@ pub(crate) use keys::is_machine_made;
 pub use matching::{came_back_with_its_list, content_match};
 pub use meaning::Meaning;
 pub use openers::{Opener, Openers};
+pub(crate) use place::steady_title;
 pub(crate) use popups::is_popup;
 #[doc(hidden)]
 pub use switches::Switches;
@@ -337,11 +338,10 @@ impl<'t> Records<'t> {
             return None;
         }
         let (node, text) = self.known.places.section_of(element)?;
-        if !of_part {
-            return Some(Section { node: node.handle(), text: text.all });
-        }
-        // The bars of a window are for whatever it shows: its title says that, and a single label beside it is its status.
-        let asked = node.role() != Role::Window || text.labels > 1 && !text.beside_title.is_empty();
+        // What a window shows of its title changes with it, which is told of and ends nothing. The bars of a window are for
+        // whatever it shows: a single label beside the title is its status.
+        let labels = if of_part { 2 } else { 1 };
+        let asked = node.role() != Role::Window || text.labels >= labels && !text.beside_title.is_empty();
         asked.then(|| Section { node: node.handle(), text: text.beside_title })
     }
 

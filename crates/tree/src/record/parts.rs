@@ -113,7 +113,11 @@ impl<'t> Live<'_, 't> {
             }
             Basis::Text { .. } => !self.says_something(row),
             Basis::OwnName | Basis::Numbers { .. } | Basis::Place { .. } => true,
-            Basis::Heading { .. } | Basis::Region(_) | Basis::Address(_) | Basis::Always => false,
+            Basis::Heading { .. }
+            | Basis::Region(_)
+            | Basis::Window { .. }
+            | Basis::Address(_)
+            | Basis::Always => false,
         }
     }
 

@@ -215,21 +215,25 @@ fn first_headings<'t>(tree: &'t Tree, is_inside: impl Fn(NodeRef<'t>, NodeRef<'t
     first
 }
 
-/// The nearest region that has a name. The title of a window is to an app what its address is to a page.
+/// The nearest region that has a name, or the window.
 pub(super) fn region_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     up_to_document(element).find(|n| {
         use Role::{Dialog, Form, Main, Region, Window};
-        matches!(n.role(), Dialog | Form | Region | Main | Window) && !n.name().is_empty()
+        n.role() == Window || matches!(n.role(), Dialog | Form | Region | Main) && !n.name().is_empty()
     })
 }
 
 /// The name of a region, counts aside. The mark that a title bears while something is not saved is none of its record.
 pub(super) fn region_name(region: NodeRef<'_>) -> String {
-    let name = without_counts(region.name());
     match region.role() {
-        Role::Window => without_marks(&name),
-        _ => name,
+        Role::Window => steady_title(region.name()),
+        _ => without_counts(region.name()),
     }
+}
+
+/// The title of a window or a page, counts and the mark of what is not saved aside.
+pub(crate) fn steady_title(title: &str) -> String {
+    without_marks(&without_counts(title))
 }
 
 /// A title without the mark of what is not saved. Windows show their title as a label, too.

@@ -9,7 +9,7 @@ use super::print::{Part, Print};
 use super::rows::Row;
 use super::structure::RowAt;
 use super::switches::Switches;
-use crate::{Handle, NodeRef};
+use crate::{Handle, NodeRef, Role};
 
 /// So many prints of a row are kept; the first ones. A row of more texts is a page.
 const MOST_PRINTS: usize = 64;
@@ -102,8 +102,9 @@ impl Live<'_, '_> {
         {
             return Basis::Heading { node: heading.handle(), text: places.heading_text(heading) };
         }
-        match self.region() {
-            Some(region) => Basis::Region(region),
+        match region_of(self.element) {
+            Some(n) if n.role() == Role::Window => Basis::Window { node: n.handle(), title: region_print(n) },
+            Some(n) => Basis::Region(region_print(n)),
             None => Basis::Address(self.address()),
         }
     }
@@ -130,6 +131,7 @@ impl Live<'_, '_> {
             heading_above_rows: Sight::heading_above_rows(self),
             groups: titles_around(self.element, &self.records.known.places),
             region: self.region(),
+            window: Sight::window(self),
             address: self.address(),
         }
     }
@@ -197,10 +199,18 @@ impl Sight for Live<'_, '_> {
     }
 
     fn region(&self) -> Option<Print> {
-        region_of(self.element).map(|r| Print::of(Part::Region, &region_name(r)))
+        region_of(self.element).map(region_print)
+    }
+
+    fn window(&self) -> Option<Handle> {
+        region_of(self.element).filter(|n| n.role() == Role::Window)?.handle()
     }
 
     fn address(&self) -> Print {
         Print::of(Part::Address, &self.element.document().url)
     }
+}
+
+fn region_print(region: NodeRef<'_>) -> Print {
+    Print::of(Part::Region, &region_name(region))
 }

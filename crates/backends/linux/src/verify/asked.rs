@@ -93,7 +93,8 @@ impl Again {
         (again.objects.len() <= MOST).then_some(again)
     }
 
-    /// The element with what may name it: what is written inside, and what labels it.
+    /// The element with what may name it: what is written inside, and what labels it. Unless it is asked briefly, with the
+    /// window that it stands in, too: an act may give that another title.
     pub(super) fn itself(
         picture: &Picture,
         path: impl Fn(Handle) -> Option<Arc<str>>,
@@ -117,6 +118,12 @@ impl Again {
             } else if seen.insert(at) {
                 again.objects.push(at);
             }
+        }
+        let above = aim::parents(picture);
+        let window = aim::up(&above, target).skip(1).find(|&at| at != 0 && above[at] == 0);
+        if let Some(window) = window.filter(|window| !brief && seen.insert(*window)) {
+            again.objects.push(window);
+            again.around.insert(window);
         }
         (again.objects.len() <= MOST).then_some(again)
     }
@@ -405,8 +412,8 @@ pub(super) mod tests {
             Again::itself(picture, |_| Some(path.as_str().into()), handle, brief).map(|again| again.objects)
         };
         let itself = |at| asked(&picture, at, false);
-        assert_eq!(itself(9), Some(vec![9, 7]));
-        assert_eq!(itself(2), Some(vec![2]));
+        assert_eq!(itself(9), Some(vec![9, 7, 1]), "and its window");
+        assert_eq!(itself(2), Some(vec![2, 1]));
         // A row is named by what is written inside it.
         assert_eq!(itself(3).map(|objects| objects[0]), Some(3));
         assert_eq!(itself(77), None);
@@ -414,7 +421,7 @@ pub(super) mod tests {
         picture.objects[8].children = vec![7];
         assert_eq!(asked(&picture, 8, true), Some(vec![8, 7]), "it has no name but that");
         picture.objects[8].name = "Save".to_owned();
-        assert_eq!(asked(&picture, 8, false), Some(vec![8, 7]));
+        assert_eq!(asked(&picture, 8, false), Some(vec![8, 7, 1]));
         assert_eq!(asked(&picture, 8, true), Some(vec![8]));
         picture.objects[8].labelled_by = vec!["/4".to_owned()];
         assert_eq!(asked(&picture, 8, true), Some(vec![8, 7, 4]), "another names it");
