@@ -200,6 +200,26 @@ fn gnome_clocks_keeps_an_alarm() {
     task.wrote(".config/glib-2.0/settings/keyfile", "Tea is ready");
 }
 
+#[test]
+fn gnome_clocks_adds_a_city_on_the_page_of_its_tab() {
+    let task = task!(&["gnome-clocks"]);
+    task.does(&["open linux:gnome-clocks --private", "press 'role=tab label=Timer' --settle"]);
+    let shown = |line: &str, there: &str, behind: &str| {
+        let ran = task.run(line);
+        assert!(ran.out.contains(there) && !ran.out.contains(behind), "{line}: {ran:?}");
+    };
+    shown("snapshot -i", "\"30 m\"", "\"Add World Clock\"");
+    task.does(&["press 'role=tab label=World' --settle"]);
+    shown("snapshot -i", "\"Add World Clock\"", "\"30 m\"");
+    task.does(&[
+        "press 'role=button label=\"Add World Clock\"' --settle",
+        "fill role=textbox London --settle",
+        "press 'role=listitem label~=\"United Kingdom\"' --settle",
+        "press 'role=button label=Add' --settle",
+    ]);
+    task.wrote(".config/glib-2.0/settings/keyfile", "London");
+}
+
 const TK: &str = r#"
 wm title . "Tk Notes"
 wm geometry . 300x200+100+100

@@ -1,5 +1,6 @@
 //! Labels that nothing but their place ties to their field.
 
+use super::grouped;
 use super::read::{is_field, lacks_name};
 use crate::model::{Object, Picture};
 use crate::names;
@@ -20,9 +21,11 @@ pub(super) fn of_fields(picture: &Picture) -> HashMap<&str, &str> {
         // GTK 4 calls a field without a name after its class.
         let classed =
             |o: &Object| is_field(o.role) && names::cleaned(&o.name, picture.toolkit, false, "").is_empty();
-        let nameless = |o: &&Object| lacks_name(o) || classed(o);
+        let borrows = |o: &Object| grouped::borrows(parent, o, picture.toolkit);
+        let nameless = |o: &&Object| lacks_name(o) || classed(o) || borrows(o);
         let fields: Vec<[i32; 4]> = shown().filter(nameless).filter_map(|o| o.extents).collect();
-        for field in shown().filter(|o| nameless(o) && o.labelled_by.is_empty()) {
+        let unlabelled = |o: &&Object| o.labelled_by.is_empty() || borrows(o);
+        for field in shown().filter(|o| nameless(o) && unlabelled(o)) {
             let Some([left, top, width, height]) = field.extents else { continue };
             let before = |[x, y, w, h]: [i32; 4]| {
                 let middle = y.saturating_add(h / 2);

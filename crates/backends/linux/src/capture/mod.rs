@@ -7,12 +7,14 @@ mod choices;
 mod covered;
 mod focus;
 pub(crate) mod gecko;
+mod grouped;
 mod headers;
 mod once;
 pub(crate) mod pages;
 mod parked;
 mod popups;
 pub(crate) mod read;
+mod switched;
 pub(crate) mod tree;
 pub(crate) mod trees;
 

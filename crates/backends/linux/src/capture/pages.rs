@@ -27,10 +27,10 @@ struct Stack {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Page {
-    at: usize,
-    inside: Vec<usize>,
-    points: Vec<(i32, i32)>,
+pub(super) struct Page {
+    pub(super) at: usize,
+    pub(super) inside: Vec<usize>,
+    pub(super) points: Vec<(i32, i32)>,
 }
 
 /// Leaves out the pages that are not shown.
@@ -39,34 +39,45 @@ struct Page {
 /// When the app is gone or silent.
 pub(super) async fn leave_hidden(link: &Link, picture: &mut Picture) -> Result<(), Fault> {
     for stack in stacks(picture) {
-        let mut calls = Vec::new();
-        if stack.is_doubtful() {
-            let path = picture.objects[stack.at].path.as_str();
-            for &(x, y) in stack.placed.iter().flat_map(|page| &page.points) {
-                let args = Args::new().int(x).int(y).unsigned(WINDOW);
-                calls.push(Call { path, interface: COMPONENT, member: "GetAccessibleAtPoint", args });
-            }
-        }
-        let mut there = paths(link.calls(&calls).await, |answer| reference(&mut answer.body()))?;
-        drop(calls);
-        let known: HashSet<&str> = picture.objects.iter().map(|object| object.path.as_str()).collect();
-        for _ in 0..UP {
-            // What a control is made of inside is none of its children.
-            let (mut known_ones, inner): (Vec<String>, Vec<String>) =
-                there.into_iter().partition(|path| known.contains(path.as_str()));
-            let calls: Vec<Call<'_>> =
-                inner.iter().map(|path| bus::property(path, ACCESSIBLE, "Parent")).collect();
-            let above = link.calls(&calls).await;
-            known_ones.extend(paths(above, parent)?);
-            there = known_ones;
-            if inner.is_empty() {
-                break;
-            }
-        }
-        drop(known);
+        let points = stack.placed.iter().filter(|_| stack.is_doubtful()).flat_map(|page| &page.points);
+        let there = at_points(link, picture, stack.at, points.copied()).await?;
         hide(picture, &stack, &there);
     }
     Ok(())
+}
+
+/// The objects of a picture that the app has at these points of one of them: what a press there would reach.
+///
+/// # Errors
+/// When the app is gone or silent.
+pub(super) async fn at_points(
+    link: &Link,
+    picture: &Picture,
+    of: usize,
+    points: impl Iterator<Item = (i32, i32)>,
+) -> Result<Vec<String>, Fault> {
+    let path = picture.objects[of].path.as_str();
+    let call = |(x, y)| {
+        let args = Args::new().int(x).int(y).unsigned(WINDOW);
+        Call { path, interface: COMPONENT, member: "GetAccessibleAtPoint", args }
+    };
+    let calls: Vec<Call<'_>> = points.map(call).collect();
+    let mut there = paths(link.calls(&calls).await, |answer| reference(&mut answer.body()))?;
+    let known: HashSet<&str> = picture.objects.iter().map(|object| object.path.as_str()).collect();
+    for _ in 0..UP {
+        // What a control is made of inside is none of its children.
+        let (mut known_ones, inner): (Vec<String>, Vec<String>) =
+            there.into_iter().partition(|path| known.contains(path.as_str()));
+        let calls: Vec<Call<'_>> =
+            inner.iter().map(|path| bus::property(path, ACCESSIBLE, "Parent")).collect();
+        let above = link.calls(&calls).await;
+        known_ones.extend(paths(above, parent)?);
+        there = known_ones;
+        if inner.is_empty() {
+            break;
+        }
+    }
+    Ok(there)
 }
 
 /// The objects that these answers name; nothing where there is none.
@@ -168,7 +179,7 @@ impl Spot {
 }
 
 /// What is on a page, and where.
-fn read(picture: &Picture, at: usize) -> Page {
+pub(super) fn read(picture: &Picture, at: usize) -> Page {
     let (mut inside, mut next, mut points) = (Vec::new(), vec![at], Vec::new());
     while let Some(here) = next.pop() {
         inside.push(here);

@@ -13,7 +13,7 @@ use super::gecko;
 use super::once::once;
 use super::popups::Appeared;
 use super::trees::Trees;
-use super::{CHILDREN, DEPTH, Known, OBJECTS, choices, pages};
+use super::{CHILDREN, DEPTH, Known, OBJECTS, choices, pages, switched};
 use crate::bus::{Fault, Link, ROOT, Toolkit, guest};
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
@@ -33,6 +33,7 @@ pub(crate) async fn read(link: &Link, known: &mut Known) -> Result<Picture, Faul
     crate::tables::read(link, &mut reading.picture, &mut known.cells).await?;
     reading.details(link).await?;
     pages::leave_hidden(link, &mut reading.picture).await?;
+    switched::leave_hidden(link, &mut reading.picture).await?;
     choices::read(link, &mut reading.picture).await?;
     known.agenda = Agenda::of(&reading.picture, &reading.asked, reading.early.trees.known);
     Ok(reading.picture)

@@ -6,7 +6,7 @@ mod named;
 mod values;
 
 use super::read::is_field;
-use super::{DEPTH, beside, covered, focus, headers};
+use super::{DEPTH, beside, covered, focus, grouped, headers};
 use crate::bus::Toolkit;
 use crate::ids::Ids;
 use crate::model::{Object, Picture};
@@ -47,6 +47,7 @@ pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) 
     let document = Document { scope: APP, frame: String::new(), url: at.url.clone(), title };
     builder.document(0, document, ids.id(&picture.root().path))?;
     let by_path = picture.objects.iter().enumerate().map(|(at, object)| (object.path.as_str(), at)).collect();
+    let beside = beside::of_fields(picture);
     let mut building = Building {
         picture,
         builder,
@@ -56,7 +57,8 @@ pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) 
         frames: 0,
         row_headers: headers::of_rows(picture),
         unfocused: focus::elsewhere(picture),
-        beside: beside::of_fields(picture),
+        untitled: grouped::untitled(picture, &beside),
+        beside,
     };
     let windows = &picture.root().children;
     // An open menu that stands beside them is none of them.
@@ -123,6 +125,8 @@ struct Building<'a> {
     row_headers: HashSet<usize>,
     /// Those that say that they have the focus, and have it not.
     unfocused: HashSet<usize>,
+    /// Those that are named by nothing but the title of the group around them.
+    untitled: HashSet<&'a str>,
     /// Labels of fields that nothing but their place ties to them.
     beside: HashMap<&'a str, &'a str>,
 }

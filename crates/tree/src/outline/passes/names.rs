@@ -15,7 +15,11 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
                 sketch.set_label(node, String::new());
             }
         } else if says_all(node) {
-            hush(sketch, node);
+            hush(sketch, node, |_| true);
+        } else if node.role() == Role::Option {
+            // What an app calls an option need not be all that it reads.
+            let name = folded(node.name());
+            hush(sketch, node, |text| name.contains(&folded(text)));
         }
     }
     for text in nodes.into_iter().filter(|n| n.is_text()) {
@@ -77,7 +81,6 @@ fn says_all(node: NodeRef<'_>) -> bool {
                 | Role::MenuItemCheckbox
                 | Role::MenuItemRadio
                 | Role::Meter
-                | Role::Option
                 | Role::ProgressBar
                 | Role::Radio
                 | Role::Slider
@@ -86,8 +89,13 @@ fn says_all(node: NodeRef<'_>) -> bool {
         )
 }
 
-/// Texts go; elements without an action fold, so that what can be acted on below stays.
-fn hush(sketch: &mut Sketch<'_>, node: NodeRef<'_>) {
+/// A text as it is compared with a name: small letters, and no space but between words.
+fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Texts go that are said; elements without an action fold, so that what can be acted on below stays.
+fn hush(sketch: &mut Sketch<'_>, node: NodeRef<'_>, is_said: impl Fn(&str) -> bool) {
     // What can be acted on inside keeps its texts for its own turn.
     let mut acting_until = node.id();
     for below in node.subtree().skip(1) {
@@ -97,7 +105,9 @@ fn hush(sketch: &mut Sketch<'_>, node: NodeRef<'_>) {
         if below.is(States::ACTIONABLE) || below.role().is_control() {
             acting_until = below.subtree_end();
         } else if below.is_text() {
-            sketch.drop(below);
+            if is_said(below.name()) {
+                sketch.drop(below);
+            }
         } else if sketch.shows(below) {
             sketch.fold(below);
         }
@@ -132,6 +142,27 @@ heading "News" level=2
   link "News"
 region "Cart"
   text "2 items""#;
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn an_option_keeps_what_its_name_does_not_say() {
+        let shown = after(
+            super::apply,
+            r#"
+            page "P" http://h/
+              listbox
+                option "Inbox folder"
+                  generic
+                    text "Inbox"
+                  generic
+                    text "3 unread"
+                option "Sent 12" name-from-content
+                  text "Sent"
+                  text "12"
+            "#,
+        );
+        let expected = "\nlistbox\n  option \"Inbox folder\"\n    text \"3 unread\"\n  option \"Sent 12\"";
         assert_eq!(shown, expected);
     }
 

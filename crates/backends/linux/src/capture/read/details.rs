@@ -3,7 +3,7 @@
 use super::{Reading, is_mute};
 use crate::bus::{Fault, Link, Toolkit, guest};
 use crate::capture::ask::{Ask, Questions};
-use crate::capture::{gecko, pages, parked};
+use crate::capture::{gecko, grouped, pages, parked};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
 use crate::states;
@@ -56,10 +56,11 @@ fn beside_labels(picture: &Picture) -> Vec<usize> {
         return Vec::new();
     }
     let object = |at: usize| &picture.objects[at];
-    let nameless = |at: usize| lacks_name(object(at));
     let label = |at: usize| object(at).role == role::LABEL;
     let mut out = Vec::new();
     for parent in picture.objects.iter().filter(|parent| parent.shown) {
+        let nameless =
+            |at: usize| lacks_name(object(at)) || grouped::borrows(parent, object(at), picture.toolkit);
         let shown = || parent.children.iter().copied().filter(|&child| object(child).shown);
         if shown().any(nameless) && shown().any(label) {
             out.extend(shown().filter(|&child| nameless(child) || label(child)));

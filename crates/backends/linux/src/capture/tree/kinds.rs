@@ -54,6 +54,9 @@ pub(super) fn states(picture: &Picture, object: &Object, role: Role, above: Abov
     {
         states |= States::ACTIONABLE;
     }
+    if takes_press(picture, object, above) {
+        states |= States::ACTIONABLE;
+    }
     // What an app draws itself, and tells only in its name, takes presses where it takes the focus.
     if is_part(object, above) && object.is(s::FOCUSABLE) && object.count <= 0 {
         states |= States::ACTIONABLE;
@@ -110,6 +113,28 @@ pub(super) fn is_grid_item(object: &Object, above: Above, toolkit: Toolkit) -> b
     let cell = object.role == n::TABLE_CELL && above.role == n::TABLE;
     toolkit == Toolkit::Gtk4 && cell && object.is(s::FOCUSABLE)
 }
+
+/// Whether a press on a line of a list may do something. GTK 4 says of no line that a press opens it, and of those that
+/// cannot be chosen nothing at all, but that they take the focus. A line around what holds a value is only its label.
+pub(super) fn takes_press(picture: &Picture, object: &Object, above: Above) -> bool {
+    let line = object.role == n::LIST_ITEM || is_line(object, above);
+    let bare = line && object.is(s::FOCUSABLE) && !object.is(s::SELECTABLE);
+    picture.toolkit == Toolkit::Gtk4 && bare && !holds_value(picture, object, 0)
+}
+
+/// Whether something below an object holds a value that a person sets.
+fn holds_value(picture: &Picture, object: &Object, depth: usize) -> bool {
+    let boxes =
+        |role| matches!(role, n::CHECK_BOX | n::RADIO_BUTTON | n::COMBO_BOX | n::SLIDER | n::SPIN_BUTTON);
+    let children = object.children.iter().map(|&child| &picture.objects[child]).filter(|child| child.shown);
+    depth <= DEEP
+        && children
+            .into_iter()
+            .any(|child| boxes(child.role) || is_field(child.role) || holds_value(picture, child, depth + 1))
+}
+
+/// How far below a line of a list is looked for what it holds.
+const DEEP: usize = 8;
 
 /// Whether a list is one to choose from: the lines of others cannot be selected.
 fn takes_choices(picture: &Picture, object: &Object) -> bool {

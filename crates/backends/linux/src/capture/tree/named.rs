@@ -1,7 +1,7 @@
 //! What an object is called: its own name as a person would give it, else that of what labels it, stands in it or beside it.
 
 use super::Building;
-use super::kinds::{has_pieces, holds_page, is_grid_item, is_line};
+use super::kinds::{has_pieces, holds_page, is_grid_item, is_line, takes_press};
 use crate::bus::Toolkit;
 use crate::capture::pages;
 use crate::capture::read::is_field;
@@ -29,7 +29,7 @@ impl Building<'_> {
         // A row that can be chosen is called what it reads, as an option is.
         let option = above.combo || above.role == n::LIST_BOX || object.is(s::SELECTABLE);
         let row = (object.role == n::LIST_ITEM || is_line(object, above)) && option;
-        let row = row || is_grid_item(object, above, toolkit);
+        let row = row || is_grid_item(object, above, toolkit) || takes_press(self.picture, object, above);
         let control = row || roles::is_named_by_content(object.role) || has_pieces(self.picture, object);
         let read = control && !holds_page(object, toolkit);
         let content = if read { text_below(self.picture, object, 0) } else { String::new() };
@@ -47,13 +47,15 @@ impl Building<'_> {
                 || toolkit == Toolkit::Gtk3 && object.text.as_deref() == Some(object.name.trim()));
         // What a row reads is what it is called; else it may be called after its class.
         let unnamed = wrapper || row && !content.is_empty();
-        let own = if chosen { "" } else { names::cleaned(&object.name, toolkit, unnamed, &content) };
+        let untitled = self.untitled.contains(object.path.as_str());
+        let own =
+            if chosen || untitled { "" } else { names::cleaned(&object.name, toolkit, unnamed, &content) };
         let labels = || -> Vec<&str> {
             let label = |path: &String| {
                 let label = &self.picture.objects[*self.by_path.get(path.as_str())?];
                 Some(label.text.as_deref().unwrap_or(&label.name).trim()).filter(|text| !text.is_empty())
             };
-            object.labelled_by.iter().filter_map(label).collect()
+            object.labelled_by.iter().filter(|_| !untitled).filter_map(label).collect()
         };
         let of = |name: &str| Named { name: name.to_owned(), ..Named::default() };
         if object.role == n::COMBO_BOX && !labels().is_empty() {
@@ -112,7 +114,9 @@ pub(super) fn text_below(picture: &Picture, object: &Object, depth: usize) -> St
             continue;
         }
         let text = match child.role {
-            n::LABEL | n::STATIC => child.text.clone().unwrap_or_else(|| child.name.clone()),
+            n::LABEL | n::STATIC | n::HEADING | n::PARAGRAPH => {
+                child.text.clone().unwrap_or_else(|| child.name.clone())
+            }
             n::TABLE_CELL if is_piece(picture, child, object.role) => child.name.clone(),
             role if roles::is_wrapper(role) => text_below(picture, child, depth + 1),
             _ => String::new(),
