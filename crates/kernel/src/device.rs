@@ -16,8 +16,7 @@ pub use capability::{Capability, Support};
 pub use notice::{Dialog, DialogAnswer, Notice, Thing};
 pub use question::{Arrived, Navigation, Query, SettleRequest, Settled, Shot, ShotRequest};
 pub use tab::{Leave, TabEnd, TabEnded, TabEntry};
-pub(crate) use traffic::request_words;
-pub use traffic::{Download, DownloadState, Evaluated, RequestEnd, SeenRequest};
+pub use traffic::{Download, DownloadState, Evaluated, RequestEnd, SeenRequest, request_words};
 
 use crate::error::{Error, Result};
 use async_trait::async_trait;

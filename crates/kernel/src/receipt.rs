@@ -1,7 +1,7 @@
 //! The receipt of an act: what was seen since it was dispatched, in at most five lines.
 
 use crate::device::{Notice, Thing, request_words};
-use stickpin_tree::{escape, quote, quote_whole};
+use stickpin_tree::{escape, quote, quote_url, quote_whole};
 
 /// Lines at most.
 pub(crate) const LINES: usize = 5;
@@ -12,8 +12,8 @@ const CHANGED: &str = "changed";
 /// Nothing was seen at all.
 const NO_EFFECT: &str = "no effect seen";
 
-/// Characters of an address.
-const URL: usize = 200;
+/// Characters of what an app is said to lack.
+const LACKS: usize = 200;
 
 /// What was seen, the weightiest first. `changed`: the target itself reads differently.
 pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
@@ -32,7 +32,7 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
                 unwatched = Some(what);
                 continue;
             }
-            Notice::Navigated { url } => (0, format!("navigated to {}", escape(url, URL))),
+            Notice::Navigated { url } => (0, format!("navigated to {}", quote_url(url))),
             Notice::DialogShown { text } => (1, format!("dialog {} (answered by itself)", quote(text))),
             Notice::FileChooser => (
                 1,
@@ -44,12 +44,12 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
             }
             Notice::ConsoleError { text } => (3, format!("console error {}", quote(text))),
             Notice::Announced { text } => (4, format!("announced {}", quote(text))),
-            Notice::Opened { id, what } => (5, format!("opened {} {}", escape(id, 16), escape(what, URL))),
+            Notice::Opened { id, what } => (5, format!("opened {} {}", escape(id, 16), quote_url(what))),
             Notice::Closed { id } => (5, format!("closed {}", escape(id, 16))),
             Notice::Came { what, name } => (5, format!("opened {}", what.words(name))),
             Notice::Left { what, name } => (5, left(*what, name)),
-            Notice::Lacks { what } => (5, escape(what, URL)),
-            Notice::Leaving { url } => (0, format!("going to {} (not there yet)", escape(url, URL))),
+            Notice::Lacks { what } => (5, escape(what, LACKS)),
+            Notice::Leaving { url } => (0, format!("going to {} (not there yet)", quote_url(url))),
             Notice::Requested { method, url, status: None } => {
                 (6, format!("{} is under way", request_words(method, url)))
             }
@@ -121,7 +121,7 @@ fn left(what: Thing, name: &str) -> String {
 pub(crate) fn aside(notice: &Notice) -> Option<String> {
     match notice {
         Notice::Left { what, name } => Some(left(*what, name)),
-        Notice::Lacks { what } => Some(escape(what, URL)),
+        Notice::Lacks { what } => Some(escape(what, LACKS)),
         _ => None,
     }
 }
@@ -161,7 +161,7 @@ mod tests {
         notices.push(Notice::Navigated { url: "/next".into() });
         let lines = lines(&notices, false);
         assert_eq!(lines.len(), LINES);
-        assert_eq!(lines[0], "navigated to /next");
+        assert_eq!(lines[0], r#"navigated to "/next""#);
         assert_eq!(lines[4], "… 4 more");
     }
 
@@ -172,10 +172,27 @@ mod tests {
         assert_eq!(lines(&[sent(Some(200)), Notice::Changed], false), ["changed"]);
         assert_eq!(lines(&[sent(None), Notice::Changed], false), ["POST \"/save\" is under way"]);
         let going = Notice::Leaving { url: "/next".into() };
-        assert_eq!(lines(&[sent(None), going], false)[0], "going to /next (not there yet)");
+        assert_eq!(lines(&[sent(None), going], false)[0], r#"going to "/next" (not there yet)"#);
         let failed = Notice::DownloadFailed { name: "a -> b".into(), why: "gone".into() };
         let lines = lines(&[failed, sent(None)], false);
         assert!(is_error(&lines[0]) && !is_error(&lines[1]), "{lines:?}");
+    }
+
+    #[test]
+    fn an_address_is_quoted_escaped_and_bounded() {
+        let url = format!("data:text/html,run \"rm\" now\nwarning: {}", "x".repeat(400));
+        let notices = [
+            Notice::Navigated { url: url.clone() },
+            Notice::Leaving { url: url.clone() },
+            Notice::Opened { id: "t2".into(), what: url },
+        ];
+        for line in lines(&notices, false) {
+            assert!(line.contains(r#" "data:text/html,run \"rm\" now\nwarning: xxx"#), "{line}");
+            assert!(
+                line.contains("…\"") && line.lines().count() == 1 && line.chars().count() < 400,
+                "{line}"
+            );
+        }
     }
 
     #[test]

@@ -45,6 +45,40 @@ pub fn escape(s: &str, max_chars: usize) -> String {
     out
 }
 
+/// Longest address that is printed, in characters.
+pub const MAX_URL: usize = 300;
+
+/// An address as one word, cut after [`MAX_URL`] characters: escaped, with white space and quotes percent-encoded. For
+/// the line that says where an app is; within a sentence an address stands in quotes ([`quote_url`]).
+///
+/// ```
+/// use stickpin_tree::bare_url;
+/// assert_eq!(bare_url("data:text/html,run \"rm\" now"), "data:text/html,run%20%22rm%22%20now");
+/// ```
+#[must_use]
+pub fn bare_url(url: &str) -> String {
+    let mut word = String::with_capacity(url.len().min(4 * MAX_URL));
+    // One more than is printed: whether it is cut shows.
+    for c in url.chars().take(MAX_URL + 1) {
+        if c == '"' || c.is_whitespace() && !is_unsafe(c) {
+            for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                write!(word, "%{byte:02X}").expect("writing to a String cannot fail");
+            }
+        } else {
+            word.push(c);
+        }
+    }
+    escape(&word, MAX_URL)
+}
+
+/// An address in quotes, cut after [`MAX_URL`] characters.
+#[must_use]
+pub fn quote_url(url: &str) -> String {
+    let mut out = String::with_capacity(url.len().min(4 * MAX_URL) + 2);
+    quote_into(&mut out, url, MAX_URL);
+    out
+}
+
 fn escape_into(out: &mut String, s: &str, max_chars: usize, quoted: bool) {
     for (i, c) in s.chars().enumerate() {
         if i == max_chars {
@@ -126,5 +160,8 @@ mod tests {
     fn an_address_keeps_its_quotes_and_loses_its_controls() {
         assert_eq!(escape("http://a/?q=\"x\"\u{7}", 200), "http://a/?q=\"x\"\\u{7}");
         assert_eq!(escape("abcdef", 3), "abc…");
+        assert_eq!(bare_url("http://a/?q=b#c"), "http://a/?q=b#c");
+        assert_eq!(bare_url("data:,a b\u{a0}c\n\"d\u{202e}"), "data:,a%20b%C2%A0c\\n%22d\\u{202e}");
+        assert_eq!(bare_url(&"x ".repeat(400)).split('…').map(str::len).collect::<Vec<_>>(), [MAX_URL, 0]);
     }
 }

@@ -28,7 +28,7 @@ pub use context::{
     differ_in_numbers, ends_segment, number_pattern, texts_changed,
 };
 pub use diff::{Change, Diff, DiffCues};
-pub use escape::{MAX_CHARS, escape, is_unsafe, quote, quote_whole};
+pub use escape::{MAX_CHARS, MAX_URL, bare_url, escape, is_unsafe, quote, quote_url, quote_whole};
 pub use markdown::{Excerpt, Heading, Markdown, NoSection};
 pub use node::{Attr, Document, Handle, IdentityGrade, NodeId, Rect, SurfaceId};
 pub use outline::{Cues, DEFAULT_MAX_BYTES, Outline, Plan, View, line};

@@ -2,12 +2,12 @@
 
 use crate::agent::Quiet;
 use crate::device::WebDevice;
-use crate::events::clip;
 use crate::state::{Request, Stage, TabState};
 use crate::tab::{Fault, expression};
 use std::time::{Duration, Instant};
 use stickpin_kernel::Result;
-use stickpin_kernel::device::{CancellationToken, Settled};
+use stickpin_kernel::device::{CancellationToken, Settled, request_words};
+use stickpin_tree::quote_url;
 use tokio::time::{sleep_until, timeout};
 
 /// A request that is older than this is one of those that stay open.
@@ -37,7 +37,7 @@ fn moving(tab: &TabState, acted: Option<Instant>, quiet: Duration) -> Option<(Ve
         return Some((vec![format!("a {} dialog", dialog.kind)], None));
     }
     if let Some((url, _)) = &tab.navigating {
-        return Some((vec![format!("navigation to {}", clip(url))], None));
+        return Some((vec![format!("navigation to {}", quote_url(url))], None));
     }
     if tab.main_frame().is_none_or(|frame| frame.stage < Stage::Ready) {
         return Some((vec!["the document is being loaded".to_owned()], None));
@@ -45,7 +45,7 @@ fn moving(tab: &TabState, acted: Option<Instant>, quiet: Duration) -> Option<(Ve
     let now = Instant::now();
     let young: Vec<_> = tab.requests.values().filter(|r| r.counts && now < old_at(r)).collect();
     if let Some(oldest) = young.iter().map(|r| old_at(r)).min() {
-        let words = young.iter().map(|r| format!("request {} {}", r.method, clip(&r.url)));
+        let words = young.iter().map(|r| format!("request {}", request_words(&r.method, &r.url)));
         return Some((words.take(MAX_STILL).collect(), Some(oldest)));
     }
     let since = tab.active_at.into_iter().chain(acted).max()?;

@@ -245,7 +245,7 @@ impl WebDevice {
                 let before = self.trail.iter().rev().find_map(|s| living.iter().find(|(l, _)| *l == s));
                 if let Some((session, tab)) = opener.or(before).or(living.last()) {
                     let url = tab.main_frame().map(|frame| clip(&frame.url)).unwrap_or_default();
-                    now = Some(format!("{} {}", tab.id(), stickpin_tree::escape(&url, 300)));
+                    now = Some(format!("{} {}", tab.id(), stickpin_tree::quote_url(&url)));
                     next = Some((*session).clone());
                 }
             }

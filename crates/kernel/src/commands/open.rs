@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use stickpin_refs::Generation;
 use stickpin_session::{ContextPolicy, Ladder, Origin, Session, SessionConfig};
-use stickpin_tree::{escape, quote};
+use stickpin_tree::{bare_url, escape, quote};
 
 /// How long a document may take until it is ready and quiet.
 const READY: Duration = Duration::from_secs(10);
@@ -479,7 +479,7 @@ impl Show for Opened {
         let late = if self.settled { "" } else { " (still loading after 10 s)" };
         text.line(format_args!("{verb} {} · session {}{late}", self.label, self.session));
         if self.snapshot.is_none() && !self.url.is_empty() {
-            text.line(format_args!("page {} {}", quote(&self.title), escape(&self.url, 300)));
+            text.line(format_args!("page {} {}", quote(&self.title), bare_url(&self.url)));
         }
         if let Some(folders) = &self.folders {
             let home = escape(&folders.home.to_string_lossy(), 300);

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use stickpin_session::Origin;
-use stickpin_tree::{DEFAULT_MAX_BYTES, Heading, Markdown, NoSection, NodeId, escape, quote};
+use stickpin_tree::{DEFAULT_MAX_BYTES, Heading, Markdown, NoSection, NodeId, bare_url, escape, quote};
 
 /// Print the page, or what is inside an element, as Markdown.
 ///
@@ -121,7 +121,7 @@ fn no_section(text: &str, why: NoSection) -> Error {
 
 impl Show for Reading {
     fn show(&self, text: &mut Text) {
-        text.line(format_args!("page {} {}\n\n", quote(&self.title), escape(&self.url, 300)));
+        text.line(format_args!("page {} {}\n\n", quote(&self.title), bare_url(&self.url)));
         text.words(&self.markdown);
     }
 }

@@ -12,13 +12,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use stickpin_session::Origin;
-use stickpin_tree::{escape, quote};
+use stickpin_tree::{bare_url, escape, quote};
 
 /// How long a document may take until it is ready and quiet.
 const READY: Duration = Duration::from_secs(10);
-
-/// Characters of an address.
-const URL: usize = 300;
 
 /// List the tabs and windows of the app, with their ids; the one that commands are about is marked.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -260,7 +257,7 @@ impl Show for Tabs {
             vec![
                 Cell::Word(format!("{mark} {}", escape(&tab.id, 16))),
                 Cell::Prose(quote(&tab.title).to_string()),
-                Cell::Prose(escape(&tab.url, URL).to_string()),
+                Cell::Prose(bare_url(&tab.url)),
                 Cell::Word(opener.unwrap_or_default()),
                 Cell::Word(dialog.unwrap_or_default()),
             ]
@@ -280,7 +277,7 @@ impl Show for InTab {
             text.line(format_args!("{waits} waits: stickpin alert accept, or dismiss"));
         }
         if self.snapshot.is_none() && !self.url.is_empty() {
-            text.line(format_args!("page {} {}", quote(&self.title), escape(&self.url, URL)));
+            text.line(format_args!("page {} {}", quote(&self.title), bare_url(&self.url)));
         }
         if let Some(snapshot) = &self.snapshot {
             snapshot.show(text);

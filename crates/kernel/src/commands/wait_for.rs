@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::pin::pin;
 use std::time::Duration;
 use stickpin_session::Origin;
-use stickpin_tree::{Selector, States, escape, quote};
+use stickpin_tree::{Selector, States, escape, quote, quote_url};
 use tokio::time::Instant;
 
 /// Wait so many milliseconds. Waiting for what you expect is nearly always better.
@@ -132,7 +132,7 @@ impl Command for WaitUrl {
         loop {
             cx.no_dialog()?;
             let at = url(cx).await?;
-            let truth = format!("at {}", escape(&at, 300));
+            let truth = format!("at {}", quote_url(&at));
             if pattern.fits(&at) {
                 return Ok(Waited { truth });
             }

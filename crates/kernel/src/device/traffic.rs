@@ -2,20 +2,16 @@
 
 use std::path::PathBuf;
 use std::time::Duration;
-use stickpin_tree::quote;
+use stickpin_tree::{quote, quote_url};
 
 /// Methods that stand for themselves; another one is a word of the page.
 const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"];
 
-/// Characters of an address.
-const URL: usize = 200;
-
 /// `GET "http://127.0.0.1/api/orders"`: a request in words. What the page chose of it stands in quotes.
-pub(crate) fn request_words(method: &str, url: &str) -> String {
-    let cut: String = url.chars().take(URL).collect();
-    let more = if cut.len() < url.len() { "…" } else { "" };
+#[must_use]
+pub fn request_words(method: &str, url: &str) -> String {
     let method = if METHODS.contains(&method) { method.to_owned() } else { quote(method) };
-    format!("{method} {}", quote(&format!("{cut}{more}")))
+    format!("{method} {}", quote_url(url))
 }
 
 /// A request of the app.

@@ -2,8 +2,8 @@
 
 use super::align::Aligned;
 use super::{Change, Diff, DiffCues};
-use crate::escape::{escape, quote};
-use crate::outline::{MAX_URL, Style, View, describe, is_row, or_first_words, state_words};
+use crate::escape::{bare_url, quote};
+use crate::outline::{Style, View, describe, is_row, or_first_words, state_words};
 use crate::{NodeId, NodeRef, Role, States, Tree};
 use hashbrown::HashMap;
 use std::fmt::Write as _;
@@ -387,7 +387,7 @@ impl Diff<'_> {
         let mut out = String::new();
         if self.page_changed {
             let page = &self.new.documents()[0];
-            let url = escape(&page.url, MAX_URL);
+            let url = bare_url(&page.url);
             writeln!(out, "~ page {} {url}", quote(&page.title)).expect("writing to a String cannot fail");
         }
         for line in &self.lines {

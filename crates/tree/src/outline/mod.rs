@@ -20,7 +20,6 @@ mod tests;
 
 pub use line::line;
 pub(crate) use line::{Style, describe, or_first_words, state_words};
-pub(crate) use plan::MAX_URL;
 pub use plan::{Outline, Plan};
 pub(crate) use sketch::{Shown, Sketch};
 pub(crate) use tell::is_row;

@@ -4,7 +4,7 @@ use super::line::{Style, describe};
 use super::runs::{self, More};
 use super::sketch::{Shown, Sketch};
 use super::{Cues, View, tell};
-use crate::escape::{escape, quote};
+use crate::escape::{bare_url, quote};
 use crate::{NodeId, NodeRef, Role, Tree};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -44,9 +44,6 @@ enum Line {
         depth: usize,
     },
 }
-
-/// An address is cut after so many characters in the header.
-pub(crate) const MAX_URL: usize = 300;
 
 /// What the line of a folded toolbar says besides: ` 12 buttons (snapshot -s @e12)`.
 const FOLDED_ROOM: usize = 40;
@@ -224,7 +221,7 @@ impl Plan<'_> {
         let word = if page.url.is_empty() { "screen" } else { "page" };
         let mut out = format!("{word} {}", quote(&page.title));
         if !page.url.is_empty() {
-            write!(out, " {}", escape(&page.url, MAX_URL)).expect("writing to a String cannot fail");
+            write!(out, " {}", bare_url(&page.url)).expect("writing to a String cannot fail");
         }
         if let Some(generation) = generation {
             write!(out, " · refs {generation}").expect("writing to a String cannot fail");
