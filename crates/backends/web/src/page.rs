@@ -15,6 +15,7 @@ pub const AGENT: &str = concat!(
     include_str!("page/states.js"),
     include_str!("page/icons.js"),
     include_str!("page/details.js"),
+    include_str!("page/drawings.js"),
     include_str!("page/capture.js"),
     include_str!("page/unchanged.js"),
     include_str!("page/locate.js"),

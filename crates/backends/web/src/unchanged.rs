@@ -326,7 +326,14 @@ impl WebDevice {
             }
         }
         if let Some(listening) = listening {
-            self.unseen.heard(&self.tab, listening).await?;
+            for left_out in self.unseen.heard(&self.tab, listening).await? {
+                let Some((world, columns)) = read.iter_mut().find(|(world, _)| **world == left_out) else {
+                    continue;
+                };
+                let json: Option<String> = self.tab.evaluate(world, wanted.question(world)?).await?;
+                let Some(json) = json else { return Ok(None) };
+                *columns = self.complete(world, Columns::parse(&json).map_err(corrupt)?, wanted).await?;
+            }
         }
         let walked = self.put_together(read, wanted).await?;
         Ok(Some(Walked { counts, ..walked }))

@@ -3,7 +3,7 @@
 mod support;
 
 use stickpin_kernel::device::{Action, Device, Hit};
-use stickpin_tree::{NodeRef, Role, States, Tree};
+use stickpin_tree::{Attr, NodeRef, Role, States, Tree};
 use support::{Page, names};
 
 fn node<'a>(tree: &'a Tree, role: Role, name: &str) -> NodeRef<'a> {
@@ -157,6 +157,70 @@ async fn what_listens_for_clicks_is_clickable() {
     page.truth::<()>("on(late)").await;
     let tree = page.capture().await;
     assert!(clickables(&tree).contains(&"clickable late".to_owned()), "{:?}", clickables(&tree));
+    page.close().await;
+}
+
+/// The ids of what can be acted on, in the order of the page.
+fn acted_on(tree: &Tree) -> Vec<&str> {
+    tree.nodes().filter(|n| n.is(States::ACTIONABLE)).map(|n| n.attr(Attr::Id).unwrap_or("")).collect()
+}
+
+#[tokio::test]
+async fn what_listens_in_something_that_is_pressed_is_clickable() {
+    let html = "<!doctype html><style>.hand{cursor:pointer;width:200px}i{display:inline-block;width:12px;height:12px}</style>
+        <script>log=[]</script><div class=hand id=row>Ann <i id=star></i><i id=trash></i></div>
+        <div class=hand id=bar><span id=reply><b>Reply</b></span> <span id=forward>Forward</span></div>
+        <div class=hand id=whole><span id=all>All of it</span></div><button id=save>Save <i id=inner></i></button><script>
+        for (const e of [row, star, trash, reply, forward, whole, all, save, inner])
+          e.addEventListener('click', event => { log.push(e.id); event.stopPropagation() })</script>";
+    let Some(mut page) = Page::show(html).await else { return };
+    let tree = page.capture().await;
+    let expected = ["row", "star", "trash", "bar", "reply", "forward", "whole", "save"];
+    assert_eq!(acted_on(&tree), expected);
+    for id in ["star", "forward", "row"] {
+        let handle = tree.nodes().find(|n| n.attr(Attr::Id) == Some(id)).unwrap().handle().unwrap();
+        page.press(handle).await;
+        assert_eq!(page.log().await.last().unwrap(), id);
+    }
+    page.close().await;
+}
+
+#[tokio::test]
+async fn shapes_that_are_pressed_are_clickable() {
+    let html = "<!doctype html><style>.hand{cursor:pointer}</style><script>log=[]</script>
+        <svg id=chart width=200 height=100><rect width=200 height=100 fill=none /><circle id=one cx=20 cy=20 r=8 />
+          <circle id=two cx=60 cy=20 r=8 /><path id=arc d='M100 60 A40 40 0 0 1 180 60' fill=none stroke=black stroke-width=4 />
+          <line id=thin x1=10 y1=90 x2=90 y2=50 stroke=black /></svg>
+        <svg id=bars width=100 height=50><rect id=bar class=hand width=20 height=20 /><rect id=plain x=40 width=20 height=20 /></svg>
+        <svg id=still width=20 height=20><path d='M0 0h20v20z' /></svg>
+        <button id=save>Save <svg width=10 height=10><path class=hand d='M0 0h9v9z' /></svg></button>
+        <svg id=many width=300 height=30></svg><script>
+        for (const e of [one, two, arc, thin]) e.addEventListener('click', () => log.push(e.id));
+        bars.addEventListener('click', e => log.push(e.target.id));
+        for (let i = 0; i < 201; i++) {
+          const dot = document.createElementNS('http://www.w3.org/2000/svg', 'circle');
+          dot.setAttribute('r', 1), dot.setAttribute('cx', i), dot.classList.add('hand');
+          dot.onclick = () => log.push('dot'), many.append(dot);
+        }</script>";
+    let Some(mut page) = Page::show(html).await else { return };
+    let tree = page.capture().await;
+    assert_eq!(acted_on(&tree), ["one", "two", "arc", "thin", "bar", "save"]);
+    for id in ["two", "arc", "thin", "bar"] {
+        let handle = tree.nodes().find(|n| n.attr(Attr::Id) == Some(id)).unwrap().handle().unwrap();
+        assert_eq!(page.aim(handle).await.hit, Hit::Target, "{id}");
+        page.press(handle).await;
+        assert_eq!(page.log().await.last().unwrap(), id);
+    }
+    // A point of the drawing is its part, and of one that is no picture of parts the drawing.
+    let two = tree.nodes().find(|n| n.attr(Attr::Id) == Some("two")).unwrap().handle();
+    let [x, y] = page
+        .truth::<[f64; 2]>("(r => [r.x + r.width / 2, r.y + r.height / 2])(two.getBoundingClientRect())")
+        .await;
+    assert_eq!(page.device.element_at(x, y).await.unwrap(), two);
+    // One that comes to listen later, in a drawing that was one picture so far.
+    page.truth::<()>("void still.firstElementChild.addEventListener('click', () => log.push('late'))").await;
+    let tree = page.capture().await;
+    assert_eq!(acted_on(&tree).len(), 7, "{:?}", acted_on(&tree));
     page.close().await;
 }
 

@@ -72,7 +72,7 @@ impl Hit {
                 ErrorCode::ElementCovered,
                 format!("{words} is covered by {}, which would receive the input", escape(what, WHAT)),
             )
-            .hint("close or move what covers it; --timeout MS waits until it is gone, --force sends it to what is there"),
+            .hint("close what covers it: stickpin key Escape, or a press beside it, closes most pickers and menus; --timeout MS waits until it is gone, --force sends the input to what is there"),
             Self::Held { what, .. } => Error::new(
                 ErrorCode::ElementCovered,
                 format!("{} is open, and takes the input before {words} gets it", escape(what, WHAT)),

@@ -114,7 +114,43 @@ fn instead_of_a_name(node: NodeRef<'_>) -> Option<String> {
         (Attr::TestId, "id"),
         (Attr::DataTestId, "id"),
     ];
-    known_by.into_iter().find_map(|(attr, word)| Some(format!("{word}={}", quote(node.attr(attr)?))))
+    let known_by = known_by.into_iter().find_map(|(attr, word)| Some((word, node.attr(attr)?)));
+    let (word, text) = known_by.or_else(|| picture_in(node))?;
+    Some(format!("{word}={}", quote(text)))
+}
+
+/// Nodes of an icon that are looked at: a link around a span around a picture.
+const ICON: usize = 8;
+
+/// The picture that something without a word consists of: by its file, or by what its class calls it.
+fn picture_in(node: NodeRef<'_>) -> Option<(&'static str, &str)> {
+    let mut within = node.subtree();
+    let parts: Vec<NodeRef<'_>> = within.by_ref().take(ICON).collect();
+    if within.next().is_some() || parts.iter().any(|n| !n.name().is_empty() || !n.value().is_empty()) {
+        return None;
+    }
+    let source = parts.iter().find_map(|n| n.attr(Attr::Source)).and_then(file_name);
+    let class = || parts.iter().filter_map(|n| n.attr(Attr::Class)).find_map(icon_class);
+    source.map(|file| ("source", file)).or_else(|| Some(("class", class()?)))
+}
+
+/// The end of an address that names a picture; none of one that holds it.
+fn file_name(source: &str) -> Option<&str> {
+    if source.starts_with("data:") || source.starts_with("blob:") {
+        return None;
+    }
+    let path = source.split('?').next().unwrap_or(source);
+    path.rsplit('/').find(|part| !part.is_empty())
+}
+
+/// The class that says which icon of a family it is (`fa-trash` of `fa fa-trash`), or else the first that no tool made up.
+fn icon_class(class: &str) -> Option<&str> {
+    let names = || class.split_whitespace().filter(|name| !name.contains(|c: char| c.is_ascii_digit()));
+    let is_of =
+        |name: &str, family: &str| name.strip_prefix(family).is_some_and(|rest| rest.starts_with('-'));
+    names()
+        .find(|name| names().any(|family| is_of(name, family)))
+        .or_else(|| names().find(|name| name.len() > 2))
 }
 
 fn value(node: NodeRef<'_>, label: &str, style: Style) -> Option<String> {

@@ -165,3 +165,38 @@ fn the_scope_itself_is_shown() {
         "page \"P\" http://h/ · refs s482913 · 2 of 4 nodes\n@e1 generic\n  @e2 link \"Home\"\n"
     );
 }
+
+#[test]
+fn icons_without_a_word_are_told_by_their_picture() {
+    let tree = testing::tree(
+        r#"
+        page "P" http://h/
+          button
+            generic class="fa fa-trash"
+          button id=save
+            generic class="fa fa-save"
+          link
+            img source=/i/reply.png?v=2
+          clickable class="star clicked"
+          clickable class="css-1x2y btn"
+          clickable source=data:image/png#1a2b3c
+          clickable class=row
+            text "Ann"
+        "#,
+    );
+    let shown = text(&tree, &View { interactive: true, ..View::default() }, &Cues::NONE, false);
+    let lines: Vec<&str> =
+        shown.lines().map(|line| line.split_once(' ').map_or(line, |(_, line)| line)).collect();
+    assert_eq!(
+        lines,
+        [
+            r#"button class="fa-trash""#,
+            r#"button id="save""#,
+            r#"link source="reply.png""#,
+            r#"clickable class="star""#,
+            r#"clickable class="btn""#,
+            "clickable",
+            r#"clickable "Ann""#,
+        ]
+    );
+}

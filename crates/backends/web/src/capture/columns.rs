@@ -209,6 +209,11 @@ impl Columns {
         matches!(self.string(self.tag[row]), Ok("body" | "html"))
     }
 
+    /// Whether the script gave a row no role.
+    pub(crate) fn is_wrapper(&self, row: usize) -> bool {
+        matches!(self.string(self.role[row]), Ok("generic" | "clickable"))
+    }
+
     pub(crate) fn role_of(&self, row: usize) -> Option<Role> {
         match self.amended.get(&u32::try_from(row).ok()?) {
             Some(Said { role: Some(role), .. }) => Some(*role),

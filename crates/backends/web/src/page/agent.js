@@ -13,6 +13,7 @@
 //   adoptRoot(root)             -> whether a closed shadow root, resolved into this world, was new
 //   rootsAsked([id])            the debugger was asked whether these have one
 //   idOf(element), nodeOf(id)   -> between numbers and objects that the debugger resolved into this world
+//   heard([element])            -> [[id], whether a drawing is read now that was not before]: these listen for presses
 //
 // Aiming (aim.js)
 //   aim(id, guard?)             -> {rect: [x,y,w,h] | null, point: [x,y] | null, hit?, at?}; scrolls into view if need be
@@ -75,7 +76,7 @@ const wordsOf = id => {
 };
 
 globalThis.__stickpin = Object.freeze({
-  capture, locate, css, idOf, nodeOf, adoptRoot, rootsAsked, find, aim, glimpse, arrived, arrivedLook, frame, hit, elementAt, rects, frameBox, words: wordsOf, guardContent, aroundHolds, expectClick,
+  capture, locate, css, idOf, nodeOf, heard, adoptRoot, rootsAsked, find, aim, glimpse, arrived, arrivedLook, frame, hit, elementAt, rects, frameBox, words: wordsOf, guardContent, aroundHolds, expectClick,
   clickVerdict, answered, pressed, pointerAt, focusField, focus: focusOn, setValue, pasteText, readCode, readValue, endText, select, scroller, scrollBy, scrolled, attrs, html, text,
   opened, takesKeys, expectEscape, folded, fileInput, expectFiles, filesTaken, expectDrop, dropVerdict, dropStopped, changes,
   unchanged, uncollected, changed, settled, turn, tell, announcements,

@@ -81,9 +81,9 @@ function rectOf(e) {
 
 /**
  * The point to press: the middle of the largest part that can be seen, or, where something lies on it, another point
- * of that part that is free. null: no part can be seen.
+ * of that part that is free. null: no part can be seen. `thorough`: every corner of it is tried.
  */
-function pointOf(e, target) {
+function pointOf(e, target, thorough) {
   let best = null;
   for (const b of boxesOf(e)) {
     const seen = meet(clipped(b, surfaceOf(e) || e), [0, 0, innerWidth, innerHeight]);
@@ -93,7 +93,38 @@ function pointOf(e, target) {
   const at = ([x, y]) => [round(best[0] + (best[2] - best[0]) * x), round(best[1] + (best[3] - best[1]) * y)];
   const points = [[0.5, 0.5], [0.5, 0.2], [0.5, 0.8], [0.2, 0.5], [0.8, 0.5]].map(at);
   // The field itself, where it is free, before what is drawn over it.
-  return points.find(point => hits(target, point) && isIn(deepAt(point[0], point[1]), target)) || points.find(point => hits(target, point)) || points[0];
+  return points.find(point => hits(target, point) && isIn(deepAt(point[0], point[1]), target)) || points.find(point => hits(target, point))
+    || (thorough && freePoint(best, target)) || points[0];
+}
+
+/** Points along each side of a box that are tried, and along an outline. */
+const TRIED = 7;
+
+/**
+ * A free point of a box, the nearest to its middle: what lies on an element may leave a part of it, and what is drawn (an
+ * arc, a line) often is not where the middle of its box is. null: there is none.
+ */
+function freePoint([left, top, right, bottom], target) {
+  const points = [];
+  for (let i = 0; i < TRIED; i++) for (let j = 0; j < TRIED; j++) points.push([(i + 0.5) / TRIED, (j + 0.5) / TRIED]);
+  const off = ([x, y]) => (x - 0.5) ** 2 + (y - 0.5) ** 2;
+  points.sort((a, b) => off(a) - off(b));
+  const found = points.map(([x, y]) => [round(left + (right - left) * x), round(top + (bottom - top) * y)]).find(point => hits(target, point));
+  return found || outlinePoint(target);
+}
+
+/** A point on the line of a drawn shape that is free: a thin line is missed by all others. */
+function outlinePoint(target) {
+  if (!(target instanceof SVGGeometryElement)) return null;
+  const matrix = target.getScreenCTM();
+  const length = target.getTotalLength();
+  if (matrix === null || !(length > 0)) return null;
+  for (let i = 0; i < TRIED; i++) {
+    const { x, y } = target.getPointAtLength(length * (i + 0.5) / TRIED).matrixTransform(matrix);
+    const point = [round(x), round(y)];
+    if (x >= 0 && y >= 0 && x < innerWidth && y < innerHeight && hits(target, point)) return point;
+  }
+  return null;
 }
 
 /** The innermost element at a point, through open shadow roots. */
@@ -223,7 +254,7 @@ function aim(id, guard) {
   };
   if (point === null || !hits(e, point)) {
     show(aimed);
-    point = pointOf(aimed, e);
+    point = pointOf(aimed, e, true);
   }
   // A control that is there for assistive technology only is pressed through its label.
   if (point === null || !hits(e, point)) {
@@ -330,7 +361,7 @@ function words(e) {
 }
 
 /**
- * The element at a point as the tree has it: of a picture its root, of a button's inside the button. null: none;
+ * The element at a point as the tree has it: of a picture its root unless it is read part by part, of a button's inside the button. null: none;
  * `frame`: it shows a frame, and the search goes on inside.
  */
 function elementAt(x, y) {
@@ -338,7 +369,7 @@ function elementAt(x, y) {
   if (!e) return null;
   for (let p = e; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
     const tag = tagOf(p);
-    if (tag === 'svg' || tag === 'button' || LEAF_CONTROLS.has(attr(p, 'role'))) e = p;
+    if ((tag === 'svg' && walkOf[idOf(e)] !== walkNumber) || tag === 'button' || LEAF_CONTROLS.has(attr(p, 'role'))) e = p;
   }
   const tag = tagOf(e);
   return { id: idOf(e), frame: tag === 'iframe' || tag === 'frame' };

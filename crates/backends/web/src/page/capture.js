@@ -248,7 +248,7 @@ function report(e, tag, v, at, style) {
     case 'select': walkOptions(e, depth, e.multiple || e.size > 1); return;
     case 'textarea': case 'input': case 'img': case 'hr': case 'progress': case 'meter': case 'audio': case 'video': case 'embed':
     case 'iframe': case 'frame': return;
-    case 'svg': if (P.querySelector.call(e, 'text,a,image,[role],[tabindex],foreignObject,:scope * > title,:scope [aria-label]') === null) return; break;
+    case 'svg': if (!hasParts(e, below)) return; break;
     default: break;
   }
   walkChildren(e, tag, below, false);

@@ -198,7 +198,8 @@ function nativeRole(e, tag) {
     }
     case 'select': return e.multiple || e.size > 1 ? 'listbox' : 'combobox';
     case 'img': return attr(e, 'alt') === '' && !hasAuthorName(e) && !has(e, 'tabindex') ? 'generic' : 'img';
-    case 'svg': return svgTitle(e) || hasAuthorName(e) ? 'img' : 'generic';
+    // The root of a document of its own is the page.
+    case 'svg': return e !== $documentElement.call($ownerDocument.call(e)) && (svgTitle(e) || hasAuthorName(e)) ? 'img' : 'generic';
     case 'header': return inSection(e) ? 'generic' : 'banner';
     case 'footer': return inSection(e) ? 'generic' : 'contentinfo';
     case 'section': return hasAuthorName(e) ? 'region' : 'generic';

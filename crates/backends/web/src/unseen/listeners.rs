@@ -72,15 +72,19 @@ impl Unseen {
         Listening { asked: asked.collect() }
     }
 
-    /// Reads the answers.
+    /// Reads the answers. Returns the documents whose walk is to be done again, because it left out a drawing in which
+    /// a shape listens.
     ///
     /// # Errors
     /// See [`Fault`].
-    pub(crate) async fn heard(&mut self, tab: &Tab, listening: Listening) -> Result<(), Fault> {
+    pub(crate) async fn heard(&mut self, tab: &Tab, listening: Listening) -> Result<Vec<World>, Fault> {
+        let mut left_out = Vec::new();
         for (world, nodes) in self.nodes(tab, listening).await? {
-            self.translate(tab, &world, &nodes).await?;
+            if self.translate(tab, &world, &nodes).await? {
+                left_out.push(world);
+            }
         }
-        Ok(())
+        Ok(left_out)
     }
 
     /// Whether what listens is what listened. Where none was added since, as the browser counts them, only those that
@@ -149,8 +153,10 @@ impl Unseen {
         Ok(found)
     }
 
-    /// Notes the elements with these numbers of the browser as those that listen.
-    async fn translate(&mut self, tab: &Tab, world: &World, nodes: &[i64]) -> Result<(), Fault> {
+    /// Notes the elements with these numbers of the browser as those that listen. Returns whether one of them is in a
+    /// drawing that was not walked so far.
+    async fn translate(&mut self, tab: &Tab, world: &World, nodes: &[i64]) -> Result<bool, Fault> {
+        let mut is_left_out = false;
         let known = self.documents.entry(world.scope).or_default();
         let unknown: Vec<i64> =
             nodes.iter().filter(|n| !known.numbers.contains_key(*n)).take(MOST).copied().collect();
@@ -176,8 +182,7 @@ impl Unseen {
                 }
             }
             if !found.is_empty() {
-                let function_declaration =
-                    format!("function(...all){{return all.map(e=>e instanceof Element?{GLOBAL}.idOf(e):0)}}");
+                let function_declaration = format!("function(...all){{return {GLOBAL}.heard(all)}}");
                 let call = cdp::CallWithObjects {
                     function_declaration,
                     object_id,
@@ -185,10 +190,11 @@ impl Unseen {
                     return_by_value: true,
                 };
                 let answer = all(tab, world, vec![call]).await?.pop().flatten();
-                let ids: Vec<u64> = answer
+                let (ids, anew): (Vec<u64>, bool) = answer
                     .and_then(|a| a.result.value)
                     .and_then(|v| serde_json::from_str(v.get()).ok())
                     .unwrap_or_default();
+                is_left_out = anew;
                 known.numbers.extend(found.into_iter().zip(ids));
             }
             release(tab, world);
@@ -197,7 +203,7 @@ impl Unseen {
         known.heard.sort_unstable();
         known.listening.clear();
         known.listening.extend(nodes.iter().filter_map(|n| known.numbers.get(n)).filter(|id| **id != 0));
-        Ok(())
+        Ok(is_left_out)
     }
 }
 
@@ -224,8 +230,9 @@ const fn pressed_whole(role: Role) -> bool {
     )
 }
 
-/// Makes what listens for clicks actionable: the outermost only, and no wrapper that holds things that are pressed
-/// themselves or much else, because it listens for them.
+/// Makes what listens for clicks actionable: the outermost, unless it holds things that are pressed themselves or much
+/// else, because it listens for them. What is inside of something pressed is, too, where that is no control: an icon in
+/// a row, two halves of a bar with a hand cursor.
 pub(super) fn mark(columns: &mut Columns, listening: &HashSet<u64>) {
     if listening.is_empty() {
         return;
@@ -239,26 +246,71 @@ pub(super) fn mark(columns: &mut Columns, listening: &HashSet<u64>) {
         open.push(row);
     }
     let listens: Vec<bool> = (0..rows).map(|row| listening.contains(&columns.id_of(row))).collect();
+    let contents: Vec<bool> = (0..rows).map(|row| listens[row] || !columns.is_wrapper(row)).collect();
     let mut holds = vec![false; rows];
     let mut size = vec![0_usize; rows];
+    let mut content = vec![0_usize; rows];
     for row in (1..rows).rev() {
         let parent = parents[row];
+        content[row] += usize::from(contents[row]);
+        content[parent] += content[row];
         holds[parent] |= holds[row] || listens[row] || columns.is_actionable(row);
         size[parent] += size[row] + 1;
     }
-    let mut inside = vec![false; rows];
+    // What there is in a row besides itself.
+    let rest: Vec<usize> =
+        (0..rows).map(|row| content[row].saturating_sub(usize::from(contents[row]))).collect();
+    let mut outer: Vec<Outer> = vec![Outer::Nothing; rows];
     for row in 1..rows {
-        inside[row] = inside[parents[row]] || columns.is_actionable(parents[row]);
-        if !listens[row] || inside[row] || columns.is_actionable(row) {
+        let parent = parents[row];
+        outer[row] = outer[parent].within(columns, parent);
+        if !listens[row] || columns.is_actionable(row) {
             continue;
         }
         let role = columns.role_of(row);
+        let is_free = match outer[row] {
+            Outer::Nothing => true,
+            // Something else is in there as well: a press on this is not a press on that. What only has a hand cursor
+            // may have it while the pointer is there.
+            Outer::Whole(whole) => {
+                matches!(role, Some(Role::Generic | Role::Image))
+                    && (!listens[whole] || rest[whole] > content[row])
+            }
+            Outer::Control => false,
+        };
+        if !is_free {
+            continue;
+        }
         if role == Some(Role::Generic) {
             if !holds[row] && size[row] <= LARGEST && !columns.is_body(row) {
                 columns.press(row, true);
             }
         } else if role.is_some_and(pressed_whole) {
             columns.press(row, false);
+        }
+    }
+}
+
+/// What a row is inside of.
+#[derive(Debug, Clone, Copy)]
+enum Outer {
+    /// Nothing that is pressed.
+    Nothing,
+    /// This row, which is pressed and no control.
+    Whole(usize),
+    /// A control: all inside is one with it.
+    Control,
+}
+
+impl Outer {
+    /// What the children of `row` are inside of, which is inside of this.
+    fn within(self, columns: &Columns, row: usize) -> Self {
+        let is_control = |role: Role| role.is_control() && role != Role::Clickable;
+        match self {
+            Self::Control => self,
+            _ if !columns.is_actionable(row) => self,
+            _ if columns.role_of(row).is_some_and(is_control) => Self::Control,
+            _ => Self::Whole(row),
         }
     }
 }

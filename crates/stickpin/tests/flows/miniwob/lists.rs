@@ -17,6 +17,7 @@ pub const TASKS: &[Task] = &[
     ("use-autocomplete-nodelay", complete),
     ("navigate-tree", tree),
     ("use-slider", slider),
+    ("use-slider-2", three_sliders),
 ];
 
 fn boxes(w: &mut Wob<'_, '_>) -> Option<()> {
@@ -139,17 +140,31 @@ fn tree(w: &mut Wob<'_, '_>) -> Option<()> {
 }
 
 /// The handle is moved with the keyboard, a step at a time, as far as the page says.
-fn slider(w: &mut Wob<'_, '_>) -> Option<()> {
-    let wanted: i64 = w.between("Select ", " with")?.parse().ok()?;
-    let handle = w.first.all("clickable").first().copied()?.clone();
-    w.press(&handle);
+fn slide(w: &mut Wob<'_, '_>, handle: &Line, shown: &str, wanted: i64) -> Option<()> {
+    w.press(handle);
     for _ in 0..250 {
-        let now: i64 = w.get("text", "css=\"#val\"").parse().ok()?;
+        let now: i64 = w.get("text", shown).parse().ok()?;
         match now.cmp(&wanted) {
-            std::cmp::Ordering::Equal => return w.submit(),
+            std::cmp::Ordering::Equal => return Some(()),
             std::cmp::Ordering::Less => w.run(&["key", "ArrowUp", "--receipt", "off"]),
             std::cmp::Ordering::Greater => w.run(&["key", "ArrowDown", "--receipt", "off"]),
         }
     }
     None
+}
+
+fn slider(w: &mut Wob<'_, '_>) -> Option<()> {
+    let wanted: i64 = w.between("Select ", " with")?.parse().ok()?;
+    let handle = w.first.all("clickable").first().copied()?.clone();
+    slide(w, &handle, "css=\"#val\"", wanted)?;
+    w.submit()
+}
+
+fn three_sliders(w: &mut Wob<'_, '_>) -> Option<()> {
+    let wanted = w.between("combination [", "]")?;
+    let handles: Vec<Line> = w.first.all("clickable").into_iter().cloned().collect();
+    for (nth, (handle, wanted)) in handles.iter().zip(wanted.split(',')).enumerate() {
+        slide(w, handle, &format!("css=\"#val-{}\"", nth + 1), wanted.trim().parse().ok()?)?;
+    }
+    w.submit()
 }

@@ -1,28 +1,55 @@
-//! Tasks in a mail box and among posts.
+//! Tasks in a mail box. What is pressed there is icons without a word.
 
 use super::{Task, Wob};
-use stickpin_testkit::Line;
+use stickpin_testkit::{Line, Listing};
 
-pub const TASKS: &[Task] =
-    &[("email-inbox", mail), ("email-inbox-delete", mail), ("email-inbox-important", mail)];
+pub const TASKS: &[Task] = &[
+    ("email-inbox", mail),
+    ("email-inbox-delete", mail),
+    ("email-inbox-important", mail),
+    ("email-inbox-noscroll", mail),
+    ("email-inbox-reply", mail),
+    ("email-inbox-forward", mail),
+    ("email-inbox-star-reply", mail),
+];
+
+/// The icon with this class.
+fn icon<'l>(read: &'l [Line], class: &str) -> Option<&'l Line> {
+    read.iter().find(|l| l.role == "clickable" && l.rest.contains(&format!("class=\"{class}\"")))
+}
+
+fn with_id(read: &Listing, id: &str) -> Option<Line> {
+    read.0.iter().find(|l| l.rest.contains(&format!("id=\"{id}\""))).cloned()
+}
 
 fn mail(w: &mut Wob<'_, '_>) -> Option<()> {
     let who = w.between("email by ", " and")?;
     let lines = &w.first.0;
     let at = lines.iter().position(|l| l.role == "text" && l.name == who)?;
     let thread = lines[..at].iter().rev().find(|l| l.role == "clickable")?.clone();
+    let [is_deleted, is_starred] =
+        ["trash", "star"].map(|word| w.goal.contains(&format!("click the {word} icon")));
+    if is_starred {
+        // In the list itself: the icon in the row.
+        let star = icon(&lines[at..], "star")?.clone();
+        w.press(&star);
+        return Some(());
+    }
     w.act(&thread, &["press", "{}", "--settle"]);
-    let read = w.look();
-    let actions: Vec<&Line> = read.all("clickable");
-    // In the order of the page: back, trash, star.
-    let back = actions.iter().position(|l| l.rest.contains("close-email"))?;
-    if w.goal.contains("trash") || w.goal.contains("delete") {
-        w.press(actions.get(back + 1)?);
+    let read = w.look_at_controls();
+    if is_deleted {
+        w.press(icon(&read.0, "trash")?);
         return Some(());
     }
-    if w.goal.contains("star") {
-        w.press(actions.get(back + 2)?);
-        return Some(());
-    }
-    None
+    let [open, send] =
+        if w.goal.contains("forward that email") { ["Forward", "forward"] } else { ["Reply", "reply"] };
+    w.act(read.get("clickable", open)?, &["press", "{}", "--settle"]);
+    let read = w.look_at_controls();
+    let text = match send {
+        "reply" => w.quoted().pop()?.trim().to_owned(),
+        _ => w.between("forward that email to ", "")?.trim_end_matches(['.', ' ']).to_owned(),
+    };
+    w.fill(read.all("textbox").first().copied()?, &text);
+    w.press(&with_id(&read, &format!("send-{send}"))?);
+    Some(())
 }

@@ -4,6 +4,7 @@
 
 mod clicks;
 mod dates;
+mod drawings;
 mod lists;
 mod mails;
 mod pages;
@@ -22,7 +23,8 @@ pub type Task = (&'static str, fn(&mut Wob<'_, '_>) -> Option<()>);
 
 /// All tasks that are solved, by kind.
 pub fn tasks() -> Vec<Task> {
-    [clicks::TASKS, texts::TASKS, lists::TASKS, dates::TASKS, pages::TASKS, mails::TASKS].concat()
+    [clicks::TASKS, texts::TASKS, lists::TASKS, dates::TASKS, pages::TASKS, mails::TASKS, drawings::TASKS]
+        .concat()
 }
 
 /// Put into each page: seeds for the episodes, all the time in the world, and the page's own reward for our log.
@@ -104,6 +106,16 @@ impl Wob<'_, '_> {
     /// Reads the task.
     pub fn look(&mut self) -> Listing {
         let read = self.agent.look();
+        Self::of_the_task(read)
+    }
+
+    /// Reads what can be acted on, as most agents do.
+    pub fn look_at_controls(&mut self) -> Listing {
+        let response = self.agent.expect_ok(&["snapshot", "-i", "--all"]);
+        Self::of_the_task(Listing::read(response.text.as_deref().unwrap_or("")))
+    }
+
+    fn of_the_task(read: Listing) -> Listing {
         Listing(read.0.into_iter().filter(|l| !NOT_THE_TASK.iter().any(|n| l.name.starts_with(n))).collect())
     }
 

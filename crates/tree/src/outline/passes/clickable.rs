@@ -1,4 +1,5 @@
-//! What can be clicked without having a role: the outermost only, and not where it merely wraps one control.
+//! What can be clicked without having a role: the outermost, what stands in it beside other things, and not what merely
+//! wraps one control.
 
 use super::super::sketch::{Fate, Sketch};
 use super::{says_the_same, text_of};
@@ -7,13 +8,26 @@ use crate::{NodeRef, Role, States};
 pub(super) fn apply(sketch: &mut Sketch<'_>) {
     let nodes: Vec<_> = sketch.nodes().filter(|n| n.role() == Role::Clickable).collect();
     for node in nodes {
-        let inside_another = node
-            .ancestors()
-            .any(|a| sketch.fate(a) == Fate::Show && (a.role().is_control() || a.is(States::ACTIONABLE)));
-        if inside_another || wraps_one_control(node) {
+        let around = |a: &NodeRef<'_>| {
+            sketch.fate(*a) == Fate::Show && (a.role().is_control() || a.is(States::ACTIONABLE))
+        };
+        let is_one_with = |outer: NodeRef<'_>| {
+            outer.role().is_control() && outer.role() != Role::Clickable || !stands_beside_others(node, outer)
+        };
+        if node.ancestors().filter(around).any(is_one_with) || wraps_one_control(node) {
             sketch.fold(node);
         }
     }
+}
+
+/// Whether a thing that is pressed holds more than another one in it: a text, a picture, a control.
+fn stands_beside_others(inner: NodeRef<'_>, outer: NodeRef<'_>) -> bool {
+    let says = |n: NodeRef<'_>| {
+        n.is_text() || n.is(States::ACTIONABLE) || n.role().is_control() || n.role() == Role::Image
+    };
+    let (before, behind) = (inner.id(), inner.subtree_end());
+    let mut others = outer.subtree().skip(1).filter(|n| n.id() < before || n.id() >= behind);
+    others.any(|n| says(n) && !n.contains(before))
 }
 
 /// Exactly one control below, and no text but its own.
@@ -32,13 +46,19 @@ mod tests {
     use super::super::testing::after;
 
     #[test]
-    fn outermost_only() {
+    fn outermost_and_what_stands_in_it_beside_others() {
         let shown = after(
             super::apply,
             r#"
             page "P" http://h/
               clickable "Card"*
                 clickable "inner"*
+              clickable
+                clickable
+                  text "all of it"
+              clickable
+                text "Ann"
+                clickable
               clickable
                 button "Go"*
               clickable
@@ -51,7 +71,13 @@ mod tests {
         let expected = r#"
 clickable "Card"
   text "Card"
-  text "inner"
+  clickable "inner"
+    text "inner"
+clickable
+  text "all of it"
+clickable
+  text "Ann"
+  clickable
 button "Go"
   text "Go"
 clickable

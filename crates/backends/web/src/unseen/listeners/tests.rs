@@ -48,6 +48,33 @@ fn the_outermost_only_and_nothing_inside_of_what_is_pressed() {
 }
 
 #[test]
+fn what_listens_beside_other_things_in_something_pressed_is_pressed_too() {
+    // A row with a hand cursor, a text, and two icons.
+    let row = [(1, "clickable", true), (2, "text", false), (2, "generic", false), (2, "generic", false)];
+    assert_eq!(pressed(&row, &[3, 4]), [1, 3, 4]);
+    // A bar of two halves; a wrapper that listens for what is in it is none of them.
+    let bar = [
+        (1, "clickable", true),
+        (2, "generic", false),
+        (3, "generic", false),
+        (4, "text", false),
+        (2, "generic", false),
+        (3, "text", false),
+    ];
+    assert_eq!(pressed(&bar, &[2, 3, 5]), [1, 3, 5]);
+    // A picture in a row that listens as a whole, but not what is all of it, nor the cells.
+    let cells =
+        [(1, "row", false), (2, "cell", false), (3, "img", false), (2, "cell", false), (3, "text", false)];
+    assert_eq!(pressed(&cells, &[1, 2, 3, 4]), [1, 3]);
+    assert_eq!(pressed(&[(1, "clickable", true), (2, "generic", false), (3, "text", false)], &[1, 2]), [1]);
+    // Where the outer one has nothing but a hand cursor, which it may have only while the pointer is there.
+    assert_eq!(pressed(&[(1, "clickable", true), (2, "generic", false), (3, "text", false)], &[2]), [1, 2]);
+    // All that is in a control is one with it.
+    let button = [(1, "button", true), (2, "text", false), (2, "generic", false)];
+    assert_eq!(pressed(&button, &[3]), [1]);
+}
+
+#[test]
 fn who_listens_for_others_is_not_pressed() {
     let rows = [(1, "generic", false), (2, "button", true), (1, "list", false), (2, "listitem", false)];
     assert_eq!(pressed(&rows, &[1, 3]), [2]);

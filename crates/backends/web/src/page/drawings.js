@@ -1,0 +1,36 @@
+// Drawings (SVG): which of them have parts that are read or pressed by themselves. All others are one picture.
+
+const PARTS = 'text,a,image,[role],[tabindex],foreignObject,:scope * > title,:scope [aria-label]';
+const SHAPES = 'circle,ellipse,g,line,path,polygon,polyline,rect,use';
+/** Shapes of a drawing that is pressed part by part. One with more is a picture, which is pressed by points. */
+const MOST_SHAPES = 200;
+
+/** Drawings in which a shape listens for presses, as the debugger told. */
+const heardIn = new WeakSet();
+
+/** Notes elements that listen for presses. Their numbers, and whether a drawing is to be walked now that was not before. */
+function heard(elements) {
+  let anew = false;
+  const ids = elements.map(e => {
+    if (!(e instanceof Element)) return 0;
+    for (let svg = e instanceof SVGElement ? e.ownerSVGElement : null; svg !== null; svg = svg.ownerSVGElement) {
+      anew ||= !heardIn.has(svg);
+      heardIn.add(svg);
+    }
+    return idOf(e);
+  });
+  return [ids, anew];
+}
+
+/** Whether a drawing is walked. `at`: what the walk knows inside of it. */
+function hasParts(svg, at) {
+  if (P.querySelector.call(svg, PARTS) !== null) return true;
+  if (at.lean) return false;
+  const listens = heardIn.has(svg);
+  if (!listens && (!scope.pointer || at.pointer || at.inside)) return false;
+  const shapes = P.querySelectorAll.call(svg, SHAPES);
+  if (shapes.length > MOST_SHAPES) return false;
+  if (listens) return true;
+  for (const shape of shapes) if (styleOf(shape).cursor === 'pointer') return true;
+  return false;
+}
