@@ -7,6 +7,7 @@ mod doubles;
 mod drags;
 mod drops;
 mod editors;
+mod documents;
 mod halves;
 mod hung;
 mod lives;

@@ -89,6 +89,14 @@ fn elements_that_fight_for_the_focus_delay_nobody() {
             "/each",
             "a.onfocus=()=>setTimeout(()=>b.focus());b.onfocus=()=>setTimeout(()=>a.focus());a.focus()",
         ),
+        ("/interval", "setInterval(()=>(document.activeElement===a?b:a).focus(),1)"),
+        ("/frames", "(function f(){(document.activeElement===a?b:a).focus();requestAnimationFrame(f)})()"),
+        ("/microtasks", "a.onblur=()=>Promise.resolve().then(()=>a.focus());a.focus()"),
+        ("/trap", "onfocusin=e=>e.target===a||a.focus();onfocusout=()=>a.focus();a.focus()"),
+        (
+            "/moving",
+            "let n=0;const s=document.querySelector('button');setInterval(()=>{(++n%2?a:b).focus();s.title=n},5)",
+        ),
     ];
     let pages: Vec<_> = fights
         .iter()
@@ -100,8 +108,10 @@ fn elements_that_fight_for_the_focus_delay_nobody() {
     let Some(mut web) = Web::new(&pages) else { return };
     for (path, _) in fights {
         web.open(path);
+        timed(&format!("snapshot on {path}"), || web.ok(&["snapshot", "-i"]));
         timed(&format!("press on {path}"), || web.ok(&["press", "text=Save"]));
         web.was_asked("/log?pressed");
+        timed(&format!("fill on {path}"), || web.surface.request(&["fill", "css=\"#b\"", "x"], |_| {}));
         assert_eq!(web.times("/log?pressed"), 0, "{path}: pressed more than once");
     }
 }
