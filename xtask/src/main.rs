@@ -1,5 +1,6 @@
 //! `cargo xtask`: what this workspace does with itself: set up a machine, test, lint, generate, measure.
 
+mod bare;
 mod bench;
 mod codegen;
 mod dist;
@@ -24,6 +25,9 @@ fn cli() -> Command {
                 .about("Install what tests on real devices need: Debian packages (prints them when not root), pages of the flows"),
         )
         .subcommand(Command::new("test").about("Set up, lint, check generated files, run every test"))
+        .subcommand(Command::new("bare").about(
+            "Try the set-up and the quick suites in a bare Debian (as root, with debootstrap), or say why not",
+        ))
         .subcommand(
             Command::new("lint")
                 .about("Format check, clippy, rustdoc, feature checks and the page script, warnings denied"),
@@ -76,6 +80,7 @@ fn main() -> ExitCode {
     let result = match matches.subcommand() {
         Some(("setup", _)) => setup::setup().map(drop),
         Some(("test", _)) => test::test(),
+        Some(("bare", _)) => bare::bare(),
         Some(("lint", _)) => lint::lint(),
         Some(("codegen", m)) => codegen::codegen(m.get_flag("check")),
         Some(("dist", _)) => dist::dist(),

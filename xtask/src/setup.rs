@@ -12,6 +12,8 @@ const PACKAGES: &[(&str, &[&str])] = &[
     ("npm", &["npm"]),
     ("python3", &["python3"]),
     ("python3-pip", &["/usr/lib/python3/dist-packages/pip/__init__.py", "pip3"]),
+    // The bare Debian in which this very list is tried.
+    ("debootstrap", &["debootstrap"]),
     // `ps` and `kill`.
     ("procps", &["ps"]),
     ("chromium", &["chromium", "chromium-browser", "google-chrome"]),

@@ -3,12 +3,15 @@
 use crate::Result;
 use crate::run::{cargo, output, run};
 
-/// Sets up, lints, checks generated files, runs every test. The runner's own summary comes last.
+/// Sets up, lints, checks generated files, tries the set-up in a bare Debian, runs every test. The runner's own summary comes last.
 pub fn test() -> Result {
     let ready = crate::setup::setup()?;
     crate::lint::lint()?;
     crate::codegen::codegen(true)?;
     run(&mut cargo(&["test", "--workspace", "--doc", "--quiet"]))?;
+    run(&mut cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-run", "--quiet"]))?;
+    // What it finds is said when all has run.
+    let bare = crate::bare::bare();
     let mut tests = if output(&mut cargo(&["nextest", "--version"])).is_ok() {
         cargo(&["nextest", "run", "--workspace", "--no-fail-fast"])
     } else {
@@ -26,5 +29,6 @@ pub fn test() -> Result {
     if ready.flows {
         tests.env(crate::setup::REQUIRE_FLOWS, "1");
     }
-    run(&mut tests)
+    run(&mut tests)?;
+    bare
 }
