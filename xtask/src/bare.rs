@@ -135,7 +135,7 @@ impl Root {
 
     /// How the machine reaches its mirrors and registries, and what makes installing quick.
     fn furnish(&self) -> Result {
-        let apt = output(&mut Command::new("apt-config").arg("dump"))?;
+        let apt = output(Command::new("apt-config").arg("dump"))?;
         let reaches: Vec<&str> = apt.lines().filter(|line| line.starts_with("Acquire::")).collect();
         self.write("etc/apt/apt.conf.d/99outside", &(reaches.join("\n") + "\n"))?;
         // It is thrown away afterwards.
