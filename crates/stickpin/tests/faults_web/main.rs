@@ -3,11 +3,11 @@
 
 #![cfg(all(feature = "web", target_os = "linux"))]
 
+mod documents;
 mod doubles;
 mod drags;
 mod drops;
 mod editors;
-mod documents;
 mod halves;
 mod hung;
 mod lives;

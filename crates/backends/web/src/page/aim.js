@@ -104,10 +104,11 @@ const TRIED = 7;
  * A free point of a box, the nearest to its middle: what lies on an element may leave a part of it, and what is drawn (an
  * arc, a line) often is not where the middle of its box is. null: there is none.
  */
-function freePoint([left, top, right, bottom], target) {
+function freePoint(seen, target) {
+  const [left, top, right, bottom] = seen;
   const points = [];
   for (let i = 0; i < TRIED; i++) for (let j = 0; j < TRIED; j++) points.push([(i + 0.5) / TRIED, (j + 0.5) / TRIED]);
-  const off = ([x, y]) => (x - 0.5) ** 2 + (y - 0.5) ** 2;
+  const off = point => (point[0] - 0.5) ** 2 + (point[1] - 0.5) ** 2;
   points.sort((a, b) => off(a) - off(b));
   const found = points.map(([x, y]) => [round(left + (right - left) * x), round(top + (bottom - top) * y)]).find(point => hits(target, point));
   return found || outlinePoint(target);

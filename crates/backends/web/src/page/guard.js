@@ -245,7 +245,7 @@ function targetChanged({ node, text, words, disabled }, bears) {
 }
 
 /** Whether a node is outside of what a press has selected: what changes there says that it is. */
-const isBeside = ({ node }, { selected }) => Boolean(selected) && node !== selected && !$contains.call(selected, node);
+const isBeside = ({ node }, bears) => Boolean(bears.selected) && node !== bears.selected && !$contains.call(bears.selected, node);
 
 /** Whether anything that is guarded holds something else than it did. */
 function contentChanged(guard, bears = NOTHING) {
