@@ -5,7 +5,7 @@
 
 use crate::act::{How, Reach, Reading, Ready};
 use crate::cx::Cx;
-use crate::device::AimOptions;
+use crate::device::{AimOptions, Located};
 use crate::error::{Error, ErrorCode, Result};
 use crate::resolve::Found;
 use std::collections::VecDeque;
@@ -238,6 +238,24 @@ impl Cx {
         Ok(())
     }
 
+    /// The element at a point, in a tree of now; `None` where no tree has it, as the page around a short body.
+    ///
+    /// # Errors
+    /// `ELEMENT_NOT_FOUND` when it went away.
+    async fn locate_at(
+        &mut self,
+        handle: Handle,
+        (x, y): (f64, f64),
+        point: (f64, f64),
+    ) -> Result<Option<Located>> {
+        let located = self.device()?.locate(handle, &[]).await?;
+        if located.is_none() && self.device()?.element_at(point.0, point.1).await? != Some(handle) {
+            let message = format!("what is at {x},{y} went away meanwhile");
+            return Err(Error::new(ErrorCode::ElementNotFound, message));
+        }
+        Ok(located)
+    }
+
     /// A point and what a press there acts on.
     async fn read_point(&mut self, x: f64, y: f64, how: How) -> Result<(Ready, Option<Acts>)> {
         let picture = self.pictured()?;
@@ -255,7 +273,11 @@ impl Cx {
             point = self.now(picture.as_ref(), pictured).await?;
             hit = self.device()?.element_at(point.0, point.1).await?;
         }
-        let Some(handle) = hit else {
+        let located = match hit {
+            Some(handle) => self.locate_at(handle, (x, y), point).await?.map(|located| (handle, located)),
+            None => None,
+        };
+        let Some((handle, located)) = located else {
             if let Some((id, mark)) = shown {
                 let veto = moved(id, x, y, &mark.meaning.to_string(), "nothing is there now");
                 self.vetoed(veto, how)?;
@@ -274,13 +296,6 @@ impl Cx {
                 tree: None,
             };
             return Ok((ready, None));
-        };
-        let located = self.device()?.locate(handle, &[]).await?;
-        let Some(located) = located else {
-            return Err(Error::new(
-                ErrorCode::ElementNotFound,
-                format!("what is at {x},{y} went away meanwhile"),
-            ));
         };
         let node = described(located.tree.node(located.node));
         let meaning = self.meaning(&located.tree, node.id())?;

@@ -12,6 +12,7 @@ mod halves;
 mod hung;
 mod lives;
 mod nothing;
+mod points;
 mod scriptless;
 mod web;
 mod words;

@@ -361,6 +361,9 @@ function words(e) {
   }
 }
 
+/** Whether `aria-hidden` keeps an element out of the tree: not where the last capture has it, because it holds the focus. */
+const isAuthorHidden = e => (attr(e, 'aria-hidden') || '').toLowerCase() === 'true' && tagOf(e) !== 'body' && walkOf[idOf(e)] !== walkNumber;
+
 /**
  * The element at a point as the tree has it: of a picture its root unless it is read part by part, of a button's inside the button. null: none;
  * `frame`: it shows a frame, and the search goes on inside.
@@ -371,6 +374,11 @@ function elementAt(x, y) {
   for (let p = e; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
     const tag = tagOf(p);
     if ((tag === 'svg' && walkOf[idOf(e)] !== walkNumber) || tag === 'button' || LEAF_CONTROLS.has(attr(p, 'role'))) e = p;
+  }
+  // What its author hides from assistive technology is in no tree: what it is drawn in stands for it.
+  for (let p = e; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
+    const outer = flatParent(p);
+    if (isAuthorHidden(p) && outer && $nodeType.call(outer) === ELEMENT) e = outer;
   }
   const tag = tagOf(e);
   return { id: idOf(e), frame: tag === 'iframe' || tag === 'frame' };
