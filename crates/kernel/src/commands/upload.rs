@@ -174,8 +174,11 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
     };
     // The press may have moved it.
     let then = |_: &Cx, ready: &Ready| drop(ready).map(Some);
-    let (ready, performed) = cx.input(target, Reach::Pointer, how, Input::Further, then).await?;
-    dropped(cx, ready, &performed.unwrap_or_default(), files, unanswered)
+    match cx.input(target, Reach::Pointer, how, Input::Further, then).await {
+        Ok((ready, performed)) => dropped(cx, ready, &performed.unwrap_or_default(), files, unanswered),
+        // What the press opened is in the way of the drop: that is what the caller has to know of.
+        Err(e) => Err(unanswered.map_or(e, |why| why.dispatched(cx.dispatched()))),
+    }
 }
 
 /// What came of a drop. `unanswered`: why the chooser that a press opened before was given nothing.
