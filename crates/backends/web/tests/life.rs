@@ -117,7 +117,7 @@ async fn a_tab_that_crashes_leaves_the_others() {
     let ended = page.device.ended_tabs();
     assert_eq!(ended.len(), 1, "{ended:?}");
     assert_eq!((ended[0].id.as_str(), ended[0].how), ("t2", TabEnd::Crashed));
-    assert_eq!(ended[0].now.as_deref(), Some(format!("t1 {url}").as_str()));
+    assert_eq!(ended[0].now.as_deref(), Some(format!("t1 \"{url}\"").as_str()));
     page.find(Role::Button, "A").await;
     let tabs = page.device.tabs().await.unwrap();
     assert_eq!(tabs.iter().map(|t| (t.id.as_str(), t.active)).collect::<Vec<_>>(), [("t1", true)]);
