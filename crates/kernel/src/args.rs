@@ -172,7 +172,7 @@ macro_rules! acting {
             /// else at the point; the answer says what was in the way.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             force: bool,
-            /// Wait so many milliseconds for the target to become actionable. The whole command ends at most 2 s later.
+            /// Wait so many milliseconds for the target to become actionable; the command ends 2 s later at most.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[schemars(extend("x-placeholder" = "MS"))]
             timeout: Option<u64>,

@@ -75,7 +75,7 @@ pub(crate) const CORE: &[Core] = &[
     Core {
         command: "read",
         key: None,
-        about: "Read the content as Markdown, without refs: for articles, tables, results. Use snapshot to act.",
+        about: "Read the content as Markdown, without refs: articles, tables, results. Use snapshot to act.",
         unlisted: &["maxBytes"],
     },
     Core {
@@ -114,7 +114,7 @@ pub(crate) const CORE: &[Core] = &[
     Core {
         command: "scroll",
         key: None,
-        about: "Scroll to load or see more. Not needed before press or fill: they bring their target into view.",
+        about: "Scroll to load or see more. Press and fill bring their target into view by themselves.",
         unlisted: RARE,
     },
     Core {

@@ -23,8 +23,8 @@ acting! {
     /// Replace the content of a field by a text, and check that the field took it.
     ///
     /// A value that the app formats (`1234` becomes `1,234`), or completes by an end that is selected, is fine and is
-    /// said; any other value is an error. A code editor (Monaco, CodeMirror, Ace) gets the text pasted over all that it
-    /// holds, so that it closes no brackets and indents no lines, as it does for what is typed.
+    /// said; any other value is an error. A code editor gets the text pasted over all that it holds, so that it
+    /// closes no brackets.
     pub(crate) struct Fill {
         /// Ref or selector of a field that takes text.
         #[schemars(extend("x-positional" = 0))]
