@@ -56,8 +56,9 @@ async fn guard_of_hundreds_of_nodes_is_compared_within_an_event() {
             document.body.classList.toggle('touched');
             times.push(timed(() => __stickpin.aroundHolds('key')));
         }
-        const middle = list => list.sort((a, b) => a - b)[4];
-        return [ids.length, middle(copies), middle(quiet), middle(times)];
+        // Other work on the machine only adds.
+        const least = list => Math.min(...list);
+        return [ids.length, least(copies), least(quiet), least(times)];
     })()";
     let (nodes, copy, quiet, compare): (f64, f64, f64, f64) = page.eval(script).await.unwrap();
     eprintln!("{nodes} nodes: copied in {copy:.2} ms, compared in {quiet:.2}, {compare:.2} after a change");
