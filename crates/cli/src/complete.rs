@@ -7,8 +7,8 @@ use clap_complete::Shell;
 use std::collections::BTreeSet;
 use stickpin_kernel::Result;
 use stickpin_kernel::registry::COMMANDS;
-use stickpin_lines::Own;
 use stickpin_lines::help::TOPICS;
+use stickpin_lines::{ColorChoice, Own};
 use stickpin_wire::{Connection, Place};
 
 /// The script for a shell. Names that change (sessions, apps) are asked for by the hidden `complete` when they are
@@ -111,7 +111,7 @@ fn known_values(command: Command, others: &[Other]) -> Command {
             arg.value_parser(PossibleValuesParser::new(words.iter().copied()))
         }
         "--detail" => arg.value_parser(["digest", "normal", "full"]),
-        "--color" => arg.value_parser(["auto", "always", "never"]),
+        "--color" => arg.value_parser(ColorChoice::NAMED.map(|(name, _)| name)),
         _ => arg,
     };
     command.mut_args(with)

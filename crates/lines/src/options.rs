@@ -35,13 +35,12 @@ pub enum ColorChoice {
 }
 
 impl ColorChoice {
+    /// What `--color` takes, and what each means.
+    pub const NAMED: [(&str, Self); 3] =
+        [("auto", Self::Auto), ("always", Self::Always), ("never", Self::Never)];
+
     fn parse(text: &str) -> Option<Self> {
-        match text {
-            "auto" => Some(Self::Auto),
-            "always" => Some(Self::Always),
-            "never" => Some(Self::Never),
-            _ => None,
-        }
+        Self::NAMED.iter().find(|(name, _)| *name == text).map(|(_, choice)| *choice)
     }
 }
 

@@ -83,12 +83,20 @@ pub fn read_form(form: &Form, args: Vec<String>) -> Result<Formed> {
 /// In the place of steps: those that standard input holds.
 pub const STDIN: &str = "-";
 
-/// The steps of an input that are command lines still.
-fn step_lines<'i>(form: &Form, input: &'i mut Map<String, Value>) -> impl Iterator<Item = &'i mut Value> {
+/// The lists of steps in an input.
+fn step_lists<'i>(
+    form: &Form,
+    input: &'i mut Map<String, Value>,
+) -> impl Iterator<Item = &'i mut Vec<Value>> {
     let names: Vec<String> =
         form.fields().iter().filter(|f| f.holds == Some(Holds::Steps)).map(|f| f.name.clone()).collect();
     let fields = input.iter_mut().filter(move |(name, _)| names.contains(name));
-    fields.filter_map(|(_, value)| value.as_array_mut()).flatten().filter(|step| step.is_string())
+    fields.filter_map(|(_, value)| value.as_array_mut())
+}
+
+/// The steps of an input that are command lines still.
+fn step_lines<'i>(form: &Form, input: &'i mut Map<String, Value>) -> impl Iterator<Item = &'i mut Value> {
+    step_lists(form, input).flatten().filter(|step| step.is_string())
 }
 
 /// A command line as a step of a batch.
@@ -127,15 +135,12 @@ pub fn put_stdin(entry: &Entry, input: &mut Map<String, Value>, text: &str) -> R
         };
         lines.map(step).collect::<Result<_>>()?
     };
-    let names = entry.fields().iter().filter(|f| f.holds == Some(Holds::Steps)).map(|f| &f.name);
-    for name in names {
-        if let Some(given) = input.get_mut(name).and_then(Value::as_array_mut) {
-            let places = std::mem::take(given).into_iter();
-            given.extend(places.flat_map(|step| match step.as_str() {
-                Some(STDIN) => steps.clone(),
-                _ => vec![step],
-            }));
-        }
+    for given in step_lists(entry, input) {
+        let places = std::mem::take(given).into_iter();
+        given.extend(places.flat_map(|step| match step.as_str() {
+            Some(STDIN) => steps.clone(),
+            _ => vec![step],
+        }));
     }
     Ok(())
 }

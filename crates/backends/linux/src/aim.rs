@@ -13,7 +13,7 @@ mod reveal;
 mod unread;
 mod wheel;
 
-pub(crate) use place::{Sight, chain, parents, places, up};
+pub(crate) use place::{Sight, chain, parents, places, top, up};
 
 use crate::bus::Toolkit;
 use crate::device::LinuxDevice;

@@ -65,6 +65,13 @@ fn once() -> u8 {
     1
 }
 
+impl Press {
+    /// How long the file that it downloads is waited for.
+    fn file_time(&self) -> Duration {
+        self.download.as_ref().map_or(Duration::ZERO, |_| Duration::from_millis(usual()))
+    }
+}
+
 impl Command for Press {
     const SPEC: Spec = Spec {
         name: "press",
@@ -82,13 +89,11 @@ impl Command for Press {
     type Output = Pressed;
 
     fn deadline(&self) -> Duration {
-        let file = self.download.as_ref().map_or(Duration::ZERO, |_| Duration::from_millis(usual()));
-        Self::SPEC.deadline + self.how().extra() + file
+        Self::SPEC.deadline + self.how().extra() + self.file_time()
     }
 
     fn bound(&self) -> Option<Duration> {
-        let file = self.download.as_ref().map_or(Duration::ZERO, |_| Duration::from_millis(usual()));
-        self.how().bound(file)
+        self.how().bound(self.file_time())
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Pressed> {

@@ -147,30 +147,29 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
         true => Ok(Some(Action::Choose { point: ready.point, target: ready.element()? })),
         false => drop(ready).map(Some),
     };
-    let pressed = match cx.input(target, Reach::Pointer, how, Input::First, first).await {
+    let unanswered = match cx.input(target, Reach::Pointer, how, Input::First, first).await {
         Ok((ready, performed)) if !ready.actionable => {
             return dropped(cx, ready, &performed.unwrap_or_default(), files, None);
         }
-        Ok((ready, performed)) => Ok((ready, performed.unwrap_or_default().chooser)),
-        // A chooser that cannot be answered: what opens one may take drops as well.
-        Err(e) if e.code == ErrorCode::Unsupported && e.dispatched == Dispatched::Unknown => Err(e),
-        Err(e) => return Err(e),
-    };
-    let unanswered = match pressed {
-        Ok((ready, Some(chooser))) => {
-            let gone = || Error::new(ErrorCode::ElementNotFound, "the file chooser was closed meanwhile");
-            let input = cx.device()?.file_input(chooser).await?.ok_or_else(gone)?;
-            if let Err(e) = suits(&input, files, &ready.words) {
-                return Err(let_go(cx, chooser, e).await?);
+        Ok((ready, performed)) => match performed.unwrap_or_default().chooser {
+            Some(chooser) => {
+                let gone = || Error::new(ErrorCode::ElementNotFound, "the file chooser was closed meanwhile");
+                let input = cx.device()?.file_input(chooser).await?.ok_or_else(gone)?;
+                if let Err(e) = suits(&input, files, &ready.words) {
+                    return Err(let_go(cx, chooser, e).await?);
+                }
+                let acted = give(cx, &input, files, &ready, None).await?;
+                return Ok((ready, acted));
             }
-            let acted = give(cx, &input, files, &ready, None).await?;
-            return Ok((ready, acted));
-        }
-        // The app asks something first: whoever answers it goes on from there.
-        Ok((ready, None)) if cx.device()?.dialog().is_some() => {
-            return Ok((ready, Acted::new("pressed; no file was given yet", "")));
-        }
-        pressed => pressed.err(),
+            // The app asks something first: whoever answers it goes on from there.
+            None if cx.device()?.dialog().is_some() => {
+                return Ok((ready, Acted::new("pressed; no file was given yet", "")));
+            }
+            None => None,
+        },
+        // A chooser that cannot be answered: what opens one may take drops as well.
+        Err(e) if e.code == ErrorCode::Unsupported && e.dispatched == Dispatched::Unknown => Some(e),
+        Err(e) => return Err(e),
     };
     // The press may have moved it.
     let then = |_: &Cx, ready: &Ready| drop(ready).map(Some);

@@ -4,6 +4,7 @@
 //! What our own grammar reads is ours. Only a line that it refuses is looked at here, and where this does not help
 //! either, the refusal stands. Its comments (`# agent-device:target-v1 ...`) are kept as all comments are.
 
+use super::Refused;
 use stickpin_kernel::{Error, ErrorCode, Result, Target};
 use stickpin_lines::Line;
 use stickpin_tree::{Selector, quote_whole};
@@ -32,8 +33,8 @@ pub(crate) fn read(words: &[String]) -> Result<Line> {
     })
 }
 
-/// Commands of agent-device without a counterpart here: the name, why, and what to write instead.
-const REFUSED: &[(&str, &str, &str)] = &[
+/// Commands of agent-device without a counterpart here.
+const REFUSED: &[Refused] = &[
     ("app-switcher", PHONE, "open another app by its name"),
     ("apps", PHONE, "stickpin devices lists what can be opened"),
     ("appstate", PHONE, "session show"),
@@ -68,10 +69,8 @@ const GESTURE: &str = "no device here has several fingers, or fingers that swing
 
 /// The refusal of a command that is theirs alone.
 fn refusal(words: &[String]) -> Option<Error> {
-    let (name, why, hint) =
-        REFUSED.iter().find(|(name, ..)| words.first().is_some_and(|word| word == name))?;
-    let message = format!("`{name}` of agent-device is not supported: {why}");
-    Some(Error::new(ErrorCode::InvalidArgs, message).hint(*hint))
+    let (message, hint) = super::unsupported(REFUSED, "agent-device", words.first()?)?;
+    Some(Error::new(ErrorCode::InvalidArgs, message).hint(hint))
 }
 
 /// A command taken apart: its words, and its options as they are.

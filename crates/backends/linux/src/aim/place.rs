@@ -66,6 +66,11 @@ pub(crate) fn up(above: &[usize], at: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(at), |&at| (at != 0).then(|| above[at]))
 }
 
+/// The window that an object is or lies in: the last below the app.
+pub(crate) fn top(above: &[usize], at: usize) -> Option<usize> {
+    up(above, at).take_while(|&at| at != 0).last()
+}
+
 /// Indices from an object up to its window, itself first.
 pub(crate) fn chain(picture: &Picture, at: usize) -> Vec<usize> {
     let above = parents(picture);

@@ -6,7 +6,7 @@
 //! at any point of what is on it. What only lies under something else is the page of the selected tab, or in no such stack.
 
 use super::pages::{Page, at_points, read};
-use crate::aim::{parents, up};
+use crate::aim::{parents, top};
 use crate::bus::{Fault, Link, Toolkit};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
@@ -48,7 +48,7 @@ fn stacks(picture: &Picture) -> Vec<Others> {
     let mut found: Vec<(usize, Others)> = Vec::new();
     for switcher in tabs {
         let mut alike = (1..picture.objects.len())
-            .filter(|&at| window(&above, at) == window(&above, switcher.at))
+            .filter(|&at| top(&above, at) == top(&above, switcher.at))
             .filter_map(|at| Some((at, others(picture, at, &switcher)?)));
         // Of two that look alike nothing says which one the tabs are for.
         if let (Some(one), None) = (alike.next(), alike.next())
@@ -82,11 +82,6 @@ fn tabs(picture: &Picture) -> Vec<Switcher> {
         only_tabs.then_some(Switcher { at, selected, count: tabs.len() })
     };
     lists.filter_map(read).collect()
-}
-
-/// The window that an object stands in: the last below the app.
-fn window(above: &[usize], at: usize) -> Option<usize> {
-    up(above, at).take_while(|&at| at != 0).last()
 }
 
 /// The pages of an object besides the one of the selected tab, where it can be the stack of these tabs: it has a page per

@@ -119,9 +119,10 @@ impl Again {
                 again.objects.push(at);
             }
         }
-        let above = aim::parents(picture);
-        let window = aim::up(&above, target).skip(1).find(|&at| at != 0 && above[at] == 0);
-        if let Some(window) = window.filter(|window| !brief && seen.insert(*window)) {
+        if !brief
+            && let Some(window) = aim::top(&aim::parents(picture), target)
+            && seen.insert(window)
+        {
             again.objects.push(window);
             again.around.insert(window);
         }

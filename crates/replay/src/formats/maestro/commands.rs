@@ -1,6 +1,7 @@
 //! The commands of flows, each as lines of our own.
 
 use super::super::yaml::{Key, Mark, Value, Yaml};
+use super::super::{Refused, unsupported};
 use super::fields::{Fields, number};
 use super::gestures::{point, scroll_until_visible, swipe};
 use super::{Flow, blocks, selector, text};
@@ -54,8 +55,8 @@ const COMMANDS: &[(&str, Compile)] = &[
     ("retry", blocks::retry),
 ];
 
-/// Commands of Maestro without a counterpart here: the name, why, and what to write instead.
-const REFUSED: &[(&str, &str, &str)] = &[
+/// Commands of Maestro without a counterpart here.
+const REFUSED: &[Refused] = &[
     ("runScript", JAVASCRIPT, "prepare what the flow needs before it runs, and give it with -e KEY=VALUE"),
     ("evalScript", JAVASCRIPT, "work the value out before, and give it with -e KEY=VALUE"),
     ("assertTrue", JAVASCRIPT, "assertVisible, assertNotVisible"),
@@ -111,8 +112,8 @@ impl Flow {
             },
             other => return Err(item.at.fault(format!("a command is {}", other.kind()), "- tapOn: Sign in")),
         };
-        if let Some((name, why, hint)) = REFUSED.iter().find(|(name, ..)| *name == command.name) {
-            return Err(command.at.fault(format!("`{name}` of Maestro is not supported: {why}"), *hint));
+        if let Some((message, hint)) = unsupported(REFUSED, "Maestro", command.name) {
+            return Err(command.at.fault(message, hint));
         }
         let Some((_, compile)) = COMMANDS.iter().find(|(name, _)| *name == command.name) else {
             let names = || COMMANDS.iter().map(|(name, _)| *name);
