@@ -101,6 +101,10 @@ impl Command for WaitText {
         longer(self.timeout)
     }
 
+    fn bound(&self) -> Option<Duration> {
+        Some(super::wait::bounded(self.timeout))
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Waited> {
         let patience = Patience::new(Duration::from_millis(self.timeout));
         let what = format!("the text {}", quote(&self.text));
@@ -125,6 +129,10 @@ impl Command for WaitUrl {
         longer(self.timeout)
     }
 
+    fn bound(&self) -> Option<Duration> {
+        Some(super::wait::bounded(self.timeout))
+    }
+
     async fn run(self, cx: &mut Cx) -> Result<Waited> {
         let patience = Patience::new(Duration::from_millis(self.timeout));
         let what = format!("an address with {}", quote(&self.part));
@@ -147,6 +155,10 @@ impl Command for WaitStable {
 
     fn deadline(&self) -> Duration {
         longer(self.timeout)
+    }
+
+    fn bound(&self) -> Option<Duration> {
+        Some(super::wait::bounded(self.timeout))
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Waited> {

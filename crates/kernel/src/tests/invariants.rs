@@ -159,6 +159,24 @@ async fn timeout_of_an_act_bounds_all_of_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn timeout_of_a_wait_bounds_all_of_it() {
+    for (command, hangs, input) in [
+        ("wait", "capture", json!({ "target": "label=Nowhere", "timeout": 1_000 })),
+        ("wait absent", "capture", json!({ "target": "@e2", "timeout": 1_000 })),
+        ("wait text", "capture", json!({ "text": "nowhere", "timeout": 1_000 })),
+        ("wait url", "query", json!({ "part": "/nowhere", "timeout": 1_000 })),
+        ("wait stable", "settle", json!({ "timeout": 1_000 })),
+    ] {
+        let b = Bench::open(PAGE).await;
+        b.fake.world().hangs_in = Some(hangs);
+        let began = tokio::time::Instant::now();
+        let error = b.call(command, input).await.error.expect(command);
+        assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", Dispatched::No), "{command}: {error}");
+        assert!(began.elapsed().as_millis() <= 3_500, "{command}: {:?}", began.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn input_that_outlasts_its_timeout_is_taken_and_the_session_goes_on() {
     let b = Bench::open(PAGE).await;
     b.fake.world().hangs_in = Some("perform");
