@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::{Error, ErrorCode, Response, Result};
-use stickpin_lines::Options;
+use stickpin_cmdline::Options;
 use stickpin_wire::{Anything, Apart, Call, Progress, SocketClient};
 use tokio::sync::mpsc;
 

@@ -7,8 +7,8 @@ use clap_complete::Shell;
 use std::collections::BTreeSet;
 use stickpin_kernel::Result;
 use stickpin_kernel::registry::COMMANDS;
-use stickpin_lines::help::TOPICS;
-use stickpin_lines::{ColorChoice, Own};
+use stickpin_cmdline::help::TOPICS;
+use stickpin_cmdline::{ColorChoice, Own};
 use stickpin_wire::{Connection, Place};
 
 /// The script for a shell. Names that change (sessions, apps) are asked for by the hidden `complete` when they are
@@ -95,7 +95,7 @@ fn fish_words(command: &str, others: &[Other]) -> String {
 /// The words behind `help` and `man`, whose grammar takes any text to say more about it.
 fn words(command: &str, others: &[Other]) -> BTreeSet<&'static str> {
     // Names of two words are completed word by word.
-    let commands = || stickpin_lines::names(others).flat_map(|name| name.split(' '));
+    let commands = || stickpin_cmdline::names(others).flat_map(|name| name.split(' '));
     match command {
         "help" => TOPICS.iter().map(|(name, _)| *name).chain(commands()).collect(),
         "man" => commands().collect(),
@@ -119,10 +119,10 @@ fn known_values(command: Command, others: &[Other]) -> Command {
 
 /// All commands as one tree: groups hold their members, and the arguments of their default command.
 fn tree(others: &[Other]) -> Command {
-    let registry = COMMANDS.iter().map(|e| (e.spec.name, e.spec.aliases, stickpin_lines::leaf(e)));
+    let registry = COMMANDS.iter().map(|e| (e.spec.name, e.spec.aliases, stickpin_cmdline::leaf(e)));
     let own = others.iter().filter(|o| !o.hidden()).map(|o| (o.name(), &[][..], o.command()));
     // Options of every command may stand before its name, too.
-    let options = stickpin_lines::own("stickpin", "");
+    let options = stickpin_cmdline::own("stickpin", "");
     let root = Command::new("stickpin").args(options.get_arguments().cloned());
     let root = root.disable_help_subcommand(true).disable_version_flag(true);
     let mut root = known_values(root, others);
@@ -168,7 +168,7 @@ mod tests {
         let mut tree = tree(&others);
         tree.build();
         tree.clone().debug_assert();
-        for name in stickpin_lines::names(&others) {
+        for name in stickpin_cmdline::names(&others) {
             let mut at = &tree;
             for word in name.split(' ') {
                 at = at.find_subcommand(word).unwrap_or_else(|| panic!("`{name}` is missing"));

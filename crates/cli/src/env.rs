@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use stickpin_kernel::{Caller, Error, ErrorCode, Result, Secret, paths};
-use stickpin_lines::ColorChoice;
+use stickpin_cmdline::ColorChoice;
 
 /// The surroundings of one call.
 #[derive(Debug, Clone, Default)]

@@ -4,8 +4,8 @@ use crate::local::Other;
 use std::fmt::Write as _;
 use stickpin_kernel::registry::{self, COMMANDS};
 use stickpin_kernel::{Error, ErrorCode, Result};
-use stickpin_lines::Own;
-use stickpin_lines::help::TOPICS;
+use stickpin_cmdline::Own;
+use stickpin_cmdline::help::TOPICS;
 
 /// All commands, one line each.
 pub(crate) fn overview(others: &[Other]) -> String {
@@ -44,13 +44,13 @@ pub(crate) fn about(topic: &str, others: &[Other]) -> Result<String> {
         return Ok((*text).to_owned());
     }
     if let Some(entry) = registry::find(topic) {
-        return Ok(stickpin_lines::leaf(entry).render_help().to_string());
+        return Ok(stickpin_cmdline::leaf(entry).render_help().to_string());
     }
     if let Some(other) = others.iter().find(|o| o.name() == topic) {
         return Ok(other.command().render_help().to_string());
     }
     let members: Vec<String> =
-        stickpin_lines::members(topic, others).map(|member| format!("  stickpin {topic} {member}")).collect();
+        stickpin_cmdline::members(topic, others).map(|member| format!("  stickpin {topic} {member}")).collect();
     if !members.is_empty() {
         return Ok(members.join("\n"));
     }
@@ -82,7 +82,7 @@ mod tests {
     fn the_overview_names_every_command_and_topic() {
         let others = others(APART);
         let text = overview(&others);
-        for name in stickpin_lines::names(&others).chain(TOPICS.iter().map(|(name, _)| *name)) {
+        for name in stickpin_cmdline::names(&others).chain(TOPICS.iter().map(|(name, _)| *name)) {
             assert!(text.contains(name), "{name}");
         }
         assert!(!text.contains("\n  daemon run "), "a hidden command is shown");

@@ -31,7 +31,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_kernel::registry::{self, COMMANDS, Form};
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
-use stickpin_lines::{Options, Own, options};
+use stickpin_cmdline::{Options, Own, options};
 use stickpin_wire::{Connection, Place};
 
 /// The longest text of steps on standard input, in bytes.
@@ -107,7 +107,7 @@ pub fn request(args: &[&str], env: &Env) -> Result<Request> {
 /// The grammar of every command that help shows, in its order, with the form that it was made from, if it has one: what
 /// the written reference is made of.
 pub fn grammars(apart: AllApart) -> impl Iterator<Item = (Option<&'static Form>, clap::Command)> {
-    let registry = COMMANDS.iter().map(|e| (Some(&**e), stickpin_lines::leaf(e)));
+    let registry = COMMANDS.iter().map(|e| (Some(&**e), stickpin_cmdline::leaf(e)));
     registry.chain(local::others(apart).into_iter().filter(|o| !o.hidden()).map(|other| match other {
         Other::Apart(apart) => (Some(apart.form()), other.command()),
         Other::Local(_) => (None, other.command()),
@@ -135,7 +135,7 @@ fn call(request: &Request, options: &Options, env: &Env, streams: &mut Streams<'
 /// Reads standard input where it stands for steps.
 fn with_stdin(request: &mut Request) -> Result<()> {
     let entry = registry::lookup(&request.command)?;
-    if !stickpin_lines::wants_stdin(entry, &mut request.input) {
+    if !stickpin_cmdline::wants_stdin(entry, &mut request.input) {
         return Ok(());
     }
     let text = std::io::read_to_string(std::io::stdin().take(STDIN_LIMIT + 1));
@@ -144,7 +144,7 @@ fn with_stdin(request: &mut Request) -> Result<()> {
         let message = format!("standard input is longer than {STDIN_LIMIT} bytes");
         return Err(Error::new(ErrorCode::InvalidArgs, message));
     }
-    stickpin_lines::put_stdin(entry, &mut request.input, &text)
+    stickpin_cmdline::put_stdin(entry, &mut request.input, &text)
 }
 
 /// Where the daemon is that is meant.

@@ -2,7 +2,7 @@
 //! that embeds the kernel has neither, and a daemon cannot start itself.
 
 use clap::{Arg, ArgAction, Command};
-use stickpin_lines::Own;
+use stickpin_cmdline::Own;
 use stickpin_wire::Apart;
 
 /// One of them.
@@ -19,7 +19,7 @@ pub(crate) struct Local {
 impl Local {
     /// Its grammar, with the options of every command.
     pub(crate) fn command(&self) -> Command {
-        (self.grammar)(stickpin_lines::own(self.name, self.about))
+        (self.grammar)(stickpin_cmdline::own(self.name, self.about))
     }
 }
 
@@ -48,7 +48,7 @@ impl Other {
     pub(crate) fn command(&self) -> Command {
         match self {
             Self::Local(local) => local.command(),
-            Self::Apart(apart) => stickpin_lines::leaf(apart.form()),
+            Self::Apart(apart) => stickpin_cmdline::leaf(apart.form()),
         }
     }
 }

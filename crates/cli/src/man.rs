@@ -6,7 +6,7 @@ use clap::Command;
 use clap_mangen::Man;
 use std::path::Path;
 use stickpin_kernel::{Error, ErrorCode, Result, io_error, registry};
-use stickpin_lines::Own;
+use stickpin_cmdline::Own;
 
 /// The page of a command, or of the program where none is named.
 ///
@@ -17,7 +17,7 @@ pub(crate) fn page(name: &str, others: &[Other]) -> Result<String> {
         let overview = help::overview(others);
         Command::new("stickpin").about("drive real apps through short snapshots").after_help(overview)
     } else if let Some(entry) = registry::find(name) {
-        stickpin_lines::leaf(entry)
+        stickpin_cmdline::leaf(entry)
     } else if let Some(other) = others.iter().find(|o| o.name() == name) {
         other.command()
     } else {
@@ -41,7 +41,7 @@ pub(crate) fn page(name: &str, others: &[Other]) -> Result<String> {
 /// `IO` for what cannot be written.
 pub(crate) fn write_all(dir: &Path, others: &[Other]) -> Result<usize> {
     std::fs::create_dir_all(dir).map_err(|e| io_error("create", dir, &e))?;
-    let names: Vec<&str> = std::iter::once("").chain(stickpin_lines::names(others)).collect();
+    let names: Vec<&str> = std::iter::once("").chain(stickpin_cmdline::names(others)).collect();
     for name in &names {
         let file = match *name {
             "" => "stickpin.1".to_owned(),
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn every_command_has_a_page_with_its_options() {
         let others = others(APART);
-        for name in stickpin_lines::names(&others) {
+        for name in stickpin_cmdline::names(&others) {
             let page = page(name, &others).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(page.contains(".SH NAME") && page.contains("state\\-dir"), "{name}: {page}");
         }

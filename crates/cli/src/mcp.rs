@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use stickpin_kernel::{Error, ErrorCode, Result};
-use stickpin_lines::Options;
+use stickpin_cmdline::Options;
 
 /// How to serve MCP clients.
 #[derive(Debug, Clone, Default)]

@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 use serde_json::{Map, Value};
 use stickpin_kernel::registry::Entry;
 use stickpin_kernel::{Error, ErrorCode, Render, Request, Result, schema};
-use stickpin_lines::{Formed, Leaf, Options, Reading, options};
+use stickpin_cmdline::{Formed, Leaf, Options, Reading, options};
 use stickpin_wire::Apart;
 
 /// What a command line asks for.
@@ -31,7 +31,7 @@ pub(crate) enum Plan {
 /// # Errors
 /// `INVALID_ARGS`, with the name of the command as far as it is known.
 pub(crate) fn plan(args: Vec<String>, env: &Env, others: &[Other]) -> Result<Plan, (&'static str, Error)> {
-    let Some(picked) = stickpin_lines::pick(&args, others).map_err(|e| ("", e))? else {
+    let Some(picked) = stickpin_cmdline::pick(&args, others).map_err(|e| ("", e))? else {
         return no_command(&args, others).map_err(|e| ("", e));
     };
     let name = picked.leaf.name();
@@ -44,7 +44,7 @@ pub(crate) fn plan(args: Vec<String>, env: &Env, others: &[Other]) -> Result<Pla
 }
 
 fn call(entry: &'static Entry, args: Vec<String>, env: &Env) -> Result<Plan> {
-    let mut line = match stickpin_lines::read(entry, args)? {
+    let mut line = match stickpin_cmdline::read(entry, args)? {
         Reading::Line(line) => line,
         Reading::Help(text) => return Ok(Plan::Print(text)),
     };
@@ -78,7 +78,7 @@ pub(crate) fn session(options: &Options, env: &Env) -> Option<String> {
 
 fn apart(apart: &'static dyn Apart, args: Vec<String>) -> Result<Plan> {
     let form = apart.form();
-    match stickpin_lines::read_form(form, args)? {
+    match stickpin_cmdline::read_form(form, args)? {
         Formed::Help(text) => Ok(Plan::Print(text)),
         Formed::Input(input, options) => {
             schema::check(form.spec.name, form.fields(), &input)?;
@@ -92,7 +92,7 @@ fn run(local: &'static Local, args: Vec<String>) -> Result<Plan> {
     let matches = match command.try_get_matches_from_mut(args) {
         Ok(matches) => matches,
         Err(e) if e.kind() == ErrorKind::DisplayHelp => return Ok(Plan::Print(e.to_string())),
-        Err(e) => return Err(stickpin_lines::invalid_args(&e, &mut command)),
+        Err(e) => return Err(stickpin_cmdline::invalid_args(&e, &mut command)),
     };
     let options = options::read(&matches)?;
     Ok(Plan::Local(local, matches, options))

@@ -24,7 +24,7 @@ pub(crate) fn of(state_dir: &Path) -> Vec<PathBuf> {
 /// Removes them, one after the other, unless the daemon goes. What is left then, the next one finds.
 pub(crate) fn remove(folders: &[PathBuf], going: &CancellationToken) {
     for dir in folders.iter().take_while(|_| !going.is_cancelled()) {
-        match stickpin_programs::remove_folder(dir) {
+        match stickpin_process::remove_folder(dir) {
             Ok(()) => tracing::info!("after a daemon that was killed: removed {}", dir.display()),
             Err(e) => tracing::warn!("{} could not be removed: {e}", dir.display()),
         }

@@ -115,7 +115,7 @@ impl Folder {
 
     fn remove(&self) -> Result<()> {
         // A device that was given up may have left something mounted there.
-        stickpin_programs::remove_folder(&self.path).map_err(|e| {
+        stickpin_process::remove_folder(&self.path).map_err(|e| {
             Error::new(ErrorCode::Io, format!("{} could not be removed: {e}", self.path.display()))
         })
     }

@@ -17,7 +17,7 @@ use stickpin_kernel::schema::{self, Holds};
 use stickpin_kernel::{
     Caller, Effect, Error, ErrorCode, Format, Render, Request, Response, Result, registry, targets,
 };
-use stickpin_lines::{Formed, Leaf, Options, help};
+use stickpin_cmdline::{Formed, Leaf, Options, help};
 use stickpin_tree::quote;
 use stickpin_wire::{Apart, Call, Client, Policy, Progress, SocketClient};
 use tokio::sync::mpsc::UnboundedSender;
@@ -181,7 +181,7 @@ fn line(args: &mut Map<String, Value>, apart: AllApart) -> Result<Wanted> {
             .hint("a command line, like: open example.com -i")
     })?;
     let (session, state_dir) = (text(args, "session")?, text(args, "stateDir")?);
-    let mut words = stickpin_lines::split(&line)?;
+    let mut words = stickpin_cmdline::split(&line)?;
     if words.first().is_some_and(|word| word == "stickpin") {
         words.remove(0);
     }
@@ -190,7 +190,7 @@ fn line(args: &mut Map<String, Value>, apart: AllApart) -> Result<Wanted> {
         return about(&words.get(1..).unwrap_or_default().join(" "), apart).map(Wanted::Say);
     }
     let forms: Vec<&'static Form> = apart.iter().map(|apart| apart.form()).collect();
-    let Some(picked) = stickpin_lines::pick(&words, &forms)? else {
+    let Some(picked) = stickpin_cmdline::pick(&words, &forms)? else {
         return about("", apart).map(Wanted::Say);
     };
     let what = match picked.leaf {
@@ -201,7 +201,7 @@ fn line(args: &mut Map<String, Value>, apart: AllApart) -> Result<Wanted> {
         }
     };
     let entry = what.form();
-    let (input, mut options) = match stickpin_lines::read_form(entry, picked.args)? {
+    let (input, mut options) = match stickpin_cmdline::read_form(entry, picked.args)? {
         Formed::Input(input, options) => (input, options),
         Formed::Help(text) => return Ok(Wanted::Say(text)),
     };
@@ -229,7 +229,7 @@ fn about(topic: &str, apart: AllApart) -> Result<String> {
     }
     let own = apart.iter().map(|apart| apart.form()).find(|form| form.spec.name == topic);
     let form = own.map_or_else(|| registry::lookup(topic).map(|entry| &**entry), Ok)?;
-    Ok(stickpin_lines::leaf(form).render_help().to_string())
+    Ok(stickpin_cmdline::leaf(form).render_help().to_string())
 }
 
 fn text(args: &mut Map<String, Value>, name: &str) -> Result<Option<String>> {

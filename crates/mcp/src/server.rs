@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
-use stickpin_lines::help;
+use stickpin_cmdline::help;
 use stickpin_wire::{Client, Place, Progress, SocketClient};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 

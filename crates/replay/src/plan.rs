@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use stickpin_kernel::registry::Form;
 use stickpin_kernel::{Error, ErrorCode, Result, targets};
-use stickpin_lines::Line;
+use stickpin_cmdline::Line;
 
 /// How many steps a plan may have.
 const STEPS: usize = 100_000;

@@ -93,7 +93,7 @@ fn words(step: &Recorded) -> Vec<Template> {
         witness.map(|w| w.selector.clone())
     });
     let read = |word: &String| if variable.is_some() { marked(word) } else { Template::text(word) };
-    stickpin_lines::write(step.entry, &input).iter().map(read).collect()
+    stickpin_cmdline::write(step.entry, &input).iter().map(read).collect()
 }
 
 /// Puts the mark in place of what was typed.

@@ -175,5 +175,5 @@ fn without_generation(text: &str) -> String {
 /// # Errors
 /// A quote that is not closed.
 pub fn split(line: &str) -> Result<Vec<String>, String> {
-    stickpin_lines::split(line).map_err(|e| e.message)
+    stickpin_cmdline::split(line).map_err(|e| e.message)
 }

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use stickpin_backend_linux::LinuxConfig;
-use stickpin_programs::{Process, on_path, remove_folder};
+use stickpin_process::{Process, on_path, remove_folder};
 
 /// What a desktop consists of, each with its Debian package.
 const TOOLS: [(&str, &str); 3] = [("Xvfb", "xvfb"), ("dbus-daemon", "dbus"), ("openbox", "openbox")];

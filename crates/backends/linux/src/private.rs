@@ -19,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Result, io_error};
-use stickpin_programs::{Process, Record, kill_group, on_path, remove_folder};
+use stickpin_process::{Process, Record, kill_group, on_path, remove_folder};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, timeout, timeout_at};

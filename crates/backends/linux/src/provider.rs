@@ -382,7 +382,7 @@ impl Provider for LinuxProvider {
     async fn sweep(&self, state_dir: &Path) -> Result<Vec<String>> {
         let state_dir = state_dir.to_owned();
         let swept =
-            tokio::task::spawn_blocking(move || (stickpin_programs::sweep(&state_dir), state_dir)).await;
+            tokio::task::spawn_blocking(move || (stickpin_process::sweep(&state_dir), state_dir)).await;
         let (swept, state_dir) = swept.map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
         swept.map_err(|e| stickpin_kernel::io_error("sweep", &state_dir, &e))
     }

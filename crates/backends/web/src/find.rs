@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use stickpin_kernel::{Error, ErrorCode, Result};
-use stickpin_programs::{is_program, on_path};
+use stickpin_process::{is_program, on_path};
 
 /// Program names, the most likely to be driven safely first.
 const NAMES: &[&str] =

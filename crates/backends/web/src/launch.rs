@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Result, io_error};
-use stickpin_programs::{Record, kill_group, remove_folder};
+use stickpin_process::{Record, kill_group, remove_folder};
 use tokio::net::unix::pipe;
 use tokio::process::Child;
 use tokio::time::timeout;

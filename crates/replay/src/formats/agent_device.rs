@@ -6,7 +6,7 @@
 
 use super::Refused;
 use stickpin_kernel::{Error, ErrorCode, Result, Target};
-use stickpin_lines::Line;
+use stickpin_cmdline::Line;
 use stickpin_tree::{Selector, quote_whole};
 
 /// What `scroll down 0.6` is a part of, in pixels: the viewport that a session has unless it asks for another one.
@@ -27,8 +27,8 @@ pub(crate) fn read(words: &[String]) -> Result<Line> {
         }
         _ => words,
     };
-    stickpin_lines::parse(words).or_else(|refused| {
-        let ours = ours(words).and_then(|words| stickpin_lines::parse(&words).ok());
+    stickpin_cmdline::parse(words).or_else(|refused| {
+        let ours = ours(words).and_then(|words| stickpin_cmdline::parse(&words).ok());
         ours.ok_or_else(|| refusal(words).unwrap_or(refused))
     })
 }

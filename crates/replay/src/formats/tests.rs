@@ -82,7 +82,7 @@ fn golden_files_of_lines_that_agent_device_writes() {
 /// A line in our words, as it was understood.
 fn written(item: &crate::plan::Item) -> String {
     let crate::plan::Item::Step(step) = item else { panic!("{item:?}") };
-    let words = stickpin_lines::write(step.line.entry, &step.line.input);
+    let words = stickpin_cmdline::write(step.line.entry, &step.line.input);
     let words: Vec<_> = words.iter().map(crate::script::Template::text).collect();
     format!("{}\n", crate::script::line(&words))
 }

@@ -54,7 +54,7 @@ impl Stage {
     /// Runs a command line.
     pub(crate) fn call(&self, line: &str) -> Response {
         let words = split(line);
-        let read = stickpin_lines::parse(&words).unwrap_or_else(|e| panic!("{line}: {e}"));
+        let read = stickpin_cmdline::parse(&words).unwrap_or_else(|e| panic!("{line}: {e}"));
         let request = Request {
             command: read.entry.spec.name.to_owned(),
             input: read.input,

@@ -33,7 +33,7 @@ async fn open(dir: &Path, what: &str) -> Option<Box<dyn Device>> {
         cancel: CancellationToken::new(),
     };
     let program = what.split(' ').next().unwrap_or(what);
-    let installed = stickpin_programs::on_path(&[program], path.as_deref()).is_some();
+    let installed = stickpin_process::on_path(&[program], path.as_deref()).is_some();
     match LinuxProvider::new(config).open(request).await {
         Ok(device) => Some(device),
         Err(e) if std::env::var_os(REQUIRE).is_none() && (e.code == ErrorCode::ToolMissing || !installed) => {

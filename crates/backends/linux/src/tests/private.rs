@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 use stickpin_kernel::ErrorCode;
-use stickpin_programs::{Process, sweep};
+use stickpin_process::{Process, sweep};
 use tokio::time::Instant;
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn a_part_that_ends_is_not_waited_for() {
         let name = std::fs::read_to_string(format!("/proc/{}/comm", process.pid));
         name.is_ok_and(|name| name.trim() == "dbus-daemon")
     });
-    stickpin_programs::kill_one(bus.expect("a bus").pid);
+    stickpin_process::kill_one(bus.expect("a bus").pid);
     let error =
         tokio::time::timeout(Duration::from_secs(20), private.fallen()).await.expect("it is heard of");
     assert_eq!(error.code, ErrorCode::BackendLost);
@@ -109,7 +109,7 @@ async fn a_part_that_ends_is_not_waited_for() {
 
     let tools = tempfile::tempdir().unwrap();
     let path = std::env::var_os("PATH");
-    let real = |program| stickpin_programs::on_path(&[program], path.as_deref()).expect("it just ran");
+    let real = |program| stickpin_process::on_path(&[program], path.as_deref()).expect("it just ran");
     std::os::unix::fs::symlink(real("Xvfb"), tools.path().join("Xvfb")).unwrap();
     // The bus has something to say, too, between the last word of the window manager and its end.
     let at = tools.path().display();
