@@ -6,9 +6,9 @@ use crate::output::Streams;
 use crate::{daemon, parse, place};
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use stickpin_cmdline::Options;
 use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::{Error, ErrorCode, Response, Result};
-use stickpin_cmdline::Options;
 use stickpin_wire::{Anything, Apart, Call, Progress, SocketClient};
 use tokio::sync::mpsc;
 

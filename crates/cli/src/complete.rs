@@ -5,10 +5,10 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
 use clap_complete::Shell;
 use std::collections::BTreeSet;
-use stickpin_kernel::Result;
-use stickpin_kernel::registry::COMMANDS;
 use stickpin_cmdline::help::TOPICS;
 use stickpin_cmdline::{ColorChoice, Own};
+use stickpin_kernel::Result;
+use stickpin_kernel::registry::COMMANDS;
 use stickpin_wire::{Connection, Place};
 
 /// The script for a shell. Names that change (sessions, apps) are asked for by the hidden `complete` when they are

@@ -5,8 +5,8 @@ use crate::own;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use stickpin_kernel::{Caller, Error, ErrorCode, Result, Secret, paths};
 use stickpin_cmdline::ColorChoice;
+use stickpin_kernel::{Caller, Error, ErrorCode, Result, Secret, paths};
 
 /// The surroundings of one call.
 #[derive(Debug, Clone, Default)]

@@ -2,10 +2,10 @@
 
 use crate::local::Other;
 use std::fmt::Write as _;
-use stickpin_kernel::registry::{self, COMMANDS};
-use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_cmdline::Own;
 use stickpin_cmdline::help::TOPICS;
+use stickpin_kernel::registry::{self, COMMANDS};
+use stickpin_kernel::{Error, ErrorCode, Result};
 
 /// All commands, one line each.
 pub(crate) fn overview(others: &[Other]) -> String {
@@ -49,8 +49,9 @@ pub(crate) fn about(topic: &str, others: &[Other]) -> Result<String> {
     if let Some(other) = others.iter().find(|o| o.name() == topic) {
         return Ok(other.command().render_help().to_string());
     }
-    let members: Vec<String> =
-        stickpin_cmdline::members(topic, others).map(|member| format!("  stickpin {topic} {member}")).collect();
+    let members: Vec<String> = stickpin_cmdline::members(topic, others)
+        .map(|member| format!("  stickpin {topic} {member}"))
+        .collect();
     if !members.is_empty() {
         return Ok(members.join("\n"));
     }

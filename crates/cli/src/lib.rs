@@ -29,9 +29,9 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::PathBuf;
 use std::time::Duration;
+use stickpin_cmdline::{Options, Own, options};
 use stickpin_kernel::registry::{self, COMMANDS, Form};
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
-use stickpin_cmdline::{Options, Own, options};
 use stickpin_wire::{Connection, Place};
 
 /// The longest text of steps on standard input, in bytes.

@@ -5,8 +5,8 @@ use crate::local::Other;
 use clap::Command;
 use clap_mangen::Man;
 use std::path::Path;
-use stickpin_kernel::{Error, ErrorCode, Result, io_error, registry};
 use stickpin_cmdline::Own;
+use stickpin_kernel::{Error, ErrorCode, Result, io_error, registry};
 
 /// The page of a command, or of the program where none is named.
 ///

@@ -1,8 +1,8 @@
 //! `mcp`: its arguments. The binary serves; a command line only reads what was typed.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_cmdline::Options;
+use stickpin_kernel::{Error, ErrorCode, Result};
 
 /// How to serve MCP clients.
 #[derive(Debug, Clone, Default)]

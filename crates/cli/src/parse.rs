@@ -6,9 +6,9 @@ use crate::local::{Local, Other};
 use clap::ArgMatches;
 use clap::error::ErrorKind;
 use serde_json::{Map, Value};
+use stickpin_cmdline::{Formed, Leaf, Options, Reading, options};
 use stickpin_kernel::registry::Entry;
 use stickpin_kernel::{Error, ErrorCode, Render, Request, Result, schema};
-use stickpin_cmdline::{Formed, Leaf, Options, Reading, options};
 use stickpin_wire::Apart;
 
 /// What a command line asks for.

@@ -11,13 +11,13 @@ use rmcp::model::CallToolResult;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use stickpin_cmdline::{Formed, Leaf, Options, help};
 use stickpin_kernel::device::{CancellationToken, Capability};
 use stickpin_kernel::registry::{Entry, Form};
 use stickpin_kernel::schema::{self, Holds};
 use stickpin_kernel::{
     Caller, Effect, Error, ErrorCode, Format, Render, Request, Response, Result, registry, targets,
 };
-use stickpin_cmdline::{Formed, Leaf, Options, help};
 use stickpin_tree::quote;
 use stickpin_wire::{Apart, Call, Client, Policy, Progress, SocketClient};
 use tokio::sync::mpsc::UnboundedSender;

@@ -23,8 +23,8 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
-use stickpin_kernel::{Error, ErrorCode, Request, Result};
 use stickpin_cmdline::help;
+use stickpin_kernel::{Error, ErrorCode, Request, Result};
 use stickpin_wire::{Client, Place, Progress, SocketClient};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 

@@ -8,9 +8,9 @@ use crate::vars::{Known, Vars};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use stickpin_cmdline::Line;
 use stickpin_kernel::registry::Form;
 use stickpin_kernel::{Error, ErrorCode, Result, targets};
-use stickpin_cmdline::Line;
 
 /// How many steps a plan may have.
 const STEPS: usize = 100_000;

@@ -5,8 +5,8 @@
 //! either, the refusal stands. Its comments (`# agent-device:target-v1 ...`) are kept as all comments are.
 
 use super::Refused;
-use stickpin_kernel::{Error, ErrorCode, Result, Target};
 use stickpin_cmdline::Line;
+use stickpin_kernel::{Error, ErrorCode, Result, Target};
 use stickpin_tree::{Selector, quote_whole};
 
 /// What `scroll down 0.6` is a part of, in pixels: the viewport that a session has unless it asks for another one.

@@ -89,8 +89,7 @@ impl Form {
     async fn open() -> Option<Self> {
         let dir = tempfile::tempdir().unwrap();
         let private = desktop(dir.path()).await?;
-        let Some(zenity) = stickpin_process::on_path(&["zenity"], std::env::var_os("PATH").as_deref())
-        else {
+        let Some(zenity) = stickpin_process::on_path(&["zenity"], std::env::var_os("PATH").as_deref()) else {
             eprintln!("skipped: zenity is not installed");
             return None;
         };
