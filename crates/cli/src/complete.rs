@@ -5,11 +5,12 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
 use clap_complete::Shell;
 use std::collections::BTreeSet;
+use stickpin_client::Connection;
 use stickpin_cmdline::help::TOPICS;
 use stickpin_cmdline::{ColorChoice, Own};
 use stickpin_kernel::Result;
 use stickpin_kernel::registry::COMMANDS;
-use stickpin_wire::{Connection, Place};
+use stickpin_wire::Place;
 
 /// The script for a shell. Names that change (sessions, apps) are asked for by the hidden `complete` when they are
 /// completed.
@@ -160,11 +161,11 @@ fn add(root: Command, command: Command) -> Command {
 mod tests {
     use super::*;
     use crate::local::others;
-    use crate::tests::APART;
+    use crate::tests::CLIENT_COMMANDS;
 
     #[test]
     fn the_tree_is_sound_and_every_command_is_in_it() {
-        let others = others(APART);
+        let others = others(CLIENT_COMMANDS);
         let mut tree = tree(&others);
         tree.build();
         tree.clone().debug_assert();
@@ -179,7 +180,7 @@ mod tests {
     #[test]
     fn every_shell_gets_a_script_with_the_commands_in_it() {
         for shell in ["bash", "zsh", "fish"] {
-            let script = script(shell, &others(APART)).unwrap();
+            let script = script(shell, &others(CLIENT_COMMANDS)).unwrap();
             for word in
                 ["snapshot", "title", "max-bytes", "click", "selectors", "digest", "stickpin complete"]
             {

@@ -5,9 +5,10 @@ use crate::output::Streams;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::time::Duration;
+use stickpin_client::{Connection, Start};
 use stickpin_kernel::{Response, Result};
+use stickpin_wire::Place;
 use stickpin_wire::rpc::Stop;
-use stickpin_wire::{Connection, Place, Start};
 
 /// A daemon that is slower than this to say a word hangs.
 const START: Duration = Duration::from_secs(10);

@@ -64,7 +64,7 @@ pub(crate) fn about(topic: &str, others: &[Other]) -> Result<String> {
 mod tests {
     use super::*;
     use crate::local::others;
-    use crate::tests::APART;
+    use crate::tests::CLIENT_COMMANDS;
 
     #[test]
     fn every_command_line_that_a_topic_shows_is_valid() {
@@ -72,7 +72,9 @@ mod tests {
             for line in text.lines().filter_map(|line| line.trim_start().strip_prefix("stickpin ")) {
                 let line = line.split("  ").next().unwrap_or(line);
                 let args = crate::tests::split(line).into_iter().map(str::to_owned).collect();
-                if let Err((_, e)) = crate::parse::plan(args, &crate::Env::default(), &others(APART)) {
+                if let Err((_, e)) =
+                    crate::parse::plan(args, &crate::Env::default(), &others(CLIENT_COMMANDS))
+                {
                     panic!("{name}: `{line}`: {e}");
                 }
             }
@@ -81,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_overview_names_every_command_and_topic() {
-        let others = others(APART);
+        let others = others(CLIENT_COMMANDS);
         let text = overview(&others);
         for name in stickpin_cmdline::names(&others).chain(TOPICS.iter().map(|(name, _)| *name)) {
             assert!(text.contains(name), "{name}");
@@ -91,8 +93,8 @@ mod tests {
 
     #[test]
     fn what_is_neither_topic_nor_command_is_an_error() {
-        assert_eq!(about("nonsense", &others(APART)).unwrap_err().code, ErrorCode::InvalidArgs);
-        assert!(about("daemon", &others(APART)).unwrap().contains("stickpin daemon stop"));
-        assert!(about("open", &others(APART)).unwrap().contains("--relaunch"));
+        assert_eq!(about("nonsense", &others(CLIENT_COMMANDS)).unwrap_err().code, ErrorCode::InvalidArgs);
+        assert!(about("daemon", &others(CLIENT_COMMANDS)).unwrap().contains("stickpin daemon stop"));
+        assert!(about("open", &others(CLIENT_COMMANDS)).unwrap().contains("--relaunch"));
     }
 }

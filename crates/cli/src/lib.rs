@@ -3,7 +3,7 @@
 //! [`run`] reads words, finds the command, builds only that command's grammar, and sends a request to the daemon.
 //! No command of the registry is named here: what differs from other surfaces is in `local.rs`, with the reason.
 
-mod apart;
+mod client_command;
 mod color;
 mod complete;
 mod daemon;
@@ -18,7 +18,6 @@ mod parse;
 
 pub use daemon::start;
 pub use env::{ColorVariables, Env};
-pub use local::AllApart;
 pub use mcp::Mcp;
 pub use output::{Colors, Streams};
 pub use own::caller;
@@ -29,10 +28,11 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::PathBuf;
 use std::time::Duration;
+use stickpin_client::{ClientCommands, Connection};
 use stickpin_cmdline::{Options, Own, options};
 use stickpin_kernel::registry::{self, COMMANDS, Form};
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
-use stickpin_wire::{Connection, Place};
+use stickpin_wire::Place;
 
 /// The longest text of steps on standard input, in bytes.
 const STDIN_LIMIT: u64 = 4 * 1024 * 1024;
@@ -49,7 +49,7 @@ pub struct Hooks {
     /// Serves an MCP client.
     pub mcp: fn(&Mcp, &Env, &mut Streams<'_>) -> Result<u8>,
     /// Commands that are run here and not by the daemon.
-    pub apart: AllApart,
+    pub client_commands: ClientCommands,
 }
 
 /// Runs a command line, without the program's name, and says what to exit with.
@@ -65,13 +65,15 @@ pub fn run(
     };
     let json = options::wants_json(&args);
     streams.set_colors(env.colors(options::wanted_color(&args)));
-    let others = local::others(hooks.apart);
+    let others = local::others(hooks.client_commands);
     match parse::plan(args, env, &others) {
         Ok(Plan::Call(mut request, options)) => match with_stdin(&mut request) {
             Ok(()) => call(&request, &options, env, streams),
             Err(error) => streams.fail(&request.command, error, options.json),
         },
-        Ok(Plan::Apart(command, input, options)) => apart::run(command, input, &options, env, streams),
+        Ok(Plan::ClientCommand(command, input, options)) => {
+            client_command::run(command, input, &options, env, streams)
+        }
         Ok(Plan::Local(local, matches, options)) => act(local, &matches, &options, env, hooks, streams)
             .unwrap_or_else(|e| streams.fail(local.name, e, json)),
         Ok(Plan::Print(text)) => {
@@ -106,12 +108,16 @@ pub fn request(args: &[&str], env: &Env) -> Result<Request> {
 
 /// The grammar of every command that help shows, in its order, with the form that it was made from, if it has one: what
 /// the written reference is made of.
-pub fn grammars(apart: AllApart) -> impl Iterator<Item = (Option<&'static Form>, clap::Command)> {
+pub fn grammars(
+    client_commands: ClientCommands,
+) -> impl Iterator<Item = (Option<&'static Form>, clap::Command)> {
     let registry = COMMANDS.iter().map(|e| (Some(&**e), stickpin_cmdline::leaf(e)));
-    registry.chain(local::others(apart).into_iter().filter(|o| !o.hidden()).map(|other| match other {
-        Other::Apart(apart) => (Some(apart.form()), other.command()),
-        Other::Local(_) => (None, other.command()),
-    }))
+    registry.chain(local::others(client_commands).into_iter().filter(|o| !o.hidden()).map(
+        |other| match other {
+            Other::ClientCommand(command) => (Some(command.form()), other.command()),
+            Other::Local(_) => (None, other.command()),
+        },
+    ))
 }
 
 fn words_of(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>> {
@@ -172,7 +178,7 @@ fn act(
         }
         Act::Completions => {
             let shell = matches.get_one::<String>("shell").map(String::as_str).unwrap_or_default();
-            streams.say(&complete::script(shell, &local::others(hooks.apart)).unwrap_or_default());
+            streams.say(&complete::script(shell, &local::others(hooks.client_commands)).unwrap_or_default());
             Ok(0)
         }
         Act::Complete => {
@@ -184,7 +190,7 @@ fn act(
             Ok(0)
         }
         Act::Man => {
-            let others = local::others(hooks.apart);
+            let others = local::others(hooks.client_commands);
             if let Some(dir) = matches.get_one::<String>("out") {
                 let pages = man::write_all(&env.cwd.join(dir), &others)?;
                 streams.say(&format!("wrote {pages} manual pages"));
@@ -198,7 +204,7 @@ fn act(
         Act::Help => {
             let topic: Vec<&str> =
                 matches.get_many::<String>("topic").into_iter().flatten().map(String::as_str).collect();
-            streams.say(&help::about(&topic.join(" "), &local::others(hooks.apart))?);
+            streams.say(&help::about(&topic.join(" "), &local::others(hooks.client_commands))?);
             Ok(0)
         }
         Act::Demo => Ok((hooks.demo)(streams)),

@@ -2,8 +2,8 @@
 //! that embeds the kernel has neither, and a daemon cannot start itself.
 
 use clap::{Arg, ArgAction, Command};
+use stickpin_client::{ClientCommand, ClientCommands};
 use stickpin_cmdline::Own;
-use stickpin_wire::Apart;
 
 /// One of them.
 #[derive(Debug)]
@@ -23,16 +23,13 @@ impl Local {
     }
 }
 
-/// Commands that are run by this process, given by the program that links both.
-pub type AllApart = &'static [&'static dyn Apart];
-
 /// A command that is not of the registry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Other {
     /// Of the command line itself.
     Local(&'static Local),
     /// Run by this process, through a client.
-    Apart(&'static dyn Apart),
+    ClientCommand(&'static dyn ClientCommand),
 }
 
 impl Other {
@@ -40,7 +37,7 @@ impl Other {
     pub(crate) fn about(&self) -> &str {
         match self {
             Self::Local(local) => local.about,
-            Self::Apart(apart) => apart.form().summary(),
+            Self::ClientCommand(command) => command.form().summary(),
         }
     }
 
@@ -48,7 +45,7 @@ impl Other {
     pub(crate) fn command(&self) -> Command {
         match self {
             Self::Local(local) => local.command(),
-            Self::Apart(apart) => stickpin_cmdline::leaf(apart.form()),
+            Self::ClientCommand(command) => stickpin_cmdline::leaf(command.form()),
         }
     }
 }
@@ -57,7 +54,7 @@ impl Own for Other {
     fn name(&self) -> &'static str {
         match self {
             Self::Local(local) => local.name,
-            Self::Apart(apart) => apart.form().spec.name,
+            Self::ClientCommand(command) => command.form().spec.name,
         }
     }
 
@@ -67,8 +64,8 @@ impl Own for Other {
 }
 
 /// All of them, in the order of help.
-pub(crate) fn others(apart: AllApart) -> Vec<Other> {
-    apart.iter().copied().map(Other::Apart).chain(LOCAL.iter().map(Other::Local)).collect()
+pub(crate) fn others(client_commands: ClientCommands) -> Vec<Other> {
+    client_commands.iter().copied().map(Other::ClientCommand).chain(LOCAL.iter().map(Other::Local)).collect()
 }
 
 /// What it does.

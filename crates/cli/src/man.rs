@@ -57,11 +57,11 @@ pub(crate) fn write_all(dir: &Path, others: &[Other]) -> Result<usize> {
 mod tests {
     use super::*;
     use crate::local::others;
-    use crate::tests::APART;
+    use crate::tests::CLIENT_COMMANDS;
 
     #[test]
     fn every_command_has_a_page_with_its_options() {
-        let others = others(APART);
+        let others = others(CLIENT_COMMANDS);
         for name in stickpin_cmdline::names(&others) {
             let page = page(name, &others).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(page.contains(".SH NAME") && page.contains("state\\-dir"), "{name}: {page}");

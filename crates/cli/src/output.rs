@@ -3,8 +3,8 @@
 use crate::color;
 use std::io::{self, Write};
 use std::path::Path;
+use stickpin_client::failed;
 use stickpin_kernel::{Error, Response, io_error, receipt_is_error};
-use stickpin_wire::failed;
 
 /// Where it goes.
 pub struct Streams<'a> {

@@ -6,10 +6,10 @@ use crate::local::{Local, Other};
 use clap::ArgMatches;
 use clap::error::ErrorKind;
 use serde_json::{Map, Value};
+use stickpin_client::ClientCommand;
 use stickpin_cmdline::{Formed, Leaf, Options, Reading, options};
 use stickpin_kernel::registry::Entry;
 use stickpin_kernel::{Error, ErrorCode, Render, Request, Result, schema};
-use stickpin_wire::Apart;
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) enum Plan {
     /// A command of the registry.
     Call(Box<Request>, Options),
     /// A command that this process runs, with its input.
-    Apart(&'static dyn Apart, Map<String, Value>, Options),
+    ClientCommand(&'static dyn ClientCommand, Map<String, Value>, Options),
     /// A command of the command line itself.
     Local(&'static Local, ArgMatches, Options),
     /// A text to print.
@@ -38,7 +38,7 @@ pub(crate) fn plan(args: Vec<String>, env: &Env, others: &[Other]) -> Result<Pla
     match picked.leaf {
         Leaf::Registry(entry) => call(entry, picked.args, env),
         Leaf::Own(Other::Local(local)) => run(local, picked.args),
-        Leaf::Own(Other::Apart(other)) => apart(*other, picked.args),
+        Leaf::Own(Other::ClientCommand(other)) => client_command(*other, picked.args),
     }
     .map_err(|e| (name, e))
 }
@@ -76,13 +76,13 @@ pub(crate) fn session(options: &Options, env: &Env) -> Option<String> {
     given(&options.session).or_else(|| given(&env.session))
 }
 
-fn apart(apart: &'static dyn Apart, args: Vec<String>) -> Result<Plan> {
-    let form = apart.form();
+fn client_command(command: &'static dyn ClientCommand, args: Vec<String>) -> Result<Plan> {
+    let form = command.form();
     match stickpin_cmdline::read_form(form, args)? {
         Formed::Help(text) => Ok(Plan::Print(text)),
         Formed::Input(input, options) => {
             schema::check(form.spec.name, form.fields(), &input)?;
-            Ok(Plan::Apart(apart, input, options))
+            Ok(Plan::ClientCommand(command, input, options))
         }
     }
 }

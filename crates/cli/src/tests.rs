@@ -4,7 +4,7 @@ use super::*;
 use serde_json::{Value, json};
 
 /// What the binary hands over.
-pub(crate) const APART: AllApart = stickpin_replay::COMMANDS;
+pub(crate) const CLIENT_COMMANDS: ClientCommands = stickpin_replay::COMMANDS;
 
 fn env() -> Env {
     Env { cwd: "/srv/shop".into(), home: Some("/home/u".into()), ..Env::default() }

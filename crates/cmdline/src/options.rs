@@ -94,7 +94,7 @@ pub(crate) fn args(taken: impl Fn(&str) -> bool) -> impl Iterator<Item = Arg> {
     })
 }
 
-/// Apart from the names of fields, which are camelCase.
+/// ClientCommand from the names of fields, which are camelCase.
 fn id(long: &str) -> String {
     format!("--{long}")
 }

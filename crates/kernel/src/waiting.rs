@@ -80,7 +80,7 @@ impl Patience {
 pub(crate) enum Listen {
     /// A capture may differ from the last one.
     Changes,
-    /// Anything was seen.
+    /// AllowAll was seen.
     News,
 }
 

@@ -6,11 +6,12 @@ use crate::forms;
 use crate::said::Said;
 use crate::server::Shared;
 use crate::setup::Setup;
-use crate::tools::{self, AllApart, Tool};
+use crate::tools::{self, Tool};
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use stickpin_client::{Call, Client, ClientCommand, ClientCommands, Policy, Progress, SocketClient};
 use stickpin_cmdline::{Formed, Leaf, Options, help};
 use stickpin_kernel::device::{CancellationToken, Capability};
 use stickpin_kernel::registry::{Entry, Form};
@@ -19,7 +20,6 @@ use stickpin_kernel::{
     Caller, Effect, Error, ErrorCode, Format, Render, Request, Response, Result, registry, targets,
 };
 use stickpin_tree::quote;
-use stickpin_wire::{Apart, Call, Client, Policy, Progress, SocketClient};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Room in an answer for what stands around the text of a command.
@@ -38,14 +38,14 @@ enum What {
     /// Of the registry.
     Entry(&'static Entry),
     /// One that this process runs.
-    Apart(&'static dyn Apart),
+    ClientCommand(&'static dyn ClientCommand),
 }
 
 impl What {
     fn form(self) -> &'static Form {
         match self {
             Self::Entry(entry) => entry,
-            Self::Apart(apart) => apart.form(),
+            Self::ClientCommand(command) => command.form(),
         }
     }
 }
@@ -72,7 +72,8 @@ pub(crate) async fn call(
         Some(connection) => Ok((connection, None)),
         None => scoped(shared, &mut args),
     };
-    let wanted = connection.and_then(|connection| Ok((connection, read(name, args, shared.setup.apart)?)));
+    let wanted =
+        connection.and_then(|connection| Ok((connection, read(name, args, shared.setup.client_commands)?)));
     let (response, pins) = match wanted {
         Err(e) => (failed(name, e), None),
         Ok((_, Wanted::Say(text))) => {
@@ -149,14 +150,14 @@ fn hint_at_scope(response: &mut Response) {
 }
 
 /// What the arguments of a tool ask for.
-fn read(name: &str, mut args: Map<String, Value>, apart: AllApart) -> Result<Wanted> {
-    let Some(tool) = Tool::find(name, apart) else { return Err(no_tool(name, apart)) };
+fn read(name: &str, mut args: Map<String, Value>, client_commands: ClientCommands) -> Result<Wanted> {
+    let Some(tool) = Tool::find(name, client_commands) else { return Err(no_tool(name, client_commands)) };
     let what = match tool {
-        Tool::Slim => return line(&mut args, apart),
+        Tool::Slim => return line(&mut args, client_commands),
         Tool::Command { entry, key } => {
             What::Entry(key.map_or(Ok(entry), |key| forms::chosen(entry, key, &mut args))?)
         }
-        Tool::Apart(apart) => What::Apart(apart),
+        Tool::ClientCommand(command) => What::ClientCommand(command),
     };
     let entry = what.form();
     let mut common = |name: &str| match entry.fields().iter().any(|f| f.name == name) {
@@ -175,7 +176,7 @@ fn read(name: &str, mut args: Map<String, Value>, apart: AllApart) -> Result<Wan
 }
 
 /// A command line.
-fn line(args: &mut Map<String, Value>, apart: AllApart) -> Result<Wanted> {
+fn line(args: &mut Map<String, Value>, client_commands: ClientCommands) -> Result<Wanted> {
     let line = text(args, "line")?.ok_or_else(|| {
         Error::new(ErrorCode::InvalidArgs, "`line` is missing")
             .hint("a command line, like: open example.com -i")
@@ -187,17 +188,17 @@ fn line(args: &mut Map<String, Value>, apart: AllApart) -> Result<Wanted> {
     }
     // Not a command of the registry: it is about the registry.
     if words.first().is_none_or(|word| matches!(word.as_str(), "help" | "-h" | "--help")) {
-        return about(&words.get(1..).unwrap_or_default().join(" "), apart).map(Wanted::Say);
+        return about(&words.get(1..).unwrap_or_default().join(" "), client_commands).map(Wanted::Say);
     }
-    let forms: Vec<&'static Form> = apart.iter().map(|apart| apart.form()).collect();
+    let forms: Vec<&'static Form> = client_commands.iter().map(|command| command.form()).collect();
     let Some(picked) = stickpin_cmdline::pick(&words, &forms)? else {
-        return about("", apart).map(Wanted::Say);
+        return about("", client_commands).map(Wanted::Say);
     };
     let what = match picked.leaf {
         Leaf::Registry(entry) => What::Entry(entry),
         Leaf::Own(form) => {
-            let apart = apart.iter().find(|apart| std::ptr::eq(apart.form(), *form));
-            What::Apart(*apart.ok_or_else(|| no_tool(form.spec.name, &[]))?)
+            let command = client_commands.iter().find(|command| std::ptr::eq(command.form(), *form));
+            What::ClientCommand(*command.ok_or_else(|| no_tool(form.spec.name, &[]))?)
         }
     };
     let entry = what.form();
@@ -217,17 +218,17 @@ fn line(args: &mut Map<String, Value>, apart: AllApart) -> Result<Wanted> {
 }
 
 /// A topic or a command, explained.
-fn about(topic: &str, apart: AllApart) -> Result<String> {
+fn about(topic: &str, client_commands: ClientCommands) -> Result<String> {
     if let Some((_, text)) = help::TOPICS.iter().find(|(name, _)| *name == topic) {
         return Ok((*text).to_owned());
     }
     if topic.is_empty() {
         let topics: Vec<&str> = help::TOPICS.iter().map(|(name, _)| *name).collect();
-        let own = apart.iter().map(|apart| apart.form().spec.name);
+        let own = client_commands.iter().map(|command| command.form().spec.name);
         let commands: Vec<&str> = registry::COMMANDS.iter().map(|e| e.spec.name).chain(own).collect();
         return Ok(format!("topics: {}\ncommands: {}", topics.join(", "), commands.join(", ")));
     }
-    let own = apart.iter().map(|apart| apart.form()).find(|form| form.spec.name == topic);
+    let own = client_commands.iter().map(|command| command.form()).find(|form| form.spec.name == topic);
     let form = own.map_or_else(|| registry::lookup(topic).map(|entry| &**entry), Ok)?;
     Ok(stickpin_cmdline::leaf(form).render_help().to_string())
 }
@@ -241,8 +242,8 @@ fn text(args: &mut Map<String, Value>, name: &str) -> Result<Option<String>> {
     }
 }
 
-fn no_tool(name: &str, apart: AllApart) -> Error {
-    let names: Vec<String> = tools::names(apart).collect();
+fn no_tool(name: &str, client_commands: ClientCommands) -> Error {
+    let names: Vec<String> = tools::names(client_commands).collect();
     let hint = match schema::nearest(name, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "tools/list has their names".to_owned(),
@@ -277,14 +278,14 @@ async fn run(
     };
     let entry = match work.what {
         What::Entry(entry) => entry,
-        What::Apart(apart) => {
+        What::ClientCommand(command) => {
             let asked = checked.and_then(|()| aside(shared, connection, work, known, progress, cancel));
             return match asked {
                 Ok((client, input, call)) => {
                     if call.session.is_none() {
                         client.bind(&connection.caller.own_session).await;
                     }
-                    (apart.run(input, call).await, Some(client.state_dir().to_owned()))
+                    (command.run(input, call).await, Some(client.state_dir().to_owned()))
                 }
                 Err(e) => (failed(name, e), None),
             };
@@ -458,7 +459,7 @@ fn prepare(
 }
 
 fn failed(name: &str, error: Error) -> Response {
-    stickpin_wire::failed(name, None, error)
+    stickpin_client::failed(name, None, error)
 }
 
 /// The envelope and the output; the text stands in the content.

@@ -24,8 +24,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
+use stickpin_client::Start;
 use stickpin_kernel::{Caller, Error, ErrorCode, Response};
-use stickpin_wire::Start;
 
 /// A red pixel.
 const PNG: &str =
@@ -234,7 +234,7 @@ impl ServerHandler for Fixture {
 fn setup(dir: &Path) -> Setup {
     let state = dir.to_owned();
     Setup {
-        apart: &[],
+        client_commands: &[],
         variables: Default::default(),
         profile: Profile::default(),
         read_only: true,

@@ -260,7 +260,7 @@ fn steps(value: &mut Value) -> Result<()> {
             input.entry(name).or_insert(value);
         }
         let mut command = name.clone();
-        if let Some(Tool::Command { entry, key }) = Tool::find(&name, tools::NONE_APART) {
+        if let Some(Tool::Command { entry, key }) = Tool::find(&name, tools::NO_CLIENT_COMMANDS) {
             let leaf = key.map_or(Ok(entry), |key| chosen(entry, key, &mut input)).map_err(numbered)?;
             understand(leaf, &mut input).map_err(numbered)?;
             leaf.spec.name.clone_into(&mut command);

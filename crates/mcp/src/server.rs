@@ -23,9 +23,10 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
+use stickpin_client::{Client, Progress, SocketClient};
 use stickpin_cmdline::help;
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
-use stickpin_wire::{Client, Place, Progress, SocketClient};
+use stickpin_wire::Place;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 /// How often a client that asked for progress hears of it.
@@ -254,7 +255,7 @@ impl ServerHandler for Server {
         let setup = &self.shared.setup;
         let scoped = self.scoped(context.protocol_version().as_ref());
         let served = tools::Served { read_only: setup.read_only, script: setup.allow_script };
-        Ok(ListToolsResult::with_all_items(tools::list(setup.profile, served, scoped, setup.apart)))
+        Ok(ListToolsResult::with_all_items(tools::list(setup.profile, served, scoped, setup.client_commands)))
     }
 
     async fn call_tool(

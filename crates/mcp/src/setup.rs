@@ -4,8 +4,8 @@ use crate::profile::Profile;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use stickpin_client::{ClientCommands, Start};
 use stickpin_kernel::{Caller, Result};
-use stickpin_wire::{Apart, Start};
 
 /// The longest text of one answer, in characters, unless another is chosen: what clients take without cutting it.
 pub const MAX_CHARS: usize = 25_000;
@@ -44,7 +44,7 @@ pub struct Setup {
     /// The state dir: the one that is given, else the default.
     pub state_dir: Arc<FindStateDir>,
     /// Commands that this process runs, through a client.
-    pub apart: &'static [&'static dyn Apart],
+    pub client_commands: ClientCommands,
     /// Variables of scripts that the surroundings set.
     pub variables: BTreeMap<String, String>,
     /// How the daemon is started.

@@ -6,11 +6,11 @@ use crate::profile::{CORE, Core, Profile, SLIM, SLIM_ABOUT};
 use rmcp::model::{JsonObject, Tool as Listed, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
+use stickpin_client::{ClientCommand, ClientCommands};
 use stickpin_kernel::device::Capability;
 use stickpin_kernel::registry::{COMMANDS, Entry, Form, find};
 use stickpin_kernel::schema::{Field, Holds, Kind};
 use stickpin_kernel::{Effect, Scope};
-use stickpin_wire::Apart;
 
 /// Which command a call stands for.
 #[derive(Debug)]
@@ -20,17 +20,17 @@ pub(crate) enum Tool {
     /// A command, or one of its group by the argument `key`.
     Command { entry: &'static Entry, key: Option<Key> },
     /// A command that this process runs.
-    Apart(&'static dyn Apart),
+    ClientCommand(&'static dyn ClientCommand),
 }
 
 impl Tool {
     /// The tool of a name, whether it is listed or not.
-    pub(crate) fn find(name: &str, apart: AllApart) -> Option<Self> {
+    pub(crate) fn find(name: &str, client_commands: ClientCommands) -> Option<Self> {
         if name == SLIM {
             return Some(Self::Slim);
         }
-        if let Some(apart) = apart.iter().find(|a| tool_name(a.form()) == name) {
-            return Some(Self::Apart(*apart));
+        if let Some(command) = client_commands.iter().find(|a| tool_name(a.form()) == name) {
+            return Some(Self::ClientCommand(*command));
         }
         let entry = COMMANDS.iter().find(|e| tool_name(e) == name).or_else(|| find(name))?;
         let key = CORE.iter().find(|core| core.command == entry.spec.name).and_then(|core| core.key);
@@ -38,16 +38,13 @@ impl Tool {
     }
 }
 
-/// Commands that this process runs.
-pub(crate) type AllApart = &'static [&'static dyn Apart];
-
-/// No such commands: those of the daemon alone.
-pub(crate) const NONE_APART: AllApart = &[];
+/// No client commands: only those of the registry.
+pub(crate) const NO_CLIENT_COMMANDS: ClientCommands = &[];
 
 /// Names of tools, for a nearest one.
-pub(crate) fn names(apart: AllApart) -> impl Iterator<Item = String> {
+pub(crate) fn names(client_commands: ClientCommands) -> impl Iterator<Item = String> {
     let registry = COMMANDS.iter().map(|entry| tool_name(entry));
-    registry.chain(apart.iter().map(|apart| tool_name(apart.form()))).chain([SLIM.to_owned()])
+    registry.chain(client_commands.iter().map(|command| tool_name(command.form()))).chain([SLIM.to_owned()])
 }
 
 /// What a server serves of all commands.
@@ -67,7 +64,12 @@ impl Served {
 }
 
 /// What a client is shown.
-pub(crate) fn list(profile: Profile, served: Served, scoped: bool, apart: AllApart) -> Vec<Listed> {
+pub(crate) fn list(
+    profile: Profile,
+    served: Served,
+    scoped: bool,
+    client_commands: ClientCommands,
+) -> Vec<Listed> {
     match profile {
         Profile::Slim => vec![slim(scoped)],
         Profile::Core => {
@@ -79,7 +81,7 @@ pub(crate) fn list(profile: Profile, served: Served, scoped: bool, apart: AllApa
         }
         Profile::Full => {
             let registry = COMMANDS.iter().map(|entry| &**entry);
-            let all = registry.chain(apart.iter().map(|apart| apart.form()));
+            let all = registry.chain(client_commands.iter().map(|command| command.form()));
             all.filter(|form| served.has(form)).map(|form| of_full(form, scoped)).collect()
         }
     }

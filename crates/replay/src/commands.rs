@@ -9,11 +9,11 @@ use crate::plan::{Plan, read_script};
 use crate::vars::Vars;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use stickpin_client::{Call, ClientCommand, Progress};
 use stickpin_kernel::{Result, paths};
-use stickpin_wire::{Apart, Call, Progress};
 
 /// All of them, in the order of help.
-pub const COMMANDS: &[&dyn Apart] = &[&replay::Replay, &export::Export, &test::Test];
+pub const COMMANDS: &[&dyn ClientCommand] = &[&replay::Replay, &export::Export, &test::Test];
 
 /// Reads a script with what the caller says and may.
 ///

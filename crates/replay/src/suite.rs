@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use stickpin_wire::Progress;
+use stickpin_client::Progress;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 

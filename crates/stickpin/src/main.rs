@@ -27,7 +27,7 @@ fn main() -> ExitCode {
         apps: backends::apps,
         demo: demo::run,
         mcp: mcp::run,
-        apart: stickpin_replay::COMMANDS,
+        client_commands: stickpin_replay::COMMANDS,
     };
     let code = match env::of_command_line() {
         Ok(env) => stickpin_cli::run(args, &env, hooks, &mut streams),

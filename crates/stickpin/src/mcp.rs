@@ -71,7 +71,7 @@ fn setup(mcp: &Mcp, env: &Env) -> Result<Setup> {
         stale_refs: given(&env.stale_refs),
         caller: Arc::new(move |client| of_caller.caller(Some(client))),
         state_dir: Arc::new(move |named| of_dir.state_dir(named.or(state_dir.as_deref()))),
-        apart: stickpin_replay::COMMANDS,
+        client_commands: stickpin_replay::COMMANDS,
         variables: env.variables.clone(),
         start: stickpin_cli::start(env),
     })

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use stickpin_cli::Env;
+use stickpin_client::{Client, SocketClient, Start};
 use stickpin_daemon::DiskNumbers;
 use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::{
@@ -14,7 +15,7 @@ use stickpin_kernel::{
 };
 use stickpin_replay::script::{Kind, Node, Script as ScriptOf, Template, write};
 use stickpin_replay::{AdScribe, Plan, RunOptions, Vars, run};
-use stickpin_wire::{Client, Place, SocketClient, Start};
+use stickpin_wire::Place;
 
 /// A way to call commands. Owns what it started and ends it when it is dropped.
 pub trait Surface {
@@ -62,7 +63,7 @@ fn runtime() -> tokio::runtime::Runtime {
 fn request(words: &[String], env: &Env) -> Result<Request, Box<Response>> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut request = stickpin_cli::request(&words, env)
-        .map_err(|e| Box::new(stickpin_wire::failed(words.first().copied().unwrap_or(""), None, e)))?;
+        .map_err(|e| Box::new(stickpin_client::failed(words.first().copied().unwrap_or(""), None, e)))?;
     request.render.format = Format::Both;
     Ok(request)
 }
@@ -175,7 +176,7 @@ impl Client for Heard {
     async fn call(&self, request: Request, cancel: CancellationToken) -> Response {
         if request.command != self.command || self.answer.lock().expect("no call panicked").is_some() {
             let e = Error::new(ErrorCode::Unsupported, "this surface answers one command");
-            return stickpin_wire::failed(&request.command, None, e);
+            return stickpin_client::failed(&request.command, None, e);
         }
         let response = self.host.call(request, cancel).await;
         self.answer.lock().expect("no call panicked").insert(response).clone()
@@ -199,7 +200,7 @@ impl Surface for Script {
         let plan = Plan::read(Path::new("step.ad"), &Vars::default(), &|_| Ok(text.clone()));
         let plan = match plan {
             Ok(plan) => plan,
-            Err(e) => return outcome(stickpin_wire::failed("", None, e)),
+            Err(e) => return outcome(stickpin_client::failed("", None, e)),
         };
         let options = RunOptions {
             session: env.session.clone(),
@@ -217,7 +218,7 @@ impl Surface for Script {
             }
             None => {
                 let error = ran.steps.into_iter().find_map(|step| step.error).expect("it was not sent");
-                outcome(stickpin_wire::failed("", None, error))
+                outcome(stickpin_client::failed("", None, error))
             }
         }
     }

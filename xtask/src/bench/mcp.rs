@@ -12,8 +12,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
+use stickpin_client::Connection;
 use stickpin_kernel::Request;
-use stickpin_wire::{Connection, Place};
+use stickpin_wire::Place;
 
 /// The server that the table compares with.
 const PACKAGE: &str = "@playwright/mcp@0.0.83";

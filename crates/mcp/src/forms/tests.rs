@@ -5,7 +5,9 @@ use stickpin_kernel::schema;
 /// What a call of a tool comes to.
 fn understood(tool: &str, args: Value) -> Result<(&'static str, Value)> {
     let Value::Object(mut args) = args else { panic!("an object") };
-    let Some(Tool::Command { entry, key }) = Tool::find(tool, tools::NONE_APART) else { panic!("{tool}") };
+    let Some(Tool::Command { entry, key }) = Tool::find(tool, tools::NO_CLIENT_COMMANDS) else {
+        panic!("{tool}")
+    };
     let leaf = key.map_or(Ok(entry), |key| chosen(entry, key, &mut args))?;
     understand(leaf, &mut args)?;
     schema::check(leaf.spec.name, leaf.fields(), &args)?;
@@ -214,7 +216,7 @@ fn example(property: &Value) -> Value {
 #[test]
 fn what_a_schema_lists_is_described_and_taken() {
     for tool in [Profile::Core, Profile::Full]
-        .map(|p| tools::list(p, tools::Served::default(), true, tools::NONE_APART))
+        .map(|p| tools::list(p, tools::Served::default(), true, tools::NO_CLIENT_COMMANDS))
         .concat()
     {
         let schema = tool.schema_as_json_value();

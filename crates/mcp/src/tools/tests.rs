@@ -1,7 +1,7 @@
 use super::*;
 
 // What the binary adds is looked at where both are known.
-use super::NONE_APART as NONE;
+use super::NO_CLIENT_COMMANDS as NONE;
 
 fn bytes(profile: Profile) -> usize {
     let tools = list(profile, Served::default(), false, NONE);

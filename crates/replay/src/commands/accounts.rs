@@ -4,8 +4,8 @@ use super::whole;
 use crate::report::model::Report;
 use crate::report::{html, junit};
 use std::path::{Path, PathBuf};
+use stickpin_client::Call;
 use stickpin_kernel::{Result, files, io_error};
-use stickpin_wire::Call;
 
 /// The files that were asked for.
 pub(super) struct Accounts {

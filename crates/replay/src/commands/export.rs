@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
+use stickpin_client::{Call, ClientCommand};
 use stickpin_kernel::registry::Form;
 use stickpin_kernel::{Effect, Response, Result, Show, Spec, Text, answered, files};
-use stickpin_wire::{Apart, Call};
 
 /// Write a script as a Maestro flow or as a Playwright test.
 ///
@@ -53,7 +53,7 @@ static FORM: Form = Form::of::<Arguments>(Spec {
 pub(super) struct Export;
 
 #[async_trait]
-impl Apart for Export {
+impl ClientCommand for Export {
     fn form(&self) -> &'static Form {
         &FORM
     }

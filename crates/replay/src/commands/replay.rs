@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use stickpin_client::{Call, ClientCommand, Progress};
 use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::registry::Form;
 use stickpin_kernel::{
     Effect, Error, ErrorCode, Format, Render, Request, Response, Result, Show, Spec, Text, answered,
 };
 use stickpin_tree::quote;
-use stickpin_wire::{Apart, Call, Progress};
 
 /// Run a script that was recorded or written, in this session.
 ///
@@ -79,7 +79,7 @@ static FORM: Form = Form::of::<Arguments>(Spec {
 pub(super) struct Replay;
 
 #[async_trait]
-impl Apart for Replay {
+impl ClientCommand for Replay {
     fn form(&self) -> &'static Form {
         &FORM
     }

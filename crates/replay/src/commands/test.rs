@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use stickpin_client::{Call, ClientCommand};
 use stickpin_kernel::registry::Form;
 use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Spec, answered, io_error, paths};
 use stickpin_tree::quote;
-use stickpin_wire::{Apart, Call};
 
 /// How many sessions may run at the same time.
 const MOST_WORKERS: usize = 64;
@@ -80,7 +80,7 @@ static FORM: Form = Form::of::<Arguments>(Spec {
 pub(super) struct Test;
 
 #[async_trait]
-impl Apart for Test {
+impl ClientCommand for Test {
     fn form(&self) -> &'static Form {
         &FORM
     }

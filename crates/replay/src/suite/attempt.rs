@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use stickpin_client::Call;
 use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::{Error, Format, Render, Request, Response, Result, files};
-use stickpin_wire::Call;
 
 /// How long and how often.
 #[derive(Debug, Clone, Copy)]

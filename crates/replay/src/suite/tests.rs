@@ -7,9 +7,9 @@ use crate::run::WAIT;
 use crate::vars::Vars;
 use async_trait::async_trait;
 use std::time::Duration;
+use stickpin_client::{AllowAll, Call, Client};
 use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::{Caller, Error, ErrorCode, Render, Request, Response};
-use stickpin_wire::{Anything, Call, Client};
 use tokio::sync::mpsc::unbounded_channel;
 
 /// Answers everything; presses fail as long as there are failures left, and take their time.
@@ -89,7 +89,7 @@ fn run(app: &Arc<App>, files: usize, workers: usize, retries: Option<u32>, fail_
         render: Render::default(),
         variables: Default::default(),
         progress,
-        policy: Arc::new(Anything),
+        policy: Arc::new(AllowAll),
         cancel: CancellationToken::new(),
     };
     let plan = |file: &std::path::Path, _| {

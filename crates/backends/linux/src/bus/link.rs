@@ -34,7 +34,7 @@ pub(crate) enum Toolkit {
     Chromium,
     /// LibreOffice.
     Office,
-    /// Anything else.
+    /// AllowAll else.
     Other,
 }
 

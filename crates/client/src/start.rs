@@ -1,15 +1,14 @@
 //! Starting a daemon: the client spawns it with a pipe as its stdout and waits for one line on it. Nothing is polled:
 //! whoever loses a race for the state dir waits for the winner and then says `ready` too.
 
-use crate::place::Place;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_wire::{Announcement, Place};
 
 /// How a daemon is started.
 #[derive(Debug, Clone)]
@@ -24,25 +23,6 @@ pub struct Start {
     pub without: Vec<OsString>,
     /// How long it may take until it says that it is ready.
     pub timeout: Duration,
-}
-
-/// The one line that a starting daemon writes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Announcement {
-    /// A daemon listens: this one, or another that was faster.
-    Ready {
-        /// Its process, if it is this one.
-        pid: Option<u32>,
-    },
-    /// It could not start.
-    Failed(Error),
-}
-
-/// Says how the start went, to whoever waits for it.
-pub fn announce(announcement: &Announcement) {
-    // The client may have given up waiting; a daemon serves the next one all the same.
-    let _ = io::stdout().write_all(&crate::encode(announcement)).and_then(|()| io::stdout().flush());
 }
 
 impl Start {
@@ -136,7 +116,7 @@ mod tests {
     fn the_announcement_decides() {
         start("echo '{\"ready\":{\"pid\":1}}'", Duration::from_secs(10)).1.unwrap();
         let failed = Announcement::Failed(Error::new(ErrorCode::StorageFull, "no space"));
-        let failed = String::from_utf8(crate::encode(&failed)).unwrap();
+        let failed = String::from_utf8(stickpin_wire::encode(&failed)).unwrap();
         let error = start(&format!("echo '{}'", failed.trim()), Duration::from_secs(10)).1.unwrap_err();
         assert_eq!((error.code, error.message.as_str()), (ErrorCode::StorageFull, "no space"));
     }

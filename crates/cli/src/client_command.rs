@@ -6,10 +6,10 @@ use crate::output::Streams;
 use crate::{daemon, parse, place};
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use stickpin_client::{AllowAll, Call, ClientCommand, Progress, SocketClient};
 use stickpin_cmdline::Options;
 use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::{Error, ErrorCode, Response, Result};
-use stickpin_wire::{Anything, Apart, Call, Progress, SocketClient};
 use tokio::sync::mpsc;
 
 /// What a shell says of a program that was interrupted (128 and the number of the signal).
@@ -20,7 +20,7 @@ const BAR: usize = 24;
 
 /// Runs one, and says what to exit with.
 pub(crate) fn run(
-    command: &'static dyn Apart,
+    command: &'static dyn ClientCommand,
     input: Map<String, Value>,
     options: &Options,
     env: &Env,
@@ -35,7 +35,7 @@ pub(crate) fn run(
 
 /// Its answer; none if it was stopped twice.
 fn answer(
-    command: &'static dyn Apart,
+    command: &'static dyn ClientCommand,
     input: Map<String, Value>,
     options: &Options,
     env: &Env,
@@ -55,7 +55,7 @@ fn answer(
             render: options.render(),
             variables: env.variables.clone(),
             progress,
-            policy: Arc::new(Anything),
+            policy: Arc::new(AllowAll),
             cancel: cancel.clone(),
         };
         let mut interrupts = interrupts()?;

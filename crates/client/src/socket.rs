@@ -1,9 +1,6 @@
 //! What a front end holds: something that runs commands, near or far.
 
 use crate::connection::{ANSWER, Connection, ended, failed, hangs, neither, unreadable};
-use crate::frame::{Frame, Frames, encode};
-use crate::place::Place;
-use crate::rpc::{Answer, Bind, Cancel, Message, code, method};
 use crate::start::Start;
 use async_trait::async_trait;
 use serde::Serialize;
@@ -14,6 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Host, Request, Response, Result, hide_secrets};
+use stickpin_wire::Place;
+use stickpin_wire::rpc::{Answer, Bind, Cancel, Message, code, method};
+use stickpin_wire::{Frame, Frames, encode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};

@@ -1,10 +1,5 @@
 //! One blocking connection to a daemon. No runtime: a command line that makes one call starts fastest without.
 
-use crate::frame::{Frame, Frames, encode};
-use crate::place::Place;
-use crate::rpc::{
-    Answer, Hello, Message, PROTOCOL, Status, Stop, Stopping, VERSION, Verdict, Welcome, method,
-};
 use crate::start::Start;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,6 +8,11 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Request, Response, Result, hide_secrets};
+use stickpin_wire::Place;
+use stickpin_wire::rpc::{
+    Answer, Hello, Message, PROTOCOL, Status, Stop, Stopping, VERSION, Verdict, Welcome, method,
+};
+use stickpin_wire::{Frame, Frames, encode};
 
 /// A daemon that lives answers `hello` at once; one that does not in this time hangs.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);

@@ -1,7 +1,7 @@
-//! Commands that no host knows: the process of the front end runs them, through a [`Client`] like everybody else.
+//! Commands that run in the process of the front end and are made of commands that a [`Client`] runs: `test`, `export`.
 //!
-//! They have a [`Form`] like those of the registry, so that a command line and a list of tools show them in the same way.
-//! Front ends are given them by the program that knows both.
+//! Each has a [`Form`], as the commands of the registry have, so that command lines and lists of tools show both alike.
+//! The program that links front ends and commands hands these to the front ends.
 
 use crate::Client;
 use async_trait::async_trait;
@@ -15,34 +15,37 @@ use stickpin_kernel::registry::Form;
 use stickpin_kernel::{Caller, Render, Response, Result};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// One of them.
+/// The commands of this kind that a front end offers.
+pub type ClientCommands = &'static [&'static dyn ClientCommand];
+
+/// A command that runs in the front end.
 #[async_trait]
-pub trait Apart: fmt::Debug + Send + Sync {
-    /// Its name, its arguments, its help.
+pub trait ClientCommand: fmt::Debug + Send + Sync {
+    /// The name, arguments and help.
     fn form(&self) -> &'static Form;
 
-    /// Runs it. The input is not checked yet.
+    /// Runs the command and returns its response. `input` is not yet checked against the form.
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response;
 }
 
-/// Who runs it, and through what.
+/// What a [`ClientCommand`] runs with: the caller, the client and the limits.
 #[derive(Clone)]
 pub struct Call {
-    /// What runs the commands that it is made of.
+    /// Runs the commands that this one is made of.
     pub client: Arc<dyn Client>,
-    /// Who asks.
+    /// The caller.
     pub caller: Caller,
-    /// The session; else the caller's own.
+    /// The session; the caller's own if absent.
     pub session: Option<String>,
-    /// How the answer should be rendered.
+    /// The form of the response.
     pub render: Render,
-    /// Variables of the surroundings, by the name that a script has for them.
+    /// Environment variables, by the names that scripts use.
     pub variables: BTreeMap<String, String>,
-    /// Hears how far it is.
+    /// Receives progress.
     pub progress: UnboundedSender<Progress>,
     /// What this caller may do.
     pub policy: Arc<dyn Policy>,
-    /// Set when it should end: what was begun is closed, and it still answers.
+    /// Cancels the command: what it opened is closed, and it still answers.
     pub cancel: CancellationToken,
 }
 
@@ -55,39 +58,39 @@ impl fmt::Debug for Call {
     }
 }
 
-/// How far a long command is.
+/// The progress of a long command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// How many of its parts are done.
+    /// Number of finished parts.
     pub done: usize,
-    /// How many there are.
+    /// Number of parts.
     pub total: usize,
-    /// What just happened, in a line.
+    /// The last event, in one line.
     pub line: String,
-    /// Whether the line is worth keeping, not only while nothing newer is known.
+    /// True if the line stays on screen when the next one arrives.
     pub lasting: bool,
 }
 
-/// What a caller may do. A command that is made of others asks for each of them, before the first is sent.
+/// What a caller may do. A command that is made of others checks each of them before it sends the first.
 pub trait Policy: Send + Sync {
-    /// Whether this command may be run; its paths are made whole.
+    /// Checks that the caller may run this command, and makes the paths in `input` absolute.
     ///
     /// # Errors
     /// `POLICY_DENIED`.
     fn command(&self, form: &Form, input: &mut Map<String, Value>) -> Result<()>;
 
-    /// Whether this file may be read or written.
+    /// Checks that the caller may read or write this file.
     ///
     /// # Errors
     /// `POLICY_DENIED`.
     fn path(&self, path: &Path) -> Result<()>;
 }
 
-/// For a person at a terminal, who may do what the terminal may.
+/// Allows everything: the policy of a person at a terminal.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Anything;
+pub struct AllowAll;
 
-impl Policy for Anything {
+impl Policy for AllowAll {
     fn command(&self, _: &Form, _: &mut Map<String, Value>) -> Result<()> {
         Ok(())
     }
