@@ -47,6 +47,14 @@ pub fn build() -> Result<Built> {
     }
 }
 
+/// Builds the program with the panic strategy of the shipped profile, and without what takes that profile minutes.
+pub fn dist_check() -> Result<PathBuf> {
+    let features = ["--no-default-features", "--features", "sim"];
+    let build = ["build", "--profile", "dist-check", "--package", "stickpin", "--bin", "stickpin"];
+    run(&mut cargo(&[&build[..], &features].concat()))?;
+    Ok(target_dir()?.join("dist-check").join("stickpin"))
+}
+
 /// What linking it needs and is not there.
 fn lack() -> Result<Option<String>> {
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {

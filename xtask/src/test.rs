@@ -10,6 +10,7 @@ pub fn test() -> Result {
     crate::codegen::codegen(true)?;
     run(&mut cargo(&["test", "--workspace", "--doc", "--quiet"]))?;
     run(&mut cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-run", "--quiet"]))?;
+    let dist_check = crate::dist::dist_check()?;
     // What it finds is said when all has run.
     let bare = crate::bare::bare();
     let mut tests = if output(&mut cargo(&["nextest", "--version"])).is_ok() {
@@ -20,6 +21,7 @@ pub fn test() -> Result {
     };
     // A machine that was set up must not skip the suites on real devices.
     tests.env("STICKPIN_REQUIRE_CHROMIUM", "1").env("STICKPIN_REQUIRE_DESKTOP", "1");
+    tests.env("STICKPIN_DIST_CHECK", dist_check);
     if ready.npm {
         tests.env("STICKPIN_REQUIRE_NPM", "1");
     }

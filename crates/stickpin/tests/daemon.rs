@@ -33,6 +33,23 @@ fn the_first_command_starts_a_daemon_and_the_next_one_finds_it() {
     assert_eq!(hint["pid"], pid);
 }
 
+/// `cargo xtask test` names a binary that was built with the panic strategy of the shipped profile.
+#[test]
+fn panic_in_one_device_ends_one_session() {
+    let program = std::env::var_os("STICKPIN_DIST_CHECK");
+    let world = World::with(program.unwrap_or_else(|| env!("CARGO_BIN_EXE_stickpin").into()));
+    world.ok("open sim:shop -i --session kept");
+    world.ok("open sim:shop?fault=panic -i --session faulty");
+    let pid = world.pid().expect("a daemon");
+    let ran = world.run(&["press", "text=\"Cart (0)\"", "--session", "faulty"]);
+    assert!(ran.code == 70 && ran.err.contains("INTERNAL"), "{ran:?}");
+    let ran = world.run(&["snapshot", "--session", "faulty"]);
+    assert!(ran.code == 12 && ran.err.contains("BACKEND_LOST"), "{ran:?}");
+    assert!(world.ok("press @e5 --session kept").contains("pressed"));
+    world.ok("open sim:shop --session faulty");
+    assert_eq!(world.pid(), Some(pid), "the daemon that met the bug still serves");
+}
+
 #[test]
 fn clients_at_once_start_one_daemon() {
     let world = World::new();

@@ -281,10 +281,12 @@ impl Device for SimDevice {
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         self.committed().await?;
-        let (hang, lost) = {
+        let (hang, lost, panics) = {
             let mut sim = self.free()?;
-            (sim.patches.take(Fault::Hang), sim.patches.take(Fault::Lost))
+            let mut take = |fault| sim.patches.take(fault);
+            (take(Fault::Hang), take(Fault::Lost), take(Fault::Panic))
         };
+        assert!(!panics, "opened with `fault=panic`");
         if hang {
             cancel.cancelled().await;
             return Err(

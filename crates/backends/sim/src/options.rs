@@ -24,6 +24,8 @@ pub(crate) enum Fault {
     Hang,
     /// The app dies when it is acted on.
     Lost,
+    /// The device panics when it is told to act, as a bug in a backend would.
+    Panic,
     /// The target is removed after it was looked for.
     Vanish,
     /// Everything moves down after the target was looked for.
@@ -48,6 +50,7 @@ pub(crate) enum Fault {
 pub(crate) const FAULTS: &[(&str, Fault)] = &[
     ("hang", Fault::Hang),
     ("lost", Fault::Lost),
+    ("panic", Fault::Panic),
     ("vanish-before-act", Fault::Vanish),
     ("move-before-act", Fault::Move),
     ("relabel-before-act", Fault::Relabel),

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 /// A state dir, a project folder, and the binary.
 pub struct World {
     tmp: tempfile::TempDir,
+    program: PathBuf,
 }
 
 /// What a command line gave.
@@ -41,9 +42,14 @@ impl From<Output> for Ran {
 
 impl World {
     pub fn new() -> Self {
+        Self::with(env!("CARGO_BIN_EXE_stickpin"))
+    }
+
+    /// A world whose binary is another build of stickpin.
+    pub fn with(program: impl Into<PathBuf>) -> Self {
         let tmp = tempfile::tempdir().unwrap();
         std::fs::create_dir(tmp.path().join("shop")).unwrap();
-        Self { tmp }
+        Self { tmp, program: program.into() }
     }
 
     /// The state dir. Not there before the first command.
@@ -57,7 +63,7 @@ impl World {
 
     /// A command in the project's folder, that knows nothing of the surroundings of the test.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_stickpin"));
+        let mut command = Command::new(&self.program);
         let path = std::env::var_os("PATH").unwrap_or_default();
         command.args(args).current_dir(self.tmp.path().join("shop")).env_clear();
         command.env("HOME", self.tmp.path()).env("PATH", path).env("STICKPIN_STATE_DIR", self.state_dir());
