@@ -122,16 +122,24 @@ impl Assembly<'_> {
                     spec.value = &said.value;
                 }
             }
+            let frames = self.frames;
+            let inner = match spec.tag {
+                "iframe" | "frame" | "object" | "embed" => {
+                    frames.get(&Handle { scope: part.scope, id: c.id[i] })
+                }
+                _ => None,
+            };
+            if inner.is_some() {
+                // An `object` or `embed` that shows a document is a frame in all but its name.
+                spec.role = Some(Role::Iframe);
+            }
             self.builder.node(depth, spec)?;
-            if matches!(spec.tag, "iframe" | "frame") {
-                let frames = self.frames;
-                if let Some(inner) = frames.get(&Handle { scope: part.scope, id: c.id[i] }) {
-                    if nesting < FRAME_LIMIT {
-                        self.add(inner, depth + 1, nesting + 1)?;
-                    } else {
-                        // What is deeper is there, and not in the tree.
-                        self.truncated = true;
-                    }
+            if let Some(inner) = inner {
+                if nesting < FRAME_LIMIT {
+                    self.add(inner, depth + 1, nesting + 1)?;
+                } else {
+                    // What is deeper is there, and not in the tree.
+                    self.truncated = true;
                 }
             }
         }

@@ -137,3 +137,45 @@ fn files_of_all_kinds_are_opened_from_a_folder() {
         look_at(&mut web, &format!("file://{}", file.to_str().unwrap()), reads);
     }
 }
+
+#[test]
+fn documents_in_object_and_embed_are_read_and_pressed() {
+    let inside = |word: &str| html(&format!("<button onclick=\"tell('{word}')\">{word}</button>"));
+    let outside = "<object data='/object' type='text/html'><button>Fallback</button></object>\
+         <embed src='/embed' type='text/html'><object data='/missing'><button>Instead</button></object>";
+    let pages = [("/", html(outside)), ("/object", inside("Chart")), ("/embed", inside("Player"))];
+    let Some(mut web) = Web::new(&pages) else { return };
+    web.open("/");
+    let text = web.text(&["snapshot", "-i"]);
+    assert!(text.contains("Instead") && !text.contains("Fallback"), "{text}");
+    for word in ["Chart", "Player"] {
+        assert!(text.contains(&format!("button \"{word}\"")), "{text}");
+        web.ok(&["press", &format!("text={word}")]);
+        web.was_asked(&format!("/log?{word}"));
+    }
+}
+
+/// What the viewer of a PDF shows is in no document: the answer must not read as if there were nothing.
+#[test]
+fn capture_of_a_pdf_says_that_there_is_more() {
+    let pages = [
+        ("/invoice.pdf", bytes("application/pdf", PDF.as_bytes())),
+        ("/", html("<button>Pay</button><iframe src='/invoice.pdf'></iframe>")),
+    ];
+    let Some(mut web) = Web::new(&pages) else { return };
+    for path in ["/invoice.pdf", "/"] {
+        web.open(path);
+        let text = web.text(&["snapshot"]);
+        assert!(text.contains("the app has more than was captured"), "{path}: {text}");
+    }
+}
+
+#[test]
+fn capture_beyond_the_text_budget_says_that_there_is_more() {
+    let many = "<button>First</button><main></main><script>document.querySelector('main').innerHTML=Array.from({length:9500},\
+         (_, i) => `<p title='${i}${'words '.repeat(320)}'>${i}</p>`).join('')</script>";
+    let Some(mut web) = Web::new(&[("/", html(many))]) else { return };
+    web.open("/");
+    let text = web.text(&["snapshot", "-i"]);
+    assert!(text.contains("First") && text.contains("the app has more than was captured"), "{text}");
+}

@@ -381,7 +381,7 @@ function elementAt(x, y) {
     if (isAuthorHidden(p) && outer && $nodeType.call(outer) === ELEMENT) e = outer;
   }
   const tag = tagOf(e);
-  return { id: idOf(e), frame: tag === 'iframe' || tag === 'frame' };
+  return { id: idOf(e), frame: FRAMES.has(tag) };
 }
 
 /** [x, y, width, height] per id; null without a box. */

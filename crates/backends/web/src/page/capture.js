@@ -4,6 +4,8 @@
 // things (level, value, attributes) are lists of (row, ...) beside them.
 
 const NODE_LIMIT = 250000;
+/** Characters of all names, values and attributes together. */
+const TEXT_BUDGET = 16 << 20;
 /** The parser nests 512 deep at most (its own limit); the stack of a page's script is full at about 1,300 levels. */
 const DEPTH_LIMIT = 700;
 /** Characters of an attribute. */
@@ -23,10 +25,16 @@ let walkNumber = 0;
 let walkOf = new Uint32Array(4096);
 /** The number that continues the last run. */
 let inRun = 0;
+/** Characters of the texts so far. */
+let textLength = 0;
+
+/** Whether the capture takes no more rows. */
+const isFull = () => out.depth.length >= NODE_LIMIT || textLength > TEXT_BUDGET;
 
 function str(s) {
   let i = stringIndex.get(s);
   if (i === undefined) {
+    textLength += s.length;
     i = strings.length;
     strings.push(wellFormed(s));
     if (stringIndex.size >= KNOWN_TEXTS) stringIndex.clear();
@@ -57,6 +65,7 @@ function nameBack(name) {
   if (nameIndex.size >= KNOWN_TEXTS) nameIndex.clear();
   nameIndex.set(name, n);
   names.push(wellFormed(name));
+  textLength += name.length;
   return 1;
 }
 
@@ -67,6 +76,7 @@ function begin() {
   kindsOf = new Map();
   walkNumber++;
   inRun = 0;
+  textLength = 0;
   out = { depth: [], kind: [], kinds: [], name: [], names: [], ids: [], level: [], value: [], attrs: [], custom: [], hosts: [], truncated: false };
 }
 
@@ -92,6 +102,8 @@ function row(depth, role, tag, name, states, id) {
 }
 
 const putAttr = (at, key, text) => { if (text) out.attrs.push(at, str(key), str(text.length > ATTR_LIMIT ? text.slice(0, ATTR_LIMIT) : text)); };
+
+const PDF = 'application/pdf';
 
 /** Captures the document. `options.watch`: ids that are asked about, (first, last) in turns. Frames are elements without content here. */
 function capture(options) {
@@ -121,6 +133,8 @@ function capture(options) {
       if (node && $isConnected.call(node)) hidden.push(id);
     }
   }
+  // The viewer's document has nothing of the PDF in it.
+  if (document.contentType === PDF) out.truncated = true;
   const result = { v: 2, url: $url.call(document), title: $title.call(document), ...out, hidden, strings, seal: seal(), changes: changeCount, ms: 0 };
   result.ms = Math.round((performance.now() - started) * 10) / 10;
   out = strings = stringIndex = nameIndex = kindsOf = scope = soleOf = null;
@@ -141,7 +155,7 @@ function walk(e, at, fromOwner) {
   const tag = tagOf(e);
   if (SKIP.has(tag)) return;
   if (scope.ownerOf !== null && !fromOwner && scope.ownerOf.has(e)) return;
-  if (out.depth.length >= NODE_LIMIT || at.depth > DEPTH_LIMIT) {
+  if (isFull() || at.depth > DEPTH_LIMIT) {
     out.truncated = true;
     return;
   }
@@ -244,6 +258,7 @@ function report(e, tag, v, at, style) {
     block: INLINE.has(tag) ? at.block && tag === 'slot' : true,
     label: tag === 'label' ? e : at.label,
   };
+  if ((tag === 'object' || tag === 'embed') && showsPdf(e)) out.truncated = true;
   switch (tag) {
     case 'select': walkOptions(e, depth, e.multiple || e.size > 1); return;
     case 'textarea': case 'input': case 'img': case 'hr': case 'progress': case 'meter': case 'audio': case 'video': case 'embed':
@@ -252,6 +267,13 @@ function report(e, tag, v, at, style) {
     default: break;
   }
   walkChildren(e, tag, below, false);
+}
+
+/** Whether an `object` or `embed` shows a PDF, whose text only the viewer has; one without a viewer shows its fallback. */
+function showsPdf(e) {
+  if (!navigator.pdfViewerEnabled || !(e.type === PDF || /\.pdf([?#]|$)/i.test(e.data || e.src || ''))) return false;
+  const fallback = $firstElementChild.call(e);
+  return fallback === null || !$checkVisibility.call(fallback);
 }
 
 const PREFORMATTED_LIMIT = 50000;
@@ -344,7 +366,7 @@ const asShown = (parent, text) => (scope.transform && text !== '' ? transformed(
 function textLeaf(text, at) {
   const shown = squeeze(text);
   if (shown === '' || shown === ' ') return;
-  if (out.depth.length >= NODE_LIMIT) {
+  if (isFull()) {
     out.truncated = true;
     return;
   }
@@ -357,7 +379,7 @@ function walkOptions(select, depth, open) {
     for (let c = $firstElementChild.call(parent); c; c = $nextElementSibling.call(c)) {
       const tag = tagOf(c);
       if (tag === 'option' || tag === 'optgroup') {
-        if (out.depth.length >= NODE_LIMIT) {
+        if (isFull()) {
           out.truncated = true;
           return;
         }

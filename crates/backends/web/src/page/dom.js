@@ -96,6 +96,9 @@ const FRAGMENT = 11;
 const OF_HTML = new Set(('input textarea select option optgroup label button details dialog progress meter output img area table fieldset '
   + 'iframe frame audio video ol td th slot canvas object embed summary').split(' '));
 
+/** Elements that can show a document of its own (HTML 7.3.1 "content navigables"). */
+const FRAMES = new Set(['iframe', 'frame', 'object', 'embed']);
+
 /** The tag of an element; of one that only has the name of an HTML element, that name after a colon. */
 function tagOf(e) {
   const tag = $localName.call(e);
