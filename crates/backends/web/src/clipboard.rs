@@ -2,49 +2,77 @@
 
 use crate::cdp::protocol::SetPermission;
 use crate::device::WebDevice;
+use crate::tab::World;
 use serde::Deserialize;
 use serde_json::json;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
-/// What the page answered.
+/// What the page says before it is asked for the clipboard.
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct Access {
+    /// False for pages from origins that are not secure (Clipboard API, 4).
+    available: bool,
+    /// Absent for pages whose origin no permission can be set for: files.
+    origin: Option<String>,
+    /// The permissions that this page lacks, and the state of each.
+    missing: Vec<(String, String)>,
+}
+
+/// The outcome of a call of the Clipboard API.
+#[derive(Debug, Deserialize)]
+struct Outcome {
     text: Option<String>,
-    /// It has no clipboard: only pages from safe origins have (Clipboard API, 4).
-    #[serde(default)]
-    none: bool,
     why: Option<String>,
 }
 
+const ACCESS: &str = "(async()=>{const missing=[];for(const name of ['clipboard-read','clipboard-write']){\
+    const{state}=await navigator.permissions.query({name});if(state!=='granted')missing.push([name,state])}\
+    return{available:!!navigator.clipboard,origin:/^http/.test(location.origin)?location.origin:null,missing}})()";
+
 impl WebDevice {
-    /// Reads the clipboard, or writes a text to it. The pages of this browser may read it from then on, as if a person
-    /// had allowed it.
+    /// Reads the clipboard, or writes a text to it, as the page of this tab. A permission that its origin lacks is
+    /// granted for this one call and taken back.
     pub(crate) async fn clipboard(&mut self, write: Option<&str>) -> Result<String> {
-        for name in ["clipboard-read", "clipboard-write"] {
-            let allow = SetPermission { permission: json!({ "name": name }), setting: "granted" };
-            let asked = self.tab.client.send(None, &allow);
-            self.tab.answer(asked).await?;
-        }
-        let call = match write {
-            None => "readText()".to_owned(),
-            Some(text) => format!("writeText({})", json!(text)),
-        };
-        // Focus is emulated, so that nothing has to come to the front for it.
-        let script = format!(
-            "navigator.clipboard?navigator.clipboard.{call}.then(text=>({{text:text??''}}),e=>({{why:String(e)}})):{{none:true}}"
-        );
         let top = self.tab.top().await?;
-        let answer: Answer = self.tab.evaluate(&top, script).await?;
-        if answer.none {
+        let access: Access = self.tab.evaluate(&top, ACCESS.to_owned()).await?;
+        if !access.available {
             return Err(Error::new(
                 ErrorCode::Unsupported,
                 "this page has no clipboard: its address is not https or localhost",
             )
             .hint("type the text with stickpin fill or type; stickpin get text reads it"));
         }
-        answer.text.ok_or_else(|| {
-            let why = stickpin_tree::quote(answer.why.as_deref().unwrap_or_default());
+        self.set_permissions(&access, Some("granted")).await?;
+        let outcome = self.call_clipboard(&top, write).await;
+        // The page must not keep what it was given for us, also when the call failed.
+        self.set_permissions(&access, None).await?;
+        let outcome = outcome?;
+        outcome.text.ok_or_else(|| {
+            let why = stickpin_tree::quote(outcome.why.as_deref().unwrap_or_default());
             Error::new(ErrorCode::Unsupported, format!("the browser refused the clipboard: {why}"))
         })
+    }
+
+    /// Sets the permissions that were missing to `setting`, or back to what they were.
+    async fn set_permissions(&self, access: &Access, setting: Option<&str>) -> Result<()> {
+        for (name, before) in &access.missing {
+            let permission = json!({ "name": name });
+            let setting = setting.unwrap_or(before).to_owned();
+            let set = SetPermission { permission, setting, origin: access.origin.clone() };
+            let asked = self.tab.client.send(None, &set);
+            self.tab.answer(asked).await?;
+        }
+        Ok(())
+    }
+
+    async fn call_clipboard(&self, top: &World, write: Option<&str>) -> Result<Outcome> {
+        let call = match write {
+            None => "readText()".to_owned(),
+            Some(text) => format!("writeText({})", json!(text)),
+        };
+        // Focus is emulated, so that nothing has to come to the front for it.
+        let script =
+            format!("navigator.clipboard.{call}.then(text=>({{text:text??''}}),e=>({{why:String(e)}}))");
+        Ok(self.tab.evaluate(top, script).await?)
     }
 }

@@ -3,6 +3,7 @@
 
 #![cfg(all(feature = "web", target_os = "linux"))]
 
+mod clipboard;
 mod documents;
 mod doubles;
 mod drags;

@@ -74,8 +74,8 @@ methods! {
     /// Where downloads go.
     "Browser.setDownloadBehavior" SetDownloadBehavior { behavior: &'static str, download_path: String, events_enabled: bool } -> Done;
 
-    /// What pages may do without asking; for all of them.
-    "Browser.setPermission" SetPermission { permission: Value, setting: &'static str } -> Done;
+    /// What pages of an origin may do without asking; of all origins if none is named.
+    "Browser.setPermission" SetPermission { permission: Value, setting: String, origin: Option<String> } -> Done;
 
     /// A new tab.
     "Target.createTarget" CreateTarget { url: String, background: Option<bool> } -> Created;
