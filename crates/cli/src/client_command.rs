@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use stickpin_client::{AllowAll, Call, ClientCommand, Progress, SocketClient};
 use stickpin_cmdline::Options;
-use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Error, ErrorCode, Response, Result};
+use stickpin_kernel::{CancellationToken, Error, ErrorCode, Response, Result};
 use tokio::sync::mpsc;
 
 /// What a shell says of a program that was interrupted (128 and the number of the signal).

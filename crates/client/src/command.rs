@@ -10,9 +10,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::registry::Form;
-use stickpin_kernel::{Caller, Render, Response, Result};
+use stickpin_kernel::{Caller, CancellationToken, Render, Response, Result};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// The commands of this kind that a front end offers.

@@ -9,8 +9,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Dispatched, Error, ErrorCode, Host, Request, Response, Result, hide_secrets};
+use stickpin_kernel::{
+    CancellationToken, Dispatched, Error, ErrorCode, Host, Request, Response, Result, hide_secrets,
+};
 use stickpin_wire::Place;
 use stickpin_wire::rpc::{Answer, Bind, Cancel, Message, code, method};
 use stickpin_wire::{Frame, Frames, encode};

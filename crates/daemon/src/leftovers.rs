@@ -5,7 +5,7 @@
 //! no session gets a folder that was there.
 
 use std::path::{Path, PathBuf};
-use stickpin_kernel::device::CancellationToken;
+use stickpin_kernel::CancellationToken;
 
 /// The folders of sessions that are there now.
 pub(crate) fn of(state_dir: &Path) -> Vec<PathBuf> {

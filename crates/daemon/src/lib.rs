@@ -23,7 +23,8 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use stickpin_kernel::{Error, ErrorCode, Provider, Result, Scribe, io_error};
+use stickpin_device::Provider;
+use stickpin_kernel::{Error, ErrorCode, Result, Scribe, io_error};
 use stickpin_wire::{Announcement, Place, announce, rpc};
 
 /// How long a daemon stays without sessions.

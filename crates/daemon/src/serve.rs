@@ -10,8 +10,7 @@ use std::os::unix::net::UnixListener as StdListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Error, ErrorCode, Host, HostConfig, Request, Result, io_error};
+use stickpin_kernel::{CancellationToken, Error, ErrorCode, Host, HostConfig, Request, Result, io_error};
 use stickpin_wire::rpc::{
     self, Answer, Bind, Cancel, Hello, Message, Status, Stop, Stopping, Verdict, Welcome, code, method,
 };

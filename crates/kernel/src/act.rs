@@ -9,12 +9,11 @@ mod input;
 pub(crate) use input::{Input, went_away};
 
 use crate::cx::Cx;
-use crate::device::{Aim, AimOptions, Hit, Located, SettleRequest};
-use crate::error::{Error, ErrorCode, Result};
 use crate::resolve::Found;
 use crate::target::{RefTarget, Target};
 use std::sync::Arc;
 use std::time::Duration;
+use stickpin_device::{Aim, AimOptions, Error, ErrorCode, Hit, Located, Result, SettleRequest};
 use stickpin_session::Origin;
 use stickpin_tree::{Clause, Handle, IdentityGrade, NodeId, NodeRef, States, Tree, Verdict, quote};
 use tokio::time::Instant;

@@ -3,12 +3,11 @@
 use crate::act::{How, Reading, Ready};
 use crate::changes::Changes;
 use crate::cx::Cx;
-use crate::device::{Located, Notice, SettleRequest};
-use crate::error::{ErrorCode, Result};
 use crate::render::{Show, Text};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
+use stickpin_device::{ErrorCode, Located, Notice, Result, SettleRequest};
 use stickpin_session::{BaseTree, ContextPolicy, Origin};
 use stickpin_tree::{IdentityGrade, NodeId, Tree, Verdict};
 

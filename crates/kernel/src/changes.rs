@@ -1,13 +1,13 @@
 //! What changed since the client last read in full: the diff that renews refs (`refs.md` 8).
 
 use crate::cx::Cx;
-use crate::error::Result;
 use crate::render::{Show, Text};
 use crate::request::Detail;
 use serde::Serialize;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use stickpin_device::Result;
 use stickpin_refs::Ref;
 use stickpin_session::{BaseTree, Origin};
 use stickpin_tree::{DEFAULT_MAX_BYTES, Diff, DiffCues, NodeId, View};

@@ -3,12 +3,11 @@
 use crate::act::{How, Input, Reach, Ready, went_away};
 use crate::after::Acted;
 use crate::cx::Cx;
-use crate::device::Action;
-use crate::error::{Error, ErrorCode, Result};
 use crate::fields::press;
 use crate::target::Target;
 use serde_json::json;
 use std::time::Duration;
+use stickpin_device::{Action, Error, ErrorCode, Result};
 use stickpin_refs::Ref;
 use stickpin_session::Origin;
 use stickpin_tree::{Attr, Handle, NodeId, NodeRef, Role, States, Tree, quote};

@@ -1,12 +1,11 @@
 //! What a command is: a struct whose fields are its arguments, a [`Spec`], and `run`.
 
 use crate::cx::Cx;
-use crate::device::Capability;
-use crate::error::Result;
 use crate::render::Show;
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use std::time::Duration;
+use stickpin_device::{Capability, Result};
 
 /// One command of the registry. Its doc comment is the help, its fields with their doc comments are the
 /// arguments on every surface.

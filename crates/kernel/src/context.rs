@@ -3,10 +3,10 @@
 
 use crate::act::{Ready, TRIES};
 use crate::cx::Cx;
-use crate::error::{Dispatched, Error, ErrorCode, Result};
 use crate::resolve::Found;
 use serde_json::json;
 use std::sync::Arc;
+use stickpin_device::{Dispatched, Error, ErrorCode, Result};
 use stickpin_session::{ContextPolicy, Origin};
 use stickpin_tree::{ContextChange, ContextReader, FactKind, Handle, NodeId, Tree, quote};
 

@@ -1,7 +1,5 @@
 //! What a command works with: its caller, the session that it was lent, and the envelope that it fills.
 
-use crate::device::Device;
-use crate::error::{Dispatched, Error, ErrorCode, Result};
 use crate::host::{Desk, Inner};
 use crate::live::Live;
 use crate::mailbox::{self, Loan, Turn};
@@ -10,6 +8,7 @@ use crate::request::{Caller, RefDetail, Render};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use stickpin_device::{Device, Dispatched, Error, ErrorCode, Result};
 use stickpin_refs::Ref;
 use stickpin_tree::{ContextChange, Handle, Tree};
 use tokio::sync::watch;
@@ -93,7 +92,9 @@ impl Cx {
     pub fn reach(&self, path: &str) -> Result<PathBuf> {
         let path = self.path(path);
         match &self.caller.file_roots {
-            Some(roots) if !crate::paths::is_within(&path, roots) => Err(crate::paths::outside(&path, roots)),
+            Some(roots) if !stickpin_device::paths::is_within(&path, roots) => {
+                Err(stickpin_device::paths::outside(&path, roots))
+            }
             _ => Ok(path),
         }
     }

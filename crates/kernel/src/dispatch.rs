@@ -2,7 +2,6 @@
 
 use crate::command::Scope;
 use crate::cx::{Cx, Envelope};
-use crate::error::{Dispatched, Error, ErrorCode, Result};
 use crate::host::Host;
 use crate::mailbox;
 use crate::registry::{self, Entry, Form, Prepared, Produced};
@@ -15,6 +14,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use stickpin_device::{Dispatched, Error, ErrorCode, Result};
 use stickpin_refs::Ref;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;

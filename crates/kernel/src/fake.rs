@@ -7,11 +7,10 @@ mod world;
 
 pub(crate) use world::World;
 
-use crate::device::*;
-use crate::error::{Error, ErrorCode, Result};
 use async_trait::async_trait;
 use device::FakeDevice;
 use std::sync::{Arc, Mutex, MutexGuard};
+use stickpin_device::{Error, ErrorCode, Result, *};
 use tokio::sync::Notify;
 
 /// The world, shared by a test and its devices.

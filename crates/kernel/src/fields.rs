@@ -4,10 +4,9 @@ use crate::act::{How, Input, Reach, Ready};
 use crate::after::Acted;
 use crate::commands::fill;
 use crate::cx::Cx;
-use crate::device::Action;
-use crate::error::{Error, ErrorCode, Result};
 use crate::target::Target;
 use std::time::Duration;
+use stickpin_device::{Action, Error, ErrorCode, Result};
 use stickpin_tree::{Role, quote};
 use tokio::time::Instant;
 

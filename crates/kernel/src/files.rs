@@ -1,13 +1,12 @@
 //! Files that are there whole or not at all, also after a crash, and whoever else writes them at the same time.
 
-use crate::error::{Error, ErrorCode, Result, io_error};
-use crate::paths;
 use rustix::fs::{self as fs_at, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use stickpin_device::{Error, ErrorCode, Result, io_error, paths};
 
 /// Replaces a file: beside it first, then in its place. Its folder is made if it is missing. It has reached the disk when
 /// this returns. A device or a pipe (`/dev/stdout`, `/dev/null`) is written to and never replaced.
@@ -139,7 +138,7 @@ fn replace(fresh: &Path, path: &Path, fill: impl FnOnce(&mut File) -> io::Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorCode;
+    use stickpin_device::ErrorCode;
 
     #[test]
     fn device_is_written_to_and_not_replaced() {

@@ -1,10 +1,9 @@
 //! Where the app is: navigations, and tabs that come and go by themselves.
 
 use crate::cx::Cx;
-use crate::device::{Arrived, Leave, Navigation, Page, TabEnd, TabEnded};
-use crate::error::{Dispatched, ErrorCode, Result};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use stickpin_device::{Arrived, Dispatched, ErrorCode, Leave, Navigation, Page, Result, TabEnd, TabEnded};
 
 impl Cx {
     /// Takes the app somewhere else. An address that the device refuses was not gone to.

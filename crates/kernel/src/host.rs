@@ -1,8 +1,6 @@
 //! The host: providers, and sessions by name.
 
 use crate::cx::Cx;
-use crate::device::{Dialog, Provider};
-use crate::error::{Error, ErrorCode, Result};
 use crate::journal::{Journal, NoJournal};
 use crate::mailbox::{self, End, Mailbox, Turn};
 use crate::recording::{NoScribe, Scribe};
@@ -12,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
+use stickpin_device::{Dialog, Error, ErrorCode, Provider, Result};
 use stickpin_session::{InMemoryNumbers, Ladder, NumberSource};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -318,7 +317,7 @@ pub(crate) fn private_dir(path: &std::path::Path) -> Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|e| crate::error::io_error("make the folder", path, &e))
+    builder.create(path).map_err(|e| stickpin_device::io_error("make the folder", path, &e))
 }
 
 impl Cx {

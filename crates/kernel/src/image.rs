@@ -1,10 +1,10 @@
 //! Pictures as pixels: decode, shrink, draw, encode.
 
-use crate::error::{Error, ErrorCode, Result};
 use font8x8::legacy::BASIC_LEGACY;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use stickpin_device::{Error, ErrorCode, Result};
 
 /// Width and height of a character, in pixels.
 pub(crate) const CELL: u32 = 8;
@@ -289,30 +289,9 @@ impl Image {
     }
 }
 
-/// Red, green and blue of pixels of four bytes. `places` says where in a pixel each of them stands. For devices that are
-/// built to be small: this is a loop that somebody waits for.
-///
-/// # Panics
-/// If a place is not below four.
-#[must_use]
-pub fn rgb(pixels: &[u8], places: [usize; 3]) -> Vec<u8> {
-    let mut rgb = vec![0; pixels.len() / 4 * 3];
-    for (to, pixel) in rgb.chunks_exact_mut(3).zip(pixels.chunks_exact(4)) {
-        to.copy_from_slice(&places.map(|place| pixel[place]));
-    }
-    rgb
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn colours_are_taken_from_where_they_stand() {
-        let bgrx = [3, 2, 1, 0, 6, 5, 4, 0, 9];
-        assert_eq!(rgb(&bgrx, [2, 1, 0]), [1, 2, 3, 4, 5, 6], "half a pixel is none");
-        assert_eq!(rgb(&bgrx, [0, 1, 3]), [3, 2, 0, 6, 5, 0]);
-    }
 
     #[test]
     fn the_size_is_read_without_the_pixels() {

@@ -1,8 +1,8 @@
 //! Where commands are written down. The session log will implement it; until then nothing is kept.
 
 use crate::command::Effect;
-use crate::error::ErrorCode;
 use std::fmt;
+use stickpin_device::ErrorCode;
 
 /// Receives the beginning and the end of every command.
 pub trait Journal: Send + Sync + fmt::Debug {

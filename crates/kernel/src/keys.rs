@@ -1,67 +1,11 @@
 //! Chords as people write them: `Enter`, `Control+a`, `Shift+Tab`.
 
-use crate::device::Modifiers;
-use crate::error::{Error, ErrorCode, Result};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
+use stickpin_device::{Error, ErrorCode, KEY_NAMES, Modifiers, Result};
 use stickpin_tree::quote;
-
-/// Names of keys that are more than one character, in the words of `KeyboardEvent.key`; the space bar is handed to a
-/// device as a space. A device knows each of them.
-pub const NAMED: &[&str] = &[
-    "Enter",
-    "Tab",
-    "Escape",
-    "Backspace",
-    "Delete",
-    "Insert",
-    "Home",
-    "End",
-    "PageUp",
-    "PageDown",
-    "ArrowUp",
-    "ArrowDown",
-    "ArrowLeft",
-    "ArrowRight",
-    "Space",
-    "ContextMenu",
-    "CapsLock",
-    "NumLock",
-    "ScrollLock",
-    "Pause",
-    "PrintScreen",
-    "AltGraph",
-    "Shift",
-    "Control",
-    "Alt",
-    "Meta",
-    "F1",
-    "F2",
-    "F3",
-    "F4",
-    "F5",
-    "F6",
-    "F7",
-    "F8",
-    "F9",
-    "F10",
-    "F11",
-    "F12",
-    "F13",
-    "F14",
-    "F15",
-    "F16",
-    "F17",
-    "F18",
-    "F19",
-    "F20",
-    "F21",
-    "F22",
-    "F23",
-    "F24",
-];
 
 /// Other words for the same.
 const ALIASES: &[(&str, &str)] = &[
@@ -137,11 +81,11 @@ impl TryFrom<String> for Chord {
 
 fn named(word: &str) -> Result<String> {
     let alias = ALIASES.iter().find(|(a, _)| a.eq_ignore_ascii_case(word)).map(|(_, name)| *name);
-    let name = alias.or_else(|| NAMED.iter().copied().find(|n| n.eq_ignore_ascii_case(word)));
+    let name = alias.or_else(|| KEY_NAMES.iter().copied().find(|n| n.eq_ignore_ascii_case(word)));
     match name {
         Some("Space") => Ok(" ".to_owned()),
         Some(name) => Ok(name.to_owned()),
-        None => Err(unknown("key", word, NAMED.iter().copied())),
+        None => Err(unknown("key", word, KEY_NAMES.iter().copied())),
     }
 }
 

@@ -14,9 +14,7 @@ mod command;
 mod commands;
 mod context;
 mod cx;
-pub mod device;
 mod dispatch;
-mod error;
 #[cfg(test)]
 mod fake;
 mod fields;
@@ -52,16 +50,13 @@ mod waiting;
 
 pub use command::{Command, Effect, Lane, Scope, Spec};
 pub use cx::Cx;
-pub use device::{Device, Provider};
 pub use dispatch::answered;
-pub use error::{Dispatched, Error, ErrorCode, Result, io_error};
 pub use host::{Host, HostConfig, Numbers};
-pub use image::rgb;
 pub use journal::{Journal, NoJournal};
-pub use keys::NAMED as KEY_NAMES;
 pub use receipt::is_error as receipt_is_error;
 pub use recording::{Expectation, Gap, Mending, NoScribe, Recorded, Recording, Scribe, Witness};
 pub use render::{Cell, Show, Text};
 pub use request::{Caller, Detail, Format, RefDetail, RefsEnvelope, Render, Request, Response};
 pub use secret::{Secret, hide as hide_secrets};
+pub use stickpin_device::{CancellationToken, Dispatched, Error, ErrorCode, Result, io_error};
 pub use target::{RefTarget, Target};

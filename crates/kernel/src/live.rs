@@ -1,13 +1,12 @@
 //! What an open session consists of: the device and what was understood of it.
 
-use crate::device::{Device, Dialog, Page};
-use crate::error::{Error, ErrorCode, Result};
 use crate::host::{Status, private_dir};
 use crate::picture::Pictures;
 use crate::recording::Recorder;
 use crate::secret::Secret;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use stickpin_device::{Device, Dialog, Error, ErrorCode, Page, Result};
 use stickpin_session::Session;
 
 /// How long a device may take to end.

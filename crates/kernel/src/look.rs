@@ -1,9 +1,8 @@
 //! Reading the app: captures go into the session, refs come out of it.
 
 use crate::cx::Cx;
-use crate::device::{CaptureRequest, Captured, Page};
-use crate::error::{Error, ErrorCode, Result};
 use std::sync::Arc;
+use stickpin_device::{CaptureRequest, Captured, Error, ErrorCode, Page, Result};
 use stickpin_refs::Ref;
 use stickpin_session::{ClientId, NumberError, Origin};
 use stickpin_tree::{Meaning, NodeId, Tree};

@@ -5,13 +5,13 @@
 //! dropped instead of returned was held by a command that hung or panicked: the session is lost then, and no
 //! other is touched by it.
 //!
-//! While nobody asks, the device may read the app ahead ([`Device::rest`](crate::device::Device::rest)).
+//! While nobody asks, the device may read the app ahead ([`Device::rest`](stickpin_device::Device::rest)).
 
 use crate::command::Lane;
-use crate::error::{Error, ErrorCode, Result};
 use crate::live::Live;
 use std::collections::VecDeque;
 use std::time::Duration;
+use stickpin_device::{Error, ErrorCode, Result};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;

@@ -1,6 +1,6 @@
 //! Names of sessions. They are also names of folders, so what could lead out of one is none.
 
-use crate::error::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Result};
 
 /// Longest name in bytes.
 const LONGEST: usize = 64;

@@ -5,10 +5,9 @@
 
 use crate::act::{How, Reach, Reading, Ready};
 use crate::cx::Cx;
-use crate::device::{AimOptions, Located};
-use crate::error::{Error, ErrorCode, Result};
 use crate::resolve::Found;
 use std::collections::VecDeque;
+use stickpin_device::{AimOptions, Error, ErrorCode, Located, Result};
 use stickpin_refs::Generation;
 use stickpin_session::ClientId;
 use stickpin_tree::{Handle, IdentityGrade, Meaning, NodeId, NodeRef, Rect, Role, States, Tree};

@@ -1,11 +1,11 @@
 //! Questions about an element: what `is` answers and `wait` waits for.
 
 use crate::cx::Cx;
-use crate::error::Result;
 use crate::resolve::Presence;
 use crate::target::Target;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stickpin_device::Result;
 use stickpin_tree::{NodeRef, States, quote};
 
 /// What can hold for an element.

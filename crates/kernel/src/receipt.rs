@@ -1,6 +1,6 @@
 //! The receipt of an act: what was seen since it was dispatched, in at most five lines.
 
-use crate::device::{Notice, Thing, request_words};
+use stickpin_device::{Notice, Thing, request_words};
 use stickpin_tree::{escape, quote, quote_url, quote_whole};
 
 /// Lines at most.

@@ -13,7 +13,6 @@ pub(crate) use log::Event;
 use crate::act::How;
 use crate::command::Effect;
 use crate::cx::Cx;
-use crate::error::{Error, ErrorCode, Result};
 use crate::recording::log::Log;
 use crate::registry::Entry;
 use crate::resolve::Found;
@@ -21,6 +20,7 @@ use crate::target::Target;
 use serde_json::{Map, Value};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::Origin;
 use stickpin_tree::{Selector, States};
 

@@ -3,7 +3,6 @@
 use crate::command::{Command, Effect, Scope, Spec};
 use crate::commands;
 use crate::cx::Cx;
-use crate::error::{Error, ErrorCode, Result};
 use crate::render::{Show, Text};
 use crate::schema::{self, Field};
 use schemars::JsonSchema;
@@ -14,6 +13,7 @@ use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::OnceLock;
 use std::time::Duration;
+use stickpin_device::{Error, ErrorCode, Result};
 
 /// All commands.
 pub static COMMANDS: &[Entry] = &LIST;

@@ -4,10 +4,10 @@ mod table;
 
 pub use table::Cell;
 
-use crate::error::Error;
 use crate::request::{Detail, Render};
 use serde_json::Value;
 use std::fmt::{self, Write as _};
+use stickpin_device::Error;
 
 /// An output that can be read as text.
 pub trait Show {

@@ -1,7 +1,5 @@
 //! What front ends send and get back. The same on every surface.
 
-use crate::device::Dialog;
-use crate::error::Error;
 use crate::recording::Expectation;
 use crate::secret::Secret;
 use crate::{registry, targets};
@@ -9,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use stickpin_device::{Dialog, Error};
 
 /// One command of one caller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

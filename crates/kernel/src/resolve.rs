@@ -3,12 +3,12 @@
 //! The only reader of pins. A ref is worth what its session says; a selector must match exactly one element.
 
 use crate::cx::Cx;
-use crate::error::{Error, ErrorCode, Result};
 use crate::request::RefDetail;
 use crate::target::{RefTarget, Target};
 use serde_json::json;
 use std::collections::HashSet;
 use std::sync::Arc;
+use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_refs::Ref;
 use stickpin_session::{EndReason, Origin, RefFault, Resolved, Standing};
 use stickpin_tree::{Handle, Meaning, NodeId, Selector, States, Tree};

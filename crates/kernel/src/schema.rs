@@ -1,9 +1,9 @@
 //! The arguments of a command as a list of fields, read from its JSON schema: what command lines, help and the
 //! check of an input are made from.
 
-use crate::error::{Error, ErrorCode};
 use crate::target::Target;
 use serde_json::{Map, Value};
+use stickpin_device::{Error, ErrorCode};
 
 /// One argument.
 #[derive(Debug, Clone, PartialEq)]

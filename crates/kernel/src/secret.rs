@@ -201,14 +201,14 @@ mod tests {
             warning: Some(secret.to_owned()),
             receipt: vec![format!("announced {secret}")],
             error: Some(
-                crate::Error::new(crate::ErrorCode::FillMismatch, secret)
+                stickpin_device::Error::new(stickpin_device::ErrorCode::FillMismatch, secret)
                     .hint(secret)
                     .details(json!({ "value": secret })),
             ),
-            dialog: Some(crate::device::Dialog {
+            dialog: Some(stickpin_device::Dialog {
                 message: secret.to_owned(),
                 default: secret.to_owned(),
-                ..crate::device::Dialog::default()
+                ..stickpin_device::Dialog::default()
             }),
             ..Response::default()
         };

@@ -2,11 +2,10 @@
 
 use crate::command::{Effect, Lane};
 use crate::cx::Cx;
-use crate::device::{Capability, Dialog, Support};
-use crate::error::{Error, ErrorCode, Result};
 use crate::host::Desk;
 use crate::registry::{Entry, Prepared, Produced};
 use std::sync::Arc;
+use stickpin_device::{Capability, Dialog, Error, ErrorCode, Result, Support};
 
 /// Takes the turn, writes the journal, runs it, and publishes what readers may see.
 pub(crate) async fn step(
@@ -67,7 +66,7 @@ pub(crate) async fn run(
         cx.record(entry, effect, input);
     }
     let result = match result {
-        Err(mut e) if cx.dispatched() != crate::Dispatched::No => {
+        Err(mut e) if cx.dispatched() != stickpin_device::Dispatched::No => {
             e.dispatched = cx.dispatched();
             cx.note_failed(&e).await;
             Err(e)
@@ -88,7 +87,7 @@ fn able(entry: &Entry, cx: &mut Cx) -> Result<()> {
     let table = provider.map_or(&[][..], |p| p.capabilities());
     let lacks = |need: &&Capability| table.iter().any(|(c, s)| c == *need && *s == Support::No);
     match entry.spec.needs.iter().find(lacks) {
-        Some(_) => Err(crate::device::unsupported(kind, entry.spec.name)),
+        Some(_) => Err(stickpin_device::unsupported(kind, entry.spec.name)),
         None => Ok(()),
     }
 }

@@ -3,12 +3,12 @@
 //! This is the parse boundary: a pin is split off here and read again only by `resolve`. Nothing is looked up;
 //! that is the second step.
 
-use crate::error::{Error, ErrorCode};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
+use stickpin_device::{Error, ErrorCode};
 use stickpin_refs::{Generation, Ref, RefToken};
 use stickpin_tree::{Selector, SelectorError, quote};
 

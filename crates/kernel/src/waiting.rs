@@ -2,9 +2,8 @@
 
 use crate::after::QUIET;
 use crate::cx::Cx;
-use crate::device::SettleRequest;
-use crate::error::{Error, ErrorCode, Result};
 use std::time::Duration;
+use stickpin_device::{Error, ErrorCode, Result, SettleRequest};
 use tokio::time::Instant;
 
 /// The net under the events: how long at most until a wait looks again.

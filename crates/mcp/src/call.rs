@@ -13,11 +13,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stickpin_client::{Call, Client, ClientCommand, ClientCommands, Policy, Progress, SocketClient};
 use stickpin_cmdline::{Formed, Leaf, Options, help};
-use stickpin_kernel::device::{CancellationToken, Capability};
+use stickpin_device::Capability;
 use stickpin_kernel::registry::{Entry, Form};
 use stickpin_kernel::schema::{self, Holds};
 use stickpin_kernel::{
-    Caller, Effect, Error, ErrorCode, Format, Render, Request, Response, Result, registry, targets,
+    Caller, CancellationToken, Effect, Error, ErrorCode, Format, Render, Request, Response, Result, registry,
+    targets,
 };
 use stickpin_tree::quote;
 use tokio::sync::mpsc::UnboundedSender;

@@ -75,9 +75,9 @@ impl Folders {
     /// # Errors
     /// `POLICY_DENIED`.
     pub(crate) fn allow(&self, path: &Path) -> Result<()> {
-        match paths::is_within(path, &self.roots) {
+        match stickpin_device::paths::is_within(path, &self.roots) {
             true => Ok(()),
-            false => Err(paths::outside(path, &self.roots)),
+            false => Err(stickpin_device::paths::outside(path, &self.roots)),
         }
     }
 }

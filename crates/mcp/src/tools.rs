@@ -7,7 +7,7 @@ use rmcp::model::{JsonObject, Tool as Listed, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use stickpin_client::{ClientCommand, ClientCommands};
-use stickpin_kernel::device::Capability;
+use stickpin_device::Capability;
 use stickpin_kernel::registry::{COMMANDS, Entry, Form, find};
 use stickpin_kernel::schema::{Field, Holds, Kind};
 use stickpin_kernel::{Effect, Scope};

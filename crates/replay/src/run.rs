@@ -16,8 +16,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use stickpin_client::Client;
-use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Caller, Dispatched, Effect, Error, ErrorCode, RefsEnvelope, Render, Response};
+use stickpin_kernel::{
+    Caller, CancellationToken, Dispatched, Effect, Error, ErrorCode, RefsEnvelope, Render, Response,
+};
 
 /// How long a step waits for its target, where the run does not say otherwise.
 pub const WAIT: Duration = Duration::from_secs(5);

@@ -1,7 +1,7 @@
 //! The backends that were built in, in the order in which they are asked.
 
 use std::sync::Arc;
-use stickpin_kernel::Provider;
+use stickpin_device::Provider;
 
 /// All of them.
 pub(crate) fn all() -> Vec<Arc<dyn Provider>> {

@@ -4,8 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use stickpin_cli::{Env, Streams};
-use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Error, ErrorCode, Host, HostConfig, Response, Result};
+use stickpin_kernel::{CancellationToken, Error, ErrorCode, Host, HostConfig, Response, Result};
 
 /// Seeds generations, so that the transcript is the same every time.
 const SEED: u64 = 2;

@@ -9,9 +9,10 @@ use std::time::Duration;
 use stickpin_cli::Env;
 use stickpin_client::{Client, SocketClient, Start};
 use stickpin_daemon::DiskNumbers;
-use stickpin_kernel::device::CancellationToken;
+use stickpin_device::Provider;
 use stickpin_kernel::{
-    Error, ErrorCode, Format, Host, HostConfig, Provider, Request, Response, Secret, receipt_is_error,
+    CancellationToken, Error, ErrorCode, Format, Host, HostConfig, Request, Response, Secret,
+    receipt_is_error,
 };
 use stickpin_replay::script::{Kind, Node, Script as ScriptOf, Template, write};
 use stickpin_replay::{AdScribe, Plan, RunOptions, Vars, run};

@@ -11,8 +11,9 @@ use crate::roles::number as n;
 use crate::verify::Also;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{Action, CancellationToken, Landed, Performed, is_plain};
-use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use stickpin_device::{
+    Action, CancellationToken, Dispatched, Error, ErrorCode, Landed, Performed, Result, is_plain,
+};
 use stickpin_tree::{Handle, quote};
 
 /// How long an app may take to say that it did something. Those that show a dialog from inside the action answer when
@@ -36,7 +37,7 @@ impl LinuxDevice {
     /// Does one thing to the app.
     ///
     /// # Errors
-    /// As [`stickpin_kernel::Device::perform`].
+    /// As [`stickpin_device::Device::perform`].
     pub(crate) async fn act(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         match action {
             Action::Press { target, button, count, modifiers, hold, .. } => {

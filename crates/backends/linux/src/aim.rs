@@ -22,8 +22,7 @@ use crate::extents::{common, has};
 use place::Placed;
 use point::unknown;
 use std::time::{Duration, Instant};
-use stickpin_kernel::Result;
-use stickpin_kernel::device::{Aim, AimOptions, Hit};
+use stickpin_device::{Aim, AimOptions, Hit, Result};
 use stickpin_tree::{Handle, Rect};
 
 /// How often an element is followed that moves away when the pointer arrives.

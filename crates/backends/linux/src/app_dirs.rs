@@ -4,8 +4,7 @@
 //! private home (`open --private-home`) goes with the session; a profile (`open --profile`) stays.
 
 use std::path::{Path, PathBuf};
-use stickpin_kernel::device::{AppFolders, OpenRequest};
-use stickpin_kernel::{Error, ErrorCode, Result, io_error};
+use stickpin_device::{AppFolders, Error, ErrorCode, OpenRequest, Result, io_error};
 use tokio::process::Command;
 
 /// The base folders of the XDG specification, below the home folder.
@@ -140,7 +139,7 @@ mod tests {
     use super::*;
     use std::ffi::OsStr;
     use std::time::Duration;
-    use stickpin_kernel::device::CancellationToken;
+    use stickpin_device::CancellationToken;
 
     fn request() -> OpenRequest {
         OpenRequest {

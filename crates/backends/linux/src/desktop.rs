@@ -25,11 +25,10 @@ use route::{Way, ends_elsewhere, for_app};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_kernel::device::{
-    Action, AimOptions, Arrived, CancellationToken, Device, DeviceInfo, Hit, Landed, Located, Notice,
-    OpenRequest, Performed, SettleRequest, unsupported,
+use stickpin_device::{
+    Action, AimOptions, Arrived, CancellationToken, Device, DeviceInfo, Error, ErrorCode, Hit, Landed,
+    Located, Notice, OpenRequest, Performed, Result, SettleRequest, unsupported,
 };
-use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::{Handle, IdentityGrade, NodeId};
 use tokio::process::Child;
 
@@ -86,7 +85,7 @@ impl Desk {
     /// Takes the desktop that the person uses, or begins an empty one of the session's own.
     ///
     /// # Errors
-    /// As [`stickpin_kernel::Provider::open`].
+    /// As [`stickpin_device::Provider::open`].
     pub(crate) async fn open(provider: &LinuxProvider, request: &OpenRequest) -> Result<Self> {
         let opening = Opening::begin(&request.cancel);
         // Before anything is started for options that exclude one another.

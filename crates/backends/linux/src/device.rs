@@ -20,12 +20,11 @@ use crate::upload::{Chooser, Foreign, is_foreign};
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{
+use stickpin_device::{
     Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, CaptureRequest, Captured, Device,
-    DeviceInfo, Dialog, DialogAnswer, FileInput, Leave, Located, Navigation, Notice, Page, Performed, Query,
-    SettleRequest, Settled, Shot, ShotRequest, unsupported,
+    DeviceInfo, Dialog, DialogAnswer, Error, ErrorCode, FileInput, Leave, Located, Navigation, Notice, Page,
+    Performed, Query, Result, SettleRequest, Settled, Shot, ShotRequest, unsupported,
 };
-use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::{Handle, IdentityGrade, Rect, Tree, quote};
 use tokio::process::Child;
 

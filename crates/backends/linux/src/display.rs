@@ -37,7 +37,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Result};
 use tokio::sync::oneshot;
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};

@@ -4,7 +4,7 @@ use crate::bus::Desktop;
 use crate::events::Heard;
 use crate::provider::{LinuxConfig, LinuxProvider, RUNNING};
 use std::sync::Arc;
-use stickpin_kernel::device::Check;
+use stickpin_device::Check;
 use tokio::time::Instant;
 
 /// Looks at everything that the desktop device needs.

@@ -5,7 +5,7 @@ use crate::bus::{DAEMON, Message};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-use stickpin_kernel::device::{Notice, Thing};
+use stickpin_device::{Notice, Thing};
 use tokio::sync::watch;
 
 /// Notices that are kept until they are asked for; the oldest go first.

@@ -9,8 +9,7 @@ use crate::roles::number::PASSWORD;
 use crate::settle::FRAME;
 use crate::states as s;
 use std::time::Duration;
-use stickpin_kernel::Result;
-use stickpin_kernel::device::{CancellationToken, Performed};
+use stickpin_device::{CancellationToken, Performed, Result};
 use tokio::time::{Instant, sleep};
 
 /// How often in a row a field has to read the same, a frame apart, until it counts as at rest.

@@ -10,8 +10,7 @@ use crate::model::{Interfaces, Object};
 use crate::settle::FRAME;
 use crate::states as s;
 use std::time::Duration;
-use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use stickpin_tree::Handle;
 use tokio::time::{Instant, sleep};
 

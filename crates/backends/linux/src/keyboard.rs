@@ -9,8 +9,9 @@ use crate::query::windows;
 use crate::settle::FRAME;
 use crate::states as s;
 use std::time::Duration;
-use stickpin_kernel::device::{CancellationToken, Hit, Landed, Modifiers, Performed};
-use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use stickpin_device::{
+    CancellationToken, Dispatched, Error, ErrorCode, Hit, Landed, Modifiers, Performed, Result,
+};
 use stickpin_tree::{Handle, quote};
 use tokio::time::{Instant, sleep, timeout};
 

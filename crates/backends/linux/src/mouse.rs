@@ -7,8 +7,9 @@ use crate::display::{self, Display, Window, X11, button_number};
 use crate::keyboard::unknown;
 use crate::roles::number as n;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{Action, AimOptions, CancellationToken, Hit, Landed, Modifiers, Performed};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{
+    Action, AimOptions, CancellationToken, Error, ErrorCode, Hit, Landed, Modifiers, Performed, Result,
+};
 use stickpin_tree::{Handle, Rect};
 use tokio::time::{sleep, timeout};
 

@@ -6,8 +6,7 @@
 
 use hashbrown::HashMap;
 use std::time::Duration;
-use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use tokio::time::Instant;
 
 /// How long the whole may take: less than the command, so that it says itself what it waited for.

@@ -7,8 +7,7 @@ use crate::keyboard::unknown;
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as n;
 use crate::states as s;
-use stickpin_kernel::Result;
-use stickpin_kernel::device::{Action, CancellationToken, Notice, Performed};
+use stickpin_device::{Action, CancellationToken, Notice, Performed, Result};
 use stickpin_tree::{Handle, Rect};
 
 /// How far from its leading edge something is pressed that does not take a press everywhere, in pixels.

@@ -18,7 +18,7 @@ use std::process::Stdio;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
-use stickpin_kernel::{Error, ErrorCode, Result, io_error};
+use stickpin_device::{Error, ErrorCode, Result, io_error};
 use stickpin_process::{Process, Record, kill_group, on_path, remove_folder};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};

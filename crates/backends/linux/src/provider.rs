@@ -15,10 +15,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_kernel::device::{
-    Capability, Check, Device, DeviceEntry, OpenOption, OpenRequest, Provider, SettleRequest, Support,
+use stickpin_device::{
+    Capability, Check, Device, DeviceEntry, Error, ErrorCode, OpenOption, OpenRequest, Provider, Result,
+    SettleRequest, Support,
 };
-use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::quote;
 use tokio::process::Child;
 use tokio::time::Instant;
@@ -384,6 +384,6 @@ impl Provider for LinuxProvider {
         let swept =
             tokio::task::spawn_blocking(move || (stickpin_process::sweep(&state_dir), state_dir)).await;
         let (swept, state_dir) = swept.map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
-        swept.map_err(|e| stickpin_kernel::io_error("sweep", &state_dir, &e))
+        swept.map_err(|e| stickpin_device::io_error("sweep", &state_dir, &e))
     }
 }

@@ -7,8 +7,7 @@ use crate::device::{LinuxDevice, gone};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::{self, number as role};
 use serde_json::{Value, json};
-use stickpin_kernel::Result;
-use stickpin_kernel::device::{Query, unsupported};
+use stickpin_device::{Query, Result, unsupported};
 use stickpin_tree::Handle;
 
 /// Characters that are asked for at once.

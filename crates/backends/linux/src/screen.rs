@@ -4,7 +4,7 @@ use crate::display::{Address, PATIENCE, Presence, Window, X11};
 use crate::opening::Opening;
 use crate::private::Private;
 use std::sync::Arc;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Result};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 

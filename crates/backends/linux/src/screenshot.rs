@@ -4,8 +4,7 @@ use crate::device::LinuxDevice;
 use crate::display::Window;
 use crate::extents::around;
 use crate::screen::Screen;
-use stickpin_kernel::device::{Shot, ShotRequest};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Result, Shot, ShotRequest};
 use stickpin_tree::Rect;
 
 /// What a picture of a window shows: it, and the pop-ups of its process, which may stand out over its edge.

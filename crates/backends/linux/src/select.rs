@@ -11,8 +11,7 @@ use crate::device::LinuxDevice;
 use crate::model::{Interfaces, Object};
 use crate::roles::number as n;
 use crate::states as s;
-use stickpin_kernel::device::Performed;
-use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use stickpin_device::{Dispatched, Error, ErrorCode, Performed, Result};
 use stickpin_tree::{Handle, quote};
 
 /// Chosen children of a list that are asked for.

@@ -4,8 +4,7 @@ use crate::act::ACTIVATION;
 use crate::device::LinuxDevice;
 use crate::opening::worked;
 use std::time::{Duration, Instant};
-use stickpin_kernel::Result;
-use stickpin_kernel::device::{CancellationToken, SettleRequest, Settled};
+use stickpin_device::{CancellationToken, Result, SettleRequest, Settled};
 use tokio::time::timeout;
 
 /// The net below events: how long `changed` waits before it says that something *may* have changed, because toolkits do

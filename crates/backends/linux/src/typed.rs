@@ -11,8 +11,7 @@ use crate::model::{Interfaces, Picture};
 use crate::settle::FRAME;
 use crate::states as s;
 use std::time::Duration;
-use stickpin_kernel::device::{CancellationToken, Performed};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{CancellationToken, Error, ErrorCode, Performed, Result};
 use stickpin_tree::Handle;
 use tokio::time::{Instant, sleep};
 

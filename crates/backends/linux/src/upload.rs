@@ -19,8 +19,9 @@ use crate::states as s;
 use kinds::{as_text, is_chooser, is_to_save_in, path_field, says_it_opens, takes_the_name};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stickpin_kernel::device::{Action, CancellationToken, FileInput, Modifiers, Performed};
-use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use stickpin_device::{
+    Action, CancellationToken, Dispatched, Error, ErrorCode, FileInput, Modifiers, Performed, Result,
+};
 use stickpin_tree::{Handle, quote};
 use tokio::time::{Instant, timeout};
 

@@ -12,7 +12,7 @@ use crate::capture::tree;
 use crate::device::LinuxDevice;
 use crate::looked::Looked;
 use std::sync::Arc;
-use stickpin_kernel::Result;
+use stickpin_device::Result;
 use stickpin_tree::{Handle, Tree};
 
 pub(crate) use asked::Again;

@@ -7,8 +7,7 @@ use crate::guard::{Changed, Watch};
 use crate::sequence::Selected;
 use crate::{aim, capture, query};
 use std::time::Duration;
-use stickpin_kernel::device::{Action, Landed, Modifiers, Performed};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Action, Error, ErrorCode, Landed, Modifiers, Performed, Result};
 use stickpin_tree::Handle;
 
 /// From when on a press is a long one.
@@ -154,7 +153,7 @@ impl SimDevice {
                 Ok(Performed { moved, ..done(Landed::Confirmed) })
             }
             Action::Choose { .. } | Action::Upload { .. } | Action::Drop { .. } => {
-                Err(stickpin_kernel::device::unsupported("sim", "take files"))
+                Err(stickpin_device::unsupported("sim", "take files"))
             }
         }
     }

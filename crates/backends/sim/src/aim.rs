@@ -4,8 +4,7 @@ use crate::app::sim::Sim;
 use crate::app::words::Event;
 use crate::capture::{self, Addresses};
 use crate::layout::PAGE;
-use stickpin_kernel::Result;
-use stickpin_kernel::device::{Aim, AimOptions, Hit};
+use stickpin_device::{Aim, AimOptions, Hit, Result};
 use stickpin_tree::{Rect, States};
 
 /// Scrolls everything around an element so that it can be seen, innermost scroller first.

@@ -3,7 +3,7 @@
 use crate::app::dom::Dom;
 use crate::app::sim::Sim;
 use std::collections::{HashMap, HashSet};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_tree::{Attr, Handle, IdentityGrade, NodeSpec, States, Tree, TreeBuilder, quote};
 
 /// Numbers by which nodes are named to the outside. On a device without identity they are new in every capture.

@@ -14,12 +14,11 @@ use async_trait::async_trait;
 use std::path::PathBuf;
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
-use stickpin_kernel::device::{
+use stickpin_device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
-    Dialog, DialogAnswer, Leave, Located, Navigation, Notice, Performed, Query, SettleRequest, Settled, Shot,
-    ShotRequest, TabEnd, TabEnded, TabEntry,
+    Dialog, DialogAnswer, Dispatched, Error, ErrorCode, Leave, Located, Navigation, Notice, Performed, Query,
+    Result, SettleRequest, Settled, Shot, ShotRequest, TabEnd, TabEnded, TabEntry,
 };
-use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, IdentityGrade, Rect, SurfaceId, quote};
 
 /// How long an act waits for a document that is on its way.

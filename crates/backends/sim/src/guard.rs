@@ -5,7 +5,7 @@ use crate::aim;
 use crate::app::dom::Dom;
 use crate::app::sim::Sim;
 use crate::capture::{self, Addresses};
-use stickpin_kernel::device::{Action, Landed};
+use stickpin_device::{Action, Landed};
 use stickpin_tree::{Attr, Handle, Role, States, differ_in_numbers};
 
 /// States that say which item of a group is the current one.

@@ -3,7 +3,7 @@
 use crate::app::model::App;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Result};
 
 macro_rules! apps {
     ($($name:literal,)*) => {

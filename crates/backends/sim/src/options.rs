@@ -1,7 +1,7 @@
 //! What may be typed after `sim:`.
 
 use std::path::PathBuf;
-use stickpin_kernel::{Error, paths};
+use stickpin_device::{Error, paths};
 use stickpin_tree::IdentityGrade;
 
 /// How long numbers rest unless it was said: long enough that what was read is usually gone from memory, too.

@@ -13,11 +13,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
-use stickpin_kernel::device::{
-    Capability, Check, Device, DeviceEntry, DeviceInfo, OpenOption, OpenRequest, Provider, SettleRequest,
-    Support,
+use stickpin_device::{
+    Capability, Check, Device, DeviceEntry, DeviceInfo, Error, ErrorCode, OpenOption, OpenRequest, Provider,
+    Result, SettleRequest, Support,
 };
-use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::Handle;
 
 /// Opens apps that are written as data: `sim:shop`, `sim:/path/to/app.toml`.

@@ -2,7 +2,7 @@
 
 use crate::app::dom::Dom;
 use serde_json::{Map, Value};
-use stickpin_kernel::device::Query;
+use stickpin_device::Query;
 use stickpin_tree::{Attr, Role, States, quote};
 
 /// The name of an attribute in markup.

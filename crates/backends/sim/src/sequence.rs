@@ -6,7 +6,7 @@ use crate::app::value::Value;
 use crate::app::words::{Event, Prop};
 use crate::guard::{Changed, Watch};
 use crate::options::Fault;
-use stickpin_kernel::device::{Button, Dialog};
+use stickpin_device::{Button, Dialog};
 use stickpin_tree::{Role, States};
 
 /// What became of choosing options.

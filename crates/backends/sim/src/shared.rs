@@ -4,7 +4,7 @@ use crate::app::sim::Sim;
 use crate::options::ClockKind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use stickpin_kernel::device::CancellationToken;
+use stickpin_device::CancellationToken;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 use std::path::Path;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Result};
 use url::Url;
 
 /// The schemes that are opened.

@@ -2,7 +2,7 @@
 
 use crate::cdp::json::well_formed;
 use serde::Deserialize;
-use stickpin_kernel::device::Landed;
+use stickpin_device::Landed;
 
 pub(crate) use crate::page::{AGENT as SOURCE, WORLD};
 

@@ -7,8 +7,7 @@ use crate::frames::{Step, outward};
 use crate::guard::GuardArgument;
 use crate::tab::{Fault, World};
 use serde::de::IgnoredAny;
-use stickpin_kernel::device::{Aim, AimOptions, Hit};
-use stickpin_kernel::{Dispatched, Error, Result};
+use stickpin_device::{Aim, AimOptions, Dispatched, Error, Hit, Result};
 use stickpin_tree::{Handle, Rect};
 
 /// How often an element is followed that moves away when the pointer arrives.

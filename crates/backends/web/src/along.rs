@@ -17,8 +17,7 @@ use crate::unchanged::{Walked, Wanted};
 use serde::de::IgnoredAny;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_kernel::Result;
-use stickpin_kernel::device::Located;
+use stickpin_device::{Located, Result};
 use stickpin_tree::Handle;
 
 /// Nodes of a page that is walked sooner than the browser answers for its counts of style and layout.

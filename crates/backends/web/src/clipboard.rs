@@ -5,7 +5,7 @@ use crate::device::WebDevice;
 use crate::tab::World;
 use serde::Deserialize;
 use serde_json::json;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Result};
 
 /// What the page says before it is asked for the clipboard.
 #[derive(Debug, Deserialize)]

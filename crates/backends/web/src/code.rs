@@ -7,8 +7,7 @@ use crate::guard::kept_back;
 use crate::keys;
 use crate::mouse::unknown;
 use crate::tab::{Fault, World};
-use stickpin_kernel::device::{Landed, Modifiers, Performed};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Landed, Modifiers, Performed, Result};
 
 /// The modifier of editing commands.
 fn command() -> Modifiers {

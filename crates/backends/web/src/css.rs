@@ -3,7 +3,7 @@
 use crate::device::WebDevice;
 use crate::tab::{Fault, expression};
 use serde::Deserialize;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
 
 /// `css(selector)` of the agent.

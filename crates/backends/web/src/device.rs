@@ -17,12 +17,12 @@ use serde_json::value::RawValue;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{
+use stickpin_device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
-    Dialog, DialogAnswer, Download, Evaluated, FileInput, Leave, Located, Navigation, Notice, Page,
-    Performed, Query, SeenRequest, SettleRequest, Settled, Shot, ShotRequest, TabEnded, TabEntry,
+    Dialog, DialogAnswer, Dispatched, Download, Error, ErrorCode, Evaluated, FileInput, Leave, Located,
+    Navigation, Notice, Page, Performed, Query, Result, SeenRequest, SettleRequest, Settled, Shot,
+    ShotRequest, TabEnded, TabEntry,
 };
-use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, IdentityGrade, Rect};
 use tokio::time::timeout;
 

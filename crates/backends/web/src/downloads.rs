@@ -4,8 +4,7 @@ use crate::cdp::protocol as cdp;
 use crate::device::WebDevice;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use stickpin_kernel::Result;
-use stickpin_kernel::device::{Download, DownloadState, Notice};
+use stickpin_device::{Download, DownloadState, Notice, Result};
 
 /// Downloads that are remembered.
 const DOWNLOADS: usize = 50;

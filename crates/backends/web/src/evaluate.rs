@@ -7,8 +7,7 @@ use crate::events::clip;
 use crate::tab::{Fault, dialog_open};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::Evaluated;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Evaluated, Result};
 use tokio::time::timeout;
 
 /// How long a look at an expression waits for what it promises.

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use stickpin_kernel::device::{Dialog, Notice, TabEnd};
+use stickpin_device::{Dialog, Notice, TabEnd};
 
 /// Bytes of a text of the page that a notice keeps.
 const MAX_TEXT: usize = 300;

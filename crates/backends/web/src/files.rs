@@ -11,8 +11,9 @@ use serde::Deserialize;
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::Duration;
-use stickpin_kernel::device::{Action, CancellationToken, FileInput, HeldFile, Landed, Performed};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{
+    Action, CancellationToken, Error, ErrorCode, FileInput, HeldFile, Landed, Performed, Result,
+};
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 

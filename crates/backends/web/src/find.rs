@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_process::{is_program, on_path};
 
 /// Program names, the most likely to be driven safely first.

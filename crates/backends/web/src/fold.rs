@@ -4,9 +4,8 @@ use crate::agent::Opened;
 use crate::device::{Place, WebDevice};
 use crate::tab::World;
 use serde::de::IgnoredAny;
-use stickpin_kernel::Result;
-use stickpin_kernel::device::{
-    Action, AimOptions, CancellationToken, Device, Hit, Landed, Modifiers, Performed,
+use stickpin_device::{
+    Action, AimOptions, CancellationToken, Device, Hit, Landed, Modifiers, Performed, Result,
 };
 use stickpin_tree::Handle;
 

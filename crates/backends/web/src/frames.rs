@@ -3,7 +3,7 @@
 use crate::agent::ElementAt;
 use crate::device::{WebDevice, rect};
 use crate::tab::{Fault, World};
-use stickpin_kernel::Result;
+use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
 
 /// Frames in frames beyond this are not looked into.

@@ -11,8 +11,7 @@ use crate::state::{Shared, State};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
-use stickpin_kernel::device::Notice;
-use stickpin_kernel::{Error, ErrorCode, Result, paths};
+use stickpin_device::{Error, ErrorCode, Notice, Result, paths};
 use url::Url;
 
 /// What pauses the requests of a target.

@@ -10,8 +10,7 @@ use crate::along::Along;
 use crate::device::WebDevice;
 use crate::tab::{Fault, World, expression};
 use serde::Serialize;
-use stickpin_kernel::Result;
-use stickpin_kernel::device::{Landed, Performed};
+use stickpin_device::{Landed, Performed, Result};
 use stickpin_tree::Handle;
 
 /// The guard of one target.

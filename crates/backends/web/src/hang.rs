@@ -8,8 +8,9 @@ use crate::state::TabState;
 use crate::tab::{Fault, Tab};
 use crate::tabs::{create, slow};
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{Arrived, CancellationToken, Dialog, Leave, Navigation, Notice};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{
+    Arrived, CancellationToken, Dialog, Error, ErrorCode, Leave, Navigation, Notice, Result,
+};
 use tokio::time::timeout;
 
 /// How long a page that is to be left may be busy.

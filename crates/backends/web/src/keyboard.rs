@@ -7,8 +7,9 @@ use crate::guard::kept_back;
 use crate::keys::{self, Key};
 use crate::mouse::NONE;
 use crate::tab::{Fault, World};
-use stickpin_kernel::device::{CancellationToken, Landed, Modifiers, Performed};
-use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use stickpin_device::{
+    CancellationToken, Dispatched, Error, ErrorCode, Landed, Modifiers, Performed, Result,
+};
 use stickpin_tree::{Handle, quote};
 
 /// Characters that are typed key by key. What follows is inserted at once: a person would paste it.

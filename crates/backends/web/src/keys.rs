@@ -1,7 +1,6 @@
 //! Keys by their `KeyboardEvent.key` names, with what a US keyboard sends for them.
 
-use stickpin_kernel::device::Modifiers;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Modifiers, Result};
 
 /// What a key sends.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
-use stickpin_kernel::{Error, ErrorCode, Result, io_error};
+use stickpin_device::{Error, ErrorCode, Result, io_error};
 use stickpin_process::{Record, kill_group, remove_folder};
 use tokio::net::unix::pipe;
 use tokio::process::Child;

@@ -9,8 +9,7 @@ use crate::keys;
 use crate::tab::{Fault, World, expression};
 use serde_json::json;
 use std::time::Duration;
-use stickpin_kernel::device::{Action, Button, CancellationToken, Hit, Landed, Performed};
-use stickpin_kernel::{Dispatched, Error, Result};
+use stickpin_device::{Action, Button, CancellationToken, Dispatched, Error, Hit, Landed, Performed, Result};
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 

@@ -10,8 +10,9 @@ use crate::hang::Woken;
 use crate::state::TabState;
 use crate::tab::{Fault, dialog_open};
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{Arrived, CancellationToken, Leave, Navigation, Notice, Page};
-use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use stickpin_device::{
+    Arrived, CancellationToken, Dispatched, Error, ErrorCode, Leave, Navigation, Notice, Page, Result,
+};
 use stickpin_tree::quote;
 use tokio::time::{timeout, timeout_at};
 
@@ -114,8 +115,9 @@ impl WebDevice {
         match to {
             Navigation::To(what) => return self.visit(what, deadline).await,
             Navigation::Home => {
-                return Err(stickpin_kernel::device::unsupported("web", "go to a start screen")
-                    .hint("stickpin open URL"));
+                return Err(
+                    stickpin_device::unsupported("web", "go to a start screen").hint("stickpin open URL")
+                );
             }
             Navigation::Reload => {
                 self.unless_asked(leave, &cdp::Reload {}).await?;

@@ -14,10 +14,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_kernel::device::{
-    Capability, Check, Device, DeviceEntry, Leave, Navigation, OpenOption, OpenRequest, Provider, Support,
+use stickpin_device::{
+    Capability, Check, Device, DeviceEntry, Error, ErrorCode, Leave, Navigation, OpenOption, OpenRequest,
+    Provider, Result, Support,
 };
-use stickpin_kernel::{Error, ErrorCode, Result};
 use tokio::time::timeout;
 
 /// How long a fresh browser may take to show its first, empty tab.

@@ -5,8 +5,7 @@ use crate::device::WebDevice;
 use crate::state::{Request, Stage, TabState};
 use crate::tab::{Fault, expression};
 use std::time::{Duration, Instant};
-use stickpin_kernel::Result;
-use stickpin_kernel::device::{CancellationToken, Settled, request_words};
+use stickpin_device::{CancellationToken, Result, Settled, request_words};
 use stickpin_tree::quote_url;
 use tokio::time::{sleep_until, timeout};
 

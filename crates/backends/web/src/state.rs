@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{Dialog, Notice, TabEnd};
+use stickpin_device::{Dialog, Notice, TabEnd};
 use tokio::sync::watch;
 
 /// Notices that are kept until they are asked for; the oldest go first.

@@ -14,8 +14,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{Dialog, TabEnd};
-use stickpin_kernel::{Error, ErrorCode};
+use stickpin_device::{Dialog, Error, ErrorCode, TabEnd};
 use tokio::time::timeout;
 
 /// How long the page may take to answer one call. A page whose script runs for longer counts as hung.

@@ -15,11 +15,10 @@ use crate::tab::{Fault, Tab, dialog_open, lost};
 use hashbrown::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{
-    Action, Arrived, CancellationToken, Landed, Leave, Navigation, Notice, Performed, TabEnd, TabEnded,
-    TabEntry,
+use stickpin_device::{
+    Action, Arrived, CancellationToken, Dispatched, Error, ErrorCode, Landed, Leave, Navigation, Notice,
+    Performed, Result, TabEnd, TabEnded, TabEntry,
 };
-use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{SurfaceId, quote};
 use tokio::time::timeout;
 
@@ -311,7 +310,7 @@ impl WebDevice {
     /// Gives every tab, also those to come, a viewport of this size.
     pub(crate) async fn set_viewport(&mut self, width: u32, height: u32) -> Result<()> {
         if self.browser.headed {
-            return Err(stickpin_kernel::device::unsupported("web", "resize a window that a person sees"));
+            return Err(stickpin_device::unsupported("web", "resize a window that a person sees"));
         }
         let sessions: Vec<String> = {
             let mut state = self.tab.shared.state();

@@ -7,8 +7,7 @@ use crate::mouse::NONE;
 use crate::state::TabState;
 use crate::tab::{Fault, expression};
 use std::time::{Duration, Instant};
-use stickpin_kernel::Result;
-use stickpin_kernel::device::{CancellationToken, Notice, RequestEnd, SeenRequest};
+use stickpin_device::{CancellationToken, Notice, RequestEnd, Result, SeenRequest};
 use tokio::time::timeout;
 
 /// Requests that are remembered.

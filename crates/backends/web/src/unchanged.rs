@@ -18,7 +18,7 @@ use hashbrown::{HashMap, HashSet};
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
-use stickpin_kernel::Result;
+use stickpin_device::Result;
 use stickpin_tree::{Handle, NodeId, SurfaceId, Tree};
 
 /// What the browser counted in each session; `None` where the session is gone.

@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{CaptureRequest, Captured, Device};
+use stickpin_device::{CaptureRequest, Captured, Device};
 use stickpin_tree::Tree;
 use support::Page;
 use tokio::time::timeout;

@@ -3,10 +3,9 @@
 mod support;
 
 use std::time::{Duration, Instant};
-use stickpin_kernel::ErrorCode;
-use stickpin_kernel::device::{
-    Action, CancellationToken, CaptureRequest, Device, DialogAnswer, Landed, Leave, Modifiers, Navigation,
-    Notice, SettleRequest,
+use stickpin_device::{
+    Action, CancellationToken, CaptureRequest, Device, DialogAnswer, ErrorCode, Landed, Leave, Modifiers,
+    Navigation, Notice, SettleRequest,
 };
 use stickpin_tree::Role;
 use support::Page;

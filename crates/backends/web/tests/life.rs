@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stickpin_backend_web::cdp::{Method, protocol};
 use stickpin_backend_web::{WebConfig, WebProvider};
-use stickpin_kernel::ErrorCode;
-use stickpin_kernel::device::{CancellationToken, CaptureRequest, Device, Provider, TabEnd};
+use stickpin_device::{CancellationToken, CaptureRequest, Device, ErrorCode, Provider, TabEnd};
 use stickpin_tree::Role;
 use support::{Page, provider, request};
 

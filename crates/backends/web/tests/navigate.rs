@@ -3,9 +3,8 @@
 mod support;
 
 use std::time::{Duration, Instant};
-use stickpin_kernel::ErrorCode;
-use stickpin_kernel::device::{
-    CancellationToken, Device, Leave, Navigation, Notice, Provider, SettleRequest,
+use stickpin_device::{
+    CancellationToken, Device, ErrorCode, Leave, Navigation, Notice, Provider, SettleRequest,
 };
 use stickpin_tree::Role;
 use support::{Page, provider, request};
@@ -157,7 +156,7 @@ async fn an_act_waits_for_a_navigation_under_way() {
         page.device
             .aim(
                 delete,
-                stickpin_kernel::device::AimOptions { pointer: true, press: true, plain: true, guarded: &[] }
+                stickpin_device::AimOptions { pointer: true, press: true, plain: true, guarded: &[] }
             )
             .await
             .is_err()

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use stickpin_backend_web::Verified;
 use stickpin_backend_web::cdp::Method;
 use stickpin_backend_web::cdp::protocol::Done;
-use stickpin_kernel::device::{CaptureRequest, Captured, Device};
+use stickpin_device::{CaptureRequest, Captured, Device};
 use stickpin_tree::Tree;
 use support::Page;
 

@@ -2,7 +2,7 @@
 
 mod support;
 
-use stickpin_kernel::device::{Action, Device, Hit};
+use stickpin_device::{Action, Device, Hit};
 use stickpin_tree::{Attr, NodeRef, Role, States, Tree};
 use support::{Page, names};
 

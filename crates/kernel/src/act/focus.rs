@@ -2,8 +2,8 @@
 
 use super::RECHECK;
 use crate::cx::Cx;
-use crate::error::{Error, ErrorCode, Result};
 use std::time::Duration;
+use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::Origin;
 use stickpin_tree::{NodeRef, Role, States};
 use tokio::time::Instant;

@@ -2,10 +2,11 @@
 
 use super::{How, REST, Reach, Ready, TRIES};
 use crate::cx::Cx;
-use crate::device::{Action, Landed, Located, Performed, WHAT};
-use crate::error::{Dispatched, Error, ErrorCode, Result};
 use crate::target::Target;
 use std::sync::atomic::Ordering;
+use stickpin_device::{
+    Action, Dispatched, Error, ErrorCode, Landed, Located, MAX_DESCRIPTION, Performed, Result,
+};
 use stickpin_session::Origin;
 use stickpin_tree::{Handle, Role, States, escape};
 
@@ -230,7 +231,7 @@ impl Cx {
                 let became = if *stopped { "it was stopped before the app saw it" } else { "the app saw it" };
                 Err(Error::new(
                     ErrorCode::ElementCovered,
-                    format!("the input for {words} reached {} instead; {became}", escape(what, WHAT)),
+                    format!("the input for {words} reached {} instead; {became}", escape(what, MAX_DESCRIPTION)),
                 )
                 .hint("stickpin snapshot -i shows what is there now; --force sends the input to whatever is there")
                 .details(serde_json::json!({ "stopped": stopped })))

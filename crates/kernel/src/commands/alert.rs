@@ -4,13 +4,12 @@ use crate::act::How;
 use crate::after::Acted;
 use crate::command::{Command, Effect, Lane, Spec};
 use crate::cx::Cx;
-use crate::device::{Capability, Dialog, DialogAnswer};
-use crate::error::{Error, ErrorCode, Result};
 use crate::render::{Show, Text};
 use crate::waiting::Patience;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use stickpin_device::{Capability, Dialog, DialogAnswer, Error, ErrorCode, Result};
 
 /// Say whether a dialog of the app (confirm, prompt, beforeunload) waits for an answer.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

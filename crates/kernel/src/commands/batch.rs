@@ -2,7 +2,6 @@
 
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::error::{Dispatched, Error, ErrorCode, Result, io_error};
 use crate::registry;
 use crate::render::{Show, Text};
 use crate::request::Response;
@@ -10,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::time::Duration;
+use stickpin_device::{Dispatched, Error, ErrorCode, Result, io_error};
 use stickpin_refs::RefToken;
 
 /// How many steps one batch may have.

@@ -2,11 +2,10 @@
 
 use crate::command::{Command, Spec};
 use crate::cx::Cx;
-use crate::device::{Capability, Support};
-use crate::error::Result;
 use crate::render::{Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stickpin_device::{Capability, Result, Support};
 
 /// List what each platform can do, and what it cannot.
 ///

@@ -4,10 +4,9 @@ use crate::after::Acted;
 use crate::command::{Command, Effect, Spec};
 use crate::commands::get::Got;
 use crate::cx::Cx;
-use crate::device::Capability;
-use crate::error::{Error, ErrorCode, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stickpin_device::{Capability, Error, ErrorCode, Result};
 
 /// Bytes that can be written: what a person would still call a text.
 const LONGEST: usize = 1 << 20;

@@ -4,10 +4,10 @@ use super::record::{Saved, enter_if_open, forget, mended, save};
 use crate::args::Given;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::error::{Error, ErrorCode, Result};
 use crate::render::{Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stickpin_device::{Error, ErrorCode, Result};
 
 /// Close the session and its app.
 ///

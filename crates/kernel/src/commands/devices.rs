@@ -2,11 +2,10 @@
 
 use crate::command::{Command, Spec};
 use crate::cx::Cx;
-use crate::device::DeviceEntry;
-use crate::error::Result;
 use crate::render::{Cell, Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stickpin_device::{DeviceEntry, Result};
 use stickpin_tree::quote;
 
 /// List what can be opened here: apps, browsers.

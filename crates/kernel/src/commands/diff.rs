@@ -3,10 +3,9 @@
 use crate::changes::Changes;
 use crate::command::{Command, Spec};
 use crate::cx::Cx;
-use crate::device::Capability;
-use crate::error::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stickpin_device::{Capability, Result};
 use stickpin_session::Origin;
 
 /// Print what changed in the app since you last read the whole.

@@ -3,8 +3,6 @@
 use super::screenshot::{LONGEST, still};
 use crate::command::{Command, Spec};
 use crate::cx::Cx;
-use crate::device::{Capability, ShotRequest};
-use crate::error::{Result, io_error};
 use crate::host::private_dir;
 use crate::image::{Format, Image};
 use crate::render::{Show, Text};
@@ -12,6 +10,7 @@ use crate::target::Target;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use stickpin_device::{Capability, Result, ShotRequest, io_error};
 
 /// Colours that differ by no more are the same, unless another number is asked for: edges of letters are not drawn the
 /// same twice.

@@ -2,12 +2,11 @@
 
 use crate::command::{Command, Spec};
 use crate::cx::Cx;
-use crate::device::Check;
-use crate::error::Result;
 use crate::render::{Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use stickpin_device::{Check, Result};
 
 /// Check everything that opening needs on this machine, and say how to mend what is wrong.
 ///

@@ -5,10 +5,9 @@ use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Action, Capability};
-use crate::error::{Error, ErrorCode, Result};
 use crate::target::Target;
 use std::time::Duration;
+use stickpin_device::{Action, Capability, Error, ErrorCode, Result};
 
 acting! {
     /// Drag an element onto another one: press, move, release.

@@ -5,12 +5,11 @@ use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Action, Capability};
-use crate::error::{Error, ErrorCode, Result};
 use crate::target::Target;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
+use stickpin_device::{Action, Capability, Error, ErrorCode, Result};
 use stickpin_tree::{escape, quote};
 
 /// Names of secrets that a message lists.

@@ -2,12 +2,11 @@
 
 use crate::command::{Command, Spec};
 use crate::cx::Cx;
-use crate::device::Capability;
-use crate::error::{Error, ErrorCode, Result};
 use crate::render::{Show, Text};
 use crate::target::Target;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stickpin_device::{Capability, Error, ErrorCode, Result};
 use stickpin_session::Origin;
 use stickpin_tree::{NodeId, Selector, quote};
 

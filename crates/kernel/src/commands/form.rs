@@ -5,8 +5,6 @@ use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::Capability;
-use crate::error::{Error, ErrorCode, Result};
 use crate::fields::press;
 use crate::render::{Show, Text};
 use crate::target::{self, Target};
@@ -14,6 +12,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::Duration;
+use stickpin_device::{Capability, Error, ErrorCode, Result};
 
 acting! {
     /// Fill several fields, and submit if asked. All targets are resolved and checked before the first act.

@@ -2,14 +2,13 @@
 
 use crate::command::{Command, Spec};
 use crate::cx::Cx;
-use crate::device::{Capability, Page, Query};
-use crate::error::{Error, ErrorCode, Result};
 use crate::question::{state_words, text_of};
 use crate::render::{Show, Text};
 use crate::target::Target;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use stickpin_device::{Capability, Error, ErrorCode, Page, Query, Result};
 use stickpin_session::Origin;
 use stickpin_tree::{DEFAULT_MAX_BYTES, States};
 

@@ -2,12 +2,11 @@
 
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Arrived, Capability, Leave, Navigation};
-use crate::error::{Error, ErrorCode, Result};
 use crate::render::{Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use stickpin_device::{Arrived, Capability, Error, ErrorCode, Leave, Navigation, Result};
 use stickpin_tree::quote;
 
 /// How long the document may take until it is ready and quiet.

@@ -5,10 +5,9 @@ use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::Capability;
-use crate::error::Result;
 use crate::target::Target;
 use std::time::Duration;
+use stickpin_device::{Capability, Result};
 
 acting! {
     /// Move the pointer onto an element: shows tooltips and hover menus.

@@ -2,13 +2,12 @@
 
 use crate::command::{Command, Spec};
 use crate::cx::Cx;
-use crate::device::Capability;
-use crate::error::{Error, ErrorCode, Result};
 use crate::question::{Answer, Predicate, ask};
 use crate::render::{Show, Text};
 use crate::target::Target;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stickpin_device::{Capability, Error, ErrorCode, Result};
 
 /// Ask whether something holds for an element now. False exits with 1 and says what is true instead.
 ///

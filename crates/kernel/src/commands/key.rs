@@ -5,12 +5,11 @@ use crate::after::Acted;
 use crate::args::{Receipt, Settle};
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Action, Capability};
-use crate::error::Result;
 use crate::keys::Chord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use stickpin_device::{Action, Capability, Result};
 
 /// Press a key or chord where the focus is: `Enter`, `Control+a`, `Shift+Tab`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

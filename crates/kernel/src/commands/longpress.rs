@@ -5,10 +5,9 @@ use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Action, Button, Capability, Modifiers};
-use crate::error::{Error, ErrorCode, Result};
 use crate::target::Target;
 use std::time::Duration;
+use stickpin_device::{Action, Button, Capability, Error, ErrorCode, Modifiers, Result};
 
 acting! {
     /// Press an element and hold it, by default for 600 ms.

@@ -5,8 +5,6 @@ use super::snapshot::{Outlined, Snapshot};
 use crate::args::Given;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{AppFolders, Arrived, Leave, Navigation, OpenOption, OpenRequest};
-use crate::error::{Error, ErrorCode, Result};
 use crate::host::Desk;
 use crate::live::{Folder, Live};
 use crate::mailbox::Turn;
@@ -15,6 +13,9 @@ use crate::render::{Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use stickpin_device::{
+    AppFolders, Arrived, Error, ErrorCode, Leave, Navigation, OpenOption, OpenRequest, Result,
+};
 use stickpin_refs::Generation;
 use stickpin_session::{ContextPolicy, Ladder, Origin, Session, SessionConfig};
 use stickpin_tree::{bare_url, escape, quote};

@@ -7,13 +7,12 @@ use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Action, Button, Capability, is_plain};
-use crate::error::{Error, ErrorCode, Result};
 use crate::keys::Held;
 use crate::render::{Show, Text};
 use crate::target::Target;
 use serde::Serialize;
 use std::time::Duration;
+use stickpin_device::{Action, Button, Capability, Error, ErrorCode, Result, is_plain};
 
 acting! {
     /// Press an element, as a person with a mouse or finger would.

@@ -2,7 +2,6 @@
 
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::error::{Error, ErrorCode, Result, io_error};
 use crate::files;
 use crate::mailbox::Turn;
 use crate::recording::{self, Event, Mend, Mending, Recorded, Recorder, Recording, Scribe};
@@ -12,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 use std::path::{Path, PathBuf};
+use stickpin_device::{Error, ErrorCode, Result, io_error};
 
 /// Write down what this session does from now on, to be replayed.
 ///

@@ -2,8 +2,6 @@
 
 use crate::command::{Command, Spec};
 use crate::cx::Cx;
-use crate::device::{Capability, Shot, ShotRequest};
-use crate::error::{Error, ErrorCode, Result};
 use crate::host::private_dir;
 use crate::image::{Format, Image, fitted};
 use crate::picture::{Mark, PageShown, Picture, Placed};
@@ -15,6 +13,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
+use stickpin_device::{Capability, Error, ErrorCode, Result, Shot, ShotRequest};
 use stickpin_refs::Ref;
 use stickpin_session::Origin;
 use stickpin_tree::{Handle, Rect, Tree};

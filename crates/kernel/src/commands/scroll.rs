@@ -5,13 +5,12 @@ use crate::after::{Acted, QUIET};
 use crate::args::{Receipt, Settle};
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Action, AimOptions, Capability, SettleRequest};
-use crate::error::{Error, ErrorCode, Result};
 use crate::render::{Show, Text};
 use crate::target::Target;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use stickpin_device::{Action, AimOptions, Capability, Error, ErrorCode, Result, SettleRequest};
 use stickpin_session::Origin;
 
 /// How far a scroll goes unless it says otherwise, in CSS pixels.

@@ -2,12 +2,12 @@
 
 use crate::command::{Command, Lane, Spec};
 use crate::cx::Cx;
-use crate::error::Result;
 use crate::host::Desk;
 use crate::render::{Cell, Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, SystemTime};
+use stickpin_device::Result;
 use stickpin_tree::quote;
 
 /// List the sessions of this state folder: what each has open, its owner, age, idle time and memory.

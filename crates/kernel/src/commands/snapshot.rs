@@ -3,13 +3,12 @@
 use crate::changes::Changes;
 use crate::command::{Command, Spec};
 use crate::cx::Cx;
-use crate::device::Capability;
-use crate::error::Result;
 use crate::render::{Show, Text};
 use crate::request::Detail;
 use crate::target::Target;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stickpin_device::{Capability, Result};
 use stickpin_refs::Ref;
 use stickpin_session::Origin;
 use stickpin_tree::{Cues, DEFAULT_MAX_BYTES, NodeId, Outline, View};

@@ -5,12 +5,11 @@ use super::history::leave;
 use super::snapshot::{Outlined, Snapshot};
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Capability, TabEntry};
-use crate::error::{Error, ErrorCode, Result};
 use crate::render::{Cell, Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use stickpin_device::{Capability, Error, ErrorCode, Result, TabEntry};
 use stickpin_session::Origin;
 use stickpin_tree::{bare_url, escape, quote};
 

@@ -5,10 +5,9 @@ use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Action, Capability};
-use crate::error::Result;
 use crate::target::Target;
 use std::time::Duration;
+use stickpin_device::{Action, Capability, Result};
 
 acting! {
     /// Type a text key by key where the focus is, or into an element that is focused first. Keeps what is there.

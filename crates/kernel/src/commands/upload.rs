@@ -5,11 +5,12 @@ use crate::after::Acted;
 use crate::args::acting;
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Action, Capability, FileInput, HeldFile, Performed};
-use crate::error::{Dispatched, Error, ErrorCode, Result, io_error};
 use crate::target::Target;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
+use stickpin_device::{
+    Action, Capability, Dispatched, Error, ErrorCode, FileInput, HeldFile, Performed, Result, io_error,
+};
 use stickpin_tree::{Handle, escape, quote};
 
 /// Characters of an input's `accept` in a message.

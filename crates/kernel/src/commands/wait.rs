@@ -2,8 +2,6 @@
 
 use crate::command::{Command, Spec};
 use crate::cx::Cx;
-use crate::device::Capability;
-use crate::error::Result;
 use crate::question::{Predicate, ask};
 use crate::render::{Show, Text};
 use crate::target::Target;
@@ -11,6 +9,7 @@ use crate::waiting::Patience;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use stickpin_device::{Capability, Result};
 
 /// Wait until an element is visible.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -3,8 +3,6 @@
 use super::wait::{WAIT, Waited, usual};
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
-use crate::device::{Capability, Download, DownloadState, RequestEnd, SeenRequest, request_words};
-use crate::error::{Error, ErrorCode, Result, io_error};
 use crate::files;
 use crate::pattern::Pattern;
 use crate::render::{Show, Text};
@@ -13,6 +11,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
+use stickpin_device::{
+    Capability, Download, DownloadState, Error, ErrorCode, RequestEnd, Result, SeenRequest, io_error,
+    request_words,
+};
 use stickpin_tree::{escape, quote, quote_whole};
 
 /// How often an expression is looked at when nothing else says that it may have become true.

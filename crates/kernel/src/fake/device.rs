@@ -2,11 +2,10 @@
 
 use super::Fake;
 use super::guard::Guard;
-use crate::device::*;
-use crate::error::{Dispatched, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
+use stickpin_device::{Dispatched, Error, ErrorCode, Result, *};
 use stickpin_tree::{Handle, Rect};
 
 #[derive(Debug)]

@@ -66,9 +66,9 @@ impl Guard {
 
 #[cfg(test)]
 mod tests {
-    use crate::device::{Action, AimOptions, CancellationToken, Device, Landed, OpenRequest, Provider};
     use crate::fake::{Fake, World};
     use std::time::Duration;
+    use stickpin_device::{Action, AimOptions, CancellationToken, Device, Landed, OpenRequest, Provider};
     use stickpin_tree::Handle;
 
     type Change = fn(&mut World);

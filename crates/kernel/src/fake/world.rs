@@ -1,9 +1,9 @@
 //! What there is of the app: its outline, what is unusual about it, what it does when something happens, and what reached it.
 
 use super::outline::Line;
-use crate::device::{Dialog, FileInput, Hit, Notice};
 use std::collections::HashMap;
 use std::time::Duration;
+use stickpin_device::{Dialog, FileInput, Hit, Notice};
 use stickpin_tree::{IdentityGrade, Rect};
 
 type Hook = Box<dyn FnMut(&mut World) + Send>;

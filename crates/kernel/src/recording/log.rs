@@ -1,13 +1,13 @@
 //! The log of a recording: one line of JSON for each command, on disk before the command is answered. What was recorded
 //! can be written as a script after the app, the daemon or the machine is gone.
 
-use crate::error::{Result, io_error};
 use crate::host::private_dir;
 use crate::recording::Mend;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use stickpin_device::{Result, io_error};
 
 /// What happens in a recording.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<Event>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorCode;
+    use stickpin_device::ErrorCode;
 
     fn step(lines: &str) -> Event {
         Event::Step { lines: lines.to_owned() }

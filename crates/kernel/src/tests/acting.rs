@@ -1,10 +1,9 @@
 //! The way from a target to an input.
 
 use super::support::{Bench, text};
-use crate::Dispatched;
-use crate::device::{FileInput, Notice};
 use crate::fake::World;
 use serde_json::json;
+use stickpin_device::{Dispatched, FileInput, Notice};
 use stickpin_tree::{Handle, IdentityGrade};
 
 const FORM: &str = r#"
@@ -465,9 +464,9 @@ async fn refs_named(b: &Bench, name: &str) -> String {
     line.split(' ').next().unwrap().to_owned()
 }
 
-fn sure() -> Option<crate::device::Dialog> {
+fn sure() -> Option<stickpin_device::Dialog> {
     let (kind, message) = ("confirm".into(), "Sure?".into());
-    Some(crate::device::Dialog { kind, message, default: String::new(), tab: None })
+    Some(stickpin_device::Dialog { kind, message, default: String::new(), tab: None })
 }
 
 #[tokio::test(start_paused = true)]

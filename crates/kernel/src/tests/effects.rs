@@ -2,8 +2,8 @@
 //! no news to the next one.
 
 use super::support::{Bench, text};
-use crate::device::{Dialog, Notice};
 use serde_json::json;
+use stickpin_device::{Dialog, Notice};
 
 const TRIP: &str = r#"
 heading "Trip" #2

@@ -1,9 +1,8 @@
 //! Files that are given to the app: what is looked at before anything is sent.
 
 use super::support::{Bench, text};
-use crate::Dispatched;
-use crate::device::{FileInput, HeldFile};
 use serde_json::json;
+use stickpin_device::{Dispatched, FileInput, HeldFile};
 use stickpin_tree::Handle;
 
 const FORM: &str = r#"

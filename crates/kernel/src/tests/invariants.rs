@@ -2,11 +2,11 @@
 
 use super::support::Bench;
 use crate::command::Effect;
-use crate::device::Dialog;
-use crate::{Dispatched, ErrorCode, Host, Journal};
+use crate::{Host, Journal};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use stickpin_device::{Dialog, Dispatched, ErrorCode};
 use tokio_util::sync::CancellationToken;
 
 const PAGE: &str = "heading \"Shop\" #2\nbutton \"Buy\" #3\ntextbox \"Note\" #4\n";

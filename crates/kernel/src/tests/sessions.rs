@@ -73,7 +73,7 @@ async fn a_hung_device_loses_its_own_session_only() {
     let began = tokio::time::Instant::now();
     let error = b.call("press", json!({ "target": "role=button" })).await.error.unwrap();
     assert_eq!(error.code.name(), "BACKEND_LOST");
-    assert_eq!(error.dispatched, crate::Dispatched::Unknown);
+    assert_eq!(error.dispatched, stickpin_device::Dispatched::Unknown);
     assert_eq!(began.elapsed().as_millis(), 30_500);
     b.fake.world().hangs_in = None;
     assert_eq!(b.fails("snapshot", json!({})).await.0, "BACKEND_LOST");
@@ -90,7 +90,7 @@ async fn a_bug_in_a_command_loses_its_own_session_only() {
     other.ok("open", json!({ "what": "fake:/" })).await;
     b.fake.world().panics_in = Some("perform");
     let (code, r) = b.fails("press", json!({ "target": "role=button" })).await;
-    assert_eq!((code, r.error.unwrap().dispatched), ("INTERNAL", crate::Dispatched::Unknown));
+    assert_eq!((code, r.error.unwrap().dispatched), ("INTERNAL", stickpin_device::Dispatched::Unknown));
     assert_eq!(b.host.running(), 0, "a daemon that thinks it is busy never ends");
     b.fake.world().panics_in = None;
     assert_eq!(b.fails("snapshot", json!({})).await.0, "BACKEND_LOST");
@@ -235,7 +235,7 @@ async fn a_reading_that_takes_too_long_is_given_up_and_not_its_session() {
         let mut request = b.request("snapshot", json!({}));
         request.timeout_ms = Some(1_000);
         let error = b.host.call(request, CancellationToken::new()).await.error.unwrap();
-        assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", crate::Dispatched::No));
+        assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", stickpin_device::Dispatched::No));
         assert!(error.message.contains("1000 ms"), "{error}");
     }
     assert_eq!(began.elapsed().as_millis(), 4_500);

@@ -1,8 +1,8 @@
 //! Ways in which input could reach another element than the one that was meant, without anybody being told.
 
 use super::support::{Bench, text};
-use crate::Dispatched;
 use serde_json::json;
+use stickpin_device::Dispatched;
 use stickpin_tree::IdentityGrade;
 
 /// Two records with the same button and the same field.

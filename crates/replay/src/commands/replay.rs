@@ -15,10 +15,10 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use stickpin_client::{Call, ClientCommand, Progress};
-use stickpin_kernel::device::CancellationToken;
 use stickpin_kernel::registry::Form;
 use stickpin_kernel::{
-    Effect, Error, ErrorCode, Format, Render, Request, Response, Result, Show, Spec, Text, answered,
+    CancellationToken, Effect, Error, ErrorCode, Format, Render, Request, Response, Result, Show, Spec, Text,
+    answered,
 };
 use stickpin_tree::quote;
 

@@ -11,8 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use stickpin_client::Call;
-use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Error, Format, Render, Request, Response, Result, files};
+use stickpin_kernel::{CancellationToken, Error, Format, Render, Request, Response, Result, files};
 
 /// How long and how often.
 #[derive(Debug, Clone, Copy)]

@@ -8,8 +8,7 @@ use crate::vars::Vars;
 use async_trait::async_trait;
 use std::time::Duration;
 use stickpin_client::{AllowAll, Call, Client};
-use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Caller, Error, ErrorCode, Render, Request, Response};
+use stickpin_kernel::{Caller, CancellationToken, Error, ErrorCode, Render, Request, Response};
 use tokio::sync::mpsc::unbounded_channel;
 
 /// Answers everything; presses fail as long as there are failures left, and take their time.

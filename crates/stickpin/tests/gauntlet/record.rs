@@ -7,11 +7,11 @@ use crate::site::Site;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_kernel::Provider;
-use stickpin_kernel::device::{
-    Action, AimOptions, Button, CancellationToken, CaptureRequest, Captured, Device, Leave, Modifiers,
-    Navigation, OpenRequest,
+use stickpin_device::{
+    Action, AimOptions, Button, CaptureRequest, Captured, Device, Leave, Modifiers, Navigation, OpenRequest,
+    Provider,
 };
+use stickpin_kernel::CancellationToken;
 use stickpin_tree::{Attr, Handle, NodeRef, Role, States, Tree};
 
 /// The id that the page gives to the element that is right, after the trees were captured.

@@ -6,7 +6,8 @@ use crate::site::{Hit, Site};
 use crate::verdict::{Relisting, is_notice, judge};
 use serde_json::Value;
 use std::sync::Arc;
-use stickpin_kernel::{Provider, Response};
+use stickpin_device::Provider;
+use stickpin_kernel::Response;
 use stickpin_testkit::{InProcess, Listing};
 
 pub struct Stage {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use stickpin_backend_sim::SimProvider;
-use stickpin_kernel::device::CancellationToken;
-use stickpin_kernel::{Caller, Format, Host, HostConfig, Provider, Render, Request, Response};
+use stickpin_device::Provider;
+use stickpin_kernel::{Caller, CancellationToken, Format, Host, HostConfig, Render, Request, Response};
 use stickpin_replay::{AdScribe, Plan, Ran, RunOptions, Vars, read_script};
 
 pub(crate) struct Stage {

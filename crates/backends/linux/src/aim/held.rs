@@ -14,8 +14,7 @@ use crate::roles::number as role;
 use crate::settle::FRAME;
 use crate::states;
 use std::time::Duration;
-use stickpin_kernel::device::{CancellationToken, Hit};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{CancellationToken, Error, ErrorCode, Hit, Result};
 use stickpin_tree::{Handle, NodeRef, Role, quote};
 use tokio::time::{Instant, sleep};
 

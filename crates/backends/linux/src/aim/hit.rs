@@ -11,8 +11,7 @@ use crate::extents::{self, common, has};
 use crate::model::{Object, Picture};
 use crate::roles::{self, number as role};
 use crate::states;
-use stickpin_kernel::Result;
-use stickpin_kernel::device::Hit;
+use stickpin_device::{Hit, Result};
 use stickpin_tree::{Rect, quote};
 
 /// What an input at a point of a window reaches, as the app says it.

@@ -13,8 +13,7 @@ use crate::extents::has;
 use crate::model::{Object, Picture};
 use crate::roles::{is_wrapper, number as role};
 use crate::states as s;
-use stickpin_kernel::Result;
-use stickpin_kernel::device::Hit;
+use stickpin_device::{Hit, Result};
 
 /// Whether an input goes to the last of the children that have the point.
 pub(super) fn by_order(toolkit: Toolkit) -> bool {

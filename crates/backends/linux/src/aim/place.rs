@@ -12,7 +12,7 @@ use crate::model::{Object, Picture};
 use crate::roles::number as n;
 use crate::screen::Screen;
 use hashbrown::HashMap;
-use stickpin_kernel::Result;
+use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
 
 /// How deep elements may lie in one another.

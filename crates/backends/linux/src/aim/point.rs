@@ -11,7 +11,7 @@ use crate::extents::has;
 use crate::model::Picture;
 use crate::roles::number as role;
 use crate::states;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_tree::{Handle, Rect, quote};
 
 /// What an app says that it has at a point.

@@ -8,7 +8,7 @@ use crate::model::Interfaces;
 use crate::roles::number as n;
 use crate::settle::FRAME;
 use std::time::Duration;
-use stickpin_kernel::{ErrorCode, Result};
+use stickpin_device::{ErrorCode, Result};
 use stickpin_tree::{Handle, Rect};
 use tokio::time::{Instant, sleep};
 

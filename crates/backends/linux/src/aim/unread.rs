@@ -6,8 +6,7 @@ use super::place::{DEEP, chain};
 use crate::bus::{ACCESSIBLE, Fault, Toolkit, property};
 use crate::capture::ask::parent;
 use crate::device::LinuxDevice;
-use stickpin_kernel::Result;
-use stickpin_kernel::device::Hit;
+use stickpin_device::{Hit, Result};
 
 impl LinuxDevice {
     /// Whether an input that goes to an object of which the last reading shows nothing reaches another one: by what the app

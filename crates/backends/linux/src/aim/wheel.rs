@@ -9,8 +9,7 @@ use crate::extents::has;
 use crate::model::Picture;
 use crate::roles::number as role;
 use crate::states;
-use stickpin_kernel::device::Hit;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Hit, Result};
 use stickpin_tree::{Handle, Rect};
 
 /// Parts of the width and of the height of an area at which the wheel may be turned, the best first.

@@ -8,12 +8,11 @@ use crate::device::{end_child, gone};
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_kernel::device::{
+use stickpin_device::{
     Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, CaptureRequest, Captured, Device,
-    DeviceInfo, Dialog, DialogAnswer, FileInput, Hit, Leave, Located, Navigation, Notice, Performed, Query,
-    SettleRequest, Settled, Shot, ShotRequest, unsupported,
+    DeviceInfo, Dialog, DialogAnswer, ErrorCode, FileInput, Hit, Leave, Located, Navigation, Notice,
+    Performed, Query, Result, SettleRequest, Settled, Shot, ShotRequest, unsupported,
 };
-use stickpin_kernel::{ErrorCode, Result};
 use stickpin_tree::{Handle, Rect, quote};
 
 #[async_trait]

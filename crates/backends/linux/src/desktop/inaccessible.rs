@@ -5,15 +5,14 @@ use super::route::Way;
 use crate::display::{Window, X11, button_number};
 use crate::mouse::{Held, unseen_down};
 use crate::opening::is_of;
-use stickpin_kernel::device::{Action, CancellationToken, Landed, Notice, Performed};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Action, CancellationToken, Error, ErrorCode, Landed, Notice, Performed, Result};
 use stickpin_tree::quote;
 
 impl Desk {
     /// Sends an input that is for the window of such an app; none where it is for another one.
     ///
     /// # Errors
-    /// `UNSUPPORTED` for what only an element can receive, and as [`stickpin_kernel::Device::perform`].
+    /// `UNSUPPORTED` for what only an element can receive, and as [`stickpin_device::Device::perform`].
     pub(super) async fn send_to_inaccessible(
         &mut self,
         action: &Action,

@@ -1,7 +1,7 @@
 //! Which app an input is for. Pure.
 
 use super::merge::inner;
-use stickpin_kernel::device::Action;
+use stickpin_device::Action;
 use stickpin_tree::Handle;
 
 /// Who decides which app receives an input.
@@ -65,7 +65,7 @@ pub(super) fn for_app(action: &Action, app: u64) -> Action {
 mod tests {
     use super::super::merge::outer;
     use super::*;
-    use stickpin_kernel::device::Modifiers;
+    use stickpin_device::Modifiers;
 
     const OWN: Handle = Handle { scope: 1, id: 5 };
 

@@ -4,7 +4,7 @@ use super::LinuxDevice;
 use crate::bus::Fault;
 use std::process::ExitStatus;
 use std::time::Duration;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_tree::quote;
 use tokio::process::Child;
 use tokio::time::timeout;

@@ -6,7 +6,7 @@ use crate::capture::{read, tree};
 use crate::model::Picture;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_tree::{Handle, Tree};
 use tokio::time::timeout;
 

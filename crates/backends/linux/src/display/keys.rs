@@ -4,7 +4,7 @@ use super::keymap::{self, Keymap, NO_SYMBOL, Stroke};
 use super::{Display, Fault};
 use hashbrown::HashMap;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::Modifiers;
+use stickpin_device::Modifiers;
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::xkb::{self, ConnectionExt as _, ID};
 use x11rb::protocol::xproto::{ConnectionExt, ModMask};

@@ -5,7 +5,7 @@
 use super::manager::RESTORE;
 use super::{Display, Fault};
 use std::time::Instant;
-use stickpin_kernel::device::Modifiers;
+use stickpin_device::Modifiers;
 use x11rb::protocol::xproto::{ConnectionExt, MapState, Window as WindowId};
 
 /// What became of keys for one window.

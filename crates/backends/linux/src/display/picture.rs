@@ -4,7 +4,7 @@
 use super::{Display, Fault};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::os::fd::OwnedFd;
-use stickpin_kernel::rgb;
+use stickpin_device::rgb;
 use stickpin_tree::Rect;
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::shm::{self, ConnectionExt as _};

@@ -2,7 +2,7 @@
 
 use super::windows::pixel;
 use super::{Display, Fault};
-use stickpin_kernel::device::Button;
+use stickpin_device::Button;
 use x11rb::protocol::xproto::{
     BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConnectionExt, EventMask, GrabMode, GrabStatus,
     KEY_PRESS_EVENT, KEY_RELEASE_EVENT, KeyButMask, MOTION_NOTIFY_EVENT,

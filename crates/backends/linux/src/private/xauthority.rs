@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use stickpin_kernel::{Result, io_error};
+use stickpin_device::{Result, io_error};
 
 /// The name of the method.
 pub(crate) const METHOD: &[u8] = b"MIT-MAGIC-COOKIE-1";

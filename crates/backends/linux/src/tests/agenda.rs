@@ -4,7 +4,7 @@
 use super::speaker::{Asked, FIRST, SECOND, Speaker, WINDOW};
 use crate::device::LinuxDevice;
 use std::sync::Arc;
-use stickpin_kernel::device::{CaptureRequest, Captured, Device};
+use stickpin_device::{CaptureRequest, Captured, Device};
 use stickpin_tree::Tree;
 
 async fn read(device: &mut LinuxDevice) -> Arc<Tree> {

@@ -4,8 +4,7 @@ use super::speaker::{FIRST, Speaker, WINDOW};
 use super::window::TestWindow;
 use super::{desktop, opening};
 use crate::screen::Screen;
-use stickpin_kernel::ErrorCode;
-use stickpin_kernel::device::{AimOptions, Device, Hit};
+use stickpin_device::{AimOptions, Device, ErrorCode, Hit};
 
 #[tokio::test]
 async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {

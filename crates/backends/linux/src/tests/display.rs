@@ -4,7 +4,7 @@ use super::window::TestWindow;
 use super::{address, connect, desktop, opening};
 use crate::display::{Presence, Sent, Window, X11};
 use crate::private::Private;
-use stickpin_kernel::device::Modifiers;
+use stickpin_device::Modifiers;
 use stickpin_tree::Rect;
 
 const PLACE: (i16, i16, u16, u16) = (100, 120, 300, 200);
@@ -543,5 +543,5 @@ async fn a_display_that_ends_is_lost() {
     drop(window);
     private.end().await.unwrap();
     let error = x11.run(|d| d.windows()).await.unwrap_err();
-    assert_eq!(error.code, stickpin_kernel::ErrorCode::BackendLost);
+    assert_eq!(error.code, stickpin_device::ErrorCode::BackendLost);
 }

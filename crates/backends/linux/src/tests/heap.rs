@@ -4,7 +4,7 @@ use super::speaker::{Answers, Speaker, object, unknown};
 use crate::bus::Toolkit;
 use crate::device::LinuxDevice;
 use crate::states as s;
-use stickpin_kernel::device::{CaptureRequest, Device, Hit};
+use stickpin_device::{CaptureRequest, Device, Hit};
 use zbus::{Message, Variant};
 
 /// What is said of a thing that can be seen and used.

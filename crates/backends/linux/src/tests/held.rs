@@ -10,7 +10,7 @@ use crate::events::Heard;
 use crate::screen::Screen;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_kernel::device::{Action, Button, CancellationToken, Modifiers};
+use stickpin_device::{Action, Button, CancellationToken, Modifiers};
 
 const PLACE: (i16, i16, u16, u16) = (100, 120, 300, 200);
 

@@ -6,10 +6,10 @@ use crate::provider::{LinuxConfig, LinuxProvider};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_kernel::device::{
-    Action, Button, CancellationToken, CaptureRequest, Captured, Device, Modifiers, OpenRequest, Provider,
+use stickpin_device::{
+    Action, Button, CancellationToken, CaptureRequest, Captured, Device, ErrorCode, Modifiers, OpenRequest,
+    Provider, Result,
 };
-use stickpin_kernel::{ErrorCode, Result};
 use stickpin_tree::{Attr, Tree};
 
 /// An app on a display of its own; none, with a word, where there are no programs for it.
@@ -143,7 +143,7 @@ async fn what_was_read_is_not_read_again_as_another_tree() {
     let located = device.locate(field, &[]).await.unwrap().expect("it is there");
     assert_eq!(located.tree.node(located.node).handle(), Some(field));
     // A field that is filled reads differently, and is found all the same.
-    let fill = stickpin_kernel::device::Action::Fill { target: field, text: "Zoë, \"two\"\u{7}".to_owned() };
+    let fill = stickpin_device::Action::Fill { target: field, text: "Zoë, \"two\"\u{7}".to_owned() };
     let filled = device.perform(&fill, &CancellationToken::new()).await.unwrap();
     assert!(filled.handled);
     let located = device.locate(field, &[]).await.unwrap().expect("it is there");

@@ -5,8 +5,9 @@ use super::speaker::{Asked, FIRST, SECOND, Speaker};
 use crate::bus::Toolkit;
 use crate::device::LinuxDevice;
 use std::time::Duration;
-use stickpin_kernel::device::{Action, AimOptions, CancellationToken, CaptureRequest, Captured, Device, Hit};
-use stickpin_kernel::{Dispatched, ErrorCode};
+use stickpin_device::{
+    Action, AimOptions, CancellationToken, CaptureRequest, Captured, Device, Dispatched, ErrorCode, Hit,
+};
 use stickpin_tree::Handle;
 
 /// The app, a device that has read it, and its two buttons.

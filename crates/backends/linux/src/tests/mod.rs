@@ -38,7 +38,7 @@ pub(crate) async fn desktop(dir: &std::path::Path) -> Option<Private> {
 
 /// An opening that nobody ends.
 fn opening() -> Opening {
-    Opening::begin(&stickpin_kernel::device::CancellationToken::new())
+    Opening::begin(&stickpin_device::CancellationToken::new())
 }
 
 /// How to get to it.

@@ -9,7 +9,7 @@ use crate::screen::Screen;
 use rustix::process::Signal;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
-use stickpin_kernel::ErrorCode;
+use stickpin_device::ErrorCode;
 use stickpin_process::{Process, sweep};
 use tokio::time::Instant;
 

@@ -5,8 +5,9 @@ use crate::device::LinuxDevice;
 use crate::model::Object;
 use crate::states as s;
 use std::sync::Arc;
-use stickpin_kernel::device::{Action, CancellationToken, CaptureRequest, Captured, Device, Performed};
-use stickpin_kernel::{Dispatched, Error, ErrorCode};
+use stickpin_device::{
+    Action, CancellationToken, CaptureRequest, Captured, Device, Dispatched, Error, ErrorCode, Performed,
+};
 use stickpin_tree::{Handle, Role, Tree};
 use zbus::{Message, Variant};
 

@@ -13,8 +13,9 @@ use crate::events::Heard;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_kernel::device::{CancellationToken, FileInput, Notice, Performed, Thing};
-use stickpin_kernel::{Dispatched, Error, ErrorCode, Result};
+use stickpin_device::{
+    CancellationToken, Dispatched, Error, ErrorCode, FileInput, Notice, Performed, Result, Thing,
+};
 use stickpin_tree::{Handle, quote_whole};
 use tokio::time::{Instant, sleep};
 

@@ -6,7 +6,7 @@ use crate::display::Window;
 use crate::extents::only_window_of;
 use crate::settle::FRAME;
 use std::time::Duration;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Result};
 use tokio::time::{Instant, sleep};
 
 /// How long a window may take to be on the screen that the app says it shows.

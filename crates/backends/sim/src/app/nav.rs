@@ -5,7 +5,7 @@ use super::script::Step;
 use super::sim::{Asked, Entry, Sim, Then};
 use super::time::Job;
 use super::value::Value;
-use stickpin_kernel::device::{Dialog, Notice, TabEnd, TabEnded};
+use stickpin_device::{Dialog, Notice, TabEnd, TabEnded};
 
 /// A document that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::sim::{Asked, Sim, Then};
 use super::time::Job;
 use super::value::Value;
 use std::sync::Arc;
-use stickpin_kernel::device::{Dialog, DialogAnswer, Notice};
+use stickpin_device::{Dialog, DialogAnswer, Notice};
 
 /// How deep actions may call one another.
 const DEEPEST: u32 = 32;

@@ -15,7 +15,7 @@ use crate::options::Options;
 use crate::truth::{Received, Truth};
 use std::collections::HashMap;
 use std::sync::Arc;
-use stickpin_kernel::device::{Dialog, Notice, TabEnded};
+use stickpin_device::{Dialog, Notice, TabEnded};
 use stickpin_tree::{Document, IdentityGrade, Role, States, SurfaceId};
 
 /// A running app.

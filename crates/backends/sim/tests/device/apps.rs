@@ -4,8 +4,7 @@ use crate::common::{Bench, text};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use stickpin_backend_sim::SimProvider;
-use stickpin_kernel::ErrorCode;
-use stickpin_kernel::device::{Leave, Navigation, Notice, Provider};
+use stickpin_device::{ErrorCode, Leave, Navigation, Notice, Provider};
 use stickpin_tree::{Attr, Role};
 
 #[tokio::test]

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_backend_sim::{Probe, SimProvider};
-use stickpin_kernel::Result;
-use stickpin_kernel::device::{
+use stickpin_device::{
     Action, AimOptions, CancellationToken, CaptureRequest, Captured, Device, Hit, Modifiers, OpenRequest,
-    Performed, Provider, SettleRequest, Settled,
+    Performed, Provider, Result, SettleRequest, Settled,
 };
 use stickpin_tree::{Handle, Role, Tree};
 

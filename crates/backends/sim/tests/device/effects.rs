@@ -2,8 +2,7 @@
 
 use crate::common::Bench;
 use std::time::Duration;
-use stickpin_kernel::ErrorCode;
-use stickpin_kernel::device::{DialogAnswer, Leave, Navigation, Notice};
+use stickpin_device::{DialogAnswer, ErrorCode, Leave, Navigation, Notice};
 use stickpin_tree::{Role, States};
 
 const ROWS: &str = "[lists]\nrows = [{ id = 'a', n = 1 }, { id = 'b', n = 2 }, { id = 'c', n = 3 }]\n";
@@ -246,16 +245,13 @@ async fn a_crash_is_a_lost_device_from_then_on() {
     let crash = b.find(Role::Button, "Crash").await;
     let aim = b
         .device
-        .aim(
-            crash,
-            stickpin_kernel::device::AimOptions { pointer: true, press: true, plain: true, guarded: &[] },
-        )
+        .aim(crash, stickpin_device::AimOptions { pointer: true, press: true, plain: true, guarded: &[] })
         .await
         .unwrap();
     let error = b.press_at(aim.point, Some(crash)).await.unwrap_err();
     assert_eq!(
         (error.code, error.dispatched),
-        (ErrorCode::BackendLost, stickpin_kernel::Dispatched::Unknown)
+        (ErrorCode::BackendLost, stickpin_device::Dispatched::Unknown)
     );
     assert_eq!(b.device.capture(Default::default()).await.unwrap_err().code, ErrorCode::BackendLost);
     assert_eq!(b.device.notices().await.unwrap_err().code, ErrorCode::BackendLost);

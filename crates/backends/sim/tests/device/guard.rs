@@ -5,8 +5,9 @@ mod fields;
 
 use crate::common::Bench;
 use std::time::Duration;
-use stickpin_kernel::ErrorCode;
-use stickpin_kernel::device::{Action, AimOptions, Button, CancellationToken, Landed, Modifiers, Performed};
+use stickpin_device::{
+    Action, AimOptions, Button, CancellationToken, ErrorCode, Landed, Modifiers, Performed,
+};
 use stickpin_tree::{Handle, Role};
 
 const GRADES: [&str; 3] = ["never-reused", "while-alive", "none"];

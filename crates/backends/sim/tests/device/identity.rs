@@ -3,9 +3,9 @@
 use crate::common::Bench;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_kernel::ErrorCode;
-use stickpin_kernel::device::{
-    Action, AimOptions, CancellationToken, CaptureRequest, Captured, Hit, Landed, SettleRequest, ShotRequest,
+use stickpin_device::{
+    Action, AimOptions, CancellationToken, CaptureRequest, Captured, ErrorCode, Hit, Landed, SettleRequest,
+    ShotRequest,
 };
 use stickpin_tree::{IdentityGrade, Rect, Role};
 
@@ -150,7 +150,7 @@ async fn faults_come_between_the_look_and_the_act_and_only_once() {
     let target = b.find(Role::Button, name).await;
     let done = b.press(target).await;
     assert_eq!((done.landed, b.device.dialog().unwrap().kind.as_str()), (Landed::Confirmed, "confirm"));
-    b.device.answer_dialog(stickpin_kernel::device::DialogAnswer::Accept(None)).await.unwrap();
+    b.device.answer_dialog(stickpin_device::DialogAnswer::Accept(None)).await.unwrap();
     assert!(b.text().await.contains("Enter your email address."));
 
     let mut b = Bench::open(&open("navigate-in-flight")).await;
@@ -168,7 +168,7 @@ async fn a_hung_app_answers_when_it_is_given_up_and_a_lost_one_never_again() {
     let cancel = CancellationToken::new();
     cancel.cancel();
     let error = b.device.perform(&press(point, target), &cancel).await.unwrap_err();
-    assert_eq!((error.code, error.dispatched), (ErrorCode::Timeout, stickpin_kernel::Dispatched::Unknown));
+    assert_eq!((error.code, error.dispatched), (ErrorCode::Timeout, stickpin_device::Dispatched::Unknown));
     assert!(b.device.perform(&press(point, target), &CancellationToken::new()).await.is_ok());
 
     let mut b = Bench::open("sim:signin?fault=lost").await;

@@ -2,7 +2,7 @@
 
 use crate::common::Bench;
 use std::time::Duration;
-use stickpin_kernel::device::{Action, AimOptions, Button, CancellationToken, Hit, Landed, Modifiers, Query};
+use stickpin_device::{Action, AimOptions, Button, CancellationToken, Hit, Landed, Modifiers, Query};
 use stickpin_tree::{Role, States};
 
 fn states(tree: &stickpin_tree::Tree, role: Role, name: &str) -> States {

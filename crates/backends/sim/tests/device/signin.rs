@@ -1,7 +1,7 @@
 //! The sign-in app from end to end, below the kernel.
 
 use crate::common::Bench;
-use stickpin_kernel::device::Notice;
+use stickpin_device::Notice;
 use stickpin_tree::{Role, States};
 
 #[tokio::test]

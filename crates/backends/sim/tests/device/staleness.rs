@@ -58,8 +58,8 @@ async fn every_situation_has_a_screen_that_shows_its_target_and_changes() {
     }
 }
 
-fn error(notice: &stickpin_kernel::device::Notice) -> bool {
-    matches!(notice, stickpin_kernel::device::Notice::ConsoleError { .. })
+fn error(notice: &stickpin_device::Notice) -> bool {
+    matches!(notice, stickpin_device::Notice::ConsoleError { .. })
 }
 
 #[tokio::test]

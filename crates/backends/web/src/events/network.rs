@@ -6,7 +6,7 @@ use crate::state::{Request, TabState};
 use crate::traffic::Seen;
 use serde_json::value::RawValue;
 use std::time::Instant;
-use stickpin_kernel::device::{Notice, RequestEnd};
+use stickpin_device::{Notice, RequestEnd};
 
 /// The types of requests that quiet never waits for: they stay open, or nobody looks at their end.
 const LONG_LIVED: &[&str] =

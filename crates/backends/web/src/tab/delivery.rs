@@ -3,7 +3,7 @@
 use super::{ANSWER, Fault, Tab, no_answer};
 use crate::cdp::{CallError, Method, Reply};
 use std::time::Duration;
-use stickpin_kernel::Error;
+use stickpin_device::Error;
 use tokio::time::timeout;
 
 /// How long an input may stay unanswered after the page that it was sent to was replaced.

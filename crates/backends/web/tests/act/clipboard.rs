@@ -1,8 +1,7 @@
 //! The clipboard: what the agent copies the page can paste, and the other way round.
 
 use crate::support::Page;
-use stickpin_kernel::ErrorCode;
-use stickpin_kernel::device::{Device, Modifiers};
+use stickpin_device::{Device, ErrorCode, Modifiers};
 use stickpin_tree::Role;
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use crate::{
     LOG,
     support::{Page, press},
 };
-use stickpin_kernel::device::{Device, Hit, Landed};
+use stickpin_device::{Device, Hit, Landed};
 use stickpin_tree::Role;
 
 const STYLE: &str = "<style>

@@ -1,8 +1,7 @@
 //! Fields and lists take what is filled in, and the page hears of it.
 
 use crate::support::Page;
-use stickpin_kernel::ErrorCode;
-use stickpin_kernel::device::{Action, CancellationToken, Device};
+use stickpin_device::{Action, CancellationToken, Device, ErrorCode};
 use stickpin_tree::Role;
 
 #[tokio::test]

@@ -2,8 +2,7 @@
 
 use crate::support::Page;
 use std::path::PathBuf;
-use stickpin_kernel::ErrorCode;
-use stickpin_kernel::device::{Action, AimOptions, CancellationToken, Device, Landed, Notice, Performed};
+use stickpin_device::{Action, AimOptions, CancellationToken, Device, ErrorCode, Landed, Notice, Performed};
 use stickpin_tree::{Handle, Role};
 
 /// Notes what inputs and drops got, with the content of the first file.

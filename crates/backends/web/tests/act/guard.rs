@@ -2,7 +2,7 @@
 
 use crate::support::Page;
 use std::time::Duration;
-use stickpin_kernel::device::{Action, AimOptions, Button, Device, Hit, Landed, Modifiers};
+use stickpin_device::{Action, AimOptions, Button, Device, Hit, Landed, Modifiers};
 use stickpin_tree::Handle;
 
 /// Four rows with a name and a button each. The page notes which record each event acts on; `show(n)` puts other records

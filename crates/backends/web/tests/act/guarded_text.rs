@@ -1,7 +1,7 @@
 //! The content guard of text, lists and drags.
 
 use crate::support::Page;
-use stickpin_kernel::device::{Action, AimOptions, Device, Hit, Landed, Performed};
+use stickpin_device::{Action, AimOptions, Device, Hit, Landed, Performed};
 
 /// A table with a note per person. The page notes each key and each text with the record that it goes to.
 const NOTES: &str = "<!doctype html><meta charset=utf-8><table><tbody id=l></table><script>log=[];

@@ -1,7 +1,7 @@
 //! Keys, chords and typed text.
 
 use crate::support::Page;
-use stickpin_kernel::device::{Action, Modifiers};
+use stickpin_device::{Action, Modifiers};
 use stickpin_tree::Role;
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! A list that was opened in vain is closed again, and nothing else feels it: the page says what it heard.
 
 use crate::support::Page;
-use stickpin_kernel::device::Device;
+use stickpin_device::Device;
 use stickpin_tree::{Handle, Role};
 
 /// A page that notes presses, keys, and what they closed. What is hidden is closed.

@@ -2,7 +2,7 @@
 
 use crate::support::{Page, provider, request, start};
 use std::time::Duration;
-use stickpin_kernel::device::{
+use stickpin_device::{
     Action, AimOptions, CancellationToken, Device, Landed, OpenRequest, SettleRequest, ShotRequest,
 };
 use stickpin_tree::Role;

@@ -1,8 +1,7 @@
 //! Pictures, and questions about one element.
 
 use crate::support::Page;
-use stickpin_kernel::ErrorCode;
-use stickpin_kernel::device::{Device, Query, ShotRequest};
+use stickpin_device::{Device, ErrorCode, Query, ShotRequest};
 use stickpin_tree::{Attr, Role};
 
 #[tokio::test]

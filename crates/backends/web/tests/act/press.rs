@@ -6,7 +6,7 @@ use crate::{
 };
 use std::time::Duration;
 use stickpin_backend_web::cdp::protocol::MouseEvent;
-use stickpin_kernel::device::{Action, Button, CancellationToken, Device, Hit, Landed, Modifiers};
+use stickpin_device::{Action, Button, CancellationToken, Device, Hit, Landed, Modifiers};
 use stickpin_tree::{Role, States};
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use super::{ADA, BEFORE, GRADES, MIDWAY, STATE, handles, open, perform, received};
 use crate::common::Bench;
-use stickpin_kernel::device::{Action, AimOptions, Landed, Performed};
+use stickpin_device::{Action, AimOptions, Landed, Performed};
 use stickpin_tree::{Handle, Role};
 
 const NAME: (Role, &str) = (Role::TextBox, "Name");

@@ -1,6 +1,6 @@
 //! Tabs and windows: an app may show several trees, and one session looks at one of them at a time.
 
-use super::Dialog;
+use crate::notice::Dialog;
 use serde::{Deserialize, Serialize};
 use stickpin_tree::SurfaceId;
 
@@ -46,14 +46,4 @@ pub enum TabEnd {
     Closed,
     /// What it showed crashed.
     Crashed,
-}
-
-/// What becomes of a draft when a page that asks before it is left is left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Leave {
-    /// The page's question waits for an answer: [`DIALOG_OPEN`](crate::ErrorCode::DialogOpen).
-    #[default]
-    Ask,
-    /// The draft is thrown away.
-    Discard,
 }

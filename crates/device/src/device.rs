@@ -1,148 +1,18 @@
-//! What a platform has to offer. A backend implements [`Provider`] and [`Device`], and knows nothing of sessions,
-//! refs or pins; the kernel judges, the device perceives and acts.
+//! An open app, as its platform perceives it and acts on it.
 
-mod action;
-mod capability;
-mod notice;
-mod question;
-mod tab;
-mod traffic;
-
-pub(crate) use action::WHAT;
-pub use action::{
-    Action, Aim, AimOptions, Button, FileInput, HeldFile, Hit, Landed, Modifiers, Performed, is_plain,
-};
-pub use capability::{Capability, Support};
-pub use notice::{Dialog, DialogAnswer, Notice, Thing};
-pub use question::{Arrived, Navigation, Query, SettleRequest, Settled, Shot, ShotRequest};
-pub use tab::{Leave, TabEnd, TabEnded, TabEntry};
-pub use traffic::{Download, DownloadState, Evaluated, RequestEnd, SeenRequest, request_words};
-
-use crate::error::{Error, Result};
+use crate::capture::{CaptureRequest, Captured, Located, Page, Query, Shot, ShotRequest};
+use crate::error::{Error, ErrorCode, Result};
+use crate::facets::{Download, Evaluated, FileInput, SeenRequest, TabEnded, TabEntry};
+use crate::input::{Action, Aim, AimOptions, Performed};
+use crate::navigation::{Arrived, Leave, Navigation, SettleRequest, Settled};
+use crate::notice::{Dialog, DialogAnswer, Notice};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
-use stickpin_tree::{Handle, IdentityGrade, NodeId, Rect, Tree};
-pub use tokio_util::sync::CancellationToken;
-
-/// A platform: finds, opens and describes devices.
-#[async_trait]
-pub trait Provider: Send + Sync + fmt::Debug {
-    /// The word before the colon in `open WHAT` and in `devices`: `web`, `sim`, `linux`.
-    fn kind(&self) -> &'static str;
-
-    /// Whether `open WHAT` is meant for this provider. The first provider that claims it opens it.
-    fn claims(&self, what: &str) -> bool;
-
-    /// Whether opening `what` starts something else than an installed app: a program by its path, a command line, a
-    /// terminal. Callers that may start installed apps alone are refused it.
-    fn starts_program(&self, _what: &str) -> bool {
-        false
-    }
-
-    /// The options of [`OpenRequest`] that it reads. `open` refuses the others, so that none is silently ignored.
-    fn open_options(&self) -> &'static [OpenOption];
-
-    /// Starts or finds what `request.what` names and returns when it is ready to be captured.
-    ///
-    /// # Errors
-    /// `DEVICE_NOT_FOUND`, `TOOL_MISSING` with the install command, `BACKEND_LOST`, `TIMEOUT`, `INVALID_ARGS`.
-    async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>>;
-
-    /// What could be opened here: apps, browsers.
-    ///
-    /// # Errors
-    /// As `open`.
-    async fn devices(&self) -> Result<Vec<DeviceEntry>>;
-
-    /// The names, as `open` takes them, of the apps that are installed here, running or not. For completions: reads files
-    /// and starts nothing.
-    fn installed_apps(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// What its devices can do. A test compares it with what they answer.
-    fn capabilities(&self) -> &'static [(Capability, Support)];
-
-    /// Looks at everything that this platform needs, for `doctor`.
-    async fn doctor(&self) -> Vec<Check>;
-
-    /// Ends what a killed process of ours left running, as recorded in `state_dir`. Called once when a host starts,
-    /// before the first session; the folders of the sessions go afterwards. Returns what was done, for the log.
-    ///
-    /// # Errors
-    /// `IO`.
-    async fn sweep(&self, state_dir: &std::path::Path) -> Result<Vec<String>>;
-}
-
-/// An option of `open` that only some providers read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OpenOption {
-    /// [`OpenRequest::headed`].
-    Headed,
-    /// [`OpenRequest::attach`].
-    Attach,
-    /// [`OpenRequest::private`].
-    Private,
-    /// [`OpenRequest::private_home`].
-    PrivateHome,
-    /// [`OpenRequest::viewport`].
-    Viewport,
-    /// [`OpenRequest::profile`].
-    Profile,
-}
-
-impl OpenOption {
-    /// As a command line has it.
-    #[must_use]
-    pub fn flag(self) -> &'static str {
-        match self {
-            Self::Headed => "--headed",
-            Self::Attach => "--attach",
-            Self::Private => "--private",
-            Self::PrivateHome => "--private-home",
-            Self::Viewport => "--viewport",
-            Self::Profile => "--profile",
-        }
-    }
-}
-
-/// What `open` was asked for.
-#[derive(Debug, Clone)]
-pub struct OpenRequest {
-    /// What the user typed: a URL, `sim:shop`.
-    pub what: String,
-    /// The session that will drive it.
-    pub session: String,
-    /// A folder of this session's own that exists, is private, and is removed at close: profiles, downloads.
-    pub dir: PathBuf,
-    /// The caller's home folder.
-    pub home: Option<PathBuf>,
-    /// The caller's working directory.
-    pub cwd: PathBuf,
-    /// Show a window.
-    pub headed: bool,
-    /// Take what runs already and leave it running at close, instead of starting it.
-    pub attach: bool,
-    /// Keep the app away from what the person at this machine uses: its pointer, keyboard and screen are the session's
-    /// own.
-    pub private: bool,
-    /// Give the app a home folder of the session's own, which goes at close, instead of the caller's.
-    pub private_home: bool,
-    /// Width and height of the viewport in CSS pixels.
-    pub viewport: Option<(u32, u32)>,
-    /// A profile folder to keep, instead of a fresh one.
-    pub profile: Option<PathBuf>,
-    /// The folders whose files the app may show; none where nothing confines it.
-    pub file_roots: Option<Vec<PathBuf>>,
-    /// How long the page may take until it is ready.
-    pub ready_timeout: Duration,
-    /// Stops the opening.
-    pub cancel: CancellationToken,
-}
+use stickpin_tree::{Handle, IdentityGrade, Rect};
+use tokio_util::sync::CancellationToken;
 
 /// What a device says of itself; constant while it is open.
 #[derive(Debug, Clone)]
@@ -167,30 +37,6 @@ pub struct AppFolders {
     pub cwd: PathBuf,
     /// Whether its home goes with the session, and all that was saved there.
     pub removed_at_close: bool,
-}
-
-/// One line of `devices`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DeviceEntry {
-    /// What to type after `open`.
-    pub open: String,
-    /// For people.
-    pub title: String,
-}
-
-/// One finding of `doctor`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Check {
-    /// What was looked at.
-    pub name: String,
-    /// Whether it is as it should be.
-    pub ok: bool,
-    /// What was found.
-    pub found: String,
-    /// The command that mends it; empty if none is needed.
-    pub fix: String,
 }
 
 /// An open app.
@@ -574,47 +420,8 @@ pub trait Device: Send + fmt::Debug {
     async fn close(&mut self) -> Result<()>;
 }
 
-/// The address and title of the top document.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Page {
-    /// The address.
-    pub url: String,
-    /// The title; empty if it has none.
-    pub title: String,
-}
-
-/// What a capture should take care of.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct CaptureRequest<'a> {
-    /// Handles that the session holds refs for: those that are connected but not captured come back in
-    /// [`Tree::hidden`].
-    pub watch: &'a [Handle],
-    /// The tree that the caller has. Where the device can prove that a capture now would give this very tree, it may
-    /// say `Unchanged`.
-    pub stored: Option<&'a Arc<Tree>>,
-}
-
-/// What a capture gave.
-#[derive(Debug)]
-pub enum Captured {
-    /// A tree.
-    Tree(Arc<Tree>),
-    /// A capture now would give the tree that the caller has, which is proven.
-    Unchanged,
-}
-
-/// An element that was looked for.
-#[derive(Debug, Clone)]
-pub struct Located {
-    /// The tree around it.
-    pub tree: Arc<Tree>,
-    /// Which node of that tree it is.
-    pub node: NodeId,
-}
-
 /// An error of a device that is not there for this.
 #[must_use]
 pub fn unsupported(kind: &str, what: &str) -> Error {
-    Error::new(crate::ErrorCode::Unsupported, format!("a {kind} device cannot {what}"))
-        .hint("stickpin capabilities")
+    Error::new(ErrorCode::Unsupported, format!("a {kind} device cannot {what}")).hint("stickpin capabilities")
 }

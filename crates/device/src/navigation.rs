@@ -1,7 +1,6 @@
-//! What a device is asked apart from captures and acts: quiet, navigation, pictures, single facts.
+//! Going somewhere, and waiting until the app is quiet.
 
 use std::time::Duration;
-use stickpin_tree::{Handle, Rect};
 
 /// When an app counts as quiet.
 #[derive(Debug, Clone, Copy)]
@@ -49,33 +48,12 @@ pub struct Arrived {
     pub settled: bool,
 }
 
-/// What to take a picture of.
-#[derive(Debug, Clone, Default)]
-pub struct ShotRequest {
-    /// One element.
-    pub of: Option<Handle>,
-    /// The whole page, not only the viewport.
-    pub full: bool,
-}
-
-/// A picture.
-#[derive(Debug, Clone)]
-pub struct Shot {
-    /// PNG.
-    pub png: Vec<u8>,
-    /// Which part of the viewport it shows, in CSS pixels (a full page starts at negative scroll offsets).
-    pub area: Rect,
-    /// Pixels of the picture per CSS pixel.
-    pub scale: f64,
-}
-
-/// Something about an element that is not in the tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Query {
-    /// All attributes, as an object.
-    Attrs,
-    /// Its outer HTML or the platform's equivalent.
-    Html,
-    /// The text that a person sees.
-    Text,
+/// What becomes of a draft when a page that asks before it is left is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Leave {
+    /// The page's question waits for an answer: [`DIALOG_OPEN`](crate::ErrorCode::DialogOpen).
+    #[default]
+    Ask,
+    /// The draft is thrown away.
+    Discard,
 }

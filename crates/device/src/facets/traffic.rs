@@ -1,4 +1,4 @@
-//! What an app exchanges with the world outside: requests, downloads; and what its own script says.
+//! What an app exchanges with the world outside: requests and downloads.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -60,13 +60,4 @@ pub enum DownloadState {
     Done(PathBuf),
     /// It was cancelled or broke off, for this reason.
     Failed(String),
-}
-
-/// What an expression of the app's own language is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Evaluated {
-    /// Whether the language takes it for true.
-    pub truthy: bool,
-    /// It in words, bounded: JSON where it has one.
-    pub shown: String,
 }

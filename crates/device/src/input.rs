@@ -7,7 +7,7 @@ use std::time::Duration;
 use stickpin_tree::{Handle, Rect, escape};
 
 /// Characters of what a device says is in the way.
-pub(crate) const WHAT: usize = 200;
+pub const MAX_DESCRIPTION: usize = 200;
 
 /// How to aim.
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,12 +70,12 @@ impl Hit {
             Self::Target => return None,
             Self::Covered { what, .. } => Error::new(
                 ErrorCode::ElementCovered,
-                format!("{words} is covered by {}, which would receive the input", escape(what, WHAT)),
+                format!("{words} is covered by {}, which would receive the input", escape(what, MAX_DESCRIPTION)),
             )
             .hint("close what covers it: stickpin key Escape, or a press beside it, closes most pickers and menus; --timeout MS waits until it is gone, --force sends the input to what is there"),
             Self::Held { what, .. } => Error::new(
                 ErrorCode::ElementCovered,
-                format!("{} is open, and takes the input before {words} gets it", escape(what, WHAT)),
+                format!("{} is open, and takes the input before {words} gets it", escape(what, MAX_DESCRIPTION)),
             )
             // Whoever insists only closes it, wherever the input is sent.
             .hint("stickpin key Escape closes it; --timeout MS waits until it is gone"),
@@ -87,6 +87,61 @@ impl Hit {
         })
     }
 }
+
+/// Names of keys that are more than one character, in the words of `KeyboardEvent.key`; the space bar is handed to a
+/// device as a space. A device knows each of them.
+pub const KEY_NAMES: &[&str] = &[
+    "Enter",
+    "Tab",
+    "Escape",
+    "Backspace",
+    "Delete",
+    "Insert",
+    "Home",
+    "End",
+    "PageUp",
+    "PageDown",
+    "ArrowUp",
+    "ArrowDown",
+    "ArrowLeft",
+    "ArrowRight",
+    "Space",
+    "ContextMenu",
+    "CapsLock",
+    "NumLock",
+    "ScrollLock",
+    "Pause",
+    "PrintScreen",
+    "AltGraph",
+    "Shift",
+    "Control",
+    "Alt",
+    "Meta",
+    "F1",
+    "F2",
+    "F3",
+    "F4",
+    "F5",
+    "F6",
+    "F7",
+    "F8",
+    "F9",
+    "F10",
+    "F11",
+    "F12",
+    "F13",
+    "F14",
+    "F15",
+    "F16",
+    "F17",
+    "F18",
+    "F19",
+    "F20",
+    "F21",
+    "F22",
+    "F23",
+    "F24",
+];
 
 /// Mouse buttons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
@@ -236,34 +291,6 @@ impl Action {
             Self::Key { .. } => Vec::new(),
         }
     }
-}
-
-/// An input that takes files.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FileInput {
-    /// The input itself, which need not be in the document.
-    pub input: Handle,
-    /// Whether it can be given more than one.
-    pub multiple: bool,
-    /// What to do about several where it may take them, but cannot be given them at once.
-    pub one_by_one: Option<String>,
-    /// Whether it takes a folder.
-    pub directory: bool,
-    /// What it takes: extensions and media types, separated by commas (HTML 4.10.5.3.7); empty for anything.
-    pub accept: String,
-    /// What it holds.
-    pub holds: Vec<HeldFile>,
-}
-
-/// A file that an input holds.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct HeldFile {
-    /// Without its folder.
-    pub name: String,
-    /// Bytes.
-    pub size: u64,
-    /// Milliseconds since 1970.
-    pub modified: u64,
 }
 
 /// What became of an input.

@@ -1,0 +1,33 @@
+//! The traits that a platform implements, and the values that they speak in.
+//!
+//! A backend implements [`Provider`] and [`Device`]; the kernel drives them. The device perceives and acts, the kernel
+//! judges: nothing here knows a session, a ref, a pin, a command or a caller.
+
+mod capability;
+mod capture;
+mod device;
+mod error;
+mod facets;
+mod input;
+mod navigation;
+mod notice;
+pub mod paths;
+mod pixels;
+mod provider;
+
+pub use capability::{Capability, Support};
+pub use capture::{CaptureRequest, Captured, Located, Page, Query, Shot, ShotRequest};
+pub use device::{AppFolders, Device, DeviceInfo, unsupported};
+pub use error::{Dispatched, Error, ErrorCode, Result, io_error};
+pub use facets::{
+    Download, DownloadState, Evaluated, FileInput, HeldFile, RequestEnd, SeenRequest, TabEnd, TabEnded,
+    TabEntry, request_words,
+};
+pub use input::{
+    Action, Aim, AimOptions, Button, Hit, KEY_NAMES, Landed, MAX_DESCRIPTION, Modifiers, Performed, is_plain,
+};
+pub use navigation::{Arrived, Leave, Navigation, SettleRequest, Settled};
+pub use notice::{Dialog, DialogAnswer, Notice, Thing};
+pub use pixels::rgb;
+pub use provider::{Check, DeviceEntry, OpenOption, OpenRequest, Provider};
+pub use tokio_util::sync::CancellationToken;

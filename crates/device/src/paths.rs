@@ -1,0 +1,54 @@
+//! Which files a caller may reach: folders, with every link on the way resolved.
+
+use crate::error::{Error, ErrorCode};
+use std::io;
+use std::path::{Path, PathBuf};
+use stickpin_tree::quote;
+
+/// Whether a path leads into one of these folders with all links resolved.
+#[must_use]
+pub fn is_within(path: &Path, roots: &[PathBuf]) -> bool {
+    real(path).is_ok_and(|real| root_of(&real, roots).is_some())
+}
+
+/// The folder, resolved, that a resolved path is in.
+pub fn root_of(real: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
+    let resolved = |root: &PathBuf| root.canonicalize().unwrap_or_else(|_| root.clone());
+    roots.iter().map(resolved).find(|root| real.starts_with(root))
+}
+
+/// The path with all links resolved. What does not exist yet is taken to be in the folder that does.
+pub fn real(path: &Path) -> io::Result<PathBuf> {
+    let mut rest = Vec::new();
+    let mut at = path;
+    loop {
+        match at.symlink_metadata() {
+            // A link that leads nowhere yet could be written through: not resolved, so not inside.
+            Ok(_) => {
+                let mut real = at.canonicalize()?;
+                real.extend(rest.iter().rev());
+                return Ok(real);
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                let (Some(parent), Some(name)) = (at.parent(), at.file_name()) else { return Err(e) };
+                rest.push(name);
+                at = parent;
+            }
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+/// The refusal of a path that is in none of the folders that a caller may reach.
+#[must_use]
+pub fn outside(path: &Path, roots: &[PathBuf]) -> Error {
+    let path = quote(&path.display().to_string()).to_string();
+    let folders: Vec<String> =
+        roots.iter().map(|root| quote(&root.display().to_string()).to_string()).collect();
+    let message = match folders.is_empty() {
+        true => format!("{path} cannot be used: no folder is open to this client"),
+        false => format!("{path} is not in a folder of yours ({})", folders.join(", ")),
+    };
+    Error::new(ErrorCode::PolicyDenied, message)
+        .hint("name a path in there; a person can add folders: stickpin mcp --allow-path DIR")
+}
