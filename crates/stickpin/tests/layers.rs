@@ -22,7 +22,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mcp", &["refs", "tree", "session", "device", "kernel", "cmdline", "wire", "client"]),
     ("backend-linux", &["refs", "tree", "device", "process"]),
     ("backend-sim", &["refs", "tree", "device"]),
-    ("backend-web", &["refs", "tree", "device", "process"]),
+    ("devtools", &[]),
+    ("backend-web", &["refs", "tree", "device", "process", "devtools"]),
 ];
 
 /// What is built for development, or knows everything by its purpose.

@@ -1,8 +1,8 @@
 //! What the script in every document answers and sends (`page/agent.js` lists its functions).
 
-use crate::cdp::json::well_formed;
 use serde::Deserialize;
 use stickpin_device::Landed;
+use stickpin_devtools::well_formed;
 
 pub(crate) use crate::page::{AGENT as SOURCE, WORLD};
 

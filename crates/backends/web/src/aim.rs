@@ -1,13 +1,13 @@
 //! Bringing an element into view and saying what a press there would hit now.
 
 use crate::agent::{Aimed, HitTest};
-use crate::cdp::protocol::MouseEvent;
 use crate::device::{Place, WebDevice, gone, rect};
 use crate::frames::{Step, outward};
 use crate::guard::GuardArgument;
 use crate::tab::{Fault, World};
 use serde::de::IgnoredAny;
 use stickpin_device::{Aim, AimOptions, Dispatched, Error, Hit, Result};
+use stickpin_devtools::protocol::MouseEvent;
 use stickpin_tree::{Handle, Rect};
 
 /// How often an element is followed that moves away when the pointer arrives.

@@ -1,11 +1,11 @@
 //! The clipboard, as pages of this browser see it: text only.
 
-use crate::cdp::protocol::SetPermission;
 use crate::device::WebDevice;
 use crate::tab::World;
 use serde::Deserialize;
 use serde_json::json;
 use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_devtools::protocol::SetPermission;
 
 /// What the page says before it is asked for the clipboard.
 #[derive(Debug, Deserialize)]

@@ -2,8 +2,6 @@
 
 use crate::ahead::Ahead;
 use crate::along::{Along, Seen};
-use crate::cdp::Client;
-use crate::cdp::protocol as cdp;
 use crate::evaluate::Evaluating;
 use crate::hang::{Nagging, not_taken};
 use crate::launch::Browser;
@@ -23,6 +21,8 @@ use stickpin_device::{
     Navigation, Notice, Page, Performed, Query, Result, SeenRequest, SettleRequest, Settled, Shot,
     ShotRequest, TabEnded, TabEntry,
 };
+use stickpin_devtools::Client;
+use stickpin_devtools::protocol as cdp;
 use stickpin_tree::{Handle, IdentityGrade, Rect};
 use tokio::time::timeout;
 

@@ -1,10 +1,10 @@
 //! Downloads: what comes, under which name it is kept, and what is told of it.
 
-use crate::cdp::protocol as cdp;
 use crate::device::WebDevice;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use stickpin_device::{Download, DownloadState, Notice, Result};
+use stickpin_devtools::protocol as cdp;
 
 /// Downloads that are remembered.
 const DOWNLOADS: usize = 50;

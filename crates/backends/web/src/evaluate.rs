@@ -1,13 +1,13 @@
 //! What an expression of the page is, and what it promises.
 
-use crate::cdp::Reply;
-use crate::cdp::protocol as cdp;
 use crate::device::WebDevice;
 use crate::events::clip;
 use crate::tab::{Fault, dialog_open};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 use stickpin_device::{Error, ErrorCode, Evaluated, Result};
+use stickpin_devtools::protocol as cdp;
+use stickpin_devtools::{CallError, Reply};
 use tokio::time::timeout;
 
 /// How long a look at an expression waits for what it promises.
@@ -85,7 +85,9 @@ impl WebDevice {
         match answer {
             Ok(Ok(evaluated)) => Ok(Some(evaluated)),
             // The document went away: the next look is at the new one.
-            Ok(Err(crate::cdp::CallError::Refused { .. })) => self.tab.read(|_| None),
+            Ok(Err(e)) if e.is_gone() => self.tab.read(|_| None),
+            // Whoever waits for it asks anew.
+            Ok(Err(CallError::TimedOut { .. })) => Ok(None),
             Ok(Err(e)) => Err(self.tab.call_error(&e)),
             Err(_) => {
                 evaluating.asked = Instant::now();

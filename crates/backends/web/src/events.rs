@@ -5,8 +5,6 @@ mod network;
 mod runtime;
 
 use crate::agent;
-use crate::cdp::protocol as cdp;
-use crate::cdp::{Client, Method, Sink};
 use crate::downloads::{download_began, download_progress};
 use crate::gate;
 use crate::state::{Chooser, Frame, Shared, Stage, State, TabState, World};
@@ -16,6 +14,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use stickpin_device::{Dialog, Notice, TabEnd};
+use stickpin_devtools::protocol as cdp;
+use stickpin_devtools::{Client, Method, Sink};
 
 /// Bytes of a text of the page that a notice keeps.
 const MAX_TEXT: usize = 300;

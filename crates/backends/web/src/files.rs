@@ -1,7 +1,6 @@
 //! Files for the page: into an input, into the chooser that a press opens, dropped.
 
 use crate::aim::from_tab;
-use crate::cdp::protocol::{DragEvent, InterceptFileChooser, ReleaseObject, SetFiles};
 use crate::device::{Place, WebDevice, gone};
 use crate::guard::kept_back;
 use crate::mouse::{NONE, or_dialog, unknown};
@@ -14,6 +13,7 @@ use std::time::Duration;
 use stickpin_device::{
     Action, CancellationToken, Error, ErrorCode, FileInput, HeldFile, Landed, Performed, Result,
 };
+use stickpin_devtools::protocol::{DragEvent, InterceptFileChooser, ReleaseObject, SetFiles};
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 

@@ -4,7 +4,6 @@
 //! This covers navigations of every tab and frame, whoever began them, redirects, and what pages load; links are resolved before
 //! a path is compared. What the network serves is not paused.
 
-use crate::cdp::{Client, protocol as cdp};
 use crate::device::WebDevice;
 use crate::events::clip;
 use crate::state::{Shared, State};
@@ -12,6 +11,7 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
 use stickpin_device::{Error, ErrorCode, Notice, Result, paths};
+use stickpin_devtools::{Client, protocol as cdp};
 use url::Url;
 
 /// What pauses the requests of a target.

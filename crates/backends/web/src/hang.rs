@@ -2,7 +2,6 @@
 //! left through its own process: whoever wants to leave one that hangs ends its script first, and where that does not
 //! help, goes on in another tab.
 
-use crate::cdp::protocol as cdp;
 use crate::device::WebDevice;
 use crate::state::TabState;
 use crate::tab::{Fault, Tab};
@@ -11,6 +10,7 @@ use std::time::{Duration, Instant};
 use stickpin_device::{
     Arrived, CancellationToken, Dialog, Error, ErrorCode, Leave, Navigation, Notice, Result,
 };
+use stickpin_devtools::protocol as cdp;
 use tokio::time::timeout;
 
 /// How long a page that is to be left may be busy.

@@ -1,7 +1,6 @@
 //! Filling, typing, chords, native lists.
 
 use crate::agent::{Focused, Selected, ValueSet, Verdict};
-use crate::cdp::protocol::{InsertText, KeyEvent};
 use crate::device::{Place, WebDevice, gone};
 use crate::guard::kept_back;
 use crate::keys::{self, Key};
@@ -10,6 +9,7 @@ use crate::tab::{Fault, World};
 use stickpin_device::{
     CancellationToken, Dispatched, Error, ErrorCode, Landed, Modifiers, Performed, Result,
 };
+use stickpin_devtools::protocol::{InsertText, KeyEvent};
 use stickpin_tree::{Handle, quote};
 
 /// Characters that are typed key by key. What follows is inserted at once: a person would paste it.

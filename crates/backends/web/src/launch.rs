@@ -3,7 +3,6 @@
 //! It is driven over two pipes (`--remote-debugging-pipe`): no port that others on the machine could connect to,
 //! and the browser ends by itself when our process does, because then its pipe closes.
 
-use crate::cdp::{Client, Sink, protocol};
 use command_fds::{CommandFdExt, FdMapping};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -11,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result, io_error};
+use stickpin_devtools::{Client, Sink, protocol};
 use stickpin_process::{Record, kill_group, remove_folder};
 use tokio::net::unix::pipe;
 use tokio::process::Child;

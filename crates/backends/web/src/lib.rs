@@ -2,7 +2,6 @@
 //!
 //! | module | |
 //! |---|---|
-//! | `cdp` | the DevTools client: frames on a pipe, requests, answers, events |
 //! | `find`, `launch` | which browser, how it starts and ends, what is swept after a crash |
 //! | `events`, `state` | what is known from events: tabs, frames, dialogs, requests, notices |
 //! | `tabs` | which tabs there are, and the one that is driven |
@@ -27,7 +26,6 @@ mod ahead;
 mod aim;
 mod along;
 pub mod capture;
-pub mod cdp;
 mod clipboard;
 mod code;
 mod css;

@@ -2,7 +2,6 @@
 
 use crate::agent::{Scrolled, Scroller, Verdict};
 use crate::aim::to_tab;
-use crate::cdp::protocol::{DragEvent, InterceptDrags, MouseEvent};
 use crate::device::{Place, WebDevice, gone};
 use crate::guard::kept_back;
 use crate::keys;
@@ -10,6 +9,7 @@ use crate::tab::{Fault, World, expression};
 use serde_json::json;
 use std::time::Duration;
 use stickpin_device::{Action, Button, CancellationToken, Dispatched, Error, Hit, Landed, Performed, Result};
+use stickpin_devtools::protocol::{DragEvent, InterceptDrags, MouseEvent};
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 

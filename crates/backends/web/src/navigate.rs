@@ -1,8 +1,6 @@
 //! Going somewhere else, and knowing when one is there.
 
 use crate::address;
-use crate::cdp::Method;
-use crate::cdp::protocol as cdp;
 use crate::device::WebDevice;
 use crate::events::clip;
 use crate::gate;
@@ -13,6 +11,8 @@ use std::time::{Duration, Instant};
 use stickpin_device::{
     Arrived, CancellationToken, Dispatched, Error, ErrorCode, Leave, Navigation, Notice, Page, Result,
 };
+use stickpin_devtools::Method;
+use stickpin_devtools::protocol as cdp;
 use stickpin_tree::quote;
 use tokio::time::{timeout, timeout_at};
 

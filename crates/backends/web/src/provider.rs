@@ -1,6 +1,5 @@
 //! Finding a browser and opening pages in it.
 
-use crate::cdp::protocol as cdp;
 use crate::device::WebDevice;
 use crate::events::{Recorder, clip};
 use crate::find::install_hint;
@@ -15,9 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
-    Capability, Check, Device, DeviceEntry, Error, ErrorCode, Leave, Navigation, OpenOption, OpenRequest,
-    Provider, Result, Support,
+    Capability, Check, Device, DeviceEntry, Leave, Navigation, OpenOption, OpenRequest, Provider, Support,
 };
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_devtools::protocol as cdp;
 use tokio::time::timeout;
 
 /// How long a fresh browser may take to show its first, empty tab.
@@ -88,7 +88,7 @@ impl WebProvider {
 /// Attaches to everything that there is and will be, and opens the first tab.
 async fn first_tab(browser: &Browser, shared: &Arc<Shared>, request: &OpenRequest) -> Result<Tab> {
     let client = &browser.client;
-    let refused = |e: crate::cdp::CallError| lost(&format!("the browser refused to be driven: {e}"));
+    let refused = |e: stickpin_devtools::CallError| lost(&format!("the browser refused to be driven: {e}"));
     let downloads = cdp::SetDownloadBehavior {
         // Under names of ours: those that pages suggest are looked at first.
         behavior: "allowAndName",

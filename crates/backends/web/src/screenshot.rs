@@ -1,9 +1,9 @@
 //! Pictures.
 
-use crate::cdp::protocol as cdp;
 use crate::device::WebDevice;
 use base64::Engine;
 use stickpin_device::{AimOptions, Error, ErrorCode, Result, Shot, ShotRequest};
+use stickpin_devtools::protocol as cdp;
 use stickpin_tree::Rect;
 
 /// The longest page that fits into one picture, in CSS pixels: what the graphics side of the browser can hold.

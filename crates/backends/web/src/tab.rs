@@ -5,8 +5,6 @@ mod delivery;
 mod nodes;
 
 use crate::agent;
-use crate::cdp::protocol as cdp;
-use crate::cdp::{CallError, Client, Method, Reply};
 use crate::mouse::NONE;
 use crate::state::{Shared, State, TabState};
 use serde::Serialize;
@@ -15,10 +13,9 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_device::{Dialog, Error, ErrorCode, TabEnd};
+use stickpin_devtools::protocol as cdp;
+use stickpin_devtools::{CallError, Client, Method, Reply};
 use tokio::time::timeout;
-
-/// How long the page may take to answer one call. A page whose script runs for longer counts as hung.
-const ANSWER: Duration = Duration::from_secs(20);
 
 /// How long a tab may be without a document between two of them.
 const DOCUMENT: Duration = Duration::from_secs(5);
@@ -175,10 +172,7 @@ impl Tab {
     pub(crate) async fn answer<M: Method>(&self, reply: Reply<M>) -> Result<M::Output, Error> {
         tokio::select! {
             biased;
-            answer = timeout(ANSWER, reply) => match answer {
-                Ok(answer) => answer.map_err(|e| self.call_error(&e)),
-                Err(_) => Err(no_answer()),
-            },
+            answer = reply => answer.map_err(|e| self.call_error(&e)),
             gone = self.until(|_| None::<std::convert::Infallible>) => match gone {
                 Ok(never) => match never {},
                 Err(error) => Err(error),
@@ -193,11 +187,10 @@ impl Tab {
     pub(crate) async fn answer_if<M: Method>(&self, reply: Reply<M>) -> Result<Option<M::Output>, Error> {
         tokio::select! {
             biased;
-            answer = timeout(ANSWER, reply) => match answer {
-                Ok(Ok(answer)) => Ok(Some(answer)),
-                Ok(Err(CallError::Refused { .. })) => Ok(None),
-                Ok(Err(e)) => Err(self.call_error(&e)),
-                Err(_) => Err(no_answer()),
+            answer = reply => match answer {
+                Ok(answer) => Ok(Some(answer)),
+                Err(e) if e.is_gone() => Ok(None),
+                Err(e) => Err(self.call_error(&e)),
             },
             gone = self.until(|_| None::<std::convert::Infallible>) => match gone {
                 Ok(never) => match never {},
@@ -305,11 +298,10 @@ impl Tab {
     /// Puts the agent into a document that began without it.
     async fn inject(&self, session: &str, frame: String) -> Result<(), Fault> {
         let create = cdp::CreateWorld { frame_id: frame.clone(), world_name: agent::WORLD };
-        match self.ask(session, &create).await {
-            Ok(_) => {}
+        let made = self.unless_dialog(self.answer_if(self.client.send(Some(session), &create))).await?;
+        if made.is_none() {
             // The frame went away meanwhile.
-            Err(Fault::Failed(e)) if e.code == ErrorCode::Internal => return Ok(()),
-            Err(e) => return Err(e),
+            return Ok(());
         }
         let world = self.read(|tab| known_worlds(tab).into_iter().find(|w| w.frame == frame))?;
         let Some(world) = world else { return Ok(()) };
@@ -425,15 +417,13 @@ impl Tab {
 
     /// An answer of a document: that it is gone is told apart from other refusals.
     async fn answer_raw(&self, reply: Reply<cdp::Evaluate>) -> Result<cdp::Evaluated, Fault> {
-        match timeout(ANSWER, reply).await {
-            Ok(Ok(evaluated)) => Ok(evaluated),
-            // "uniqueContextId not found", "Execution context was destroyed", "Inspected target navigated or closed"
-            Ok(Err(CallError::Refused { .. })) => {
+        match reply.await {
+            Ok(evaluated) => Ok(evaluated),
+            Err(e) if e.is_gone() => {
                 self.read(|_| ())?;
                 Err(Fault::WorldGone)
             }
-            Ok(Err(e)) => Err(self.call_error(&e).into()),
-            Err(_) => Err(no_answer().into()),
+            Err(e) => Err(self.call_error(&e).into()),
         }
     }
 
@@ -447,9 +437,8 @@ impl Tab {
         match error {
             CallError::Lost(why) => lost(why),
             error if error.session_gone() => ended(&self.shared.state(), &self.session),
-            CallError::Refused { .. } | CallError::Malformed { .. } => {
-                Error::new(ErrorCode::Internal, format!("the browser refused: {error}"))
-            }
+            CallError::TimedOut { limit, .. } => no_answer(*limit),
+            error => Error::new(ErrorCode::Internal, format!("the browser refused: {error}")),
         }
     }
 }
@@ -501,8 +490,8 @@ fn has_context(tab: &TabState, context: &str) -> bool {
     tab.frames.values().any(|f| f.world.as_ref().is_some_and(|w| w.unique == context))
 }
 
-fn no_answer() -> Error {
-    let seconds = ANSWER.as_secs();
+fn no_answer(limit: Duration) -> Error {
+    let seconds = limit.as_secs();
     Error::new(ErrorCode::Timeout, format!("the page did not answer within {seconds} s"))
         .hint("a script of the page may be running for ever: stickpin reload")
 }

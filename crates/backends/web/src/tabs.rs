@@ -5,8 +5,6 @@
 //! never goes to a tab that nobody chose.
 
 use crate::agent::Verdict;
-use crate::cdp::protocol as cdp;
-use crate::cdp::{CallError, Client};
 use crate::device::WebDevice;
 use crate::events::{clip, metrics};
 use crate::navigate::{EMPTY, QUIET};
@@ -16,9 +14,12 @@ use hashbrown::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Action, Arrived, CancellationToken, Dispatched, Error, ErrorCode, Landed, Leave, Navigation, Notice,
-    Performed, Result, TabEnd, TabEnded, TabEntry,
+    Action, Arrived, CancellationToken, Landed, Leave, Navigation, Notice, Performed, TabEnd, TabEnded,
+    TabEntry,
 };
+use stickpin_device::{Dispatched, Error, ErrorCode, Result};
+use stickpin_devtools::protocol as cdp;
+use stickpin_devtools::{CallError, Client};
 use stickpin_tree::{SurfaceId, quote};
 use tokio::time::timeout;
 

@@ -8,8 +8,6 @@
 
 use crate::agent::{Aimed, GLOBAL};
 use crate::capture::{Columns, Part, assemble};
-use crate::cdp::protocol as cdp;
-use crate::cdp::{CallError, Reply};
 use crate::device::{WebDevice, corrupt};
 use crate::state::{TabState, World as Known};
 use crate::tab::{Asked, Fault, World, expression};
@@ -19,6 +17,8 @@ use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 use stickpin_device::Result;
+use stickpin_devtools::Reply;
+use stickpin_devtools::protocol as cdp;
 use stickpin_tree::{Handle, NodeId, SurfaceId, Tree};
 
 /// What the browser counted in each session; `None` where the session is gone.
@@ -426,7 +426,7 @@ impl WebDevice {
             let count = match answer {
                 Ok(answer) => count(&answer),
                 // The frame went away, and its counts with it.
-                Err(CallError::Refused { .. }) => None,
+                Err(e) if e.is_gone() => None,
                 Err(e) => return Err(self.tab.call_error(&e).into()),
             };
             counts.insert(session, count);

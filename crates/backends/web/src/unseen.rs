@@ -10,12 +10,12 @@ mod roots;
 
 use crate::agent::GLOBAL;
 use crate::capture::Columns;
-use crate::cdp::Method;
-use crate::cdp::protocol as cdp;
 use crate::tab::{Fault, Tab, World};
 use hashbrown::{HashMap, HashSet};
 pub(crate) use internals::{Said, TOLD};
 pub(crate) use listeners::Listening;
+use stickpin_devtools::Method;
+use stickpin_devtools::protocol as cdp;
 
 /// The objects of one question; released with its answer.
 const GROUP: &str = "stickpin-question";

@@ -4,9 +4,9 @@ mod support;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stickpin_backend_web::cdp::{Method, protocol};
 use stickpin_backend_web::{WebConfig, WebProvider};
 use stickpin_device::{CancellationToken, CaptureRequest, Device, ErrorCode, Provider, TabEnd};
+use stickpin_devtools::{Method, protocol};
 use stickpin_tree::Role;
 use support::{Page, provider, request};
 

@@ -6,9 +6,9 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_backend_web::Verified;
-use stickpin_backend_web::cdp::Method;
-use stickpin_backend_web::cdp::protocol::Done;
 use stickpin_device::{CaptureRequest, Captured, Device};
+use stickpin_devtools::Method;
+use stickpin_devtools::protocol::Done;
 use stickpin_tree::Tree;
 use support::Page;
 

@@ -1,10 +1,10 @@
 //! The columns of a capture, as the page script writes them (`page/capture.js`) and as they are read here.
 
 use super::CaptureError;
-use crate::cdp::json::well_formed;
 use crate::unseen::{Said, TOLD};
 use hashbrown::HashMap;
 use serde::Deserialize;
+use stickpin_devtools::well_formed;
 use stickpin_tree::{Role, States};
 
 /// What one call of `capture` or `locate` in the page returned.

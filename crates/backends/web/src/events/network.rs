@@ -1,12 +1,12 @@
 //! Requests: which of them quiet waits for, and which have failed.
 
 use super::{clip, read};
-use crate::cdp::protocol as cdp;
 use crate::state::{Request, TabState};
 use crate::traffic::Seen;
 use serde_json::value::RawValue;
 use std::time::Instant;
 use stickpin_device::{Notice, RequestEnd};
+use stickpin_devtools::protocol as cdp;
 
 /// The types of requests that quiet never waits for: they stay open, or nobody looks at their end.
 const LONG_LIVED: &[&str] =

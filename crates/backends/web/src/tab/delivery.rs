@@ -1,10 +1,9 @@
 //! Inputs on their way to the page: sent without waiting, waited for together, released whatever happens.
 
-use super::{ANSWER, Fault, Tab, no_answer};
-use crate::cdp::{CallError, Method, Reply};
+use super::{Fault, Tab};
 use std::time::Duration;
 use stickpin_device::Error;
-use tokio::time::timeout;
+use stickpin_devtools::{Method, Reply};
 
 /// How long an input may stay unanswered after the page that it was sent to was replaced.
 const SWAPPED: Duration = Duration::from_millis(500);
@@ -24,11 +23,11 @@ impl Tab {
         let dialog = self.until(|tab| tab.dialog.clone());
         let answered = async {
             for reply in replies {
-                match timeout(ANSWER, reply).await {
-                    // An input that its target did not outlive has done what it could.
-                    Ok(Ok(_) | Err(CallError::Refused { .. })) => {}
-                    Ok(Err(e)) => return Err(Fault::Failed(self.call_error(&e))),
-                    Err(_) => return Err(Fault::Failed(no_answer())),
+                match reply.await {
+                    Ok(_) => {}
+                    // An input that its target did not outlive has done what it could. Any other refusal is no delivery.
+                    Err(e) if e.is_gone() => {}
+                    Err(e) => return Err(Fault::Failed(self.call_error(&e))),
                 }
             }
             Ok(())

@@ -2,8 +2,8 @@
 
 use super::{Fault, Tab, World, known_worlds};
 use crate::agent;
-use crate::cdp::CallError;
-use crate::cdp::protocol as cdp;
+use stickpin_devtools::CallError;
+use stickpin_devtools::protocol as cdp;
 
 impl Tab {
     /// The element that shows a frame: the world of the parent document and the number in it. None for the top
@@ -78,11 +78,8 @@ impl Tab {
         Ok(self.unless_dialog(asked).await?.result.object_id)
     }
 
-    /// A refusal means that what was asked about is gone.
+    /// What a refusal means of what was asked about.
     fn or_gone(&self, error: &CallError) -> Fault {
-        match error {
-            CallError::Refused { .. } => Fault::WorldGone,
-            error => Fault::Failed(self.call_error(error)),
-        }
+        if error.is_gone() { Fault::WorldGone } else { Fault::Failed(self.call_error(error)) }
     }
 }

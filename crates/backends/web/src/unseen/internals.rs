@@ -3,10 +3,10 @@
 
 use super::{Purpose, all, objects, release};
 use crate::capture::Columns;
-use crate::cdp::protocol as cdp;
 use crate::tab::{Fault, Tab, World};
 use hashbrown::HashMap;
 use serde_json::Value;
+use stickpin_devtools::protocol as cdp;
 use stickpin_tree::{Role, States};
 
 /// Elements that are asked about in one capture. One takes 0.1 to 0.2 ms.

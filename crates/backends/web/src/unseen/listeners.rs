@@ -4,10 +4,10 @@
 use super::{GROUP, Unseen, all, one, release};
 use crate::agent::GLOBAL;
 use crate::capture::Columns;
-use crate::cdp::Reply;
-use crate::cdp::protocol as cdp;
 use crate::tab::{Fault, Tab, World};
 use hashbrown::HashSet;
+use stickpin_devtools::Reply;
+use stickpin_devtools::protocol as cdp;
 use stickpin_tree::Role;
 
 /// Numbers that are translated in one capture, in the order of the document; the others come with the next ones. One

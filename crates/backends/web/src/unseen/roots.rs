@@ -3,9 +3,9 @@
 use super::{GROUP, all, objects, release};
 use crate::agent::GLOBAL;
 use crate::capture::Columns;
-use crate::cdp::protocol as cdp;
 use crate::tab::{Fault, Tab, World, expression};
 use serde::de::IgnoredAny;
+use stickpin_devtools::protocol as cdp;
 
 /// Elements that are asked about in one capture; the others come with the next ones.
 const MOST: usize = 200;

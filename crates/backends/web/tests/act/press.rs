@@ -5,8 +5,8 @@ use crate::{
     support::{Page, press},
 };
 use std::time::Duration;
-use stickpin_backend_web::cdp::protocol::MouseEvent;
 use stickpin_device::{Action, Button, CancellationToken, Device, Hit, Landed, Modifiers};
+use stickpin_devtools::protocol::MouseEvent;
 use stickpin_tree::{Role, States};
 
 #[tokio::test]

@@ -5,12 +5,12 @@ use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use stickpin_backend_web::cdp::protocol::{Evaluate, Navigate};
 use stickpin_backend_web::{WebConfig, WebDevice, WebProvider};
 use stickpin_device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, ErrorCode, Hit,
     Leave, Modifiers, Navigation, OpenRequest, Performed,
 };
+use stickpin_devtools::protocol::{Evaluate, Navigate};
 use stickpin_tree::{Handle, Role, Tree};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

@@ -1,10 +1,11 @@
 //! The commands and events that are used, each with the fields that are used. Field by field as in the
 //! protocol's own documentation: <https://chromedevtools.github.io/devtools-protocol/>.
 
-use super::Method;
+use crate::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::time::Duration;
 
 /// An answer of which nothing is read.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,8 +17,11 @@ impl<'de> Deserialize<'de> for Done {
     }
 }
 
+/// The limit of commands that wait for a server or for a promise: their callers set the time, and this is the net below.
+const PATIENT: Duration = Duration::from_secs(600);
+
 macro_rules! methods {
-    ($($(#[$doc:meta])* $wire:literal $name:ident { $($field:ident : $type:ty),* $(,)? } -> $output:ty;)*) => {$(
+    ($($(#[$doc:meta])* $wire:literal $name:ident { $($field:ident : $type:ty),* $(,)? } -> $output:ty $(, within $limit:ident)?;)*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Default, Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -26,6 +30,7 @@ macro_rules! methods {
         impl Method for $name {
             const NAME: &'static str = $wire;
             type Output = $output;
+            $(const LIMIT: Duration = $limit;)?
         }
     )*};
 }
@@ -106,7 +111,7 @@ methods! {
     /// Our world in a frame that has none yet.
     "Page.createIsolatedWorld" CreateWorld { frame_id: String, world_name: &'static str } -> WorldAnswer;
     /// Goes to an address.
-    "Page.navigate" Navigate { url: String } -> Navigated;
+    "Page.navigate" Navigate { url: String } -> Navigated, within PATIENT;
     /// Loads the page again.
     "Page.reload" Reload {} -> Done;
     /// Gives up a navigation under way.
@@ -141,7 +146,7 @@ methods! {
     /// The same, with objects as arguments.
     "Runtime.callFunctionOn" CallWithObjects { function_declaration: String, object_id: String, arguments: Vec<ObjectArgument>, return_by_value: bool } -> Evaluated;
     /// Evaluates an expression in the world of the page itself, with a bound on its time.
-    "Runtime.evaluate" EvaluateInPage { expression: String, await_promise: bool, user_gesture: bool, timeout: f64, object_group: &'static str } -> Evaluated;
+    "Runtime.evaluate" EvaluateInPage { expression: String, await_promise: bool, user_gesture: bool, timeout: f64, object_group: &'static str } -> Evaluated, within PATIENT;
     /// Evaluates to an object that is kept until its group is released.
     "Runtime.evaluate" EvaluateObject { expression: String, unique_context_id: String, object_group: &'static str } -> Evaluated;
     /// The properties of an object.

@@ -5,7 +5,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// The longest frame that is read, in bytes. The largest that a page makes on purpose are a capture of 100,000
 /// nodes (30 MB) and a picture of a long page; a browser that sends more than this is not well.
-pub(super) const MAX_FRAME: usize = 256 << 20;
+pub(crate) const MAX_FRAME: usize = 256 << 20;
 
 /// How much room a read gets at least.
 const CHUNK: usize = 64 << 10;
@@ -15,7 +15,7 @@ const KEEP: usize = 1 << 20;
 
 /// Cuts what is read into frames.
 #[derive(Debug)]
-pub(super) struct Frames<R> {
+pub(crate) struct Frames<R> {
     source: R,
     buffer: Vec<u8>,
     /// Bytes of `buffer` that were handed out already.
@@ -26,7 +26,7 @@ pub(super) struct Frames<R> {
 }
 
 impl<R: AsyncRead + Unpin> Frames<R> {
-    pub(super) fn new(source: R, max: usize) -> Self {
+    pub(crate) fn new(source: R, max: usize) -> Self {
         Self { source, buffer: Vec::new(), used: 0, scanned: 0, max }
     }
 
@@ -34,7 +34,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
     ///
     /// # Errors
     /// When reading fails, a frame is longer than the bound, or the pipe ends inside of one.
-    pub(super) async fn next(&mut self) -> io::Result<Option<&mut [u8]>> {
+    pub(crate) async fn next(&mut self) -> io::Result<Option<&mut [u8]>> {
         loop {
             if let Some(at) = self.buffer[self.scanned..].iter().position(|&b| b == 0) {
                 let (from, to) = (self.used, self.scanned + at);

@@ -7,13 +7,14 @@ use std::borrow::Cow;
 const REPLACED: &[u8; 6] = br"\ufffd";
 
 /// The bytes of a frame as JSON that can be read: UTF-8, with whole surrogate pairs only.
-pub(super) fn readable(frame: &mut [u8]) -> Cow<'_, str> {
+pub(crate) fn readable(frame: &mut [u8]) -> Cow<'_, str> {
     mend(frame);
     String::from_utf8_lossy(frame)
 }
 
 /// A JSON text that a page wrote, with whole surrogate pairs only.
-pub(crate) fn well_formed(json: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn well_formed(json: &str) -> Cow<'_, str> {
     let mut bytes = Cow::Borrowed(json.as_bytes());
     if !halves(json.as_bytes()).is_empty() {
         mend(bytes.to_mut());

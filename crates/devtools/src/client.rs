@@ -1,7 +1,8 @@
 //! Requests, answers and events.
 
-use super::json::readable;
-use super::pipe::{Frames, MAX_FRAME};
+use crate::error::{CallError, Refusal};
+use crate::json::readable;
+use crate::pipe::{Frames, MAX_FRAME};
 use hashbrown::HashMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -13,9 +14,14 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Sleep, sleep};
+
+/// How long a command is waited for unless it says otherwise. A page whose script runs for longer counts as hung.
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// A command of the protocol: its fields are the parameters.
 pub trait Method: Serialize {
@@ -23,6 +29,8 @@ pub trait Method: Serialize {
     const NAME: &'static str;
     /// What is read of its answer.
     type Output: DeserializeOwned;
+    /// How long its answer is waited for, from when the answer is first asked for.
+    const LIMIT: Duration = LIMIT;
 }
 
 /// Receives events. Called in the order of arrival and never from two threads; must not wait, but may send.
@@ -33,41 +41,6 @@ pub trait Sink: Send + 'static {
     fn lost(&mut self, why: &str);
 }
 
-/// Why a command got no result.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CallError {
-    /// The browser is gone.
-    #[error("{0}")]
-    Lost(String),
-    /// The browser refused.
-    #[error("{method}: {message}")]
-    Refused {
-        /// The command.
-        method: &'static str,
-        /// The code of the answer.
-        code: i64,
-        /// Its words.
-        message: String,
-    },
-    /// The answer was not of the expected form.
-    #[error("{method}: {message}")]
-    Malformed {
-        /// The command.
-        method: &'static str,
-        /// What was wrong.
-        message: String,
-    },
-}
-
-impl CallError {
-    /// Whether the session that it was sent to does not exist any more.
-    #[must_use]
-    pub fn session_gone(&self) -> bool {
-        matches!(self, Self::Refused { code: -32001, .. })
-    }
-}
-
 /// Bytes of frames that are written at once: what a pipe takes without waiting for its reader.
 const TOGETHER: usize = 64 << 10;
 
@@ -75,7 +48,7 @@ type Answer = Result<Box<RawValue>, Failure>;
 
 /// An error as the browser reports it.
 #[derive(Debug, Deserialize)]
-struct Refusal {
+struct Refused {
     code: i64,
     message: String,
     #[serde(default)]
@@ -84,7 +57,7 @@ struct Refusal {
 
 enum Failure {
     Lost(String),
-    Refused(Refusal),
+    Refused(Refused),
 }
 
 /// The commands that wait for an answer.
@@ -155,7 +128,7 @@ struct Incoming<'a> {
     params: Option<&'a RawValue>,
     #[serde(borrow)]
     result: Option<&'a RawValue>,
-    error: Option<Refusal>,
+    error: Option<Refused>,
 }
 
 impl Client {
@@ -190,7 +163,7 @@ impl Client {
             }
             Err(e) => Some(CallError::Malformed { method: M::NAME, message: e.to_string() }),
         };
-        Reply { id, answer, failure, pending: Arc::clone(&self.pending), output: PhantomData }
+        Reply { id, answer, failure, limit: None, pending: Arc::clone(&self.pending), output: PhantomData }
     }
 
     /// Writes a command and waits for its answer.
@@ -214,6 +187,8 @@ pub struct Reply<M: Method> {
     id: u64,
     answer: oneshot::Receiver<Answer>,
     failure: Option<CallError>,
+    /// Runs out at the command's limit; there once the answer was waited for.
+    limit: Option<Pin<Box<Sleep>>>,
     pending: Arc<Pending>,
     output: PhantomData<fn() -> M>,
 }
@@ -231,12 +206,20 @@ impl<M: Method> Future for Reply<M> {
         if let Some(failure) = self.failure.take() {
             return Poll::Ready(Err(failure));
         }
-        Pin::new(&mut self.answer).poll(cx).map(|answer| match answer {
+        let Poll::Ready(answer) = Pin::new(&mut self.answer).poll(cx) else {
+            let limit = self.limit.get_or_insert_with(|| Box::pin(sleep(M::LIMIT)));
+            return limit
+                .as_mut()
+                .poll(cx)
+                .map(|()| Err(CallError::TimedOut { method: M::NAME, limit: M::LIMIT }));
+        };
+        Poll::Ready(match answer {
             Ok(Ok(result)) => serde_json::from_str(result.get())
                 .map_err(|e| CallError::Malformed { method: M::NAME, message: e.to_string() }),
-            Ok(Err(Failure::Refused(Refusal { code, message, data }))) => {
+            Ok(Err(Failure::Refused(Refused { code, message, data }))) => {
                 let message = data.map_or(message.clone(), |data| format!("{message} ({data})"));
-                Err(CallError::Refused { method: M::NAME, code, message })
+                let reason = Refusal::of(code, &message);
+                Err(CallError::Refused { method: M::NAME, code, message, reason })
             }
             Ok(Err(Failure::Lost(why))) => Err(CallError::Lost(why)),
             Err(_) => Err(CallError::Lost("the connection to the browser ended".to_owned())),
@@ -310,4 +293,50 @@ async fn read(
     // The state first: who is woken by a lost call finds the reason there.
     sink.lost(&why);
     pending.lose(&why);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Done;
+    use tokio::io::AsyncReadExt;
+
+    /// A command that is not waited for.
+    #[derive(Serialize)]
+    struct Impatient {}
+
+    impl Method for Impatient {
+        const NAME: &'static str = "Test.impatient";
+        type Output = Done;
+        const LIMIT: Duration = Duration::ZERO;
+    }
+
+    struct Deaf;
+
+    impl Sink for Deaf {
+        fn event(&mut self, _: &Client, _: Option<&str>, _: &str, _: &RawValue) {}
+        fn lost(&mut self, _: &str) {}
+    }
+
+    #[tokio::test]
+    async fn every_call_ends_in_an_answer_a_refusal_or_at_its_limit() {
+        let (mut theirs, from_browser) = pipe::pipe().unwrap();
+        let (to_browser, mut read) = pipe::pipe().unwrap();
+        let client = Client::new(from_browser, to_browser, Deaf);
+        let limit = client.call(None, &Impatient {}).await.unwrap_err();
+        assert_eq!(limit, CallError::TimedOut { method: "Test.impatient", limit: Duration::ZERO });
+        assert_eq!(client.pending.table().waiting.len(), 0, "nobody waits for it any more");
+
+        let refused = client.send(Some("s"), &crate::protocol::GetVersion {});
+        let mut frame = vec![0; 256];
+        assert!(read.read(&mut frame).await.unwrap() > 0);
+        let answer = br#"{"id":2,"error":{"code":-32000,"message":"Execution context was destroyed."}}"#;
+        theirs.write_all(&[answer, &b"\0"[..]].concat()).await.unwrap();
+        let error = refused.await.unwrap_err();
+        assert_eq!(error.refusal(), Some(Refusal::DocumentGone));
+
+        drop(theirs);
+        let lost = client.call(None, &crate::protocol::GetVersion {}).await.unwrap_err();
+        assert!(matches!(lost, CallError::Lost(_)), "{lost}");
+    }
 }
