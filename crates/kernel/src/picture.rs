@@ -21,6 +21,9 @@ const MARKS: usize = 2_000;
 /// How many of them are asked for what lies on top of them.
 const HIT_TESTS: usize = 200;
 
+/// The largest share of a control's box that what lies over it may have, as a part of its looks.
+const MAX_ADORNMENT: f64 = 0.25;
+
 /// An element that a picture shows.
 #[derive(Debug, Clone)]
 pub(crate) struct Mark {
@@ -298,20 +301,28 @@ impl Cx {
         };
         let node = described(located.tree.node(located.node));
         let meaning = self.meaning(&located.tree, node.id())?;
-        if let Some((id, mark)) = &shown {
-            let within = located.tree.node(located.node);
+        if let Some((id, mark)) = shown.clone() {
             let graded = self.device()?.info().grade != IdentityGrade::None;
-            let records = self.live()?.session.records(&located.tree);
-            let same = |n: &NodeRef<'_>| records.judge(&mark.meaning, n.id()).is_same();
-            let mut outwards = std::iter::once(within).chain(within.ancestors());
-            let it = outwards.find(|n| if graded { n.address() == Some(mark.handle) } else { same(n) });
-            let now = match it {
-                Some(it) if same(&it) => None,
-                Some(_) => Some(format!("it is {meaning} now")),
+            // Whether the element of the picture is at the point, and reads as it did.
+            let reads_same = {
+                let within = located.tree.node(located.node);
+                let records = self.live()?.session.records(&located.tree);
+                let same = |n: &NodeRef<'_>| records.judge(&mark.meaning, n.id()).is_same();
+                let mut outwards = std::iter::once(within).chain(within.ancestors());
+                let it = outwards.find(|n| if graded { n.address() == Some(mark.handle) } else { same(n) });
+                it.map(|it| same(&it))
+            };
+            let now = match reads_same {
+                Some(true) => None,
+                Some(false) => Some(format!("it is {meaning} now")),
+                None if self.adorns(picture.as_ref(), &mark, handle, &located).await? => {
+                    shown = None;
+                    None
+                }
                 None => Some(format!("{meaning} is there now")),
             };
             if let Some(now) = now {
-                let veto = moved(*id, x, y, &mark.meaning.to_string(), &now);
+                let veto = moved(id, x, y, &mark.meaning.to_string(), &now);
                 self.vetoed(veto, how)?;
                 shown = None;
             }
@@ -362,6 +373,33 @@ impl Cx {
         let Some(picture) = picture else { return Ok((x, y)) };
         let (right, down) = self.device()?.scrolled().await?;
         Ok((x - right + picture.scrolled.0, y - down + picture.scrolled.1))
+    }
+
+    /// Whether what lies over a control is a small part of its own looks, such as the handle in its corner: nothing that
+    /// can be acted on by itself, over a control that has neither changed nor moved since the picture.
+    async fn adorns(
+        &mut self,
+        picture: Option<&Picture>,
+        mark: &Mark,
+        over: Handle,
+        located: &Located,
+    ) -> Result<bool> {
+        let Some(control) = self.device()?.locate(mark.handle, &[]).await? else { return Ok(false) };
+        let same = self.live()?.session.records(&control.tree).judge(&mark.meaning, control.node).is_same();
+        let own = acting(located.tree.node(located.node));
+        if !same || own.is_some() {
+            return Ok(false);
+        }
+        let rects = self.device()?.rects(&[mark.handle, over]).await?;
+        let [Some(rect), Some(part)] = rects[..] else { return Ok(false) };
+        let (x, y) = self.now(picture, (mark.rect.x, mark.rect.y)).await?;
+        let is_small = part.width * part.height <= rect.width * rect.height * MAX_ADORNMENT;
+        let (right, bottom) = (rect.x + rect.width, rect.y + rect.height);
+        let touches = part.x < right
+            && part.x + part.width > rect.x
+            && part.y < bottom
+            && part.y + part.height > rect.y;
+        Ok(is_small && touches && rect == Rect { x, y, ..mark.rect })
     }
 
     /// Whether a picture shows an element at a point where none of its boxes is: outside of what it shows, where it

@@ -216,8 +216,15 @@ impl WebDevice {
             match self.hit_from_tab(target, to).await? {
                 Hit::Target => {}
                 Hit::Covered { what, .. } | Hit::Held { what, .. } => {
-                    let landed = Landed::Elsewhere { what, stopped: true };
-                    return Ok(Performed { handled: true, landed, ..Performed::default() });
+                    // What is dragged leaves with the pointer: it is in nobody's way.
+                    let is_source = match source {
+                        Some(source) => self.hit_from_tab(source, to).await? == Hit::Target,
+                        None => false,
+                    };
+                    if !is_source {
+                        let landed = Landed::Elsewhere { what, stopped: true };
+                        return Ok(Performed { handled: true, landed, ..Performed::default() });
+                    }
                 }
                 Hit::OffScreen => return Ok(Performed { handled: false, ..Performed::default() }),
             }

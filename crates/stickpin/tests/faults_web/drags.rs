@@ -97,3 +97,19 @@ fn point_on_another_page_is_not_vetoed_by_an_old_picture() {
         site.was_asked("/log?Buy");
     }
 }
+
+/// What is dragged lies over the middle of the end: it leaves with the pointer.
+#[test]
+fn source_that_lies_over_the_destination_is_dragged_into_its_middle() {
+    const BOXES: &str = "<style>div{position:absolute;user-select:none}</style>\
+        <div id=large style='left:60px;top:60px;width:60px;height:60px;background:#88f'>Large</div>\
+        <div id=small style='left:80px;top:80px;width:20px;height:20px;background:#f88;z-index:2'>s</div>\
+        <script>let from=null;small.onmousedown=e=>{from=[e.clientX-small.offsetLeft,e.clientY-small.offsetTop]};\
+        onmousemove=e=>{if(from){small.style.left=e.clientX-from[0]+'px';small.style.top=e.clientY-from[1]+'px'}};\
+        onmouseup=()=>{if(from)tell('at:'+small.offsetLeft+','+small.offsetTop);from=null};large.onclick=()=>{}</script>";
+    let boxes = BOXES.replace("left:80px;top:80px;width", "left:84px;top:86px;width");
+    let Some(mut site) = Web::new(&[("/boxes", html(&boxes))]) else { return };
+    site.open("/boxes");
+    site.ok(&["drag", "css=#small", "css=#large"]);
+    site.was_asked("/log?at:80,80");
+}

@@ -137,6 +137,8 @@ impl Context {
     ) -> Vec<ContextChange> {
         let then: Vec<Read<'_>> = self.facts().filter(|(f, _)| !content.is_state(f)).collect();
         let now: Vec<Read<'_>> = now.facts().filter(|(f, _)| !content.is_state(f)).collect();
+        let own_words: HashSet<&str> =
+            now.iter().filter(|(fact, _)| content.is_name(fact)).map(|&(_, text)| text).collect();
         let order: HashMap<*const Fact, usize> =
             now.iter().enumerate().map(|(at, (fact, _))| (std::ptr::from_ref(*fact), at)).collect();
         let replaced = Pairs::of(then, now).found.into_iter().filter(|(was, is)| was.1 != is.1);
@@ -146,7 +148,9 @@ impl Context {
             // A look at an element alone does not say what its window is called.
             let untold = matches!(is.0.kind, FactKind::Title | FactKind::WindowTitle | FactKind::Address)
                 && is.1.is_empty();
-            if untold {
+            // What follows the pointer to the element itself, as the lit item of a menu does, says nothing of it.
+            let is_lit = is.0.kind == FactKind::Selected && own_words.contains(is.1);
+            if untold || is_lit {
                 continue;
             }
             let own = content.is_name(was.0) || content.is_name(is.0) || content.reads(is.0, is.1);

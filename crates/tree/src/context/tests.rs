@@ -130,6 +130,13 @@ fn the_selection_the_page_and_values_count() {
 }
 
 #[test]
+fn active_item_that_became_the_element_itself_is_no_change() {
+    let menu = "menu #2 active-descendant=\"Play\"\n  menuitem \"Play\"* #3\n  menuitem \"Stop\"* #9\n  menuitem \"Next\"* #4";
+    assert_eq!(changes(menu, &menu.replace("descendant=\"Play", "descendant=\"Stop")), [""; 0]);
+    assert_eq!(changes(menu, &menu.replace("descendant=\"Play", "descendant=\"Next")), ["Play > Next"]);
+}
+
+#[test]
 fn effects_are_known_and_what_changed_unseen_before_stays() {
     let of = |first: &str, second: &str| {
         page(&format!(

@@ -4,9 +4,11 @@
 
 mod clicks;
 mod dates;
+mod drags;
 mod drawings;
 mod lists;
 mod mails;
+mod menus;
 mod pages;
 mod texts;
 
@@ -23,8 +25,18 @@ pub type Task = (&'static str, fn(&mut Wob<'_, '_>) -> Option<()>);
 
 /// All tasks that are solved, by kind.
 pub fn tasks() -> Vec<Task> {
-    [clicks::TASKS, texts::TASKS, lists::TASKS, dates::TASKS, pages::TASKS, mails::TASKS, drawings::TASKS]
-        .concat()
+    [
+        clicks::TASKS,
+        texts::TASKS,
+        lists::TASKS,
+        dates::TASKS,
+        pages::TASKS,
+        mails::TASKS,
+        drawings::TASKS,
+        drags::TASKS,
+        menus::TASKS,
+    ]
+    .concat()
 }
 
 /// Put into each page: seeds for the episodes, all the time in the world, and the page's own reward for our log.
@@ -130,6 +142,19 @@ impl Wob<'_, '_> {
         let response = self.agent.expect_ok(&["get", "value", &field.r#ref]);
         let value = response.output.as_ref().and_then(|o| o["value"].as_str().map(str::to_owned));
         value.or(response.text).unwrap_or_default()
+    }
+
+    /// The box of an element: left, top, width, height.
+    pub fn rect(&mut self, line: &Line) -> Option<[f64; 4]> {
+        let response = self.agent.expect_ok(&["get", "box", &line.r#ref]);
+        let output = response.output?;
+        let side = |name: &str| output["box"][name].as_f64().or_else(|| output["value"][name].as_f64());
+        Some([side("x")?, side("y")?, side("width")?, side("height")?])
+    }
+
+    /// Takes a picture: points mean its pixels from then on.
+    pub fn picture(&mut self) {
+        self.run(&["screenshot"]);
     }
 
     /// A command without a ref.

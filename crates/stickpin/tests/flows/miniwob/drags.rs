@@ -1,0 +1,23 @@
+//! Tasks that are solved by dragging: by refs, and by points of a picture.
+
+use super::{Task, Wob};
+
+pub const TASKS: &[Task] = &[("drag-box", drag_box), ("resize-textarea", resize)];
+
+fn drag_box(w: &mut Wob<'_, '_>) -> Option<()> {
+    w.run(&["drag", "text=\"s\"", "text=\"L\""]);
+    w.submit()
+}
+
+/// The handle is a corner that no snapshot shows: it is found in a picture, as a person finds it.
+fn resize(w: &mut Wob<'_, '_>) -> Option<()> {
+    let by = if w.goal.contains("larger") { 15.0 } else { -15.0 };
+    let (right, down) = if w.goal.contains("width") { (by, 0.0) } else { (0.0, by) };
+    let field = w.field()?;
+    let [left, top, width, height] = w.rect(&field)?;
+    w.picture();
+    // Inside of its border.
+    let (x, y) = (left + width - 4.0, top + height - 4.0);
+    w.run(&["drag", &format!("{x},{y}"), &format!("{},{}", x + right, y + down)]);
+    w.submit()
+}
