@@ -22,7 +22,7 @@ pub fn lint() -> Result {
 const TYPESCRIPT: &str = "typescript@5.9.3";
 
 /// What runs in pages: our agent in those of others, and the script of reports.
-const SCRIPTS: [&str; 2] = ["crates/backends/web/src/page", "crates/replay/src/report/html"];
+const SCRIPTS: [&str; 2] = ["crates/webpage/src/agent/script", "crates/replay/src/report/html"];
 
 /// Types and names of scripts of pages. They are used as they are: nothing of this is needed to build or run.
 fn page_scripts() -> Result {

@@ -23,7 +23,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("backend-linux", &["refs", "tree", "device", "process"]),
     ("backend-sim", &["refs", "tree", "device"]),
     ("devtools", &[]),
-    ("backend-web", &["refs", "tree", "device", "process", "devtools"]),
+    ("webpage", &["refs", "tree", "device", "devtools"]),
+    ("backend-web", &["refs", "tree", "device", "process", "devtools", "webpage"]),
 ];
 
 /// What is built for development, or knows everything by its purpose.

@@ -1,15 +1,9 @@
 //! An open page: what the device trait promises, each part in a file of its own.
 
-use crate::ahead::Ahead;
-use crate::along::{Along, Seen};
-use crate::evaluate::Evaluating;
+use crate::around::Around;
+use crate::downloads::Coming;
 use crate::hang::{Nagging, not_taken};
 use crate::launch::Browser;
-use crate::mouse::NONE;
-use crate::state::TabState;
-use crate::tab::{Fault, Tab, World, dialog_open};
-use crate::unchanged::{Verified, Walked, Wanted};
-use crate::unseen::Unseen;
 use async_trait::async_trait;
 use serde_json::value::RawValue;
 use std::path::PathBuf;
@@ -24,13 +18,14 @@ use stickpin_device::{
 use stickpin_devtools::Client;
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::{Handle, IdentityGrade, Rect};
+use stickpin_webpage::act::{self, aim, clipboard, files, screenshot};
+use stickpin_webpage::read::page::{Place, corrupt, gone};
+use stickpin_webpage::read::unchanged::Verified;
+use stickpin_webpage::read::{self, ahead, along, css, evaluate};
+use stickpin_webpage::state::TabState;
+use stickpin_webpage::tab::{Fault, NONE, Tab, dialog_open, frames};
+use stickpin_webpage::wait::{effects, settle};
 use tokio::time::timeout;
-
-/// How long an act waits for a navigation under way to be committed.
-const COMMIT: Duration = Duration::from_secs(5);
-
-/// How long a document that was committed is given until a capture takes what is there of it.
-const ARRIVAL: Duration = Duration::from_millis(500);
 
 /// How long an input that is to end may take to be where nothing is half done: less than the kernel's own grace.
 const RELEASE: Duration = Duration::from_millis(300);
@@ -38,12 +33,6 @@ const RELEASE: Duration = Duration::from_millis(300);
 /// How long a page that is not left may take to go on. A browser that is sent elsewhere before it heard from the page
 /// that it stays takes the word for the answer to the new question, and goes nowhere.
 const STAYS: Duration = Duration::from_secs(1);
-
-/// How often a capture is tried again because its document was replaced meanwhile.
-const ATTEMPTS: usize = 5;
-
-/// How many of them a frame may ask for.
-const PATIENT: usize = 3;
 
 /// The net below events: how long `changed` waits before it says that something *may* have changed, because a page
 /// can set the value of a field without any event.
@@ -54,140 +43,48 @@ const NET: Duration = Duration::from_millis(500);
 pub struct WebDevice {
     info: DeviceInfo,
     pub(crate) browser: Browser,
-    pub(crate) tab: Tab,
-    /// How often the tab had changed at the last capture.
-    pub(crate) seen: u64,
-    /// How often it had changed to the eye when notices were last asked for.
-    pub(crate) told: u64,
-    /// When the last input was sent.
-    pub(crate) acted: Option<Instant>,
-    /// The last walk, in case that nothing changes.
-    pub(crate) walked: Option<Walked>,
-    /// What was walked before anybody asked.
-    pub(crate) ahead: Ahead,
-    /// Set where every "nothing changed" is verified.
-    pub(crate) verified: Option<Verified>,
-    /// When the last command that acts began.
-    pub(crate) begun: Instant,
-    /// The last event that a wait was told of.
-    pub(crate) heard: u64,
-    /// An expression that was asked for and is not known yet.
-    pub(crate) evaluating: Option<Evaluating>,
-    /// What is known of documents that their scripts cannot see.
-    pub(crate) unseen: Unseen,
-    /// What came along with the answers of the act that is under way.
-    pub(crate) along: Along,
-    /// The input whose file chooser a press opened last; it need not be in the document.
-    pub(crate) chooser: Option<Handle>,
+    /// What is known of the browser beyond its pages.
+    pub(crate) around: Arc<Around>,
+    /// The page of the tab that is driven.
+    pub(crate) page: stickpin_webpage::Page,
     /// Sessions of the tabs that were driven before this one, the latest last.
     pub(crate) trail: Vec<String>,
-    /// The number of the tab that is driven.
-    pub(crate) number: u64,
     /// What was asked and dismissed over and over.
     pub(crate) nagging: Nagging,
 }
 
-/// An element in a document that lives.
-#[derive(Debug, Clone)]
-pub(crate) struct Place {
-    pub(crate) world: World,
-    pub(crate) id: u64,
-}
-
 impl WebDevice {
-    pub(crate) fn new(browser: Browser, tab: Tab) -> Self {
-        let number = tab.read(|tab| tab.number).unwrap_or(1);
+    pub(crate) fn new(browser: Browser, around: Arc<Around>, tab: Tab) -> Self {
         let info = DeviceInfo {
             kind: "web",
             label: browser.label.clone(),
             grade: IdentityGrade::NeverReused,
             pid: Some(browser.pid),
         };
-        Self {
-            info,
-            browser,
-            tab,
-            seen: 0,
-            told: 0,
-            acted: None,
-            walked: None,
-            ahead: Ahead::default(),
-            verified: None,
-            begun: Instant::now(),
-            heard: 0,
-            evaluating: None,
-            unseen: Unseen::default(),
-            along: Along::default(),
-            chooser: None,
-            trail: Vec::new(),
-            number,
-            nagging: Nagging::default(),
-        }
+        let (page, trail, nagging) = (stickpin_webpage::Page::new(tab), Vec::new(), Nagging::default());
+        Self { info, browser, around, page, trail, nagging }
+    }
+
+    /// Follows every "nothing changed" by a walk and compares by value: an `INTERNAL` error says what differs. For
+    /// tests; it costs what the check spares.
+    #[must_use]
+    pub fn verifying(mut self) -> Self {
+        self.page.verified = Some(Verified::default());
+        self
+    }
+
+    /// What was found so far; `None` unless it is [verifying](WebDevice::verifying).
+    #[must_use]
+    pub fn verified(&self) -> Option<Verified> {
+        self.page.verified
     }
 
     /// The connection to its browser and the session of its page: for tests, which ask the page itself what it
     /// received, and for tools that need what no command offers.
     #[must_use]
     pub fn devtools(&self) -> (&Client, &str) {
-        (&self.tab.client, &self.tab.session)
+        (&self.page.tab.client, &self.page.tab.session)
     }
-
-    /// Where an element is numbered; none when its document is gone.
-    pub(crate) fn place(&self, handle: Handle) -> Result<Option<Place>> {
-        Ok(self.tab.world(handle.scope)?.map(|world| Place { world, id: handle.id }))
-    }
-
-    /// As [`WebDevice::place`], for what was located a moment ago.
-    pub(crate) fn placed(&self, handle: Handle) -> Result<Place> {
-        self.place(handle)?.ok_or_else(gone)
-    }
-
-    /// Waits until documents that came a moment ago are read to their end: half of one looks like another page.
-    async fn arrived(&self) -> Result<()> {
-        let Some(until) = self.tab.read(|tab| tab.arriving(ARRIVAL))? else { return Ok(()) };
-        let done =
-            self.tab.until(|tab| (tab.dialog.is_some() || tab.arriving(ARRIVAL).is_none()).then_some(()));
-        // One that goes on for longer is looked at as it is.
-        tokio::time::timeout_at(until.into(), done).await.unwrap_or(Ok(()))
-    }
-
-    /// Sends one input.
-    async fn carry_out(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
-        match action {
-            Action::Press { .. } => self.press(action, cancel).await,
-            Action::Drag { from, source, to, target } => self.drag(*from, *source, *to, *target).await,
-            Action::Fill { target, text } => self.fill(*target, text).await,
-            Action::Type { target, text } => self.type_text(*target, text, cancel).await,
-            Action::Key { modifiers, key } => self.chord(*modifiers, key).await,
-            Action::Select { target, options } => self.select(*target, options).await,
-            Action::Scroll { target, dx, dy } => self.scroll(*target, *dx, *dy).await,
-            Action::Choose { point, target } => self.choose_files(*point, *target, cancel).await,
-            Action::Upload { target, files } => self.upload(*target, files).await,
-            Action::Drop { point, target, files } => self.drop_files(*point, *target, files).await,
-        }
-    }
-
-    /// Waits until a navigation under way is committed, of the page or of the frames around an element: what is there
-    /// now will be gone in a moment.
-    pub(crate) async fn commit(&self, around: Option<Handle>) -> Result<()> {
-        let leaving = |tab: &TabState| tab.leaves(around.map(|h| h.scope));
-        if !self.tab.read(leaving)? {
-            return Ok(());
-        }
-        let done = self.tab.until(|tab| (!leaving(tab) || tab.dialog.is_some()).then_some(()));
-        // A server that takes longer than that does not keep anybody from using the page that is there.
-        timeout(COMMIT, done).await.unwrap_or(Ok(()))
-    }
-}
-
-/// The error of an element that vanished between being located and being acted on.
-pub(crate) fn gone() -> Error {
-    Error::new(ErrorCode::ElementNotFound, "the element is no longer on the page")
-        .hint("stickpin snapshot -i")
-}
-
-pub(crate) fn corrupt(error: impl std::fmt::Display) -> Error {
-    Error::new(ErrorCode::Internal, error.to_string())
 }
 
 /// Returns when a command that was asked to end has had its time for that.
@@ -215,94 +112,43 @@ impl Device for WebDevice {
     }
 
     async fn rest(&mut self) {
-        self.rests().await;
+        ahead::rests(&mut self.page).await;
     }
 
     async fn read_ahead(&mut self, watch: &[Handle]) {
-        self.reads_ahead(Wanted { watch, only: None, patient: true }).await;
+        ahead::reads_ahead(&mut self.page, watch).await;
     }
 
     async fn url(&mut self) -> Result<Option<String>> {
-        self.tab.url().map(Some)
+        self.page.tab.url().map(Some)
     }
 
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
-        self.ahead.asked();
-        self.no_press();
-        let mut attempt = 1;
-        loop {
-            self.arrived().await?;
-            // The counter first: what changes during the walk shows as a change since.
-            let activity = self.tab.read(|tab| tab.activity)?;
-            // A frame that is replaced in the middle is looked at again, but one that never rests keeps nobody waiting.
-            let patient = attempt < PATIENT;
-            let tree = match self.current(Wanted { watch: request.watch, only: None, patient }, None).await {
-                Ok(walked) => walked.map(|walked| Arc::clone(walked.tree())),
-                Err(Fault::WorldGone) if attempt < ATTEMPTS => None,
-                Err(fault) => return Err(fault.into()),
-            };
-            if let Some(tree) = tree {
-                self.seen = activity;
-                let stored = request.stored.is_some_and(|stored| Arc::ptr_eq(stored, &tree));
-                return Ok(if stored { Captured::Unchanged } else { Captured::Tree(tree) });
-            }
-            attempt += 1;
-        }
+        read::capture(&mut self.page, request).await
     }
 
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
-        self.ahead.asked();
-        self.commit(Some(handle)).await?;
-        let checked = match self.take_look(handle, context)? {
-            Some(Seen::Tree(walked)) if walked.answers(context) => return Ok(walked.located(handle)),
-            Some(Seen::Check(checked)) => Some(checked),
-            _ => None,
-        };
-        if self.place(handle)?.is_none() {
-            return Ok(None);
-        }
-        if checked.is_none() {
-            self.no_press();
-            match self.find_in_small(handle, context).await {
-                Err(Fault::WorldGone) => return Ok(None),
-                found => {
-                    if let Some(found) = found? {
-                        return Ok(found);
-                    }
-                }
-            }
-        }
-        let wanted = Wanted { watch: context, only: Some(handle), patient: false };
-        let walked = match self.current(wanted, checked).await {
-            Err(Fault::WorldGone) => return Ok(None),
-            walked => walked?,
-        };
-        Ok(walked.and_then(|walked| walked.located(handle)))
+        read::locate(&mut self.page, handle, context).await
     }
 
     async fn glance(&mut self, handle: Handle) -> Result<Option<Located>> {
-        match self.seen_after(handle).await {
-            Ok(Some(seen)) => Ok(Some(seen)),
-            // What became of it shows when it is asked for by itself.
-            Ok(None) | Err(Fault::WorldGone) => self.locate(handle, &[]).await,
-            Err(fault) => Err(fault.into()),
-        }
+        read::glance(&mut self.page, handle).await
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        self.boxes(handles).await
+        frames::boxes(&self.page.tab, handles).await
     }
 
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
-        self.commit(Some(handle)).await?;
-        self.aim_at(handle, options).await
+        self.page.commit(Some(handle)).await?;
+        aim::aim_at(&mut self.page, handle, options).await
     }
 
     async fn point_at(&mut self, x: f64, y: f64) -> Result<()> {
-        self.commit(None).await?;
-        self.move_pointer((x, y)).await?;
-        let top = self.tab.top().await?;
-        match self.tab.frame(&top).await {
+        self.page.commit(None).await?;
+        self.page.tab.move_pointer((x, y)).await?;
+        let top = self.page.tab.top().await?;
+        match self.page.tab.frame(&top).await {
             // A page may answer the pointer with a dialog, or by going somewhere else.
             Ok(()) | Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(()),
             Err(fault) => Err(fault.into()),
@@ -310,24 +156,24 @@ impl Device for WebDevice {
     }
 
     async fn scrolled(&mut self) -> Result<(f64, f64)> {
-        let top = self.tab.top().await?;
-        Ok(self.tab.call(&top, "scrolled", NONE).await?)
+        let top = self.page.tab.top().await?;
+        Ok(self.page.tab.call(&top, "scrolled", NONE).await?)
     }
 
     async fn read_clipboard(&mut self) -> Result<String> {
-        self.clipboard(None).await
+        clipboard::clipboard(&mut self.page, None).await
     }
 
     async fn write_clipboard(&mut self, text: &str) -> Result<()> {
-        self.clipboard(Some(text)).await.map(drop)
+        clipboard::clipboard(&mut self.page, Some(text)).await.map(drop)
     }
 
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
-        self.takes_files(handle).await
+        files::takes_files(&self.page, handle).await
     }
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
-        Ok(self.innermost(x, y).await?)
+        Ok(frames::innermost(&self.page.tab, x, y).await?)
     }
 
     async fn fold(&mut self, opener: Handle, older: &[Handle]) -> Result<bool> {
@@ -335,36 +181,35 @@ impl Device for WebDevice {
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
-        self.commit(None).await?;
+        self.page.commit(None).await?;
         if let Some(dialog) = self.dialog() {
             return Err(dialog_open(&dialog));
         }
-        self.input_follows();
+        along::input_follows(&mut self.page);
         self.nagging = Nagging::default();
         if !matches!(action, Action::Press { .. }) {
-            self.no_press();
+            along::no_press(&mut self.page);
         }
         let performed = tokio::select! {
             biased;
-            performed = self.carry_out(action, cancel) => performed,
+            performed = act::carry_out(&mut self.page, action, cancel) => performed,
             // What is held is released with it.
             () = late(cancel) => Err(unknown(not_taken().into())),
         };
-        self.acted = Some(Instant::now());
-        self.along.guards.clear();
+        self.page.input_sent();
         self.performed(action, performed).await
     }
 
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
-        self.settle_until(request.quiet, Instant::now() + request.cap, cancel).await
+        settle::settle_until(&mut self.page, request.quiet, Instant::now() + request.cap, cancel).await
     }
 
     async fn changed(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
-        self.no_press();
+        along::no_press(&mut self.page);
         // Whoever asks again and again must not keep events from being read.
         tokio::task::yield_now().await;
-        let seen = self.seen;
-        let changed = self.tab.until(|tab| (tab.activity != seen).then_some(()));
+        let seen = self.page.seen;
+        let changed = self.page.tab.until(|tab| (tab.activity != seen).then_some(()));
         tokio::select! {
             changed = timeout(wait.min(NET), changed) => match changed {
                 Ok(changed) => changed.map(|()| true),
@@ -376,20 +221,19 @@ impl Device for WebDevice {
     }
 
     async fn news(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
-        self.wait_for_news(wait, cancel).await
+        effects::wait_for_news(&mut self.page, wait, cancel).await
     }
 
     async fn effects(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
-        self.wait_for_effects(at_most, cancel).await
+        effects::wait_for_effects(&mut self.page, at_most, cancel).await
     }
 
     fn act_begins(&mut self) {
-        self.along.guards.clear();
-        self.begun = Instant::now();
+        self.page.act_begins();
     }
 
     async fn requests(&mut self) -> Result<Vec<SeenRequest>> {
-        self.seen_requests()
+        effects::seen_requests(&self.page)
     }
 
     async fn downloads(&mut self) -> Result<Vec<Download>> {
@@ -397,7 +241,7 @@ impl Device for WebDevice {
     }
 
     async fn evaluate(&mut self, expression: &str, wait: Duration) -> Result<Option<Evaluated>> {
-        self.value_of(expression, wait).await
+        evaluate::value_of(&mut self.page, expression, wait).await
     }
 
     async fn navigate(
@@ -434,7 +278,7 @@ impl Device for WebDevice {
     }
 
     async fn show_tab(&mut self) -> Result<()> {
-        self.tab.command(&cdp::BringToFront {}).await.map(drop)
+        self.page.tab.command(&cdp::BringToFront {}).await.map(drop)
     }
 
     fn ended_tabs(&mut self) -> Vec<TabEnded> {
@@ -446,21 +290,22 @@ impl Device for WebDevice {
     }
 
     async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
-        self.picture(request).await
+        self.for_a_picture().await?;
+        screenshot::picture(&mut self.page, request).await
     }
 
     async fn css(&mut self, selector: &str) -> Result<Vec<Handle>> {
-        self.by_css(selector).await
+        css::by_css(&self.page.tab, selector).await
     }
 
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
-        let Place { world, id } = self.placed(handle)?;
+        let Place { world, id } = self.page.placed(handle)?;
         let function = match query {
             Query::Attrs => "attrs",
             Query::Html => "html",
             Query::Text => "text",
         };
-        let answer: Box<RawValue> = self.tab.call(&world, function, (id,)).await?;
+        let answer: Box<RawValue> = self.page.tab.call(&world, function, (id,)).await?;
         match serde_json::from_str(answer.get()).map_err(corrupt)? {
             serde_json::Value::Null => Err(gone()),
             answer => Ok(answer),
@@ -469,29 +314,31 @@ impl Device for WebDevice {
 
     async fn notices(&mut self) -> Result<Vec<Notice>> {
         let (mut notices, changes, drawn) = self
+            .page
             .tab
             .write(|tab| (tab.notices.drain(..).collect::<Vec<_>>(), tab.changes, tab.drawn.take()))?;
         notices.extend(drawn.map(|what| Notice::Unwatched { what }));
         // What other tabs saw until now belongs to nothing that is asked about later.
-        self.tab.shared.state().tabs.values_mut().for_each(|tab| tab.notices.clear());
-        if std::mem::replace(&mut self.told, changes) != changes {
+        self.page.tab.shared.state().tabs.values_mut().for_each(|tab| tab.notices.clear());
+        if std::mem::replace(&mut self.page.told, changes) != changes {
             notices.insert(0, Notice::Changed);
         }
-        notices.extend(self.set_off()?);
+        notices.extend(effects::set_off(&self.page)?);
+        notices.extend(self.around.known().downloads.iter_mut().filter_map(Coming::under_way));
         Ok(notices)
     }
 
     fn dialog(&self) -> Option<Dialog> {
-        self.tab.read(|tab| tab.dialog.clone()).ok().flatten()
+        self.page.tab.read(|tab| tab.dialog.clone()).ok().flatten()
     }
 
     async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()> {
-        let Some(dialog) = self.tab.read(|tab| tab.dialog.clone())? else {
+        let Some(dialog) = self.page.tab.read(|tab| tab.dialog.clone())? else {
             return Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open"));
         };
         let tab = match &dialog.tab {
-            Some(id) => Tab { session: self.session_of(id)?, ..self.tab.clone() },
-            None => self.tab.clone(),
+            Some(id) => Tab { session: self.session_of(id)?, ..self.page.tab.clone() },
+            None => self.page.tab.clone(),
         };
         let stays = dialog.kind == "beforeunload" && answer == DialogAnswer::Dismiss;
         let dismissed = answer == DialogAnswer::Dismiss;
@@ -520,7 +367,7 @@ impl Device for WebDevice {
         if let Ok(true) = done {
             self.nagging = Nagging::default();
         }
-        self.acted = Some(Instant::now());
+        self.page.acted = Some(Instant::now());
         match done {
             // The answer was to close it.
             Err(_) if tab.closed() => Ok(()),
@@ -531,8 +378,4 @@ impl Device for WebDevice {
     async fn close(&mut self) -> Result<()> {
         self.browser.end().await
     }
-}
-
-pub(crate) fn rect([x, y, width, height]: [f64; 4]) -> Rect {
-    Rect { x, y, width, height }
 }

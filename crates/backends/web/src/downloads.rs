@@ -112,10 +112,11 @@ impl Coming {
 
 impl WebDevice {
     pub(crate) fn seen_downloads(&self) -> Result<Vec<Download>> {
-        self.tab.read(|_| ())?;
-        let state = self.tab.shared.state();
-        let since = |d: &&Coming| d.began >= self.begun || d.ended.is_none_or(|at| at >= self.begun);
-        Ok(state.downloads.iter().filter(since).map(|d| d.download.clone()).collect())
+        self.page.tab.read(|_| ())?;
+        let known = self.around.known();
+        let since =
+            |d: &&Coming| d.began >= self.page.begun || d.ended.is_none_or(|at| at >= self.page.begun);
+        Ok(known.downloads.iter().filter(since).map(|d| d.download.clone()).collect())
     }
 }
 

@@ -1,13 +1,14 @@
 //! Closing a list that was opened in vain.
 
-use crate::agent::Opened;
-use crate::device::{Place, WebDevice};
-use crate::tab::World;
+use crate::device::WebDevice;
 use serde::de::IgnoredAny;
 use stickpin_device::{
     Action, AimOptions, CancellationToken, Device, Hit, Landed, Modifiers, Performed, Result,
 };
 use stickpin_tree::Handle;
+use stickpin_webpage::agent::Opened;
+use stickpin_webpage::read::page::Place;
+use stickpin_webpage::tab::frames;
 
 impl WebDevice {
     /// Closes what a press on an element opened, if it is open: by another press where the element says that it is expanded,
@@ -16,27 +17,27 @@ impl WebDevice {
         if self.dialog().is_some() {
             return Ok(false);
         }
-        let Some(Place { world, id }) = self.place(opener)? else { return Ok(false) };
+        let Some(Place { world, id }) = self.page.place(opener)? else { return Ok(false) };
         let older: Vec<u64> = older.iter().filter(|h| h.scope == opener.scope).map(|h| h.id).collect();
-        let mut opened: Option<Opened> = self.tab.call(&world, "opened", (id, &older)).await?;
+        let mut opened: Option<Opened> = self.page.tab.call(&world, "opened", (id, &older)).await?;
         let Some(Opened { press, .. }) = opened else { return Ok(false) };
         if press {
             if self.press_again(opener).await?
-                && self.tab.call::<bool>(&world, "folded", (id, &older, true)).await?
+                && self.page.tab.call::<bool>(&world, "folded", (id, &older, true)).await?
             {
                 return Ok(true);
             }
             // It may have opened another list in its place.
-            opened = self.tab.call(&world, "opened", (id, &older)).await?;
+            opened = self.page.tab.call(&world, "opened", (id, &older)).await?;
         }
         let Some(Opened { expanded, key, .. }) = opened else { return Ok(true) };
-        if !key || !self.has_keys(&world).await? {
+        if !key || !frames::has_keys(&self.page.tab, &world).await? {
             return Ok(false);
         }
-        self.tab.call::<IgnoredAny>(&world, "expectEscape", (id, &older)).await?;
+        self.page.tab.call::<IgnoredAny>(&world, "expectEscape", (id, &older)).await?;
         let escape = Action::Key { modifiers: Modifiers::default(), key: "Escape".to_owned() };
         self.perform(&escape, &CancellationToken::new()).await?;
-        Ok(self.tab.call(&world, "folded", (id, &older, expanded)).await?)
+        Ok(self.page.tab.call(&world, "folded", (id, &older, expanded)).await?)
     }
 
     /// Presses an element if nothing lies on it; whether the press reached it.
@@ -49,15 +50,5 @@ impl WebDevice {
         let press = Action::press(aim.point, Some(target));
         let Performed { landed, .. } = self.perform(&press, &CancellationToken::new()).await?;
         Ok(!matches!(landed, Landed::Elsewhere { .. } | Landed::Changed { .. }))
-    }
-
-    /// Whether keys go to a document: every frame on the way to it has the focus in the document around it.
-    async fn has_keys(&self, world: &World) -> Result<bool> {
-        for step in self.steps(world).await? {
-            if !self.tab.call::<bool>(&step.outer, "takesKeys", (step.owner,)).await? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 }

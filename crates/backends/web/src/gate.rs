@@ -5,13 +5,13 @@
 //! a path is compared. What the network serves is not paused.
 
 use crate::device::WebDevice;
-use crate::events::clip;
-use crate::state::{Shared, State};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
 use stickpin_device::{Error, ErrorCode, Notice, Result, paths};
 use stickpin_devtools::{Client, protocol as cdp};
+use stickpin_webpage::state::Shared;
+use stickpin_webpage::text::clip;
 use url::Url;
 
 /// What pauses the requests of a target.
@@ -40,11 +40,10 @@ pub(crate) fn admit(url: &Url, roots: Option<&[PathBuf]>) -> Result<()> {
 pub(crate) fn paused(
     client: &Client,
     shared: &Arc<Shared>,
-    state: &State,
+    roots: Option<Vec<PathBuf>>,
     session: &str,
     event: cdp::RequestPaused,
 ) {
-    let roots = state.file_roots.clone();
     let (client, shared, session) = (client.clone(), Arc::clone(shared), session.to_owned());
     tokio::task::spawn_blocking(move || {
         let cdp::RequestPaused { request_id, request } = event;
@@ -71,20 +70,20 @@ impl WebDevice {
     /// Confines all tabs, also those to come.
     pub(crate) async fn close_gate(&mut self, roots: &[PathBuf]) -> Result<()> {
         let sessions: Vec<String> = {
-            let mut state = self.tab.shared.state();
-            if state.file_roots.replace(roots.to_vec()).is_some() {
+            if self.around.known().file_roots.replace(roots.to_vec()).is_some() {
                 return Ok(());
             }
+            let state = self.page.tab.shared.state();
             state.tabs.keys().chain(state.children.keys()).cloned().collect()
         };
-        let client = &self.tab.client;
+        let client = &self.page.tab.client;
         let closing: Vec<_> = sessions.iter().map(|s| client.send(Some(s), &closed())).collect();
         for answer in closing {
             match answer.await {
                 Ok(_) => {}
                 // A target that has gone shows nothing.
                 Err(e) if e.session_gone() => {}
-                Err(e) => return Err(self.tab.call_error(&e)),
+                Err(e) => return Err(self.page.tab.call_error(&e)),
             }
         }
         Ok(())

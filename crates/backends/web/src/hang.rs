@@ -3,14 +3,14 @@
 //! help, goes on in another tab.
 
 use crate::device::WebDevice;
-use crate::state::TabState;
-use crate::tab::{Fault, Tab};
 use crate::tabs::{create, slow};
 use std::time::{Duration, Instant};
 use stickpin_device::{
     Arrived, CancellationToken, Dialog, Error, ErrorCode, Leave, Navigation, Notice, Result,
 };
 use stickpin_devtools::protocol as cdp;
+use stickpin_webpage::state::TabState;
+use stickpin_webpage::tab::{Fault, Tab};
 use tokio::time::timeout;
 
 /// How long a page that is to be left may be busy.
@@ -68,8 +68,8 @@ impl WebDevice {
                 }
                 // It is for whoever drives the page, and what comes next says so.
                 Answer::Asks if leave == Leave::Ask => return Ok(Woken::Well),
-                Answer::Asks => self.silence(&self.tab).await?,
-                Answer::Never => end_scripts(&self.tab)?,
+                Answer::Asks => self.silence(&self.page.tab).await?,
+                Answer::Never => end_scripts(&self.page.tab)?,
             }
         }
         Ok(Woken::Never)
@@ -91,12 +91,14 @@ impl WebDevice {
     /// Whether every process of the page takes up what it is told.
     async fn answered(&self, patience: Duration) -> Result<Answer> {
         let asked = |tab: &TabState| tab.dialog.as_ref().is_some_and(|d| d.kind != "beforeunload");
-        if self.tab.read(asked)? {
+        if self.page.tab.read(asked)? {
             return Ok(Answer::Asks);
         }
         let probe = cdp::Evaluate { expression: "0".to_owned(), ..cdp::Evaluate::default() };
-        let replies: Vec<_> =
-            sessions(&self.tab)?.iter().map(|session| self.tab.client.send(Some(session), &probe)).collect();
+        let replies: Vec<_> = sessions(&self.page.tab)?
+            .iter()
+            .map(|session| self.page.tab.client.send(Some(session), &probe))
+            .collect();
         let answered = async {
             for reply in replies {
                 // Refused: that document is on its way out.
@@ -106,10 +108,10 @@ impl WebDevice {
         tokio::select! {
             biased;
             answered = timeout(patience, answered) => {
-                self.tab.read(|_| ())?;
+                self.page.tab.read(|_| ())?;
                 Ok(if answered.is_ok() { Answer::Now } else { Answer::Never })
             }
-            asks = self.tab.until(|tab| asked(tab).then_some(())) => asks.map(|()| Answer::Asks),
+            asks = self.page.tab.until(|tab| asked(tab).then_some(())) => asks.map(|()| Answer::Asks),
         }
     }
 
@@ -156,7 +158,7 @@ impl WebDevice {
         let Some(what) = self.address_of(to).await? else {
             return Ok(Arrived { moved: false, ..Arrived::default() });
         };
-        let hung = self.tab.clone();
+        let hung = self.page.tab.clone();
         let (id, target_id) = hung.write(|tab| {
             tab.asked_to_close = true;
             (tab.id(), tab.target.clone())
@@ -165,7 +167,7 @@ impl WebDevice {
         let session = created.map_err(|_| slow("opened"))??;
         self.drive(session);
         self.trail.retain(|session| *session != hung.session);
-        self.tab.write(|tab| {
+        self.page.tab.write(|tab| {
             tab.driven = true;
             tab.notice(Notice::Closed { id });
         })?;
@@ -175,7 +177,7 @@ impl WebDevice {
         if timeout(OTHER, hung.shared.until_gone(&hung.session)).await.is_err() {
             tracing::warn!("a page that hangs was left behind");
         }
-        self.tab.top().await?;
+        self.page.tab.top().await?;
         Box::pin(self.go(&Navigation::To(what), Leave::Discard, deadline, cancel)).await
     }
 
@@ -183,7 +185,7 @@ impl WebDevice {
     async fn address_of(&self, to: &Navigation) -> Result<Option<String>> {
         match to {
             Navigation::To(what) => Ok(Some(what.clone())),
-            Navigation::Reload => self.tab.url().map(Some),
+            Navigation::Reload => self.page.tab.url().map(Some),
             Navigation::Back | Navigation::Forward => Ok(self.entry(to).await?.map(|entry| entry.url)),
             Navigation::Home => Ok(None),
         }

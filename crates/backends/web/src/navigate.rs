@@ -2,11 +2,8 @@
 
 use crate::address;
 use crate::device::WebDevice;
-use crate::events::clip;
 use crate::gate;
 use crate::hang::Woken;
-use crate::state::TabState;
-use crate::tab::{Fault, dialog_open};
 use std::time::{Duration, Instant};
 use stickpin_device::{
     Arrived, CancellationToken, Dispatched, Error, ErrorCode, Leave, Navigation, Notice, Page, Result,
@@ -14,6 +11,10 @@ use stickpin_device::{
 use stickpin_devtools::Method;
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::quote;
+use stickpin_webpage::state::TabState;
+use stickpin_webpage::tab::{Fault, dialog_open};
+use stickpin_webpage::text::clip;
+use stickpin_webpage::wait::settle;
 use tokio::time::{timeout, timeout_at};
 
 /// How long a page has to be quiet until it counts as there.
@@ -36,10 +37,10 @@ impl WebDevice {
         deadline: Instant,
         cancel: &CancellationToken,
     ) -> Result<Arrived> {
-        let before = self.tab.url()?;
+        let before = self.page.tab.url()?;
         if let Navigation::To(what) = to {
             // What is no address, or not to be opened, leaves the page alone.
-            gate::admit(&address::parse(what)?, self.tab.shared.state().file_roots.as_deref())?;
+            gate::admit(&address::parse(what)?, self.around.file_roots().as_deref())?;
         }
         let woken = tokio::select! {
             woken = self.wake(leave) => woken?,
@@ -48,7 +49,7 @@ impl WebDevice {
         if woken == Woken::Never {
             return self.replace(to, deadline, cancel).await;
         }
-        let arrivals = self.tab.read(|tab| tab.arrivals)?;
+        let arrivals = self.page.tab.read(|tab| tab.arrivals)?;
         let moved = tokio::select! {
             moved = self.leave(to, leave, deadline) => moved,
             () = cancel.cancelled() => Err(cancelled()),
@@ -59,9 +60,9 @@ impl WebDevice {
             Err(e) if matches!(e.code, ErrorCode::InvalidArgs | ErrorCode::Unsupported) => return Err(e),
             Err(mut e) => {
                 if e.code == ErrorCode::DeviceNotFound
-                    && !self.tab.closed()
+                    && !self.page.tab.closed()
                     && before != EMPTY
-                    && self.tab.read(|tab| tab.arrivals)? != arrivals
+                    && self.page.tab.read(|tab| tab.arrivals)? != arrivals
                 {
                     e.message =
                         format!("{}; an error page stands in place of {} now", e.message, clip(&before));
@@ -70,21 +71,21 @@ impl WebDevice {
                 if e.code == ErrorCode::Timeout {
                     // The page that is there answers nothing while the browser waits for another one.
                     // Refused where nothing is under way any more.
-                    drop(timeout(STOPPED, self.tab.command(&cdp::StopLoading {})).await);
-                    self.tab.write(|tab| tab.navigating = None)?;
+                    drop(timeout(STOPPED, self.page.tab.command(&cdp::StopLoading {})).await);
+                    self.page.tab.write(|tab| tab.navigating = None)?;
                 }
                 return Err(e.dispatched(Dispatched::Unknown));
             }
         };
-        self.acted = None;
-        let settled = moved && self.settle_until(QUIET, deadline, cancel).await?.settled;
+        self.page.acted = None;
+        let settled = moved && settle::settle_until(&mut self.page, QUIET, deadline, cancel).await?.settled;
         let Page { url, title } = self.whereabouts().await?;
         Ok(Arrived { moved, url, title, settled: settled || !moved })
     }
 
     /// The address, which is known from events, and the title, which is one question.
     pub(crate) async fn whereabouts(&self) -> Result<Page> {
-        Ok(Page { url: self.tab.url()?, title: self.title().await? })
+        Ok(Page { url: self.page.tab.url()?, title: self.title().await? })
     }
 
     /// Goes, until another document is committed. False when there is nowhere to go.
@@ -102,16 +103,16 @@ impl WebDevice {
     /// Answers the pages that ask before they are left, for as long as it is polled.
     pub(crate) async fn discard(&self) -> Result<std::convert::Infallible> {
         loop {
-            let message = self.tab.until(|tab| asks_to_leave(tab).map(str::to_owned)).await?;
-            self.tab.command(&cdp::HandleDialog { accept: true, prompt_text: None }).await?;
-            self.tab.write(|tab| tab.notice(Notice::DialogShown { text: clip(&message) }))?;
-            self.tab.until(|tab| asks_to_leave(tab).is_none().then_some(())).await?;
+            let message = self.page.tab.until(|tab| asks_to_leave(tab).map(str::to_owned)).await?;
+            self.page.tab.command(&cdp::HandleDialog { accept: true, prompt_text: None }).await?;
+            self.page.tab.write(|tab| tab.notice(Notice::DialogShown { text: clip(&message) }))?;
+            self.page.tab.until(|tab| asks_to_leave(tab).is_none().then_some(())).await?;
         }
     }
 
     /// Goes, until another document is committed or a dialog is in the way that `leave` does not answer.
     async fn depart(&self, to: &Navigation, leave: Leave, deadline: Instant) -> Result<bool> {
-        let arrivals = self.tab.read(|tab| tab.arrivals)?;
+        let arrivals = self.page.tab.read(|tab| tab.arrivals)?;
         match to {
             Navigation::To(what) => return self.visit(what, deadline).await,
             Navigation::Home => {
@@ -127,7 +128,7 @@ impl WebDevice {
                 self.unless_asked(leave, &cdp::GoToEntry { entry_id: entry.id }).await?;
             }
         }
-        let arrived = self.tab.until(|tab| {
+        let arrived = self.page.tab.until(|tab| {
             // "Leave the page?" is for whoever drives it: a draft is at stake.
             let answered = leave == Leave::Discard && asks_to_leave(tab).is_some();
             if let Some(dialog) = tab.dialog.as_ref().filter(|_| !answered) {
@@ -144,7 +145,7 @@ impl WebDevice {
 
     /// The place that is one step back or forward, if there is one.
     pub(crate) async fn entry(&self, to: &Navigation) -> Result<Option<cdp::HistoryEntry>> {
-        let history = self.tab.command(&cdp::GetHistory {}).await?;
+        let history = self.page.tab.command(&cdp::GetHistory {}).await?;
         let at = history.current_index;
         let entry = if *to == Navigation::Back { at.checked_sub(1) } else { at.checked_add(1) };
         let entry = entry.and_then(|at| history.entries.get(at).cloned());
@@ -155,9 +156,9 @@ impl WebDevice {
 
     /// Sends a command that makes the page be left.
     async fn unless_asked<M: Method>(&self, leave: Leave, method: &M) -> Result<()> {
-        let sent = self.tab.command(method);
+        let sent = self.page.tab.command(method);
         match leave {
-            Leave::Ask => self.tab.unless_dialog(sent).await.map(drop)?,
+            Leave::Ask => self.page.tab.unless_dialog(sent).await.map(drop)?,
             Leave::Discard => sent.await.map(drop)?,
         }
         Ok(())
@@ -166,10 +167,10 @@ impl WebDevice {
     /// Goes to an address.
     async fn visit(&self, what: &str, deadline: Instant) -> Result<bool> {
         let url = address::parse(what)?;
-        gate::admit(&url, self.tab.shared.state().file_roots.as_deref())?;
+        gate::admit(&url, self.around.file_roots().as_deref())?;
         let before = Instant::now();
         let navigate = cdp::Navigate { url: url.as_str().to_owned() };
-        let gone = timeout_at(deadline.into(), self.tab.command(&navigate)).await;
+        let gone = timeout_at(deadline.into(), self.page.tab.command(&navigate)).await;
         let Ok(answer) = gone else {
             let text = format!("{} did not answer in time", clip(url.as_str()));
             return Err(Error::new(ErrorCode::Timeout, text)
@@ -180,7 +181,8 @@ impl WebDevice {
             return Err(self.not_opened(url.as_str(), &text, before).await);
         }
         let Some(loader) = loader_id.filter(|id| !id.is_empty()) else { return Ok(true) };
-        let committed = self.tab.until(|tab| tab.main_frame().filter(|f| f.loader == loader).map(|_| ()));
+        let committed =
+            self.page.tab.until(|tab| tab.main_frame().filter(|f| f.loader == loader).map(|_| ()));
         match timeout_at(deadline.into(), committed).await {
             Ok(committed) => committed.map(|()| true),
             // Committed, and replaced at once by where its script led.
@@ -196,10 +198,11 @@ impl WebDevice {
             return Error::new(ErrorCode::DeviceNotFound, message).hint(advice(text));
         }
         // The browser says it of its tabs and of its downloads by different ways.
-        let came = self.tab.shared.until(|state| {
+        let came = self.page.tab.shared.until(|state| {
+            let known = self.around.known();
             let file =
-                state.downloads.iter().rev().find(|d| d.began >= since).map(|d| d.download.name.clone());
-            let tab = state.tabs.get(&self.tab.session)?;
+                known.downloads.iter().rev().find(|d| d.began >= since).map(|d| d.download.name.clone());
+            let tab = state.tabs.get(&self.page.tab.session)?;
             let status = tab.answered_with(since).filter(|status| matches!(status, 204 | 205 | 300..=399));
             file.map(Came::File).or(status.map(Came::Nothing))
         });
@@ -227,10 +230,10 @@ impl WebDevice {
     }
 
     async fn title(&self) -> Result<String> {
-        let Ok(world) = self.tab.top().await else { return Ok(String::new()) };
+        let Ok(world) = self.page.tab.top().await else { return Ok(String::new()) };
         // The getter itself: a page can have an image named "title".
         let script = "Object.getOwnPropertyDescriptor(Document.prototype,'title').get.call(document)";
-        match self.tab.evaluate(&world, script.to_owned()).await {
+        match self.page.tab.evaluate(&world, script.to_owned()).await {
             Ok(title) => Ok(title),
             // Being replaced, or behind a dialog: it has none that could be read now.
             Err(Fault::WorldGone | Fault::Dialog(_)) => Ok(String::new()),

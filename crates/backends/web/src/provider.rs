@@ -1,11 +1,10 @@
 //! Finding a browser and opening pages in it.
 
+use crate::around::Around;
 use crate::device::WebDevice;
-use crate::events::{Recorder, clip};
+use crate::events::Recorder;
 use crate::find::install_hint;
 use crate::launch::{Browser, Launch};
-use crate::state::Shared;
-use crate::tab::{Tab, lost};
 use crate::{address, gate, tabs};
 use async_trait::async_trait;
 use serde_json::json;
@@ -14,10 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
-    Capability, Check, Device, DeviceEntry, Leave, Navigation, OpenOption, OpenRequest, Provider, Support,
+    Capability, Check, Device, DeviceEntry, Error, ErrorCode, Leave, Navigation, OpenOption, OpenRequest,
+    Provider, Result, Support,
 };
-use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_devtools::protocol as cdp;
+use stickpin_webpage::state::Shared;
+use stickpin_webpage::tab::{Tab, lost};
+use stickpin_webpage::text::clip;
 use tokio::time::timeout;
 
 /// How long a fresh browser may take to show its first, empty tab.
@@ -63,7 +65,7 @@ impl WebProvider {
     /// `TOOL_MISSING`, `BACKEND_LOST`, `IO`.
     pub async fn start(&self, request: &OpenRequest) -> Result<WebDevice> {
         let program = self.program()?;
-        let shared = Arc::new(Shared::new());
+        let shared = Arc::new(Shared::default());
         let launch = Launch {
             program: &program,
             dir: &request.dir,
@@ -72,11 +74,16 @@ impl WebProvider {
             window: request.viewport,
             no_sandbox: self.config.no_sandbox,
         };
-        let recorder = Recorder { shared: Arc::clone(&shared), downloads: request.dir.join("downloads") };
+        let around = Arc::new(Around::default());
+        let recorder = Recorder {
+            shared: Arc::clone(&shared),
+            around: Arc::clone(&around),
+            downloads: request.dir.join("downloads"),
+        };
         let mut browser = launch.start(recorder).await?;
-        let first = timeout(FIRST_TAB, first_tab(&browser, &shared, request));
+        let first = timeout(FIRST_TAB, first_tab(&browser, &shared, &around, request));
         let failed = match first.await {
-            Ok(Ok(tab)) => return Ok(WebDevice::new(browser, tab)),
+            Ok(Ok(tab)) => return Ok(WebDevice::new(browser, around, tab)),
             Ok(Err(e)) => e,
             Err(_) => lost(&format!("the browser showed no tab within {} s", FIRST_TAB.as_secs())),
         };
@@ -86,7 +93,12 @@ impl WebProvider {
 }
 
 /// Attaches to everything that there is and will be, and opens the first tab.
-async fn first_tab(browser: &Browser, shared: &Arc<Shared>, request: &OpenRequest) -> Result<Tab> {
+async fn first_tab(
+    browser: &Browser,
+    shared: &Arc<Shared>,
+    around: &Around,
+    request: &OpenRequest,
+) -> Result<Tab> {
     let client = &browser.client;
     let refused = |e: stickpin_devtools::CallError| lost(&format!("the browser refused to be driven: {e}"));
     let downloads = cdp::SetDownloadBehavior {
@@ -102,10 +114,10 @@ async fn first_tab(browser: &Browser, shared: &Arc<Shared>, request: &OpenReques
         filter: Some(vec![json!({"type": "page"}), json!({"type": "iframe"})]),
     };
     // Before the first target: none is ever without its gate.
-    shared.state().file_roots.clone_from(&request.file_roots);
+    around.known().file_roots.clone_from(&request.file_roots);
     let (downloads, attach) = (client.send(None, &downloads), client.send(None, &attach));
     if !request.headed {
-        shared.state().viewport = Some(request.viewport.unwrap_or(VIEWPORT));
+        around.known().viewport = Some(request.viewport.unwrap_or(VIEWPORT));
     }
     downloads.await.map_err(refused)?;
     attach.await.map_err(refused)?;

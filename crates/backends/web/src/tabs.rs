@@ -4,12 +4,9 @@
 //! it. Where the driven one ends, every call about it is an error until [`WebDevice::take_ended`] has told so: an input
 //! never goes to a tab that nobody chose.
 
-use crate::agent::Verdict;
 use crate::device::WebDevice;
-use crate::events::{clip, metrics};
+use crate::events::metrics;
 use crate::navigate::{EMPTY, QUIET};
-use crate::state::{Shared, TabState};
-use crate::tab::{Fault, Tab, dialog_open, lost};
 use hashbrown::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,6 +18,11 @@ use stickpin_device::{Dispatched, Error, ErrorCode, Result};
 use stickpin_devtools::protocol as cdp;
 use stickpin_devtools::{CallError, Client};
 use stickpin_tree::{SurfaceId, quote};
+use stickpin_webpage::agent::Verdict;
+use stickpin_webpage::state::{Shared, TabState};
+use stickpin_webpage::tab::{Fault, Tab, dialog_open, lost};
+use stickpin_webpage::text::clip;
+use stickpin_webpage::wait::settle;
 use tokio::time::timeout;
 
 /// How long a tab may take to be there, or to be gone, that the browser was asked for.
@@ -49,11 +51,11 @@ pub(crate) async fn create(client: &Client, shared: &Arc<Shared>) -> Result<Stri
 impl WebDevice {
     /// All of them, oldest first. The browser is asked, not the pages: one of them may hang.
     pub(crate) async fn all_tabs(&self) -> Result<Vec<TabEntry>> {
-        let refused = |e: CallError| self.tab.call_error(&e);
-        let targets = self.tab.client.call(None, &cdp::GetTargets {}).await.map_err(refused)?;
+        let refused = |e: CallError| self.page.tab.call_error(&e);
+        let targets = self.page.tab.client.call(None, &cdp::GetTargets {}).await.map_err(refused)?;
         let titles: HashMap<String, (String, String)> =
             targets.target_infos.into_iter().map(|t| (t.target_id, (t.title, t.url))).collect();
-        let state = self.tab.shared.state();
+        let state = self.page.tab.shared.state();
         let living = state.living();
         let entry = |(session, tab): &(&String, &TabState)| {
             let (title, url) = titles.get(&tab.target).cloned().unwrap_or_default();
@@ -64,7 +66,7 @@ impl WebDevice {
                 id: tab.id(),
                 url: known.unwrap_or(url),
                 title,
-                active: **session == self.tab.session,
+                active: **session == self.page.tab.session,
                 opener: opener.map(|(_, opener)| opener.id()),
                 dialog: tab.dialog.clone().filter(|dialog| dialog.tab.is_none()),
             }
@@ -74,7 +76,7 @@ impl WebDevice {
 
     /// The session of a tab.
     pub(crate) fn session_of(&self, id: &str) -> Result<String> {
-        let state = self.tab.shared.state();
+        let state = self.page.tab.shared.state();
         if let Some(why) = &state.lost {
             return Err(lost(why));
         }
@@ -89,47 +91,47 @@ impl WebDevice {
 
     /// From here on everything is about this tab.
     pub(crate) fn drive(&mut self, session: String) {
-        if session == self.tab.session {
+        if session == self.page.tab.session {
             return;
         }
         self.trail.retain(|s| *s != session);
-        let before = std::mem::replace(&mut self.tab.session, session);
+        let before = std::mem::replace(&mut self.page.tab.session, session);
         self.trail.push(before);
-        let mut state = self.tab.shared.state();
-        state.active.clone_from(&self.tab.session);
-        let tab = state.tabs.get(&self.tab.session);
-        self.number = tab.map_or(self.number, |tab| tab.number);
+        let mut state = self.page.tab.shared.state();
+        state.active.clone_from(&self.page.tab.session);
+        let tab = state.tabs.get(&self.page.tab.session);
+        self.page.number = tab.map_or(self.page.number, |tab| tab.number);
         // What happened while nobody looked is no effect of what comes next.
-        self.told = tab.map_or(0, |tab| tab.changes);
-        self.seen = tab.map_or(0, |tab| tab.activity).wrapping_sub(1);
-        self.acted = None;
+        self.page.told = tab.map_or(0, |tab| tab.changes);
+        self.page.seen = tab.map_or(0, |tab| tab.activity).wrapping_sub(1);
+        self.page.acted = None;
     }
 
     /// Waits until a tab that a page opened shows what it was opened for, when nobody has looked at it yet.
     pub(crate) async fn arrive(&mut self) -> Result<()> {
-        if self.tab.write(|tab| std::mem::replace(&mut tab.driven, true))? {
+        if self.page.tab.write(|tab| std::mem::replace(&mut tab.driven, true))? {
             return Ok(());
         }
         let never = CancellationToken::new();
-        self.settle_until(QUIET, Instant::now() + TAB, &never).await.map(drop)
+        settle::settle_until(&mut self.page, QUIET, Instant::now() + TAB, &never).await.map(drop)
     }
 
     /// Whether the page closes itself: its window says so before the browser does.
     async fn closes_itself(&self) -> bool {
-        if self.tab.shared.state().living().len() < 2 {
+        if self.page.tab.shared.state().living().len() < 2 {
             return false;
         }
         let closing = async {
             loop {
                 let asked = async {
-                    let world = self.tab.top().await?;
-                    self.tab.evaluate::<bool>(&world, "window.closed".to_owned()).await
+                    let world = self.page.tab.top().await?;
+                    self.page.tab.evaluate::<bool>(&world, "window.closed".to_owned()).await
                 };
                 match asked.await {
                     // Its document went, and the tab with it or another document comes.
                     Err(Fault::WorldGone) => tokio::task::yield_now().await,
                     Ok(closed) => return closed,
-                    Err(_) => return self.tab.closed(),
+                    Err(_) => return self.page.tab.closed(),
                 }
             }
         };
@@ -147,15 +149,15 @@ impl WebDevice {
         if let Some(what) = what {
             // Before anything is opened for an address that is none.
             let url = crate::address::parse(what)?;
-            crate::gate::admit(&url, self.tab.shared.state().file_roots.as_deref())?;
+            crate::gate::admit(&url, self.around.file_roots().as_deref())?;
         }
-        let created = timeout(TAB, create(&self.tab.client, &self.tab.shared)).await;
+        let created = timeout(TAB, create(&self.page.tab.client, &self.page.tab.shared)).await;
         let session = created.map_err(|_| slow("opened"))??;
-        let before = self.tab.session.clone();
+        let before = self.page.tab.session.clone();
         self.drive(session);
-        self.tab.write(|tab| tab.driven = true)?;
+        self.page.tab.write(|tab| tab.driven = true)?;
         // Its first, empty document has to be there: a tab that is sent elsewhere before that crashes.
-        let arrived = match (self.tab.top().await, what) {
+        let arrived = match (self.page.tab.top().await, what) {
             (Err(fault), _) => Err(fault.into()),
             (Ok(_), Some(what)) => {
                 self.go(&Navigation::To(what.to_owned()), Leave::Discard, deadline, cancel).await
@@ -165,17 +167,17 @@ impl WebDevice {
             }
         };
         if arrived.is_err() {
-            let target = self.tab.read(|tab| tab.target.clone());
-            let failed = self.tab.session.clone();
+            let target = self.page.tab.read(|tab| tab.target.clone());
+            let failed = self.page.tab.session.clone();
             self.drive(before);
             self.trail.retain(|s| *s != failed);
             if let Ok(target_id) = target {
                 // It is empty, and its address is what the error is about.
-                let _ = Tab { session: failed.clone(), ..self.tab.clone() }
+                let _ = Tab { session: failed.clone(), ..self.page.tab.clone() }
                     .write(|tab| tab.asked_to_close = true);
-                drop(self.tab.client.send(None, &cdp::CloseTarget { target_id }));
+                drop(self.page.tab.client.send(None, &cdp::CloseTarget { target_id }));
                 // One that does not end stands in the list of tabs, for everybody to see.
-                drop(timeout(TAB, self.tab.shared.until_gone(&failed)).await);
+                drop(timeout(TAB, self.page.tab.shared.until_gone(&failed)).await);
             }
         }
         arrived
@@ -184,12 +186,12 @@ impl WebDevice {
     /// Closes a tab; when it was the driven one, [`WebDevice::take_ended`] says which is now.
     pub(crate) async fn end_tab(&mut self, id: &str, leave: Leave, cancel: &CancellationToken) -> Result<()> {
         let session = self.session_of(id)?;
-        let last = self.tab.shared.state().living().len() == 1;
+        let last = self.page.tab.shared.state().living().len() == 1;
         if last {
             return Err(Error::new(ErrorCode::InvalidArgs, format!("{id} is the only tab"))
                 .hint("stickpin close ends the session; stickpin tab new opens another tab first"));
         }
-        let tab = Tab { session, ..self.tab.clone() };
+        let tab = Tab { session, ..self.page.tab.clone() };
         let target = tab.write(|tab| {
             tab.asked_to_close = true;
             tab.target.clone()
@@ -212,7 +214,7 @@ impl WebDevice {
         match ended {
             Ok(Ok(mut dialog)) => {
                 tab.write(|tab| tab.asked_to_close = false)?;
-                dialog.tab = (tab.session != self.tab.session).then(|| id.to_owned());
+                dialog.tab = (tab.session != self.page.tab.session).then(|| id.to_owned());
                 Err(dialog_open(&dialog).hint(format!(
                     "stickpin tab close {id} --discard throws the draft away; alert dismiss keeps the tab"
                 )))
@@ -226,7 +228,7 @@ impl WebDevice {
     /// The tabs that ended since this was last asked. Where the driven one did, the next best is driven from here on: its
     /// opener, the one before, the newest.
     pub(crate) fn take_ended(&mut self) -> Vec<TabEnded> {
-        let mut state = self.tab.shared.state();
+        let mut state = self.page.tab.shared.state();
         if state.lost.is_some() || state.living().is_empty() {
             // The session ends with its last tab.
             return Vec::new();
@@ -239,7 +241,7 @@ impl WebDevice {
             let Some(tab) = state.tabs.remove(&session) else { continue };
             self.trail.retain(|s| *s != session);
             let mut now = None;
-            if session == self.tab.session {
+            if session == self.page.tab.session {
                 let living = state.living();
                 let opener = living.iter().find(|(_, t)| Some(&t.target) == tab.opener.as_ref());
                 let before = self.trail.iter().rev().find_map(|s| living.iter().find(|(l, _)| *l == s));
@@ -251,7 +253,7 @@ impl WebDevice {
             }
             if how == TabEnd::Crashed {
                 // What is left of it shows nothing and can be given back.
-                drop(self.tab.client.send(None, &cdp::CloseTarget { target_id: tab.target.clone() }));
+                drop(self.page.tab.client.send(None, &cdp::CloseTarget { target_id: tab.target.clone() }));
             }
             let how = if tab.asked_to_close { TabEnd::Asked } else { how };
             ended.push(TabEnded { id: tab.id(), surface: SurfaceId(tab.number), how, now });
@@ -262,7 +264,7 @@ impl WebDevice {
         }
         drop(state);
         if let Some(next) = next {
-            let gone = self.tab.session.clone();
+            let gone = self.page.tab.session.clone();
             self.drive(next);
             self.trail.retain(|s| *s != gone);
         }
@@ -280,27 +282,27 @@ impl WebDevice {
             // went away meanwhile is not known to have arrived.
             Err(e)
                 if e.dispatched == Dispatched::Unknown
-                    && self.tab.closed()
+                    && self.page.tab.closed()
                     && matches!(action, Action::Press { .. } | Action::Key { .. } | Action::Drag { .. }) =>
             {
-                let state = self.tab.shared.state();
-                let verdict = state.tabs.get(&self.tab.session).and_then(|tab| tab.verdict.clone());
+                let state = self.page.tab.shared.state();
+                let verdict = state.tabs.get(&self.page.tab.session).and_then(|tab| tab.verdict.clone());
                 let landed = verdict.map_or(Landed::Unknown, Verdict::landed);
                 Ok(Performed { handled: true, landed, ..Performed::default() })
             }
             Ok(performed) => {
                 if self.closes_itself().await {
                     // Then it has ended before anybody looks what became of the input.
-                    let gone = self.tab.until(|_| None::<()>);
+                    let gone = self.page.tab.until(|_| None::<()>);
                     drop(timeout(TAB, gone).await);
                     return Ok(performed);
                 }
                 // Tabs that the page asked for are on their way: who caused them is to be told of them.
                 let there =
-                    self.tab.until(|tab| (tab.opening.is_empty() || tab.dialog.is_some()).then_some(()));
+                    self.page.tab.until(|tab| (tab.opening.is_empty() || tab.dialog.is_some()).then_some(()));
                 if timeout(OPENING, there).await.is_err() {
                     // Blocked by the browser. An address that stays behind would name the wrong tab later.
-                    self.tab.write(|tab| tab.opening.clear())?;
+                    self.page.tab.write(|tab| tab.opening.clear())?;
                 }
                 Ok(performed)
             }
@@ -314,24 +316,24 @@ impl WebDevice {
             return Err(stickpin_device::unsupported("web", "resize a window that a person sees"));
         }
         let sessions: Vec<String> = {
-            let mut state = self.tab.shared.state();
-            state.viewport = Some((width, height));
+            self.around.known().viewport = Some((width, height));
+            let state = self.page.tab.shared.state();
             state.living().into_iter().map(|(session, _)| session.clone()).collect()
         };
-        for session in sessions.iter().filter(|s| **s != self.tab.session) {
+        for session in sessions.iter().filter(|s| **s != self.page.tab.session) {
             // A tab that hangs gets its size when it answers again.
-            drop(self.tab.client.send(Some(session), &metrics(width, height)));
+            drop(self.page.tab.client.send(Some(session), &metrics(width, height)));
         }
-        self.tab.command(&metrics(width, height)).await.map(drop)
+        self.page.tab.command(&metrics(width, height)).await.map(drop)
     }
 
     /// Makes the driven tab the front one of its window, where nobody sees that: the browser draws no pictures of others.
     pub(crate) async fn for_a_picture(&self) -> Result<(), Fault> {
-        if self.browser.headed || self.tab.shared.state().living().len() == 1 {
+        if self.browser.headed || self.page.tab.shared.state().living().len() == 1 {
             return Ok(());
         }
-        let target_id = self.tab.read(|tab| tab.target.clone())?;
-        self.tab.answer(self.tab.client.send(None, &cdp::ActivateTarget { target_id })).await?;
+        let target_id = self.page.tab.read(|tab| tab.target.clone())?;
+        self.page.tab.answer(self.page.tab.client.send(None, &cdp::ActivateTarget { target_id })).await?;
         Ok(())
     }
 }

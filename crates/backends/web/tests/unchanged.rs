@@ -5,11 +5,11 @@ mod support;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_backend_web::Verified;
 use stickpin_device::{CaptureRequest, Captured, Device};
 use stickpin_devtools::Method;
 use stickpin_devtools::protocol::Done;
 use stickpin_tree::Tree;
+use stickpin_webpage::read::unchanged::Verified;
 use support::Page;
 
 /// What comes of a capture by somebody who has a tree.

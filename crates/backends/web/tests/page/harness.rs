@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stickpin_backend_web::WebDevice;
-use stickpin_backend_web::capture::{Columns, Part, assemble};
-use stickpin_backend_web::page::{AGENT, WORLD};
 use stickpin_devtools::Method;
 use stickpin_tree::{SurfaceId, Tree};
+use stickpin_webpage::agent::{AGENT, WORLD};
+use stickpin_webpage::capture::{Columns, Part, assemble};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 

@@ -1,0 +1,32 @@
+//! What a person's input would do: pointer, keys, files, clipboard; and pictures of what is there.
+
+pub mod aim;
+pub mod clipboard;
+mod code;
+pub mod files;
+pub mod keyboard;
+mod keys;
+pub mod mouse;
+pub mod screenshot;
+
+use crate::read::page::Page;
+use stickpin_device::{Action, CancellationToken, Performed, Result};
+
+/// Sends one input.
+///
+/// # Errors
+/// As the input says; whether anything may have reached the page is noted in the error.
+pub async fn carry_out(page: &mut Page, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
+    match action {
+        Action::Press { .. } => mouse::press(page, action, cancel).await,
+        Action::Drag { from, source, to, target } => mouse::drag(page, *from, *source, *to, *target).await,
+        Action::Fill { target, text } => keyboard::fill(page, *target, text).await,
+        Action::Type { target, text } => keyboard::type_text(page, *target, text, cancel).await,
+        Action::Key { modifiers, key } => keyboard::chord(page, *modifiers, key).await,
+        Action::Select { target, options } => keyboard::select(page, *target, options).await,
+        Action::Scroll { target, dx, dy } => mouse::scroll(page, *target, *dx, *dy).await,
+        Action::Choose { point, target } => files::choose_files(page, *point, *target, cancel).await,
+        Action::Upload { target, files } => files::upload(page, *target, files).await,
+        Action::Drop { point, target, files } => files::drop_files(page, *point, *target, files).await,
+    }
+}

@@ -1,0 +1,189 @@
+//! Bringing an element into view and saying what a press there would hit now.
+
+use crate::agent::{Aimed, HitTest};
+use crate::read::along;
+use crate::read::guard;
+use crate::read::guard::GuardArgument;
+use crate::read::page::{Page, Place, gone};
+use crate::tab::frames;
+use crate::tab::frames::{Step, outward, rect};
+use crate::tab::{Fault, World};
+use serde::de::IgnoredAny;
+use stickpin_device::{Aim, AimOptions, Hit, Result};
+use stickpin_tree::{Handle, Rect};
+
+/// How often an element is followed that moves away when the pointer arrives.
+const ROUNDS: usize = 3;
+
+/// How often the pointer is moved until a document of another process sees it.
+const MOVES: usize = 12;
+
+/// Pixels that a point may be off, between two documents.
+const NEAR: f64 = 2.0;
+
+/// Scroll into view, take the point, hit-test, move the pointer there, let the page react, hit-test again.
+pub async fn aim_at(page: &mut Page, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
+    let place = page.placed(handle)?;
+    let Place { world, id } = place.clone();
+    page.along.guard(handle, &world, options.guarded);
+    let mut glimpsed = along::take_aim(page, handle)?;
+    let (mut round, mut pointed) = (1, false);
+    loop {
+        let steps = frames::steps(&page.tab, &world).await?;
+        let aimed = match glimpsed.take() {
+            Some(aimed) => Some(aimed),
+            None if options.pointer => page.tab.call(&world, "aim", (id,)).await?,
+            None => {
+                let guard = page.along.copy_guard(handle);
+                let aimed = page.tab.call(&world, "aim", (id, guard)).await?;
+                guard::guard_around(page, handle).await?;
+                aimed
+            }
+        };
+        let Aimed { rect: bounds, point, hit, at } = aimed.ok_or_else(gone)?;
+        let bounds = bounds.map(|bounds| outward(rect(bounds), &steps));
+        let (Some(bounds), Some(inside)) = (bounds, point) else {
+            let rect = bounds.unwrap_or_default();
+            return Ok(Aim { rect, point: rect.center(), hit: Hit::OffScreen, pointed });
+        };
+        let mut aim = Aim { rect: bounds, point: to_tab(inside, &steps), hit: Hit::Target, pointed };
+        aim.hit = match hit {
+            Some(hit) if steps.is_empty() => hit.in_scope(world.scope),
+            _ => hit_test(page, &world, id, inside, &steps).await?,
+        };
+        if aim.hit != Hit::Target && !steps.is_empty() && round == 1 {
+            // In view of its frame, which may be out of view itself: scroll everything around it.
+            scroll_into_view(page, &world, id).await?;
+            round += 1;
+            continue;
+        }
+        if aim.hit != Hit::Target || !options.pointer {
+            return Ok(aim);
+        }
+        (pointed, aim.pointed) = (true, true);
+        // The pointer's arrival may have moved everything: what is there *now*?
+        (aim.hit, aim.rect) = match steps.is_empty() {
+            true => {
+                let arrival = along::pointer_to(page, &place, aim.point, at, options.press).await?;
+                let hit = arrival.hit.ok_or_else(gone)?;
+                (hit.in_scope(world.scope), arrival.rect.map_or(bounds, rect))
+            }
+            false => {
+                bring_pointer(page, &world, inside, aim.point, &steps).await?;
+                page.tab.frame(&world).await?;
+                let guard = page.along.copy_guard(handle);
+                if let Some(GuardArgument::Copy(key, ranges, wide)) = guard {
+                    let copy = (id, key, ranges, wide);
+                    page.tab.call::<IgnoredAny>(&world, "guardContent", copy).await?;
+                    guard::guard_around(page, handle).await?;
+                }
+                let now = frames::steps(&page.tab, &world).await?;
+                let hit = hit_test(page, &world, id, from_tab(aim.point, &now), &now).await?;
+                (
+                    hit,
+                    frames::boxes(&page.tab, &[handle]).await?.into_iter().flatten().next().unwrap_or(bounds),
+                )
+            }
+        };
+        if aim.hit == Hit::Target || round >= ROUNDS {
+            return Ok(aim);
+        }
+        round += 1;
+    }
+}
+
+/// Hit-tests in the element's own document, then in each around it: there its frame has to be hit.
+pub(crate) async fn hit_test(
+    page: &Page,
+    world: &World,
+    id: u64,
+    point: (f64, f64),
+    steps: &[Step],
+) -> Result<Hit> {
+    let inner = hit_one(page, world, id, point).await?;
+    if inner != Hit::Target {
+        return Ok(inner);
+    }
+    let mut point = point;
+    for step in steps {
+        point = step.outward(point);
+        let outer = hit_one(page, &step.outer, step.owner, point).await?;
+        if outer != Hit::Target {
+            return Ok(outer);
+        }
+    }
+    Ok(Hit::Target)
+}
+
+/// As [`hit_test`], for a point of the tab.
+pub(crate) async fn hit_from_tab(page: &Page, handle: Handle, point: (f64, f64)) -> Result<Hit> {
+    let Place { world, id } = page.placed(handle)?;
+    let steps = frames::steps(&page.tab, &world).await?;
+    hit_test(page, &world, id, from_tab(point, &steps), &steps).await
+}
+
+async fn hit_one(page: &Page, world: &World, id: u64, (x, y): (f64, f64)) -> Result<Hit> {
+    let hit: Option<HitTest> = page.tab.call(world, "hit", (id, x, y)).await?;
+    Ok(hit.ok_or_else(gone)?.in_scope(world.scope))
+}
+
+async fn scroll_into_view(page: &Page, world: &World, id: u64) -> Result<(), Fault> {
+    let script = format!(
+        "Element.prototype.scrollIntoView.call({}.nodeOf({id}),\
+         {{block:'center',inline:'center',behavior:'instant'}})",
+        crate::agent::GLOBAL
+    );
+    page.tab.evaluate::<IgnoredAny>(world, script).await?;
+    // Documents of other processes scroll with the next frame.
+    page.tab.frame(world).await
+}
+
+/// Moves the pointer to a point of a document. Where that is in another process, the browser sends input for a moment
+/// to where it was before something around it scrolled: it is done again until the document itself saw it there.
+pub(crate) async fn bring_pointer(
+    page: &Page,
+    world: &World,
+    inside: (f64, f64),
+    point: (f64, f64),
+    steps: &[Step],
+) -> Result<()> {
+    let top = page.tab.top().await?;
+    if steps.is_empty() || world.session == top.session {
+        return page.tab.move_pointer(point).await;
+    }
+    for _ in 0..MOVES {
+        page.tab.call::<IgnoredAny>(world, "pointerAt", (true,)).await?;
+        page.tab.move_pointer(point).await?;
+        let seen: Option<(f64, f64)> = page.tab.call(world, "pointerAt", (false,)).await?;
+        if seen.is_some_and(|(x, y)| (x - inside.0).abs() <= NEAR && (y - inside.1).abs() <= NEAR) {
+            return Ok(());
+        }
+        // What the browser knows of places comes with frames of the outer document.
+        page.tab.frame(&top).await?;
+    }
+    // It may have moved away or been covered: whoever looks next says so.
+    Ok(())
+}
+
+impl HitTest {
+    /// What the document with this scope said.
+    fn in_scope(self, scope: u64) -> Hit {
+        match self {
+            Self { target: true, .. } => Hit::Target,
+            Self { by: 0, .. } => Hit::OffScreen,
+            Self { by, what, .. } => Hit::Covered { by: Some(Handle { scope, id: by }), what },
+        }
+    }
+}
+
+/// A point of the innermost document in the tab.
+pub(crate) fn to_tab(point: (f64, f64), steps: &[Step]) -> (f64, f64) {
+    steps.iter().fold(point, |point, step| step.outward(point))
+}
+
+/// A point of the tab in the innermost document.
+pub(crate) fn from_tab(point: (f64, f64), steps: &[Step]) -> (f64, f64) {
+    // The way out is linear: undo it by where it takes the unit square.
+    let Rect { x, y, width, height } = outward(Rect { x: 0.0, y: 0.0, width: 1.0, height: 1.0 }, steps);
+    ((point.0 - x) / width, (point.1 - y) / height)
+}

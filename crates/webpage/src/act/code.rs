@@ -1,0 +1,99 @@
+//! Filling code editors, which show a part of their text and take keys through a hidden field (`agent/script/act/editors.js`): a key
+//! selects everything, the text is pasted over it, and what the editor holds then is its answer to a copy.
+
+use crate::act::keyboard;
+use crate::act::keys;
+use crate::act::mouse::unknown;
+use crate::agent::{CodeRead, Pasted};
+use crate::read::guard::kept_back;
+use crate::read::page::{Page, gone};
+use crate::tab::{Fault, World};
+use stickpin_device::{Error, ErrorCode, Landed, Modifiers, Performed, Result};
+
+/// The modifier of editing commands.
+fn command() -> Modifiers {
+    let mac = cfg!(target_os = "macos");
+    Modifiers { meta: mac, control: !mac, ..Modifiers::default() }
+}
+
+/// Replaces the text of the code editor whose field (`id`) has the focus. `key`: the name of its guard.
+pub(crate) async fn fill_code(
+    page: &mut Page,
+    world: &World,
+    id: u64,
+    text: &str,
+    key: Option<&str>,
+) -> Result<Performed> {
+    let text = text.replace("\r\n", "\n");
+    if select_all(page, world).await? {
+        return Ok(Performed { handled: true, ..Performed::default() });
+    }
+    let pasted: Option<Pasted> =
+        page.tab.call(world, "pasteText", (id, &text, key)).await.map_err(unknown)?;
+    let pasted = pasted.ok_or_else(|| unknown(gone()))?;
+    if pasted.changed {
+        keyboard::text_landed(page, world).await?;
+        // Everything was selected, and nothing else came of it.
+        return Ok(kept_back(false));
+    }
+    let opened = match (pasted.pasted, text.is_empty()) {
+        (true, true) => keyboard::stroke(page, Modifiers::default(), &keys::key("Delete")?).await?,
+        (true, false) => false,
+        (false, _) => {
+            keyboard::text_landed(page, world).await?;
+            let message = "the editor did not select its text by the keys for that, or takes no paste";
+            return Err(unknown(Error::new(ErrorCode::Unsupported, message).hint(
+                "nothing was replaced; stickpin press @REF and stickpin key do what its own keys are for",
+            )));
+        }
+    };
+    if opened {
+        return Ok(Performed { handled: true, ..Performed::default() });
+    }
+    read_code(page, world, id).await
+}
+
+/// Reads back what an editor holds now, and leaves the caret at the end of it.
+async fn read_code(page: &Page, world: &World, id: u64) -> Result<Performed> {
+    // Behind a dialog, or in a document that went away with the text, there is nothing to be read.
+    let done = || Performed { handled: true, ..Performed::default() };
+    match page.tab.frame(world).await {
+        Ok(()) => {}
+        Err(Fault::Dialog(_) | Fault::WorldGone) => return Ok(done()),
+        Err(fault) => return Err(unknown(fault)),
+    }
+    if select_all(page, world).await? {
+        return Ok(done());
+    }
+    let read: Option<CodeRead> = match page.tab.call(world, "readCode", (id,)).await {
+        Ok(read) => read,
+        Err(Fault::Dialog(_) | Fault::WorldGone) => return Ok(done()),
+        Err(fault) => return Err(unknown(fault)),
+    };
+    let Some(read) = read else { return Ok(Performed { unread: true, ..done() }) };
+    if read.focused {
+        keyboard::stroke(page, Modifiers::default(), &keys::key("ArrowRight")?).await?;
+    }
+    let landed = keyboard::text_landed(page, world).await?;
+    if let Landed::Elsewhere { .. } | Landed::Changed { .. } = landed {
+        return Ok(Performed { landed, ..done() });
+    }
+    Ok(Performed { unread: read.text.is_none(), value: read.text, ..done() })
+}
+
+/// Sends the keys that select everything. Answers whether a dialog opened.
+async fn select_all(page: &Page, world: &World) -> Result<bool> {
+    keyboard::stroke(page, command(), &keys::key("a")?).await?;
+    // Editors draw the selection, and some fill their field with it, in a frame.
+    match page.tab.frame(world).await {
+        Ok(()) => Ok(false),
+        Err(Fault::Dialog(_)) => Ok(true),
+        Err(fault) => Err(unknown(fault)),
+    }
+}
+
+/// Moves the caret of a code editor behind all that it holds.
+pub(crate) async fn caret_to_end(page: &Page) -> Result<()> {
+    let key = if cfg!(target_os = "macos") { "ArrowDown" } else { "End" };
+    keyboard::stroke(page, command(), &keys::key(key)?).await.map(drop)
+}

@@ -1,0 +1,245 @@
+//! Files for the page: into an input, into the chooser that a press opens, dropped.
+
+use crate::act::aim::from_tab;
+use crate::act::mouse;
+use crate::act::mouse::{or_dialog, unknown};
+use crate::read::guard;
+use crate::read::guard::kept_back;
+use crate::read::page::{Page, Place, gone};
+use crate::state::Chooser;
+use crate::tab::frames;
+use crate::tab::{Fault, NONE, World, expression};
+use serde::Deserialize;
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::Duration;
+use stickpin_device::{
+    Action, CancellationToken, Error, ErrorCode, FileInput, HeldFile, Landed, Performed, Result,
+};
+use stickpin_devtools::protocol::{DragEvent, InterceptFileChooser, ReleaseObject, SetFiles};
+use stickpin_tree::Handle;
+use tokio::time::timeout;
+
+/// How long a press may take to open a file chooser: apps ask their server first.
+const CHOOSER: Duration = Duration::from_millis(1500);
+
+/// Frames for which files are held over a place that does not take them: apps show only then where they do.
+const OVER: usize = 6;
+
+/// `fileInput(id)`; without an id there is none.
+#[derive(Debug, Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct Takes {
+    id: u64,
+    multiple: bool,
+    directory: bool,
+    accept: String,
+    holds: Vec<HeldFile>,
+}
+
+/// `dropVerdict()`.
+#[derive(Debug, Deserialize)]
+struct DropVerdict {
+    landed: bool,
+    taken: bool,
+    what: String,
+    changed: bool,
+}
+
+fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
+    let text = |file: &PathBuf| {
+        file.to_str().map(str::to_owned).ok_or_else(|| {
+            let message = format!("the browser cannot be told of `{}`: it is not UTF-8", file.display());
+            Error::new(ErrorCode::InvalidArgs, message)
+        })
+    };
+    files.iter().map(text).collect()
+}
+
+/// Whether the files arrived nobody can say: what is left of the input may have told its page.
+fn drawn_anew() -> Error {
+    Error::new(ErrorCode::ElementNotFound, "the input was drawn anew while it was given the files")
+        .hint("stickpin snapshot -i shows what came of it; then upload again")
+}
+
+/// What an element takes, where it takes files.
+///
+/// # Errors
+/// `ELEMENT_NOT_FOUND` when it is gone.
+pub async fn takes_files(page: &Page, handle: Handle) -> Result<Option<FileInput>> {
+    let Place { world, id } = page.placed(handle)?;
+    let takes: Option<Takes> = page.tab.call(&world, "fileInput", (id, holds(page, handle))).await?;
+    let Takes { id, multiple, directory, accept, holds } = takes.ok_or_else(gone)?;
+    let input = Handle { scope: world.scope, id };
+    Ok((id != 0).then_some(FileInput { input, multiple, one_by_one: None, directory, accept, holds }))
+}
+
+/// Whether only its page may hold on to an input: it is the one whose file chooser was opened. Any other that is outside
+/// of the document is what is left of one that was drawn anew.
+fn holds(page: &Page, input: Handle) -> bool {
+    page.chooser == Some(input)
+}
+
+pub(crate) async fn upload(page: &mut Page, target: Handle, files: &[PathBuf]) -> Result<Performed> {
+    let files = paths(files)?;
+    let Place { world, id } = page.placed(target)?;
+    if !page.tab.call::<bool>(&world, "expectFiles", (id, holds(page, target))).await? {
+        return Err(gone());
+    }
+    let object = page.tab.object(&world, expression("nodeOf", (id,))?).await?;
+    let object_id = object.ok_or_else(gone)?;
+    let set = SetFiles { files, object_id: object_id.clone() };
+    let given = page.tab.ask(&world.session, &set).await;
+    // Nobody reads the answer: the page that has the object may be gone.
+    drop(page.tab.client.send(Some(&world.session), &ReleaseObject { object_id }));
+    match given {
+        Ok(_) => {}
+        // The page asked something as soon as it had the files.
+        Err(Fault::Dialog(_)) => return Ok(Performed { handled: true, ..Performed::default() }),
+        Err(fault) => return Err(unknown(fault)),
+    }
+    match page.tab.call::<bool>(&world, "filesTaken", NONE).await {
+        Ok(true) | Err(Fault::Dialog(_) | Fault::WorldGone) => {}
+        Ok(false) => return Err(unknown(drawn_anew())),
+        Err(fault) => return Err(unknown(fault)),
+    }
+    let value = match page.tab.call::<Option<Takes>>(&world, "fileInput", (id, true)).await {
+        // Apps that take the files away at once leave nothing to be read back.
+        Ok(takes) => takes.filter(|t| !t.holds.is_empty()),
+        Err(Fault::Dialog(_) | Fault::WorldGone) => None,
+        Err(fault) => return Err(unknown(fault)),
+    };
+    let names = |t: Takes| t.holds.into_iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
+    Ok(Performed {
+        handled: true,
+        landed: Landed::Confirmed,
+        value: value.map(names),
+        ..Performed::default()
+    })
+}
+
+/// Presses, and waits for the file chooser that this opens.
+pub(crate) async fn choose_files(
+    page: &mut Page,
+    point: (f64, f64),
+    target: Handle,
+    cancel: &CancellationToken,
+) -> Result<Performed> {
+    page.tab.write(|tab| tab.chooser = Chooser::Expected)?;
+    let chosen = choose_expected(page, point, target, cancel).await;
+    // Whatever came of it: the next chooser is unexpected again. A tab that is gone expects nothing.
+    page.tab.write(|tab| tab.chooser = Chooser::Unexpected).unwrap_or_default();
+    intercept(page, true).await?;
+    chosen
+}
+
+async fn choose_expected(
+    page: &mut Page,
+    point: (f64, f64),
+    target: Handle,
+    cancel: &CancellationToken,
+) -> Result<Performed> {
+    // The page must not be told that nothing was chosen: something will be.
+    intercept(page, false).await?;
+    let press = Action::press(point, Some(target));
+    let performed = mouse::press(page, &press, cancel).await?;
+    if matches!(performed.landed, Landed::Elsewhere { .. } | Landed::Changed { .. }) {
+        return Ok(performed);
+    }
+    let opened = page.tab.until(|tab| match &tab.chooser {
+        Chooser::Opened(frame, node) => Some(Some((frame.clone(), *node))),
+        _ if tab.dialog.is_some() => Some(None),
+        _ => None,
+    });
+    let opened = tokio::select! {
+        opened = timeout(CHOOSER, opened) => match opened {
+            Ok(opened) => opened.map_err(unknown)?,
+            Err(_) => None,
+        },
+        () = cancel.cancelled() => None,
+    };
+    let Some((frame, node)) = opened else { return Ok(performed) };
+    let Some(node) = node else {
+        let message =
+            "the page asked for files without an input (showOpenFilePicker), which cannot be answered";
+        return Err(unknown(Error::new(ErrorCode::Unsupported, message)));
+    };
+    let worlds = page.tab.worlds().await.map_err(unknown)?;
+    let world = worlds.into_iter().find(|w| w.frame == frame).ok_or_else(|| unknown(gone()))?;
+    let id = page.tab.number(&world, node).await.map_err(unknown)?;
+    page.chooser = Some(Handle { scope: world.scope, id });
+    Ok(Performed { chooser: page.chooser, ..performed })
+}
+
+/// Keeps file choosers from being shown, in every document; with `cancel` the page hears that nothing was chosen.
+async fn intercept(page: &Page, cancel: bool) -> Result<()> {
+    let mut sessions: Vec<String> =
+        page.tab.read(|tab| tab.frames.values().map(|f| f.session.clone()).collect())?;
+    sessions.sort_unstable();
+    sessions.dedup();
+    let intercept = InterceptFileChooser { enabled: true, cancel };
+    let sent: Vec<_> = sessions
+        .iter()
+        .filter(|session| !session.is_empty())
+        .map(|session| page.tab.client.send(Some(session), &intercept))
+        .collect();
+    // A frame that goes away meanwhile needs none; a dialog that is open asks first.
+    match page.tab.deliver(sent).await {
+        Ok(()) | Err(Fault::Dialog(_)) => Ok(()),
+        Err(fault) => Err(fault.into()),
+    }
+}
+
+pub(crate) async fn drop_files(
+    page: &mut Page,
+    (x, y): (f64, f64),
+    target: Handle,
+    files: &[PathBuf],
+) -> Result<Performed> {
+    let Place { world, id } = page.placed(target)?;
+    let data = json!({ "items": [], "files": paths(files)?, "dragOperationsMask": 1 });
+    let event = |kind| DragEvent { r#type: kind, x, y, data: data.clone() };
+    let (inside_x, inside_y) = from_tab((x, y), &frames::steps(&page.tab, &world).await?);
+    let asked = (id, inside_x, inside_y, page.along.input_guard(target));
+    if !page.tab.call::<bool>(&world, "expectDrop", asked).await? {
+        return Err(gone());
+    }
+    if or_dialog(page.tab.deliver(vec![page.tab.send(&event("dragEnter"))]).await)? {
+        return Ok(Performed { handled: true, ..Performed::default() });
+    }
+    let mut frames = 0;
+    let verdict = loop {
+        if or_dialog(page.tab.deliver(vec![page.tab.send(&event("dragOver"))]).await)? {
+            return Ok(Performed { handled: true, ..Performed::default() });
+        }
+        let verdict: DropVerdict = page.tab.call(&world, "dropVerdict", NONE).await.map_err(unknown)?;
+        if verdict.taken || verdict.changed || frames >= OVER {
+            break verdict;
+        }
+        frames += 1;
+        page.tab.frame(&world).await.map_err(unknown)?;
+    };
+    let changed = verdict.changed || !guard::around_holds(page, target).await.map_err(unknown)?;
+    // Where the page does not want it the browser would open the file itself.
+    let kind = if verdict.landed && verdict.taken && !changed { "drop" } else { "dragCancel" };
+    let asks = or_dialog(page.tab.deliver(vec![page.tab.send(&event(kind))]).await)?;
+    if changed || (!asks && drop_was_stopped(page, &world).await?) {
+        return Ok(kept_back(true));
+    }
+    if !verdict.landed && !verdict.what.is_empty() {
+        let landed = Landed::Elsewhere { what: verdict.what, stopped: true };
+        return Ok(Performed { handled: true, landed, ..Performed::default() });
+    }
+    Ok(Performed { handled: verdict.taken, landed: Landed::Confirmed, ..Performed::default() })
+}
+
+/// Whether the page was kept from a drop, because what is guarded changed at the last moment.
+async fn drop_was_stopped(page: &Page, world: &World) -> Result<bool> {
+    match page.tab.call(world, "dropStopped", NONE).await {
+        Ok(stopped) => Ok(stopped),
+        // The page saw the drop, and went on from there.
+        Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(false),
+        Err(fault) => Err(unknown(fault)),
+    }
+}

@@ -1,0 +1,306 @@
+//! Filling, typing, chords, native lists.
+
+use crate::act::code;
+use crate::act::keys::{self, Key};
+use crate::agent::{Focused, Selected, ValueSet, Verdict};
+use crate::read::guard;
+use crate::read::guard::kept_back;
+use crate::read::page::{Page, Place, gone};
+use crate::tab::NONE;
+use crate::tab::{Fault, World};
+use stickpin_device::{
+    CancellationToken, Dispatched, Error, ErrorCode, Landed, Modifiers, Performed, Result,
+};
+use stickpin_devtools::protocol::{InsertText, KeyEvent};
+use stickpin_tree::{Handle, quote};
+
+/// Characters that are typed key by key. What follows is inserted at once: a person would paste it.
+const TYPED: usize = 1000;
+
+/// Characters whose key events are under way together.
+const AHEAD: usize = 32;
+
+/// Options of a list that a message names.
+const OPTIONS: usize = 10;
+
+fn unknown(fault: impl Into<Error>) -> Error {
+    fault.into().dispatched(Dispatched::Unknown)
+}
+
+/// The events of one key: down and up.
+fn strokes(key: &Key, modifiers: u32) -> (KeyEvent, KeyEvent) {
+    // With Control, Alt or Meta a key commands and types nothing.
+    let text = (modifiers & 0b111 == 0 && !key.text.is_empty()).then(|| key.text.clone());
+    let event = |kind| KeyEvent {
+        r#type: kind,
+        modifiers,
+        key: key.key.clone(),
+        code: key.code,
+        windows_virtual_key_code: Some(key.virtual_key),
+        location: Some(key.location),
+        ..KeyEvent::default()
+    };
+    let down = KeyEvent {
+        unmodified_text: text.clone(),
+        commands: editing_command(key, modifiers),
+        ..event(if text.is_some() { "keyDown" } else { "rawKeyDown" })
+    };
+    (KeyEvent { text, ..down }, event("keyUp"))
+}
+
+/// Where the system and not the page turns a chord into an editing command, it has to be named.
+fn editing_command(key: &Key, modifiers: u32) -> Option<Vec<&'static str>> {
+    const META: u32 = 4;
+    if !cfg!(target_os = "macos") || modifiers & META == 0 {
+        return None;
+    }
+    let command = match key.key.as_str() {
+        "a" => "selectAll",
+        "c" => "copy",
+        "x" => "cut",
+        "v" => "paste",
+        "z" if modifiers & 8 != 0 => "redo",
+        "z" => "undo",
+        _ => return None,
+    };
+    Some(vec![command])
+}
+
+/// Sends one key with its modifiers held. Answers whether a dialog opened.
+pub(crate) async fn stroke(page: &Page, modifiers: Modifiers, key: &Key) -> Result<bool> {
+    let mut sent = Vec::new();
+    let mut bits = 0;
+    let mut held = Vec::new();
+    for (name, bit) in keys::held(modifiers) {
+        bits |= bit;
+        let (down, up) = strokes(&keys::key(name)?, bits);
+        sent.push(page.tab.send(&down));
+        held.push(page.tab.hold(KeyEvent { modifiers: bits & !bit, ..up }));
+    }
+    let (down, up) = strokes(key, bits);
+    sent.push(page.tab.send(&down));
+    held.push(page.tab.hold(up));
+    while let Some(last) = held.pop() {
+        sent.extend(last.release());
+    }
+    match page.tab.deliver(sent).await {
+        Ok(()) => Ok(false),
+        Err(Fault::Dialog(_)) => Ok(true),
+        Err(fault) => Err(unknown(fault)),
+    }
+}
+
+pub(crate) async fn chord(page: &mut Page, modifiers: Modifiers, key: &str) -> Result<Performed> {
+    let mut key = keys::key(key)?;
+    if modifiers.shift && key.text.len() == 1 {
+        key = keys::shifted(key);
+    }
+    stroke(page, modifiers, &key).await?;
+    Ok(Performed { handled: true, ..Performed::default() })
+}
+
+pub(crate) async fn type_text(
+    page: &mut Page,
+    target: Option<Handle>,
+    text: &str,
+    cancel: &CancellationToken,
+) -> Result<Performed> {
+    let mut guarded = None;
+    if let Some(target) = target {
+        let Place { world, id } = page.placed(target)?;
+        if !guard::around_holds(page, target).await? {
+            return Ok(kept_back(true));
+        }
+        let guard = page.along.input_guard(target);
+        guarded = guard.is_some().then(|| world.clone());
+        let focused: Option<Focused> = page.tab.call(&world, "focus", (id, guard)).await.map_err(unknown)?;
+        let focused = focused.ok_or_else(gone)?;
+        if focused.changed {
+            return Ok(kept_back(true));
+        }
+        if !focused.focused {
+            return Err(no_focus());
+        }
+        if focused.fill == "code" {
+            code::caret_to_end(page).await?;
+        }
+    }
+    let cut = text.char_indices().nth(TYPED).map_or(text.len(), |(at, _)| at);
+    let (typed, rest) = text.split_at(cut);
+    let mut characters = typed.chars().peekable();
+    while characters.peek().is_some() {
+        if cancel.is_cancelled() {
+            return Err(unknown(Error::new(ErrorCode::Timeout, "typing was cancelled")));
+        }
+        let mut keys = Vec::new();
+        let mut inserted = Vec::new();
+        for character in characters.by_ref().take(AHEAD) {
+            let key = match character {
+                '\r' => continue,
+                '\n' => keys::key("Enter")?,
+                '\t' => keys::key("Tab")?,
+                c => keys::character(c),
+            };
+            if key.code.is_none() {
+                // No key types it: an input method would.
+                inserted.push(page.tab.send(&InsertText { text: character.into() }));
+                continue;
+            }
+            let shift = u32::from(keys::needs_shift(character)) << 3;
+            let (down, up) = strokes(&key, shift);
+            keys.push(page.tab.send(&down));
+            keys.extend(page.tab.hold(up).release());
+        }
+        page.tab.deliver(keys).await.map_err(unknown)?;
+        page.tab.deliver(inserted).await.map_err(unknown)?;
+    }
+    if !rest.is_empty() {
+        let insert = InsertText { text: rest.replace('\r', "") };
+        page.tab.deliver(vec![page.tab.send(&insert)]).await.map_err(unknown)?;
+    }
+    let landed = match guarded {
+        Some(world) => text_landed(page, &world).await?,
+        None => Landed::Unknown,
+    };
+    Ok(Performed { handled: true, landed, ..Performed::default() })
+}
+
+/// Whether typed text was stopped on its way. Ends the watch for it.
+pub(crate) async fn text_landed(page: &Page, world: &World) -> Result<Landed> {
+    match page.tab.call::<Option<Verdict>>(world, "endText", NONE).await {
+        Ok(verdict) => Ok(verdict.map_or(Landed::Unknown, Verdict::landed)),
+        Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(Landed::Unknown),
+        Err(fault) => Err(unknown(fault)),
+    }
+}
+
+pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<Performed> {
+    let Place { world, id } = page.placed(target)?;
+    if !guard::around_holds(page, target).await? {
+        return Ok(kept_back(true));
+    }
+    let guard = page.along.input_guard(target);
+    let field: Option<Focused> = page.tab.call(&world, "focusField", (id, guard)).await?;
+    let field = field.ok_or_else(gone)?;
+    if field.changed {
+        return Ok(kept_back(true));
+    }
+    if let Some(why) = field.why {
+        let code = if why.contains("disabled") { ErrorCode::ElementDisabled } else { ErrorCode::Unsupported };
+        return Err(Error::new(code, format!("the element cannot be filled: {why}"))
+            .hint("fill needs a text field; press, check and select are for other controls"));
+    }
+    let accepts = (!field.accepts.is_empty()).then_some(field.accepts);
+    if field.fill == "set" {
+        let key = page.along.guard_key(target);
+        let set: Option<ValueSet> =
+            page.tab.call(&world, "setValue", (field.id, text, key)).await.map_err(unknown)?;
+        let set = set.ok_or_else(gone)?;
+        if set.changed {
+            return Ok(kept_back(true));
+        }
+        if set.refused {
+            let message =
+                format!("the field cannot hold {}: it would read {}", quote(text), quote(&set.value));
+            return Err(
+                Error::new(ErrorCode::FillMismatch, message).hint(format!("it takes {}", set.accepts))
+            );
+        }
+        return Ok(Performed { handled: true, value: Some(set.value), accepts, ..Performed::default() });
+    }
+    if !field.focused {
+        return Err(unknown(no_focus()));
+    }
+    if field.fill == "code" {
+        let key = page.along.guard_key(target).map(str::to_owned);
+        return code::fill_code(page, &world, field.id, text, key.as_deref()).await;
+    }
+    if field.editor && !field.value.is_empty() {
+        // Editors learn from an event what is selected, and it comes later than the selection.
+        page.tab.frame(&world).await.map_err(unknown)?;
+    }
+    if text.is_empty() {
+        if !field.value.is_empty() {
+            stroke(page, Modifiers::default(), &keys::key("Delete")?).await?;
+        }
+    } else {
+        let insert = InsertText { text: text.to_owned() };
+        match page.tab.deliver(vec![page.tab.send(&insert)]).await {
+            Ok(()) | Err(Fault::Dialog(_)) => {}
+            Err(fault) => return Err(unknown(fault)),
+        }
+    }
+    let (mut value, verdict) = read_back(page, &world, field.id).await?;
+    // Where the focus moved on, the value that is read back says so.
+    if let Some(verdict) = verdict.filter(|verdict| verdict.landed == "changed") {
+        return Ok(kept_back(verdict.stopped));
+    }
+    if value.as_deref().is_some_and(|value| value != text) {
+        // Editors that hold their content elsewhere draw it with the next frame.
+        match page.tab.frame(&world).await {
+            Ok(()) => value = read_back(page, &world, field.id).await?.0,
+            Err(Fault::Dialog(_) | Fault::WorldGone) => value = None,
+            Err(fault) => return Err(unknown(fault)),
+        }
+    }
+    Ok(Performed { handled: true, value, accepts, ..Performed::default() })
+}
+
+/// What a field holds now, and what stopped its text; none when filling opened a dialog or led to another page.
+async fn read_back(page: &Page, world: &World, id: u64) -> Result<(Option<String>, Option<Verdict>)> {
+    match page.tab.call(world, "readValue", (id,)).await {
+        Ok(read) => Ok(read),
+        Err(Fault::Dialog(_) | Fault::WorldGone) => Ok((None, None)),
+        Err(fault) => Err(unknown(fault)),
+    }
+}
+
+pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) -> Result<Performed> {
+    let Place { world, id } = page.placed(target)?;
+    if !guard::around_holds(page, target).await? {
+        return Ok(kept_back(true));
+    }
+    let guard = page.along.input_guard(target);
+    let answer: Option<Selected> =
+        page.tab.call(&world, "select", (id, options, guard)).await.map_err(unknown)?;
+    let selected = answer.ok_or_else(gone)?;
+    if selected.changed {
+        return Ok(kept_back(true));
+    }
+    let named = |options: &[String]| {
+        let more = if options.len() > OPTIONS { ", …" } else { "" };
+        let names: Vec<String> = options.iter().take(OPTIONS).map(|o| quote(o)).collect();
+        names.join(", ") + more
+    };
+    if let Some(why) = selected.why {
+        let code = if why.contains("disabled") { ErrorCode::ElementDisabled } else { ErrorCode::InvalidArgs };
+        return Err(Error::new(code, format!("the list is not changed: {why}")));
+    }
+    if let Some(label) = &selected.several {
+        let (count, label) = (selected.options.len(), quote(label));
+        let message = format!("the list has {count} options {label}");
+        return Err(Error::new(ErrorCode::AmbiguousMatch, message)
+            .hint(format!("choose by value, one of: {}", named(&selected.options))));
+    }
+    if let Some(missing) = selected.missing.first() {
+        return Err(Error::new(
+            ErrorCode::ElementNotFound,
+            format!("the list has no option {}", quote(missing)),
+        )
+        .hint(format!("it has: {}", named(&selected.options))));
+    }
+    if selected.refused {
+        let reads = quote(selected.value.as_deref().unwrap_or_default());
+        let message = format!("the list reads {reads} as soon as the page heard of the choice");
+        return Err(unknown(
+            Error::new(ErrorCode::FillMismatch, message)
+                .hint("the app may refuse it; stickpin snapshot -i shows what is chosen"),
+        ));
+    }
+    Ok(Performed { handled: selected.handled, value: selected.value, ..Performed::default() })
+}
+
+fn no_focus() -> Error {
+    Error::new(ErrorCode::Unsupported, "the element did not take the keyboard focus")
+        .hint("press it first, and look what opens: stickpin snapshot -i")
+}

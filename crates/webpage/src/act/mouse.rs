@@ -1,0 +1,374 @@
+//! Presses, drags and wheels: what a mouse would send, in the order in which it would.
+
+use crate::act::aim;
+use crate::act::aim::to_tab;
+use crate::act::keys;
+use crate::agent::{Scrolled, Scroller, Verdict};
+use crate::read::along;
+use crate::read::guard::kept_back;
+use crate::read::page::{Page, Place, gone};
+use crate::tab::frames;
+use crate::tab::{Fault, NONE, World, expression};
+use serde_json::json;
+use std::time::Duration;
+use stickpin_device::{Action, Button, CancellationToken, Dispatched, Error, Hit, Landed, Performed, Result};
+use stickpin_devtools::protocol::{DragEvent, InterceptDrags, MouseEvent};
+use stickpin_tree::Handle;
+use tokio::time::timeout;
+
+/// Moves between the two ends of a drag: apps look for movement, not for a jump.
+const STEPS: u32 = 8;
+
+/// Frames that a wheel gets to move something.
+const WHEEL_FRAMES: usize = 3;
+
+/// How long the page's word that a press arrived may be behind the browser's.
+const SIGNAL: Duration = Duration::from_millis(5);
+
+pub(crate) fn unknown(fault: impl Into<Error>) -> Error {
+    fault.into().dispatched(Dispatched::Unknown)
+}
+
+/// Name and bit of a button.
+fn button(button: Button) -> (&'static str, u32) {
+    match button {
+        Button::Left => ("left", 1),
+        Button::Right => ("right", 2),
+        Button::Middle => ("middle", 4),
+    }
+}
+
+/// The result of an input whose answer is a dialog: it arrived, and nothing of the page can be asked now.
+pub(crate) fn or_dialog(delivered: Result<(), Fault>) -> Result<bool> {
+    match delivered {
+        Ok(()) => Ok(false),
+        Err(Fault::Dialog(_)) => Ok(true),
+        Err(fault) => Err(unknown(fault)),
+    }
+}
+
+/// Makes every document watch where the next press lands, and stop it where it is not meant to. `end`: the end of a drag.
+/// None when something that is guarded in another document has changed.
+async fn expect(
+    page: &Page,
+    target: Option<Handle>,
+    end: Option<Option<Handle>>,
+) -> Result<Option<Vec<World>>> {
+    let place = target.map(|target| page.placed(target)).transpose()?;
+    let guard = target.and_then(|target| page.along.input_guard(target));
+    let worlds = page.tab.worlds().await?;
+    let mut asked = Vec::with_capacity(worlds.len());
+    for world in &worlds {
+        let id = match &place {
+            Some(place) if place.world.scope == world.scope => json!(place.id),
+            Some(_) => json!(-1),
+            None => json!(0),
+        };
+        let end = end.map(|end| match end.filter(|end| end.scope == world.scope) {
+            Some(end) => (end.id, page.along.input_guard(end)),
+            None => (0, None),
+        });
+        asked.push((page.tab.begin(world, expression("expectClick", (id, 0, &guard, end))?)?, world));
+    }
+    let mut holds = true;
+    for (asking, world) in asked {
+        let inside = place.as_ref().is_some_and(|place| place.world.scope == world.scope);
+        match page.tab.finish::<Option<bool>>(asking).await {
+            Ok(Some(false)) | Err(Fault::WorldGone) if inside => return Err(gone()),
+            Ok(None) => holds = false,
+            Ok(_) | Err(Fault::WorldGone) => {}
+            Err(fault) => return Err(fault.into()),
+        }
+    }
+    page.tab.write(|tab| tab.verdict = None)?;
+    if !holds {
+        for world in &worlds {
+            // A document that cannot be asked now ends the watch by itself.
+            drop(page.tab.begin(world, expression("clickVerdict", NONE)?));
+        }
+        return Ok(None);
+    }
+    Ok(Some(worlds))
+}
+
+/// Where the press landed. Asked after the input was answered.
+async fn verdict(page: &Page, worlds: &[World], presses: u8) -> Result<Landed> {
+    let mut asked = Vec::with_capacity(worlds.len());
+    for world in worlds {
+        match page.tab.begin(world, expression("clickVerdict", NONE)?) {
+            Ok(asking) => asked.push(asking),
+            Err(Fault::WorldGone | Fault::Dialog(_)) => {}
+            Err(fault) => return Err(unknown(fault)),
+        }
+    }
+    // What a document said when the press arrived, which may be before it was replaced.
+    let said = page.tab.write(|tab| tab.verdict.take()).map_err(unknown)?;
+    if presses == 1 && said.as_ref().is_some_and(|v| v.landed == "target" && v.complete) {
+        // The questions end the watch; the answer is known.
+        return Ok(Landed::Confirmed);
+    }
+    let mut verdicts = Vec::from_iter(said);
+    for asking in asked {
+        match page.tab.finish::<Option<Verdict>>(asking).await {
+            Ok(verdict) => verdicts.extend(verdict),
+            Err(Fault::WorldGone | Fault::Dialog(_)) => {}
+            Err(fault) => return Err(unknown(fault)),
+        }
+    }
+    // One may come to a word while the others answer.
+    verdicts.extend(page.tab.write(|tab| tab.verdict.take()).map_err(unknown)?);
+    let reached = verdicts.iter().any(|v| v.landed == "target");
+    // Where part of it landed as meant, what other documents stopped is the rest, which its target did not wait for.
+    let counts = |v: &&Verdict| {
+        v.landed == "changed" || v.landed == "elsewhere" && (presses > 1 || !reached || !v.stopped)
+    };
+    Ok(match verdicts.iter().find(counts) {
+        Some(verdict) => verdict.clone().landed(),
+        None if reached => Landed::Confirmed,
+        None => Landed::Unknown,
+    })
+}
+
+/// Whether the page has said by itself that the whole press reached its target. Its word comes right behind the
+/// browser's.
+async fn told_of_arrival(page: &Page) -> Result<bool> {
+    let complete = |verdict: &Verdict| verdict.complete.then(|| verdict.landed == "target");
+    let word = page.tab.until(|tab| tab.verdict.as_ref().and_then(complete));
+    timeout(SIGNAL, word).await.unwrap_or(Ok(false)).map_err(unknown)
+}
+
+pub(crate) async fn press(page: &mut Page, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
+    let Action::Press { point: (x, y), target, button: which, count, modifiers, hold } = action else {
+        return Ok(Performed::default());
+    };
+    let (name, bit) = button(*which);
+    let bits = keys::bits(*modifiers);
+    let watched = match along::announced(page, *target).await? {
+        Some(world) => {
+            page.tab.write(|tab| tab.verdict = None)?;
+            vec![world]
+        }
+        None => match expect(page, *target, None).await? {
+            Some(worlds) => worlds,
+            None => return Ok(kept_back(true)),
+        },
+    };
+    if target.is_none() {
+        page.tab.move_pointer((*x, *y)).await?;
+    }
+    let event = |kind, buttons, clicks| MouseEvent {
+        r#type: kind,
+        x: *x,
+        y: *y,
+        modifiers: Some(bits),
+        button: Some(name),
+        buttons: Some(buttons),
+        click_count: Some(clicks),
+        ..MouseEvent::default()
+    };
+    for click in 1..=u32::from(*count).max(1) {
+        let mut sent = vec![page.tab.send(&event("mousePressed", bit, click))];
+        let held = page.tab.hold(event("mouseReleased", 0, click));
+        if !hold.is_zero() {
+            // The time counts from when the page saw it.
+            if or_dialog(page.tab.deliver(std::mem::take(&mut sent)).await)? {
+                break;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(*hold) => {}
+                () = cancel.cancelled() => {}
+            }
+        }
+        sent.extend(held.release());
+        if or_dialog(page.tab.deliver(sent).await)? || cancel.is_cancelled() {
+            break;
+        }
+    }
+    let alone = watched.first().filter(|_| watched.len() == 1 && *count == 1);
+    let landed = match alone {
+        // What cannot be asked now, behind a dialog or in a document that went away, is left to the verdict.
+        Some(world)
+            if told_of_arrival(page).await? && matches!(along::ask_after(page, *target, world), Ok(true)) =>
+        {
+            Landed::Confirmed
+        }
+        _ => {
+            let landed = verdict(page, &watched, *count).await?;
+            if landed == Landed::Confirmed {
+                along::ask_when_answered(page, *target, &watched);
+            }
+            landed
+        }
+    };
+    Ok(Performed { handled: true, landed, ..Performed::default() })
+}
+
+pub(crate) async fn drag(
+    page: &mut Page,
+    from: (f64, f64),
+    source: Option<Handle>,
+    to: (f64, f64),
+    target: Option<Handle>,
+) -> Result<Performed> {
+    // What lies at the end is judged before anything is picked up: afterwards the thing itself is in the way.
+    if let Some(target) = target {
+        match aim::hit_from_tab(page, target, to).await? {
+            Hit::Target => {}
+            Hit::Covered { what, .. } | Hit::Held { what, .. } => {
+                // What is dragged leaves with the pointer: it is in nobody's way.
+                let is_source = match source {
+                    Some(source) => aim::hit_from_tab(page, source, to).await? == Hit::Target,
+                    None => false,
+                };
+                if !is_source {
+                    let landed = Landed::Elsewhere { what, stopped: true };
+                    return Ok(Performed { handled: true, landed, ..Performed::default() });
+                }
+            }
+            Hit::OffScreen => return Ok(Performed { handled: false, ..Performed::default() }),
+        }
+    }
+    page.tab.move_pointer(from).await?;
+    let Some(watched) = expect(page, source, Some(target)).await? else { return Ok(kept_back(true)) };
+    page.tab.write(|tab| tab.drag = None)?;
+    // A drag of the browser itself (draggable="true") would be the operating system's business; taken over, it
+    // goes on as events of ours.
+    page.tab.deliver(vec![page.tab.send(&InterceptDrags { enabled: true })]).await?;
+    let intercepting = page.tab.hold(InterceptDrags { enabled: false });
+    let dragged = drag_held(page, from, to).await;
+    page.tab.write(|tab| tab.pointer = Some((to, tab.activity)))?;
+    let off: Vec<_> = intercepting.release().into_iter().collect();
+    let stopped_by_dialog = dragged?;
+    if stopped_by_dialog {
+        return Ok(Performed { handled: true, ..Performed::default() });
+    }
+    page.tab.deliver(off).await.map_err(unknown)?;
+    let landed = verdict(page, &watched, 1).await?;
+    let stopped_late =
+        matches!(landed, Landed::Changed { stopped: false } | Landed::Elsewhere { stopped: false, .. });
+    if stopped_late && page.tab.read(|tab| tab.drag.is_none()).map_err(unknown)? {
+        put_back(page, from).await?;
+    }
+    Ok(Performed { handled: true, landed, ..Performed::default() })
+}
+
+/// Lets go of what a page holds that saw no release, where it was picked up: else it goes on dragging it with every
+/// move.
+async fn put_back(page: &Page, (x, y): (f64, f64)) -> Result<()> {
+    let event = |kind, buttons| MouseEvent {
+        r#type: kind,
+        x,
+        y,
+        button: Some("left"),
+        buttons: Some(buttons),
+        click_count: Some(0),
+        ..MouseEvent::default()
+    };
+    if or_dialog(page.tab.deliver(vec![page.tab.send(&event("mouseMoved", 1))]).await)? {
+        return Ok(());
+    }
+    // Apps that look where it is per frame see it back in its place before it is let go.
+    let world = page.tab.top().await.map_err(unknown)?;
+    page.tab.frame(&world).await.map_err(unknown)?;
+    or_dialog(page.tab.deliver(vec![page.tab.send(&event("mouseReleased", 0))]).await).map(drop)
+}
+
+/// Presses, moves, releases. Answers whether a dialog put an end to it.
+async fn drag_held(page: &Page, from: (f64, f64), to: (f64, f64)) -> Result<bool> {
+    let event = |kind, (x, y): (f64, f64), buttons| MouseEvent {
+        r#type: kind,
+        x,
+        y,
+        button: Some("left"),
+        buttons: Some(buttons),
+        click_count: Some(u32::from(kind != "mouseMoved")),
+        ..MouseEvent::default()
+    };
+    let pressed = page.tab.send(&event("mousePressed", from, 1));
+    let held = page.tab.hold(event("mouseReleased", to, 0));
+    if or_dialog(page.tab.deliver(vec![pressed]).await)? {
+        return Ok(true);
+    }
+    for step in 1..=STEPS {
+        let part = f64::from(step) / f64::from(STEPS);
+        let at = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
+        let moved = page.tab.send(&event("mouseMoved", at, 1));
+        let delivered = tokio::select! {
+            biased;
+            // The move that starts a drag of the browser may never be answered.
+            data = page.tab.until(|tab| tab.drag.clone()) => {
+                let dropped = drop_data(page, data?, to).await;
+                // The browser took the button over with the drag; releasing it again would be another click.
+                held.disarm();
+                return or_dialog(dropped);
+            }
+            delivered = page.tab.deliver(vec![moved]) => delivered,
+        };
+        if or_dialog(delivered)? {
+            return Ok(true);
+        }
+    }
+    // Apps that move things per frame see the last place before the end.
+    let world = page.tab.top().await.map_err(unknown)?;
+    page.tab.frame(&world).await.map_err(unknown)?;
+    let released: Vec<_> = held.release().into_iter().collect();
+    or_dialog(page.tab.deliver(released).await)
+}
+
+async fn drop_data(page: &Page, data: serde_json::Value, to: (f64, f64)) -> Result<(), Fault> {
+    for kind in ["dragEnter", "dragOver", "drop"] {
+        let event = DragEvent { r#type: kind, x: to.0, y: to.1, data: data.clone() };
+        page.tab.deliver(vec![page.tab.send(&event)]).await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn scroll(page: &mut Page, target: Option<Handle>, dx: f64, dy: f64) -> Result<Performed> {
+    let Place { world, id } = match target {
+        Some(target) => page.placed(target)?,
+        None => Place { world: page.tab.top().await?, id: 0 },
+    };
+    let arguments = (id, dx, dy);
+    let before: Option<Scroller> = page.tab.call(&world, "scroller", arguments).await?;
+    let before = before.ok_or_else(gone)?;
+    let point = match before.point {
+        Some(inside) => {
+            let steps = frames::steps(&page.tab, &world).await?;
+            let point = to_tab(inside, &steps);
+            if !steps.is_empty() {
+                // The wheel goes to where the pointer is, and that has to be this frame.
+                aim::bring_pointer(page, &world, inside, point, &steps).await?;
+            }
+            Some(point)
+        }
+        None => None,
+    };
+    let done = |moved| Performed { handled: true, moved, ..Performed::default() };
+    if let Some((x, y)) = point {
+        let wheel = MouseEvent {
+            r#type: "mouseWheel",
+            x,
+            y,
+            delta_x: Some(dx),
+            delta_y: Some(dy),
+            ..MouseEvent::default()
+        };
+        if or_dialog(page.tab.deliver(vec![page.tab.send(&wheel)]).await)? {
+            return Ok(done(false));
+        }
+        for _ in 0..WHEEL_FRAMES {
+            match page.tab.call::<Option<Scroller>>(&world, "scroller", arguments).await {
+                Ok(Some(now)) if (now.left, now.top) != (before.left, before.top) => {
+                    return Ok(done(true));
+                }
+                Ok(_) => {}
+                Err(Fault::Dialog(_) | Fault::WorldGone) => return Ok(done(false)),
+                Err(fault) => return Err(unknown(fault)),
+            }
+            page.tab.frame(&world).await.map_err(unknown)?;
+        }
+    }
+    // Out of the wheel's reach (no part of it in view, or another scroller under the pointer).
+    let scrolled: Option<Scrolled> = page.tab.call(&world, "scrollBy", arguments).await.map_err(unknown)?;
+    Ok(done(scrolled.ok_or_else(gone)?.moved))
+}

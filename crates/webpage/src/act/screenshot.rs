@@ -1,0 +1,86 @@
+//! Pictures.
+
+use crate::act::aim;
+use crate::read::page::Page;
+use crate::tab::frames;
+use base64::Engine;
+use stickpin_device::{AimOptions, Error, ErrorCode, Result, Shot, ShotRequest};
+use stickpin_devtools::protocol as cdp;
+use stickpin_tree::Rect;
+
+/// The longest page that fits into one picture, in CSS pixels: what the graphics side of the browser can hold.
+const MAX_SIDE: f64 = 16_000.0;
+
+/// A picture of the page, of its viewport or of one element.
+///
+/// # Errors
+/// `ELEMENT_OFFSCREEN` for an element without a box.
+pub async fn picture(page: &mut Page, request: ShotRequest) -> Result<Shot> {
+    let world = page.tab.top().await?;
+    let (area, clip) = match request.of {
+        Some(handle) => {
+            aim::aim_at(page, handle, AimOptions::default()).await?;
+            let area = frames::boxes(&page.tab, &[handle]).await?.into_iter().flatten().next();
+            let area = area.filter(|r| r.width >= 1.0 && r.height >= 1.0);
+            let area = area.ok_or_else(|| {
+                Error::new(ErrorCode::ElementOffscreen, "the element has no box to take a picture of")
+            })?;
+            let page = page.tab.ask(&page.tab.session, &cdp::GetLayoutMetrics {}).await?.css_layout_viewport;
+            (area, Some(shifted(area, page.page_x, page.page_y)))
+        }
+        None if request.full => {
+            let metrics = page.tab.ask(&page.tab.session, &cdp::GetLayoutMetrics {}).await?;
+            let (page, size) = (metrics.css_layout_viewport, metrics.css_content_size);
+            let whole = Rect {
+                x: -page.page_x,
+                y: -page.page_y,
+                width: size.width.min(MAX_SIDE),
+                height: size.height.min(MAX_SIDE),
+            };
+            (whole, Some(shifted(whole, page.page_x, page.page_y)))
+        }
+        None => {
+            let (width, height) = page.tab.evaluate(&world, "[innerWidth,innerHeight]".to_owned()).await?;
+            (Rect { x: 0.0, y: 0.0, width, height }, None)
+        }
+    };
+    let method = cdp::CaptureScreenshot {
+        format: "png",
+        capture_beyond_viewport: clip.is_some().then_some(true),
+        clip,
+    };
+    let picture = page.tab.ask(&page.tab.session, &method).await?;
+    let png = base64::engine::general_purpose::STANDARD
+        .decode(picture.data)
+        .map_err(|e| Error::new(ErrorCode::Internal, format!("the picture is damaged: {e}")))?;
+    let pixels = png_width(&png).ok_or_else(|| Error::new(ErrorCode::Internal, "the picture is no PNG"))?;
+    Ok(Shot { scale: f64::from(pixels) / area.width.max(1.0), png, area })
+}
+
+/// A part of the viewport as a part of the page.
+fn shifted(area: Rect, x: f64, y: f64) -> cdp::Clip {
+    cdp::Clip { x: area.x + x, y: area.y + y, width: area.width, height: area.height, scale: 1.0 }
+}
+
+/// The width that a PNG says it has (its first chunk, IHDR).
+fn png_width(png: &[u8]) -> Option<u32> {
+    let header = png.get(..20)?;
+    if !header.starts_with(b"\x89PNG\r\n\x1a\n") {
+        return None;
+    }
+    Some(u32::from_be_bytes(header[16..20].try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_width_is_read_from_the_header() {
+        let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
+        png.extend(640_u32.to_be_bytes());
+        assert_eq!(png_width(&png), Some(640));
+        assert_eq!(png_width(&png[..19]), None);
+        assert_eq!(png_width(b"GIF89a______________"), None);
+    }
+}

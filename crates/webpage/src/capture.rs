@@ -1,0 +1,208 @@
+//! From what the page script captured to a [`Tree`].
+//!
+//! The script answers with columns and a table of strings, one answer per document; frames are put in below the
+//! element that shows them. What comes from a page is data of a stranger: every index is checked.
+
+mod columns;
+mod said;
+
+pub use columns::Columns;
+use hashbrown::HashMap;
+pub(crate) use said::Said;
+use stickpin_tree::{
+    Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder, TreeError,
+};
+
+/// Why an answer of the page script could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CaptureError {
+    /// No JSON of the expected shape.
+    #[error("the page script's answer is no capture: {0}")]
+    Json(#[from] serde_json::Error),
+    /// An index points nowhere, or columns differ in length.
+    #[error("the page script's answer contradicts itself at {0}")]
+    Corrupt(&'static str),
+    /// The rows are no tree.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+}
+
+/// One document's capture with what only the device knows of it.
+#[derive(Debug)]
+pub struct Part {
+    /// What its script returned.
+    pub columns: Columns,
+    /// The scope of the handles of its elements.
+    pub scope: u64,
+    /// Which frame shows it, as in [`Document::frame`].
+    pub frame: String,
+}
+
+/// Puts the captures of a tab together: the top document, and those of frames by the handle of the element that
+/// shows them. A frame whose element is not in the tree (hidden, or gone since) is left out.
+///
+/// # Errors
+/// If an answer contradicts itself or is too large.
+pub fn assemble(
+    top: &Part,
+    frames: &HashMap<Handle, Part>,
+    surface: SurfaceId,
+) -> Result<Tree, CaptureError> {
+    let mut assembly = Assembly {
+        builder: TreeBuilder::new(IdentityGrade::NeverReused),
+        frames,
+        hidden: Vec::new(),
+        truncated: false,
+    };
+    let nodes = top.columns.len() + frames.values().map(|part| part.columns.len()).sum::<usize>();
+    assembly.builder.surface(surface).reserve(nodes);
+    assembly.add(top, 0, 0)?;
+    let Assembly { mut builder, hidden, truncated, .. } = assembly;
+    builder.truncated(truncated).hidden(hidden);
+    Ok(builder.finish()?)
+}
+
+struct Assembly<'a> {
+    builder: TreeBuilder,
+    frames: &'a HashMap<Handle, Part>,
+    hidden: Vec<Handle>,
+    truncated: bool,
+}
+
+/// Frames in frames beyond this are not put in.
+const FRAME_LIMIT: usize = 32;
+
+impl Assembly<'_> {
+    fn add(&mut self, part: &Part, base: usize, nesting: usize) -> Result<(), CaptureError> {
+        let c = &part.columns;
+        self.truncated |= c.truncated;
+        let document = Document {
+            scope: part.scope,
+            frame: part.frame.clone(),
+            url: c.url.clone(),
+            title: c.title.clone(),
+        };
+        if c.depth.first() != Some(&0) || c.depth[1..].contains(&0) {
+            return Err(CaptureError::Corrupt("the root"));
+        }
+        self.builder.document(base, document, c.id[0])?;
+        let roles = Roles::new(c);
+        let mut levels = c.level.chunks_exact(2).peekable();
+        let mut values = c.value.chunks_exact(2).peekable();
+        let mut attrs = c.attrs.chunks_exact(3).peekable();
+        let mut rare: Vec<(Attr, &str)> = Vec::new();
+        for i in 1..c.len() {
+            let row = u32::try_from(i).map_err(|_| CaptureError::Corrupt("rows"))?;
+            let depth = base + c.depth[i] as usize;
+            rare.clear();
+            while let Some(a) = attrs.next_if(|a| a[0] == row) {
+                if let Some(attr) = attr_of(c.string(a[1])?) {
+                    rare.push((attr, c.string(a[2])?));
+                }
+            }
+            let level = levels.next_if(|l| l[0] == row).map_or(0, |l| u8::try_from(l[1]).unwrap_or(u8::MAX));
+            let value = match values.next_if(|v| v[0] == row) {
+                Some(v) => c.string(v[1])?,
+                None => "",
+            };
+            let mut spec = NodeSpec {
+                role: Some(roles.get(c.role[i])?),
+                name: c.name_of(i),
+                value,
+                tag: c.string(c.tag[i])?,
+                states: States::from_bits_truncate(c.states[i]),
+                level,
+                id: c.id[i],
+                attrs: &rare,
+            };
+            if let Some(said) = c.amended.get(&row) {
+                spec.role = said.role.or(spec.role);
+                spec.name = &said.name;
+                spec.level = said.level;
+                if !said.value.is_empty() {
+                    spec.value = &said.value;
+                }
+            }
+            let frames = self.frames;
+            let inner = match spec.tag {
+                "iframe" | "frame" | "object" | "embed" => {
+                    frames.get(&Handle { scope: part.scope, id: c.id[i] })
+                }
+                _ => None,
+            };
+            if inner.is_some() {
+                // An `object` or `embed` that shows a document is a frame in all but its name.
+                spec.role = Some(Role::Iframe);
+            }
+            self.builder.node(depth, spec)?;
+            if let Some(inner) = inner {
+                if nesting < FRAME_LIMIT {
+                    self.add(inner, depth + 1, nesting + 1)?;
+                } else {
+                    // What is deeper is there, and not in the tree.
+                    self.truncated = true;
+                }
+            }
+        }
+        self.hidden.extend(c.hidden.iter().map(|&id| Handle { scope: part.scope, id }));
+        Ok(())
+    }
+}
+
+/// The roles of a capture's strings, each looked up once.
+struct Roles(Vec<Option<Role>>);
+
+impl Roles {
+    fn new(c: &Columns) -> Self {
+        let mut roles = vec![None; c.strings.len()];
+        for &at in &c.role {
+            if let Some(slot @ None) = roles.get_mut(at as usize) {
+                *slot = c.strings[at as usize].parse().ok();
+            }
+        }
+        Self(roles)
+    }
+
+    fn get(&self, at: u32) -> Result<Role, CaptureError> {
+        self.0.get(at as usize).copied().flatten().ok_or(CaptureError::Corrupt("roles"))
+    }
+}
+
+/// The attribute with the name that `rareAttributes` of the script gives it.
+fn attr_of(key: &str) -> Option<Attr> {
+    Some(match key {
+        "id" => Attr::Id,
+        "testId" => Attr::TestId,
+        "dataTest" => Attr::DataTest,
+        "dataCy" => Attr::DataCy,
+        "dataTestId" => Attr::DataTestId,
+        "dataId" => Attr::DataId,
+        "dataKey" => Attr::DataKey,
+        "dataRowKey" => Attr::DataRowKey,
+        "dataItemId" => Attr::DataItemId,
+        "rowIndex" => Attr::RowIndex,
+        "href" => Attr::Href,
+        "controls" => Attr::Controls,
+        "labelledBy" => Attr::LabelledBy,
+        "class" => Attr::Class,
+        "placeholder" => Attr::Placeholder,
+        "description" => Attr::Description,
+        "current" => Attr::Current,
+        "chosen" => Attr::Chosen,
+        "activeDescendant" => Attr::ActiveDescendant,
+        "source" => Attr::Source,
+        "options" => Attr::Options,
+        "live" => Attr::Live,
+        "valueText" => Attr::ValueText,
+        "roleDescription" => Attr::RoleDescription,
+        "preformatted" => Attr::Preformatted,
+        "start" => Attr::Start,
+        "colSpan" => Attr::ColSpan,
+        "rowSpan" => Attr::RowSpan,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,34 @@
+//! What a custom element says of itself through `ElementInternals`.
+
+use stickpin_tree::{Role, States};
+
+/// What an element says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Said {
+    pub(crate) role: Option<Role>,
+    pub(crate) name: String,
+    pub(crate) value: String,
+    pub(crate) level: u8,
+    /// States that it has, among [`TOLD`].
+    pub(crate) states: States,
+}
+
+/// The states that the browser's tree tells.
+pub(crate) const TOLD: States = States::DISABLED
+    .union(States::CHECKABLE)
+    .union(States::CHECKED)
+    .union(States::MIXED)
+    .union(States::EXPANDABLE)
+    .union(States::EXPANDED)
+    .union(States::SELECTABLE)
+    .union(States::SELECTED)
+    .union(States::PRESSABLE)
+    .union(States::PRESSED)
+    .union(States::REQUIRED)
+    .union(States::READONLY)
+    .union(States::INVALID)
+    .union(States::MULTISELECTABLE)
+    .union(States::MODAL)
+    .union(States::BUSY)
+    .union(States::HAS_POPUP)
+    .union(States::NAME_FROM_CONTENT);

@@ -1,0 +1,328 @@
+//! Events of a page, written into the [state](crate::state). Runs on the task that reads the transport: nothing here
+//! waits, but a new target is prepared from here, because a paused target has to get everything in one go.
+
+mod network;
+mod runtime;
+
+use crate::agent;
+use crate::state::{Chooser, Frame, Shared, Stage, State, TabState, World};
+use crate::text::{clip, clip_to};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Instant;
+use stickpin_device::{Dialog, Notice, TabEnd};
+use stickpin_devtools::protocol as cdp;
+use stickpin_devtools::{CallError, Client, Method, Refusal, Reply};
+
+pub use network::worker;
+
+/// Bytes of the text of a dialog that waits.
+const MAX_DIALOG: usize = 2_000;
+
+/// Tabs that a page may ask for before the first of them is there, as far as their addresses are remembered.
+const MAX_OPENING: usize = 256;
+
+/// Reads the parameters of an event; what is not understood is skipped, with a word in the log.
+pub fn read<T: DeserializeOwned>(method: &str, params: &RawValue) -> Option<T> {
+    match serde_json::from_str(params.get()) {
+        Ok(event) => Some(event),
+        Err(error) => {
+            tracing::warn!(method, %error, "an event of the browser is not understood");
+            None
+        }
+    }
+}
+
+/// Sends a command whose answer nobody reads: a failure shows itself in what is built on it.
+fn send<M: Method>(client: &Client, session: &str, command: &M) {
+    drop(client.send(Some(session), command));
+}
+
+/// Whether a command of a set-up was carried out.
+trait SetUpAnswer: Future<Output = Result<(), CallError>> + Send {}
+impl<F: Future<Output = Result<(), CallError>> + Send> SetUpAnswer for F {}
+
+/// The commands that set a target up, and their answers to come.
+struct SetUp<'a> {
+    client: &'a Client,
+    session: &'a str,
+    answers: Vec<Pin<Box<dyn SetUpAnswer>>>,
+}
+
+impl SetUp<'_> {
+    fn send<M: Method + 'static>(&mut self, command: &M)
+    where
+        M::Output: Send,
+    {
+        let reply: Reply<M> = self.client.send(Some(self.session), command);
+        self.answers.push(Box::pin(async { reply.await.map(drop) }));
+    }
+}
+
+/// Prepares a target that is paused until the last of these commands, so that nothing of it runs before Page is
+/// enabled: a dialog that opened earlier could never be answered. What the browser refuses of it is told by the next use
+/// of the tab.
+pub fn prepare(
+    client: &Client,
+    shared: &Arc<Shared>,
+    state: &State,
+    session: &str,
+    gate: Option<&cdp::EnableFetch>,
+) {
+    let mut set_up = SetUp { client, session, answers: Vec::new() };
+    if let Some(gate) = gate {
+        set_up.send(gate);
+    }
+    set_up.send(&cdp::EnablePage {});
+    set_up.send(&cdp::EnableLifecycle { enabled: true });
+    set_up.send(&cdp::EnableRuntime {});
+    set_up.send(&cdp::AddBinding { name: agent::BINDING, execution_context_name: agent::WORLD });
+    set_up.send(&cdp::AddScript {
+        source: agent::AGENT.to_owned(),
+        world_name: agent::WORLD,
+        run_immediately: true,
+    });
+    set_up.send(&cdp::EnablePerformance {});
+    set_up.send(&cdp::EnableInspector {});
+    set_up.send(&cdp::EnableNetwork { max_total_buffer_size: 0, max_resource_buffer_size: 0 });
+    set_up.send(&cdp::EmulateFocus { enabled: true });
+    set_up.send(&cdp::InterceptFileChooser { enabled: true, cancel: true });
+    set_up.send(&cdp::SetAutoAttach {
+        auto_attach: true,
+        wait_for_debugger_on_start: true,
+        flatten: true,
+        filter: None,
+    });
+    set_up.send(&cdp::Resume {});
+    let answers = set_up.answers;
+    let root = state.children.get(session).map_or(session, String::as_str).to_owned();
+    let shared = Arc::clone(shared);
+    tokio::spawn(async move {
+        for answer in answers {
+            match answer.await {
+                Err(error @ CallError::Malformed { .. }) => shared.refused(&root, &error),
+                Err(error) if error.refusal() == Some(Refusal::Protocol) => shared.refused(&root, &error),
+                // What is gone needs no set-up; a browser that is lost, or a page that hangs, is told of otherwise.
+                _ => {}
+            }
+        }
+    });
+}
+
+/// Writes an event of a session of a page down.
+pub fn record(client: &Client, state: &mut State, session: &str, method: &str, params: &RawValue) {
+    let root = state.children.get(session).map_or(session, String::as_str).to_owned();
+    match method {
+        "Page.javascriptDialogOpening" => {
+            if let Some(event) = read(method, params) {
+                dialog_opening(client, state, session, &root, event);
+            }
+            return;
+        }
+        "Page.javascriptDialogClosed" => {
+            state.dialogs.retain(|(s, _)| *s != root);
+            state.show_dialogs();
+            for tab in state.tabs.values_mut() {
+                tab.answers += 1;
+                tab.active();
+            }
+            return;
+        }
+        "Inspector.targetCrashed" => return crashed(state, session, &root),
+        _ => {}
+    }
+    let State { tabs, last_scope, .. } = state;
+    let Some(tab) = tabs.get_mut(&root) else { return };
+    let Some((domain, name)) = method.split_once('.') else { return };
+    match domain {
+        "Page" => page(tab, session, name, params),
+        "Runtime" => runtime::event(tab, session, name, params, last_scope),
+        "Network" => network::event(tab, name, params),
+        "Input" if name == "dragIntercepted" => {
+            if let Some(cdp::DragIntercepted { data }) = read(method, params) {
+                tab.drag = Some(data);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn crashed(state: &mut State, session: &str, root: &str) {
+    let Some(tab) = state.tabs.get_mut(root) else { return };
+    if tab.main_frame().is_some_and(|frame| frame.session == session) {
+        return state.end_tab(root, TabEnd::Crashed);
+    }
+    for frame in tab.frames.values_mut().filter(|f| f.session == session) {
+        frame.world = None;
+    }
+    tab.active();
+}
+
+fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) {
+    match name {
+        "frameAttached" => {
+            if let Some(cdp::FrameAttached { frame_id, parent_frame_id }) = read(name, params) {
+                tab.next_order += 1;
+                let order = tab.next_order;
+                let frame = tab.frames.entry(frame_id.clone()).or_default();
+                frame.id = frame_id;
+                frame.parent = Some(parent_frame_id);
+                session.clone_into(&mut frame.session);
+                frame.order = order;
+                tab.active();
+            }
+        }
+        "frameDetached" => {
+            if let Some(cdp::FrameDetached { frame_id, reason }) = read(name, params) {
+                if reason == "swap" {
+                    // It goes on in another process; the events of its new session follow or came already.
+                    if let Some(frame) = tab.frames.get_mut(&frame_id)
+                        && frame.session == session
+                    {
+                        frame.world = None;
+                    }
+                } else {
+                    tab.remove_frame(&frame_id);
+                }
+                tab.active();
+            }
+        }
+        "frameNavigated" => {
+            if let Some(cdp::FrameNavigated { frame }) = read(name, params) {
+                navigated(tab, session, frame);
+            }
+        }
+        "navigatedWithinDocument" => {
+            if let Some(cdp::NavigatedWithinDocument { frame_id, url }) = read(name, params) {
+                if let Some(frame) = tab.frames.get_mut(&frame_id) {
+                    frame.url.clone_from(&url);
+                }
+                if frame_id == tab.main {
+                    tab.arrivals += 1;
+                    tab.notice(Notice::Navigated { url });
+                }
+                tab.active();
+            }
+        }
+        "frameStartedNavigating" => {
+            if let Some(cdp::FrameStartedNavigating { frame_id, url, navigation_type, .. }) =
+                read(name, params)
+                && !matches!(navigation_type.as_str(), "sameDocument" | "historySameDocument")
+            {
+                if frame_id == tab.main {
+                    tab.navigating = Some((url, Instant::now()));
+                } else if let Some(frame) = tab.frames.get_mut(&frame_id) {
+                    frame.navigating = true;
+                }
+            }
+        }
+        "frameStoppedLoading" => {
+            if let Some(cdp::FrameEvent { frame_id }) = read(name, params) {
+                if frame_id == tab.main {
+                    tab.navigating = None;
+                } else if let Some(frame) = tab.frames.get_mut(&frame_id) {
+                    frame.navigating = false;
+                }
+                tab.active();
+            }
+        }
+        "lifecycleEvent" => {
+            if let Some(cdp::LifecycleEvent { frame_id, loader_id, name }) = read(name, params)
+                && let Some(frame) = tab.frames.get_mut(&frame_id)
+                && frame.loader == loader_id
+            {
+                match name.as_str() {
+                    "DOMContentLoaded" => frame.stage = frame.stage.max(Stage::Ready),
+                    "load" => frame.stage = Stage::Loaded,
+                    _ => return,
+                }
+                tab.active();
+            }
+        }
+        "windowOpen" => {
+            if let Some(cdp::WindowOpen { url }) = read(name, params)
+                && tab.opening.len() < MAX_OPENING
+            {
+                tab.opening.push_back(url);
+            }
+        }
+        "fileChooserOpened" => {
+            if let Some(cdp::FileChooserOpened { frame_id, backend_node_id }) = read(name, params) {
+                if tab.chooser == Chooser::Expected {
+                    tab.chooser = Chooser::Opened(frame_id, backend_node_id);
+                } else {
+                    tab.notice(Notice::FileChooser);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn navigated(tab: &mut TabState, session: &str, info: cdp::FrameInfo) {
+    let main = info.parent_id.is_none() && tab.frames.get(&tab.main).is_some_and(|f| f.session == session);
+    let url =
+        format!("{}{}", info.unreachable_url.unwrap_or(info.url), info.url_fragment.unwrap_or_default());
+    if main {
+        // Whatever was below went with the document.
+        tab.frames.retain(|id, _| *id == info.id);
+        tab.main.clone_from(&info.id);
+        tab.navigating = None;
+        tab.silenced = None;
+        tab.requests.clear();
+        tab.left_traffic();
+        tab.arrivals += 1;
+        tab.notice(Notice::Navigated { url: url.clone() });
+    } else {
+        let below: Vec<String> = tab
+            .frames
+            .values()
+            .filter(|f| f.parent.as_deref() == Some(info.id.as_str()))
+            .map(|f| f.id.clone())
+            .collect();
+        for child in below {
+            tab.remove_frame(&child);
+        }
+    }
+    let frame = tab.frames.entry(info.id.clone()).or_default();
+    frame.id = info.id;
+    if !main && info.parent_id.is_some() {
+        frame.parent = info.parent_id;
+    }
+    session.clone_into(&mut frame.session);
+    frame.navigating = false;
+    if frame.loader != info.loader_id {
+        frame.stage = Stage::Loading;
+        frame.committed = Some(Instant::now());
+    }
+    frame.loader = info.loader_id;
+    frame.url = url;
+    tab.active();
+}
+
+/// An alert has only one answer; everything else waits for whoever drives the app.
+fn dialog_opening(client: &Client, state: &mut State, session: &str, root: &str, event: cdp::DialogOpening) {
+    let Some(tab) = state.tabs.get_mut(root) else { return };
+    if event.r#type == "alert" {
+        tab.notice(Notice::DialogShown { text: clip(&event.message) });
+        send(client, session, &cdp::HandleDialog { accept: true, prompt_text: None });
+        return tab.active();
+    }
+    if tab.silenced.as_ref().is_some_and(|(kind, message)| {
+        *kind == event.r#type && *message == clip_to(&event.message, MAX_DIALOG)
+    }) {
+        return send(client, session, &cdp::HandleDialog { accept: false, prompt_text: None });
+    }
+    let dialog = Dialog {
+        kind: event.r#type,
+        message: clip_to(&event.message, MAX_DIALOG),
+        default: clip_to(&event.default_prompt.unwrap_or_default(), MAX_DIALOG),
+        tab: None,
+    };
+    state.dialogs.push((root.to_owned(), dialog));
+    state.show_dialogs();
+    // Whoever waits for something else has to hear of it, in whichever tab.
+    state.tabs.values_mut().for_each(TabState::active);
+}

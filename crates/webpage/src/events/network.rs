@@ -1,0 +1,155 @@
+//! Requests: which of them quiet waits for, and which have failed.
+
+use super::{clip, read};
+use crate::state::traffic::Seen;
+use crate::state::{Request, TabState};
+use serde_json::value::RawValue;
+use std::time::Instant;
+use stickpin_device::{Notice, RequestEnd};
+use stickpin_devtools::protocol as cdp;
+
+/// The types of requests that quiet never waits for: they stay open, or nobody looks at their end.
+const LONG_LIVED: &[&str] =
+    &["EventSource", "WebSocket", "Ping", "Media", "CSPViolationReport", "Prefetch", "Preflight", "Manifest"];
+
+/// Of these nobody expects an answer: that one failed is no news.
+const UNANSWERED: &[&str] = &["Ping", "CSPViolationReport", "Prefetch", "Preflight"];
+
+/// How many addresses of workers a tab remembers.
+const WORKERS: usize = 50;
+
+/// Requests of scripts: their answers may go on for as long as the page is there.
+const BY_SCRIPT: &[&str] = &["Fetch", "XHR"];
+
+/// Writes down what an event of the domain `Network` says.
+pub(super) fn event(tab: &mut TabState, name: &str, params: &RawValue) {
+    match name {
+        "requestWillBeSent" => {
+            if let Some(event) = read::<cdp::RequestWillBeSent>(name, params) {
+                began(tab, event);
+            }
+        }
+        "responseReceived" => {
+            if let Some(event) = read::<cdp::ResponseReceived>(name, params) {
+                answered(tab, &event);
+            }
+        }
+        "loadingFinished" => {
+            if let Some(cdp::LoadingFinished { request_id }) = read(name, params) {
+                ended(tab, &request_id, None);
+                finished(tab, &request_id);
+            }
+        }
+        "loadingFailed" => {
+            if let Some(event) = read::<cdp::LoadingFailed>(name, params) {
+                let cors = event.cors_error_status.map(|e| format!("blocked by CORS: {}", e.cors_error));
+                let why = cors.or(event.blocked_reason.filter(|r| !r.is_empty())).unwrap_or(event.error_text);
+                ended(tab, &event.request_id, Some(RequestEnd::Failed(why.clone())));
+                if let Some(request) = finished(tab, &event.request_id)
+                    && !event.canceled
+                    && why != "net::ERR_ABORTED"
+                    && request.reported
+                {
+                    tab.notice(failed(&request, why));
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn began(tab: &mut TabState, event: cdp::RequestWillBeSent) {
+    if let Some(redirect) = event.redirect_response {
+        ended(tab, &event.request_id, Some(RequestEnd::Status(status(redirect.status))));
+    }
+    let kind = event.r#type.unwrap_or_default();
+    let favicon = kind == "Other" && event.request.url.ends_with("/favicon.ico");
+    let by_script = BY_SCRIPT.contains(&kind.as_str());
+    let lasting = LONG_LIVED.contains(&kind.as_str()) || favicon;
+    let mut seen = Seen::new(event.request_id.clone(), event.request.method, event.request.url, &kind);
+    let request = Request {
+        // What took long before is asked again and again: a poll that the server holds open.
+        counts: !(lasting
+            || tab.workers.contains(&seen.url)
+            || by_script && tab.traffic.iter().any(|s| s.is_long() && s.asks_like(&seen))),
+        reported: !favicon && !UNANSWERED.contains(&kind.as_str()),
+        method: seen.method.clone(),
+        url: seen.url.clone(),
+        since: seen.began,
+        answered: None,
+    };
+    if request.counts {
+        tab.stirred();
+    }
+    (seen.counts, seen.by_script) = (request.counts, by_script);
+    tab.saw(seen);
+    tab.requests.insert(event.request_id, request);
+}
+
+/// A worker runs this script. Only the worker itself is told how the request for it ended.
+pub fn worker(tab: &mut TabState, url: String) {
+    let mut waits = false;
+    for request in tab.requests.values_mut().filter(|r| r.counts && r.url == url) {
+        request.counts = false;
+        waits = true;
+    }
+    if waits {
+        tab.stirred();
+    }
+    if !tab.workers.contains(&url) {
+        tab.workers.push_back(url);
+    }
+    if tab.workers.len() > WORKERS {
+        tab.workers.pop_front();
+    }
+}
+
+fn answered(tab: &mut TabState, event: &cdp::ResponseReceived) {
+    let cdp::ResponseReceived { request_id, response, .. } = event;
+    let mut ends = false;
+    if let Some(seen) = tab.traffic.iter_mut().rev().find(|s| s.id == *request_id && s.end.is_none()) {
+        seen.status = Some(status(response.status));
+        // The body of what a script asked for may never end: one that nobody reads stays in the pipe.
+        ends = !seen.counts || seen.by_script;
+    }
+    let Some(request) = tab.requests.get_mut(request_id) else { return };
+    // A stream of events that was asked for by `fetch` shows only now what it is.
+    if response.mime_type == "text/event-stream" {
+        request.counts = false;
+        ends = true;
+    }
+    if event.r#type.as_deref().is_some_and(|kind| BY_SCRIPT.contains(&kind)) {
+        request.answered = Some(Instant::now());
+    }
+    if response.status >= 400 && request.reported {
+        let notice = failed(request, response.status.to_string());
+        tab.notice(notice);
+    }
+    if ends {
+        ended(tab, request_id, None);
+    }
+}
+
+fn status(status: i64) -> u16 {
+    u16::try_from(status).unwrap_or(0)
+}
+
+/// A request is over: with `end`, or else as its answer said.
+fn ended(tab: &mut TabState, id: &str, end: Option<RequestEnd>) {
+    if let Some(seen) = tab.traffic.iter_mut().rev().find(|s| s.id == id && s.end.is_none()) {
+        let end = end.unwrap_or_else(|| RequestEnd::Status(seen.status.unwrap_or(200)));
+        seen.end = Some((end, Instant::now()));
+    }
+}
+
+fn finished(tab: &mut TabState, id: &str) -> Option<Request> {
+    let request = tab.requests.remove(id)?;
+    if request.counts {
+        tab.stirred();
+    }
+    Some(request)
+}
+
+fn failed(request: &Request, why: String) -> Notice {
+    Notice::RequestFailed { method: request.method.clone(), url: clip(&request.url), why }
+}

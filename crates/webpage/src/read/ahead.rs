@@ -1,0 +1,96 @@
+//! Reading ahead: when a page has changed and come to rest, it is walked once before anybody asks, so that the next
+//! capture only has to prove that nothing changed since (`unchanged.rs`). Nothing is answered from the reading without
+//! that proof.
+
+use crate::read::page::Page;
+use crate::read::unchanged;
+use crate::read::unchanged::Wanted;
+use crate::state::TabState;
+use std::future::pending;
+use std::time::Duration;
+use stickpin_tree::Handle;
+use tokio::time::timeout;
+
+/// How long a page shows no change until it is at rest. Its script tells of changes that often.
+const REST: Duration = Duration::from_millis(50);
+
+/// How many times longer each further reading waits while nobody asks: its scripts wait while a page is walked, and one
+/// that changes every second, for ever, is walked three times.
+const LONGER: u32 = 4;
+
+/// What was read ahead since a command last read the page.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    readings: u32,
+    /// The tab's counter of activity when the page was last read, by whomever.
+    read: Option<u64>,
+}
+
+impl Ahead {
+    /// A reading begins, at this count of activity.
+    pub(crate) fn begins(&mut self, activity: u64) {
+        self.read = Some(activity);
+    }
+
+    /// A command reads the page.
+    pub(crate) fn asked(&mut self) {
+        self.readings = 0;
+    }
+
+    /// How long the page has to be at rest before the next reading.
+    fn rest(&self) -> Duration {
+        REST.saturating_mul(LONGER.saturating_pow(self.readings))
+    }
+
+    /// Whether a reading now could differ from the last one.
+    fn is_due(&self, tab: &TabState) -> bool {
+        self.read != Some(tab.activity) && tab.is_whole()
+    }
+}
+
+/// Returns when the page changed since it was last read, and rests.
+pub async fn rests(page: &mut Page) {
+    // Where nothing can be proven, a reading serves nobody.
+    if page.walked.as_ref().is_some_and(|walked| !walked.is_provable()) {
+        return pending().await;
+    }
+    let (ahead, rest) = (&page.ahead, page.ahead.rest());
+    let due = || page.tab.until(|tab| ahead.is_due(tab).then_some(tab.activity));
+    while let Ok(activity) = due().await {
+        let stirs = page.tab.until(|tab| (tab.activity != activity || !tab.is_whole()).then_some(()));
+        if timeout(rest, stirs).await.is_err() {
+            return;
+        }
+    }
+    // The tab is gone: the next command is told.
+    pending().await
+}
+
+/// Walks the page.
+pub async fn reads_ahead(page: &mut Page, watch: &[Handle]) {
+    let wanted = Wanted { watch, only: None, patient: true };
+    page.ahead.readings += 1;
+    if let Err(fault) = unchanged::current(page, wanted, None).await {
+        tracing::debug!(?fault, "the page was not read ahead");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_further_reading_waits_longer_until_somebody_asks() {
+        let mut ahead = Ahead::default();
+        let mut rests = Vec::new();
+        for _ in 0..4 {
+            rests.push(ahead.rest().as_millis());
+            ahead.readings += 1;
+        }
+        assert_eq!(rests, [50, 200, 800, 3200]);
+        ahead.readings = u32::MAX;
+        assert!(ahead.rest() > Duration::from_secs(1 << 20), "it does not wrap");
+        ahead.asked();
+        assert_eq!(ahead.rest(), REST);
+    }
+}

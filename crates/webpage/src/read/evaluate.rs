@@ -1,0 +1,130 @@
+//! What an expression of the page is, and what it promises.
+
+use crate::read::page::Page;
+use crate::tab::{Fault, dialog_open};
+use crate::text::clip;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+use stickpin_device::{Error, ErrorCode, Evaluated, Result};
+use stickpin_devtools::protocol as cdp;
+use stickpin_devtools::{CallError, Reply};
+use tokio::time::timeout;
+
+/// How long a look at an expression waits for what it promises.
+const PROMISE: Duration = Duration::from_millis(250);
+
+/// A promise that nobody asked about for so long is forgotten.
+const FORGOTTEN: Duration = Duration::from_secs(2);
+
+/// Characters of a value of the page.
+const SHOWN: usize = 1_000;
+
+/// Objects of the page that are looked at.
+const GROUP: &str = "stickpin-evaluated";
+
+/// An expression whose promise is not settled.
+#[derive(Debug)]
+pub(crate) struct Evaluating {
+    expression: String,
+    reply: Pin<Box<Reply<cdp::EvaluateInPage>>>,
+    asked: Instant,
+}
+/// What an expression is in the world of the page itself.
+pub async fn value_of(page: &mut Page, expression: &str, at_most: Duration) -> Result<Option<Evaluated>> {
+    let mut expression = expression.to_owned();
+    let called = format!("({expression})()");
+    loop {
+        let Some(answer) = evaluated(page, &expression, at_most).await? else { return Ok(None) };
+        if let Some(thrown) = answer.exception_details {
+            let said = thrown.exception.and_then(|e| e.description).unwrap_or(thrown.text);
+            let said = clip(said.lines().next().unwrap_or_default());
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                format!("the expression threw {}", stickpin_tree::quote(&said)),
+            )
+            .hint("what may not be there yet is asked with `?.`: stickpin wait fn 'window.app?.ready'")
+            .details(serde_json::json!({ "exception": said })));
+        }
+        let value = answer.result;
+        // A function is asked, too: that is how other tools want it.
+        if value.r#type == "function" && expression != called {
+            expression.clone_from(&called);
+            continue;
+        }
+        let truthy = is_truthy(&value);
+        let shown = shown(page, value).await?;
+        return Ok(Some(Evaluated { truthy, shown }));
+    }
+}
+
+async fn evaluated(page: &mut Page, expression: &str, at_most: Duration) -> Result<Option<cdp::Evaluated>> {
+    let kept = page.evaluating.take().filter(|e| e.expression == expression && e.asked.elapsed() < FORGOTTEN);
+    let mut evaluating = kept.unwrap_or_else(|| {
+        let method = cdp::EvaluateInPage {
+            expression: expression.to_owned(),
+            await_promise: true,
+            user_gesture: false,
+            // An endless loop ends, too.
+            timeout: at_most.as_secs_f64() * 1_000.0,
+            object_group: GROUP,
+        };
+        let reply = Box::pin(page.tab.client.send(Some(&page.tab.session), &method));
+        Evaluating { expression: expression.to_owned(), reply, asked: Instant::now() }
+    });
+    let answer = tokio::select! {
+        biased;
+        answer = timeout(at_most.min(PROMISE), evaluating.reply.as_mut()) => answer,
+        gone = page.tab.until(|tab| tab.dialog.clone()) => return Err(dialog_open(&gone?)),
+    };
+    match answer {
+        Ok(Ok(evaluated)) => Ok(Some(evaluated)),
+        // The document went away: the next look is at the new one.
+        Ok(Err(e)) if e.is_gone() => page.tab.read(|_| None),
+        // Whoever waits for it asks anew.
+        Ok(Err(CallError::TimedOut { .. })) => Ok(None),
+        Ok(Err(e)) => Err(page.tab.call_error(&e)),
+        Err(_) => {
+            evaluating.asked = Instant::now();
+            page.evaluating = Some(evaluating);
+            Ok(None)
+        }
+    }
+}
+
+async fn shown(page: &Page, value: cdp::RemoteObject) -> Result<String> {
+    let Some(object_id) = value.object_id else {
+        let word = value.unserializable_value.unwrap_or(value.r#type);
+        return Ok(clip_chars(value.value.map_or(word, |v| v.get().to_owned())));
+    };
+    let function = format!(
+        "function(){{let s;try{{s=JSON.stringify(this)}}catch{{}}return s===undefined||this instanceof Node?null:s.slice(0,{SHOWN})}}"
+    );
+    let ask = cdp::CallFunctionOn { function_declaration: function, object_id, return_by_value: true };
+    let answer = page.tab.ask(&page.tab.session, &ask).await;
+    let json = match answer {
+        Ok(answer) => answer.result.value.and_then(|v| serde_json::from_str::<Option<String>>(v.get()).ok()),
+        Err(Fault::Failed(e)) if e.code == ErrorCode::Internal => None,
+        Err(fault) => return Err(fault.into()),
+    };
+    let release = cdp::ReleaseObjectGroup { object_group: GROUP };
+    drop(page.tab.client.send(Some(&page.tab.session), &release));
+    Ok(clip_chars(json.flatten().or(value.description).unwrap_or(value.r#type)))
+}
+
+fn clip_chars(text: String) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+/// ECMAScript, 7.1.2 ToBoolean.
+fn is_truthy(value: &cdp::RemoteObject) -> bool {
+    if let Some(word) = &value.unserializable_value {
+        return !matches!(word.as_str(), "NaN" | "-0" | "0n");
+    }
+    match value.value.as_deref().map(|v| v.get()) {
+        Some(json) => !matches!(json, "false" | "0" | "\"\"" | "null"),
+        None => value.r#type != "undefined",
+    }
+}

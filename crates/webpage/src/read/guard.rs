@@ -1,0 +1,130 @@
+//! The content guard: which nodes must hold what they held when they were judged, until an input has been delivered.
+//!
+//! The agent of each document copies what its guarded nodes hold and compares it in the task of each event
+//! (`agent/script/act/guard.js`). A copy travels with a question that is asked anyway: the arrival of the pointer, the aim, the last
+//! look. In a page of several documents those around the target's are asked for copies of their own. Documents of the
+//! target's origin are compared in the task of the event, too; those of other origins right before the input is sent,
+//! because no script can look from one into the other: what they change in between is not seen.
+
+use crate::read::along::Along;
+use crate::read::page::Page;
+use crate::tab::{Fault, World, expression};
+use serde::Serialize;
+use stickpin_device::{Landed, Performed, Result};
+use stickpin_tree::Handle;
+
+/// The guard of one target.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    of: Handle,
+    /// Its name in the documents: also that of the event by which they ask each other, which no page can guess.
+    key: String,
+    guarded: Vec<Handle>,
+    /// Whether the target's document has a copy.
+    copied: bool,
+}
+
+/// A guard as the script takes it.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub(crate) enum GuardArgument {
+    /// To be copied: its name, the ids as ranges, whether other documents guard for the same target.
+    Copy(String, Vec<u64>, bool),
+    /// Copied before.
+    Copied((String,)),
+}
+
+impl Guard {
+    /// The ids in a document, as ranges: first and last in turns.
+    fn ranges(&self, scope: u64) -> Vec<u64> {
+        let mut ids: Vec<u64> = self.guarded.iter().filter(|h| h.scope == scope).map(|h| h.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let mut ranges: Vec<u64> = Vec::new();
+        for id in ids {
+            match ranges.last_mut() {
+                Some(last) if id == *last + 1 => *last = id,
+                _ => ranges.extend([id, id]),
+            }
+        }
+        ranges
+    }
+
+    fn copy(&self) -> GuardArgument {
+        let wide = self.guarded.iter().any(|h| h.scope != self.of.scope);
+        GuardArgument::Copy(self.key.clone(), self.ranges(self.of.scope), wide)
+    }
+}
+
+impl Along {
+    /// From now on nodes are guarded with a target; replaces what was guarded with it before.
+    pub(crate) fn guard(&mut self, of: Handle, world: &World, guarded: &[Handle]) {
+        self.guards.retain(|guard| guard.of != of);
+        let key = format!("{}:{}", world.context, of.id);
+        self.guards.push(Guard { of, key, guarded: guarded.to_vec(), copied: false });
+    }
+
+    /// The guard of a target, for a question whose answer is judged last.
+    pub(crate) fn copy_guard(&mut self, of: Handle) -> Option<GuardArgument> {
+        let guard = self.guards.iter_mut().find(|guard| guard.of == of)?;
+        guard.copied = true;
+        Some(guard.copy())
+    }
+
+    /// The guard of a target, for its input.
+    pub(crate) fn input_guard(&self, of: Handle) -> Option<GuardArgument> {
+        let guard = self.guards.iter().find(|guard| guard.of == of)?;
+        Some(if guard.copied { GuardArgument::Copied((guard.key.clone(),)) } else { guard.copy() })
+    }
+
+    /// The name of a target's guard.
+    pub(crate) fn guard_key(&self, of: Handle) -> Option<&str> {
+        self.guards.iter().find(|guard| guard.of == of).map(|guard| guard.key.as_str())
+    }
+}
+
+/// Has every document around a target's copy what is guarded there.
+pub(crate) async fn guard_around(page: &Page, of: Handle) -> Result<(), Fault> {
+    ask_around(page, of, |guard, scope| {
+        expression("guardContent", (0, &guard.key, guard.ranges(scope), false))
+    })
+    .await
+    .map(drop)
+}
+
+/// Whether the documents around a target's hold what is guarded there.
+pub(crate) async fn around_holds(page: &Page, of: Handle) -> Result<bool, Fault> {
+    let answers = ask_around(page, of, |guard, _| expression("aroundHolds", (&guard.key,))).await?;
+    Ok(answers.into_iter().all(|holds| holds != Some(false)))
+}
+
+/// Asks the documents that guard something for a target in another one. One that went away has no answer.
+async fn ask_around(
+    page: &Page,
+    of: Handle,
+    question: impl Fn(&Guard, u64) -> Result<String>,
+) -> Result<Vec<Option<bool>>, Fault> {
+    let Some(guard) = page.along.guards.iter().find(|guard| guard.of == of) else {
+        return Ok(Vec::new());
+    };
+    if guard.guarded.iter().all(|h| h.scope == of.scope) {
+        return Ok(Vec::new());
+    }
+    let mut worlds = page.tab.worlds().await?;
+    worlds.retain(|w| w.scope != of.scope && guard.guarded.iter().any(|h| h.scope == w.scope));
+    let mut answers = Vec::with_capacity(worlds.len());
+    for asked in page.tab.ask_all(&worlds, |world| question(guard, world.scope))? {
+        answers.push(match page.tab.finish::<Option<bool>>(asked).await {
+            Ok(answer) => answer,
+            // What was guarded in it is gone.
+            Err(Fault::WorldGone) => Some(false),
+            Err(fault) => return Err(fault),
+        });
+    }
+    Ok(answers)
+}
+
+/// What an input came to that was kept from the page because of its guard.
+pub(crate) fn kept_back(stopped: bool) -> Performed {
+    Performed { handled: true, landed: Landed::Changed { stopped }, ..Performed::default() }
+}

@@ -1,0 +1,498 @@
+//! What is known of pages from events: tabs, frames and our worlds in them, dialogs, requests, notices.
+//!
+//! Written by [`events`](crate::events) only. Readers look at it under a lock that is never held across an await,
+//! and wait for the next change instead of asking the browser.
+
+pub(crate) mod traffic;
+
+use hashbrown::HashMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use stickpin_device::{Dialog, Notice, TabEnd};
+use stickpin_devtools::CallError;
+use stickpin_devtools::protocol::TargetInfo;
+use tokio::sync::watch;
+
+/// Notices that are kept until they are asked for; the oldest go first.
+const MAX_NOTICES: usize = 64;
+
+/// What is known of the pages of one connection, shared by the task that reads events and by the device.
+#[derive(Debug, Default)]
+pub struct Shared {
+    state: Mutex<State>,
+    version: watch::Sender<u64>,
+}
+
+impl Shared {
+    /// What is known now; not to be held across an await.
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while it is held; if something did, the state would still be whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The browser refused to set up a part of a tab.
+    pub(crate) fn refused(&self, session: &str, error: &CallError) {
+        tracing::warn!(session, %error, "a tab is not set up as a whole");
+        if let Some(tab) = self.state().tabs.get_mut(session) {
+            tab.refused.get_or_insert_with(|| error.to_string());
+        }
+        self.touch();
+    }
+
+    /// Wakes those who wait for a change.
+    pub fn touch(&self) {
+        self.version.send_modify(|version| *version = version.wrapping_add(1));
+    }
+
+    /// Waits until something happened after the version `seen`; the version that is there then.
+    pub(crate) async fn until_after(&self, seen: u64) -> u64 {
+        let mut version = self.version.subscribe();
+        loop {
+            let now = *version.borrow_and_update();
+            if now != seen {
+                return now;
+            }
+            if version.changed().await.is_err() {
+                // The sender lives in `self`.
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    /// Waits until a tab is gone, or the browser with it.
+    pub async fn until_gone(&self, session: &str) {
+        let gone = self.until(|state| {
+            let there = state.tabs.get(session).is_some_and(|tab| tab.gone.is_none());
+            (!there || state.lost.is_some()).then_some(())
+        });
+        gone.await;
+    }
+
+    /// Waits until `look` finds something. It is asked once now, and after every event.
+    pub async fn until<T>(&self, mut look: impl FnMut(&State) -> Option<T>) -> T {
+        let mut version = self.version.subscribe();
+        loop {
+            version.mark_unchanged();
+            if let Some(found) = look(&self.state()) {
+                return found;
+            }
+            if version.changed().await.is_err() {
+                // The sender lives in `self`.
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+}
+
+/// Everything.
+#[derive(Debug, Default)]
+pub struct State {
+    /// Tabs by the session of their page.
+    pub tabs: HashMap<String, TabState>,
+    /// Sessions of out-of-process frames, and the tab that they belong to.
+    pub children: HashMap<String, String>,
+    /// Why the browser is gone.
+    pub lost: Option<String>,
+    /// The last scope that was given to a document.
+    pub(crate) last_scope: u64,
+    /// The session of the tab that is driven: what other tabs do is reported there.
+    pub active: String,
+    /// Dialogs that wait for an answer, by the session of their tab, oldest first.
+    pub(crate) dialogs: Vec<(String, Dialog)>,
+}
+
+impl State {
+    /// Tells every tab of the dialog that is to be answered next: its own, else one of another tab. Pages that know each
+    /// other share a process, and a dialog of one stops the scripts of all.
+    pub fn show_dialogs(&mut self) {
+        let first = self.dialogs.first().and_then(|(session, dialog)| {
+            let tab = self.tabs.get(session)?;
+            Some(Dialog { tab: Some(tab.id()), ..dialog.clone() })
+        });
+        for (session, tab) in &mut self.tabs {
+            let own = self.dialogs.iter().find(|(s, _)| s == session).map(|(_, dialog)| dialog.clone());
+            tab.dialog = own.or_else(|| first.clone());
+        }
+    }
+
+    /// A tab is not there any more, or cannot be driven.
+    pub fn end_tab(&mut self, session: &str, how: TabEnd) {
+        let Some(tab) = self.tabs.get_mut(session) else { return };
+        if tab.gone.is_some() {
+            return;
+        }
+        tab.gone = Some(how);
+        let id = tab.id();
+        self.dialogs.retain(|(s, _)| s != session);
+        self.show_dialogs();
+        if let Some(active) = self.tabs.get_mut(&self.active) {
+            active.notice(Notice::Closed { id });
+        }
+    }
+
+    /// The tabs that can be driven, oldest first.
+    pub fn living(&self) -> Vec<(&String, &TabState)> {
+        let mut living: Vec<_> = self.tabs.iter().filter(|(_, tab)| tab.gone.is_none()).collect();
+        living.sort_by_key(|(_, tab)| tab.number);
+        living
+    }
+}
+
+/// One tab.
+#[derive(Debug, Default)]
+pub struct TabState {
+    /// The id of its target.
+    pub target: String,
+    /// Counts up over the tabs of a browser; the first is 1.
+    pub number: u64,
+    /// The target that opened it.
+    pub opener: Option<String>,
+    /// It was the driven one before.
+    pub driven: bool,
+    /// We closed it, or are about to.
+    pub asked_to_close: bool,
+    /// Addresses of tabs that its page asked for and that are not there yet.
+    pub opening: VecDeque<String>,
+    /// Id of the top frame.
+    pub main: String,
+    /// Frames by id. The order of a `BTreeMap` is of no meaning; see [`Frame::order`].
+    pub frames: BTreeMap<String, Frame>,
+    pub(crate) next_order: u64,
+    /// What the browser refused when the tab was set up, until that was told.
+    pub(crate) refused: Option<String>,
+    /// Why it cannot be driven any more.
+    pub gone: Option<TabEnd>,
+    /// The dialog that is in the way here: its own, or that of another tab, which it names.
+    pub dialog: Option<Dialog>,
+    /// How many questions were answered, of any tab.
+    pub answers: u64,
+    /// A question that is dismissed by itself, by kind and message: its script asks over and over.
+    pub silenced: Option<(String, String)>,
+    /// A cross-document navigation of the top frame that has not been committed: where to, and since when.
+    pub navigating: Option<(String, Instant)>,
+    /// How many documents of the top frame were committed, addresses within one included.
+    pub arrivals: u64,
+    /// Requests under way, by id.
+    pub(crate) requests: HashMap<String, Request>,
+    /// The last requests, oldest first, those that ended included.
+    pub(crate) traffic: VecDeque<traffic::Seen>,
+    /// Counts what a person could see: changes of documents, frames, navigations.
+    pub changes: u64,
+    /// Counts everything that may have changed the page.
+    pub activity: u64,
+    /// When `activity` was last counted up.
+    pub(crate) active_at: Option<Instant>,
+    /// What is to be told, the oldest first.
+    pub notices: VecDeque<Notice>,
+    /// Where the pointer was sent last, and `activity` at that time.
+    pub(crate) pointer: Option<((f64, f64), u64)>,
+    /// Addresses of scripts that run as workers: their requests end where nobody tells of it.
+    pub(crate) workers: VecDeque<String>,
+    /// What a guarded press reported last: see [`agent`](crate::agent).
+    pub verdict: Option<crate::agent::Verdict>,
+    /// What received a press and draws by itself, until notices are asked for: `canvas`.
+    pub drawn: Option<String>,
+    /// The data of a drag that was taken over from the browser.
+    pub(crate) drag: Option<serde_json::Value>,
+    /// What a press is expected to open: none expects a file chooser, or the one that came.
+    pub(crate) chooser: Chooser,
+}
+
+/// Whether a file chooser is expected.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Chooser {
+    /// One that opens is closed without a choice, and noticed.
+    #[default]
+    Unexpected,
+    /// One that opens is kept for whoever waits for it.
+    Expected,
+    /// One opened: the frame and the node of its input, if it has one.
+    Opened(String, Option<i64>),
+}
+
+/// One frame of a tab.
+#[derive(Debug, Clone, Default)]
+pub struct Frame {
+    /// Its id.
+    pub id: String,
+    pub(crate) parent: Option<String>,
+    /// The session that its document lives in.
+    pub session: String,
+    /// Which load its document is of.
+    pub loader: String,
+    /// The address of its document.
+    pub url: String,
+    /// Counts up over the frames of a tab in the order in which they came.
+    pub(crate) order: u64,
+    pub(crate) world: Option<World>,
+    /// How far its document is.
+    pub(crate) stage: Stage,
+    /// When its document was committed, where that was seen.
+    pub(crate) committed: Option<Instant>,
+    /// A navigation of a frame inside the page, to another document, that is not committed.
+    pub navigating: bool,
+}
+
+/// Our world in the document of a frame.
+#[derive(Debug, Clone)]
+pub struct World {
+    /// The scope of its handles.
+    pub(crate) scope: u64,
+    /// Never reused within a browser.
+    pub(crate) unique: String,
+    /// Unique within its session while it lives.
+    pub(crate) context: i64,
+    /// Which element of the parent's document shows the frame, once that was asked for:
+    /// (scope of the parent, id in it).
+    pub owner: Option<(u64, u64)>,
+    /// How often the document had changed when its agent told of it last.
+    pub changes: u64,
+}
+
+/// How far a document is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Stage {
+    #[default]
+    Loading,
+    /// Parsed; deferred scripts ran.
+    Ready,
+    /// With everything in it.
+    Loaded,
+}
+
+/// A request under way.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub url: String,
+    pub(crate) since: Instant,
+    /// Whether quiet has to wait for it: connections that stay open, beacons and media never count.
+    pub(crate) counts: bool,
+    /// Whether its failure is worth a notice.
+    pub(crate) reported: bool,
+    /// When a script's request was answered: a body that goes on for long is a stream.
+    pub(crate) answered: Option<Instant>,
+}
+
+impl TabState {
+    /// What it is called.
+    pub fn id(&self) -> String {
+        format!("t{}", self.number)
+    }
+
+    /// Notes something to be told.
+    pub fn notice(&mut self, notice: Notice) {
+        if self.notices.len() == MAX_NOTICES {
+            self.notices.pop_front();
+        }
+        self.notices.push_back(notice);
+    }
+
+    /// A tab that the browser has just told of; `leads_to`: what it is opened for, where that is another page.
+    #[must_use]
+    pub fn new(info: TargetInfo, session: &str, number: u64, leads_to: Option<String>) -> Self {
+        let main = info.target_id.clone();
+        let frame =
+            Frame { id: main.clone(), session: session.to_owned(), url: info.url, ..Frame::default() };
+        Self {
+            target: info.target_id,
+            number,
+            opener: info.opener_id,
+            frames: BTreeMap::from([(main.clone(), frame)]),
+            main,
+            // It is on its way to what it was opened for, and shows an empty page until then.
+            navigating: leads_to.map(|url| (url, Instant::now())),
+            ..Self::default()
+        }
+    }
+
+    /// A frame of it goes on in a session of its own.
+    pub fn frame_moved(&mut self, info: TargetInfo, session: &str) {
+        self.next_order += 1;
+        let (id, order) = (info.target_id, self.next_order);
+        let frame = self.frames.entry(id.clone()).or_insert_with(|| Frame {
+            id,
+            parent: info.parent_frame_id,
+            order,
+            ..Frame::default()
+        });
+        session.clone_into(&mut frame.session);
+        frame.url = info.url;
+        frame.world = None;
+        // It goes on in another process because a navigation was committed there.
+        frame.navigating = false;
+    }
+
+    /// Whether its document is about to be replaced, or one around the document with that scope.
+    pub(crate) fn leaves(&self, scope: Option<u64>) -> bool {
+        let of = |frame: &&Frame| frame.world.as_ref().is_some_and(|w| Some(w.scope) == scope);
+        let mut frame = scope.and_then(|_| self.frames.values().find(of));
+        // Nothing a page does makes a frame its own ancestor; an event that claims so does not stop us.
+        for _ in 0..self.frames.len() {
+            match frame {
+                Some(Frame { navigating: true, .. }) => return true,
+                Some(Frame { parent: Some(parent), .. }) => frame = self.frames.get(parent),
+                _ => break,
+            }
+        }
+        self.navigating.is_some()
+    }
+
+    /// Until when it is worth waiting for a document that was committed and is not parsed yet.
+    pub(crate) fn arriving(&self, patience: Duration) -> Option<Instant> {
+        let fresh = self.frames.values().filter(|f| f.stage == Stage::Loading);
+        let now = Instant::now();
+        fresh.filter_map(|f| Some(f.committed? + patience)).filter(|until| *until > now).max()
+    }
+
+    /// Whether all of its documents are read to their end, no other is on its way, and nothing keeps it from answering.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.dialog.is_none()
+            && self.navigating.is_none()
+            && self.frames.values().all(|f| f.stage != Stage::Loading)
+    }
+
+    /// Something may have changed what the page shows.
+    pub fn active(&mut self) {
+        self.changes += 1;
+        self.stirred();
+    }
+
+    /// Something happened that may lead to a change.
+    pub(crate) fn stirred(&mut self) {
+        self.activity += 1;
+        self.active_at = Some(Instant::now());
+    }
+
+    /// Differs whenever something differs that waiting for quiet looks at.
+    pub(crate) fn version(&self) -> (u64, usize, bool, bool) {
+        (self.activity, self.requests.len(), self.navigating.is_some(), self.dialog.is_some())
+    }
+
+    /// Its top frame.
+    pub fn main_frame(&self) -> Option<&Frame> {
+        self.frames.get(&self.main)
+    }
+
+    /// Takes a frame and those below it out.
+    pub(crate) fn remove_frame(&mut self, id: &str) {
+        let below: Vec<String> =
+            self.frames.values().filter(|f| f.parent.as_deref() == Some(id)).map(|f| f.id.clone()).collect();
+        for child in below {
+            self.remove_frame(&child);
+        }
+        self.frames.remove(id);
+    }
+
+    /// All frames, parents before their children, children in the order in which they came.
+    pub(crate) fn frames_in_order(&self) -> Vec<&Frame> {
+        let mut children: HashMap<&str, Vec<&Frame>> = HashMap::new();
+        for frame in self.frames.values() {
+            if let Some(parent) = &frame.parent {
+                children.entry(parent).or_default().push(frame);
+            }
+        }
+        let mut order = Vec::with_capacity(self.frames.len());
+        let mut open: Vec<&Frame> = self.main_frame().into_iter().collect();
+        while let Some(frame) = open.pop() {
+            order.push(frame);
+            if let Some(mut below) = children.remove(frame.id.as_str()) {
+                below.sort_by_key(|f| std::cmp::Reverse(f.order));
+                open.extend(below);
+            }
+        }
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tab(frames: &[(&str, Option<&str>)]) -> TabState {
+        let mut tab = TabState { main: "top".into(), ..TabState::default() };
+        for (order, (id, parent)) in frames.iter().enumerate() {
+            let frame = Frame {
+                id: (*id).into(),
+                parent: parent.map(Into::into),
+                order: order as u64,
+                ..Frame::default()
+            };
+            tab.frames.insert((*id).into(), frame);
+        }
+        tab
+    }
+
+    #[test]
+    fn frames_come_depth_first_in_the_order_of_their_coming() {
+        let tab = tab(&[("top", None), ("z", Some("top")), ("a", Some("top")), ("m", Some("z"))]);
+        let order: Vec<_> = tab.frames_in_order().iter().map(|f| f.id.as_str()).collect();
+        assert_eq!(order, ["top", "z", "m", "a"]);
+    }
+
+    #[test]
+    fn a_document_leaves_with_the_frames_around_it() {
+        let mut tab = tab(&[("top", None), ("a", Some("top")), ("b", Some("a")), ("c", Some("top"))]);
+        for (scope, id) in [(1, "top"), (2, "a"), (3, "b"), (4, "c")] {
+            let world = World { scope, unique: id.into(), context: 0, owner: None, changes: 0 };
+            tab.frames.get_mut(id).unwrap().world = Some(world);
+        }
+        tab.frames.get_mut("a").unwrap().navigating = true;
+        let leaves =
+            |tab: &TabState| [None, Some(1), Some(2), Some(3), Some(4), Some(9)].map(|s| tab.leaves(s));
+        assert_eq!(leaves(&tab), [false, false, true, true, false, false]);
+        tab.navigating = Some(("x".into(), Instant::now()));
+        assert_eq!(leaves(&tab), [true; 6]);
+    }
+
+    #[test]
+    fn a_document_that_came_a_moment_ago_is_arriving() {
+        let mut tab = tab(&[("top", None), ("a", Some("top"))]);
+        let second = Duration::from_secs(1);
+        assert_eq!(tab.arriving(second), None, "nothing was committed");
+        let frame = tab.frames.get_mut("a").unwrap();
+        frame.committed = Some(Instant::now());
+        assert!(tab.arriving(second).is_some());
+        assert_eq!(tab.arriving(Duration::ZERO), None, "it had its time");
+        tab.frames.get_mut("a").unwrap().stage = Stage::Ready;
+        assert_eq!(tab.arriving(second), None, "it is there");
+    }
+
+    #[test]
+    fn a_frame_takes_its_own_with_it() {
+        let mut tab = tab(&[("top", None), ("z", Some("top")), ("m", Some("z")), ("a", Some("top"))]);
+        tab.remove_frame("z");
+        assert_eq!(tab.frames.keys().collect::<Vec<_>>(), ["a", "top"]);
+    }
+
+    #[test]
+    fn a_dialog_is_in_the_way_of_every_tab_and_names_its_own() {
+        let mut state = State::default();
+        for (session, number) in [("a", 1), ("b", 2), ("c", 3)] {
+            state.tabs.insert(session.into(), TabState { number, ..TabState::default() });
+        }
+        let asked = |kind: &str| Dialog { kind: kind.into(), ..Dialog::default() };
+        state.dialogs = vec![("b".into(), asked("confirm")), ("c".into(), asked("prompt"))];
+        state.show_dialogs();
+        let words = |state: &State, tab| state.tabs[tab].dialog.as_ref().map(Dialog::words);
+        assert_eq!(words(&state, "a").unwrap(), "confirm in tab t2 \"\"");
+        assert_eq!(words(&state, "b").unwrap(), "confirm \"\"");
+        assert_eq!(words(&state, "c").unwrap(), "prompt \"\"");
+        state.end_tab("b", TabEnd::Closed);
+        assert_eq!(words(&state, "a").unwrap(), "prompt in tab t3 \"\"");
+        state.end_tab("c", TabEnd::Closed);
+        assert_eq!(words(&state, "a"), None);
+        assert_eq!(state.living().len(), 1);
+    }
+
+    #[test]
+    fn notices_are_bounded_and_the_oldest_go() {
+        let mut tab = TabState::default();
+        for n in 0..100 {
+            tab.notice(Notice::ConsoleError { text: n.to_string() });
+        }
+        assert_eq!(tab.notices.len(), MAX_NOTICES);
+        assert_eq!(tab.notices.back(), Some(&Notice::ConsoleError { text: "99".into() }));
+    }
+}

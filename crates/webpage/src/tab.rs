@@ -1,0 +1,500 @@
+//! One tab, as the rest of this crate drives it: commands that end when the tab does, and calls into the agent of
+//! each frame's document.
+
+mod delivery;
+pub mod frames;
+mod nodes;
+
+use crate::agent;
+use crate::state::{Shared, State, TabState};
+use serde::Serialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use stickpin_device::{Dialog, Error, ErrorCode, TabEnd};
+use stickpin_devtools::protocol as cdp;
+use stickpin_devtools::{CallError, Client, Method, Reply};
+use tokio::time::timeout;
+
+/// No arguments.
+pub const NONE: [u8; 0] = [];
+
+/// How long a tab may be without a document between two of them.
+const DOCUMENT: Duration = Duration::from_secs(5);
+
+/// A handle on a tab. Clones drive the same tab.
+#[derive(Debug, Clone)]
+pub struct Tab {
+    /// The connection.
+    pub client: Client,
+    /// What is known of its pages.
+    pub shared: Arc<Shared>,
+    /// The session of its page.
+    pub session: String,
+}
+
+/// Our world in the document of a frame, as it was when it was looked up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct World {
+    /// The scope of the handles of its elements.
+    pub(crate) scope: u64,
+    /// The frame.
+    pub(crate) frame: String,
+    /// The frame that it is in.
+    pub parent: Option<String>,
+    /// Which frame it is, the same over loads: empty for the top frame, else positions: `0`, `0/2`.
+    pub(crate) path: String,
+    /// The address of its document.
+    pub url: String,
+    /// The session to call it in.
+    pub session: String,
+    pub(crate) context: String,
+}
+
+/// A question to a document that was sent.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    reply: Reply<cdp::Evaluate>,
+    context: String,
+}
+
+/// Why a call into a document gave nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fault {
+    /// The document went away before it answered.
+    WorldGone,
+    /// A dialog stops the page from answering.
+    Dialog(Dialog),
+    /// The script threw, which is a bug of ours or a document in a strange state.
+    Threw(String),
+    /// Everything that a caller cannot do anything about here.
+    Failed(Error),
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::WorldGone => Self::new(ErrorCode::ElementNotFound, "the document was replaced meanwhile")
+                .hint("stickpin snapshot -i"),
+            Fault::Dialog(dialog) => dialog_open(&dialog),
+            Fault::Threw(what) => Self::new(ErrorCode::Internal, format!("the page script failed: {what}")),
+            Fault::Failed(error) => error,
+        }
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// The error of everything that a dialog blocks.
+pub fn dialog_open(dialog: &Dialog) -> Error {
+    Error::new(ErrorCode::DialogOpen, format!("the page waits for an answer to its {}", dialog.words()))
+        .hint("stickpin alert accept, or stickpin alert dismiss")
+}
+
+/// The error of a tab that is gone: with it the session, unless another tab is there to go on in.
+fn ended(state: &State, session: &str) -> Error {
+    let tab = state.tabs.get(session);
+    let crashed = tab.is_some_and(|tab| tab.gone == Some(TabEnd::Crashed));
+    if !state.living().iter().any(|(other, _)| *other != session) {
+        return lost(if crashed { "the page crashed" } else { "the tab was closed" });
+    }
+    let id = tab.map_or_else(|| "the tab".to_owned(), |tab| format!("tab {}", tab.id()));
+    let why = if crashed { "crashed" } else { "was closed" };
+    Error::new(ErrorCode::DeviceNotFound, format!("{id} {why} in the middle of the command"))
+        .hint("the session goes on in another tab: stickpin tab list, stickpin snapshot -i")
+}
+
+/// The error of a tab or browser that is gone.
+pub fn lost(why: &str) -> Error {
+    Error::new(ErrorCode::BackendLost, why).hint("stickpin open URL starts again")
+}
+
+impl Tab {
+    /// Looks at its state.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST` when it is gone.
+    pub fn read<T>(&self, look: impl FnOnce(&TabState) -> T) -> Result<T, Error> {
+        self.write(|tab| look(tab))
+    }
+
+    /// Changes its state: what was taken out of it, or asked for once.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST` when it is gone.
+    pub fn write<T>(&self, change: impl FnOnce(&mut TabState) -> T) -> Result<T, Error> {
+        let mut state = self.shared.state();
+        if let Some(why) = &state.lost {
+            return Err(lost(why));
+        }
+        match state.tabs.get_mut(&self.session) {
+            Some(tab) if tab.gone.is_none() => Ok(change(tab)),
+            _ => Err(ended(&state, &self.session)),
+        }
+    }
+
+    /// The address of its document, which events tell.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST` when it is gone.
+    pub fn url(&self) -> Result<String, Error> {
+        self.read(|tab| tab.main_frame().map(|frame| frame.url.clone()).unwrap_or_default())
+    }
+
+    /// Whether it was closed while the browser and other tabs live on.
+    pub fn closed(&self) -> bool {
+        let state = self.shared.state();
+        let closed = state.tabs.get(&self.session).is_some_and(|tab| tab.gone == Some(TabEnd::Closed));
+        closed && state.lost.is_none() && !state.living().is_empty()
+    }
+
+    /// Waits until `look` finds something in its state.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST` as soon as it is gone.
+    pub async fn until<T>(&self, mut look: impl FnMut(&TabState) -> Option<T>) -> Result<T, Error> {
+        let found = self.shared.until(|state| {
+            if let Some(why) = &state.lost {
+                return Some(Err(lost(why)));
+            }
+            match state.tabs.get(&self.session) {
+                Some(tab) if tab.gone.is_none() => look(tab).map(Ok),
+                _ => Some(Err(ended(state, &self.session))),
+            }
+        });
+        found.await
+    }
+
+    /// Waits for an answer for as long as the tab lives.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`, `TIMEOUT`, `INTERNAL` when the browser refuses.
+    pub async fn answer<M: Method>(&self, reply: Reply<M>) -> Result<M::Output, Error> {
+        tokio::select! {
+            biased;
+            answer = reply => answer.map_err(|e| self.call_error(&e)),
+            gone = self.until(|_| None::<std::convert::Infallible>) => match gone {
+                Ok(never) => match never {},
+                Err(error) => Err(error),
+            },
+        }
+    }
+
+    /// The same, for commands about a node: none where the browser refuses, because the node is gone.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST`, `TIMEOUT`.
+    pub(crate) async fn answer_if<M: Method>(&self, reply: Reply<M>) -> Result<Option<M::Output>, Error> {
+        tokio::select! {
+            biased;
+            answer = reply => match answer {
+                Ok(answer) => Ok(Some(answer)),
+                Err(e) if e.is_gone() => Ok(None),
+                Err(e) => Err(self.call_error(&e)),
+            },
+            gone = self.until(|_| None::<std::convert::Infallible>) => match gone {
+                Ok(never) => match never {},
+                Err(error) => Err(error),
+            },
+        }
+    }
+
+    /// The number of a document's world in its session.
+    ///
+    /// # Errors
+    /// [`Fault::WorldGone`] when the document is.
+    pub(crate) fn context_number(&self, world: &World) -> Result<i64, Fault> {
+        let known = self.read(|tab| {
+            let w = tab.frames.get(&world.frame)?.world.as_ref()?;
+            (w.scope == world.scope).then_some(w.context)
+        })?;
+        known.ok_or(Fault::WorldGone)
+    }
+
+    /// Sends a command to the page and waits for the answer. For commands that the browser answers also while a
+    /// dialog is open.
+    ///
+    /// # Errors
+    /// As [`Tab::answer`].
+    pub async fn command<M: Method>(&self, method: &M) -> Result<M::Output, Error> {
+        self.answer(self.client.send(Some(&self.session), method)).await
+    }
+
+    /// Runs something that the page has to answer, unless a dialog is open or opens.
+    ///
+    /// # Errors
+    /// [`Fault::Dialog`] besides those of `work`.
+    pub async fn unless_dialog<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, Fault>
+    where
+        Fault: From<E>,
+    {
+        // Not sent at all behind a dialog: it would run when the dialog closes, when nobody expects it.
+        if let Some(dialog) = self.read(|tab| tab.dialog.clone())? {
+            return Err(Fault::Dialog(dialog));
+        }
+        tokio::select! {
+            biased;
+            done = work => done.map_err(Fault::from),
+            dialog = self.until(|tab| tab.dialog.clone()) => Err(Fault::Dialog(dialog?)),
+        }
+    }
+
+    /// Sends a command that the page's main thread answers.
+    ///
+    /// # Errors
+    /// As [`Tab::command`], and [`Fault::Dialog`].
+    pub(crate) async fn ask<M: Method>(&self, session: &str, method: &M) -> Result<M::Output, Fault> {
+        self.unless_dialog(async { self.answer(self.client.send(Some(session), method)).await }).await
+    }
+
+    /// The agent of the top document, which walks the frames that it can look into itself.
+    ///
+    /// # Errors
+    /// As [`Tab::ask`]; `TIMEOUT` when no document comes.
+    pub async fn top(&self) -> Result<World, Fault> {
+        if let Some(why) = self.write(|tab| tab.refused.take())? {
+            let message = format!("the browser refused to set up the tab: {why}");
+            return Err(Error::new(ErrorCode::Internal, message).hint("stickpin doctor").into());
+        }
+        let deadline = Instant::now() + DOCUMENT;
+        loop {
+            let (world, main) = self.read(|tab| (top_world(tab), tab.main.clone()))?;
+            if let Some(world) = world {
+                return Ok(world);
+            }
+            if Instant::now() >= deadline {
+                return Err(Error::new(ErrorCode::Timeout, "the tab shows no document").into());
+            }
+            self.inject(&self.session, main).await?;
+            // Either the world is there now, or the document is just being replaced.
+            let arrived = self.until(|tab| top_world(tab).map(|_| ()));
+            if let Ok(gone) = timeout(Duration::from_millis(100), arrived).await {
+                gone?;
+            }
+        }
+    }
+
+    /// Our worlds in all documents of the tab, parents before their children. Frames that are just being loaded
+    /// and have no document yet are left out.
+    ///
+    /// # Errors
+    /// As [`Tab::ask`].
+    pub(crate) async fn worlds(&self) -> Result<Vec<World>, Fault> {
+        self.top().await?;
+        let bare: Vec<(String, String)> = self.read(|tab| {
+            let frames = tab.frames.values().filter(|f| f.world.is_none() && !f.session.is_empty());
+            frames.map(|f| (f.session.clone(), f.id.clone())).collect()
+        })?;
+        for (session, frame) in bare {
+            self.inject(&session, frame).await?;
+        }
+        Ok(self.read(known_worlds)?)
+    }
+
+    /// The world of a scope, while its document lives. Costs nothing.
+    pub(crate) fn world(&self, scope: u64) -> Result<Option<World>, Error> {
+        self.read(|tab| known_worlds(tab).into_iter().find(|w| w.scope == scope))
+    }
+
+    /// Puts the agent into a document that began without it.
+    async fn inject(&self, session: &str, frame: String) -> Result<(), Fault> {
+        let create = cdp::CreateWorld { frame_id: frame.clone(), world_name: agent::WORLD };
+        let made = self.unless_dialog(self.answer_if(self.client.send(Some(session), &create))).await?;
+        if made.is_none() {
+            // The frame went away meanwhile.
+            return Ok(());
+        }
+        let world = self.read(|tab| known_worlds(tab).into_iter().find(|w| w.frame == frame))?;
+        let Some(world) = world else { return Ok(()) };
+        match self.evaluate::<IgnoredAny>(&world, agent::AGENT.to_owned()).await {
+            Ok(_) | Err(Fault::WorldGone) => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Calls a function of the agent in a document: `arguments` is a tuple or array.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub async fn call<T: DeserializeOwned>(
+        &self,
+        world: &World,
+        function: &str,
+        arguments: impl Serialize,
+    ) -> Result<T, Fault> {
+        let asked = self.begin(world, expression(function, arguments)?)?;
+        self.finish(asked).await
+    }
+
+    /// Waits until the document had a chance to react to an input: one frame, or 100 ms where none are made.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub async fn frame(&self, world: &World) -> Result<(), Fault> {
+        self.call::<IgnoredAny>(world, "frame", NONE).await.map(drop)
+    }
+
+    /// Waits until every document did what its timers owed by now. What it told meanwhile is known then.
+    ///
+    /// # Errors
+    /// See [`Fault`]: a dialog, or a tab that is gone. A document that went away has nothing left to do.
+    pub async fn turn(&self) -> Result<(), Fault> {
+        let worlds = self.worlds().await?;
+        for asked in self.ask_all(&worlds, |_| expression("turn", NONE))? {
+            match self.finish::<IgnoredAny>(asked).await {
+                Ok(_) | Err(Fault::WorldGone) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(())
+    }
+
+    /// Evaluates an expression in a document, and what it promises.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub async fn evaluate<T: DeserializeOwned>(&self, world: &World, expression: String) -> Result<T, Fault> {
+        let asked = self.begin(world, expression)?;
+        self.finish(asked).await
+    }
+
+    /// Asks a document without waiting: several can be asked at the same time.
+    ///
+    /// # Errors
+    /// [`Fault::Dialog`]: what is sent behind a dialog would run when it closes, when nobody expects it.
+    pub(crate) fn begin(&self, world: &World, expression: String) -> Result<Asked, Fault> {
+        if let Some(dialog) = self.read(|tab| tab.dialog.clone())? {
+            return Err(Fault::Dialog(dialog));
+        }
+        let method = cdp::Evaluate {
+            expression,
+            unique_context_id: Some(world.context.clone()),
+            return_by_value: true,
+            await_promise: true,
+        };
+        let reply = self.client.send(Some(&world.session), &method);
+        Ok(Asked { reply, context: world.context.clone() })
+    }
+
+    /// Asks documents at once, each its own question: frames of other processes work at the same time.
+    ///
+    /// # Errors
+    /// As [`Tab::begin`].
+    pub(crate) fn ask_all(
+        &self,
+        worlds: &[World],
+        question: impl Fn(&World) -> Result<String, Error>,
+    ) -> Result<Vec<Asked>, Fault> {
+        worlds.iter().map(|world| self.begin(world, question(world)?)).collect()
+    }
+
+    /// The answer to what was asked.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub(crate) async fn finish<T: DeserializeOwned>(&self, asked: Asked) -> Result<T, Fault> {
+        let Asked { reply, context } = asked;
+        let answered = self.unless_dialog(async {
+            tokio::select! {
+                biased;
+                answer = self.answer_raw(reply) => answer,
+                // A document that goes away takes the promise with it, and then nobody answers.
+                () = self.world_gone(&context) => Err(Fault::WorldGone),
+            }
+        });
+        let cdp::Evaluated { result, exception_details } = answered.await?;
+        if let Some(thrown) = exception_details {
+            let words = thrown.exception.and_then(|e| e.description).unwrap_or(thrown.text);
+            return Err(Fault::Threw(crate::text::clip(&words)));
+        }
+        let value = result.value.as_deref().unwrap_or(serde_json::value::RawValue::NULL);
+        serde_json::from_str(value.get())
+            .map_err(|e| Fault::Threw(format!("an answer is not understood: {e}")))
+    }
+
+    /// An answer of a document: that it is gone is told apart from other refusals.
+    async fn answer_raw(&self, reply: Reply<cdp::Evaluate>) -> Result<cdp::Evaluated, Fault> {
+        match reply.await {
+            Ok(evaluated) => Ok(evaluated),
+            Err(e) if e.is_gone() => {
+                self.read(|_| ())?;
+                Err(Fault::WorldGone)
+            }
+            Err(e) => Err(self.call_error(&e).into()),
+        }
+    }
+
+    async fn world_gone(&self, context: &str) {
+        let gone = self.until(|tab| (!has_context(tab, context)).then_some(()));
+        // A tab that is gone took the document with it.
+        gone.await.unwrap_or_default();
+    }
+
+    /// What an unanswered command means for whoever sent it.
+    pub fn call_error(&self, error: &CallError) -> Error {
+        match error {
+            CallError::Lost(why) => lost(why),
+            error if error.session_gone() => ended(&self.shared.state(), &self.session),
+            CallError::TimedOut { limit, .. } => no_answer(*limit),
+            error => Error::new(ErrorCode::Internal, format!("the browser refused: {error}")),
+        }
+    }
+}
+
+fn known_worlds(tab: &TabState) -> Vec<World> {
+    let mut paths: hashbrown::HashMap<&str, (String, usize)> = hashbrown::HashMap::new();
+    let mut worlds = Vec::new();
+    for frame in tab.frames_in_order() {
+        let path = match frame.parent.as_deref().and_then(|p| paths.get_mut(p)) {
+            None => String::new(),
+            Some((above, children)) => {
+                let place = *children;
+                *children += 1;
+                if above.is_empty() { place.to_string() } else { format!("{above}/{place}") }
+            }
+        };
+        paths.insert(&frame.id, (path.clone(), 0));
+        if let Some(world) = &frame.world {
+            worlds.push(World {
+                scope: world.scope,
+                frame: frame.id.clone(),
+                parent: frame.parent.clone(),
+                path,
+                url: frame.url.clone(),
+                session: frame.session.clone(),
+                context: world.unique.clone(),
+            });
+        }
+    }
+    worlds
+}
+
+/// A call of a function of the agent: `arguments` is a tuple or array.
+///
+/// # Errors
+/// `INTERNAL` when the arguments cannot be written.
+pub(crate) fn expression(function: &str, arguments: impl Serialize) -> Result<String, Error> {
+    let arguments = serde_json::to_string(&arguments)
+        .map_err(|e| Error::new(ErrorCode::Internal, format!("arguments of {function}: {e}")))?;
+    Ok(format!("{}.{function}(...{arguments})", agent::GLOBAL))
+}
+
+fn top_world(tab: &TabState) -> Option<World> {
+    tab.main_frame()?.world.as_ref()?;
+    known_worlds(tab).into_iter().next()
+}
+
+fn has_context(tab: &TabState, context: &str) -> bool {
+    tab.frames.values().any(|f| f.world.as_ref().is_some_and(|w| w.unique == context))
+}
+
+fn no_answer(limit: Duration) -> Error {
+    let seconds = limit.as_secs();
+    Error::new(ErrorCode::Timeout, format!("the page did not answer within {seconds} s"))
+        .hint("a script of the page may be running for ever: stickpin reload")
+}

@@ -1,0 +1,134 @@
+//! Quiet: no changes of the document, no finite animations, no young requests, no navigation, for a while.
+
+use crate::agent::Quiet;
+use crate::read::page::Page;
+use crate::state::{Request, Stage, TabState};
+use crate::tab::{Fault, expression};
+use std::time::{Duration, Instant};
+use stickpin_device::{CancellationToken, Result, Settled, request_words};
+use stickpin_tree::quote_url;
+use tokio::time::{sleep_until, timeout};
+
+/// A request that is older than this is one of those that stay open.
+const YOUNG: Duration = Duration::from_secs(5);
+
+/// A script's request whose answer goes on for longer than this is a stream, or nobody reads it.
+const STREAM: Duration = Duration::from_millis(500);
+
+/// The longest single question to the page.
+const SLICE: Duration = Duration::from_secs(10);
+
+/// How long the page may take to name what moves, after the time is over.
+const WORDS: Duration = Duration::from_millis(500);
+
+/// Lines about what still moves.
+const MAX_STILL: usize = 5;
+
+/// When a request stops to be young: nobody waits for an answer that late, nor for the end of a stream.
+fn old_at(request: &Request) -> Instant {
+    let late = request.since + YOUNG;
+    request.answered.map_or(late, |answered| late.min(answered + STREAM))
+}
+
+/// What of a tab still moves, as its events tell it, and when it has to be looked at again if no event comes.
+fn moving(tab: &TabState, acted: Option<Instant>, quiet: Duration) -> Option<(Vec<String>, Option<Instant>)> {
+    if let Some(dialog) = &tab.dialog {
+        return Some((vec![format!("a {} dialog", dialog.kind)], None));
+    }
+    if let Some((url, _)) = &tab.navigating {
+        return Some((vec![format!("navigation to {}", quote_url(url))], None));
+    }
+    if tab.main_frame().is_none_or(|frame| frame.stage < Stage::Ready) {
+        return Some((vec!["the document is being loaded".to_owned()], None));
+    }
+    let now = Instant::now();
+    let young: Vec<_> = tab.requests.values().filter(|r| r.counts && now < old_at(r)).collect();
+    if let Some(oldest) = young.iter().map(|r| old_at(r)).min() {
+        let words = young.iter().map(|r| format!("request {}", request_words(&r.method, &r.url)));
+        return Some((words.take(MAX_STILL).collect(), Some(oldest)));
+    }
+    let since = tab.active_at.into_iter().chain(acted).max()?;
+    (now < since + quiet).then(|| (Vec::new(), Some(since + quiet)))
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Waits for quiet until `deadline`. A dialog ends the waiting: nothing moves behind it.
+pub async fn settle_until(
+    page: &mut Page,
+    quiet: Duration,
+    deadline: Instant,
+    cancel: &CancellationToken,
+) -> Result<Settled> {
+    let not_yet = |still| Ok(Settled { settled: false, still });
+    loop {
+        let (version, state) = page.tab.read(|tab| (tab.version(), moving(tab, page.acted, quiet)))?;
+        let now = Instant::now();
+        if let Some((still, look_again)) = state {
+            let dialog = page.tab.read(|tab| tab.dialog.is_some())?;
+            if still.is_empty() && now >= deadline && !dialog {
+                // Changes of the document, which only the page can name.
+                let named = timeout(WORDS, inside(page, milliseconds(quiet), 0)).await;
+                return not_yet(named.ok().and_then(Result::ok).map(|q| q.still).unwrap_or_default());
+            }
+            if dialog || now >= deadline || cancel.is_cancelled() {
+                return not_yet(still);
+            }
+            let wake = look_again.map_or(deadline, |at| at.min(deadline));
+            tokio::select! {
+                changed = page.tab.until(|tab| (tab.version() != version).then_some(())) => changed?,
+                () = sleep_until(wake.into()) => {}
+                () = cancel.cancelled() => {}
+            }
+            continue;
+        }
+        // From outside all is quiet; what about the inside?
+        let left = deadline.saturating_duration_since(now).min(SLICE);
+        let asked = inside(page, milliseconds(quiet), milliseconds(left));
+        let answer = tokio::select! {
+            // A page that is too busy to answer is not quiet.
+            answer = timeout(left + Duration::from_secs(1), asked) => answer,
+            () = cancel.cancelled() => return not_yet(Vec::new()),
+        };
+        match answer {
+            Err(_) => return not_yet(vec!["a script of the page is running".to_owned()]),
+            Ok(Ok(Quiet { settled: true, .. })) => {
+                let acted = page.acted;
+                let same = page.tab.read(|tab| moving(tab, acted, quiet).is_none())?;
+                if same {
+                    return Ok(Settled { settled: true, still: Vec::new() });
+                }
+            }
+            Ok(Ok(Quiet { still, .. })) => {
+                if Instant::now() + Duration::from_millis(20) >= deadline {
+                    return not_yet(still);
+                }
+            }
+            Ok(Err(Fault::WorldGone | Fault::Dialog(_))) => {}
+            Ok(Err(fault)) => return Err(fault.into()),
+        }
+    }
+}
+
+/// Asks every document to answer when it is quiet.
+async fn inside(page: &Page, quiet: u64, cap: u64) -> Result<Quiet, Fault> {
+    let mut asked = Vec::new();
+    for world in page.tab.worlds().await? {
+        let inside = world.parent.is_some();
+        asked.push((page.tab.begin(&world, expression("settled", (quiet, cap))?)?, inside));
+    }
+    let mut all = Quiet { settled: true, still: Vec::new() };
+    for (asking, inside) in asked {
+        let Quiet { settled, still } = match page.tab.finish(asking).await {
+            // A frame that went away is quiet.
+            Err(Fault::WorldGone) if inside => continue,
+            answer => answer?,
+        };
+        all.settled &= settled;
+        all.still.extend(still);
+    }
+    all.still.truncate(MAX_STILL);
+    Ok(all)
+}
