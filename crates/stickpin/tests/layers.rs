@@ -92,10 +92,15 @@ fn a_wrong_edge_is_named() {
     assert_eq!(violations(&found), ["tree -> kernel: that edge points the wrong way"]);
 }
 
-/// Where environment variables are read: one file of the binary, what is built for tests only, and the script that Cargo
-/// tells by them what it builds.
-const READS_ENVIRONMENT: &[&str] =
-    &["crates/stickpin/src/env.rs", "crates/stickpin/build.rs", "crates/golden/", "crates/testkit/"];
+/// Where environment variables are read: one file of the binary, what is built for tests only, and the scripts that Cargo
+/// tells by them what they build.
+const READS_ENVIRONMENT: &[&str] = &[
+    "crates/stickpin/src/env.rs",
+    "crates/stickpin/build.rs",
+    "crates/webpage/build.rs",
+    "crates/golden/",
+    "crates/testkit/",
+];
 
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(dir).expect("a folder of ours").map(|e| e.expect("an entry").path()) {

@@ -1,36 +1,10 @@
-//! The script that reads and watches a page from inside: plain JavaScript, put together from files in a fixed order.
+//! The script that reads and watches a page from inside: modules of plain JavaScript, bundled by the build script.
 //!
 //! It is evaluated once per document in an isolated world, invisible to the page, and answers under the name
 //! `__stickpin` there. `agent/script/agent.js` lists its functions.
 
 /// The source of the script: one expression that installs it, and does nothing where it is installed already.
-pub const AGENT: &str = concat!(
-    "(() => {\n\"use strict\";\nif (Object.hasOwn(globalThis, \"__stickpin\")) return;\n",
-    include_str!("script/dom.js"),
-    include_str!("script/read/roles.js"),
-    include_str!("script/scope.js"),
-    include_str!("script/read/attributes.js"),
-    include_str!("script/read/names.js"),
-    include_str!("script/read/counters.js"),
-    include_str!("script/read/states.js"),
-    include_str!("script/read/icons.js"),
-    include_str!("script/read/details.js"),
-    include_str!("script/read/drawings.js"),
-    include_str!("script/read/capture.js"),
-    include_str!("script/read/unchanged.js"),
-    include_str!("script/read/locate.js"),
-    include_str!("script/act/aim.js"),
-    include_str!("script/act/guard.js"),
-    include_str!("script/act/press.js"),
-    include_str!("script/act/typing.js"),
-    include_str!("script/act/editors.js"),
-    include_str!("script/act/input.js"),
-    include_str!("script/act/fold.js"),
-    include_str!("script/act/files.js"),
-    include_str!("script/changes.js"),
-    include_str!("script/agent.js"),
-    "})();"
-);
+pub const AGENT: &str = include_str!(concat!(env!("OUT_DIR"), "/agent.js"));
 
 /// The name of the isolated world that the script lives in.
 pub const WORLD: &str = "stickpin";

@@ -70,6 +70,46 @@
 //   tell()                      tells of what changed by now, and of the next change as soon as it comes
 //   announcements()             -> [text] since the last call
 
+// What is loaded in this order becomes one script (bundle.rs): circles are fine among functions only.
+import './dom.js';
+import './read/roles.js';
+import './scope.js';
+import './read/attributes.js';
+import './read/names.js';
+import './read/counters.js';
+import './read/states.js';
+import './read/icons.js';
+import './read/details.js';
+import './read/drawings.js';
+import './read/capture.js';
+import './read/unchanged.js';
+import './read/locate.js';
+import './act/aim.js';
+import './act/guard.js';
+import './act/press.js';
+import './act/typing.js';
+import './act/editors.js';
+import './act/input.js';
+import './act/fold.js';
+import './act/files.js';
+import './changes.js';
+import { $isConnected, adoptRoot, idOf, nodeOf, rootsAsked } from './dom.js';
+import { heard } from './read/drawings.js';
+import { capture } from './read/capture.js';
+import { unchanged, uncollected } from './read/unchanged.js';
+import { css, find, locate } from './read/locate.js';
+import { aim, arrived, arrivedLook, elementAt, frame, frameBox, glimpse, hit, rects, words } from './act/aim.js';
+import { aroundHolds, guardContent } from './act/guard.js';
+import { answered, clickVerdict, expectClick, pointerAt, pressed } from './act/press.js';
+import { endText } from './act/typing.js';
+import { pasteText, readCode } from './act/editors.js';
+import {
+  attrs, focusField, focusOn, html, readValue, scrollBy, scrolled, scroller, select, setValue, text,
+} from './act/input.js';
+import { expectEscape, folded, opened, takesKeys } from './act/fold.js';
+import { dropStopped, dropVerdict, expectDrop, expectFiles, fileInput, filesTaken } from './act/files.js';
+import { announcements, changed, changes, settled, tell, turn } from './changes.js';
+
 const wordsOf = id => {
   const e = nodeOf(id);
   return e && $isConnected.call(e) ? words(e) : null;

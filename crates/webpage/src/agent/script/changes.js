@@ -1,8 +1,15 @@
 // Noticing: a counter of changes, quiet, running animations, and texts that came and went in live regions.
 
-let changeCount = 0;
+import {
+  $closest, $documentElement, $firstElementChild, $host, $isConnected, $listen, $matches, $nodeType, $parentNode,
+  $textContent, DOC, ELEMENT, FRAGMENT, P, flatParent, later, squeeze,
+} from './dom.js';
+import { words } from './act/aim.js';
+
+export let changeCount = 0;
+export const countChange = () => { changeCount++; };
 /** How many of them were more than a focus that moved, which a press does by itself. */
-let reactions = 0;
+export let reactions = 0;
 let changedAt = performance.now();
 /** What changed lately, for words: the last few targets. */
 let lately = [];
@@ -13,7 +20,7 @@ let signalledAt = -Infinity;
 let signalTimer = 0;
 const SIGNAL_EVERY = 50;
 const observedRoots = new WeakSet();
-const shadowRoots = [];
+export const shadowRoots = [];
 
 const $docAnimations = DOC.getAnimations;
 
@@ -25,7 +32,7 @@ const observer = new MutationObserver(records => {
 });
 
 /** Watches a document or a shadow root from now on. */
-function observe(root) {
+export function observe(root) {
   if (observedRoots.has(root)) return;
   observedRoots.add(root);
   if ($nodeType.call(root) === FRAGMENT) shadowRoots.push(new WeakRef(root));
@@ -65,7 +72,7 @@ function signalChange() {
 }
 
 /** Tells of what changed by now, and of the next change as soon as it comes: somebody who acts waits for it. */
-function tell() {
+export function tell() {
   takePending();
   if (signalTimer) {
     clearTimeout(signalTimer);
@@ -75,7 +82,7 @@ function tell() {
 }
 
 /** Tells the Rust side, if it gave us a way: a function that is bound into this world. */
-function signal(message) {
+export function signal(message) {
   if (typeof globalThis.__stickpinSignal === 'function') globalThis.__stickpinSignal(JSON.stringify(message));
 }
 
@@ -109,7 +116,7 @@ function announce(region) {
 }
 
 /** The texts noted since the last call. */
-function announcements() {
+export function announcements() {
   const texts = announced;
   announced = [];
   return texts;
@@ -118,7 +125,7 @@ function announcements() {
 // ---- Quiet ----
 
 /** Records that are not delivered yet count, too. */
-function takePending() {
+export function takePending() {
   const pending = observer.takeRecords();
   if (pending.length) {
     reactions++;
@@ -128,7 +135,7 @@ function takePending() {
 }
 
 /** How many changes there were, for how many ms there has been none, what moves, and where the last changes were. */
-function changes() {
+export function changes() {
   takePending();
   return {
     count: changeCount,
@@ -139,7 +146,7 @@ function changes() {
 }
 
 /** Resolves to the counter as soon as it is not `since`, or when `ms` are over. */
-function changed(since, ms) {
+export function changed(since, ms) {
   takePending();
   if (changeCount !== since) return Promise.resolve(changeCount);
   return new Promise(resolve => {
@@ -178,7 +185,7 @@ function mutated() {
  * Resolves when nothing has changed for `quiet` ms and no finite animation runs: {settled: true, still: []}, or after
  * `cap` ms: {settled: false, still: what was moving}.
  */
-function settled(quiet, cap) {
+export function settled(quiet, cap) {
   const deadline = performance.now() + cap;
   return new Promise(resolve => {
     let calmAt = -1;
@@ -211,6 +218,6 @@ function settled(quiet, cap) {
 }
 
 /** Resolves behind the page's timers that are due: on a busy machine they are late, and so is what they do. */
-const turn = () => new Promise(done => later(done));
+export const turn = () => new Promise(done => later(done));
 
 observe(document);

@@ -4,73 +4,75 @@
 // `<input name="firstChild">` answers with that input, and `<img name="body">` does it to the document. So every
 // read of a node goes through the getters and methods of the prototypes.
 
-const getterOf = (proto, name) => Object.getOwnPropertyDescriptor(proto, name).get;
-const P = Element.prototype;
+import { countChange } from './changes.js';
+
+export const getterOf = (proto, name) => Object.getOwnPropertyDescriptor(proto, name).get;
+export const P = Element.prototype;
 const NODE = Node.prototype;
-const DOC = Document.prototype;
-const $firstChild = getterOf(NODE, 'firstChild');
-const $nextSibling = getterOf(NODE, 'nextSibling');
-const $parentNode = getterOf(NODE, 'parentNode');
-const $scrollHeight = getterOf(P, 'scrollHeight');
-const $clientHeight = getterOf(P, 'clientHeight');
-const $scrollWidth = getterOf(P, 'scrollWidth');
-const $clientWidth = getterOf(P, 'clientWidth');
-const $nodeType = getterOf(NODE, 'nodeType');
-const $isConnected = getterOf(NODE, 'isConnected');
-const $ownerDocument = getterOf(NODE, 'ownerDocument');
-const $textContent = getterOf(NODE, 'textContent');
-const $getRootNode = NODE.getRootNode;
-const $contains = NODE.contains;
-const $data = getterOf(CharacterData.prototype, 'data');
-const $localName = getterOf(P, 'localName');
+export const DOC = Document.prototype;
+export const $firstChild = getterOf(NODE, 'firstChild');
+export const $nextSibling = getterOf(NODE, 'nextSibling');
+export const $parentNode = getterOf(NODE, 'parentNode');
+export const $scrollHeight = getterOf(P, 'scrollHeight');
+export const $clientHeight = getterOf(P, 'clientHeight');
+export const $scrollWidth = getterOf(P, 'scrollWidth');
+export const $clientWidth = getterOf(P, 'clientWidth');
+export const $nodeType = getterOf(NODE, 'nodeType');
+export const $isConnected = getterOf(NODE, 'isConnected');
+export const $ownerDocument = getterOf(NODE, 'ownerDocument');
+export const $textContent = getterOf(NODE, 'textContent');
+export const $getRootNode = NODE.getRootNode;
+export const $contains = NODE.contains;
+export const $data = getterOf(CharacterData.prototype, 'data');
+export const $localName = getterOf(P, 'localName');
 const $shadowRoot = getterOf(P, 'shadowRoot');
-const $firstElementChild = getterOf(P, 'firstElementChild');
-const $nextElementSibling = getterOf(P, 'nextElementSibling');
-const $hasAttributes = P.hasAttributes;
-const $getAttribute = P.getAttribute;
+export const $firstElementChild = getterOf(P, 'firstElementChild');
+export const $nextElementSibling = getterOf(P, 'nextElementSibling');
+export const $hasAttributes = P.hasAttributes;
+export const $getAttribute = P.getAttribute;
 const $hasAttribute = P.hasAttribute;
-const $attributeNames = P.getAttributeNames;
-const $checkVisibility = P.checkVisibility;
-const $closest = P.closest;
-const $matches = P.matches;
-const $rect = P.getBoundingClientRect;
-const $rects = P.getClientRects;
-const $assigned = HTMLSlotElement.prototype.assignedNodes;
+export const $attributeNames = P.getAttributeNames;
+export const $checkVisibility = P.checkVisibility;
+export const $closest = P.closest;
+export const $matches = P.matches;
+export const $rect = P.getBoundingClientRect;
+export const $rects = P.getClientRects;
+export const $assigned = HTMLSlotElement.prototype.assignedNodes;
 const $assignedSlot = getterOf(P, 'assignedSlot');
 const $offsetWidth = getterOf(HTMLElement.prototype, 'offsetWidth');
 const $offsetHeight = getterOf(HTMLElement.prototype, 'offsetHeight');
-const $body = getterOf(DOC, 'body');
-const $documentElement = getterOf(DOC, 'documentElement');
+export const $body = getterOf(DOC, 'body');
+export const $documentElement = getterOf(DOC, 'documentElement');
 const $active = getterOf(DOC, 'activeElement');
-const $shadowActive = getterOf(ShadowRoot.prototype, 'activeElement');
-const $scrolling = getterOf(DOC, 'scrollingElement');
-const $title = getterOf(DOC, 'title');
-const $url = getterOf(DOC, 'URL');
-const $baseURI = getterOf(NODE, 'baseURI');
-const $sheets = getterOf(DOC, 'styleSheets');
-const $docQuery = DOC.querySelector;
-const $docQueryAll = DOC.querySelectorAll;
-const $rootQueryAll = DocumentFragment.prototype.querySelectorAll;
-const $host = getterOf(ShadowRoot.prototype, 'host');
+export const $shadowActive = getterOf(ShadowRoot.prototype, 'activeElement');
+export const $scrolling = getterOf(DOC, 'scrollingElement');
+export const $title = getterOf(DOC, 'title');
+export const $url = getterOf(DOC, 'URL');
+export const $baseURI = getterOf(NODE, 'baseURI');
+export const $sheets = getterOf(DOC, 'styleSheets');
+export const $docQuery = DOC.querySelector;
+export const $docQueryAll = DOC.querySelectorAll;
+export const $rootQueryAll = DocumentFragment.prototype.querySelectorAll;
+export const $host = getterOf(ShadowRoot.prototype, 'host');
 
 const $namespace = getterOf(P, 'namespaceURI');
 const $editable = getterOf(HTMLElement.prototype, 'isContentEditable');
 /** In browsers that have it. */
 const $editContext = 'editContext' in HTMLElement.prototype ? getterOf(HTMLElement.prototype, 'editContext') : null;
-const $labelledBy = getterOf(P, 'ariaLabelledByElements');
-const $innerText = getterOf(HTMLElement.prototype, 'innerText');
-const $outerHTML = getterOf(P, 'outerHTML');
-const $clientLeft = getterOf(P, 'clientLeft');
-const $clientTop = getterOf(P, 'clientTop');
-const $scrollLeft = getterOf(P, 'scrollLeft');
-const $scrollTop = getterOf(P, 'scrollTop');
-const $adopted = getterOf(DOC, 'adoptedStyleSheets');
-const $getSelection = DOC.getSelection;
-const $createRange = DOC.createRange;
-const $listen = EventTarget.prototype.addEventListener;
+export const $labelledBy = getterOf(P, 'ariaLabelledByElements');
+export const $innerText = getterOf(HTMLElement.prototype, 'innerText');
+export const $outerHTML = getterOf(P, 'outerHTML');
+export const $clientLeft = getterOf(P, 'clientLeft');
+export const $clientTop = getterOf(P, 'clientTop');
+export const $scrollLeft = getterOf(P, 'scrollLeft');
+export const $scrollTop = getterOf(P, 'scrollTop');
+export const $adopted = getterOf(DOC, 'adoptedStyleSheets');
+export const $getSelection = DOC.getSelection;
+export const $createRange = DOC.createRange;
+export const $listen = EventTarget.prototype.addEventListener;
 
 /** A text without halves of surrogate pairs, in browsers that can say so; what they send otherwise is mended later. */
-const wellFormed = s => (s.toWellFormed ? s.toWellFormed() : s);
+export const wellFormed = s => (s.toWellFormed ? s.toWellFormed() : s);
 
 /** @type {{ postTask(f: () => void, options: { delay: number }): Promise<void> } | undefined} */
 const $scheduler = Reflect.get(globalThis, 'scheduler');
@@ -82,53 +84,53 @@ function afterTask(f, delay = 0) {
   return ownTimers;
 }
 
-let ownTimers = 0;
-let ownFrames = 0;
+export let ownTimers = 0;
+export let ownFrames = 0;
 /** Timers and callbacks for frames of ours are counted: what is left of the document's is the page's. */
-const later = (f, ms) => (ownTimers++, TIMERLESS ? afterTask(f, ms) : setTimeout(f, ms));
-const inFrame = f => (ownFrames++, requestAnimationFrame(f));
+export const later = (f, ms) => (ownTimers++, TIMERLESS ? afterTask(f, ms) : setTimeout(f, ms));
+export const inFrame = f => (ownFrames++, requestAnimationFrame(f));
 
-const ELEMENT = 1;
-const TEXT = 3;
-const FRAGMENT = 11;
+export const ELEMENT = 1;
+export const TEXT = 3;
+export const FRAGMENT = 11;
 
 /** HTML elements that are asked for more than any element has: of another namespace they are something else. */
 const OF_HTML = new Set(('input textarea select option optgroup label button details dialog progress meter output img area table fieldset '
   + 'iframe frame audio video ol td th slot canvas object embed summary').split(' '));
 
 /** Elements that can show a document of its own (HTML 7.3.1 "content navigables"). */
-const FRAMES = new Set(['iframe', 'frame', 'object', 'embed']);
+export const FRAMES = new Set(['iframe', 'frame', 'object', 'embed']);
 
 /** The tag of an element; of one that only has the name of an HTML element, that name after a colon. */
-function tagOf(e) {
+export function tagOf(e) {
   const tag = $localName.call(e);
   return OF_HTML.has(tag) && $namespace.call(e) !== 'http://www.w3.org/1999/xhtml' ? ':' + tag : tag;
 }
 
 /** Whether a person can edit what is in an element (HTML 6.8.1). */
-const isEditable = e => e instanceof HTMLElement && ($editable.call(e) || hasEditContext(e));
+export const isEditable = e => e instanceof HTMLElement && ($editable.call(e) || hasEditContext(e));
 
 /** Whether an element takes text through an EditContext: its content is drawn by a script (EditContext API, 3). */
-const hasEditContext = e => $editContext !== null && e instanceof HTMLElement && $editContext.call(e) !== null;
+export const hasEditContext = e => $editContext !== null && e instanceof HTMLElement && $editContext.call(e) !== null;
 
 /** The focus goes to an element; nothing scrolls. */
-const giveFocus = e => (e instanceof SVGElement ? SVGElement : HTMLElement).prototype.focus.call(e, { preventScroll: true });
+export const giveFocus = e => (e instanceof SVGElement ? SVGElement : HTMLElement).prototype.focus.call(e, { preventScroll: true });
 
 /** Options of checkVisibility that also count `visibility: hidden`. */
-const VISIBLE = { visibilityProperty: true };
+export const VISIBLE = { visibilityProperty: true };
 
 /** Closed shadow roots that the debugger handed over, by their host: no script could ask for them. */
-const closedRoots = new WeakMap();
-let anyClosed = false;
-const shadowOf = e => $shadowRoot.call(e) || (anyClosed && closedRoots.get(e)) || null;
+export const closedRoots = new WeakMap();
+export let anyClosed = false;
+export const shadowOf = e => $shadowRoot.call(e) || (anyClosed && closedRoots.get(e)) || null;
 
 /** Makes a closed shadow root known; from then on it is read like an open one. */
-function adoptRoot(root) {
+export function adoptRoot(root) {
   const host = root instanceof ShadowRoot ? $host.call(root) : null;
   if (!host || closedRoots.has(host)) return false;
   closedRoots.set(host, root);
   anyClosed = true;
-  changeCount++;
+  countChange();
   return true;
 }
 
@@ -136,16 +138,16 @@ function adoptRoot(root) {
  * HTML elements besides custom ones that can have a shadow root (DOM 4.2.14 "valid shadow host name"), as far as
  * pages give them one.
  */
-const HOSTS = new Set('div span section article aside main nav header footer p'.split(' '));
+export const HOSTS = new Set('div span section article aside main nav header footer p'.split(' '));
 /** What an element looked like when the debugger was asked for its root; asked again when it looks different. */
-const rootAsked = new WeakMap();
-const hostLook = (e, tag) => (tag.includes('-') && $matches.call(e, ':defined') ? 'd' : '') + $offsetWidth.call(e) + 'x' + $offsetHeight.call(e);
+export const rootAsked = new WeakMap();
+export const hostLook = (e, tag) => (tag.includes('-') && $matches.call(e, ':defined') ? 'd' : '') + $offsetWidth.call(e) + 'x' + $offsetHeight.call(e);
 
 /**
  * Whether an element without an open shadow root may have a closed one: a custom element, or one that shows something
  * though nothing is in it. Pictures made of style are no sign.
  */
-function mayHideRoot(e, tag) {
+export function mayHideRoot(e, tag) {
   const custom = tag.includes('-');
   if (!custom && (!HOSTS.has(tag) || $firstChild.call(e) !== null)) return false;
   if (!(e instanceof HTMLElement) || (anyClosed && closedRoots.has(e))) return false;
@@ -159,7 +161,7 @@ function mayHideRoot(e, tag) {
 }
 
 /** The debugger was asked for the shadow roots of these. */
-function rootsAsked(list) {
+export function rootsAsked(list) {
   for (const id of list) {
     const e = nodeOf(id);
     if (e) rootAsked.set(e, hostLook(e, tagOf(e)));
@@ -173,15 +175,15 @@ function closedSlot(node, host) {
   return null;
 }
 
-const attr = (e, name) => $getAttribute.call(e, name);
-const has = (e, name) => $hasAttribute.call(e, name);
-const styleOf = (e, pseudo) => getComputedStyle(e, pseudo);
+export const attr = (e, name) => $getAttribute.call(e, name);
+export const has = (e, name) => $hasAttribute.call(e, name);
+export const styleOf = (e, pseudo) => getComputedStyle(e, pseudo);
 
 /** Characters of a page that are looked at in one text: it may have millions. */
-const SQUEEZE_LIMIT = 100000;
+export const SQUEEZE_LIMIT = 100000;
 
 /** ASCII white space to single spaces, ends cut: what HTML and AccName call white space. */
-const squeeze = text => {
+export const squeeze = text => {
   const s = text.length > SQUEEZE_LIMIT ? text.slice(0, SQUEEZE_LIMIT) : text;
   return (/[\t\n\f\r]|^ | $|  /.test(s) ? s.replace(/[\t\n\f\r ]+/g, ' ').replace(/^ | $/g, '') : s);
 };
@@ -189,12 +191,13 @@ const squeeze = text => {
 // The element whose text was asked for last, and that text.
 let soleOf = null;
 let soleText = null;
+export const forgetSole = () => { soleOf = null; };
 
 /**
  * The text of an element that holds no elements, else null. Asked for twice: by its name, and by the leaf below it.
  * Two reads, where its nodes one by one are four, and each text node gets an object of its own.
  */
-function textOf(e) {
+export function textOf(e) {
   if (soleOf !== e) {
     soleOf = e;
     soleText = $firstElementChild.call(e) === null ? $textContent.call(e) : null;
@@ -203,7 +206,7 @@ function textOf(e) {
 }
 
 /** The parent in the flat tree: slots and shadow hosts included. */
-function flatParent(node) {
+export function flatParent(node) {
   if ($nodeType.call(node) === ELEMENT) {
     const slot = $assignedSlot.call(node);
     if (slot) return slot;
@@ -215,13 +218,13 @@ function flatParent(node) {
 }
 
 /** The element of the same tree scope with an id. */
-function byIdIn(e, id) {
+export function byIdIn(e, id) {
   const root = $getRootNode.call(e);
   return $nodeType.call(root) === 9 ? DOC.getElementById.call(root, id) : root instanceof ShadowRoot ? root.getElementById(id) : null;
 }
 
 /** The focused element, through shadow roots. */
-function deepActive(doc) {
+export function deepActive(doc) {
   let e = $active.call(doc);
   while (e) {
     const root = shadowOf(e);
@@ -235,7 +238,7 @@ function deepActive(doc) {
 // ---- Identity (refs.md 1, grade NeverReused): a number per element for as long as this world lives ----
 
 const ids = new WeakMap();
-let nextId = 1;
+export let nextId = 1;
 /** id -> WeakRef; entries of collected elements are swept when half of the map may be dead. */
 const byId = new Map();
 let sweepAt = 4096;
@@ -249,7 +252,7 @@ let weakening = false;
 /** WeakRefs that are made in one go: about a millisecond. */
 const WEAKEN = 1000;
 
-function idOf(node) {
+export function idOf(node) {
   let id = ids.get(node);
   if (id === undefined) {
     id = nextId++;
@@ -274,13 +277,13 @@ function weaken() {
 }
 
 /** The node with a number, also a detached one; undefined when it was collected or never numbered. */
-function nodeOf(id) {
+export function nodeOf(id) {
   if (id >= newFrom) return newNodes[id - newFrom];
   const ref = byId.get(id);
   return ref && ref.deref();
 }
 
-function sweepIds() {
+export function sweepIds() {
   if (byId.size < sweepAt) return;
   for (const [id, ref] of byId) if (!ref.deref()) byId.delete(id);
   sweepAt = Math.max(4096, byId.size * 2);

@@ -1,13 +1,24 @@
 // What has to be known of a whole document before its elements can be named: labels, aria-owns, and which looks at
 // computed style are needed at all. Built once per capture and document; shadow roots add to it as they are met.
 
+import {
+  $adopted, $baseURI, $body, $checkVisibility, $docQueryAll, $hasAttributes, $matches, $nodeType, $sheets, $url,
+  ELEMENT, attr, byIdIn, deepActive, flatParent, forgetSole, tagOf,
+} from './dom.js';
+import { nameWithin, unescapeCss } from './read/names.js';
+import { hasIconFont } from './read/icons.js';
+import { observe } from './changes.js';
+
 /** The document that is being read. */
-let scope = null;
+export let scope = null;
+
+/** What is read from here on is of the document of `s`; null: of none. */
+export const enterScope = s => { scope = s; };
 
 /** Style sheet facts per document and root, kept while the sheets have as many rules as they had. */
 const sheetFacts = new WeakMap();
 
-function newScope(doc) {
+export function newScope(doc) {
   const s = {
     doc,
     active: deepActive(doc),
@@ -43,7 +54,8 @@ function newScope(doc) {
   };
   const before = scope;
   scope = s;
-  soleOf = withinLabel = null;
+  forgetSole();
+  nameWithin(null);
   readRoot(doc);
   s.modal = topModal(doc, s.active);
   if (s.modal) {
@@ -55,7 +67,7 @@ function newScope(doc) {
 }
 
 /** Adds what a document or a shadow root contributes to the scope. */
-function readRoot(root) {
+export function readRoot(root) {
   observe(root);
   const query = $nodeType.call(root) === 9 ? s => $docQueryAll.call(root, s) : s => root.querySelectorAll(s);
   for (const label of query('label')) {
@@ -106,7 +118,7 @@ function isInside(e, other) {
 }
 
 /** One scan of the style sheets of a root: may ::before or ::after make text, is text transformed, are there hand cursors? */
-function factsOf(root) {
+export function factsOf(root) {
   const sheets = $nodeType.call(root) === 9 ? [...$sheets.call(root), ...$adopted.call(root)] : [...root.styleSheets, ...root.adoptedStyleSheets];
   let key = '';
   for (const sheet of sheets) {
@@ -154,13 +166,13 @@ function scanRules(rules, facts) {
 }
 
 /** Values of `overflow` with which a person can scroll (`var()` may be anything). */
-const SCROLLS = /auto|scroll|overlay|var\(/;
+export const SCROLLS = /auto|scroll|overlay|var\(/;
 
 /** Whether a `content` can be text for a reader. Glyphs of icon fonts (private use) are no text. */
 const makesText = content => !!content && !/^(none|normal|inherit|initial|unset)$/.test(content) && !/^(["'])[\s\ue000-\uf8ff]*\1$/.test(content);
 
-const BEFORE = 1;
-const AFTER = 2;
+export const BEFORE = 1;
+export const AFTER = 2;
 
 /** A selector list without what stands in parentheses and brackets: it only narrows what matches. */
 function bare(list) {
@@ -192,7 +204,7 @@ function addSubject(selector, facts) {
 }
 
 /** Which of ::before and ::after of an element may make text: BEFORE | AFTER. */
-function mayHavePseudo(e, tag) {
+export function mayHavePseudo(e, tag) {
   const p = scope.pseudo;
   let which = p.any | p.tags.get(tag);
   if (which === (BEFORE | AFTER) || !$hasAttributes.call(e)) return which;

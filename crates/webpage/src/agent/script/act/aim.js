@@ -1,6 +1,24 @@
 // Where an element is, which point of it to press, and what a press there would reach. Coordinates are CSS pixels of
 // this document's viewport; what a frame shows is its own script's business.
 
+import {
+  $body, $clientHeight, $clientLeft, $clientTop, $clientWidth, $closest, $contains, $createRange, $docQuery,
+  $documentElement, $getRootNode, $hasAttributes, $isConnected, $nodeType, $ownerDocument, $rect, $rects, DOC,
+  ELEMENT, FRAMES, P, attr, flatParent, has, idOf, inFrame, isEditable, later, nodeOf, shadowOf, styleOf, tagOf,
+  wellFormed,
+} from '../dom.js';
+import { LEAF_CONTROLS, roleOf } from '../read/roles.js';
+import { enterScope, newScope, readRoot, scope } from '../scope.js';
+import { A_CLASS, A_ID, A_ROLE, readAttributes } from '../read/attributes.js';
+import { nameOf } from '../read/names.js';
+import { insideFlat, walkNumber, walkOf } from '../read/capture.js';
+import { unchanged, uncollected } from '../read/unchanged.js';
+import { locate } from '../read/locate.js';
+import { guardContent } from './guard.js';
+import { WATCH_MS, expectClick } from './press.js';
+import { reachesSurface, surfaceOf } from './editors.js';
+import { changeCount, tell, turn } from '../changes.js';
+
 /** A rectangle as [left, top, right, bottom]. */
 const box = r => [r.left, r.top, r.right, r.bottom];
 const meet = (a, b) => [Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.min(a[2], b[2]), Math.min(a[3], b[3])];
@@ -37,7 +55,7 @@ function clipped(b, e) {
 }
 
 /** The boxes of an element in its own document: its lines; without a box of its own those of its content. */
-function boxesOf(e) {
+export function boxesOf(e) {
   const tag = tagOf(e);
   if (tag === 'area') return areaBoxes(e);
   const surface = surfaceOf(e);
@@ -83,7 +101,7 @@ function rectOf(e) {
  * The point to press: the middle of the largest part that can be seen, or, where something lies on it, another point
  * of that part that is free. null: no part can be seen. `thorough`: every corner of it is tried.
  */
-function pointOf(e, target, thorough) {
+export function pointOf(e, target, thorough) {
   let best = null;
   for (const b of boxesOf(e)) {
     const seen = meet(clipped(b, surfaceOf(e) || e), [0, 0, innerWidth, innerHeight]);
@@ -129,7 +147,7 @@ function outlinePoint(target) {
 }
 
 /** The innermost element at a point, through open shadow roots. */
-function deepAt(x, y) {
+export function deepAt(x, y) {
   let e = DOC.elementFromPoint.call(document, x, y);
   while (e) {
     const root = shadowOf(e);
@@ -202,7 +220,7 @@ function reachesControl(at, target) {
 const ONE_WITH_ITS_INSIDE = /^(button|checkbox|menuitemcheckbox|menuitemradio|option|radio|switch|tab)$/;
 
 /** Whether an event at `at` is one for `target`: it, something inside it, or its label. */
-function reaches(at, target) {
+export function reaches(at, target) {
   for (let p = at; p; p = flatParent(p)) {
     if (p === target) return true;
     if ($nodeType.call(p) !== ELEMENT) continue;
@@ -221,7 +239,7 @@ function reaches(at, target) {
 }
 
 /** Where an element would be aimed at, as `aim` says it, if that is in view and free: nothing is scrolled. Else null. */
-function glimpse(id) {
+export function glimpse(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e) || !boxesOf(e).length) return null;
   const point = pointOf(e, e);
@@ -235,7 +253,7 @@ function glimpse(id) {
  * point null: no part of it can be brought into view. `at`: how often the document had changed by then, -1 where it
  * was scrolled: that is answered with the next frame only. `guard`: what guardContent is given behind the id, or null.
  */
-function aim(id, guard) {
+export function aim(id, guard) {
   if (guard) guardContent(id, ...guard);
   // What is in view and free is left where it is: scrolling moves things under a person's eyes.
   const free = glimpse(id);
@@ -277,7 +295,7 @@ function aim(id, guard) {
  * that answered the pointer, in its handlers or in what they put off until they were done, gets a frame to draw it.
  * `at` is from `aim`, `guard` as there.
  */
-async function arrived(id, x, y, at, guard) {
+export async function arrived(id, x, y, at, guard) {
   await turn();
   await turn();
   tell();
@@ -291,7 +309,7 @@ async function arrived(id, x, y, at, guard) {
  * [unchanged, uncollected], or ranges of ids, for what `locate` answers. `press`: the press that follows is watched as
  * `expectClick` does, for a while.
  */
-async function arrivedLook(id, x, y, at, press, look, guard) {
+export async function arrivedLook(id, x, y, at, press, look, guard) {
   const until = performance.now() + WATCH_MS;
   const [there, rect] = await arrived(id, x, y, at, guard);
   if (there === null || !there.target) return [there, rect, null, false];
@@ -300,14 +318,14 @@ async function arrivedLook(id, x, y, at, press, look, guard) {
 }
 
 /** A frame was made, or is not going to be. */
-const frame = () => new Promise(done => {
+export const frame = () => new Promise(done => {
   inFrame(() => later(done));
   later(done, 100);
 });
 
 const isIn = (at, e) => at !== null && (at === e || insideFlat(at, e));
 
-const hits = (e, point) => {
+export const hits = (e, point) => {
   const at = deepAt(point[0], point[1]);
   return at !== null && reaches(at, e);
 };
@@ -320,7 +338,7 @@ function labelWithBox(e) {
 }
 
 /** What a press at a point would reach: {target: true}, or {target: false, by, what}; `by` 0: nothing. null: gone. */
-function hit(id, x, y) {
+export function hit(id, x, y) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const at = deepAt(x, y);
@@ -340,10 +358,10 @@ function coverOf(at, target) {
 }
 
 /** An element in words: `dialog "Cookies"`, `div.overlay`. */
-function words(e) {
+export function words(e) {
   const tag = tagOf(e);
   const outer = scope;
-  scope = newScope($ownerDocument.call(e));
+  enterScope(newScope($ownerDocument.call(e)));
   try {
     const root = $getRootNode.call(e);
     if (root instanceof ShadowRoot) readRoot(root);
@@ -357,7 +375,7 @@ function words(e) {
     const cls = v !== null && v[A_CLASS] !== null && v[A_CLASS].trim().split(/\s+/)[0];
     return tag + (id ? '#' + id : cls ? '.' + cls : '');
   } finally {
-    scope = outer;
+    enterScope(outer);
   }
 }
 
@@ -368,7 +386,7 @@ const isAuthorHidden = e => (attr(e, 'aria-hidden') || '').toLowerCase() === 'tr
  * The element at a point as the tree has it: of a picture its root unless it is read part by part, of a button's inside the button. null: none;
  * `frame`: it shows a frame, and the search goes on inside.
  */
-function elementAt(x, y) {
+export function elementAt(x, y) {
   let e = deepAt(x, y);
   if (!e) return null;
   for (let p = e; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
@@ -385,13 +403,13 @@ function elementAt(x, y) {
 }
 
 /** [x, y, width, height] per id; null without a box. */
-const rects = list => list.map(id => {
+export const rects = list => list.map(id => {
   const e = nodeOf(id);
   return e && $isConnected.call(e) ? rectOf(e) : null;
 });
 
 /** Where the inside of a frame lies: [x, y, scale x, scale y] of the frame's own pixels in this document's. */
-function frameBox(id) {
+export function frameBox(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const r = $rect.call(e);

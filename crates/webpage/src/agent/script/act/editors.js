@@ -2,6 +2,13 @@
 // are in view, and take keys through a field that is hidden or holds a part of the text only. A text that is inserted into
 // that field is typed to them character by character, with brackets closed and lines indented; a pasted one is not.
 
+import {
+  $closest, $getSelection, $isConnected, $matches, $nodeType, $rect, $textContent, ELEMENT, P, deepActive,
+  flatParent, hasEditContext, isEditable, nodeOf, squeeze, tagOf,
+} from '../dom.js';
+import { contentChanged, guardAgain, guards } from './guard.js';
+import { awaited } from './typing.js';
+
 /** The box of an editor, the field that takes its keys, the lines that it draws. */
 const CODE_EDITORS = [
   { box: '.monaco-editor', field: 'textarea.inputarea, .native-edit-context', lines: '.view-line' },
@@ -11,7 +18,7 @@ const CODE_EDITORS = [
 ];
 
 /** The editor that a field takes keys for: its box, and the selector of its lines. null: none. */
-function codeEditor(e) {
+export function codeEditor(e) {
   if (tagOf(e) !== 'textarea' && !isEditable(e)) return null;
   for (const { box: around, field, lines } of CODE_EDITORS) {
     if (!$matches.call(e, field)) continue;
@@ -22,10 +29,10 @@ function codeEditor(e) {
 }
 
 /** How Ace says where the caret is, in place of a name. */
-const CARET_LABEL = /^Cursor at row \d+$/;
+export const CARET_LABEL = /^Cursor at row \d+$/;
 
 /** What a person sees and presses instead of a field that only takes the keys of an editor. null: the field itself. */
-function surfaceOf(e) {
+export function surfaceOf(e) {
   if (tagOf(e) !== 'textarea' && !hasEditContext(e)) return null;
   const code = codeEditor(e);
   return code && code.editor;
@@ -35,7 +42,7 @@ function surfaceOf(e) {
 const IN_EDITOR = 'a[href],button,input,select,textarea,[role=button],[role=checkbox],[role=dialog],[role=link],[role=listbox],[role=menu],[role=option],[role=tooltip],[role=tree]';
 
 /** Whether a press at `at` is one on the text of an editor. */
-function reachesSurface(at, surface) {
+export function reachesSurface(at, surface) {
   for (let p = at; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
     if (p === surface) return true;
     if ($matches.call(p, IN_EDITOR)) return false;
@@ -44,7 +51,7 @@ function reachesSurface(at, surface) {
 }
 
 /** The lines that an editor draws, from the top, as one text. */
-function shownLines({ editor, lines }) {
+export function shownLines({ editor, lines }) {
   const drawn = Array.from(P.querySelectorAll.call(editor, lines), line => [$rect.call(line).top, $textContent.call(line)]);
   // They are put where they belong by style, in any order.
   drawn.sort(([a], [b]) => a - b);
@@ -74,7 +81,7 @@ function copyFrom(field) {
  * Pastes a text over what is selected in the editor of a field, which must be everything. {changed}: as focusField, or
  * another field has the focus; {pasted: false}: not everything is selected, or the editor takes no paste. null: gone.
  */
-function pasteText(id, text, key) {
+export function pasteText(id, text, key) {
   const field = nodeOf(id);
   const code = field && $isConnected.call(field) ? codeEditor(field) : null;
   if (!code) return null;
@@ -95,7 +102,7 @@ function pasteText(id, text, key) {
  * What an editor holds in which everything is selected: {text}; null where it does not say. null instead of it all: gone.
  * `focused`: whether keys still go to it.
  */
-function readCode(id) {
+export function readCode(id) {
   const field = nodeOf(id);
   const code = field && $isConnected.call(field) ? codeEditor(field) : null;
   if (!code) return null;

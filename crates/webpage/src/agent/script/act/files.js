@@ -1,5 +1,12 @@
 // Files for the page: which input takes them, and where dropped ones would land.
 
+import {
+  $closest, $contains, $isConnected, $listen, $matches, P, flatParent, idOf, later, nodeOf, shadowOf, tagOf,
+} from '../dom.js';
+import { hits, reaches, words } from './aim.js';
+import { DROPS, addressNow, contentChanged, entryChanged, guardAgain, takeGuard } from './guard.js';
+import { innermost } from './press.js';
+
 /** The input that takes the files meant for an element: it itself, the one that it labels, the only one inside it. */
 function fileInputOf(e) {
   const isOne = x => tagOf(x) === 'input' && x.type === 'file';
@@ -35,7 +42,7 @@ let receiving = null;
 const HEARD_MS = 200;
 
 /** From now on it is watched whether an input is still in use when it gets files. false: gone. `loose`: it may be outside of the document. */
-function expectFiles(id, loose) {
+export function expectFiles(id, loose) {
   const e = nodeOf(id);
   const inUse = () => loose || $isConnected.call(e);
   if (!e || !inUse()) return false;
@@ -48,13 +55,13 @@ function expectFiles(id, loose) {
 }
 
 /** Resolves to whether the input that files were expected for was in use when it got them. */
-const filesTaken = () => receiving;
+export const filesTaken = () => receiving;
 
 /**
  * The input for an element's files and what it takes and holds; {}: none. null: gone. `loose`: an input that only its page
  * holds on to, outside of the document, is there.
  */
-function fileInput(id, loose) {
+export function fileInput(id, loose) {
   const e = nodeOf(id);
   if (!e || !(loose || $isConnected.call(e))) return null;
   const input = fileInputOf(e);
@@ -89,7 +96,7 @@ function watchDrop(event) {
  * From now on it is watched what a dragover at a point reaches, and files are dropped only if what is guarded (`asked`, of
  * takeGuard) holds. false: gone.
  */
-function expectDrop(id, x, y, asked) {
+export function expectDrop(id, x, y, asked) {
   const target = nodeOf(id);
   if (!target || !$isConnected.call(target)) return false;
   dropping = { target, free: hits(target, [x, y]), last: null, guard: takeGuard(id, asked), entered: false, changed: false, stopped: false };
@@ -101,7 +108,7 @@ function expectDrop(id, x, y, asked) {
  * Whether the last dragover reached the element, or what the page put over it for the drag and takes the files; whether the
  * page would take a drop there; and whether the guard holds, of which the target's own inside may say that files are over it.
  */
-function dropVerdict() {
+export function dropVerdict() {
   if (!dropping || !dropping.last) return { landed: false, taken: false, what: '', changed: dropping !== null && dropping.changed };
   const { last: { event, at }, guard, target, free } = dropping;
   // Its dispatch is over: what the page's own listeners decided stands in it.
@@ -118,7 +125,7 @@ function dropVerdict() {
 }
 
 /** Whether the drop was kept from the page because what is guarded changed. Ends the watch. */
-function dropStopped() {
+export function dropStopped() {
   const stopped = dropping !== null && dropping.stopped;
   dropping = null;
   for (const type of DROP_EVENTS) window.removeEventListener(type, watchDrop, { capture: true });

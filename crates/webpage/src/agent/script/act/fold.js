@@ -1,6 +1,13 @@
 // Closing a list that was opened in vain: by the press that opened it where the element says that it is expanded, else by
 // Escape, which must be felt by the list and not by what the list is part of.
 
+import {
+  $checkVisibility, $docQueryAll, $getRootNode, $isConnected, $listen, $matches, $nodeType, $rootQueryAll, ELEMENT,
+  VISIBLE, attr, deepActive, flatParent, idOf, isEditable, nodeOf, tagOf,
+} from '../dom.js';
+import { insideFlat } from '../read/capture.js';
+import { frame } from './aim.js';
+
 const POPUP_LISTS = '[role="listbox" i], [role="menu" i]';
 /** What Escape would close or give up around a list: a dialog, a row that is edited. */
 const AROUND = 'dialog, [role="dialog" i], [role="alertdialog" i], tr, [role="row" i]';
@@ -29,7 +36,7 @@ function aroundOf(e) {
  * Whether what an element opened is open: null, or how it can be closed: {press: by a press on it, key: by Escape, because
  * it or a list has the focus, expanded: what it says of itself}.
  */
-function opened(id, older) {
+export function opened(id, older) {
   const e = nodeOf(id);
   const lists = newLists(e, older);
   const expanded = expandedOf(e) === 'true';
@@ -44,7 +51,7 @@ function opened(id, older) {
 }
 
 /** Whether an element is where keys go in this document, as a frame is whose document has them. */
-const takesKeys = id => deepActive(document) === nodeOf(id);
+export const takesKeys = id => deepActive(document) === nodeOf(id);
 
 const within = (e, outer) => e === outer || insideFlat(e, outer);
 
@@ -64,7 +71,7 @@ const keepOpen = event => {
 };
 
 /** From now on Escape is heard inside of what is around an element only, or of its list where it is gone itself. */
-function expectEscape(id, older) {
+export function expectEscape(id, older) {
   const e = nodeOf(id);
   edge = aroundOf(e && $isConnected.call(e) ? e : newLists(e, older)[0]);
   for (const type of ['keydown', 'keyup']) window.addEventListener(type, keepInside, { capture: true });
@@ -72,7 +79,7 @@ function expectEscape(id, older) {
 }
 
 /** Resolves to whether what an element opened is closed, which may take a moment; `was`: it said that it is expanded. */
-async function folded(id, older, was) {
+export async function folded(id, older, was) {
   const until = performance.now() + FOLD_MS;
   const closed = () => (was ? expandedOf(nodeOf(id)) !== 'true' : !newLists(nodeOf(id), older).length);
   while (!closed() && performance.now() < until) await frame();

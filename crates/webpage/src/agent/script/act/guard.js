@@ -7,6 +7,12 @@
 // an event with a name that only our worlds know is dispatched at their windows, and answered by `preventDefault`. Those of
 // other origins are compared before the input is sent (`aroundHolds`).
 
+import {
+  $attributeNames, $contains, $data, $firstChild, $firstElementChild, $getRootNode, $hasAttributes, $host,
+  $isConnected, $listen, $matches, $nextSibling, $nodeType, $textContent, ELEMENT, TEXT, attr, flatParent,
+  isEditable, nodeOf, shadowOf, tagOf,
+} from '../dom.js';
+
 /** Attributes that say what an element is. */
 const GUARDED_WORDS = new Set(['alt', 'src', 'aria-label', 'aria-labelledby', 'aria-describedby', 'aria-description', 'aria-valuetext', 'title', 'placeholder', 'href']);
 /** Attributes that say which thing among others is meant. */
@@ -14,7 +20,7 @@ const GUARDED_STATES = ['aria-selected', 'aria-current', 'aria-checked', 'aria-e
 /** Attributes by which an element shows that it took a press. */
 const ANSWERS = [...GUARDED_STATES, 'aria-pressed', 'data-state'];
 /** Elements inside a target that are read; ancestors of it that may show that it took a press. */
-const INSIDE = 300;
+export const INSIDE = 300;
 const CHAIN = 12;
 /** Nodes of an element that are read for its own text. */
 const OWN_NODES = 200;
@@ -22,7 +28,7 @@ const OWN_NODES = 200;
 const GUARDS = 4;
 
 /** Guards of targets in this document, and of nodes around a target in another one, by key. */
-const guards = new Map();
+export const guards = new Map();
 
 /** What a node says by itself, whatever is in its elements. */
 function ownText(node) {
@@ -72,7 +78,7 @@ const countsOn = (before, now) => withoutNumbers(before) === withoutNumbers(now)
 const withoutNumbers = text => text.replace(/\d+/g, '0');
 
 /** `bears`: what is no change by now, because the input itself brings it about. */
-function entryChanged(entry, bears) {
+export function entryChanged(entry, bears) {
   const { node, tag } = entry;
   const counts = (before, now) => bears.numbers && countsOn(before, now);
   if (!$isConnected.call(node)) return true;
@@ -91,7 +97,7 @@ function entryChanged(entry, bears) {
 }
 
 /** What an element and its inside say, as one text, and the elements in it. What is typed into a field is no part of it. */
-function insideOf(e) {
+export function insideOf(e) {
   const parts = [];
   if (isEditable(e) || tagOf(e) === 'textarea') return { text: '', parts };
   let text = '';
@@ -121,7 +127,7 @@ function insideOf(e) {
 }
 
 const isDisabled = e => $matches.call(e, ':disabled') || attr(e, 'aria-disabled') === 'true';
-const addressNow = () => location.pathname + location.search;
+export const addressNow = () => location.pathname + location.search;
 
 /** Whether an element shows that it is the one that is selected. */
 function showsSelected(e) {
@@ -139,7 +145,7 @@ function answersOf(target) {
   return chain;
 }
 
-function copyTarget(target) {
+export function copyTarget(target) {
   const { text, parts } = insideOf(target);
   return { node: target, text, own: ownText(target), parts: parts.map(entryOf), words: wordsIn(target), disabled: isDisabled(target), chain: answersOf(target), tag: tagOf(target) };
 }
@@ -148,7 +154,7 @@ function copyTarget(target) {
  * From now on a target (`id`; 0: it is in another document) and guarded nodes are as they were judged. `ranges`: their ids,
  * first and last in turns; `wide`: other documents guard for the same target, under the same key.
  */
-function guardContent(id, key, ranges, wide) {
+export function guardContent(id, key, ranges, wide) {
   const target = id > 0 ? nodeOf(id) : null;
   if (id > 0 && (!target || !$isConnected.call(target))) return;
   const entries = [];
@@ -168,7 +174,7 @@ function guardContent(id, key, ranges, wide) {
 }
 
 /** Notes the first mutation from now on. */
-function watchGuard(guard) {
+export function watchGuard(guard) {
   const { entries, target } = guard;
   guard.controls = entries.filter(entry => entry.held !== null || entry.image !== '');
   guard.mutated = false;
@@ -184,7 +190,7 @@ function watchGuard(guard) {
   for (const root of roots) guard.observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
 }
 
-function noteMutation(guard) {
+export function noteMutation(guard) {
   guard.mutated = true;
   // One is enough: a page that changes all the time is not slowed down by it.
   guard.observer.disconnect();
@@ -204,7 +210,7 @@ function unguard(key) {
 }
 
 /** The guard that an input runs under. `asked`: [key], or [key, ranges, wide] where it was not copied before; null: none. */
-function takeGuard(id, asked) {
+export function takeGuard(id, asked) {
   if (!asked) return null;
   const [key, ranges, wide] = asked;
   if (ranges) guardContent(id, key, ranges, wide);
@@ -212,14 +218,14 @@ function takeGuard(id, asked) {
 }
 
 /** What is in an editor is what its field holds: no part of what is guarded. */
-function leaveEditor(guard, editor) {
+export function leaveEditor(guard, editor) {
   const outside = entry => entry.node !== editor && !$contains.call(editor, entry.node);
   guard.entries = guard.entries.filter(outside);
   guard.controls = guard.controls.filter(outside);
 }
 
 /** Copies anew: what was done by an event of our own is known to whoever sent it. */
-function guardAgain(guard) {
+export function guardAgain(guard) {
   guard.entries = guard.entries.filter(entry => $isConnected.call(entry.node)).map(entry => entryOf(entry.node));
   guard.address = addressNow();
   if (guard.target && $isConnected.call(guard.target.node)) guard.target = copyTarget(guard.target.node);
@@ -227,11 +233,11 @@ function guardAgain(guard) {
 }
 
 /** Copies anew what controls hold: no mutation tells of it. */
-function holdAgain(guard) {
+export function holdAgain(guard) {
   for (const entry of guard.entries) if (entry.held !== null) entry.held = heldBy(entry.node, entry.tag);
 }
 
-const NOTHING = {};
+export const NOTHING = {};
 const NAMES = new Set(['aria-label', 'aria-labelledby']);
 
 /** Whether a target reads differently by itself. */
@@ -248,7 +254,7 @@ function targetChanged({ node, text, words, disabled }, bears) {
 const isBeside = ({ node }, bears) => Boolean(bears.selected) && node !== bears.selected && !$contains.call(bears.selected, node);
 
 /** Whether anything that is guarded holds something else than it did. */
-function contentChanged(guard, bears = NOTHING) {
+export function contentChanged(guard, bears = NOTHING) {
   if (guard.address !== addressNow()) return true;
   const mutated = hasMutated(guard);
   return (mutated && guard.target !== null && targetChanged(guard.target, bears))
@@ -259,20 +265,20 @@ function contentChanged(guard, bears = NOTHING) {
  * Whether the end of a drag means something else than it did. What is dragged leaves its place, and gaps open for it: only
  * what was there counts, and nothing of the source.
  */
-function dropChanged(guard, source) {
+export function dropChanged(guard, source) {
   const own = node => source !== null && (node === source || $contains.call(source, node));
   const differs = entry => !own(entry.node) && entryChanged(entry, DROPS);
   const { node, own: before } = guard.target;
   return guard.address !== addressNow() || !$isConnected.call(node) || replaced(before, ownText(node))
     || guard.target.parts.some(differs) || guard.entries.some(differs) || (guard.wide && aroundChanged(guard.key));
 }
-const DROPS = { states: true };
+export const DROPS = { states: true };
 
 /** Whether a target shows by its own state, or that of what it is in, that it took a press. */
-const tookPress = ({ chain }) => chain.some(([e, before]) => ANSWERS.some((name, i) => attr(e, name) !== before[i]));
+export const tookPress = ({ chain }) => chain.some(([e, before]) => ANSWERS.some((name, i) => attr(e, name) !== before[i]));
 
 /** The element that a target is in, or is, which shows itself selected since. */
-function selectedSince({ chain }) {
+export function selectedSince({ chain }) {
   const found = chain.find(([e, , before]) => !before && $isConnected.call(e) && showsSelected(e));
   return found ? found[0] : null;
 }
@@ -305,7 +311,7 @@ function isReachable(w) {
 }
 
 /** Whether what this document guards for a target in another one holds. */
-function aroundHolds(key) {
+export function aroundHolds(key) {
   const guard = guards.get(key);
   return !guard || !contentChanged(guard);
 }

@@ -1,6 +1,19 @@
 // The inside half of acting: focus and selection for filling, native lists and fields that typing cannot set, scrolling,
 // and questions about one element.
 
+import {
+  $attributeNames, $body, $checkVisibility, $clientHeight, $clientWidth, $documentElement, $getSelection,
+  $innerText, $isConnected, $matches, $nodeType, $outerHTML, $scrollHeight, $scrollLeft, $scrollTop, $scrollWidth,
+  $scrolling, $textContent, DOC, ELEMENT, P, VISIBLE, attr, deepActive, flatParent, giveFocus, has, hasEditContext,
+  idOf, nodeOf, shadowOf, squeeze, styleOf, tagOf, wellFormed,
+} from '../dom.js';
+import { selectedText } from '../read/names.js';
+import { isEditHost } from '../read/states.js';
+import { deepAt, frame, pointOf } from './aim.js';
+import { contentChanged, guards, leaveEditor, takeGuard } from './guard.js';
+import { endText, expectText } from './typing.js';
+import { codeEditor, shownLines } from './editors.js';
+
 // ---- Fields ----
 
 const valueSetter = proto => Object.getOwnPropertyDescriptor(proto, 'value').set;
@@ -32,7 +45,7 @@ function fieldIn(e) {
 }
 
 /** `type`: select all and insert text; `set`: through the native setter; `edit`: an editing host; `code`: editors.js; '' for no field. */
-function fieldKind(e) {
+export function fieldKind(e) {
   const tag = tagOf(e);
   if (codeEditor(e)) return 'code';
   if (tag === 'textarea') return 'type';
@@ -45,7 +58,7 @@ function fieldKind(e) {
  * inserting text, `set` by setValue, `code` by pasteText once a key has selected everything, `none`: it cannot be filled, because of `why`. `id`: the field itself. `changed`: what
  * is guarded with it (`asked`, of takeGuard) is something else now, and nothing was done.
  */
-function focusField(id, asked) {
+export function focusField(id, asked) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const field = fieldIn(e);
@@ -70,7 +83,7 @@ function focusField(id, asked) {
  * Focuses an element; in a field the caret goes to the end, and keys are expected. null: gone; else {focused, fill, changed}
  * as focusField.
  */
-async function focusOn(id, asked) {
+export async function focusOn(id, asked) {
   endText();
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
@@ -123,7 +136,7 @@ function accepts(field) {
  * Sets a field through the browser's own setter and says so to the page, as the browser's picker would. null: gone;
  * {value}; {refused: true, value, accepts}: it cannot hold that, and the page heard nothing; {changed}: as focusField.
  */
-function setValue(id, text, key) {
+export function setValue(id, text, key) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const field = fieldIn(e) || e;
@@ -152,7 +165,7 @@ function fire(e, type) {
   EventTarget.prototype.dispatchEvent.call(e, event);
 }
 
-function fieldValue(e) {
+export function fieldValue(e) {
   const tag = tagOf(e);
   const code = codeEditor(e);
   if (code) return shownLines(code);
@@ -162,7 +175,7 @@ function fieldValue(e) {
 }
 
 /** What a field holds now, and how the text for it went: [value, verdict of endText]; value null: gone. Ends its watch. */
-function readValue(id) {
+export function readValue(id) {
   const verdict = endText();
   const e = nodeOf(id);
   return [e && $isConnected.call(e) ? fieldValue(fieldIn(e) || e) : null, verdict];
@@ -172,7 +185,7 @@ function readValue(id) {
  * Chooses options of a native list by label or value. {handled: false}: no native list; {missing, options}, {several},
  * {why} or {changed} (as focusField): nothing was changed; {value}: done. null: gone.
  */
-function select(id, wanted, asked) {
+export function select(id, wanted, asked) {
   let e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   if (tagOf(e) === 'label' && e.control) e = e.control;
@@ -231,7 +244,7 @@ function scrollerOf(e, dx, dy) {
 }
 
 /** Which container would scroll, how far it is, and a point where the wheel would reach it (else null). null: gone. */
-function scroller(id, dx, dy) {
+export function scroller(id, dx, dy) {
   const e = id ? nodeOf(id) : null;
   if (id && (!e || !$isConnected.call(e))) return null;
   const container = scrollerOf(e, dx, dy);
@@ -244,10 +257,10 @@ function scroller(id, dx, dy) {
 }
 
 /** How far the page is scrolled. */
-const scrolled = () => [scrollX, scrollY];
+export const scrolled = () => [scrollX, scrollY];
 
 /** Scrolls the container of an element, or the page (0), by pixels at once. null: gone. */
-function scrollBy(id, dx, dy) {
+export function scrollBy(id, dx, dy) {
   const e = id ? nodeOf(id) : null;
   if (id && (!e || !$isConnected.call(e))) return null;
   const container = scrollerOf(e, dx, dy);
@@ -259,7 +272,7 @@ function scrollBy(id, dx, dy) {
 
 // ---- Questions ----
 
-function attrs(id) {
+export function attrs(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const out = {};
@@ -272,7 +285,7 @@ function attrs(id) {
 /** Characters that are answered at most; who asked cuts further, and says so. */
 const HTML_LIMIT = 8 << 20;
 
-function html(id) {
+export function html(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const root = $nodeType.call(e) === 9 ? $documentElement.call(e) : e;
@@ -280,7 +293,7 @@ function html(id) {
 }
 
 /** The text that a person sees. */
-function text(id) {
+export function text(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   if ($nodeType.call(e) === 9) return $body.call(e) ? $innerText.call($body.call(e)).slice(0, HTML_LIMIT) : '';

@@ -1,5 +1,20 @@
 // Presses and the pointer: the net that confirms where a press landed, and stops it where it is not for its target.
 
+import {
+  $contains, $firstChild, $firstElementChild, $getRootNode, $isConnected, $nextElementSibling, $nextSibling,
+  $nodeType, $parentNode, $shadowActive, ELEMENT, anyClosed, attr, closedRoots, deepActive, flatParent, inFrame,
+  later, nodeOf, ownFrames, ownTimers, shadowOf, tagOf,
+} from '../dom.js';
+import { insideFlat } from '../read/capture.js';
+import { locate } from '../read/locate.js';
+import { boxesOf, deepAt, frame, hits, reaches, words } from './aim.js';
+import {
+  INSIDE, NOTHING, aroundHolds, contentChanged, copyTarget, dropChanged, insideOf, noteMutation, selectedSince,
+  takeGuard, tookPress, watchGuard,
+} from './guard.js';
+import { fieldKind } from './input.js';
+import { reactions, signal, takePending } from '../changes.js';
+
 let expected = null;
 const GESTURE = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu', 'dragover', 'drop'];
 
@@ -17,7 +32,7 @@ const NOBODY = -1;
 const ANYBODY = 0;
 
 /** How long a press is watched for that is announced before it is certain: who does not come then does not come. */
-const WATCH_MS = 5000;
+export const WATCH_MS = 5000;
 
 /** Events in which a drag is let go. `mouseup` follows `pointerup` in the same task: what changed between them, the app made of it. */
 const RELEASES = new Set(['pointerup', 'dragover', 'drop']);
@@ -30,7 +45,7 @@ const LAST = new Set(['click', 'auxclick']);
  * press that is made after `until` is not the one. `drag`: [id of the end or 0, its guard]. false: gone; null: what this
  * document guards for a target in another one has changed.
  */
-function expectClick(id, until, guard, drag) {
+export function expectClick(id, until, guard, drag) {
   clickVerdict();
   const target = id > 0 ? nodeOf(id) : null;
   if (id > 0 && (!target || !$isConnected.call(target))) return false;
@@ -191,7 +206,7 @@ function judgeRelease(event) {
  * What an event is for. Its path ends at the host of a closed shadow root; what is inside is where the pointer is, or
  * the focus.
  */
-function innermost(event) {
+export function innermost(event) {
   let e = event.composedPath().find(n => n instanceof Node && $nodeType.call(n) === ELEMENT);
   for (let root = anyClosed && e && closedRoots.get(e); root; root = shadowOf(e)) {
     const inner = typeof event.clientX === 'number' ? root.elementFromPoint(event.clientX, event.clientY) : $shadowActive.call(root);
@@ -202,7 +217,7 @@ function innermost(event) {
 }
 
 /** How the press that was expected went: {landed: 'target' | 'elsewhere' | 'changed' | 'none', what, stopped}. Ends the watch. */
-function clickVerdict() {
+export function clickVerdict() {
   const verdict = (expected && expected.verdict) || { landed: 'none', what: '', stopped: false };
   expected = null;
   return verdict;
@@ -225,7 +240,7 @@ let putOffAtPress = [0, 0];
  * Resolves when the page has done what it put off at the press, at most until the second frame. After a press the browser
  * runs no timer before the frame, so that a page that asked for one gets a frame, too.
  */
-async function answered() {
+export async function answered() {
   let before = putOffAtPress;
   for (let n = 0; n < 2; n++) {
     const now = putOff();
@@ -239,7 +254,7 @@ async function answered() {
  * Reads an element as `locate` does when the page has answered a press. Where it showed nothing since the watch began but
  * a focus that moved, it gets a frame in any case.
  */
-async function pressed(id, watch) {
+export async function pressed(id, watch) {
   takePending();
   const still = expected !== null && expected.reactions === reactions;
   clickVerdict();
@@ -258,7 +273,7 @@ function watchPointer(event) {
 window.addEventListener('mousemove', watchPointer, { capture: true, passive: true });
 
 /** Where the pointer was seen last; null: it was not. With `forget`, only from now on. */
-function pointerAt(forget) {
+export function pointerAt(forget) {
   const at = pointer;
   if (forget) {
     pointer = null;

@@ -4,8 +4,16 @@
 // message about the value), and the guard is copied anew then. What changes between them stops the rest, and so do other
 // words around the field that come before the character of a key: they answer nothing.
 
+import { $contains, $getRootNode, flatParent, getterOf, tagOf } from '../dom.js';
+import { insideFlat } from '../read/capture.js';
+import { words } from './aim.js';
+import { contentChanged, guardAgain, holdAgain } from './guard.js';
+import { innermost } from './press.js';
+import { codeEditor } from './editors.js';
+import { fieldKind } from './input.js';
+
 /** The text that is expected. `event`: its last one; `moved`: where the page put the focus meanwhile; `down`: keys held. */
-let awaited = null;
+export let awaited = null;
 /** How long the next event of a text is expected. */
 const AWAITED_MS = 2000;
 const TEXT_EVENTS = ['keydown', 'keypress', 'beforeinput', 'input', 'keyup'];
@@ -34,7 +42,7 @@ function watchTexts() {
 watchTexts();
 
 /** From now on text is for `field`. `keys`: by keys, between which the page may move the focus on. */
-function expectText(field, guard, keys) {
+export function expectText(field, guard, keys) {
   endText();
   awaited = { field, guard, keys, until: performance.now() + AWAITED_MS, verdict: null, stopping: false, delivered: false, event: null, moved: null, last: '', down: new Set() };
   watchTexts();
@@ -44,7 +52,7 @@ function expectText(field, guard, keys) {
 }
 
 /** How the text went: {landed: 'elsewhere' | 'changed', what, stopped}; null: nothing of it was stopped. Ends the watch. */
-function endText() {
+export function endText() {
   const verdict = awaited && awaited.verdict;
   awaited = null;
   textObserver.disconnect();

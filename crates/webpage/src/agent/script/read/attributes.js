@@ -1,5 +1,7 @@
 // One pass over the attributes of an element: the values that the capture looks at land in one reused array.
 
+import { $attributeNames, $getAttribute } from '../dom.js';
+
 const WANTED = [
   'role', 'id', 'class', 'title', 'tabindex', 'href', 'xlink:href', 'placeholder', 'contenteditable', 'onclick', 'inert',
   'aria-label', 'aria-labelledby', 'aria-hidden', 'aria-owns', 'aria-controls', 'aria-expanded', 'aria-checked',
@@ -10,7 +12,7 @@ const WANTED = [
   'aria-sort', 'aria-rowindex', 'data-index', 'popover', 'popovertarget', 'colspan', 'rowspan', 'start',
   'data-testid', 'data-test', 'data-cy', 'data-test-id', 'data-id', 'data-key', 'data-row-key', 'data-item-id',
 ];
-const [
+export const [
   A_ROLE, A_ID, A_CLASS, A_TITLE, A_TABINDEX, A_HREF, A_XLINK, A_PLACEHOLDER, A_CONTENTEDITABLE, A_ONCLICK, A_INERT,
   A_LABEL, A_LABELLEDBY, A_HIDDEN, A_OWNS, A_CONTROLS, A_EXPANDED, A_CHECKED,
   A_SELECTED, A_PRESSED, A_DISABLED, A_REQUIRED, A_READONLY, A_INVALID,
@@ -26,7 +28,7 @@ const values = WANTED.map(() => null);
 const filled = [];
 
 /** The wanted attributes of `e`, by A_*; the array is overwritten by the next call. */
-function readAttributes(e) {
+export function readAttributes(e) {
   while (filled.length) values[filled.pop()] = null;
   for (const name of $attributeNames.call(e)) {
     const slot = SLOT_OF.get(name);
@@ -38,7 +40,7 @@ function readAttributes(e) {
 }
 
 /** Attr of crates/tree for attributes that are reported as they stand. */
-const KEY_ATTRS = [
+export const KEY_ATTRS = [
   [A_ID, 'id'], [A_TESTID, 'testId'], [A_DATA_TEST, 'dataTest'], [A_DATA_CY, 'dataCy'], [A_DATA_TEST_ID, 'dataTestId'],
   [A_DATA_ID, 'dataId'], [A_DATA_KEY, 'dataKey'], [A_DATA_ROW_KEY, 'dataRowKey'], [A_DATA_ITEM_ID, 'dataItemId'],
 ];

@@ -1,7 +1,28 @@
-// The capture: one walk of the flat tree into columns and tables (crates/backends/web/src/capture/columns.rs reads them).
+// The capture: one walk of the flat tree into columns and tables (crates/webpage/src/capture/columns.rs reads them).
 // A column has one number per row: its depth; its kind, which is a place in the table of (role, tag, states); its name,
 // counted back from the last one that was new. The numbers of elements are runs: (first, how many) in turns. Rare
 // things (level, value, attributes) are lists of (row, ...) beside them.
+
+import {
+  $assigned, $checkVisibility, $clientHeight, $clientWidth, $contains, $data, $documentElement, $firstChild,
+  $firstElementChild, $hasAttributes, $innerText, $isConnected, $matches, $nextElementSibling, $nextSibling,
+  $nodeType, $parentNode, $scrollHeight, $scrollWidth, $title, $url, ELEMENT, HOSTS, SQUEEZE_LIMIT, TEXT, VISIBLE,
+  flatParent, forgetSole, hostLook, idOf, mayHideRoot, nextId, nodeOf, rootAsked, shadowOf, squeeze, styleOf,
+  sweepIds, tagOf, textOf, wellFormed,
+} from '../dom.js';
+import { CONTROLS, LEAF_CONTROLS, NAME_PROHIBITED, SKIP, roleOf } from './roles.js';
+import { AFTER, BEFORE, SCROLLS, enterScope, mayHavePseudo, newScope, readRoot, scope } from '../scope.js';
+import {
+  A_CONTENTEDITABLE, A_CURRENT, A_DESCRIBEDBY, A_DESCRIPTION, A_DISABLED, A_HIDDEN, A_INERT, A_LABEL, A_LABELLEDBY,
+  A_LIST, A_ONCLICK, A_POPOVER, A_ROLE, A_SELECTED, A_SORT, A_TABINDEX, A_TITLE, readAttributes,
+} from './attributes.js';
+import { NAME_LIMIT, beginNames, fromContent, nameOf, nameWithin, transformed } from './names.js';
+import { CHECKABLE_ROLES, S, level, statesOf, value } from './states.js';
+import { iconOf } from './icons.js';
+import { descriptionOf, generatedText, optionsPrint, rareAttributes, sourceOf } from './details.js';
+import { hasParts } from './drawings.js';
+import { noteCustom, seal } from './unchanged.js';
+import { changeCount } from '../changes.js';
 
 const NODE_LIMIT = 250000;
 /** Characters of all names, values and attributes together. */
@@ -21,8 +42,8 @@ let nameIndex = null;
 /** tag -> [{role, states, kind}]. */
 let kindsOf = null;
 /** The number of this walk, and of the last walk in which each numbered node had a row. */
-let walkNumber = 0;
-let walkOf = new Uint32Array(4096);
+export let walkNumber = 0;
+export let walkOf = new Uint32Array(4096);
 /** The number that continues the last run. */
 let inRun = 0;
 /** Characters of the texts so far. */
@@ -101,19 +122,17 @@ function row(depth, role, tag, name, states, id) {
   return out.depth.push(depth) - 1;
 }
 
-const putAttr = (at, key, text) => { if (text) out.attrs.push(at, str(key), str(text.length > ATTR_LIMIT ? text.slice(0, ATTR_LIMIT) : text)); };
+export const putAttr = (at, key, text) => { if (text) out.attrs.push(at, str(key), str(text.length > ATTR_LIMIT ? text.slice(0, ATTR_LIMIT) : text)); };
 
 const PDF = 'application/pdf';
 
 /** Captures the document. `options.watch`: ids that are asked about, (first, last) in turns. Frames are elements without content here. */
-function capture(options) {
+export function capture(options) {
   const started = performance.now();
   sweepIds();
   begin();
-  nameDepth = 0; // also after a walk that threw
-  buffer = '';
-  borders = [];
-  scope = newScope(document);
+  beginNames();
+  enterScope(newScope(document));
   row(0, 'document', '', '', 0, idOf(document));
   const at = { depth: 1, pointer: false, inside: false, lean: false, disabled: false, block: true, label: null };
   const root = $documentElement.call(document);
@@ -137,7 +156,9 @@ function capture(options) {
   if (document.contentType === PDF) out.truncated = true;
   const result = { v: 2, url: $url.call(document), title: $title.call(document), ...out, hidden, strings, seal: seal(), changes: changeCount, ms: 0 };
   result.ms = Math.round((performance.now() - started) * 10) / 10;
-  out = strings = stringIndex = nameIndex = kindsOf = scope = soleOf = null;
+  out = strings = stringIndex = nameIndex = kindsOf = null;
+  enterScope(null);
+  forgetSole();
   return JSON.stringify(result);
 }
 
@@ -188,7 +209,7 @@ function walk(e, at, fromOwner) {
 
 const holdsFocus = e => scope.active !== null && scope.active !== scope.body && $contains.call(e, scope.active);
 
-function insideFlat(e, ancestor) {
+export function insideFlat(e, ancestor) {
   for (let p = flatParent(e); p; p = flatParent(p)) if (p === ancestor) return true;
   return false;
 }
@@ -222,7 +243,7 @@ function report(e, tag, v, at, style) {
   if (tag.includes('-')) noteCustom(e);
   let name = '';
   if (!NAME_PROHIBITED.has(role) || (v !== null && (v[A_LABEL] !== null || v[A_LABELLEDBY] !== null))) {
-    withinLabel = at.label;
+    nameWithin(at.label);
     name = nameOf(e, tag, role, v) || icon;
     if (name !== '' && fromContent) states |= S.NAME_FROM_CONTENT;
   }

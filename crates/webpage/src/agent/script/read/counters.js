@@ -1,11 +1,15 @@
 // CSS counters in generated text (CSS Lists 3, 4): style says what a pseudo-element counts, not how far it is. So the
 // document is counted through once, when a name first asks.
 
+import { $documentElement, $firstElementChild, $nextElementSibling, shadowOf, styleOf } from '../dom.js';
+import { scope } from '../scope.js';
+import { unescapeCss } from './names.js';
+
 /** Longer documents are not counted: their counters say nothing. */
 const COUNTED_LIMIT = 3000;
 
 /** The text of counter(name) or counters(name, separator) in a pseudo-element. */
-function counterText(e, which, name, separator) {
+export function counterText(e, which, name, separator) {
   scope.counts ??= countAll();
   const found = scope.counts.get(e);
   const values = found && found[which] && found[which].get(name.trim());

@@ -1,6 +1,22 @@
 // What tells nodes apart that read the same: where a picture comes from, what the options of a list stand for, what
 // describes an element, and which item of a list is the chosen one. Keys are those of Attr in crates/tree.
 
+import {
+  $baseURI, $firstElementChild, $localName, $nextElementSibling, $nodeType, $parentNode, $textContent, ELEMENT, P,
+  attr, squeeze, styleOf, tagOf,
+} from '../dom.js';
+import { svgTitle } from './roles.js';
+import { scope } from '../scope.js';
+import {
+  A_ACTIVE_DESCENDANT, A_ARIA_PLACEHOLDER, A_CHECKED, A_CLASS, A_COLSPAN, A_CONTROLS, A_CURRENT, A_DATA_INDEX,
+  A_DESCRIBEDBY, A_DESCRIPTION, A_HREF, A_LABELLEDBY, A_LIVE, A_OWNS, A_PLACEHOLDER, A_PRESSED, A_ROLEDESCRIPTION,
+  A_ROWINDEX, A_ROWSPAN, A_SELECTED, A_START, A_STYLE, A_TITLE, A_VALUETEXT, A_XLINK, KEY_ATTRS,
+} from './attributes.js';
+import { childText, contentName, fromContent, pseudoText, referenced } from './names.js';
+import { LIVE_ROLES, S, is } from './states.js';
+import { ICON_FONT } from './icons.js';
+import { putAttr } from './capture.js';
+
 /** Characters of a picture's source; of a longer one the end and a fingerprint of the whole stand for it. */
 const SOURCE_LIMIT = 48;
 const SOURCE_END = 30;
@@ -10,7 +26,7 @@ const ACTIVE_LIMIT = 200;
 // ---- Attributes ----
 
 /** Attributes that few elements carry; names are those of Attr in crates/tree. */
-function rareAttributes(e, tag, role, states, v, at) {
+export function rareAttributes(e, tag, role, states, v, at) {
   for (const [slot, key] of KEY_ATTRS) if (v[slot] !== null) putAttr(at, key, v[slot]);
   const index = v[A_ROWINDEX] ?? v[A_DATA_INDEX];
   if (index !== null) putAttr(at, 'rowIndex', index);
@@ -93,7 +109,7 @@ function fingerprint(e, text) {
  * The source of a picture: path and query, or the fingerprint of a `data:` address; '' where an element shows none.
  * Read from attributes only: which candidate of `srcset` the browser took depends on the window, the picture does not.
  */
-function sourceOf(e, tag, v, lean) {
+export function sourceOf(e, tag, v, lean) {
   switch (tag) {
     case 'img': return pictureAt(e, imageAddress(e));
     case 'input': return v !== null && e.type === 'image' ? pictureAt(e, attr(e, 'src')) : '';
@@ -164,7 +180,7 @@ function pictureAt(e, address) {
 // ---- Options ----
 
 /** The fingerprint of values and labels of native options; '' where every value is its label, which the tree has. */
-function optionsPrint(options, always) {
+export function optionsPrint(options, always) {
   const state = newPrint();
   let differs = always;
   for (const option of options) {
@@ -184,7 +200,7 @@ function optionsPrint(options, always) {
  * The description of an element (AccName 1.2, 4.3.1; ARIA 1.3 aria-description; HTML-AAM 1.0, 5): what it refers to, what it
  * says itself, what its language says, and a title that is not its name already.
  */
-function descriptionOf(e, tag, role, v, name) {
+export function descriptionOf(e, tag, role, v, name) {
   if (v !== null) {
     const referred = v[A_DESCRIBEDBY] === null ? '' : referenced(e, v[A_DESCRIBEDBY]);
     if (referred) return referred;
@@ -240,7 +256,7 @@ const READABLE = /[\p{L}\p{N}]|(?![\x00-\x7f\u2190-\u21ff\u25a0-\u25ff\u2b00-\u2
  * Text of ::before or ::after that a person reads as part of the page, '' if there is none. Counters say where something
  * stands, not what it is, and counting takes a walk of its own: they are left out.
  */
-function generatedText(e, which) {
+export function generatedText(e, which) {
   const text = pseudoText(e, which, false);
   if (text === '' || !READABLE.test(text)) return '';
   const style = styleOf(e, which);

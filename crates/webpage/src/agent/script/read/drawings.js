@@ -1,5 +1,8 @@
 // Drawings (SVG): which of them have parts that are read or pressed by themselves. All others are one picture.
 
+import { P, idOf, styleOf } from '../dom.js';
+import { scope } from '../scope.js';
+
 const PARTS = 'text,a,image,[role],[tabindex],foreignObject,:scope * > title,:scope [aria-label]';
 const SHAPES = 'circle,ellipse,g,line,path,polygon,polyline,rect,use';
 /** Shapes of a drawing that is pressed part by part. One with more is a picture, which is pressed by points. */
@@ -9,7 +12,7 @@ const MOST_SHAPES = 200;
 const heardIn = new WeakSet();
 
 /** Notes elements that listen for presses. Their numbers, and whether a drawing is to be walked now that was not before. */
-function heard(elements) {
+export function heard(elements) {
   let anew = false;
   const ids = elements.map(e => {
     if (!(e instanceof Element)) return 0;
@@ -23,7 +26,7 @@ function heard(elements) {
 }
 
 /** Whether a drawing is walked. `at`: what the walk knows inside of it. */
-function hasParts(svg, at) {
+export function hasParts(svg, at) {
   if (P.querySelector.call(svg, PARTS) !== null) return true;
   if (at.lean) return false;
   const listens = heardIn.has(svg);

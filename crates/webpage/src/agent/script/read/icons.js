@@ -1,21 +1,25 @@
 // Icon fonts that draw a word as a picture (a ligature): `delete` in Material Icons is a bin. A person sees no word there,
 // and what is drawn often is the state of a control.
 
+import { P, shadowOf, styleOf, textOf } from '../dom.js';
+import { scope } from '../scope.js';
+import { S } from './states.js';
+
 /** Families of fonts that draw pictures for words (ligatures): `home` is a house. Only the first family of a list counts. */
-const ICON_FONT = /^["']?[^,]*(?:icon|symbols|glyph|awesome|icomoon|fontello)/i;
-const LIGATURE = /^\s*[a-z][a-z0-9_]*\s*$/;
+export const ICON_FONT = /^["']?[^,]*(?:icon|symbols|glyph|awesome|icomoon|fontello)/i;
+export const LIGATURE = /^\s*[a-z][a-z0-9_]*\s*$/;
 
 /** Whether a document declares such a font: elsewhere no style has to be looked at. */
-function hasIconFont(doc) {
+export function hasIconFont(doc) {
   for (const { family } of doc.fonts) if (ICON_FONT.test(family)) return true;
   return false;
 }
 
 /** The word that an icon font draws where an element has this text; '' where a person reads the text. */
-const ligature = (e, text) => (scope.icons && LIGATURE.test(text) && ICON_FONT.test(styleOf(e).fontFamily) ? text.trim() : '');
+export const ligature = (e, text) => (scope.icons && LIGATURE.test(text) && ICON_FONT.test(styleOf(e).fontFamily) ? text.trim() : '');
 
 /** The word of an element that is an icon and nothing else; '' for any other. */
-function iconOf(e) {
+export function iconOf(e) {
   if (!scope.icons || shadowOf(e) !== null) return '';
   const text = textOf(e);
   return text === null ? '' : ligature(e, text);
@@ -29,7 +33,7 @@ const DRAWN_STATES = new Map([
 ]);
 
 /** The state that an icon in a control draws; 0 where none does. */
-function drawnState(e) {
+export function drawnState(e) {
   if (!scope.icons) return 0;
   for (const c of P.querySelectorAll.call(e, '*')) {
     const state = DRAWN_STATES.get(iconOf(c));

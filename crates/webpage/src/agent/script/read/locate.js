@@ -1,11 +1,16 @@
 // Looking for one element again, at the moment of an act.
 
+import { $docQueryAll, $isConnected, $rootQueryAll, idOf, nodeOf, shadowOf } from '../dom.js';
+import { capture } from './capture.js';
+import { glimpse } from '../act/aim.js';
+import { guardContent } from '../act/guard.js';
+
 /**
  * A capture of the whole document as it is now, or null when the element with `id` is no longer connected. Judging a
  * record needs the siblings of rows, the leaves of sections and the headings around them: short of the whole tree
  * there is no part that surely holds them. `watch` as in capture, `id` among it.
  */
-function locate(id, watch) {
+export function locate(id, watch) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   return capture({ watch });
@@ -15,7 +20,7 @@ function locate(id, watch) {
  * The same, and where it would be aimed at: [what `locate` answers, what `glimpse` does]. null: gone. `guard`: as for `aim`;
  * what is looked at last is judged last.
  */
-function find(id, watch, guard) {
+export function find(id, watch, guard) {
   if (guard) guardContent(id, ...guard);
   const columns = locate(id, watch);
   return columns === null ? null : [columns, glimpse(id)];
@@ -25,7 +30,7 @@ function find(id, watch, guard) {
  * The ids of all elements that a CSS selector matches, inside shadow roots too (a selector never reaches across their
  * edge): {ids} or {bad: true} when the browser cannot read it.
  */
-function css(selector) {
+export function css(selector) {
   const ids = [];
   const pending = [document];
   try {

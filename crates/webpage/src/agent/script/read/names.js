@@ -1,15 +1,31 @@
 // Accessible names: AccName 1.2, 4.3.2 "Computation steps"; letters are that section's. Native mechanisms by
 // HTML-AAM 1.0, 5 "Accessible name and description computation".
 
+import {
+  $assigned, $checkVisibility, $closest, $data, $firstChild, $firstElementChild, $hasAttributes, $labelledBy,
+  $nextElementSibling, $nextSibling, $nodeType, $textContent, ELEMENT, P, TEXT, VISIBLE, attr, byIdIn, flatParent,
+  has, shadowOf, squeeze, styleOf, tagOf, textOf,
+} from '../dom.js';
+import {
+  NAME_FROM_CONTENT, NAME_PROHIBITED, SKIP, isContainer, nativeRole, ofGrid, roleOf, svgTitle,
+} from './roles.js';
+import { AFTER, BEFORE, mayHavePseudo, scope } from '../scope.js';
+import { A_ARIA_PLACEHOLDER, A_LABEL, A_LABELLEDBY, A_PLACEHOLDER, A_TITLE } from './attributes.js';
+import { counterText } from './counters.js';
+import { CHECKABLE_ROLES } from './states.js';
+import { ICON_FONT, LIGATURE, ligature } from './icons.js';
+import { noteUnrendered } from './unchanged.js';
+import { CARET_LABEL } from '../act/editors.js';
+
 /** Longer names are cut: a name is for telling things apart, and nested cells would repeat the page. */
-const NAME_LIMIT = 4000;
+export const NAME_LIMIT = 4000;
 
 /** Content nested deeper than that says no more. */
 const NAME_DEPTH = 150;
 let nameDepth = 0;
 
 /** Whether the last name came from the element's content. */
-let fromContent = false;
+export let fromContent = false;
 
 /** Whether the words of icons count: only where nothing else names an element. */
 let wordsOfIcons = false;
@@ -17,6 +33,13 @@ let wordsOfIcons = false;
 // The text being put together, and the elements whose borders lie between its end and what comes next.
 let buffer = '';
 let borders = [];
+
+/** Nothing is being named; also after a walk that threw. */
+export function beginNames() {
+  nameDepth = 0;
+  buffer = '';
+  borders = [];
+}
 
 /** Appends text; where a border of something that is not inline lies in between, words are kept apart (2F.ii). */
 function pushText(text) {
@@ -39,7 +62,7 @@ function apart(e) {
 }
 
 /** Runs `fill` with an empty buffer and gives what it put together. */
-function collect(fill) {
+export function collect(fill) {
   const outer = buffer, outerBorders = borders;
   buffer = '';
   borders = [];
@@ -54,7 +77,7 @@ function collect(fill) {
  * The name of an element. `v` has its attributes (see attributes.js), `role` its role.
  * Sets `fromContent`.
  */
-function nameOf(e, tag, role, v) {
+export function nameOf(e, tag, role, v) {
   fromContent = false;
   if (v !== null) {
     // 2B LabelledBy.
@@ -107,7 +130,7 @@ function iconName(e, tag) {
 const HAS_PLACEHOLDER = new Set(['text', 'search', 'url', 'tel', 'email', 'password', 'number']);
 const EMBEDDED = new Set(['input', 'select', 'textarea']);
 
-function contentName(e, tag) {
+export function contentName(e, tag) {
   // The usual case, a single text: nothing to put together.
   const text = isPlain(e, tag) ? textOf(e) : null;
   if (text !== null && !wordsOfIcons && ligature(e, text)) return '';
@@ -118,7 +141,7 @@ function contentName(e, tag) {
 const isPlain = (e, tag) => !scope.transform && !(scope.pseudo.on && mayHavePseudo(e, tag)) && tag !== 'slot' && scope.owned === null && shadowOf(e) === null;
 
 /** 2B: the texts of the elements that aria-labelledby names, in its order, each once. */
-function referenced(e, list) {
+export function referenced(e, list) {
   const targets = [];
   const given = list.trim() === '' ? $labelledBy.call(e) : null;
   if (given) targets.push(...given);
@@ -152,6 +175,7 @@ function isRendered(e) {
 
 /** The label that the walk is inside of: it is rendered. */
 let withinLabel = null;
+export const nameWithin = label => { withinLabel = label; };
 
 /** The labels of a control (HTML-AAM 5.1), null without one. */
 function labelText(e, seen) {
@@ -223,7 +247,7 @@ function nativeName(e, tag, seen) {
 }
 
 /** HTML-AAM 5.8, 5.11: the text of the first child with a tag. */
-function childText(e, tag) {
+export function childText(e, tag) {
   for (let c = $firstElementChild.call(e); c; c = $nextElementSibling.call(c)) {
     if (tagOf(c) !== tag) continue;
     if (!isRendered(c)) return null;
@@ -346,14 +370,14 @@ function embeddedValue(e, tag, role) {
   }
 }
 
-function selectedText(select) {
+export function selectedText(select) {
   let text = '';
   for (const option of select.selectedOptions) text += (text && ', ') + squeeze(option.label);
   return text;
 }
 
 /** 2F-2H: the content in the order of the flat tree, with generated text and what aria-owns adds. */
-function addContent(e, tag, seen, how, invisible) {
+export function addContent(e, tag, seen, how, invisible) {
   const generated = scope.pseudo.on && !invisible ? mayHavePseudo(e, tag) : 0;
   if (generated & BEFORE) pushText(pseudoText(e, '::before'));
   if (tag === 'slot') {
@@ -390,7 +414,7 @@ function addChild(e, c, seen, how, invisible, owned) {
 }
 
 /** 2F.ii: text of CSS generated content. An alternative text (`content: x / "alt"`) stands for it; `counted`: with counters. */
-function pseudoText(e, which, counted = true) {
+export function pseudoText(e, which, counted = true) {
   const style = styleOf(e, which);
   const content = style.content;
   if (!content || content === 'none' || content === 'normal') return '';
@@ -411,10 +435,10 @@ function pseudoText(e, which, counted = true) {
 /** A part of a computed `content`: a string, a counter, the slash before the alternative; other functions are no text. */
 const CONTENT = /"((?:[^"\\]|\\.)*)"|counters?\(([^(),]+)(?:, "((?:[^"\\]|\\.)*)")?[^()]*\)|[\w-]+\([^()]*\)|\//g;
 
-const unescapeCss = s => s.replace(/\\(?:([0-9a-f]{1,6}) ?|(.))/gi, (_, code, c) => (code ? String.fromCodePoint(Math.min(parseInt(code, 16), 0x10ffff)) : c));
+export const unescapeCss = s => s.replace(/\\(?:([0-9a-f]{1,6}) ?|(.))/gi, (_, code, c) => (code ? String.fromCodePoint(Math.min(parseInt(code, 16), 0x10ffff)) : c));
 
 /** Text as `text-transform` shows it. */
-const transformed = (parent, text) => recase(text, styleOf(parent).textTransform);
+export const transformed = (parent, text) => recase(text, styleOf(parent).textTransform);
 
 function recase(text, transform) {
   switch (transform) {

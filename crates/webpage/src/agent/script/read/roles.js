@@ -1,8 +1,14 @@
 // Roles: the role attribute (ARIA 1.2, 5.4 and 7.1), else the element's own (HTML-AAM 1.0, 4 "Mapping of elements").
 // `generic` stands for no role, in the names of crates/tree (`img` for `image`).
 
+import {
+  $closest, $documentElement, $firstElementChild, $hasAttributes, $matches, $nextElementSibling, $nodeType,
+  $ownerDocument, $parentNode, $textContent, ELEMENT, P, attr, byIdIn, flatParent, has, isEditable, tagOf,
+} from '../dom.js';
+import { scope } from '../scope.js';
+
 /** Elements that are never rendered as content of their own. */
-const SKIP = new Set('script style template noscript head meta link title base param source track col colgroup datalist br wbr'.split(' '));
+export const SKIP = new Set('script style template noscript head meta link title base param source track col colgroup datalist br wbr'.split(' '));
 
 // HTML-AAM 4.1: elements whose role does not depend on attributes or context.
 const TAG_ROLE = new Map(Object.entries({
@@ -66,11 +72,11 @@ const LISTS = new Set('ul ol menu dir'.split(' '));
 const TABLES = new Set('table grid treegrid'.split(' '));
 
 /** Roles whose subtree gives them their name (ARIA 1.2, 5.2.8.4). */
-const NAME_FROM_CONTENT = new Set(('button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox '
+export const NAME_FROM_CONTENT = new Set(('button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox '
   + 'menuitemradio option radio rowheader switch tab term tooltip treeitem').split(' '));
 
 /** Whether a row belongs to a grid: ARIA 1.2, 5.4 row names it by its content; browsers do so where it can be chosen. */
-function ofGrid(row) {
+export function ofGrid(row) {
   for (let p = flatParent(row); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
     const tag = tagOf(p);
     const role = roleOf(p, tag, attr(p, 'role'));
@@ -89,7 +95,7 @@ const CONTAINERS = new Set(('alert alertdialog application article banner blockq
   + 'status table tablist tabpanel timer toolbar tree treegrid').split(' '));
 
 /** Whether an element keeps its content from the names of what holds it. */
-function isContainer(e, tag, role) {
+export function isContainer(e, tag, role) {
   if (!CONTAINERS.has(role) || tag === 'details' || has(e, 'tabindex')) return false;
   // Tables without headers are layout.
   if (tag === 'table' && !has(e, 'role')) return P.querySelector.call(e, 'caption,th') !== null;
@@ -97,15 +103,15 @@ function isContainer(e, tag, role) {
 }
 
 /** ARIA 1.2, 5.2.8.6: roles that have no name; a title says something else about them. */
-const NAME_PROHIBITED = new Set(('caption code definition deletion emphasis generic insertion legend mark paragraph strong '
+export const NAME_PROHIBITED = new Set(('caption code definition deletion emphasis generic insertion legend mark paragraph strong '
   + 'subscript superscript suggestion time').split(' '));
 
 /** What a person presses, sets or types into; the same as Role::is_control. */
-const CONTROLS = new Set(('button link checkbox radio switch menuitem menuitemcheckbox menuitemradio option tab treeitem '
+export const CONTROLS = new Set(('button link checkbox radio switch menuitem menuitemcheckbox menuitemradio option tab treeitem '
   + 'textbox searchbox combobox listbox slider spinbutton clickable').split(' '));
 
 /** Controls whose children are presentational (ARIA 1.2, 5.2.9): wrappers inside them are not reported. */
-const LEAF_CONTROLS = new Set('button checkbox radio switch option tab menuitemcheckbox menuitemradio menuitem'.split(' '));
+export const LEAF_CONTROLS = new Set('button checkbox radio switch option tab menuitemcheckbox menuitemradio menuitem'.split(' '));
 
 /** HTML 4.4: whether `header` and `footer` belong to a section instead of the page. */
 const inSection = e => {
@@ -146,7 +152,7 @@ function hasParentRole(e, allowed) {
 }
 
 /** The role of an element; `given` is its role attribute or null. */
-function roleOf(e, tag, given) {
+export function roleOf(e, tag, given) {
   if (!given) return roleBy(e, tag, null);
   // Asked for again by names and by what is inside, and an answer may depend on all that is around.
   let role = scope.roles.get(e);
@@ -186,7 +192,7 @@ function roleBy(e, tag, given) {
 }
 
 /** HTML-AAM 4.1: the role of an element by its tag, attributes and place. */
-function nativeRole(e, tag) {
+export function nativeRole(e, tag) {
   switch (tag) {
     case 'html': case 'body': case 'div': case 'span': return 'generic';
     case 'a': case 'area': return has(e, 'href') || has(e, 'xlink:href') ? 'link' : 'generic';
@@ -252,7 +258,7 @@ const inGrid = cell => {
   return !!role && /^\s*(tree)?grid\b/i.test(role);
 };
 
-function svgTitle(e) {
+export function svgTitle(e) {
   for (let c = $firstElementChild.call(e); c; c = $nextElementSibling.call(c)) if (tagOf(c) === 'title') return $textContent.call(c).trim();
   return '';
 }

@@ -1,6 +1,18 @@
 // States and values (ARIA 1.2, 6.6 and 6.7; HTML-AAM 1.0, 4.2 "Mapping of attributes"). Bits equal States in crates/tree.
 
-const S = {
+import { $matches, $nodeType, $parentNode, $textContent, ELEMENT, P, has, isEditable, squeeze } from '../dom.js';
+import { scope } from '../scope.js';
+import {
+  A_BUSY, A_CHECKED, A_CONTENTEDITABLE, A_DISABLED, A_EXPANDED, A_HASPOPUP, A_INVALID, A_LEVEL, A_LIVE, A_MODAL,
+  A_MULTILINE, A_MULTISELECTABLE, A_POPOVERTARGET, A_PRESSED, A_READONLY, A_REQUIRED, A_SELECTED, A_TABINDEX,
+  A_VALUENOW,
+} from './attributes.js';
+import { addContent, collect, selectedText } from './names.js';
+import { drawnState } from './icons.js';
+import { codeEditor, shownLines } from '../act/editors.js';
+import { fieldValue } from '../act/input.js';
+
+export const S = {
   DISABLED: 1, CHECKABLE: 1 << 1, CHECKED: 1 << 2, MIXED: 1 << 3, EXPANDABLE: 1 << 4, EXPANDED: 1 << 5, SELECTABLE: 1 << 6,
   SELECTED: 1 << 7, PRESSABLE: 1 << 8, PRESSED: 1 << 9, REQUIRED: 1 << 10, READONLY: 1 << 11, FOCUSED: 1 << 12,
   FOCUSABLE: 1 << 13, INVALID: 1 << 14, MULTISELECTABLE: 1 << 15, MODAL: 1 << 16, HIDDEN: 1 << 17, EDITABLE: 1 << 18,
@@ -11,16 +23,16 @@ const S = {
 /** Values are shown, not stored: longer ones are cut. */
 const VALUE_LIMIT = 10000;
 
-const CHECKABLE_ROLES = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio']);
-const LIVE_ROLES = new Map([['alert', 'assertive'], ['status', 'polite'], ['log', 'polite'], ['timer', 'off']]);
+export const CHECKABLE_ROLES = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio']);
+export const LIVE_ROLES = new Map([['alert', 'assertive'], ['status', 'polite'], ['log', 'polite'], ['timer', 'off']]);
 const RANGE_ROLES = new Set(['slider', 'spinbutton', 'progressbar', 'meter', 'scrollbar', 'separator']);
 
 // What statesOf found besides the bits.
-let level = 0;
-let value = '';
+export let level = 0;
+export let value = '';
 
 /** The states of an element; `v` has its attributes or is null. Sets `level` and `value`. */
-function statesOf(e, tag, role, v) {
+export function statesOf(e, tag, role, v) {
   let s = 0;
   level = 0;
   value = '';
@@ -92,7 +104,7 @@ const SELECTABLE_ROLES = new Set(['gridcell', 'option', 'row', 'tab', 'columnhea
 const POPUP_KINDS = new Set(['true', 'menu', 'listbox', 'tree', 'grid', 'dialog']);
 
 /** Whether an attribute has this value, in any case. */
-const is = (given, word) => given === word || (given !== null && given.length === word.length && given.toLowerCase() === word);
+export const is = (given, word) => given === word || (given !== null && given.length === word.length && given.toLowerCase() === word);
 
 /** ARIA 1.2, 6.6: states and properties by attribute; native ones win where HTML has them (ARIA in HTML, 4). */
 function ariaStates(e, tag, role, v, s) {
@@ -152,7 +164,7 @@ function ariaStates(e, tag, role, v, s) {
 }
 
 /** The root of content that a person edits (HTML 6.8.1 "editing host"). */
-function isEditHost(e) {
+export function isEditHost(e) {
   if (!isEditable(e)) return false;
   const parent = $parentNode.call(e);
   return !(parent && $nodeType.call(parent) === ELEMENT && isEditable(parent));

@@ -8,6 +8,13 @@
 // - what neither of them tells: LIVE below, compared by value.
 // Where something could change that nobody counts, a capture gets no seal, and the next one is a walk.
 
+import {
+  $docQueryAll, $documentElement, $firstChild, $localName, $matches, $nextSibling, $nodeType, $rootQueryAll,
+  $scrollHeight, $title, $url, DOC, ELEMENT, P, deepActive, getterOf, idOf, shadowOf, styleOf,
+} from '../dom.js';
+import { factsOf, mayHavePseudo, scope } from '../scope.js';
+import { changeCount, shadowRoots, takePending } from '../changes.js';
+
 /** The last capture that can be compared with, or null. */
 let sealed = null;
 let lastSeal = 0;
@@ -68,7 +75,7 @@ function rootsNow() {
  * Seals the capture that is being made, at its end: from now on `unchanged(number)` compares with it. 0 where nothing
  * could be proven.
  */
-function seal() {
+export function seal() {
   const before = sealed;
   sealed = null;
   if (!scope.provable) return 0;
@@ -85,7 +92,7 @@ function seal() {
  * Whether a capture with this seal would read the same now, as far as that can be told here. Brings style and layout
  * up to date in any case, so that the browser's counts stand for what a walk would see.
  */
-function unchanged(number) {
+export function unchanged(number) {
   kept = canary.deref() !== undefined;
   canary = new WeakRef({});
   const root = $documentElement.call(document);
@@ -103,17 +110,17 @@ function unchanged(number) {
 const same = (a, b) => a.length === b.length && a.every((x, i) => x === b[i]);
 
 /** Whether no garbage was collected between the last two checks. */
-const uncollected = () => kept;
+export const uncollected = () => kept;
 
 /** Notes in a scope that an element names another although it is not rendered: style in there is not counted. */
-function noteUnrendered(target) {
+export function noteUnrendered(target) {
   for (let c = $firstChild.call(target); c; c = $nextSibling.call(c)) if ($nodeType.call(c) === ELEMENT) scope.provable = false;
   if (shadowOf(target) !== null || scope.transform || (scope.pseudo.on && mayHavePseudo(target, $localName.call(target)))) scope.provable = false;
   scope.unrendered.push(target);
 }
 
 /** Notes a custom element: through ElementInternals it may change its role and name by itself. */
-function noteCustom(e) {
+export function noteCustom(e) {
   if (!(e instanceof HTMLElement)) return;
   if ($matches.call(e, ':defined')) scope.provable = false;
   else scope.undefined.push(e);
