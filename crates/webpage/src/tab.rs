@@ -257,12 +257,12 @@ impl Tab {
     /// # Errors
     /// As [`Tab::ask`]; `TIMEOUT` when no document comes.
     pub async fn top(&self) -> Result<World, Fault> {
-        if let Some(why) = self.write(|tab| tab.refused.take())? {
-            let message = format!("the browser refused to set up the tab: {why}");
-            return Err(Error::new(ErrorCode::Internal, message).hint("stickpin doctor").into());
-        }
         let deadline = Instant::now() + DOCUMENT;
         loop {
+            if let Some(why) = self.write(|tab| tab.refused.take())? {
+                let message = format!("the browser refused to set up the tab: {why}");
+                return Err(Error::new(ErrorCode::Internal, message).hint("stickpin doctor").into());
+            }
             let (world, main) = self.read(|tab| (top_world(tab), tab.main.clone()))?;
             if let Some(world) = world {
                 return Ok(world);

@@ -47,6 +47,27 @@ pub(crate) fn chromium(configured: Option<&Path>, path: Option<&OsStr>) -> Resul
     })
 }
 
+/// The oldest version of Chromium that is driven. Older ones do not tell of a navigation that begins, leave a page waiting
+/// whose file chooser is not wanted, and take what is hidden by `visibility` for shown.
+pub(crate) const OLDEST: u32 = 134;
+
+/// Refuses a version, as a browser says it of itself, that is too old. What is no version is let through.
+///
+/// # Errors
+/// `TOOL_MISSING`, naming the version that was found and the one that is needed.
+pub(crate) fn not_too_old(said: &str) -> Result<()> {
+    let numbers = said.split(|c: char| !(c.is_ascii_digit() || c == '.'));
+    let version = numbers.filter(|n| n.contains('.')).find_map(|n| n.split('.').next()?.parse::<u32>().ok());
+    match version {
+        Some(version) if version < OLDEST => Err(Error::new(
+            ErrorCode::ToolMissing,
+            format!("the browser is version {version}; {OLDEST} is the oldest that can be driven"),
+        )
+        .hint(install_hint())),
+        _ => Ok(()),
+    }
+}
+
 /// What to type to get one.
 pub(crate) fn install_hint() -> &'static str {
     if cfg!(target_os = "macos") {
@@ -66,6 +87,21 @@ mod tests {
         std::fs::write(&path, "#!/bin/sh\n").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
         path
+    }
+
+    #[test]
+    fn a_browser_that_is_too_old_is_refused_with_both_versions() {
+        for new in
+            ["HeadlessChrome/134.0.1.2", "Chromium 156.0.8078.79 built on Debian", "Chrome", "Edg/140.1"]
+        {
+            not_too_old(new).unwrap();
+        }
+        for old in ["Chrome/133.0.6943.53", "Google Chrome 99.0.1 "] {
+            let error = not_too_old(old).unwrap_err();
+            assert_eq!(error.code, ErrorCode::ToolMissing);
+            assert!(error.message.ends_with("; 134 is the oldest that can be driven"), "{error}");
+        }
+        assert!(not_too_old("Chromium 99.0").unwrap_err().message.contains("version 99;"));
     }
 
     #[test]

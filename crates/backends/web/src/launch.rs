@@ -3,6 +3,7 @@
 //! It is driven over two pipes (`--remote-debugging-pipe`): no port that others on the machine could connect to,
 //! and the browser ends by itself when our process does, because then its pipe closes.
 
+use crate::find::not_too_old;
 use command_fds::{CommandFdExt, FdMapping};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -179,6 +180,10 @@ impl Launch<'_> {
         browser.record()?;
         let failed = match timeout(START, browser.client.call(None, &protocol::GetVersion {})).await {
             Ok(Ok(version)) => {
+                if let Err(too_old) = not_too_old(&version.product) {
+                    browser.end().await?;
+                    return Err(too_old);
+                }
                 browser.label = label(&version.product);
                 return Ok(browser);
             }

@@ -3,7 +3,7 @@
 use crate::around::Around;
 use crate::device::WebDevice;
 use crate::events::Recorder;
-use crate::find::install_hint;
+use crate::find::{install_hint, not_too_old};
 use crate::launch::{Browser, Launch};
 use crate::{address, gate, tabs};
 use async_trait::async_trait;
@@ -221,7 +221,10 @@ impl Provider for WebProvider {
             Err(_) => Err(format!("it did not say its version within {} s", VERSION.as_secs())),
         };
         let (ok, said) = match said {
-            Ok(said) => (true, said),
+            Ok(said) => match not_too_old(&said) {
+                Ok(()) => (true, said),
+                Err(too_old) => (false, too_old.message),
+            },
             Err(said) => (false, said),
         };
         let fix = if ok { String::new() } else { install_hint().to_owned() };

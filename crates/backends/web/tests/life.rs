@@ -169,3 +169,27 @@ async fn a_profile_that_is_to_be_kept_is_kept() {
     assert!(profile.path().join("Default").exists());
     page.close().await;
 }
+
+/// A program that says of itself to be an old Chromium, on the command line and over the pipes.
+const OLD: &str = r#"#!/bin/sh
+if [ "$1" = --version ]; then echo "Chromium 99.0.1.2"; exit; fi
+dd bs=1000 count=1 <&3 >/dev/null 2>&1
+printf '{"id":1,"result":{"product":"Chrome/99.0.1.2"}}\000' >&4
+dd bs=1000 count=1 <&3 >/dev/null 2>&1
+"#;
+
+#[tokio::test]
+async fn a_browser_that_is_too_old_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let program = dir.path().join("old");
+    std::fs::write(&program, OLD).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let provider = WebProvider::new(WebConfig { chromium: Some(program), ..WebConfig::default() });
+    let error = provider.open(request(&dir, "about:blank")).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::ToolMissing);
+    assert_eq!(error.message, "the browser is version 99; 134 is the oldest that can be driven");
+    until_gone(dir.path()).await;
+    let check = provider.doctor().await.remove(0);
+    assert!(!check.ok && check.found.ends_with(&error.message) && !check.fix.is_empty(), "{check:?}");
+}
