@@ -156,7 +156,7 @@ pub struct TabState {
     pub opening: VecDeque<String>,
     /// Id of the top frame.
     pub main: String,
-    /// Frames by id. The order of a `BTreeMap` is of no meaning; see [`Frame::order`].
+    /// Frames by id. The order of a `BTreeMap` is of no meaning; see `Frame::order`.
     pub frames: BTreeMap<String, Frame>,
     pub(crate) next_order: u64,
     /// What the browser refused when the tab was set up, until that was told.

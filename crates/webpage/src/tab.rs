@@ -255,7 +255,7 @@ impl Tab {
     /// The agent of the top document, which walks the frames that it can look into itself.
     ///
     /// # Errors
-    /// As [`Tab::ask`]; `TIMEOUT` when no document comes.
+    /// As `Tab::ask`; `TIMEOUT` when no document comes.
     pub async fn top(&self) -> Result<World, Fault> {
         let deadline = Instant::now() + DOCUMENT;
         loop {
@@ -283,7 +283,7 @@ impl Tab {
     /// and have no document yet are left out.
     ///
     /// # Errors
-    /// As [`Tab::ask`].
+    /// As `Tab::ask`.
     pub(crate) async fn worlds(&self) -> Result<Vec<World>, Fault> {
         self.top().await?;
         let bare: Vec<(String, String)> = self.read(|tab| {

@@ -161,7 +161,7 @@ struct AskedWalk {
 /// How far apart two numbers may be in one range of what is watched.
 const BETWEEN: u64 = 16;
 
-/// What a device found that [verifies](Page::verifying) itself.
+/// What was found where every "nothing changed" is [verified](Page::verified).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Verified {
     /// How often nothing had changed.
