@@ -45,7 +45,8 @@ pub enum CallError {
 pub enum Refusal {
     /// The session or its target is not there any more, or its process ended.
     TargetGone,
-    /// The document, or what was in it, is not there any more: a context, a frame, a node, an object.
+    /// The document, or what was in it, is not there any more: a context, a frame, a node, an object, a script that
+    /// ran.
     DocumentGone,
     /// The command itself, or one that the browser cannot carry out.
     Protocol,
@@ -78,6 +79,9 @@ const DOCUMENT_GONE: &[&str] = &[
     "Execution context is detached",
     "Context destroyed",
     "Could not create isolated world",
+    "Execution was terminated",
+    // What V8 says of a script that was ended, or whose document went, in the middle.
+    "Internal error",
     "Inspected target navigated or closed",
     "Promise was collected",
     "Frame not found",
@@ -150,6 +154,8 @@ mod tests {
             (-32000, "Not attached to an active page", Refusal::TargetGone),
             (-32000, "uniqueContextId not found", Refusal::DocumentGone),
             (-32000, "Execution context was destroyed.", Refusal::DocumentGone),
+            (-32603, "Internal error", Refusal::DocumentGone),
+            (-32000, "Execution was terminated", Refusal::DocumentGone),
             (-32000, "Inspected target navigated or closed", Refusal::DocumentGone),
             (-32000, "No node found for given backend id", Refusal::DocumentGone),
             (-32602, "Invalid parameters", Refusal::Protocol),
