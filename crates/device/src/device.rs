@@ -1,15 +1,14 @@
 //! An open app, as its platform perceives it and acts on it.
 
+use crate::capability::Capability;
 use crate::capture::{CaptureRequest, Captured, Located, Page, Query, Shot, ShotRequest};
 use crate::error::{Error, ErrorCode, Result};
-use crate::facets::{Download, Evaluated, FileInput, SeenRequest, TabEnded, TabEntry};
+use crate::facets::{Clipboard, Files, Lifecycle, Script, Tabs, Traffic};
 use crate::input::{Action, Aim, AimOptions, Performed};
 use crate::navigation::{Arrived, Leave, Navigation, SettleRequest, Settled};
 use crate::notice::{Dialog, DialogAnswer, Notice};
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_tree::{Handle, IdentityGrade, Rect};
 use tokio_util::sync::CancellationToken;
@@ -27,18 +26,6 @@ pub struct DeviceInfo {
     pub pid: Option<u32>,
 }
 
-/// The folders that an app was started with: where it saves files unless it is told another place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AppFolders {
-    /// Its home folder.
-    pub home: PathBuf,
-    /// Its working directory.
-    pub cwd: PathBuf,
-    /// Whether its home goes with the session, and all that was saved there.
-    pub removed_at_close: bool,
-}
-
 /// An open app.
 ///
 /// Calls come one at a time. A call that is cancelled by its token ends at a point where nothing is half done: a
@@ -48,36 +35,14 @@ pub trait Device: Send + fmt::Debug {
     /// What it is.
     fn info(&self) -> &DeviceInfo;
 
-    /// Confines what the app may show of this machine's files to these folders, from here on: addresses, links, frames,
-    /// scripts, redirects. A device that opens no files by address has nothing to confine.
-    ///
-    /// # Errors
-    /// `BACKEND_LOST`.
-    async fn confine(&mut self, _file_roots: &[PathBuf]) -> Result<()> {
-        Ok(())
-    }
-
-    /// The folders that the app was started with; none where that says nothing about where it saves files.
-    fn app_folders(&self) -> Option<AppFolders> {
-        None
-    }
+    /// What it can do; what is missing here it cannot. Commands that need that answer `UNSUPPORTED`.
+    fn capabilities(&self) -> &'static [Capability];
 
     /// The whole UI, bounded by limits that set `truncated`. Without rects, without views.
     ///
     /// # Errors
     /// `BACKEND_LOST`, `TIMEOUT`, `DIALOG_OPEN` where a dialog stops the app from answering.
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured>;
-
-    /// Returns when reading the app ahead would spare the next command a reading: it changed since it was last read, and has
-    /// come to rest. Waits for ever where the device does not read ahead, or need not. Called while no command has the
-    /// session, and dropped as soon as one comes.
-    async fn rest(&mut self) {
-        std::future::pending().await
-    }
-
-    /// Reads the app after [`Device::rest`], for a capture or `locate` that proves that nothing changed since. `watch` is
-    /// as in [`CaptureRequest`]. May be dropped where it takes long; what went wrong is for the next command to find.
-    async fn read_ahead(&mut self, _watch: &[Handle]) {}
 
     /// Where the app is, when the device knows it without a capture (from events, or by one cheap question);
     /// `None`: capture to find out.
@@ -173,40 +138,6 @@ pub trait Device: Send + fmt::Debug {
         Ok((0.0, 0.0))
     }
 
-    /// The text on the clipboard; empty when there is none.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED` and as `capture`.
-    async fn read_clipboard(&mut self) -> Result<String> {
-        Err(unsupported(self.info().kind, "read the clipboard"))
-    }
-
-    /// Puts a text onto the clipboard.
-    ///
-    /// # Errors
-    /// As `read_clipboard`.
-    async fn write_clipboard(&mut self, _text: &str) -> Result<()> {
-        Err(unsupported(self.info().kind, "write the clipboard"))
-    }
-
-    /// The input that takes the files meant for an element: it itself, the one that it labels, the only one inside it.
-    /// `None` where there is none.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED`, `ELEMENT_NOT_FOUND` when it is gone.
-    async fn file_input(&mut self, _handle: Handle) -> Result<Option<FileInput>> {
-        Err(unsupported(self.info().kind, "take files"))
-    }
-
-    /// Closes the file chooser that [`Action::Choose`] opened, because it gets no files; whether it is closed now. `None`
-    /// where none is shown.
-    ///
-    /// # Errors
-    /// As `perform`.
-    async fn dismiss(&mut self, _chooser: Handle) -> Result<Option<bool>> {
-        Ok(None)
-    }
-
     /// Does one thing to the app by the platform's real input. Returns when the app has received it, or as soon as
     /// a dialog opened.
     ///
@@ -258,35 +189,6 @@ pub trait Device: Send + fmt::Debug {
         self.changed(at_most, cancel).await.map(drop)
     }
 
-    /// A command begins that may act: what is asked for by [`Device::requests`] and [`Device::downloads`] counts from
-    /// here.
-    fn act_begins(&mut self) {}
-
-    /// The requests that began since the last act did, and those that were under way then, oldest first, bounded.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED`, `BACKEND_LOST`.
-    async fn requests(&mut self) -> Result<Vec<SeenRequest>> {
-        Err(unsupported(self.info().kind, "see requests"))
-    }
-
-    /// The downloads that began since the last act did, and those that were under way then, oldest first, bounded.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED`, `BACKEND_LOST`.
-    async fn downloads(&mut self) -> Result<Vec<Download>> {
-        Err(unsupported(self.info().kind, "download"))
-    }
-
-    /// What an expression in the app's own language is, in the app's own world; what it promises is awaited. None
-    /// when that is not known after `timeout`.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED`, `INVALID_ARGS` with what it threw, and as `capture`.
-    async fn evaluate(&mut self, _expression: &str, _timeout: Duration) -> Result<Option<Evaluated>> {
-        Err(unsupported(self.info().kind, "evaluate expressions"))
-    }
-
     /// Goes somewhere else and returns when the new document is ready. A page that asks before it is left is answered
     /// or not as `leave` says.
     ///
@@ -306,15 +208,6 @@ pub trait Device: Send + fmt::Debug {
     /// `UNSUPPORTED` and as `capture`.
     async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot>;
 
-    /// The addresses of all elements that a CSS selector matches, for `css=` terms. They are those of the last
-    /// capture.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED` where there is no CSS, `INVALID_ARGS` for a selector that cannot be read.
-    async fn css(&mut self, _selector: &str) -> Result<Vec<Handle>> {
-        Err(unsupported(self.info().kind, "match `css=`"))
-    }
-
     /// Something about one element that is not in the tree.
     ///
     /// # Errors
@@ -327,23 +220,6 @@ pub trait Device: Send + fmt::Debug {
     /// `BACKEND_LOST` when the app died since.
     async fn notices(&mut self) -> Result<Vec<Notice>>;
 
-    /// What became of the device itself since this was last asked, whoever acted on what: apps of it that have left, what
-    /// it does without. It is said with whatever answer comes next. Does not wait.
-    fn asides(&mut self) -> Vec<Notice> {
-        Vec::new()
-    }
-
-    /// What took an element along that is there no more, where that is known: `the app "zenity", which has closed`.
-    fn left_with(&self, _handle: Handle) -> Option<String> {
-        None
-    }
-
-    /// How the app ended, where it ended in good order, as one does whose last window was closed: `zenity has ended
-    /// (exit status: 0)`. None while it runs, and where it crashed or was lost.
-    async fn ended(&mut self) -> Option<String> {
-        None
-    }
-
     /// The dialog that waits for an answer. From events, never by asking.
     fn dialog(&self) -> Option<Dialog>;
 
@@ -353,64 +229,42 @@ pub trait Device: Send + fmt::Debug {
     /// `ELEMENT_NOT_FOUND` when none is open.
     async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()>;
 
-    /// All tabs and windows, oldest first.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED` where there is only one, `BACKEND_LOST`.
-    async fn tabs(&mut self) -> Result<Vec<TabEntry>> {
-        Err(unsupported(self.info().kind, "list tabs"))
-    }
-
-    /// Opens a tab in the background, makes it the active one, and goes there if an address is given. When that fails
-    /// there is no such tab, and the one that was active still is.
-    ///
-    /// # Errors
-    /// As `tabs` and `navigate`.
-    async fn new_tab(
-        &mut self,
-        _what: Option<&str>,
-        _timeout: Duration,
-        _cancel: &CancellationToken,
-    ) -> Result<Arrived> {
-        Err(unsupported(self.info().kind, "open tabs"))
-    }
-
-    /// Makes a tab the active one. What a person sees does not change.
-    ///
-    /// # Errors
-    /// As `tabs`; `DEVICE_NOT_FOUND` when there is none of that id.
-    async fn switch_tab(&mut self, _id: &str) -> Result<()> {
-        Err(unsupported(self.info().kind, "switch tabs"))
-    }
-
-    /// Closes a tab, and goes on with another one when it was the active one.
-    ///
-    /// # Errors
-    /// As `switch_tab`; `DIALOG_OPEN` when the page asks before it is left, `INVALID_ARGS` for the last one.
-    async fn close_tab(&mut self, _id: &str, _leave: Leave, _cancel: &CancellationToken) -> Result<()> {
-        Err(unsupported(self.info().kind, "close tabs"))
-    }
-
-    /// Brings the active tab and its window before the person at this machine, which nothing else does.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED` where there is no window.
-    async fn show_tab(&mut self) -> Result<()> {
-        Err(unsupported(self.info().kind, "show tabs"))
-    }
-
-    /// The tabs that ended since this was last asked. Where the active one is among them, the device goes on in another
-    /// one from here on; until then everything about it is an error, so that no input goes to a tab that nobody chose.
-    fn ended_tabs(&mut self) -> Vec<TabEnded> {
-        Vec::new()
-    }
-
     /// Changes the size of the viewport, in CSS pixels.
     ///
     /// # Errors
     /// `UNSUPPORTED` where it is as it is.
     async fn resize(&mut self, _width: u32, _height: u32) -> Result<()> {
         Err(unsupported(self.info().kind, "change the size of its viewport"))
+    }
+
+    /// Its tabs and windows; none where it has only one.
+    fn tabs(&mut self) -> Option<&mut dyn Tabs> {
+        None
+    }
+
+    /// The clipboard that it shares with its app.
+    fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {
+        None
+    }
+
+    /// What takes files.
+    fn files(&mut self) -> Option<&mut dyn Files> {
+        None
+    }
+
+    /// What the app exchanges with the world outside.
+    fn traffic(&mut self) -> Option<&mut dyn Traffic> {
+        None
+    }
+
+    /// The app's own language.
+    fn script(&mut self) -> Option<&mut dyn Script> {
+        None
+    }
+
+    /// What the device does and undergoes beside the commands.
+    fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
+        None
     }
 
     /// Ends the app and everything that was started for it.

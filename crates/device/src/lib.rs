@@ -15,13 +15,13 @@ pub mod paths;
 mod pixels;
 mod provider;
 
-pub use capability::{Capability, Support};
+pub use capability::Capability;
 pub use capture::{CaptureRequest, Captured, Located, Page, Query, Shot, ShotRequest};
-pub use device::{AppFolders, Device, DeviceInfo, unsupported};
+pub use device::{Device, DeviceInfo, unsupported};
 pub use error::{Dispatched, Error, ErrorCode, Result, io_error};
 pub use facets::{
-    Download, DownloadState, Evaluated, FileInput, HeldFile, RequestEnd, SeenRequest, TabEnd, TabEnded,
-    TabEntry, request_words,
+    AppFolders, Clipboard, Download, DownloadState, Evaluated, FileInput, Files, HeldFile, Lifecycle,
+    RequestEnd, Script, SeenRequest, TabEnd, TabEnded, TabEntry, Tabs, Traffic, request_words,
 };
 pub use input::{
     Action, Aim, AimOptions, Button, Hit, KEY_NAMES, Landed, MAX_DESCRIPTION, Modifiers, Performed, is_plain,

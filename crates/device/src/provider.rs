@@ -1,6 +1,6 @@
 //! A platform: what can be opened on it, what its devices can do, and what it needs.
 
-use crate::capability::{Capability, Support};
+use crate::capability::Capability;
 use crate::device::Device;
 use crate::error::Result;
 use async_trait::async_trait;
@@ -46,8 +46,9 @@ pub trait Provider: Send + Sync + fmt::Debug {
         Vec::new()
     }
 
-    /// What its devices can do. A test compares it with what they answer.
-    fn capabilities(&self) -> &'static [(Capability, Support)];
+    /// What its devices can do where the machine allows it, for a list without a device. Each device answers for itself
+    /// ([`Device::capabilities`]).
+    fn capabilities(&self) -> &'static [Capability];
 
     /// Looks at everything that this platform needs, for `doctor`.
     async fn doctor(&self) -> Vec<Check>;

@@ -102,7 +102,7 @@ impl Cx {
     pub(crate) async fn after(&mut self, ready: Option<&Ready>, how: How, acted: Acted) -> Result<Acted> {
         let brief = Acted { did: acted.did, target: acted.target.clone(), ..Acted::default() };
         match self.look_after(ready, how, acted).await {
-            Err(e) if e.code == ErrorCode::BackendLost => match self.device()?.ended().await {
+            Err(e) if e.code == ErrorCode::BackendLost => match self.live()?.ended().await {
                 // That is what became of it: the last window of an app was closed by what it is there for.
                 Some(how) => {
                     self.envelope.receipt = vec![stickpin_tree::escape(&how, STILL).to_string()];

@@ -172,7 +172,9 @@ impl Cx {
         let Some(roots) = self.caller.file_roots.clone() else { return Ok(()) };
         let Ok(live) = self.live() else { return Ok(()) };
         if live.file_roots.as_ref() != Some(&roots) {
-            live.device.confine(&roots).await?;
+            if let Some(life) = live.device.lifecycle() {
+                life.confine(&roots).await?;
+            }
             live.file_roots = Some(roots);
         }
         Ok(())

@@ -13,6 +13,35 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use stickpin_device::{Error, ErrorCode, Result, *};
 use tokio::sync::Notify;
 
+/// All but markup.
+const CAPABILITIES: &[Capability] = &[
+    Capability::Capture,
+    Capability::Locate,
+    Capability::Press,
+    Capability::LongPress,
+    Capability::Hover,
+    Capability::Drag,
+    Capability::Fill,
+    Capability::Type,
+    Capability::Key,
+    Capability::Select,
+    Capability::Scroll,
+    Capability::Upload,
+    Capability::Clipboard,
+    Capability::History,
+    Capability::Reload,
+    Capability::Navigate,
+    Capability::Screenshot,
+    Capability::Dialogs,
+    Capability::Attrs,
+    Capability::Settle,
+    Capability::Tabs,
+    Capability::Requests,
+    Capability::Downloads,
+    Capability::Evaluate,
+    Capability::GuardContext,
+];
+
 /// The world, shared by a test and its devices.
 #[derive(Clone)]
 pub(crate) struct Fake {
@@ -96,8 +125,8 @@ impl Provider for Fake {
         Ok(vec![DeviceEntry { open: "fake:/".to_owned(), title: "The fake".to_owned() }])
     }
 
-    fn capabilities(&self) -> &'static [(Capability, Support)] {
-        &[(Capability::Capture, Support::Yes), (Capability::Html, Support::No)]
+    fn capabilities(&self) -> &'static [Capability] {
+        CAPABILITIES
     }
 
     async fn doctor(&self) -> Vec<Check> {

@@ -47,7 +47,8 @@ impl Cx {
     pub(crate) fn attend(&mut self) -> Option<String> {
         let live = self.live().ok()?;
         let mut moved = None;
-        for TabEnded { id, surface, how, now } in live.device.ended_tabs() {
+        let ended = live.device.tabs().map(|tabs| tabs.ended_tabs()).unwrap_or_default();
+        for TabEnded { id, surface, how, now } in ended {
             live.session.end_surface(surface);
             let why = match how {
                 TabEnd::Asked => continue,
@@ -65,7 +66,8 @@ impl Cx {
     /// Says what became of the device beside all acts, unless the receipt says it already.
     pub(crate) fn tell_asides(&mut self) {
         let Ok(live) = self.live() else { return };
-        for line in live.device.asides().iter().filter_map(crate::receipt::aside) {
+        let asides = live.device.lifecycle().map(|life| life.asides()).unwrap_or_default();
+        for line in asides.iter().filter_map(crate::receipt::aside) {
             if !self.envelope.receipt.contains(&line) {
                 self.warn(format!("Note: {line}."));
             }

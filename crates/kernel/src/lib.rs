@@ -15,6 +15,7 @@ mod commands;
 mod context;
 mod cx;
 mod dispatch;
+mod facets;
 #[cfg(test)]
 mod fake;
 mod fields;

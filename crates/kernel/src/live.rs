@@ -62,7 +62,21 @@ impl Live {
     /// is proven then.
     pub(crate) async fn read_ahead(&mut self) {
         let watch = self.session.watch();
-        self.device.read_ahead(&watch).await;
+        if let Some(life) = self.device.lifecycle() {
+            life.read_ahead(&watch).await;
+        }
+    }
+
+    /// Tells the device that a command begins that may act.
+    pub(crate) fn act_begins(&mut self) {
+        if let Some(life) = self.device.lifecycle() {
+            life.act_begins();
+        }
+    }
+
+    /// How the app ended, where it ended in good order.
+    pub(crate) async fn ended(&mut self) -> Option<String> {
+        self.device.lifecycle()?.ended().await
     }
 
     /// Ends the app and removes what was kept for it.

@@ -155,8 +155,8 @@ async fn passed(until: Option<Instant>) {
 
 /// Returns when what is open is worth reading ahead.
 async fn rest(live: Option<&mut Live>) {
-    match live {
-        Some(live) => live.device.rest().await,
+    match live.and_then(|live| live.device.lifecycle()) {
+        Some(life) => life.rest().await,
         None => std::future::pending().await,
     }
 }

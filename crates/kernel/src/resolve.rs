@@ -192,7 +192,8 @@ impl Cx {
     pub(crate) async fn matches(&mut self, tree: &Tree, selector: &Selector) -> Result<Vec<NodeId>> {
         let mut answers = Vec::new();
         for css in selector.css() {
-            let handles: HashSet<Handle> = self.device()?.css(css).await?.into_iter().collect();
+            let handles: HashSet<Handle> =
+                crate::facets::script(self.device()?, "match `css=`")?.css(css).await?.into_iter().collect();
             answers.push((css, handles));
         }
         Ok(selector.matches_with(tree, &|css, node| {
@@ -326,7 +327,7 @@ impl Cx {
             }
             RefFault::Ended { r#ref, reason, was, handle, now, warning, .. } => {
                 let left = match handle.filter(|_| reason == EndReason::Gone) {
-                    Some(handle) => self.device()?.left_with(handle),
+                    Some(handle) => self.device()?.lifecycle().and_then(|life| life.left_with(handle)),
                     None => None,
                 };
                 self.stale(r#ref, reason, was, now, warning, left.as_deref())

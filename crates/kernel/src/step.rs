@@ -5,7 +5,7 @@ use crate::cx::Cx;
 use crate::host::Desk;
 use crate::registry::{Entry, Prepared, Produced};
 use std::sync::Arc;
-use stickpin_device::{Capability, Dialog, Error, ErrorCode, Result, Support};
+use stickpin_device::{Dialog, Error, ErrorCode, Result};
 
 /// Takes the turn, writes the journal, runs it, and publishes what readers may see.
 pub(crate) async fn step(
@@ -54,7 +54,7 @@ pub(crate) async fn run(
     if prepared.effect() == Effect::Mutates
         && let Ok(live) = cx.live()
     {
-        live.device.act_begins();
+        live.act_begins();
     }
     let journal = cx.host.config.journal.clone();
     journal.command_begin(&cx.session_name, entry.spec.name, prepared.effect());
@@ -79,16 +79,13 @@ pub(crate) async fn run(
     result
 }
 
-/// Whether the device can do what the command needs, by its own table.
+/// Whether the device can do what the command needs.
 fn able(entry: &Entry, cx: &mut Cx) -> Result<()> {
     let Ok(live) = cx.live() else { return Ok(()) };
-    let kind = live.device.info().kind;
-    let provider = cx.host.config.providers.iter().find(|p| p.kind() == kind);
-    let table = provider.map_or(&[][..], |p| p.capabilities());
-    let lacks = |need: &&Capability| table.iter().any(|(c, s)| c == *need && *s == Support::No);
-    match entry.spec.needs.iter().find(lacks) {
-        Some(_) => Err(stickpin_device::unsupported(kind, entry.spec.name)),
-        None => Ok(()),
+    let can = live.device.capabilities();
+    match entry.spec.needs.iter().all(|need| can.contains(need)) {
+        true => Ok(()),
+        false => Err(stickpin_device::unsupported(live.device.info().kind, entry.spec.name)),
     }
 }
 

@@ -92,14 +92,10 @@ impl Cx {
             return Ok(Vec::new());
         }
         let mut still = Vec::new();
-        match device.requests().await {
-            Ok(seen) => {
-                let pending = seen.iter().filter(|r| r.counts && r.end.is_none());
-                still.extend(pending.take(3).map(crate::commands::wait_traffic::words));
-            }
-            // Not every device sees requests.
-            Err(e) if e.code == ErrorCode::Unsupported => {}
-            Err(e) => return Err(e),
+        if let Some(traffic) = device.traffic() {
+            let seen = traffic.requests().await?;
+            let pending = seen.iter().filter(|r| r.counts && r.end.is_none());
+            still.extend(pending.take(3).map(crate::commands::wait_traffic::words));
         }
         let now = SettleRequest { quiet: QUIET, cap: Duration::ZERO };
         let others = self.device()?.settle(now, &cancel).await?.still;

@@ -21,9 +21,10 @@ use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, CaptureRequest, Captured, Device,
-    DeviceInfo, Dialog, DialogAnswer, Error, ErrorCode, FileInput, Leave, Located, Navigation, Notice, Page,
-    Performed, Query, Result, SettleRequest, Settled, Shot, ShotRequest, unsupported,
+    Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, Capability, CaptureRequest, Captured,
+    Clipboard, Device, DeviceInfo, Dialog, DialogAnswer, Error, ErrorCode, FileInput, Files, Leave,
+    Lifecycle, Located, Navigation, Notice, Page, Performed, Query, Result, SettleRequest, Settled, Shot,
+    ShotRequest, unsupported,
 };
 use stickpin_tree::{Handle, IdentityGrade, Rect, Tree, quote};
 use tokio::process::Child;
@@ -164,8 +165,8 @@ impl Device for LinuxDevice {
         &self.info
     }
 
-    fn app_folders(&self) -> Option<AppFolders> {
-        self.folders.clone()
+    fn capabilities(&self) -> &'static [Capability] {
+        crate::provider::CAPABILITIES
     }
 
     async fn page(&mut self) -> Result<Option<Page>> {
@@ -236,14 +237,6 @@ impl Device for LinuxDevice {
         self.point_to(x, y).await
     }
 
-    async fn read_clipboard(&mut self) -> Result<String> {
-        self.screen.read_clipboard().await
-    }
-
-    async fn write_clipboard(&mut self, text: &str) -> Result<()> {
-        self.screen.write_clipboard(text).await
-    }
-
     async fn resize(&mut self, width: u32, height: u32) -> Result<()> {
         let x11 = self.screen.x11("change the size of a window").await?;
         let Some((_, window)) = self.active_window().await? else {
@@ -254,15 +247,6 @@ impl Device for LinuxDevice {
         }
         Err(Error::new(ErrorCode::Unsupported, format!("the window of {} keeps its own size", self.called()))
             .hint("stickpin screenshot shows how large it is"))
-    }
-
-    async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
-        Ok(self.chooser_of(handle))
-    }
-
-    async fn dismiss(&mut self, chooser: Handle) -> Result<Option<bool>> {
-        self.alive().await?;
-        self.close_chooser(chooser).await.map(Some)
     }
 
     async fn fold(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
@@ -278,11 +262,6 @@ impl Device for LinuxDevice {
         let performed = self.act(action, cancel).await;
         self.look_ahead();
         performed
-    }
-
-    fn act_begins(&mut self) {
-        // What another command asked is no look of this one.
-        (self.looked, self.sighted) = (None, None);
     }
 
     async fn perform_and_glance(
@@ -349,10 +328,6 @@ impl Device for LinuxDevice {
         Ok(notices)
     }
 
-    async fn ended(&mut self) -> Option<String> {
-        self.how_it_ended().await
-    }
-
     fn dialog(&self) -> Option<Dialog> {
         // Dialogs of an app are windows of its tree: nothing keeps it from answering.
         None
@@ -362,9 +337,60 @@ impl Device for LinuxDevice {
         Err(no_dialog())
     }
 
+    fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {
+        Some(self)
+    }
+
+    fn files(&mut self) -> Option<&mut dyn Files> {
+        Some(self)
+    }
+
+    fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
+        Some(self)
+    }
+
     async fn close(&mut self) -> Result<()> {
         let ended = self.end_app().await;
         let screen = self.screen.end().await;
         ended.and(screen)
+    }
+}
+
+#[async_trait]
+impl Clipboard for LinuxDevice {
+    async fn read_clipboard(&mut self) -> Result<String> {
+        self.screen.read_clipboard().await
+    }
+
+    async fn write_clipboard(&mut self, text: &str) -> Result<()> {
+        self.screen.write_clipboard(text).await
+    }
+}
+
+#[async_trait]
+impl Files for LinuxDevice {
+    async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
+        Ok(self.chooser_of(handle))
+    }
+
+    async fn dismiss(&mut self, chooser: Handle) -> Result<Option<bool>> {
+        self.alive().await?;
+        self.close_chooser(chooser).await.map(Some)
+    }
+}
+
+#[async_trait]
+impl Lifecycle for LinuxDevice {
+    fn app_folders(&self) -> Option<AppFolders> {
+        self.folders.clone()
+    }
+
+    fn act_begins(&mut self) {
+        // What another command asked is no look of this one.
+        (self.looked, self.sighted) = (None, None);
+    }
+
+    async fn ended(&mut self) -> Option<String> {
+        self.how_it_ended().await
     }
 }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
     Capability, Check, Device, DeviceEntry, Error, ErrorCode, OpenOption, OpenRequest, Provider, Result,
-    SettleRequest, Support,
+    SettleRequest,
 };
 use stickpin_tree::quote;
 use tokio::process::Child;
@@ -68,33 +68,23 @@ pub struct LinuxProvider {
 }
 
 /// What the device can do.
-const CAPABILITIES: &[(Capability, Support)] = &[
-    (Capability::Capture, Support::Yes),
-    (Capability::Locate, Support::Yes),
-    (Capability::Press, Support::Yes),
-    (Capability::LongPress, Support::Yes),
-    (Capability::Hover, Support::Yes),
-    (Capability::Drag, Support::Yes),
-    (Capability::Fill, Support::Yes),
-    (Capability::Type, Support::Yes),
-    (Capability::Key, Support::Yes),
-    (Capability::Select, Support::Yes),
-    (Capability::Scroll, Support::Yes),
-    (Capability::Upload, Support::Yes),
-    (Capability::Clipboard, Support::Yes),
-    (Capability::History, Support::No),
-    (Capability::Reload, Support::No),
-    (Capability::Navigate, Support::No),
-    (Capability::Screenshot, Support::Yes),
-    (Capability::Dialogs, Support::No),
-    (Capability::Html, Support::No),
-    (Capability::Attrs, Support::Yes),
-    (Capability::Settle, Support::Yes),
-    (Capability::Tabs, Support::No),
-    (Capability::Requests, Support::No),
-    (Capability::Downloads, Support::No),
-    (Capability::Evaluate, Support::No),
-    (Capability::GuardContext, Support::No),
+pub(crate) const CAPABILITIES: &[Capability] = &[
+    Capability::Capture,
+    Capability::Locate,
+    Capability::Press,
+    Capability::LongPress,
+    Capability::Hover,
+    Capability::Drag,
+    Capability::Fill,
+    Capability::Type,
+    Capability::Key,
+    Capability::Select,
+    Capability::Scroll,
+    Capability::Upload,
+    Capability::Clipboard,
+    Capability::Screenshot,
+    Capability::Attrs,
+    Capability::Settle,
 ];
 
 /// An app that answers.
@@ -371,7 +361,7 @@ impl Provider for LinuxProvider {
         Ok(std::iter::once(desktop).chain(apps).collect())
     }
 
-    fn capabilities(&self) -> &'static [(Capability, Support)] {
+    fn capabilities(&self) -> &'static [Capability] {
         CAPABILITIES
     }
 

@@ -15,9 +15,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 use stickpin_device::{
-    Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
-    Dialog, DialogAnswer, Dispatched, Error, ErrorCode, Leave, Located, Navigation, Notice, Performed, Query,
-    Result, SettleRequest, Settled, Shot, ShotRequest, TabEnd, TabEnded, TabEntry,
+    Action, Aim, AimOptions, Arrived, CancellationToken, Capability, CaptureRequest, Captured, Device,
+    DeviceInfo, Dialog, DialogAnswer, Dispatched, Error, ErrorCode, Leave, Lifecycle, Located, Navigation,
+    Notice, Performed, Query, Result, SettleRequest, Settled, Shot, ShotRequest, TabEnd, TabEnded, TabEntry,
+    Tabs,
 };
 use stickpin_tree::{Handle, IdentityGrade, Rect, SurfaceId, quote};
 
@@ -196,13 +197,12 @@ fn unreachable(e: &NavError) -> Error {
 
 #[async_trait]
 impl Device for SimDevice {
-    async fn confine(&mut self, file_roots: &[PathBuf]) -> Result<()> {
-        self.file_roots = Some(file_roots.to_vec());
-        Ok(())
-    }
-
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    fn capabilities(&self) -> &'static [Capability] {
+        crate::provider::CAPABILITIES
     }
 
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
@@ -357,7 +357,81 @@ impl Device for SimDevice {
         Ok(Arrived { moved, url: sim.url(), title: sim.title(), settled })
     }
 
-    async fn tabs(&mut self) -> Result<Vec<TabEntry>> {
+    async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
+        let shared = self.shared.clone();
+        drop(self.free()?);
+        let mut sim = shared.lock();
+        let area = match request.of {
+            Some(handle) => {
+                let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
+                let id = sim.dom().nodes[at].id;
+                aim::bring_into_view(&mut sim, id);
+                let at = sim.dom().find(id).ok_or_else(Self::gone)?;
+                sim.layout().seen(at).ok_or_else(|| {
+                    Error::new(
+                        ErrorCode::ElementOffscreen,
+                        format!("{} cannot be seen", capture::words(sim.dom(), at)),
+                    )
+                })?
+            }
+            None if request.full => {
+                let layout = sim.layout();
+                let offset = sim.tab().scroll.get(PAGE).copied().unwrap_or(0.0);
+                let height = layout.scrollers.get(PAGE).map_or(0.0, |(content, _)| *content);
+                Rect { y: -offset, height: height.max(layout.viewport.height), ..layout.viewport }
+            }
+            None => sim.layout().viewport,
+        };
+        let png = draw::draw(sim.dom(), &sim.layout(), area).map_err(|e| {
+            Error::new(ErrorCode::Internal, format!("no picture of sim:{}: {e}", sim.app.name))
+        })?;
+        Ok(Shot { png, area, scale: 1.0 })
+    }
+
+    async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
+        let sim = self.free()?;
+        let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
+        Ok(query::answer(sim.dom(), at, &query))
+    }
+
+    async fn notices(&mut self) -> Result<Vec<Notice>> {
+        Ok(std::mem::take(&mut self.live()?.notices))
+    }
+
+    fn dialog(&self) -> Option<Dialog> {
+        self.shared.lock().dialog.as_ref().map(|asked| asked.dialog.clone())
+    }
+
+    async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()> {
+        if self.live()?.answer(answer) {
+            return Ok(());
+        }
+        Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open"))
+    }
+
+    fn tabs(&mut self) -> Option<&mut dyn Tabs> {
+        Some(self)
+    }
+
+    fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
+        Some(self)
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        let mut sim = self.shared.lock();
+        sim.dead.get_or_insert_with(|| format!("sim:{} was closed", self.info.label));
+        match sim.truth.failed.take() {
+            None => Ok(()),
+            Some(e) => {
+                Err(Error::new(ErrorCode::Io, format!("the log of {} is not whole: {e}", self.info.label)))
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Tabs for SimDevice {
+    async fn list_tabs(&mut self) -> Result<Vec<TabEntry>> {
         let sim = self.live()?;
         let active = sim.tab().surface;
         let entry = |tab: &crate::app::sim::Tab| TabEntry {
@@ -429,68 +503,13 @@ impl Device for SimDevice {
     fn ended_tabs(&mut self) -> Vec<TabEnded> {
         std::mem::take(&mut self.shared.lock().ended)
     }
+}
 
-    async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
-        let shared = self.shared.clone();
-        drop(self.free()?);
-        let mut sim = shared.lock();
-        let area = match request.of {
-            Some(handle) => {
-                let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
-                let id = sim.dom().nodes[at].id;
-                aim::bring_into_view(&mut sim, id);
-                let at = sim.dom().find(id).ok_or_else(Self::gone)?;
-                sim.layout().seen(at).ok_or_else(|| {
-                    Error::new(
-                        ErrorCode::ElementOffscreen,
-                        format!("{} cannot be seen", capture::words(sim.dom(), at)),
-                    )
-                })?
-            }
-            None if request.full => {
-                let layout = sim.layout();
-                let offset = sim.tab().scroll.get(PAGE).copied().unwrap_or(0.0);
-                let height = layout.scrollers.get(PAGE).map_or(0.0, |(content, _)| *content);
-                Rect { y: -offset, height: height.max(layout.viewport.height), ..layout.viewport }
-            }
-            None => sim.layout().viewport,
-        };
-        let png = draw::draw(sim.dom(), &sim.layout(), area).map_err(|e| {
-            Error::new(ErrorCode::Internal, format!("no picture of sim:{}: {e}", sim.app.name))
-        })?;
-        Ok(Shot { png, area, scale: 1.0 })
-    }
-
-    async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
-        let sim = self.free()?;
-        let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
-        Ok(query::answer(sim.dom(), at, &query))
-    }
-
-    async fn notices(&mut self) -> Result<Vec<Notice>> {
-        Ok(std::mem::take(&mut self.live()?.notices))
-    }
-
-    fn dialog(&self) -> Option<Dialog> {
-        self.shared.lock().dialog.as_ref().map(|asked| asked.dialog.clone())
-    }
-
-    async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()> {
-        if self.live()?.answer(answer) {
-            return Ok(());
-        }
-        Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open"))
-    }
-
-    async fn close(&mut self) -> Result<()> {
-        let mut sim = self.shared.lock();
-        sim.dead.get_or_insert_with(|| format!("sim:{} was closed", self.info.label));
-        match sim.truth.failed.take() {
-            None => Ok(()),
-            Some(e) => {
-                Err(Error::new(ErrorCode::Io, format!("the log of {} is not whole: {e}", self.info.label)))
-            }
-        }
+#[async_trait]
+impl Lifecycle for SimDevice {
+    async fn confine(&mut self, file_roots: &[PathBuf]) -> Result<()> {
+        self.file_roots = Some(file_roots.to_vec());
+        Ok(())
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use stickpin_device::{
     Capability, Check, Device, DeviceEntry, DeviceInfo, Error, ErrorCode, OpenOption, OpenRequest, Provider,
-    Result, SettleRequest, Support,
+    Result, SettleRequest,
 };
 use stickpin_tree::Handle;
 
@@ -27,33 +27,28 @@ pub struct SimProvider {
 }
 
 /// What the device can do.
-const CAPABILITIES: &[(Capability, Support)] = &[
-    (Capability::Capture, Support::Yes),
-    (Capability::Locate, Support::Yes),
-    (Capability::Press, Support::Yes),
-    (Capability::LongPress, Support::Yes),
-    (Capability::Hover, Support::Yes),
-    (Capability::Drag, Support::Yes),
-    (Capability::Fill, Support::Yes),
-    (Capability::Type, Support::Yes),
-    (Capability::Key, Support::Yes),
-    (Capability::Select, Support::Yes),
-    (Capability::Scroll, Support::Yes),
-    (Capability::Upload, Support::No),
-    (Capability::Clipboard, Support::No),
-    (Capability::History, Support::Yes),
-    (Capability::Reload, Support::Yes),
-    (Capability::Navigate, Support::Yes),
-    (Capability::Screenshot, Support::Yes),
-    (Capability::Dialogs, Support::Yes),
-    (Capability::Html, Support::Yes),
-    (Capability::Attrs, Support::Yes),
-    (Capability::Settle, Support::Yes),
-    (Capability::Tabs, Support::Yes),
-    (Capability::Requests, Support::No),
-    (Capability::Downloads, Support::No),
-    (Capability::Evaluate, Support::No),
-    (Capability::GuardContext, Support::Yes),
+pub(crate) const CAPABILITIES: &[Capability] = &[
+    Capability::Capture,
+    Capability::Locate,
+    Capability::Press,
+    Capability::LongPress,
+    Capability::Hover,
+    Capability::Drag,
+    Capability::Fill,
+    Capability::Type,
+    Capability::Key,
+    Capability::Select,
+    Capability::Scroll,
+    Capability::History,
+    Capability::Reload,
+    Capability::Navigate,
+    Capability::Screenshot,
+    Capability::Dialogs,
+    Capability::Html,
+    Capability::Attrs,
+    Capability::Settle,
+    Capability::Tabs,
+    Capability::GuardContext,
 ];
 
 /// Viewport where none was asked for.
@@ -190,7 +185,7 @@ impl Provider for SimProvider {
             .collect()
     }
 
-    fn capabilities(&self) -> &'static [(Capability, Support)] {
+    fn capabilities(&self) -> &'static [Capability] {
         CAPABILITIES
     }
 

@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, DeviceInfo,
-    Dialog, DialogAnswer, Dispatched, Download, Error, ErrorCode, Evaluated, FileInput, Leave, Located,
-    Navigation, Notice, Page, Performed, Query, Result, SeenRequest, SettleRequest, Settled, Shot,
-    ShotRequest, TabEnded, TabEntry,
+    Action, Aim, AimOptions, Arrived, CancellationToken, Capability, CaptureRequest, Captured, Clipboard,
+    Device, DeviceInfo, Dialog, DialogAnswer, Dispatched, Download, Error, ErrorCode, Evaluated, FileInput,
+    Files, Leave, Lifecycle, Located, Navigation, Notice, Page, Performed, Query, Result, Script,
+    SeenRequest, SettleRequest, Settled, Shot, ShotRequest, TabEnded, TabEntry, Tabs, Traffic,
 };
 use stickpin_devtools::Client;
 use stickpin_devtools::protocol as cdp;
@@ -103,20 +103,12 @@ impl Device for WebDevice {
         &self.info
     }
 
-    async fn confine(&mut self, file_roots: &[PathBuf]) -> Result<()> {
-        self.close_gate(file_roots).await
+    fn capabilities(&self) -> &'static [Capability] {
+        crate::provider::CAPABILITIES
     }
 
     async fn page(&mut self) -> Result<Option<Page>> {
         self.whereabouts().await.map(Some)
-    }
-
-    async fn rest(&mut self) {
-        ahead::rests(&mut self.page).await;
-    }
-
-    async fn read_ahead(&mut self, watch: &[Handle]) {
-        ahead::reads_ahead(&mut self.page, watch).await;
     }
 
     async fn url(&mut self) -> Result<Option<String>> {
@@ -158,18 +150,6 @@ impl Device for WebDevice {
     async fn scrolled(&mut self) -> Result<(f64, f64)> {
         let top = self.page.tab.top().await?;
         Ok(self.page.tab.call(&top, "scrolled", NONE).await?)
-    }
-
-    async fn read_clipboard(&mut self) -> Result<String> {
-        clipboard::clipboard(&mut self.page, None).await
-    }
-
-    async fn write_clipboard(&mut self, text: &str) -> Result<()> {
-        clipboard::clipboard(&mut self.page, Some(text)).await.map(drop)
-    }
-
-    async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
-        files::takes_files(&self.page, handle).await
     }
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
@@ -228,22 +208,6 @@ impl Device for WebDevice {
         effects::wait_for_effects(&mut self.page, at_most, cancel).await
     }
 
-    fn act_begins(&mut self) {
-        self.page.act_begins();
-    }
-
-    async fn requests(&mut self) -> Result<Vec<SeenRequest>> {
-        effects::seen_requests(&self.page)
-    }
-
-    async fn downloads(&mut self) -> Result<Vec<Download>> {
-        self.seen_downloads()
-    }
-
-    async fn evaluate(&mut self, expression: &str, wait: Duration) -> Result<Option<Evaluated>> {
-        evaluate::value_of(&mut self.page, expression, wait).await
-    }
-
     async fn navigate(
         &mut self,
         to: &Navigation,
@@ -254,37 +218,6 @@ impl Device for WebDevice {
         self.go(to, leave, Instant::now() + timeout, cancel).await
     }
 
-    async fn tabs(&mut self) -> Result<Vec<TabEntry>> {
-        self.all_tabs().await
-    }
-
-    async fn new_tab(
-        &mut self,
-        what: Option<&str>,
-        timeout: Duration,
-        cancel: &CancellationToken,
-    ) -> Result<Arrived> {
-        self.open_tab(what, Instant::now() + timeout, cancel).await
-    }
-
-    async fn switch_tab(&mut self, id: &str) -> Result<()> {
-        let session = self.session_of(id)?;
-        self.drive(session);
-        self.arrive().await
-    }
-
-    async fn close_tab(&mut self, id: &str, leave: Leave, cancel: &CancellationToken) -> Result<()> {
-        self.end_tab(id, leave, cancel).await
-    }
-
-    async fn show_tab(&mut self) -> Result<()> {
-        self.page.tab.command(&cdp::BringToFront {}).await.map(drop)
-    }
-
-    fn ended_tabs(&mut self) -> Vec<TabEnded> {
-        self.take_ended()
-    }
-
     async fn resize(&mut self, width: u32, height: u32) -> Result<()> {
         self.set_viewport(width, height).await
     }
@@ -292,10 +225,6 @@ impl Device for WebDevice {
     async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
         self.for_a_picture().await?;
         screenshot::picture(&mut self.page, request).await
-    }
-
-    async fn css(&mut self, selector: &str) -> Result<Vec<Handle>> {
-        css::by_css(&self.page.tab, selector).await
     }
 
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
@@ -375,7 +304,124 @@ impl Device for WebDevice {
         }
     }
 
+    fn tabs(&mut self) -> Option<&mut dyn Tabs> {
+        Some(self)
+    }
+
+    fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {
+        Some(self)
+    }
+
+    fn files(&mut self) -> Option<&mut dyn Files> {
+        Some(self)
+    }
+
+    fn traffic(&mut self) -> Option<&mut dyn Traffic> {
+        Some(self)
+    }
+
+    fn script(&mut self) -> Option<&mut dyn Script> {
+        Some(self)
+    }
+
+    fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
+        Some(self)
+    }
+
     async fn close(&mut self) -> Result<()> {
         self.browser.end().await
+    }
+}
+
+#[async_trait]
+impl Tabs for WebDevice {
+    async fn list_tabs(&mut self) -> Result<Vec<TabEntry>> {
+        self.all_tabs().await
+    }
+
+    async fn new_tab(
+        &mut self,
+        what: Option<&str>,
+        timeout: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        self.open_tab(what, Instant::now() + timeout, cancel).await
+    }
+
+    async fn switch_tab(&mut self, id: &str) -> Result<()> {
+        let session = self.session_of(id)?;
+        self.drive(session);
+        self.arrive().await
+    }
+
+    async fn close_tab(&mut self, id: &str, leave: Leave, cancel: &CancellationToken) -> Result<()> {
+        self.end_tab(id, leave, cancel).await
+    }
+
+    async fn show_tab(&mut self) -> Result<()> {
+        self.page.tab.command(&cdp::BringToFront {}).await.map(drop)
+    }
+
+    fn ended_tabs(&mut self) -> Vec<TabEnded> {
+        self.take_ended()
+    }
+}
+
+#[async_trait]
+impl Clipboard for WebDevice {
+    async fn read_clipboard(&mut self) -> Result<String> {
+        clipboard::clipboard(&mut self.page, None).await
+    }
+
+    async fn write_clipboard(&mut self, text: &str) -> Result<()> {
+        clipboard::clipboard(&mut self.page, Some(text)).await.map(drop)
+    }
+}
+
+#[async_trait]
+impl Files for WebDevice {
+    async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
+        files::takes_files(&self.page, handle).await
+    }
+}
+
+#[async_trait]
+impl Traffic for WebDevice {
+    async fn requests(&mut self) -> Result<Vec<SeenRequest>> {
+        effects::seen_requests(&self.page)
+    }
+
+    async fn downloads(&mut self) -> Result<Vec<Download>> {
+        self.seen_downloads()
+    }
+}
+
+#[async_trait]
+impl Script for WebDevice {
+    async fn evaluate(&mut self, expression: &str, wait: Duration) -> Result<Option<Evaluated>> {
+        evaluate::value_of(&mut self.page, expression, wait).await
+    }
+
+    async fn css(&mut self, selector: &str) -> Result<Vec<Handle>> {
+        css::by_css(&self.page.tab, selector).await
+    }
+}
+
+#[async_trait]
+impl Lifecycle for WebDevice {
+    async fn confine(&mut self, file_roots: &[PathBuf]) -> Result<()> {
+        self.close_gate(file_roots).await
+    }
+
+    async fn rest(&mut self) {
+        ahead::rests(&mut self.page).await;
+    }
+
+    async fn read_ahead(&mut self, watch: &[Handle]) {
+        ahead::reads_ahead(&mut self.page, watch).await;
+    }
+
+    fn act_begins(&mut self) {
+        self.page.act_begins();
     }
 }

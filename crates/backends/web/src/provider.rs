@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
     Capability, Check, Device, DeviceEntry, Error, ErrorCode, Leave, Navigation, OpenOption, OpenRequest,
-    Provider, Result, Support,
+    Provider, Result,
 };
 use stickpin_devtools::protocol as cdp;
 use stickpin_webpage::state::Shared;
@@ -133,33 +133,33 @@ async fn first_tab(
 }
 
 /// What pages can do. Everything: this is the device that the others are measured by.
-const CAPABILITIES: &[(Capability, Support)] = &[
-    (Capability::Capture, Support::Yes),
-    (Capability::Locate, Support::Yes),
-    (Capability::Press, Support::Yes),
-    (Capability::LongPress, Support::Yes),
-    (Capability::Hover, Support::Yes),
-    (Capability::Drag, Support::Yes),
-    (Capability::Fill, Support::Yes),
-    (Capability::Type, Support::Yes),
-    (Capability::Key, Support::Yes),
-    (Capability::Select, Support::Yes),
-    (Capability::Scroll, Support::Yes),
-    (Capability::Upload, Support::Yes),
-    (Capability::Clipboard, Support::Yes),
-    (Capability::History, Support::Yes),
-    (Capability::Reload, Support::Yes),
-    (Capability::Navigate, Support::Yes),
-    (Capability::Screenshot, Support::Yes),
-    (Capability::Dialogs, Support::Yes),
-    (Capability::Html, Support::Yes),
-    (Capability::Attrs, Support::Yes),
-    (Capability::Settle, Support::Yes),
-    (Capability::Tabs, Support::Yes),
-    (Capability::Requests, Support::Yes),
-    (Capability::Downloads, Support::Yes),
-    (Capability::Evaluate, Support::Yes),
-    (Capability::GuardContext, Support::Yes),
+pub(crate) const CAPABILITIES: &[Capability] = &[
+    Capability::Capture,
+    Capability::Locate,
+    Capability::Press,
+    Capability::LongPress,
+    Capability::Hover,
+    Capability::Drag,
+    Capability::Fill,
+    Capability::Type,
+    Capability::Key,
+    Capability::Select,
+    Capability::Scroll,
+    Capability::Upload,
+    Capability::Clipboard,
+    Capability::History,
+    Capability::Reload,
+    Capability::Navigate,
+    Capability::Screenshot,
+    Capability::Dialogs,
+    Capability::Html,
+    Capability::Attrs,
+    Capability::Settle,
+    Capability::Tabs,
+    Capability::Requests,
+    Capability::Downloads,
+    Capability::Evaluate,
+    Capability::GuardContext,
 ];
 
 #[async_trait]
@@ -200,7 +200,7 @@ impl Provider for WebProvider {
         })
     }
 
-    fn capabilities(&self) -> &'static [(Capability, Support)] {
+    fn capabilities(&self) -> &'static [Capability] {
         CAPABILITIES
     }
 

@@ -20,7 +20,9 @@ async fn show(html: &str) -> Option<Page> {
 }
 
 async fn rest(page: &mut Page) {
-    timeout(Duration::from_secs(20), page.device.rest()).await.expect("it comes to rest");
+    timeout(Duration::from_secs(20), page.device.lifecycle().unwrap().rest())
+        .await
+        .expect("it comes to rest");
 }
 
 /// A capture by somebody who has this tree; none when nothing changed.
@@ -43,14 +45,14 @@ fn shows(tree: &Tree, name: &str) -> bool {
 async fn a_page_that_was_read_ahead_is_only_proven_to_hold_still() {
     let Some(mut page) = show(PAGE).await else { return };
     rest(&mut page).await;
-    page.device.read_ahead(&[]).await;
+    page.device.lifecycle().unwrap().read_ahead(&[]).await;
     let first = look(&mut page, None).await.expect("who has no tree is given one");
     assert!(shows(&first, "Go"));
     assert_eq!(proofs(&page), 1, "the first look is no walk");
 
     page.truth::<()>("void (document.querySelector('button').textContent = 'Stop')").await;
     rest(&mut page).await;
-    page.device.read_ahead(&[]).await;
+    page.device.lifecycle().unwrap().read_ahead(&[]).await;
     let second = look(&mut page, Some(&first)).await.expect("it differs from what the caller has");
     assert!(shows(&second, "Stop") && !shows(&second, "Go"));
     assert!(proofs(&page) >= 2, "{}", proofs(&page));
@@ -62,12 +64,12 @@ async fn a_page_that_was_read_ahead_is_only_proven_to_hold_still() {
 async fn what_changes_after_a_reading_ahead_is_seen() {
     let Some(mut page) = show(PAGE).await else { return };
     rest(&mut page).await;
-    page.device.read_ahead(&[]).await;
+    page.device.lifecycle().unwrap().read_ahead(&[]).await;
     page.truth::<()>("void (document.querySelector('button').textContent = 'Stop')").await;
     let tree = look(&mut page, None).await.expect("a tree");
     assert!(shows(&tree, "Stop") && !shows(&tree, "Go"));
     // What leaves no record, too.
-    page.device.read_ahead(&[]).await;
+    page.device.lifecycle().unwrap().read_ahead(&[]).await;
     page.truth::<()>("(() => { const s = new CSSStyleSheet(); s.replaceSync('button{display:none}'); document.adoptedStyleSheets = [s] })()").await;
     let tree = look(&mut page, Some(&tree)).await.expect("it changed");
     assert!(!shows(&tree, "Stop"));
@@ -84,7 +86,10 @@ async fn who_cannot_be_read_is_not() {
         assert!(Instant::now() < until, "no dialog opened");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    assert!(timeout(LONG, page.device.rest()).await.is_err(), "a dialog keeps it from answering");
+    assert!(
+        timeout(LONG, page.device.lifecycle().unwrap().rest()).await.is_err(),
+        "a dialog keeps it from answering"
+    );
     page.close().await;
 }
 
@@ -96,6 +101,6 @@ async fn where_nothing_can_be_proven_nothing_is_read_ahead() {
     let Some(mut page) = show(&html).await else { return };
     look(&mut page, None).await.expect("a tree");
     page.truth::<()>("void (document.querySelector('button').textContent = 'Stop')").await;
-    assert!(timeout(LONG, page.device.rest()).await.is_err());
+    assert!(timeout(LONG, page.device.lifecycle().unwrap().rest()).await.is_err());
     page.close().await;
 }

@@ -107,18 +107,18 @@ async fn a_crashed_page_is_lost() {
 async fn a_tab_that_crashes_leaves_the_others() {
     let Some(mut page) = Page::show("<!doctype html><button>A</button>").await else { return };
     let (url, never) = (page.site.url("/"), CancellationToken::new());
-    page.device.new_tab(Some(&url), Duration::from_secs(10), &never).await.unwrap();
+    page.device.tabs().unwrap().new_tab(Some(&url), Duration::from_secs(10), &never).await.unwrap();
     page.go_crash().await;
     // Until it is told, nothing is done in another tab.
     let error = page.device.capture(CaptureRequest::default()).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::DeviceNotFound);
     assert!(error.message.contains("tab t2 crashed"), "{error:?}");
-    let ended = page.device.ended_tabs();
+    let ended = page.device.tabs().unwrap().ended_tabs();
     assert_eq!(ended.len(), 1, "{ended:?}");
     assert_eq!((ended[0].id.as_str(), ended[0].how), ("t2", TabEnd::Crashed));
     assert_eq!(ended[0].now.as_deref(), Some(format!("t1 \"{url}\"").as_str()));
     page.find(Role::Button, "A").await;
-    let tabs = page.device.tabs().await.unwrap();
+    let tabs = page.device.tabs().unwrap().list_tabs().await.unwrap();
     assert_eq!(tabs.iter().map(|t| (t.id.as_str(), t.active)).collect::<Vec<_>>(), [("t1", true)]);
     page.close().await;
 }

@@ -1,5 +1,7 @@
 //! Files that an app takes.
 
+use crate::error::Result;
+use async_trait::async_trait;
 use serde::Deserialize;
 use stickpin_tree::Handle;
 
@@ -29,4 +31,24 @@ pub struct HeldFile {
     pub size: u64,
     /// Milliseconds since 1970.
     pub modified: u64,
+}
+
+/// Giving files to an app.
+#[async_trait]
+pub trait Files: Send {
+    /// The input that takes the files meant for an element: it itself, the one that it labels, the only one inside it.
+    /// `None` where there is none.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED`, `ELEMENT_NOT_FOUND` when it is gone.
+    async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>>;
+
+    /// Closes the file chooser that [`Action::Choose`] opened, because it gets no files; whether it is closed now. `None`
+    /// where none is shown.
+    ///
+    /// # Errors
+    /// As `perform`.
+    async fn dismiss(&mut self, _chooser: Handle) -> Result<Option<bool>> {
+        Ok(None)
+    }
 }

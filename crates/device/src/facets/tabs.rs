@@ -1,8 +1,13 @@
 //! Tabs and windows: an app may show several trees, and one session looks at one of them at a time.
 
+use crate::error::Result;
+use crate::navigation::{Arrived, Leave};
 use crate::notice::Dialog;
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use stickpin_tree::SurfaceId;
+use tokio_util::sync::CancellationToken;
 
 /// A tab or window of the app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,4 +51,50 @@ pub enum TabEnd {
     Closed,
     /// What it showed crashed.
     Crashed,
+}
+
+/// Tabs and windows of an app, of which one is the active one.
+#[async_trait]
+pub trait Tabs: Send {
+    /// All tabs and windows, oldest first.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` where there is only one, `BACKEND_LOST`.
+    async fn list_tabs(&mut self) -> Result<Vec<TabEntry>>;
+
+    /// Opens a tab in the background, makes it the active one, and goes there if an address is given. When that fails
+    /// there is no such tab, and the one that was active still is.
+    ///
+    /// # Errors
+    /// As `list_tabs` and `navigate`.
+    async fn new_tab(
+        &mut self,
+        what: Option<&str>,
+        timeout: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Arrived>;
+
+    /// Makes a tab the active one. What a person sees does not change.
+    ///
+    /// # Errors
+    /// As `list_tabs`; `DEVICE_NOT_FOUND` when there is none of that id.
+    async fn switch_tab(&mut self, id: &str) -> Result<()>;
+
+    /// Closes a tab, and goes on with another one when it was the active one.
+    ///
+    /// # Errors
+    /// As `switch_tab`; `DIALOG_OPEN` when the page asks before it is left, `INVALID_ARGS` for the last one.
+    async fn close_tab(&mut self, id: &str, leave: Leave, cancel: &CancellationToken) -> Result<()>;
+
+    /// Brings the active tab and its window before the person at this machine, which nothing else does.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` where there is no window.
+    async fn show_tab(&mut self) -> Result<()>;
+
+    /// The tabs that ended since this was last asked. Where the active one is among them, the device goes on in another
+    /// one from here on; until then everything about it is an error, so that no input goes to a tab that nobody chose.
+    fn ended_tabs(&mut self) -> Vec<TabEnded> {
+        Vec::new()
+    }
 }

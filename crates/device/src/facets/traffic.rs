@@ -1,5 +1,7 @@
 //! What an app exchanges with the world outside: requests and downloads.
 
+use crate::error::Result;
+use async_trait::async_trait;
 use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_tree::{quote, quote_url};
@@ -60,4 +62,20 @@ pub enum DownloadState {
     Done(PathBuf),
     /// It was cancelled or broke off, for this reason.
     Failed(String),
+}
+
+/// Requests and downloads since the last act began ([`Lifecycle::act_begins`](super::Lifecycle::act_begins)).
+#[async_trait]
+pub trait Traffic: Send {
+    /// The requests that began since the last act did, and those that were under way then, oldest first, bounded.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED`, `BACKEND_LOST`.
+    async fn requests(&mut self) -> Result<Vec<SeenRequest>>;
+
+    /// The downloads that began since the last act did, and those that were under way then, oldest first, bounded.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED`, `BACKEND_LOST`.
+    async fn downloads(&mut self) -> Result<Vec<Download>>;
 }

@@ -5,7 +5,7 @@ use crate::cx::Cx;
 use crate::render::{Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stickpin_device::{Capability, Result, Support};
+use stickpin_device::{Capability, Result};
 
 /// List what each platform can do, and what it cannot.
 ///
@@ -37,13 +37,26 @@ struct Row {
     support: Support,
 }
 
+/// Whether a platform can do it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Support {
+    Yes,
+    No,
+}
+
 impl Command for Capabilities {
     const SPEC: Spec = Spec { name: "capabilities", examples: &["stickpin capabilities"], ..Spec::HOST };
     type Output = Table;
 
     async fn run(self, cx: &mut Cx) -> Result<Table> {
-        let rows = |table: &[(Capability, Support)]| {
-            table.iter().map(|&(capability, support)| Row { capability, support }).collect()
+        // What a table does not name is not there.
+        let rows = |can: &[Capability]| {
+            let row = |&capability: &Capability| Row {
+                capability,
+                support: if can.contains(&capability) { Support::Yes } else { Support::No },
+            };
+            Capability::ALL.iter().map(row).collect()
         };
         let providers = &cx.host().config.providers;
         let platforms = providers

@@ -37,7 +37,7 @@ impl Command for ClipboardRead {
     type Output = Got;
 
     async fn run(self, cx: &mut Cx) -> Result<Got> {
-        let text = cx.device()?.read_clipboard().await?;
+        let text = crate::facets::clipboard(cx.device()?, "read the clipboard")?.read_clipboard().await?;
         Ok(Got::bounded(text.into(), cx))
     }
 }
@@ -58,7 +58,7 @@ impl Command for ClipboardWrite {
             return Err(Error::new(ErrorCode::InvalidArgs, message).hint("stickpin fill takes longer texts"));
         }
         let _under_way = cx.under_way();
-        cx.device()?.write_clipboard(&self.text).await?;
+        crate::facets::clipboard(cx.device()?, "write the clipboard")?.write_clipboard(&self.text).await?;
         Ok(Acted::new("copied", format!("{} characters", self.text.chars().count())))
     }
 }

@@ -434,7 +434,7 @@ impl Opened {
         let session = cx.session_name.clone();
         let device = cx.device()?;
         let label = device.info().label.clone();
-        let folders = device.app_folders();
+        let folders = device.lifecycle().and_then(|life| life.app_folders());
         Ok(Self {
             session,
             label,

@@ -5,6 +5,7 @@ use super::history::leave;
 use super::snapshot::{Outlined, Snapshot};
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
+use crate::facets;
 use crate::render::{Cell, Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -123,7 +124,7 @@ impl Command for TabList {
     type Output = Tabs;
 
     async fn run(self, cx: &mut Cx) -> Result<Tabs> {
-        Ok(Tabs { tabs: cx.device()?.tabs().await? })
+        Ok(Tabs { tabs: facets::tabs(cx.device()?, "list tabs")?.list_tabs().await? })
     }
 }
 
@@ -142,7 +143,8 @@ impl Command for TabNew {
         });
         let cancel = cx.cancel.clone();
         let under_way = cx.under_way();
-        let arrived = cx.device()?.new_tab(what.as_deref(), READY, &cancel).await?;
+        let arrived =
+            facets::tabs(cx.device()?, "open tabs")?.new_tab(what.as_deref(), READY, &cancel).await?;
         drop(under_way);
         InTab::now(cx, "opened", arrived.settled, self.interactive).await
     }
@@ -154,7 +156,7 @@ impl Command for TabSwitch {
 
     async fn run(self, cx: &mut Cx) -> Result<InTab> {
         check(&self.id)?;
-        cx.device()?.switch_tab(&self.id).await?;
+        facets::tabs(cx.device()?, "switch tabs")?.switch_tab(&self.id).await?;
         InTab::now(cx, "in", true, self.interactive).await
     }
 }
@@ -176,7 +178,7 @@ impl Command for TabClose {
         let cancel = cx.cancel.clone();
         cx.dispatching();
         let under_way = cx.under_way();
-        cx.device()?.close_tab(&id, leave(self.discard), &cancel).await?;
+        facets::tabs(cx.device()?, "close tabs")?.close_tab(&id, leave(self.discard), &cancel).await?;
         drop(under_way);
         // Its refs are gone before anything is looked at in another one.
         cx.attend_aloud();
@@ -193,16 +195,16 @@ impl Command for TabShow {
     async fn run(self, cx: &mut Cx) -> Result<InTab> {
         if let Some(id) = self.id {
             check(&id)?;
-            cx.device()?.switch_tab(&id).await?;
+            facets::tabs(cx.device()?, "switch tabs")?.switch_tab(&id).await?;
         }
-        cx.device()?.show_tab().await?;
+        facets::tabs(cx.device()?, "show tabs")?.show_tab().await?;
         InTab::now(cx, "shown", true, false).await
     }
 }
 
 /// The tab that commands are about.
 async fn active(cx: &mut Cx) -> Result<TabEntry> {
-    let tabs = cx.device()?.tabs().await?;
+    let tabs = facets::tabs(cx.device()?, "list tabs")?.list_tabs().await?;
     let active = tabs.into_iter().find(|tab| tab.active);
     active.ok_or_else(|| Error::new(ErrorCode::Internal, "none of the tabs is the active one"))
 }

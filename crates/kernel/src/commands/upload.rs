@@ -56,7 +56,7 @@ impl Command for Upload {
         while found.is_none() {
             // The input itself is often hidden behind what looks better.
             let ready = cx.ready(&self.target, Reach::There, how).await?;
-            let input = match cx.device()?.file_input(ready.element()?).await {
+            let input = match crate::facets::files(cx.device()?, TAKE)?.file_input(ready.element()?).await {
                 Ok(Some(input)) => input,
                 Ok(None) => break,
                 Err(e) if went_away(&e, &mut lost) => continue,
@@ -75,6 +75,9 @@ impl Command for Upload {
         cx.after(Some(&ready), how, acted).await
     }
 }
+
+/// What an upload needs of a device, in words.
+const TAKE: &str = "take files";
 
 /// A file of the caller.
 struct Local {
@@ -155,7 +158,8 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
         Ok((ready, performed)) => match performed.unwrap_or_default().chooser {
             Some(chooser) => {
                 let gone = || Error::new(ErrorCode::ElementNotFound, "the file chooser was closed meanwhile");
-                let input = cx.device()?.file_input(chooser).await?.ok_or_else(gone)?;
+                let input =
+                    crate::facets::files(cx.device()?, TAKE)?.file_input(chooser).await?.ok_or_else(gone)?;
                 if let Err(e) = suits(&input, files, &ready.words) {
                     return Err(let_go(cx, chooser, e).await?);
                 }
@@ -206,7 +210,7 @@ fn dropped(
 /// Closes a chooser that was opened for files that it does not take; the error, with what became of it.
 async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
     let under_way = cx.under_way();
-    let closed = cx.device()?.dismiss(chooser).await;
+    let closed = crate::facets::files(cx.device()?, TAKE)?.dismiss(chooser).await;
     drop(under_way);
     if let Err(why) = &closed {
         tracing::debug!("a file chooser was not closed: {why}");

@@ -3,6 +3,7 @@
 use super::wait::{WAIT, Waited, usual};
 use crate::command::{Command, Effect, Spec};
 use crate::cx::Cx;
+use crate::facets;
 use crate::files;
 use crate::pattern::Pattern;
 use crate::render::{Show, Text};
@@ -186,7 +187,7 @@ impl Command for WaitRequest {
         };
         loop {
             cx.no_dialog()?;
-            let seen = cx.device()?.requests().await?;
+            let seen = facets::traffic(cx.device()?, "see requests")?.requests().await?;
             let fits = |r: &&SeenRequest| method.is_none_or(|m| m == r.method) && address.fits(&r.url);
             let ended = |r: &&SeenRequest| r.end.is_some() && status.is_none_or(|s| has_status(r, s));
             if let Some(request) = seen.iter().find(|r| fits(r) && ended(r)) {
@@ -264,7 +265,7 @@ pub(super) async fn download(
     };
     loop {
         cx.no_dialog()?;
-        let mut all = cx.device()?.downloads().await?;
+        let mut all = facets::traffic(cx.device()?, "download")?.downloads().await?;
         all.retain(|d| wanted.as_ref().is_none_or(|w| w.fits(&d.name)));
         let mut truth = "none began since the last act".to_owned();
         for Download { name, received, total, state } in all {
@@ -343,7 +344,9 @@ impl Command for WaitFn {
         let mut truth = "what it promises is not settled".to_owned();
         loop {
             cx.no_dialog()?;
-            let value = cx.device()?.evaluate(&self.expression, patience.left()).await?;
+            let value = facets::script(cx.device()?, "evaluate expressions")?
+                .evaluate(&self.expression, patience.left())
+                .await?;
             if let Some(value) = &value {
                 truth = format!("it is {}", shown(&value.shown));
             }

@@ -5,7 +5,7 @@ use super::guard::Guard;
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_device::{Dispatched, Error, ErrorCode, Result, *};
+use stickpin_device::{Capability, Dispatched, Error, ErrorCode, Files, Lifecycle, Result, *};
 use stickpin_tree::{Handle, Rect};
 
 #[derive(Debug)]
@@ -34,20 +34,8 @@ impl Device for FakeDevice {
         &self.info
     }
 
-    async fn rest(&mut self) {
-        while !self.fake.world().rests {
-            self.fake.changed.notified().await;
-        }
-    }
-
-    async fn read_ahead(&mut self, watch: &[Handle]) {
-        {
-            let mut world = self.fake.world();
-            world.rests = false;
-            world.log.push(format!("read ahead, watching {}", watch.len()));
-        }
-        // What went wrong is for the next command to find.
-        let _ = self.fake.call("read_ahead").await;
+    fn capabilities(&self) -> &'static [Capability] {
+        super::CAPABILITIES
     }
 
     async fn capture(&mut self, _request: CaptureRequest<'_>) -> Result<Captured> {
@@ -114,15 +102,6 @@ impl Device for FakeDevice {
 
     async fn scrolled(&mut self) -> Result<(f64, f64)> {
         Ok((0.0, self.fake.world().scrolled))
-    }
-
-    async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
-        Ok(self.fake.world().file_inputs.get(&handle.id).cloned())
-    }
-
-    async fn dismiss(&mut self, chooser: Handle) -> Result<Option<bool>> {
-        self.fake.world().log.push(format!("dismiss {}", chooser.id));
-        Ok(self.fake.world().closes)
     }
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
@@ -299,10 +278,6 @@ impl Device for FakeDevice {
         Ok(std::mem::take(&mut self.fake.world().notices))
     }
 
-    async fn ended(&mut self) -> Option<String> {
-        self.fake.world().ended.clone()
-    }
-
     fn dialog(&self) -> Option<Dialog> {
         self.fake.world().dialog.clone()
     }
@@ -314,10 +289,53 @@ impl Device for FakeDevice {
         Ok(())
     }
 
+    fn files(&mut self) -> Option<&mut dyn Files> {
+        Some(self)
+    }
+
+    fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
+        Some(self)
+    }
+
     async fn close(&mut self) -> Result<()> {
         self.fake.call("close").await?;
         self.fake.world().closed += 1;
         Ok(())
+    }
+}
+
+#[async_trait]
+impl Files for FakeDevice {
+    async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
+        Ok(self.fake.world().file_inputs.get(&handle.id).cloned())
+    }
+
+    async fn dismiss(&mut self, chooser: Handle) -> Result<Option<bool>> {
+        self.fake.world().log.push(format!("dismiss {}", chooser.id));
+        Ok(self.fake.world().closes)
+    }
+}
+
+#[async_trait]
+impl Lifecycle for FakeDevice {
+    async fn rest(&mut self) {
+        while !self.fake.world().rests {
+            self.fake.changed.notified().await;
+        }
+    }
+
+    async fn read_ahead(&mut self, watch: &[Handle]) {
+        {
+            let mut world = self.fake.world();
+            world.rests = false;
+            world.log.push(format!("read ahead, watching {}", watch.len()));
+        }
+        // What went wrong is for the next command to find.
+        let _ = self.fake.call("read_ahead").await;
+    }
+
+    async fn ended(&mut self) -> Option<String> {
+        self.fake.world().ended.clone()
     }
 }
 

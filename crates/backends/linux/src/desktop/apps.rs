@@ -12,7 +12,7 @@ use crate::states as s;
 use hashbrown::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use stickpin_device::{Device, ErrorCode, Notice, Result, Thing};
+use stickpin_device::{ErrorCode, Lifecycle, Notice, Result, Thing};
 use stickpin_tree::{Handle, Tree, quote};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};

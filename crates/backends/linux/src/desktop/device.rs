@@ -9,9 +9,10 @@ use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
-    Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, CaptureRequest, Captured, Device,
-    DeviceInfo, Dialog, DialogAnswer, ErrorCode, FileInput, Hit, Leave, Located, Navigation, Notice,
-    Performed, Query, Result, SettleRequest, Settled, Shot, ShotRequest, unsupported,
+    Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, Capability, CaptureRequest, Captured,
+    Clipboard, Device, DeviceInfo, Dialog, DialogAnswer, ErrorCode, FileInput, Files, Hit, Leave, Lifecycle,
+    Located, Navigation, Notice, Performed, Query, Result, SettleRequest, Settled, Shot, ShotRequest,
+    unsupported,
 };
 use stickpin_tree::{Handle, Rect, quote};
 
@@ -21,8 +22,8 @@ impl Device for Desk {
         &self.info
     }
 
-    fn app_folders(&self) -> Option<AppFolders> {
-        self.provider.dirs(&self.request).ok()?.folders()
+    fn capabilities(&self) -> &'static [Capability] {
+        crate::provider::CAPABILITIES
     }
 
     async fn url(&mut self) -> Result<Option<String>> {
@@ -117,27 +118,6 @@ impl Device for Desk {
         self.judged(number, folded).await
     }
 
-    async fn read_clipboard(&mut self) -> Result<String> {
-        self.screen.read_clipboard().await
-    }
-
-    async fn write_clipboard(&mut self, text: &str) -> Result<()> {
-        self.screen.write_clipboard(text).await
-    }
-
-    async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
-        let (number, own) = inner(handle);
-        let found = self.device(number)?.file_input(own).await;
-        let found = self.judged(number, found).await?;
-        Ok(found.map(|input| FileInput { input: outer(number, input.input), ..input }))
-    }
-
-    async fn dismiss(&mut self, chooser: Handle) -> Result<Option<bool>> {
-        let (number, own) = inner(chooser);
-        let closed = self.device(number)?.dismiss(own).await;
-        self.judged(number, closed).await
-    }
-
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         Ok(self.send(action, None, cancel).await?.0)
     }
@@ -149,11 +129,6 @@ impl Device for Desk {
         cancel: &CancellationToken,
     ) -> Result<(Performed, Option<Located>)> {
         self.send(action, Some(target), cancel).await
-    }
-
-    fn act_begins(&mut self) {
-        self.acted.clear();
-        self.apps.iter_mut().filter_map(|app| app.device.as_mut()).for_each(|device| device.act_begins());
     }
 
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
@@ -293,16 +268,6 @@ impl Device for Desk {
         Ok(seen)
     }
 
-    fn asides(&mut self) -> Vec<Notice> {
-        std::mem::take(&mut self.asides)
-    }
-
-    fn left_with(&self, handle: Handle) -> Option<String> {
-        let number = app_of(handle).unwrap_or_else(|| inner(handle).0);
-        let (_, name) = self.left.iter().find(|(left, _)| *left == number)?;
-        Some(format!("app {}, which has closed", quote(name)))
-    }
-
     fn dialog(&self) -> Option<Dialog> {
         // Dialogs of apps are windows of their trees: nothing keeps them from answering.
         None
@@ -310,6 +275,18 @@ impl Device for Desk {
 
     async fn answer_dialog(&mut self, _answer: DialogAnswer) -> Result<()> {
         Err(crate::device::no_dialog())
+    }
+
+    fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {
+        Some(self)
+    }
+
+    fn files(&mut self) -> Option<&mut dyn Files> {
+        Some(self)
+    }
+
+    fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
+        Some(self)
     }
 
     async fn close(&mut self) -> Result<()> {
@@ -320,6 +297,55 @@ impl Device for Desk {
         let ended: Result<()> = all(ends).await.into_iter().collect();
         let screen = self.screen.end().await;
         ended.and(screen)
+    }
+}
+
+#[async_trait]
+impl Clipboard for Desk {
+    async fn read_clipboard(&mut self) -> Result<String> {
+        self.screen.read_clipboard().await
+    }
+
+    async fn write_clipboard(&mut self, text: &str) -> Result<()> {
+        self.screen.write_clipboard(text).await
+    }
+}
+
+#[async_trait]
+impl Files for Desk {
+    async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
+        let (number, own) = inner(handle);
+        let found = self.device(number)?.file_input(own).await;
+        let found = self.judged(number, found).await?;
+        Ok(found.map(|input| FileInput { input: outer(number, input.input), ..input }))
+    }
+
+    async fn dismiss(&mut self, chooser: Handle) -> Result<Option<bool>> {
+        let (number, own) = inner(chooser);
+        let closed = self.device(number)?.dismiss(own).await;
+        self.judged(number, closed).await
+    }
+}
+
+#[async_trait]
+impl Lifecycle for Desk {
+    fn app_folders(&self) -> Option<AppFolders> {
+        self.provider.dirs(&self.request).ok()?.folders()
+    }
+
+    fn act_begins(&mut self) {
+        self.acted.clear();
+        self.apps.iter_mut().filter_map(|app| app.device.as_mut()).for_each(|device| device.act_begins());
+    }
+
+    fn asides(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.asides)
+    }
+
+    fn left_with(&self, handle: Handle) -> Option<String> {
+        let number = app_of(handle).unwrap_or_else(|| inner(handle).0);
+        let (_, name) = self.left.iter().find(|(left, _)| *left == number)?;
+        Some(format!("app {}, which has closed", quote(name)))
     }
 }
 

@@ -180,7 +180,7 @@ async fn an_act_of_another_command_does_not_begin_with_what_this_one_looked_at()
     name(&mut device, save).await;
     aim(&mut device, save).await;
     app.becomes(|now| now.name = "Delete".to_owned());
-    device.act_begins();
+    device.lifecycle().unwrap().act_begins();
     assert_eq!(name(&mut device, save).await, "Delete");
 }
 

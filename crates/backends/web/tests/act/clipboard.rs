@@ -8,8 +8,8 @@ use stickpin_tree::Role;
 async fn text_goes_both_ways_without_a_window() {
     let html = "<!doctype html><textarea aria-label=Note></textarea><button onclick='navigator.clipboard.writeText(\"from the page\").then(()=>log.push(1))'>Copy</button><script>log=[]</script>";
     let Some(mut page) = Page::show(html).await else { return };
-    page.device.write_clipboard("two\nlines").await.unwrap();
-    assert_eq!(page.device.read_clipboard().await.unwrap(), "two\nlines");
+    page.device.clipboard().unwrap().write_clipboard("two\nlines").await.unwrap();
+    assert_eq!(page.device.clipboard().unwrap().read_clipboard().await.unwrap(), "two\nlines");
     let note = page.find(Role::TextBox, "Note").await;
     page.press(note).await;
     page.key(Modifiers { control: true, ..Modifiers::default() }, "v").await;
@@ -17,7 +17,7 @@ async fn text_goes_both_ways_without_a_window() {
     let copy = page.find(Role::Button, "Copy").await;
     page.press(copy).await;
     page.until("log.length==1").await;
-    assert_eq!(page.device.read_clipboard().await.unwrap(), "from the page");
+    assert_eq!(page.device.clipboard().unwrap().read_clipboard().await.unwrap(), "from the page");
     page.close().await;
 }
 
@@ -25,7 +25,7 @@ async fn text_goes_both_ways_without_a_window() {
 async fn a_page_without_a_clipboard_says_so() {
     let Some(mut page) = Page::show("<!doctype html><p>x</p>").await else { return };
     page.go("data:text/html,<p>x</p>").await;
-    let e = page.device.read_clipboard().await.unwrap_err();
+    let e = page.device.clipboard().unwrap().read_clipboard().await.unwrap_err();
     assert_eq!(e.code, ErrorCode::Unsupported, "{e}");
     page.close().await;
 }

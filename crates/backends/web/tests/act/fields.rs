@@ -88,7 +88,7 @@ async fn fields_with_pickers_take_what_they_can_hold_and_hear_nothing_of_the_res
         ("range", "15.0", "15"),
         ("date", "", ""),
     ] {
-        let field = page.device.css(&format!("#{id}")).await.unwrap()[0];
+        let field = page.device.script().unwrap().css(&format!("#{id}")).await.unwrap()[0];
         assert_eq!(page.fill(field, text).await.value.as_deref(), Some(holds), "{id} {text}");
         assert_eq!(page.truth::<String>(&format!("document.getElementById('{id}').value")).await, holds);
         assert_eq!(page.log().await, [format!("input {id} {holds}"), format!("change {id} {holds}")]);
@@ -102,7 +102,7 @@ async fn fields_with_pickers_take_what_they_can_hold_and_hear_nothing_of_the_res
         ("range", "17", "min 10, max 20, step 5"),
         ("range", "", "a number"),
     ] {
-        let target = page.device.css(&format!("#{id}")).await.unwrap()[0];
+        let target = page.device.script().unwrap().css(&format!("#{id}")).await.unwrap()[0];
         let action = Action::Fill { target, text: text.into() };
         let e = page.device.perform(&action, &CancellationToken::new()).await.unwrap_err();
         assert_eq!(e.code, ErrorCode::FillMismatch, "{id} {text}");

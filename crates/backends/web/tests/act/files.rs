@@ -19,7 +19,7 @@ fn file(page: &Page, name: &str, content: &str) -> PathBuf {
 
 impl Page {
     async fn give(&mut self, target: Handle, files: &[PathBuf]) -> Performed {
-        let input = self.device.file_input(target).await.unwrap().expect("an input");
+        let input = self.device.files().unwrap().file_input(target).await.unwrap().expect("an input");
         self.perform(&Action::Upload { target: input.input, files: files.to_vec() }).await
     }
 
@@ -38,14 +38,14 @@ async fn an_input_gets_files_and_says_what_it_holds() {
     let Some(mut page) = Page::show(&html).await else { return };
     let (a, b) = (file(&page, "a.txt", "alpha"), file(&page, "b.txt", "beta"));
     let cv = page.find(Role::Button, "CV").await;
-    let takes = page.device.file_input(cv).await.unwrap().unwrap();
+    let takes = page.device.files().unwrap().file_input(cv).await.unwrap().unwrap();
     assert_eq!((takes.multiple, takes.accept.as_str(), takes.holds.len()), (false, ".pdf,.txt", 0));
     assert_eq!(page.give(cv, std::slice::from_ref(&a)).await.value.as_deref(), Some("a.txt"));
     let photos = page.find(Role::Button, "Photos").await;
     assert_eq!(page.give(photos, &[b.clone(), a.clone()]).await.value.as_deref(), Some("b.txt, a.txt"));
     page.until("log.length==2").await;
     assert_eq!(page.log().await, ["cv a.txt alpha", "photos b.txt a.txt beta"]);
-    let holds = page.device.file_input(photos).await.unwrap().unwrap().holds;
+    let holds = page.device.files().unwrap().file_input(photos).await.unwrap().unwrap().holds;
     let modified = std::fs::metadata(&b).unwrap().modified().unwrap();
     let since = modified.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
     assert_eq!((holds[0].size, u128::from(holds[0].modified)), (4, since));
@@ -61,8 +61,8 @@ async fn hidden_inputs_are_found_through_labels_and_boxes() {
     let zone = page.find(Role::Group, "Zone").await;
     page.give(zone, std::slice::from_ref(&f)).await;
     let none = page.find(Role::Button, "None").await;
-    assert_eq!(page.device.file_input(none).await.unwrap(), None);
-    let label = page.device.css("#l").await.unwrap()[0];
+    assert_eq!(page.device.files().unwrap().file_input(none).await.unwrap(), None);
+    let label = page.device.script().unwrap().css("#l").await.unwrap()[0];
     page.give(label, &[f]).await;
     page.until("log.length==2").await;
     assert_eq!(page.log().await, ["b x.txt x", "a x.txt x"]);
@@ -79,7 +79,7 @@ async fn a_chooser_that_a_press_opens_is_answered() {
     let attach = page.find(Role::Button, "Attach").await;
     let done = page.choose(attach).await;
     let chooser = done.chooser.expect("a chooser");
-    assert!(page.device.file_input(chooser).await.unwrap().unwrap().multiple);
+    assert!(page.device.files().unwrap().file_input(chooser).await.unwrap().unwrap().multiple);
     page.give(chooser, &[f]).await;
     page.until("log.length==1").await;
     assert_eq!(page.log().await, ["made x.txt x"]);

@@ -18,7 +18,7 @@ pub(crate) const ROWS: &str = "<!doctype html><meta charset=utf-8><h1>Mail</h1><
 impl Page {
     /// The elements that a selector matches.
     pub(crate) async fn css(&mut self, selector: &str) -> Vec<Handle> {
-        self.device.css(selector).await.unwrap()
+        self.device.script().unwrap().css(selector).await.unwrap()
     }
 
     /// Aims at the first match of a selector as a press does, and guards all matches of another one with it.

@@ -1,0 +1,24 @@
+//! What only some devices have, or `UNSUPPORTED`.
+
+use stickpin_device::{Clipboard, Device, Files, Result, Script, Tabs, Traffic, unsupported};
+
+macro_rules! facets {
+    ($($name:ident: $facet:ident;)*) => {$(
+        /// The facet; `what` it is needed for, in words.
+        ///
+        /// # Errors
+        /// `UNSUPPORTED`.
+        pub(crate) fn $name<'d>(device: &'d mut dyn Device, what: &str) -> Result<&'d mut dyn $facet> {
+            let kind = device.info().kind;
+            device.$name().ok_or_else(|| unsupported(kind, what))
+        }
+    )*};
+}
+
+facets! {
+    tabs: Tabs;
+    clipboard: Clipboard;
+    files: Files;
+    traffic: Traffic;
+    script: Script;
+}
