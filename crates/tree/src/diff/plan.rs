@@ -2,7 +2,7 @@
 
 use super::align::Aligned;
 use super::{Change, Diff, DiffCues};
-use crate::escape::{bare_url, quote};
+use crate::model::escape::{bare_url, quote};
 use crate::outline::{Style, View, describe, is_row, or_first_words, state_words};
 use crate::{NodeId, NodeRef, Role, States, Tree};
 use hashbrown::HashMap;

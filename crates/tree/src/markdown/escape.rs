@@ -1,7 +1,7 @@
 //! What an app says, so that it stays text in Markdown: it makes no heading, link, table, code or HTML, and none of
 //! the lines that are ours. Follows CommonMark 0.31, 2.4 "Backslash escapes" and the GFM extensions.
 
-use crate::escape::escape;
+use crate::model::escape::escape;
 use std::fmt::Write as _;
 
 /// Longest address that is listed, in characters.
@@ -88,7 +88,7 @@ pub(super) fn address(url: &str) -> String {
             out.push('…');
             break;
         }
-        if c.is_whitespace() || matches!(c, '<' | '>' | '\\' | '`') || crate::escape::is_unsafe(c) {
+        if c.is_whitespace() || matches!(c, '<' | '>' | '\\' | '`') || crate::model::escape::is_unsafe(c) {
             let mut bytes = [0; 4];
             for byte in c.encode_utf8(&mut bytes).bytes() {
                 write!(out, "%{byte:02X}").expect("writing to a String cannot fail");

@@ -1,6 +1,6 @@
 //! How one node reads.
 
-use crate::escape::{MAX_CHARS, quote, quote_into};
+use crate::model::escape::{MAX_CHARS, quote, quote_into};
 use crate::{Attr, NodeRef, Role, States};
 use std::borrow::Cow;
 use stickpin_refs::Ref;

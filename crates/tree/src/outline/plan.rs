@@ -4,7 +4,7 @@ use super::line::{Style, describe};
 use super::runs::{self, More};
 use super::sketch::{Shown, Sketch};
 use super::{Cues, View, tell};
-use crate::escape::{bare_url, quote};
+use crate::model::escape::{bare_url, quote};
 use crate::{NodeId, NodeRef, Role, Tree};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

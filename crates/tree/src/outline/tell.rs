@@ -2,7 +2,7 @@
 
 use super::Cues;
 use super::sketch::{Shown, Sketch};
-use crate::escape::{MAX_CHARS, quote_into};
+use crate::model::escape::{MAX_CHARS, quote_into};
 use crate::{NodeRef, Role, States};
 use hashbrown::HashMap;
 

@@ -2,7 +2,7 @@
 
 use super::parse::is_bare;
 use super::{Alternative, Compare, Selector, Term};
-use crate::escape::quote_whole;
+use crate::model::escape::quote_whole;
 use std::fmt;
 
 impl fmt::Display for Selector {

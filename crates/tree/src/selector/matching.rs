@@ -2,7 +2,7 @@
 
 use super::text::TextIndex;
 use super::{Alternative, Compare, Flag, Key, Selector, Term, reduce};
-use crate::record::Rows;
+use crate::identity::Rows;
 use crate::{Attr, NodeId, NodeRef, Role, States, Tree};
 use hashbrown::HashSet;
 use std::borrow::Cow;

@@ -2,7 +2,7 @@
 
 use super::matching::IDS;
 use super::{Alternative, Compare, Key, Selector, Term, reduce};
-use crate::record::{is_machine_made, without_counts};
+use crate::identity::{is_machine_made, without_counts};
 use crate::{Attr, NodeId, NodeRef, Records, Role};
 
 /// A longer name or text is no help to whoever reads the selector, and more likely to change.

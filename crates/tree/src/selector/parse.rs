@@ -3,7 +3,7 @@
 use super::error::{SelectorError, SelectorErrorKind as Kind};
 use super::{Alternative, Compare, Flag, Key, Selector, Term};
 use crate::Role;
-use crate::escape::quote;
+use crate::model::escape::quote;
 use nom::bytes::complete::{tag, take_while, take_while1};
 use nom::character::complete::{char, multispace0};
 use nom::combinator::opt;
@@ -326,7 +326,7 @@ fn unknown_key<'i, T>(input: &'i str, word: &str, compare: Compare, rest: &'i st
         Ok((_, typed)) if rest.starts_with('"') => quote(&typed),
         _ => {
             let (_, typed) = take_while::<_, _, Fault<'_>>(|c: char| !c.is_whitespace()).parse(rest)?;
-            if typed.is_empty() { "…".to_owned() } else { crate::escape::escape(typed, 60) }
+            if typed.is_empty() { "…".to_owned() } else { crate::model::escape::escape(typed, 60) }
         }
     };
     let known =
@@ -364,7 +364,7 @@ pub(super) fn is_bare(value: &str) -> bool {
     !value.is_empty()
         && !value.starts_with('\'')
         && value.chars().all(is_bare_char)
-        && crate::escape::escape(value, usize::MAX) == value
+        && crate::model::escape::escape(value, usize::MAX) == value
 }
 
 fn is_bare_char(c: char) -> bool {

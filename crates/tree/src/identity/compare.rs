@@ -1,0 +1,432 @@
+//! Which thing an element is, and whether that still holds in a later tree.
+
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use crate::identity::cache::{CacheSource, IdentityCache};
+use crate::identity::element_name;
+use crate::identity::enclosing::Enclosing;
+use crate::identity::evidence::{ElementContext, Evidence};
+use crate::identity::fingerprint::{Fingerprint, TextKind, count_kept};
+use crate::identity::live_context::LiveContext;
+use crate::identity::meaning::{Inner, Meaning, Record, Section};
+use crate::identity::opener::{Opened, Opener, Openers};
+use crate::identity::rematch;
+use crate::identity::resemblance::{self, TextCounts};
+use crate::identity::rows::detect::RowAt;
+use crate::identity::rows::text;
+use crate::identity::step_count;
+use crate::identity::surroundings::group::{self, GroupTitle};
+use crate::identity::surroundings::popup::{self, PopupText};
+use crate::identity::switches::Switches;
+use crate::identity::verdict::{Clause, Verdict};
+use crate::{Handle, NodeId, NodeRef, Role, Tree};
+
+/// The records of one tree. Build one per capture: what it learns about a container serves all its elements. For a tree
+/// that is asked about again there is [`RecordBook`].
+///
+/// ```
+/// use stickpin_tree::{Document, IdentityGrade, NodeSpec, Openers, Records, Role, TreeBuilder};
+/// let mut b = TreeBuilder::new(IdentityGrade::NeverReused);
+/// b.document(0, Document { scope: 1, frame: String::new(), url: "/mail".into(), title: String::new() }, 1)?;
+/// b.node(1, NodeSpec { role: Some(Role::List), id: 2, ..Default::default() })?;
+/// for (id, mail) in [(10, "Invoice"), (20, "Meeting")] {
+///     b.node(2, NodeSpec { role: Some(Role::ListItem), id, ..Default::default() })?;
+///     b.node(3, NodeSpec { role: Some(Role::Text), name: mail, id: id + 1, ..Default::default() })?;
+///     b.node(3, NodeSpec { role: Some(Role::Button), name: "Delete", id: id + 2, ..Default::default() })?;
+/// }
+/// let tree = b.finish()?;
+/// let openers = Openers::default();
+/// let records = Records::new(&tree, &openers);
+/// let [first, second] = [12, 22].map(|id| tree.nodes().find(|n| n.address().unwrap().id == id).unwrap().id());
+/// let meaning = records.meaning(first);
+/// assert_eq!(meaning.to_string(), r#"button "Delete" in row "Invoice""#);
+/// assert!(records.judge(&meaning, first).is_same());
+/// assert!(!records.judge(&meaning, second).is_same());
+/// # Ok::<(), stickpin_tree::TreeError>(())
+/// ```
+#[derive(Debug)]
+pub struct Records<'t> {
+    pub(crate) tree: &'t Tree,
+    pub(crate) openers: &'t Openers,
+    pub(crate) on: Switches,
+    pub(crate) cache: CacheSource<'t>,
+    pub(crate) popup_openers: RefCell<HashMap<NodeId, Option<Opener>>>,
+    pub(crate) kept_rows: RefCell<rematch::KeptRows>,
+    pub(crate) drawn_anew: RefCell<rematch::DrawnAnew>,
+    pub(crate) named: OnceCell<rematch::Named>,
+    pub(crate) similar_nodes: RefCell<HashMap<(Role, Fingerprint), Rc<rematch::SimilarNodes>>>,
+    pub(crate) readings: RefCell<HashMap<NodeId, Rc<TextCounts>>>,
+    pub(crate) comparisons: RefCell<resemblance::KeptCounts>,
+    pub(crate) document_texts: RefCell<HashMap<NodeId, Fingerprint>>,
+    /// Stands for these records where another tree's remember a comparison with them.
+    pub(crate) token: Rc<()>,
+}
+
+impl<'t> Records<'t> {
+    /// The records of a tree, with what is known about the openers of its popups. Lazy: costs little by itself.
+    #[must_use]
+    pub fn new(tree: &'t Tree, openers: &'t Openers) -> Self {
+        Self::with(tree, openers, Switches::all())
+    }
+
+    /// With some clauses only, to measure what each is worth.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with(tree: &'t Tree, openers: &'t Openers, on: Switches) -> Self {
+        Self::knowing(tree, openers, on, CacheSource::Own(Box::new(IdentityCache::new(tree, on))))
+    }
+
+    pub(crate) fn knowing(
+        tree: &'t Tree,
+        openers: &'t Openers,
+        on: Switches,
+        cache: CacheSource<'t>,
+    ) -> Self {
+        Self {
+            tree,
+            openers,
+            on,
+            cache,
+            popup_openers: RefCell::default(),
+            kept_rows: RefCell::default(),
+            drawn_anew: RefCell::default(),
+            named: OnceCell::new(),
+            similar_nodes: RefCell::default(),
+            readings: RefCell::default(),
+            comparisons: RefCell::default(),
+            document_texts: RefCell::default(),
+            token: Rc::default(),
+        }
+    }
+
+    /// The tree.
+    #[must_use]
+    pub fn tree(&self) -> &'t Tree {
+        self.tree
+    }
+
+    /// What an element is now.
+    #[must_use]
+    pub fn meaning(&self, node: NodeId) -> Meaning {
+        let element = self.tree.node(node);
+        let row = self.cache.structure.row_or_group_of(element);
+        let live = LiveContext { records: self, element, row };
+        let evidence = live.evidence();
+        let enclosing = live.enclosing(&evidence);
+        let record = Record {
+            row: row.and_then(|at| self.tree.node(at.id).handle()),
+            section: self.section_of(element, enclosing.is_some()),
+            groups: self.groups_of(element, &evidence, enclosing.as_ref()),
+            below: live.below(&evidence, enclosing.as_ref()),
+            evidence,
+            popup_text: self.popup_text_of(element, enclosing.as_ref()),
+            enclosing,
+            opener: self.opener_of(element),
+        };
+        let words = self.words_of(element);
+        Meaning(Arc::new(Inner {
+            role: element.role(),
+            name: element.name().into(),
+            words_shared: words.as_ref().is_some_and(|w| self.shares_words(element.role(), w.stable)),
+            words,
+            stable_name: self.stable_name(element),
+            address: live.address(),
+            within: self.within(element, &record.evidence, record.enclosing.as_ref()),
+            record,
+        }))
+    }
+
+    /// Whether what was issued still holds for a node of this tree.
+    #[must_use]
+    pub fn judge(&self, issued: &Meaning, node: NodeId) -> Verdict {
+        step_count::step();
+        let element = self.tree.node(node);
+        let issued = &*issued.0;
+        if element.role() != issued.role {
+            return Verdict::Changed(Clause::Role);
+        }
+        let renamed = element.name() != &*issued.name;
+        if renamed && !self.differs_in_counts(issued, element) {
+            return Verdict::Changed(Clause::Name);
+        }
+        let reads_now = match self.same_words(issued, element) {
+            Ok(words) => words.or_else(|| renamed.then(|| element.name().to_owned())),
+            Err(clause) => return Verdict::Changed(clause),
+        };
+        match self.holds(&issued.record, element) {
+            Ok(()) => Verdict::Same { reads_now },
+            Err(clause) => Verdict::Changed(clause),
+        }
+    }
+
+    /// What the heading above an element reads now, where its row says itself which one it is and that heading was another at
+    /// issue; empty where none is above it now. The element is the same: [`Records::judge`] has said so, or this says
+    /// nothing. Whoever acts on it should hear it, because rows may read the same for all records (`Billing address`).
+    #[must_use]
+    pub fn other_heading(&self, issued: &Meaning, node: NodeId) -> Option<String> {
+        let then = issued.0.record.below?;
+        let element = self.tree.node(node);
+        let live = LiveContext { records: self, element, row: self.row_now(&issued.0.record, element) };
+        (!then.holds(&live)).then(|| live.heading_above().map_or_else(String::new, |h| h.name().to_owned()))
+    }
+
+    /// Whether a node is one row of several: an item, article, option or group among its likes, or a wrapper that repeats.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_list_row(&self, node: NodeRef<'_>) -> bool {
+        self.cache.structure.is_list_row(node)
+    }
+
+    /// The shortest text that tells the row of an element from its sibling rows, for lines that read the same.
+    #[must_use]
+    pub fn telling(&self, node: NodeId) -> Option<String> {
+        let element = self.tree.node(node);
+        let row = self.cache.structure.row(self.tree, self.cache.structure.row_of(element)?);
+        let join = self.on.contains(Switches::JOINED_TEXT);
+        let texts = row.text.telling_outside(element).filter_map(|(n, _)| {
+            let n = self.tree.node(n);
+            if n.is_text() { text::leaf_text(n, join) } else { None }
+        });
+        let shortest = texts.min_by_key(|t| t.chars().count());
+        let name = || {
+            let headers = row.headers.telling_outside(element);
+            let mut others = row.names.telling_outside(element).chain(headers).filter(|&(n, _)| n != node);
+            others.next().map(|(n, _)| self.tree.node(n).name().into())
+        };
+        let number = || {
+            let first = row.numbers.telling_outside(element).next();
+            first.and_then(|(n, _)| text::leaf_text(self.tree.node(n), join))
+        };
+        let text = shortest.or_else(name).or_else(number)?;
+        Some(text.chars().take(80).collect())
+    }
+
+    /// The element as the opener of what appears after an act on it. `None` if it stands in a popup itself.
+    #[must_use]
+    pub fn opener(&self, node: NodeId) -> Option<Opener> {
+        let element = self.tree.node(node);
+        popup::popup_of(element).is_none().then(|| self.as_opener(element))
+    }
+
+    pub(crate) fn as_opener(&self, element: NodeRef<'t>) -> Opener {
+        let live = self.live_context(element);
+        let evidence = live.evidence();
+        let enclosing = live.enclosing(&evidence);
+        Opener(Arc::new(Opened {
+            role: element.role(),
+            name: self.stable_name(element),
+            handle: element.handle(),
+            groups: self.groups_of(element, &evidence, enclosing.as_ref()),
+            evidence,
+            enclosing,
+            kept: live.keep(),
+        }))
+    }
+
+    pub(crate) fn live_context(&self, element: NodeRef<'t>) -> LiveContext<'_, 't> {
+        LiveContext { records: self, element, row: self.cache.structure.row_or_group_of(element) }
+    }
+
+    pub(crate) fn stable_name(&self, element: NodeRef<'_>) -> Fingerprint {
+        Fingerprint::of(
+            TextKind::Name,
+            &element_name::stable_name(element, self.on.contains(Switches::JOINED_TEXT)),
+        )
+    }
+
+    /// Counts in a name change while the page stays; on another page they may be another thing's.
+    pub(crate) fn differs_in_counts(&self, issued: &Inner, element: NodeRef<'t>) -> bool {
+        self.counts_may_differ(issued, element) && self.stable_name(element) == issued.stable_name
+    }
+
+    pub(crate) fn counts_may_differ(&self, issued: &Inner, element: NodeRef<'t>) -> bool {
+        self.on.contains(Switches::COUNTS_IN_NAMES)
+            && Fingerprint::of(TextKind::Address, &element.document().url) == issued.address
+    }
+
+    pub(crate) fn holds(&self, issued: &Record, element: NodeRef<'t>) -> Result<(), Clause> {
+        let live = LiveContext { records: self, element, row: self.row_now(issued, element) };
+        if let Some(then) = &issued.opener {
+            let same = |now: Opener| {
+                then.0.role == now.0.role
+                    && then.0.evidence.holds(&now.0.kept).is_ok()
+                    && then.0.enclosing.as_ref().is_none_or(|w| w.holds(&now.0.kept).is_ok())
+                    && !self.lost_title(&then.0.groups, &now.0.kept.groups)
+            };
+            if !self.opener_of(element).is_some_and(same) {
+                return Err(Clause::Opener);
+            }
+        }
+        self.holds_groups(issued, element)?;
+        let enclosing = issued.enclosing.as_ref();
+        if let (Some(then), Some(now)) = (&issued.popup_text, self.popup_text_of(element, enclosing)) {
+            if !then.holds(&now, enclosing.is_some()) {
+                return Err(Clause::DialogText);
+            }
+            let Some(enclosing) = enclosing else { return Ok(()) };
+            enclosing.holds(&live)?;
+            return issued.evidence.holds(&live);
+        }
+        if enclosing.is_some() || !issued.evidence.is_row() {
+            self.holds_section(issued, element)?;
+        }
+        if let Some(enclosing) = enclosing {
+            enclosing.holds(&live)?;
+        }
+        issued.evidence.holds(&live)
+    }
+
+    /// While the node that was the row at issue contains the element it is the row, whatever became of its
+    /// siblings.
+    pub(crate) fn row_now(&self, issued: &Record, element: NodeRef<'t>) -> Option<RowAt<'_>> {
+        if self.on.contains(Switches::ROW_LIVES)
+            && issued.evidence.is_row()
+            && let Some(row) = issued.row
+            && let Some(row) = element.ancestors().find(|n| n.handle() == Some(row))
+            && let Some(at) = self.cache.structure.as_row(row)
+        {
+            return Some(at);
+        }
+        self.cache.structure.row_or_group_of(element)
+    }
+
+    pub(crate) fn section_of(&self, element: NodeRef<'t>, of_part: bool) -> Option<Section> {
+        if !self.on.contains(Switches::SECTIONS) {
+            return None;
+        }
+        let (node, text) = self.cache.surroundings.section_of(element)?;
+        // What a window shows of its title changes with it, which is told of and ends nothing. The bars of a window are for
+        // whatever it shows: a single label beside the title is its status.
+        let labels = if of_part { 2 } else { 1 };
+        let asked = node.role() != Role::Window || text.labels >= labels && !text.beside_title.is_empty();
+        asked.then(|| Section { node: node.handle(), text: text.beside_title })
+    }
+
+    /// The section must keep half of its text: the section at issue while its node lives, else the one around the
+    /// element now.
+    pub(crate) fn holds_section(&self, issued: &Record, element: NodeRef<'t>) -> Result<(), Clause> {
+        let Some(section) = &issued.section else { return Ok(()) };
+        if matches!(issued.evidence, Evidence::Always) {
+            return Ok(());
+        }
+        let now = match section.node.and_then(|n| self.node_at(n)) {
+            Some(node) => self.cache.surroundings.section_text(node),
+            None => match self.cache.surroundings.section_of(element) {
+                Some((_, text)) => text,
+                None => return Ok(()),
+            },
+        };
+        let still = count_kept(&section.text, |p| now.all.binary_search(&p).is_ok());
+        if still > 0 && still * 2 >= section.text.len() { Ok(()) } else { Err(Clause::SectionText) }
+    }
+
+    /// The titles that tell an element: where it is in no row, and where nothing in its row is of a record.
+    pub(crate) fn groups_of(
+        &self,
+        element: NodeRef<'t>,
+        evidence: &Evidence,
+        enclosing: Option<&Enclosing>,
+    ) -> Box<[GroupTitle]> {
+        let told = match evidence {
+            Evidence::OwnName => false,
+            Evidence::Always => true,
+            _ => evidence.is_row() && enclosing.is_none(),
+        };
+        if told || !self.on.contains(Switches::GROUPS) {
+            return Box::default();
+        }
+        group::titles_around(element, &self.cache.surroundings)
+    }
+
+    pub(crate) fn holds_groups(&self, issued: &Record, element: NodeRef<'t>) -> Result<(), Clause> {
+        if issued.groups.is_empty() {
+            return Ok(());
+        }
+        let now = group::titles_around(element, &self.cache.surroundings);
+        if self.lost_title(&issued.groups, &now) { Err(Clause::Group) } else { Ok(()) }
+    }
+
+    pub(crate) fn lost_title(&self, then: &[GroupTitle], now: &[GroupTitle]) -> bool {
+        group::lost_one(then, now, |handle| self.node_at(handle))
+    }
+
+    pub(crate) fn popup_text_of(
+        &self,
+        element: NodeRef<'t>,
+        enclosing: Option<&Enclosing>,
+    ) -> Option<PopupText> {
+        // A live region around rows is a list that changes; a dialog around parts of itself is about one thing.
+        let told = match enclosing {
+            Some(_) => popup::popup_of(element).is_none(),
+            None => self.cache.structure.row_of(element).is_some(),
+        };
+        if told || !self.on.contains(Switches::DIALOG_TEXT) {
+            return None;
+        }
+        let speaker = popup::speaker_of(element)?;
+        // What stands on a page of its tabs is not what the bars beside them are about.
+        let paged = |n: NodeRef<'_>| n.role() == Role::TabPanel;
+        let pages = enclosing.is_none() || element.ancestors().take_while(|n| *n != speaker).any(paged);
+        Some(self.cache.popup_texts.of(speaker, self.on.contains(Switches::JOINED_TEXT), pages))
+    }
+
+    pub(crate) fn opener_of(&self, element: NodeRef<'t>) -> Option<Opener> {
+        if !self.on.contains(Switches::OPENERS) {
+            return None;
+        }
+        let popup = popup::popup_of(element)?;
+        if let Some(known) = self.popup_openers.borrow().get(&popup.id()) {
+            return known.clone();
+        }
+        let opener = popup::linked_opener(popup)
+            .map(|n| self.as_opener(n))
+            .or_else(|| self.openers.of(popup.handle()?).cloned());
+        self.popup_openers.borrow_mut().insert(popup.id(), opener.clone());
+        opener
+    }
+
+    /// What an element stands in, for people.
+    pub(crate) fn within(
+        &self,
+        element: NodeRef<'t>,
+        evidence: &Evidence,
+        enclosing: Option<&Enclosing>,
+    ) -> Option<(&'static str, Box<str>)> {
+        let row = || self.telling(element.id()).map(|t| ("row", t.into()));
+        // A part that its own name tells is said with the heading, which names its record; one of several of a name with
+        // what tells its row.
+        if evidence.is_row() && enclosing.is_none() {
+            return row();
+        }
+        if enclosing.is_some()
+            && !self.live_context(element).has_own_name()
+            && let Some(row) = row()
+        {
+            return Some(row);
+        }
+        let short = |n: NodeRef<'_>| n.name().chars().take(80).collect::<String>().into_boxed_str();
+        if let Some(popup) = popup::popup_of(element).filter(|p| !p.name().is_empty()) {
+            return Some((popup.role().name(), short(popup)));
+        }
+        let heading = match (evidence, enclosing) {
+            (Evidence::Heading { .. }, _) => self.cache.surroundings.heading_of(element),
+            (_, Some(Enclosing { heading: Some(_) })) => self.live_context(element).heading_above(),
+            _ => None,
+        };
+        let section = heading.filter(|h| !h.name().is_empty()).map(|h| ("section", short(h)));
+        section.or_else(|| evidence.is_row().then(row).flatten())
+    }
+
+    pub(crate) fn is_lone_group(&self, at: RowAt<'_>) -> bool {
+        self.tree.node(at.id).role() == Role::Group && at.container.ids.len() < 2
+    }
+
+    pub(crate) fn node_at(&self, handle: Handle) -> Option<NodeRef<'t>> {
+        let id = *self.cache.handles.get_or_init(|| self.tree.handle_index()).get(&handle)?;
+        Some(self.tree.node(id))
+    }
+}

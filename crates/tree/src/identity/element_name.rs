@@ -1,0 +1,100 @@
+//! Names, counts aside: `Cart (1)` and `Cart (2)`, `show 1 item` and `show 7 items`, or a button with a badge in it, are the
+//! same button. What the numbers say is compared with what the client has seen, as everything around it.
+
+use crate::identity::element_text::is_plural;
+use crate::identity::rows::numbers::{is_count, without_counts};
+use crate::identity::rows::text;
+use crate::{NodeRef, States};
+
+/// The name without parenthesised integers and without child leaves that are only a number.
+///
+/// Only text that a badge holds by itself is left out: `Page 3` keeps its number, for it is one leaf.
+pub(crate) fn stable_name(node: NodeRef<'_>, join: bool) -> String {
+    if !node.is(States::NAME_FROM_CONTENT) {
+        return steady(node.name());
+    }
+    let leaves = text::leaves(node, join);
+    let is_badge = |leaf: NodeRef<'_>, text: &str| is_count(text) && leaf.parent() != Some(node);
+    if !leaves.iter().any(|(leaf, text)| is_badge(*leaf, text)) {
+        return steady(node.name());
+    }
+    let glued = |s: &mut dyn Iterator<Item = char>| s.filter(|c| !c.is_whitespace()).collect::<String>();
+    if glued(&mut leaves.iter().flat_map(|(_, t)| t.chars())) == glued(&mut node.name().chars()) {
+        let kept: Vec<&str> =
+            leaves.iter().filter(|(l, t)| !is_badge(*l, t)).map(|(_, t)| t.as_ref()).collect();
+        return steady(&kept.join(" "));
+    }
+    // Part of the name comes from elsewhere (an image's text): take the badges' words out of it.
+    let mut words: Vec<&str> = node.name().split_whitespace().collect();
+    for (_, text) in leaves.iter().filter(|(l, t)| is_badge(*l, t)) {
+        for word in text.split_whitespace() {
+            if let Some(at) = words.iter().rposition(|w| *w == word) {
+                words.remove(at);
+            }
+        }
+    }
+    steady(&words.join(" "))
+}
+
+/// What is said of things that were picked out, behind their number.
+const PICKED: [&str; 5] = ["selected", "marked", "checked", "unread", "new"];
+
+/// A name without parenthesised integers, and without how many there are of what it names: a number in front of a plural
+/// (`show 7 items`, `show 1 item`) or of what was picked out (`3 selected`). `Page 3 of 12`, `Order 18` and `12 Main Street`
+/// keep theirs.
+fn steady(name: &str) -> String {
+    let name = without_counts(name);
+    if !name.contains(|c: char| c.is_ascii_digit()) {
+        return name;
+    }
+    let mut kept: Vec<&str> = Vec::new();
+    let mut words = name.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let things = words.peek().filter(|_| is_count(word)).map(|next| next.trim_end_matches(SIGNS));
+        let Some(things) = things.filter(|things| things.chars().all(char::is_lowercase)) else {
+            kept.push(word);
+            continue;
+        };
+        if PICKED.contains(&things) {
+            continue;
+        }
+        match (word, things.strip_suffix('s').filter(|_| is_plural(things))) {
+            (_, Some(one)) => kept.push(one),
+            ("1", None) => kept.push(things),
+            _ => {
+                kept.push(word);
+                continue;
+            }
+        }
+        words.next();
+    }
+    kept.join(" ")
+}
+
+/// Signs that end a word.
+const SIGNS: [char; 5] = [',', '.', ':', ';', '…'];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_things_go_and_numbers_of_things_stay() {
+        for (name, bare) in [
+            ("show 0 items", "show item"),
+            ("show 1 item", "show item"),
+            ("show 99+ items", "show item"),
+            ("3 comments", "comment"),
+            ("Delete 3 selected", "Delete selected"),
+            ("Inbox, 7 unread", "Inbox, unread"),
+            ("Cart (2)", "Cart"),
+            ("Page 3 of 12", "Page 3 of 12"),
+            ("Order 18", "Order 18"),
+            ("12 Main Street", "12 Main Street"),
+            ("Room 3 address", "Room 3 address"),
+            ("2 min", "2 min"),
+        ] {
+            assert_eq!(steady(name), bare, "{name}");
+        }
+    }
+}

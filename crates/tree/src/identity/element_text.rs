@@ -1,0 +1,248 @@
+//! What an element without a name says: the texts inside a clickable stand for its name.
+//!
+//! Situations: a wrapper that is a button, `Subscribe`, becomes `Delete account`; a list of wrappers that are pressed as
+//! a whole shows the next page in the same nodes. A renamed one is another one. A counter in it ticks (`Likes 3`), the
+//! time beside its title passes, a box of a question unfolds its answer: it is the same one.
+//!
+//! Only what can be pressed and has no accessible name, holds no other control, and says little: at most two texts, or
+//! one heading, which names its box whatever stands below it. A whole card is told by its row.
+
+use hashbrown::HashMap;
+
+use crate::identity::compare::Records;
+use crate::identity::evidence::Evidence;
+use crate::identity::fingerprint::{Fingerprint, TextKind};
+use crate::identity::meaning::Inner;
+use crate::identity::rows::numbers::{is_volatile, without_counts};
+use crate::identity::rows::text::{is_field, leaf_text};
+use crate::identity::step_count;
+use crate::identity::switches::Switches;
+use crate::identity::verdict::Clause;
+use crate::{NodeRef, Role, States, Tree};
+
+/// Texts that stand for a name at most; more are the content of a card.
+const MOST_TEXTS: usize = 2;
+
+/// Nodes below an element that is asked what it says. A larger one is a container.
+const MOST_NODES: usize = 200;
+
+/// What an element without a name says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ElementText {
+    text: Box<str>,
+    /// How people are told of it: the text without counts, if anything is left.
+    pub(crate) label: Box<str>,
+    /// Its texts without counts, or with them where a count is all that there is.
+    pub(crate) stable: Fingerprint,
+    /// Each text by itself.
+    texts: Box<[Fingerprint]>,
+}
+
+/// How many elements of a role say the same, counts aside.
+pub(crate) type Shared = HashMap<(Role, Fingerprint), u32>;
+
+impl ElementText {
+    /// Returns what an element says, `None` if it has a name or is more than a thing to press.
+    pub(crate) fn of(element: NodeRef<'_>, join: bool) -> Option<Self> {
+        if !element.is(States::ACTIONABLE) || !element.name().is_empty() || is_unsteady(element) {
+            return None;
+        }
+        let mut said: Vec<(String, bool)> = Vec::new();
+        let mut heading: Option<NodeRef<'_>> = None;
+        for (count, node) in element.subtree().skip(1).enumerate() {
+            step_count::step();
+            if count >= MOST_NODES
+                || node.is(States::ACTIONABLE)
+                || node.role().is_control()
+                || is_unsteady(node)
+            {
+                return None;
+            }
+            if node.role() == Role::Heading {
+                if heading.is_some() {
+                    return None;
+                }
+                heading = Some(node);
+            }
+            let text = if node.is_text() {
+                leaf_text(node, join).map(std::borrow::Cow::into_owned)
+            } else if node.role() == Role::Image && !node.name().is_empty() {
+                Some(node.name().to_owned())
+            } else {
+                None
+            };
+            // A count in an element of its own is a badge.
+            let badge = node.parent() != Some(element);
+            said.extend(text.map(|t| (t, badge || node.parent().is_some_and(|p| p.is(States::TIME)))));
+        }
+        if let Some(heading) = heading {
+            said = vec![(heading.name().to_owned(), false)];
+        }
+        if said.is_empty() || said.len() > MOST_TEXTS {
+            return None;
+        }
+        let telling = said.iter().filter(|(text, badge)| !(*badge && is_volatile(text)));
+        let mut telling: Vec<&str> = telling.map(|(text, _)| text.as_str()).collect();
+        if telling.is_empty() {
+            telling = said.iter().map(|(text, _)| text.as_str()).collect();
+        }
+        let stable: Vec<String> = telling.iter().map(|text| without_counter(text)).collect();
+        let stable = stable.join(" ").trim().to_owned();
+        let texts: Vec<&str> = said.iter().map(|(text, _)| text.as_str()).collect();
+        let text: Box<str> = texts.join(" ").into();
+        Some(Self {
+            stable: Fingerprint::of(TextKind::Name, &stable),
+            label: if stable.is_empty() { text.clone() } else { stable.into() },
+            text,
+            texts: texts.iter().map(|text| Fingerprint::of(TextKind::Text, text)).collect(),
+        })
+    }
+
+    /// Counts what the nameless elements of a tree say.
+    pub(crate) fn shared(tree: &Tree, join: bool) -> Shared {
+        let mut shared = Shared::new();
+        for node in tree.nodes().filter(|n| n.is(States::ACTIONABLE)) {
+            if let Some(words) = Self::of(node, join) {
+                *shared.entry((node.role(), words.stable)).or_default() += 1;
+            }
+        }
+        shared
+    }
+}
+
+/// Returns what an element without a name says, where that stands for its name: it can be pressed and holds little.
+#[must_use]
+pub fn words(element: NodeRef<'_>) -> Option<Box<str>> {
+    ElementText::of(element, true).map(|words| words.text)
+}
+
+/// Whether the text of a node is a person's, or is replaced by itself.
+fn is_unsteady(node: NodeRef<'_>) -> bool {
+    is_field(node) || node.is(States::LIVE)
+}
+
+impl<'t> Records<'t> {
+    pub(crate) fn words_of(&self, element: NodeRef<'t>) -> Option<ElementText> {
+        let on = self.on.contains(Switches::WORDS);
+        on.then(|| ElementText::of(element, self.on.contains(Switches::JOINED_TEXT))).flatten()
+    }
+
+    /// Whether others of its role say the same, counts aside: then the count may be what tells them apart.
+    pub(crate) fn shares_words(&self, role: Role, stable: Fingerprint) -> bool {
+        let join = self.on.contains(Switches::JOINED_TEXT);
+        let shared = self.cache.shared_words.get_or_init(|| ElementText::shared(self.tree, join));
+        shared.get(&(role, stable)).is_some_and(|&n| n > 1)
+    }
+
+    /// Compares what an element said at issue with what it says now: what it reads now, if only counts differ.
+    pub(crate) fn same_words(&self, issued: &Inner, element: NodeRef<'t>) -> Result<Option<String>, Clause> {
+        let Some(then) = issued.words.as_ref().filter(|_| self.on.contains(Switches::WORDS)) else {
+            return Ok(None);
+        };
+        let Some(now) = self.words_of(element) else {
+            // It unfolded, or became a card: what it said must still be there.
+            let join = self.on.contains(Switches::JOINED_TEXT);
+            let inside = element.subtree().skip(1).filter(|n| n.is_text());
+            let fingerprints: Vec<Fingerprint> = inside
+                .filter_map(|n| leaf_text(n, join))
+                .map(|t| Fingerprint::of(TextKind::Text, &t))
+                .collect();
+            let still = then.texts.iter().all(|text| fingerprints.contains(text));
+            return if still { Ok(None) } else { Err(Clause::Name) };
+        };
+        if now.text == then.text {
+            return Ok(None);
+        }
+        let told_by_row = matches!(issued.record.evidence, Evidence::Key(_) | Evidence::Text { .. });
+        let shared = || issued.words_shared || self.shares_words(issued.role, now.stable);
+        let counted = now.stable == then.stable && self.counts_may_differ(issued, element);
+        if counted && (told_by_row || !shared()) { Ok(Some(now.text.into())) } else { Err(Clause::Name) }
+    }
+}
+
+/// A text without its count: `Likes 3` and `3 likes` are `Likes`, `Cart (2)` is `Cart`. A number behind a word that is no
+/// plural belongs to it: `Order 18`.
+fn without_counter(text: &str) -> String {
+    let text = without_counts(text);
+    let mut words: Vec<&str> = text.split(' ').collect();
+    if words.len() == 1 && is_counter(words[0]) {
+        return String::new();
+    }
+    if let [.., word, last] = words[..]
+        && is_counter(last)
+        && is_plural(word)
+    {
+        words.pop();
+    } else if let [first, word, ..] = words[..]
+        && is_counter(first)
+        && word.starts_with(char::is_lowercase)
+    {
+        words.remove(0);
+    }
+    words.join(" ")
+}
+
+/// `3`, `99+`, `1,204`, `1.2k`.
+fn is_counter(word: &str) -> bool {
+    let digits = word.trim_end_matches('+').trim_end_matches(['k', 'K', 'm', 'M']);
+    digits.len() <= 9
+        && digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.chars().all(|c| c.is_ascii_digit() || c == ',' || c == '.')
+}
+
+/// Whether a word names several things, as far as its end tells.
+pub(crate) fn is_plural(word: &str) -> bool {
+    let word = word.trim_end_matches(':');
+    word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::tree;
+
+    #[test]
+    fn counters_go_and_numbers_of_things_stay() {
+        for (text, stable) in [
+            ("Likes 3", "Likes"),
+            ("Likes: 1.2k", "Likes:"),
+            ("3 comments", "comments"),
+            ("Cart (2)", "Cart"),
+            ("7", ""),
+            ("99+", ""),
+            ("Order 18", "Order 18"),
+            ("Address 3", "Address 3"),
+            ("12 Main Street", "12 Main Street"),
+            ("949-379-8345", "949-379-8345"),
+            ("2027-02-14", "2027-02-14"),
+            ("Subscribe", "Subscribe"),
+        ] {
+            assert_eq!(without_counter(text), stable, "{text}");
+        }
+    }
+
+    /// What the first clickable of a page says.
+    fn said(page: &str) -> Option<String> {
+        let tree = tree(&format!("page \"P\" http://h/\n{page}"));
+        let clickable = tree.nodes().find(|n| n.role() == Role::Clickable)?;
+        ElementText::of(clickable, true).map(|words| words.text.into())
+    }
+
+    #[test]
+    fn little_things_say_their_text_and_containers_nothing() {
+        assert_eq!(said("  clickable\n    text \"Mute\"").as_deref(), Some("Mute"));
+        assert_eq!(said("  clickable\n    img \"Trash\"").as_deref(), Some("Trash"));
+        let two = "  clickable\n    text \"Inbox\"\n    generic\n      text \"4\"";
+        assert_eq!(said(two).as_deref(), Some("Inbox 4"));
+        let third = format!("{two}\n    generic\n      text \"new\"");
+        assert_eq!(said(&third), None);
+        let titled = "  clickable\n    heading \"Pay?\"*\n    text \"a\"\n    generic\n      text \"b\"";
+        assert_eq!(said(titled).as_deref(), Some("Pay?"));
+        for inside in ["button \"Buy\"*", "textbox \"Name\"", "status live", "heading \"Other\"*"] {
+            assert_eq!(said(&format!("  clickable\n    heading \"Pay?\"*\n    {inside}")), None, "{inside}");
+        }
+        assert_eq!(said("  clickable \"Named\"\n    text \"Mute\""), None);
+        assert_eq!(said("  clickable inert\n    text \"Mute\""), None);
+        assert_eq!(said("  clickable"), None);
+    }
+}

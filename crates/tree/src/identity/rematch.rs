@@ -1,0 +1,446 @@
+//! Content matching: the node that took the place of one that is gone.
+//!
+//! It is refused unless there is a reason to believe that the same record was drawn anew: its row has an equal
+//! key, or its row node lives, or what replaced its surroundings reads the same, or the same document was loaded
+//! again. An equal-looking row alone is no reason: delete "Untitled", create "Untitled".
+
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
+use crate::identity::compare::Records;
+use crate::identity::evidence::ElementContext;
+use crate::identity::evidence::{Evidence, Shift};
+use crate::identity::fingerprint::{Fingerprint, TextKind};
+use crate::identity::live_context::LiveContext;
+use crate::identity::meaning::{Inner, Meaning};
+use crate::identity::resemblance::{reads_same, same_document};
+use crate::identity::rows::content::Container;
+use crate::identity::rows::detect::RowAt;
+use crate::identity::step_count;
+use crate::identity::switches::Switches;
+use crate::identity::verdict::{Refused, Verdict};
+use crate::{IdentityGrade, NodeId, NodeRef, Role};
+
+/// Whether a row survived of a container in older records (the address of their token, kept; its first row).
+pub(crate) type KeptRows = HashMap<(usize, NodeId), (Rc<()>, bool)>;
+
+/// Rows that were drawn anew in two lists, the older one of older records (the address of their token, kept).
+pub(crate) type DrawnAnew = HashMap<(usize, NodeId, NodeId), (Rc<()>, Rc<HashMap<NodeId, NodeId>>)>;
+
+/// So many likes are judged one by one sooner than what is evident of each is written down.
+const FEW: usize = 4;
+
+/// Nodes by role and name, with counts and without.
+pub(crate) type Named = HashMap<(Role, Fingerprint), Vec<NodeId>>;
+
+/// Nodes of one role and name by what a evidence could ask of them.
+#[derive(Debug, Default)]
+pub(crate) struct SimilarNodes {
+    all: Vec<NodeId>,
+    by_similarity_key: HashMap<Fingerprint, Vec<NodeId>>,
+}
+
+/// The node of a new tree that takes the place of an element whose own node is gone.
+///
+/// `old_node` is where the element was seen last, in the tree of `old`; `meaning` is what was issued. The node
+/// that is found has the meaning of both. Specification: refs, "Content matching".
+///
+/// # Errors
+/// The reason why no node is accepted.
+pub fn content_match(
+    old: &Records<'_>,
+    old_node: NodeId,
+    meaning: &Meaning,
+    new: &Records<'_>,
+) -> Result<NodeId, Refused> {
+    let on = new.on;
+    if !on.contains(Switches::CONTENT_MATCH) {
+        return Err(Refused::Absent);
+    }
+    let a = old.tree.node(old_node);
+    let hidden = a.handle().is_some_and(|h| new.tree.hidden().binary_search(&h).is_ok());
+    if hidden && on.contains(Switches::HIDDEN) {
+        return Err(Refused::Hidden);
+    }
+    let last = old.meaning(old_node);
+    let found = match in_kept_row(old, a, &last, new) {
+        Some(b) => b,
+        None => match elsewhere(old, a, &last, new) {
+            // Without handles every look is a match, and what unfolded in the row since must not count as its record.
+            Err(Refused::Absent) if old.tree.grade() == IdentityGrade::None => {
+                elsewhere(old, a, meaning, new)?
+            }
+            found => found?,
+        },
+    };
+    if new.judge(meaning, found.id()).is_same() { Ok(found.id()) } else { Err(Refused::Absent) }
+}
+
+/// Whether the row of an element that was away came back with its list: no row of that time is left, and without this
+/// row, too, the list reads as it did then. So a virtual list that is scrolled back reads, and a page of a list that is
+/// turned back; the only row of a list, or one among rows that stayed, proves nothing.
+#[must_use]
+pub fn came_back_with_its_list(old: &Records<'_>, old_node: NodeId, new: &Records<'_>, node: NodeId) -> bool {
+    let row_of =
+        |records: &Records<'_>, node| records.cache.structure.row_of(records.tree.node(node)).map(|at| at.id);
+    let (Some(then), Some(at)) = (row_of(new, node), old.cache.structure.row_of(old.tree.node(old_node)))
+    else {
+        return false;
+    };
+    let (row, row_now) = (old.tree.node(at.id), new.tree.node(then));
+    let (Some(list), Some(list_now)) = (row.parent(), row_now.parent()) else { return false };
+    at.container.ids.len() >= SEVERAL_ROWS
+        && !new.keeps_a_row(old, &at.container.ids)
+        && reads_same((old, list, Some(row)), (new, list_now, Some(row_now))) == Some(true)
+        || several_drawn_anew(old, at, new, node)
+}
+
+/// So many rows do not come and go one by one.
+const SEVERAL_ROWS: usize = 3;
+
+/// Whether several rows of a list, that of an element among them, have new nodes while others kept theirs, and each of them
+/// reads as exactly one row did that is gone. So a table is sorted or filtered whose rows are not all drawn anew. Nobody
+/// deletes several records and creates as many that read the same; of one alone nobody knows.
+fn several_drawn_anew(old: &Records<'_>, at: RowAt<'_>, new: &Records<'_>, node: NodeId) -> bool {
+    let Some(now) = new.cache.structure.row_of(new.tree.node(node)) else { return false };
+    let (Some(&first), Some(&first_now)) = (at.container.ids.first(), now.container.ids.first()) else {
+        return false;
+    };
+    let key = (Rc::as_ptr(&old.token).addr(), first, first_now);
+    let known = new.drawn_anew.borrow().get(&key).map(|(_, pairs)| Rc::clone(pairs));
+    let pairs = known.unwrap_or_else(|| {
+        let pairs = Rc::new(rows_drawn_anew(old, at, new, now));
+        // The token is kept so that its address stays the old records' alone.
+        new.drawn_anew.borrow_mut().insert(key, (old.token.clone(), Rc::clone(&pairs)));
+        pairs
+    });
+    pairs.len() >= SEVERAL_ROWS && pairs.get(&at.id) == Some(&now.id)
+}
+
+/// Rows of a list that are gone, each with the one new row that reads as it did, where no other row then or now reads so.
+fn rows_drawn_anew(
+    old: &Records<'_>,
+    at: RowAt<'_>,
+    new: &Records<'_>,
+    now: RowAt<'_>,
+) -> HashMap<NodeId, NodeId> {
+    let says = |records: &Records<'_>, container: &Container| {
+        let mut found: HashMap<Vec<Fingerprint>, Option<NodeId>> = HashMap::new();
+        for (&id, row) in container.ids.iter().zip(container.rows(records.tree, records.on)) {
+            step_count::step();
+            // What two rows say tells none.
+            found.entry(row.says()).and_modify(|only| *only = None).or_insert(Some(id));
+        }
+        found
+    };
+    let is_in =
+        |records: &Records<'_>, n: NodeRef<'_>| n.handle().is_none_or(|h| records.node_at(h).is_some());
+    let came = says(new, now.container);
+    let pair = |(says, then): (Vec<Fingerprint>, Option<NodeId>)| {
+        let (then, now) = (then?, (*came.get(&says)?)?);
+        let replaced = !is_in(new, old.tree.node(then)) && !is_in(old, new.tree.node(now));
+        (replaced && !says.is_empty()).then_some((then, now))
+    };
+    says(old, at.container).into_iter().filter_map(pair).collect()
+}
+
+/// The row's node lives and holds exactly one such element, now as it did then.
+fn in_kept_row<'n>(
+    old: &Records<'_>,
+    a: NodeRef<'_>,
+    last: &Meaning,
+    new: &Records<'n>,
+) -> Option<NodeRef<'n>> {
+    if !new.on.contains(Switches::ROW_KEPT) {
+        return None;
+    }
+    let handle = last.0.record.row?;
+    let (row_then, row_now) = (old.node_at(handle)?, new.node_at(handle)?);
+    let now =
+        the_one(new.similar_nodes_inside(&last.0, row_now).into_iter().map(|n| (n, new.judge(last, n))));
+    let (found, exactly) = now.ok()??;
+    let then = old.similar_nodes_inside(&last.0, row_then);
+    let another = then.into_iter().any(|n| n != a.id() && is_same(&old.judge(last, n), exactly));
+    (!another).then(|| new.tree.node(found))
+}
+
+/// The one node that is the same, and whether its name is, too. Where several differ only in the counts in their names, the
+/// one that has the name (`Last 7 days`, `Last 30 days`).
+fn the_one(judged: impl Iterator<Item = (NodeId, Verdict)>) -> Result<Option<(NodeId, bool)>, Refused> {
+    let same: Vec<(NodeId, bool)> = judged
+        .filter(|(_, verdict)| verdict.is_same())
+        .map(|(n, verdict)| (n, is_same(&verdict, true)))
+        .collect();
+    let mut exact = same.iter().filter(|(_, exactly)| *exactly);
+    match (exact.next(), exact.next(), &*same) {
+        (Some(&one), None, _) => Ok(Some(one)),
+        (None, None, []) => Ok(None),
+        (None, None, [one]) => Ok(Some(*one)),
+        _ => Err(Refused::NotUnique),
+    }
+}
+
+fn is_same(verdict: &Verdict, exactly: bool) -> bool {
+    if exactly { *verdict == Verdict::Same { reads_now: None } } else { verdict.is_same() }
+}
+
+fn elsewhere<'n>(
+    old: &Records<'_>,
+    a: NodeRef<'_>,
+    last: &Meaning,
+    new: &Records<'n>,
+) -> Result<NodeRef<'n>, Refused> {
+    let (b, exactly) = only_one(new, last, &a.document().frame)?.ok_or(Refused::Absent)?;
+    let another = old.candidates(&last.0).into_iter().map(|n| old.tree.node(n)).any(|n| {
+        n != a && n.document_index() == a.document_index() && is_same(&old.judge(last, n.id()), exactly)
+    });
+    if another {
+        return Err(Refused::NotUnique);
+    }
+    if a.document().scope != b.document().scope {
+        return reloaded(old, a, new, b).map(|()| b);
+    }
+    if old.tree.grade() == IdentityGrade::None {
+        return Ok(b);
+    }
+    if let Evidence::Key(_) = last.0.record.evidence {
+        return Ok(b);
+    }
+    if let Evidence::Text { raw_key: Some(raw), .. } = last.0.record.evidence
+        && new
+            .cache
+            .structure
+            .row_of(b)
+            .is_some_and(|at| new.cache.structure.row(new.tree, at).raw_key == Some(raw))
+    {
+        return Ok(b);
+    }
+    if !new.on.contains(Switches::READS_SAME) {
+        return Err(Refused::ReadsOther);
+    }
+    // A place is no record: among rows drawn anew that all read the same, nobody knows which is which.
+    if let Evidence::Place { values, .. } = &last.0.record.evidence
+        && new.live_context(b).shift(values) != Shift::Stayed
+    {
+        return Err(Refused::NotUnique);
+    }
+    // What was drawn anew is new. A node that was there before was another element, whatever it reads now.
+    if new.on.contains(Switches::FRESH) && b.handle().is_some_and(|h| old.node_at(h).is_some()) {
+        return Err(Refused::Taken);
+    }
+    rendered_anew(old, a, new, b).map(|()| b)
+}
+
+/// The one node of a frame that has a meaning.
+fn only_one<'n>(
+    new: &Records<'n>,
+    last: &Meaning,
+    frame: &str,
+) -> Result<Option<(NodeRef<'n>, bool)>, Refused> {
+    let inside =
+        new.candidates(&last.0).into_iter().filter(|&id| new.tree.node(id).document().frame == frame);
+    let found = the_one(inside.map(|id| (id, new.judge(last, id))))?;
+    Ok(found.map(|(id, exactly)| (new.tree.node(id), exactly)))
+}
+
+/// A new document carries refs only if it shows the same record.
+fn reloaded(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>, b: NodeRef<'_>) -> Result<(), Refused> {
+    if !new.on.contains(Switches::RELOAD) || a.document().url != b.document().url {
+        return Err(Refused::OtherAddress);
+    }
+    if same_document(old, a, new, b) { Ok(()) } else { Err(Refused::OtherDocument) }
+}
+
+/// Whether a subtree was replaced by one that reads the same.
+fn rendered_anew(
+    old: &Records<'_>,
+    a: NodeRef<'_>,
+    new: &Records<'_>,
+    b: NodeRef<'_>,
+) -> Result<(), Refused> {
+    let lives = |n: NodeRef<'_>| n.handle().and_then(|h| new.node_at(h));
+    // The lowest ancestor that survived, and what was replaced below it.
+    let mut replaced = a;
+    let kept = loop {
+        let parent = replaced.parent().ok_or(Refused::Absent)?;
+        match lives(parent) {
+            Some(kept) => break kept,
+            None => replaced = parent,
+        }
+    };
+    if !kept.contains(b.id()) {
+        return Err(Refused::Moved);
+    }
+    let replacement =
+        std::iter::once(b).chain(b.ancestors()).find(|n| n.parent() == Some(kept)).ok_or(Refused::Moved)?;
+    if let Some(at) = old.cache.structure.row_of(a)
+        && let row = old.tree.node(at.id)
+        && lives(row).is_none()
+    {
+        if new.keeps_a_row(old, &at.container.ids) {
+            let several = several_drawn_anew(old, at, new, b.id());
+            return if several { Ok(()) } else { Err(Refused::SiblingKept) };
+        }
+        let row_now = new.cache.structure.row_of(b).map_or(b, |at| new.tree.node(at.id));
+        let (Some(list), Some(list_now)) = (row.parent(), row_now.parent()) else {
+            return Err(Refused::Alone);
+        };
+        return verdict(reads_same((old, list, None), (new, list_now, None)));
+    }
+    let around = reads_same((old, replaced, Some(a)), (new, replacement, Some(b)));
+    let parent = replaced.parent().ok_or(Refused::Alone)?;
+    verdict(around.or_else(|| reads_same((old, parent, Some(a)), (new, kept, Some(b)))))
+}
+
+fn verdict(reads: Option<bool>) -> Result<(), Refused> {
+    match reads {
+        Some(true) => Ok(()),
+        Some(false) => Err(Refused::ReadsOther),
+        None => Err(Refused::Alone),
+    }
+}
+
+impl<'t> Records<'t> {
+    /// Whether a row of an older container is still here. Asked once for all its rows.
+    fn keeps_a_row(&self, old: &Records<'_>, rows: &[NodeId]) -> bool {
+        let Some(&first) = rows.first() else { return false };
+        let key = (Rc::as_ptr(&old.token).addr(), first);
+        if let Some((_, known)) = self.kept_rows.borrow().get(&key) {
+            return *known;
+        }
+        let keeps = rows.iter().any(|&id| {
+            step_count::step();
+            old.tree.node(id).handle().is_some_and(|h| self.node_at(h).is_some())
+        });
+        // The token is kept so that its address stays the old records' alone.
+        self.kept_rows.borrow_mut().insert(key, (old.token.clone(), keeps));
+        keeps
+    }
+
+    /// Nodes that could have a meaning: of its role and name, with some of its evidence.
+    fn candidates(&self, last: &Inner) -> Vec<NodeId> {
+        let mut found = Vec::new();
+        for name in names(last) {
+            let few = self.called(last.role, name);
+            if few.len() <= FEW {
+                found.extend(few);
+                continue;
+            }
+            let similar_nodes = self.similar_nodes(last.role, name);
+            let mut with = |fingerprints: &[Fingerprint]| {
+                found.extend(
+                    fingerprints.iter().filter_map(|p| similar_nodes.by_similarity_key.get(p)).flatten(),
+                );
+            };
+            match &last.record.evidence {
+                Evidence::Key((_, fingerprint))
+                | Evidence::Region(fingerprint)
+                | Evidence::Address(fingerprint) => with(&[*fingerprint]),
+                Evidence::Text { fingerprints, .. } | Evidence::Numbers { fingerprints, .. } => {
+                    with(fingerprints)
+                }
+                Evidence::Place { index, count, values } => {
+                    with(&values.own);
+                    with(&[place_fingerprint(*index, *count)]);
+                }
+                Evidence::Heading { node, text } => {
+                    let lives =
+                        node.and_then(|n| self.node_at(n)).map(|n| self.cache.surroundings.heading_text(n));
+                    if lives == Some(*text) { found.extend(&similar_nodes.all) } else { with(&[*text]) }
+                }
+                Evidence::Window { node, title } => {
+                    let lives = node.is_some_and(|n| self.node_at(n).is_some());
+                    if lives { found.extend(&similar_nodes.all) } else { with(&[*title]) }
+                }
+                Evidence::OwnName | Evidence::Always => found.extend(&similar_nodes.all),
+            }
+        }
+        if let Some(row) =
+            last.record.row.filter(|_| last.record.evidence.is_row()).and_then(|h| self.node_at(h))
+        {
+            found.extend(self.similar_nodes_inside(last, row));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Nodes of a role and name inside a node.
+    fn similar_nodes_inside(&self, last: &Inner, root: NodeRef<'_>) -> Vec<NodeId> {
+        let mut found = Vec::new();
+        for name in names(last) {
+            let list = self.called(last.role, name);
+            let from = list.partition_point(|&n| n <= root.id());
+            found.extend(list[from..].iter().take_while(|&&n| n < root.subtree_end()));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Nodes of a role and name, in order.
+    fn called(&self, role: Role, name: Fingerprint) -> &[NodeId] {
+        self.named().get(&(role, name)).map_or(&[], Vec::as_slice)
+    }
+
+    fn named(&self) -> &Named {
+        self.named.get_or_init(|| {
+            let mut named = Named::new();
+            for n in self.tree.nodes().filter(|n| !n.is_text()) {
+                let exact = Fingerprint::of(TextKind::Name, n.name());
+                named.entry((n.role(), exact)).or_default().push(n.id());
+                let stable = self.stable_name(n);
+                if stable != exact {
+                    named.entry((n.role(), stable)).or_default().push(n.id());
+                }
+            }
+            named
+        })
+    }
+
+    fn similar_nodes(&self, role: Role, name: Fingerprint) -> Rc<SimilarNodes> {
+        if let Some(known) = self.similar_nodes.borrow().get(&(role, name)) {
+            return known.clone();
+        }
+        let mut similar_nodes = SimilarNodes::default();
+        for &id in self.called(role, name) {
+            step_count::step();
+            similar_nodes.all.push(id);
+            let element = self.tree.node(id);
+            for fingerprint in self.live_context(element).similarity_keys() {
+                similar_nodes.by_similarity_key.entry(fingerprint).or_default().push(id);
+            }
+        }
+        let similar_nodes = Rc::new(similar_nodes);
+        self.similar_nodes.borrow_mut().insert((role, name), similar_nodes.clone());
+        similar_nodes
+    }
+}
+
+/// The names under which likes of an element are found: with counts and without.
+fn names(last: &Inner) -> Vec<Fingerprint> {
+    let exact = Fingerprint::of(TextKind::Name, &last.name);
+    if last.stable_name == exact { vec![exact] } else { vec![exact, last.stable_name] }
+}
+
+fn place_fingerprint(index: usize, count: usize) -> Fingerprint {
+    Fingerprint::of(TextKind::Place, &format!("{index} of {count}"))
+}
+
+impl LiveContext<'_, '_> {
+    /// All that a evidence could ask for.
+    fn similarity_keys(&self) -> Vec<Fingerprint> {
+        let mut found: Vec<Fingerprint> = self.heading().into_iter().chain(self.region()).collect();
+        found.push(self.address());
+        found.extend(self.place().map(|(index, count)| place_fingerprint(index, count)));
+        if let Some(at) = self.row {
+            let row = self.records.cache.structure.row(self.records.tree, at);
+            found.extend(row.key.map(|(_, fingerprint)| fingerprint));
+            for traces in [&row.text, &row.names, &row.headers, &row.numbers, &row.values] {
+                found.extend(traces.outside(self.element));
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,210 @@
+//! What a part of a page reads, to see whether it was drawn anew or shows something else.
+
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
+use crate::identity::compare::Records;
+use crate::identity::fingerprint::{Fingerprint, TextKind};
+use crate::identity::rows::numbers::{
+    CURRENCY_SIGNS, is_amount, is_bare, is_clock, is_moment, is_numeric_date,
+};
+use crate::identity::rows::text::{is_field, leaf_text, leaves_without, walk};
+use crate::identity::step_count;
+use crate::identity::switches::Switches;
+use crate::{NodeId, NodeRef, Role, States};
+
+/// Text leaves and names of controls, with how often each is there.
+#[derive(Debug, Default)]
+pub(crate) struct TextCounts {
+    counts: HashMap<Fingerprint, u32>,
+    total: u32,
+}
+
+/// How much of a part of older records (the address of their token, kept) a part of these keeps.
+pub(crate) type KeptCounts = HashMap<(usize, NodeId, NodeId), (Rc<()>, u32)>;
+
+/// A part of a tree, without one element in it.
+pub(crate) type PageArea<'a, 't> = (&'a Records<'t>, NodeRef<'t>, Option<NodeRef<'t>>);
+
+/// Whether one part keeps more than half of what another reads. `None` if there is nothing to read.
+///
+/// The parts are read once and compared once for all the elements in them; the element itself is taken out of
+/// the sums.
+pub(crate) fn reads_same(then: PageArea<'_, '_>, now: PageArea<'_, '_>) -> Option<bool> {
+    let (old, old_root, a) = then;
+    let (new, new_root, b) = now;
+    let before = old.reading(old_root);
+    let after = new.reading(new_root);
+    let mut kept = new.kept_of(old, old_root, new_root);
+    let mut total = before.total;
+    let without_a = a.map(|a| own_words(a, old_root, old)).unwrap_or_default();
+    let without_b = b.map(|b| own_words(b, new_root, new)).unwrap_or_default();
+    let mut changed: Vec<Fingerprint> = without_a.iter().chain(&without_b).copied().collect();
+    changed.sort_unstable();
+    changed.dedup();
+    for fingerprint in changed {
+        step_count::step();
+        let count = |reading: &TextCounts| reading.counts.get(&fingerprint).copied().unwrap_or(0);
+        let of = |words: &[Fingerprint]| {
+            u32::try_from(words.iter().filter(|w| **w == fingerprint).count()).unwrap_or(0)
+        };
+        let (x, y) = (count(&before), count(&after));
+        let (x_left, y_left) = (x.saturating_sub(of(&without_a)), y.saturating_sub(of(&without_b)));
+        kept = kept + x_left.min(y_left) - x.min(y);
+        total -= x - x_left;
+    }
+    (total > 0).then_some(kept * 2 > total)
+}
+
+/// What an element itself adds to the reading of a part.
+fn own_words(element: NodeRef<'_>, root: NodeRef<'_>, records: &Records<'_>) -> Vec<Fingerprint> {
+    let in_control = element.ancestors().take_while(|n| *n != root).any(|n| n.is(States::ACTIONABLE));
+    if element == root {
+        return read(element, records.join());
+    }
+    if in_control {
+        return Vec::new();
+    }
+    if element.is(States::ACTIONABLE) {
+        return vec![control(element)];
+    }
+    read(element, records.join())
+}
+
+fn control(n: NodeRef<'_>) -> Fingerprint {
+    Fingerprint::of(TextKind::Name, &format!("{} {}", n.role(), n.name()))
+}
+
+fn read(root: NodeRef<'_>, join: bool) -> Vec<Fingerprint> {
+    let mut found = Vec::new();
+    walk(root, |n| {
+        if n.is_text() {
+            found.extend(
+                leaf_text(n, join).filter(|t| !is_bare(t)).map(|t| Fingerprint::of(TextKind::Text, &t)),
+            );
+            return true;
+        }
+        let is_control = n.is(States::ACTIONABLE);
+        if is_control {
+            found.push(control(n));
+        }
+        !is_control
+    });
+    found
+}
+
+/// Whether two documents show the same record: the same text in the nearest main, form, dialog or article.
+/// Times, money and counts aside; single numbers not, for they may be all that tells invoice 17 from 18.
+pub(crate) fn same_document(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>, b: NodeRef<'_>) -> bool {
+    let area = |n: NodeRef<'_>| {
+        n.ancestors()
+            .find(|n| {
+                matches!(n.role(), Role::Main | Role::Form | Role::Dialog | Role::Article | Role::Document)
+            })
+            .map_or(NodeId::ROOT, NodeRef::id)
+    };
+    old.document_text(area(a)) == new.document_text(area(b))
+}
+
+/// A text with what changes by itself masked.
+fn masked(text: &str) -> String {
+    let money = || text.contains(CURRENCY_SIGNS) && is_amount(text);
+    if is_moment(text) || money() {
+        return "~".to_owned();
+    }
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_integer = |w: &str| !w.is_empty() && w.bytes().all(|b| b.is_ascii_digit());
+    let counted = |at: usize| {
+        let noun = words.get(at + 1).is_some_and(|w| w.len() > 2 && w.starts_with(char::is_lowercase));
+        let leading = at.checked_sub(1).is_none_or(|i| {
+            words[i].starts_with(char::is_lowercase) || words[i].ends_with("ed") || words[i] == "Seen"
+        });
+        is_integer(words[at].trim_matches(['(', ')'])) && noun && leading
+    };
+    let moves = |w: &str| is_clock(w) || is_numeric_date(w) || w.contains(CURRENCY_SIGNS) && is_amount(w);
+    let mask = |at: usize| match words[at] {
+        _ if counted(at) => "#",
+        word if moves(word.trim_end_matches([',', '.'])) => "~",
+        word => word,
+    };
+    (0..words.len()).map(mask).collect::<Vec<_>>().join(" ")
+}
+
+impl Records<'_> {
+    pub(crate) fn join(&self) -> bool {
+        self.on.contains(Switches::JOINED_TEXT)
+    }
+
+    fn reading(&self, root: NodeRef<'_>) -> Rc<TextCounts> {
+        if let Some(known) = self.readings.borrow().get(&root.id()) {
+            return known.clone();
+        }
+        let mut reading = TextCounts::default();
+        for fingerprint in read(root, self.join()) {
+            *reading.counts.entry(fingerprint).or_default() += 1;
+            reading.total += 1;
+        }
+        let reading = Rc::new(reading);
+        self.readings.borrow_mut().insert(root.id(), reading.clone());
+        reading
+    }
+
+    /// How much of a part of an older tree a part of this one keeps.
+    fn kept_of(&self, old: &Records<'_>, old_root: NodeRef<'_>, root: NodeRef<'_>) -> u32 {
+        let key = (Rc::as_ptr(&old.token).addr(), old_root.id(), root.id());
+        if let Some((_, known)) = self.comparisons.borrow().get(&key) {
+            return *known;
+        }
+        let (before, after) = (old.reading(old_root), self.reading(root));
+        let common = |(fingerprint, &x): (&Fingerprint, &u32)| {
+            step_count::step();
+            x.min(after.counts.get(fingerprint).copied().unwrap_or(0))
+        };
+        let kept = before.counts.iter().map(common).sum();
+        // The token is kept so that its address stays the old records' alone.
+        self.comparisons.borrow_mut().insert(key, (old.token.clone(), kept));
+        kept
+    }
+
+    fn document_text(&self, area: NodeId) -> Fingerprint {
+        if let Some(&known) = self.document_texts.borrow().get(&area) {
+            return known;
+        }
+        let texts = leaves_without(self.tree.node(area), self.join(), |n| {
+            is_field(n) || n.is(States::LIVE) || n.is(States::TIME)
+        });
+        let masked: Vec<String> = texts.iter().map(|t| masked(t)).collect();
+        let fingerprint = Fingerprint::of(TextKind::Text, &masked.join("\n"));
+        self.document_texts.borrow_mut().insert(area, fingerprint);
+        fingerprint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::masked;
+
+    #[test]
+    fn what_a_reload_may_change() {
+        for (a, b) in [
+            ("3 comments", "4 comments"),
+            ("Viewed 3 times", "Viewed 12 times"),
+            ("2 min ago", "3 min ago"),
+            ("1 views, 12:01", "2 views, 12:02"),
+            ("Updated 2026-05-04, total $3", "Updated 2026-05-06, total $4"),
+            ("$12.00", "$13.50"),
+            ("showing 3 results", "showing 4 results"),
+        ] {
+            assert_eq!(masked(a), masked(b));
+        }
+        for (a, b) in [
+            ("Invoice 17", "Invoice 18"),
+            ("17", "18"),
+            ("Order 17 for Ann", "Order 18 for Ann"),
+            ("Ann", "Bob"),
+        ] {
+            assert_ne!(masked(a), masked(b));
+        }
+    }
+}

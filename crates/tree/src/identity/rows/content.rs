@@ -1,0 +1,299 @@
+//! Rows: the parts of a repeated structure, and what tells one of them from the others.
+//!
+//! Everything about a container (the rows with one parent) is counted once per capture, whatever the number of
+//! elements that ask.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::identity::fingerprint::{Fingerprint, TextKind};
+use crate::identity::rows::keys::{self, Key};
+use crate::identity::rows::numbers::{is_number, is_volatile};
+use crate::identity::rows::text::{is_field, leaf_text, walk};
+use crate::identity::step_count;
+use crate::identity::switches::Switches;
+use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
+
+/// Rows with one parent, in order.
+#[derive(Debug)]
+pub(crate) struct Container {
+    pub(crate) ids: Vec<NodeId>,
+    rows: OnceCell<Vec<Row>>,
+    names: OnceCell<HashMap<(Role, StrId), Option<u32>>>,
+    values: OnceCell<Values>,
+}
+
+/// Values of fields that only one row of a container has, sorted, with the place of that row.
+#[derive(Debug)]
+pub(crate) struct Values {
+    pub(crate) fingerprints: Arc<[Fingerprint]>,
+    rows: Vec<usize>,
+}
+
+impl Values {
+    /// The place of the row that has it.
+    pub(crate) fn row_with(&self, fingerprint: Fingerprint) -> Option<usize> {
+        self.fingerprints.binary_search(&fingerprint).ok().map(|at| self.rows[at])
+    }
+}
+
+/// What there is in a row. Lists in order of fingerprint are for questions, those in document order for telling.
+#[derive(Debug, Default)]
+pub(crate) struct Row {
+    pub(crate) key: Option<Key>,
+    pub(crate) raw_key: Option<Fingerprint>,
+    pub(crate) text: Traces,
+    pub(crate) names: Traces,
+    /// Names of headers of the row that are no text in it, as desktops mostly have them.
+    pub(crate) headers: Traces,
+    pub(crate) numbers: Traces,
+    pub(crate) values: Traces,
+    /// The texts in it that are labels of fields in it, in document order.
+    labels: Vec<NodeId>,
+    /// Whether such a label tells it. One that all rows have (`Quantity`) makes them no form.
+    pub(crate) is_of_form: bool,
+}
+
+/// Prints of one kind in a row, each with the node that it was read from.
+#[derive(Debug, Default)]
+pub(crate) struct Traces {
+    /// Sorted.
+    all: Vec<(Fingerprint, NodeId)>,
+    /// Those that no other row of the container has, in document order, each once.
+    pub(crate) telling: Vec<(NodeId, Fingerprint)>,
+}
+
+impl Traces {
+    /// Whether the row has this one outside an element.
+    pub(crate) fn has(&self, fingerprint: Fingerprint, outside: NodeRef<'_>) -> bool {
+        let from = self.all.partition_point(|&(p, _)| p < fingerprint);
+        self.all[from..].iter().take_while(|&&(p, _)| p == fingerprint).any(|&(_, n)| is_outside(n, outside))
+    }
+
+    /// All fingerprints outside an element.
+    pub(crate) fn outside<'a>(&'a self, element: NodeRef<'a>) -> impl Iterator<Item = Fingerprint> + 'a {
+        self.all.iter().filter(move |&&(_, n)| is_outside(n, element)).map(|&(p, _)| p)
+    }
+
+    /// Those that tell the row, outside an element, in document order.
+    pub(crate) fn telling_outside<'a>(
+        &'a self,
+        element: NodeRef<'a>,
+    ) -> impl Iterator<Item = (NodeId, Fingerprint)> + 'a {
+        self.telling.iter().copied().filter(move |&(n, _)| is_outside(n, element))
+    }
+}
+
+/// What is below an element says nothing about its row; its own link target does.
+fn is_outside(node: NodeId, element: NodeRef<'_>) -> bool {
+    step_count::step();
+    node <= element.id() || node >= element.subtree_end()
+}
+
+impl Row {
+    /// In a row without others nothing is shared, so there all that it says must be labels.
+    fn is_of_form(&self, alone: bool) -> bool {
+        let is_label = |(id, _): &(NodeId, Fingerprint)| {
+            step_count::step();
+            self.labels.binary_search(id).is_ok()
+        };
+        let mut telling = self.text.telling.iter();
+        if alone { !self.labels.is_empty() && telling.all(is_label) } else { telling.any(is_label) }
+    }
+}
+
+impl Row {
+    /// All that it reads, sorted: texts, link targets and numbers, whoever else has them. Amounts and moments aside.
+    pub(crate) fn says(&self) -> Vec<Fingerprint> {
+        let mut says: Vec<Fingerprint> =
+            self.text.all.iter().chain(&self.numbers.all).map(|&(fingerprint, _)| fingerprint).collect();
+        says.sort_unstable();
+        says
+    }
+}
+
+impl Container {
+    pub(crate) fn new(ids: Vec<NodeId>) -> Self {
+        Self { ids, rows: OnceCell::new(), names: OnceCell::new(), values: OnceCell::new() }
+    }
+
+    pub(crate) fn index_of(&self, id: NodeId) -> Option<usize> {
+        self.ids.binary_search(&id).ok()
+    }
+
+    /// The rows, read and compared with each other once.
+    pub(crate) fn rows(&self, tree: &Tree, on: Switches) -> &[Row] {
+        self.rows.get_or_init(|| {
+            let nodes: Vec<NodeRef<'_>> = self.ids.iter().map(|&id| tree.node(id)).collect();
+            let mut rows: Vec<Row> = nodes.iter().map(|&n| read_row(n, on)).collect();
+            if on.contains(Switches::KEYS) {
+                let keys = keys::keys_of(&nodes, on.contains(Switches::KEYS_IN_STEP));
+                for ((row, key), node) in rows.iter_mut().zip(keys).zip(&nodes) {
+                    row.key = key;
+                    row.raw_key = keys::raw_key(*node);
+                }
+            }
+            tell(&mut rows, |r| &mut r.text);
+            tell(&mut rows, |r| &mut r.names);
+            tell(&mut rows, |r| &mut r.headers);
+            tell(&mut rows, |r| &mut r.numbers);
+            tell(&mut rows, |r| &mut r.values);
+            let alone = rows.len() == 1;
+            for row in &mut rows {
+                row.is_of_form = row.is_of_form(alone);
+            }
+            rows
+        })
+    }
+
+    /// The values that tell its rows apart.
+    pub(crate) fn values(&self, tree: &Tree, on: Switches) -> &Values {
+        self.values.get_or_init(|| {
+            let rows = self.rows(tree, on).iter().enumerate();
+            let mut told: Vec<(Fingerprint, usize)> =
+                rows.flat_map(|(at, r)| r.values.telling.iter().map(move |&(_, p)| (p, at))).collect();
+            told.sort_unstable();
+            told.dedup();
+            Values {
+                fingerprints: told.iter().map(|t| t.0).collect(),
+                rows: told.iter().map(|t| t.1).collect(),
+            }
+        })
+    }
+
+    /// Whether no row but this one has an element of this role and name.
+    pub(crate) fn is_own_name(&self, row: usize, element: NodeRef<'_>) -> bool {
+        let tree = element.tree();
+        let names = self.names.get_or_init(|| {
+            let mut names = HashMap::new();
+            for (at, &id) in (0_u32..).zip(&self.ids) {
+                step_count::step();
+                for n in tree.node(id).subtree().skip(1).filter(|n| !n.is_text() && !n.name().is_empty()) {
+                    let only = names.entry((n.role(), n.name_id())).or_insert(Some(at));
+                    if *only != Some(at) {
+                        *only = None;
+                    }
+                }
+            }
+            names
+        });
+        let only = names.get(&(element.role(), element.name_id())).copied().flatten();
+        only.is_some_and(|at| at as usize == row)
+    }
+}
+
+/// Finds what only one row of the container has.
+fn tell(rows: &mut [Row], part: impl Fn(&mut Row) -> &mut Traces) {
+    const SHARED: usize = usize::MAX;
+    let mut owner: HashMap<Fingerprint, usize> = HashMap::new();
+    for (at, row) in rows.iter_mut().enumerate() {
+        for &(fingerprint, _) in &part(row).all {
+            step_count::step();
+            let owner = owner.entry(fingerprint).or_insert(at);
+            if *owner != at {
+                *owner = SHARED;
+            }
+        }
+    }
+    for (at, row) in rows.iter_mut().enumerate() {
+        let traces = part(row);
+        // Still in document order here.
+        traces.telling = traces.all.iter().filter(|(p, _)| owner[p] == at).map(|&(p, n)| (n, p)).collect();
+        traces.all.sort_unstable();
+    }
+}
+
+fn read_row(row: NodeRef<'_>, on: Switches) -> Row {
+    let join = on.contains(Switches::JOINED_TEXT);
+    let mut found = Row::default();
+    // Before this node nothing is text of the record; names of controls and values still are read.
+    let mut from = NodeId(0);
+    let mut fields: HashSet<Fingerprint> = HashSet::new();
+    walk(row, |n| {
+        let id = n.id();
+        if n.is_text() {
+            if id >= from
+                && let Some(text) = leaf_text(n, join)
+            {
+                if !on.contains(Switches::VOLATILE) || !is_volatile(&text) {
+                    found.text.all.push((Fingerprint::of(TextKind::Text, &text), id));
+                }
+                if is_number(&text) {
+                    found.numbers.all.push((Fingerprint::of(TextKind::Number, &text), id));
+                }
+            }
+            return true;
+        }
+        if on.contains(Switches::ROW_LINKS)
+            && id >= from
+            && let Some(link) = link_path(n)
+        {
+            found.text.all.push((Fingerprint::of(TextKind::Link, &link), id));
+        }
+        if n.is(States::ACTIONABLE)
+            && matches!(n.role(), Role::Button | Role::Link | Role::MenuItem)
+            && !n.name().is_empty()
+            && !is_volatile(n.name())
+        {
+            found.names.all.push((Fingerprint::of(TextKind::Name, n.name()), id));
+        }
+        if n.role() == Role::RowHeader
+            && n.children().next().is_none()
+            && !n.name().is_empty()
+            && !is_volatile(n.name())
+        {
+            found.headers.all.push((Fingerprint::of(TextKind::Name, n.name()), id));
+        }
+        if is_field(n) && !n.value().is_empty() && !n.is(States::PROTECTED) {
+            found.values.all.push((Fingerprint::of(TextKind::Value, n.value()), id));
+        }
+        if takes_text(n) && !n.name().is_empty() {
+            fields.insert(label(n.name()));
+        }
+        let button =
+            matches!(n.role(), Role::Button | Role::MenuItem | Role::MenuItemCheckbox | Role::MenuItemRadio);
+        if button || is_field(n) || n.is(States::LIVE) || n.is(States::TIME) {
+            from = from.max(n.subtree_end());
+        }
+        !n.is(States::EDIT_HOST)
+    });
+    if !fields.is_empty() {
+        // Labels stand before their fields as well as after them.
+        let is_label = |id: NodeId| {
+            let n = row.tree().node(id);
+            n.is_text() && leaf_text(n, join).is_some_and(|text| fields.contains(&label(&text)))
+        };
+        found.labels = found.text.all.iter().map(|&(_, id)| id).filter(|&id| is_label(id)).collect();
+    }
+    found
+}
+
+/// Fields that are filled in. What stands beside a box to check is as often what it is about.
+fn takes_text(n: NodeRef<'_>) -> bool {
+    use Role::{Combobox, ListBox, SearchBox, Slider, SpinButton, TextBox};
+    matches!(n.role(), Combobox | ListBox | SearchBox | Slider | SpinButton | TextBox)
+        || n.is(States::EDIT_HOST)
+}
+
+/// The name of a field, as its label spells it.
+fn label(text: &str) -> Fingerprint {
+    Fingerprint::of(
+        TextKind::Name,
+        text.trim_matches(|c: char| c.is_whitespace() || matches!(c, ':' | '：' | '*')),
+    )
+}
+
+/// Path and query of a link. The query of the page itself does not tell records apart; `#` and scripts lead
+/// nowhere.
+fn link_path(link: NodeRef<'_>) -> Option<String> {
+    let href = link.attr(Attr::Href).filter(|h| *h != "#" && !h.starts_with("javascript:"))?;
+    let Some((path, query)) = href.split_once('?') else { return Some(href.to_owned()) };
+    let without_fragment = |q: &str| q.split('#').next().unwrap_or("").to_owned();
+    let of_page = link.document().url.split_once('?').map(|(_, q)| without_fragment(q));
+    if of_page.is_some_and(|q| q == without_fragment(query)) {
+        return Some(path.to_owned());
+    }
+    Some(href.to_owned())
+}

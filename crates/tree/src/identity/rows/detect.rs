@@ -1,0 +1,258 @@
+//! Where the rows are: by role, or by structure that repeats.
+
+use std::cell::OnceCell;
+
+use hashbrown::HashMap;
+
+use crate::identity::rows::content::{Container, Row};
+use crate::identity::rows::text::{is_plain, is_row_role, walk};
+use crate::identity::step_count;
+use crate::identity::switches::Switches;
+use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
+
+/// The containers of one tree, found when first asked for; the nodes that are asked about bring the tree.
+#[derive(Debug)]
+pub(crate) struct Structure {
+    on: Switches,
+    /// By the nearest ancestor with a role: its rows by role.
+    by_role: Box<[OnceCell<RowsByRole>]>,
+    /// By parent: its plain children by tag.
+    by_tag: Box<[OnceCell<Vec<Repeated>>]>,
+    controls: OnceCell<Controls>,
+}
+
+type RowsByRole = Vec<(Role, Container)>;
+
+/// Plain children of one parent and tag.
+#[derive(Debug)]
+struct Repeated {
+    tag: StrId,
+    container: Container,
+    /// Which of them have siblings like themselves.
+    repeats: Vec<bool>,
+}
+
+/// The roles of controls and headings in document order, to compare the skeletons of subtrees.
+#[derive(Debug)]
+struct Controls {
+    roles: Vec<Role>,
+    /// How many stand before each node.
+    before: Vec<u32>,
+}
+
+/// A row of a container.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowAt<'r> {
+    pub(crate) id: NodeId,
+    pub(crate) container: &'r Container,
+    pub(crate) index: usize,
+}
+
+impl Structure {
+    pub(crate) fn new(tree: &Tree, on: Switches) -> Self {
+        Self {
+            on,
+            by_role: (0..tree.len()).map(|_| OnceCell::new()).collect(),
+            by_tag: (0..tree.len()).map(|_| OnceCell::new()).collect(),
+            controls: OnceCell::new(),
+        }
+    }
+
+    /// What there is in a row.
+    pub(crate) fn row<'r>(&self, tree: &Tree, at: RowAt<'r>) -> &'r Row {
+        &at.container.rows(tree, self.on)[at.index]
+    }
+
+    /// The row that an element is in: the nearest one with a key or text of its own, else the nearest one.
+    pub(crate) fn row_of(&self, element: NodeRef<'_>) -> Option<RowAt<'_>> {
+        self.row_around(element, false)
+    }
+
+    /// The same, where a group without a sibling counts too. It is no row among its likes, but the part of the
+    /// document that a re-render keeps.
+    pub(crate) fn row_or_group_of(&self, element: NodeRef<'_>) -> Option<RowAt<'_>> {
+        self.row_around(element, false).or_else(|| self.row_around(element, true))
+    }
+
+    fn row_around(&self, element: NodeRef<'_>, lone_groups: bool) -> Option<RowAt<'_>> {
+        let nearest = self.next_row(element, lone_groups)?;
+        if !self.on.contains(Switches::OUTER_ROW) {
+            return Some(nearest);
+        }
+        let mut at = nearest;
+        loop {
+            let row = self.row(element.tree(), at);
+            if row.key.is_some() || row.text.telling_outside(element).next().is_some() {
+                return Some(at);
+            }
+            match self.next_row(element.tree().node(at.id), lone_groups) {
+                Some(outer) => at = outer,
+                None => return Some(nearest),
+            }
+        }
+    }
+
+    fn next_row(&self, below: NodeRef<'_>, lone_groups: bool) -> Option<RowAt<'_>> {
+        for node in below.ancestors().take_while(|n| n.role() != Role::Document) {
+            if is_row_role(node.role()) {
+                let at = self.as_row(node)?;
+                if lone_groups || node.role() != Role::Group || at.container.ids.len() > 1 {
+                    return Some(at);
+                }
+            } else if self.on.contains(Switches::STRUCTURE) && (self.is_card(node) || self.repeats(node)) {
+                return self.as_row(node);
+            }
+            if matches!(node.role(), Role::Main | Role::Dialog | Role::Form) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Whether a node is one row of several. A group is one where its siblings hold the same controls.
+    pub(crate) fn is_list_row(&self, node: NodeRef<'_>) -> bool {
+        if is_row_role(node.role()) {
+            let Some(at) = self.as_row(node) else { return false };
+            let controls = |id: NodeId| self.controls_in(node.tree().node(id));
+            let similar_nodes = at.container.ids.iter().filter(|&&id| id != node.id());
+            return match node.role() {
+                Role::Group => similar_nodes.clone().any(|&id| controls(id) == controls(node.id())),
+                _ => similar_nodes.count() > 0,
+            };
+        }
+        // Fields that are told apart by their labels are one form.
+        node.role() != Role::Label
+            && self.repeats(node)
+            && self.as_row(node).is_some_and(|at| !self.row(node.tree(), at).is_of_form)
+    }
+
+    /// A node as a row, whatever its siblings are.
+    pub(crate) fn as_row(&self, node: NodeRef<'_>) -> Option<RowAt<'_>> {
+        let container = if is_row_role(node.role()) {
+            let parent = node.ancestors().find(|n| !is_plain(*n))?;
+            &self.rows_by_role(parent).iter().find(|(role, _)| *role == node.role())?.1
+        } else if is_plain(node) || self.is_card(node) {
+            &self.children_by_tag(node.parent()?).iter().find(|r| r.tag == node.tag_id())?.container
+        } else {
+            return None;
+        };
+        Some(RowAt { id: node.id(), container, index: container.index_of(node.id())? })
+    }
+
+    fn rows_by_role(&self, parent: NodeRef<'_>) -> &RowsByRole {
+        self.by_role[parent.id().index()].get_or_init(|| {
+            let mut found: Vec<(Role, Vec<NodeId>)> = Vec::new();
+            walk(parent, |n| {
+                if is_row_role(n.role()) {
+                    match found.iter_mut().find(|(role, _)| *role == n.role()) {
+                        Some((_, ids)) => ids.push(n.id()),
+                        None => found.push((n.role(), vec![n.id()])),
+                    }
+                }
+                is_plain(n)
+            });
+            found.into_iter().map(|(role, ids)| (role, Container::new(ids))).collect()
+        })
+    }
+
+    /// Whether a heading is only about the row that it stands in. Groups are parts of one thing, and so are wrappers that
+    /// are not like each other; a level 1 in one of those is the title of what is beside it.
+    pub(crate) fn is_title_of_row(&self, node: NodeRef<'_>, heading: NodeRef<'_>) -> bool {
+        match node.role() {
+            Role::Group => false,
+            Role::Article => self.as_row(node).is_some_and(|at| at.container.ids.len() > 1),
+            role if is_row_role(role) => true,
+            _ => {
+                let acts = || self.controls_in(node).iter().any(|role| *role != Role::Heading);
+                self.on.contains(Switches::STRUCTURE) && heading.level() != 1 && self.repeats(node) && acts()
+            }
+        }
+    }
+
+    /// The controls and headings in a node, itself included.
+    pub(crate) fn controls_in(&self, node: NodeRef<'_>) -> &[Role] {
+        self.controls(node.tree()).within(node)
+    }
+
+    /// Whether a plain node has a sibling of its tag, class and sequence of controls.
+    fn repeats(&self, node: NodeRef<'_>) -> bool {
+        let Some(parent) = node.parent().filter(|_| is_plain(node) || self.is_card(node)) else {
+            return false;
+        };
+        let group = self.children_by_tag(parent).iter().find(|r| r.tag == node.tag_id());
+        group.is_some_and(|g| g.container.index_of(node.id()).is_some_and(|at| g.repeats[at]))
+    }
+
+    /// A button with other controls in it is no button but a card that can be pressed or dragged.
+    fn is_card(&self, node: NodeRef<'_>) -> bool {
+        node.role() == Role::Button && self.controls(node.tree()).within(node).len() > 1
+    }
+
+    fn controls(&self, tree: &Tree) -> &Controls {
+        self.controls.get_or_init(|| Controls::new(tree))
+    }
+
+    fn children_by_tag(&self, parent: NodeRef<'_>) -> &[Repeated] {
+        self.by_tag[parent.id().index()].get_or_init(|| {
+            let mut found: Vec<(StrId, Vec<NodeId>)> = Vec::new();
+            let mut surroundings: HashMap<StrId, usize> = HashMap::new();
+            for child in parent.children().filter(|n| is_plain(*n) || self.is_card(*n)) {
+                let at = *surroundings.entry(child.tag_id()).or_insert_with(|| {
+                    found.push((child.tag_id(), Vec::new()));
+                    found.len() - 1
+                });
+                found[at].1.push(child.id());
+            }
+            found
+                .into_iter()
+                .map(|(tag, ids)| Repeated {
+                    tag,
+                    repeats: self.which_repeat(parent.tree(), &ids),
+                    container: Container::new(ids),
+                })
+                .collect()
+        })
+    }
+
+    fn which_repeat(&self, tree: &Tree, ids: &[NodeId]) -> Vec<bool> {
+        if ids.len() < 2 {
+            return vec![false; ids.len()];
+        }
+        let controls = self.controls(tree);
+        let likeness = |id: NodeId| {
+            let node = tree.node(id);
+            (node.role(), node.attr(Attr::Class).unwrap_or(""), controls.within(node))
+        };
+        let mut counts: HashMap<_, u32> = HashMap::new();
+        for &id in ids {
+            step_count::step();
+            *counts.entry(likeness(id)).or_default() += 1;
+        }
+        ids.iter()
+            .map(|&id| {
+                let like = likeness(id);
+                !like.2.is_empty() && counts[&like] > 1
+            })
+            .collect()
+    }
+}
+
+impl Controls {
+    fn new(tree: &Tree) -> Self {
+        let mut roles = Vec::new();
+        let mut before = Vec::with_capacity(tree.len() + 1);
+        for n in tree.nodes() {
+            before.push(u32::try_from(roles.len()).unwrap_or(u32::MAX));
+            if n.is(States::ACTIONABLE) || n.role() == Role::Heading {
+                roles.push(n.role());
+            }
+        }
+        before.push(u32::try_from(roles.len()).unwrap_or(u32::MAX));
+        Self { roles, before }
+    }
+
+    fn within(&self, node: NodeRef<'_>) -> &[Role] {
+        let at = |id: NodeId| self.before[id.index()] as usize;
+        &self.roles[at(node.id())..at(node.subtree_end())]
+    }
+}

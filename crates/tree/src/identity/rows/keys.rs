@@ -1,0 +1,157 @@
+//! Record keys: attributes that name the record that a row shows.
+
+use hashbrown::HashMap;
+
+use crate::identity::fingerprint::{Fingerprint, TextKind};
+use crate::{Attr, NodeRef};
+
+/// A key of a row: which attribute, and its value.
+pub(crate) type Key = (Attr, Fingerprint);
+
+/// In the order in which they are believed.
+const KEYS: [Attr; 9] = [
+    Attr::DataId,
+    Attr::DataKey,
+    Attr::DataRowKey,
+    Attr::DataItemId,
+    Attr::TestId,
+    Attr::DataTest,
+    Attr::DataCy,
+    Attr::DataTestId,
+    Attr::Id,
+];
+
+fn is_test_id(attr: Attr) -> bool {
+    matches!(attr, Attr::TestId | Attr::DataTest | Attr::DataCy | Attr::DataTestId)
+}
+
+/// The keys of all rows of a container, in their order.
+///
+/// `in_step`: whether values that count up with the place of their rows are refused. They are an index, and
+/// another record has the same index after the list changed.
+pub(crate) fn keys_of(rows: &[NodeRef<'_>], in_step: bool) -> Vec<Option<Key>> {
+    let mut keys = vec![None; rows.len()];
+    for attr in KEYS {
+        if is_test_id(attr) && rows.len() < 2 {
+            continue;
+        }
+        let values: Vec<Option<&str>> = rows.iter().map(|r| key_value(*r, attr)).collect();
+        let mut counts: HashMap<&str, u32> = HashMap::new();
+        for value in values.iter().flatten() {
+            *counts.entry(value).or_default() += 1;
+        }
+        if counts.is_empty() {
+            continue;
+        }
+        let index = in_step && are_in_step(&values);
+        for (at, value) in values.iter().enumerate() {
+            let Some(value) = value else { continue };
+            let numbered = number_in(value).is_some();
+            if keys[at].is_none() && counts[value] == 1 && !(index && numbered) {
+                keys[at] = Some((attr, Fingerprint::of(TextKind::Key, value)));
+            }
+        }
+    }
+    keys
+}
+
+/// The keys of a row as they stand, those in step with its place included. They prove nothing alone.
+pub(crate) fn raw_key(row: NodeRef<'_>) -> Option<Fingerprint> {
+    let parts: Vec<&str> =
+        KEYS.iter().filter(|a| !is_test_id(**a)).filter_map(|&a| key_value(row, a)).collect();
+    (!parts.is_empty()).then(|| Fingerprint::of(TextKind::Key, &parts.join("\n")))
+}
+
+fn key_value(row: NodeRef<'_>, attr: Attr) -> Option<&str> {
+    row.attr(attr).filter(|v| attr != Attr::Id || !is_machine_made(v))
+}
+
+/// Whether all values that are there differ by as much as the places of their rows; of a single one, whether it
+/// could be its place.
+fn are_in_step(values: &[Option<&str>]) -> bool {
+    let mut offset = None;
+    let mut seen = 0;
+    let mut small = true;
+    for (at, value) in values.iter().enumerate() {
+        let Some(value) = value else { continue };
+        let Some(number) = number_in(value) else { return false };
+        let Some(at) = i64::try_from(at).ok() else { return false };
+        seen += 1;
+        small &= number <= at + 2;
+        if *offset.get_or_insert(number - at) != number - at {
+            return false;
+        }
+    }
+    seen > 1 || seen == 1 && small
+}
+
+/// The number of a value that has exactly one.
+fn number_in(value: &str) -> Option<i64> {
+    let digits = value.trim_matches(|c: char| !c.is_ascii_digit());
+    digits.parse().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Whether a key may be the name that an app gave to a part of itself (`edit-bar`), in a row that says nothing else. Keys of
+/// data are other attributes, or have a number.
+pub(crate) fn may_name_a_part(attr: Attr, value: &str) -> bool {
+    (attr == Attr::Id || is_test_id(attr)) && !value.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// An id that a library made up: it means nothing after the next render.
+pub(crate) fn is_machine_made(id: &str) -> bool {
+    const PREFIXES: [&str; 17] = [
+        "radix",
+        "headlessui",
+        "mui",
+        "react-aria",
+        "ember",
+        "ext-gen",
+        "rc-",
+        "rc_",
+        "reach",
+        "ui-id",
+        "el-id",
+        "downshift",
+        "tippy",
+        "popper",
+        "svelte",
+        "cmdk",
+        "base-ui",
+    ];
+    let lower = id.to_ascii_lowercase();
+    let hexish = |run: &str| {
+        run.len() >= 6
+            && run.bytes().any(|b| b.is_ascii_digit())
+            && run.bytes().any(|b| b.is_ascii_alphabetic())
+    };
+    id.contains(':')
+        || PREFIXES.iter().any(|p| lower.starts_with(p))
+        || id.split(|c: char| !c.is_ascii_digit()).any(|run| run.len() >= 5)
+        || lower.split(|c: char| !c.is_ascii_hexdigit()).any(hexish)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_libraries_are_no_keys() {
+        for id in ["radix-:r3:", ":r1:", "mui-12", "row-10023", "item-3fa9c1", "headlessui-menu-item-4"] {
+            assert!(is_machine_made(id), "{id}");
+        }
+        for id in ["mail-3", "order-1002", "cart", "decade", "row_17"] {
+            assert!(!is_machine_made(id), "{id}");
+        }
+    }
+
+    #[test]
+    fn indexes_are_in_step() {
+        assert!(are_in_step(&[Some("row-0"), Some("row-1"), None, Some("row-3")]));
+        assert!(are_in_step(&[Some("5"), Some("6")]));
+        assert!(are_in_step(&[None, Some("1")]));
+        assert!(!are_in_step(&[Some("17")]));
+        assert!(!are_in_step(&[Some("a"), Some("b")]));
+        assert!(!are_in_step(&[Some("5"), Some("7")]));
+        assert!(!are_in_step(&[None]));
+    }
+}

@@ -1,0 +1,7 @@
+//! Rows: where they are, and what tells one of them from the others.
+
+pub(crate) mod content;
+pub(crate) mod detect;
+pub(crate) mod keys;
+pub(crate) mod numbers;
+pub(crate) mod text;

@@ -1,0 +1,372 @@
+//! Which texts change by themselves: numbers, times, money, counts. They never tell records apart.
+//!
+//! The words are English. In other languages fewer texts count as volatile, so more is compared, so more is
+//! refused: never is more acted upon.
+
+/// Text that changes while the thing that it describes stays the same.
+#[must_use]
+pub fn is_volatile(text: &str) -> bool {
+    is_bare(text) || holds_measure(text)
+}
+
+/// Nothing but a number, an amount or a moment. `Pay $300 to Ann?` is more than that: in a dialog it counts.
+pub(crate) fn is_bare(text: &str) -> bool {
+    is_number(text) || is_amount(text) || is_moment(text)
+}
+
+/// Only digits and what stands between them.
+pub(crate) fn is_number(text: &str) -> bool {
+    !text.is_empty()
+        && text.chars().all(|c| c.is_whitespace() || c.is_ascii_digit() || ".,:;/#%+×x*()-–—−'’".contains(c))
+}
+
+/// A bare count, as badges show it: `3`, `99+`.
+pub(crate) fn is_count(text: &str) -> bool {
+    let digits = text.trim().trim_end_matches('+').trim_end();
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
+pub(crate) const CURRENCY_SIGNS: [char; 5] = ['$', '€', '£', '¥', '₹'];
+const CURRENCIES: [&str; 10] = ["$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "kr", "CHF"];
+
+/// A number with a currency or a magnitude: `$12.00`, `1,2k`, `5 EUR / month`.
+pub(crate) fn is_amount(text: &str) -> bool {
+    let rest = text.trim_start_matches(|c: char| c.is_whitespace() || "+-−–".contains(c));
+    let rest = CURRENCIES.iter().find_map(|c| rest.strip_prefix(c)).unwrap_or(rest);
+    let after =
+        rest.trim_start_matches(|c: char| c.is_ascii_digit() || c.is_whitespace() || ".,".contains(c));
+    if !rest[..rest.len() - after.len()].bytes().any(|b| b.is_ascii_digit()) {
+        return false;
+    }
+    let after = CURRENCIES
+        .iter()
+        .chain(&["%", "k", "K", "m", "M"])
+        .find_map(|c| after.strip_prefix(c))
+        .unwrap_or(after);
+    match after.trim_start().strip_prefix('/') {
+        Some(unit) => {
+            let unit = unit.trim();
+            !unit.is_empty() && unit.chars().all(|c| c.is_alphanumeric() || c == '_')
+        }
+        None => after.trim().is_empty(),
+    }
+}
+
+/// A time or a date, absolute or relative: `3 minutes ago`, `yesterday`, `Mon, 4 May 2026 10:30`, `2026-05-04`.
+pub(crate) fn is_moment(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let mut words = lower.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty()).peekable();
+    let mut dated = false;
+    let mut count = 0;
+    while let Some(word) = words.next() {
+        count += 1;
+        let number = !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
+        if (number || word == "a" || word == "an") && words.peek().is_some_and(|w| is_unit(w)) {
+            words.next();
+            dated = true;
+        } else if is_clock(word) || is_numeric_date(word) || is_day_or_month(word) || is_short_span(word) {
+            dated = true;
+        } else {
+            let filler = matches!(
+                word,
+                "ago" | "about" | "over" | "almost" | "in" | "at" | "on" | "just" | "am" | "pm"
+            );
+            let small = number && word.len() <= 4;
+            if !(filler || small) {
+                return false;
+            }
+        }
+        if count > 8 {
+            return false;
+        }
+    }
+    dated
+}
+
+/// A unit of time, the smallest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TimeUnit {
+    Second,
+    Minute,
+    Hour,
+    Day,
+    Week,
+    Month,
+    Year,
+}
+
+/// The unit of time that a lower-case word names.
+pub(crate) fn time_unit(word: &str) -> Option<TimeUnit> {
+    Some(match word {
+        "s" | "sec" | "secs" | "second" | "seconds" => TimeUnit::Second,
+        "m" | "min" | "mins" | "minute" | "minutes" => TimeUnit::Minute,
+        "h" | "hr" | "hrs" | "hour" | "hours" => TimeUnit::Hour,
+        "d" | "day" | "days" => TimeUnit::Day,
+        "w" | "week" | "weeks" => TimeUnit::Week,
+        "mo" | "month" | "months" => TimeUnit::Month,
+        "y" | "yr" | "yrs" | "year" | "years" => TimeUnit::Year,
+        _ => return None,
+    })
+}
+
+fn is_unit(word: &str) -> bool {
+    time_unit(word).is_some()
+}
+
+/// `5m`, `3h`, `12min`.
+fn is_short_span(word: &str) -> bool {
+    let unit = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    unit.len() < word.len() && is_unit(unit)
+}
+
+fn is_day_or_month(word: &str) -> bool {
+    const NAMES: [&str; 19] = [
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let word = word.trim_end_matches('.');
+    matches!(word, "now" | "today" | "yesterday" | "tomorrow" | "tues" | "thur" | "thurs" | "sept")
+        || NAMES.iter().any(|n| word == *n || word.len() == 3 && n.starts_with(word))
+}
+
+/// `9:05`, `10:30:15`, `7:15pm`, with a zone or fraction at the end.
+pub(crate) fn is_clock(word: &str) -> bool {
+    let word = word.strip_suffix("am").or_else(|| word.strip_suffix("pm")).unwrap_or(word);
+    let mut parts = word.split(':');
+    let fits = |p: Option<&str>, min: usize| {
+        p.is_some_and(|p| (min..=2).contains(&p.len()) && p.bytes().all(|b| b.is_ascii_digit()))
+    };
+    fits(parts.next(), 1)
+        && fits(parts.next(), 2)
+        && parts.next().is_none_or(|p| fits(Some(p), 2))
+        && parts.next().is_none()
+}
+
+/// `2026-05-04`, `4.5.26`, `5/4/2026`, also with `T10:30...` behind.
+pub(crate) fn is_numeric_date(word: &str) -> bool {
+    let date = word.split_once('t').map_or(word, |(date, _)| date);
+    ['-', '/', '.'].iter().any(|&sep| {
+        let mut parts = date.split(sep);
+        let fits = |p: Option<&str>, max: usize| {
+            p.is_some_and(|p| (1..=max).contains(&p.len()) && p.bytes().all(|b| b.is_ascii_digit()))
+        };
+        fits(parts.next(), 4) && fits(parts.next(), 2) && fits(parts.next(), 4) && parts.next().is_none()
+    })
+}
+
+/// Text around a measure that moves: a money amount, a percentage, `2 ×`, `3 comments`, `qty`, `5 min ago`.
+fn holds_measure(text: &str) -> bool {
+    let chars: Vec<char> = text.chars().take(400).collect();
+    let digits = chars.iter().take_while(|c| c.is_ascii_digit()).count();
+    let gap = chars[digits..].iter().take_while(|c| c.is_whitespace()).count();
+    let word = chars.get(digits + gap).copied();
+    // `12 Main Street` is an address, not a count.
+    if digits > 0 && gap > 0 && word.is_some_and(char::is_uppercase) {
+        return false;
+    }
+    counts_something(&chars)
+        || (0..chars.len()).any(|i| chars[i].is_ascii_digit() && has_money_or_percent(&chars, i))
+        || has_times_sign(&chars, digits)
+        || has_quantity_word(text)
+        || ends_a_span_ago(text)
+}
+
+/// `3 comments`, `1.2k views`.
+fn counts_something(chars: &[char]) -> bool {
+    if !chars.first().is_some_and(char::is_ascii_digit) {
+        return false;
+    }
+    let number = chars.iter().take_while(|c| c.is_ascii_digit() || ".,kKmM".contains(**c)).count();
+    let gap = chars[number..].iter().take_while(|c| c.is_whitespace()).count();
+    gap > 0 && chars.get(number + gap).is_some_and(|c| c.is_lowercase())
+}
+
+fn has_money_or_percent(chars: &[char], digit: usize) -> bool {
+    let symbol = |c: char| CURRENCY_SIGNS.contains(&c);
+    let back = |n: usize| digit.checked_sub(n).map(|i| chars[i]);
+    if back(1).is_some_and(symbol) || back(1).is_some_and(char::is_whitespace) && back(2).is_some_and(symbol)
+    {
+        return true;
+    }
+    let mut next = digit + 1;
+    if chars.get(next).is_some_and(|c| c.is_whitespace()) {
+        next += 1;
+    }
+    let Some(&c) = chars.get(next) else { return false };
+    let word: String = chars[next..].iter().take_while(|c| c.is_alphabetic()).collect();
+    symbol(c) || c == '%' || word == "USD" || word == "EUR" || word == "kr"
+}
+
+fn has_times_sign(chars: &[char], digits: usize) -> bool {
+    let sign = |i: usize| chars.get(i).is_some_and(|&c| c == '×' || c == 'x');
+    let space = |i: usize| chars.get(i).is_some_and(|c| c.is_whitespace());
+    let leading = digits > 0
+        && (sign(digits) && space(digits + 1) || space(digits) && sign(digits + 1) && space(digits + 2));
+    let tail = chars.iter().rev().take_while(|c| c.is_ascii_digit()).count();
+    let before = chars.len() - tail;
+    // A word that ends in x (`Box 3`, `iPhone X 3`) is no times sign.
+    let alone = |i: usize| chars[i] == '×' || i == 0 || !chars[i - 1].is_alphanumeric();
+    let trailing = tail > 0
+        && [1, 2].iter().any(|&n| {
+            before >= n
+                && sign(before - n)
+                && alone(before - n)
+                && (n == 1 || chars[before - 1].is_whitespace())
+        });
+    leading || trailing
+}
+
+fn has_quantity_word(text: &str) -> bool {
+    let first = text.split(|c: char| !c.is_alphabetic()).next().unwrap_or("");
+    first.eq_ignore_ascii_case("qty") || first.eq_ignore_ascii_case("quantity")
+}
+
+/// `edited 5 min ago`.
+fn ends_a_span_ago(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    words.iter().enumerate().any(|(i, w)| {
+        *w == "ago"
+            && (i >= 1 && is_short_span(words[i - 1])
+                || i >= 2 && is_unit(words[i - 1]) && words[i - 2].bytes().all(|b| b.is_ascii_digit()))
+    })
+}
+
+/// A text without its parenthesised integers: `Inbox (3)` is `Inbox`.
+pub(crate) fn without_counts(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('(') {
+        let inner = &rest[open + 1..];
+        let close = inner.find(')').filter(|&i| {
+            let digits = inner[..i].trim();
+            !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+        });
+        match close {
+            Some(i) => {
+                out.push_str(&rest[..open]);
+                out.push(' ');
+                rest = &inner[i + 1..];
+            }
+            None => {
+                out.push_str(&rest[..=open]);
+                rest = inner;
+            }
+        }
+    }
+    out.push_str(rest);
+    out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changes_by_itself() {
+        for text in [
+            "3",
+            "12:30",
+            "1/3",
+            "#17",
+            "+5 %",
+            "$12.00",
+            "12,50 €",
+            "1.2k",
+            "9 USD / month",
+            "just now",
+            "now",
+            "3 minutes ago",
+            "about 2 hours ago",
+            "in 3 days",
+            "5m",
+            "yesterday",
+            "Mon",
+            "Monday",
+            "May 4",
+            "4 May 2026",
+            "Mon, 4 May 2026, 10:30",
+            "Sep 3, 2026 9:05 pm",
+            "2026-05-04",
+            "2026-05-04T10:30:15Z",
+            "4.5.2026",
+            "3 comments",
+            "12 points by ann",
+            "1.2k views",
+            "2 × $3",
+            "Desk $120",
+            "now 20 % off",
+            "qty 3",
+            "Qty: 3",
+            "2 x",
+            "edited 5 min ago",
+            "updated 2h ago",
+            "Lamp ×3",
+            "Lamp × 3",
+            "Lamp x 3",
+            "45 kr",
+        ] {
+            assert!(is_volatile(text), "{text:?} should be volatile");
+        }
+    }
+
+    #[test]
+    fn what_tells_records_apart() {
+        for text in [
+            "Ann",
+            "Monitor",
+            "Marta",
+            "Julia",
+            "Sunny",
+            "Order 18",
+            "12 Main Street",
+            "Desk",
+            "Box 3",
+            "Fix 12",
+            "Mail 1",
+            "Day 3",
+            "Week 12",
+            "a",
+            "in",
+            "at",
+            "Qtyx",
+            "e4f5",
+            "Version 2.1",
+            "Ago",
+            "A/B",
+            "x-ray",
+        ] {
+            assert!(!is_volatile(text), "{text:?} should tell");
+        }
+    }
+
+    #[test]
+    fn counts_in_parentheses_go() {
+        assert_eq!(without_counts("Inbox (3)"), "Inbox");
+        assert_eq!(without_counts("Inbox ( 12 ) and (x) (4) more"), "Inbox and (x) more");
+        assert_eq!(without_counts("f(x) (1"), "f(x) (1");
+    }
+
+    #[test]
+    fn counts_are_integers() {
+        assert!(is_count("3") && is_count("99+") && is_count("9 +"));
+        assert!(!is_count("") && !is_count("3 a") && !is_count("+"));
+    }
+}

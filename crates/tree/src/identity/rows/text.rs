@@ -1,0 +1,106 @@
+//! Text leaves, and walks that leave parts of a tree out.
+
+use std::borrow::Cow;
+
+use crate::identity::step_count;
+use crate::{NodeId, NodeRef, Role, States};
+
+/// Visits what is below a node in document order; `visit` says whether to go into a node.
+pub(crate) fn walk<'t>(root: NodeRef<'t>, mut visit: impl FnMut(NodeRef<'t>) -> bool) {
+    let end = root.subtree_end();
+    let mut next = root.id();
+    next.0 += 1;
+    while next < end {
+        step_count::step();
+        let node = root.tree().node(next);
+        if visit(node) {
+            next.0 += 1;
+        } else {
+            next = node.subtree_end();
+        }
+    }
+}
+
+/// The text of a leaf and of the text nodes next to it, at the first of them; `None` at the others and where it is
+/// empty.
+pub(crate) fn joined_text(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
+    leaf_text(node, true)
+}
+
+/// The text of a leaf: adjacent text nodes of one parent count as one, which stands at the first of them.
+/// Frameworks split `3 items` into two nodes and join them again as they please.
+pub(crate) fn leaf_text(node: NodeRef<'_>, join: bool) -> Option<Cow<'_, str>> {
+    debug_assert!(node.is_text());
+    let tree = node.tree();
+    let beside = |id: u32| {
+        let other = ((id as usize) < tree.len()).then(|| tree.node(NodeId(id)))?;
+        (other.is_text() && other.parent() == node.parent()).then_some(other)
+    };
+    let text = if join {
+        if beside(node.id().0 - 1).is_some() {
+            return None;
+        }
+        let mut text = Cow::Borrowed(node.name());
+        let mut next = node.id().0 + 1;
+        while let Some(other) = beside(next) {
+            if !other.name().is_empty() {
+                let text = text.to_mut();
+                if !text.is_empty() {
+                    text.push(' ');
+                }
+                text.push_str(other.name());
+            }
+            next += 1;
+        }
+        text
+    } else {
+        Cow::Borrowed(node.name())
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+/// All text leaves below a node, joined by spaces.
+pub(crate) fn leaves<'t>(root: NodeRef<'t>, join: bool) -> Vec<(NodeRef<'t>, Cow<'t, str>)> {
+    let mut found = Vec::new();
+    walk(root, |n| {
+        if n.is_text()
+            && let Some(text) = leaf_text(n, join)
+        {
+            found.push((n, text));
+        }
+        true
+    });
+    found
+}
+
+/// A wrapper as far as structure goes: it has no role that groups what is in it.
+pub(crate) fn is_plain(node: NodeRef<'_>) -> bool {
+    matches!(node.role(), Role::Generic | Role::Clickable | Role::Label | Role::Legend)
+}
+
+/// Roles whose elements are rows.
+pub(crate) fn is_row_role(role: Role) -> bool {
+    matches!(role, Role::Row | Role::ListItem | Role::Article | Role::Option | Role::TreeItem | Role::Group)
+}
+
+/// Fields and what a person edits: their content is the person's.
+pub(crate) fn is_field(node: NodeRef<'_>) -> bool {
+    node.role().is_input() || node.is(States::EDIT_HOST)
+}
+
+/// Text leaves without those below nodes where `skip` says so.
+pub(crate) fn leaves_without<'t>(
+    root: NodeRef<'t>,
+    join: bool,
+    skip: impl Fn(NodeRef<'t>) -> bool,
+) -> Vec<Cow<'t, str>> {
+    let mut found = Vec::new();
+    walk(root, |n| {
+        if n.is_text() {
+            found.extend(leaf_text(n, join));
+            return true;
+        }
+        !skip(n)
+    });
+    found
+}

@@ -1,0 +1,124 @@
+//! Titled groups between an element and its heading: a fieldset with a legend, a frame with a label, a region or form with
+//! a name.
+//!
+//! An app that shows one record at a time in the same widgets may keep its heading (`Orders`) and put what tells the record
+//! (`Order Anna`) into the title of the group alone. A title is a name, and no text of a section: legends are labels there,
+//! and what `aria-label` says is no text at all. So all titles that an element stood in must still be around it, or their
+//! groups still bear them; counts, what changes by itself and the mark of what is not saved aside.
+//!
+//! A group that gets its first title, is counted in, or is put around what was there tells of no other record, and neither
+//! does an element that is moved while its group stays what it is.
+
+use crate::identity::fingerprint::{Fingerprint, TextKind};
+use crate::identity::rows::numbers::{is_volatile, without_counts};
+use crate::identity::surroundings::heading::{Surroundings, without_mark};
+use crate::{Handle, NodeRef, Role};
+
+/// A group with a title, as it was when the element was issued.
+#[derive(Debug, Clone)]
+pub(crate) struct GroupTitle {
+    pub(crate) node: Option<Handle>,
+    pub(crate) title: Fingerprint,
+}
+
+/// The titles that an element stands in below its heading, or without one below its window or document. The nearest first.
+pub(crate) fn titles_around(element: NodeRef<'_>, surroundings: &Surroundings) -> Box<[GroupTitle]> {
+    surroundings
+        .below_heading(element)
+        .take_while(|n| n.role() != Role::Window)
+        .filter_map(|n| title(n).map(|title| GroupTitle { node: n.handle(), title }))
+        .collect()
+}
+
+/// Whether one of the titles at issue is neither around the element now nor still that of its group.
+pub(crate) fn lost_one<'t>(
+    then: &[GroupTitle],
+    now: &[GroupTitle],
+    node_at: impl Fn(Handle) -> Option<NodeRef<'t>>,
+) -> bool {
+    let lives = |group: &GroupTitle| {
+        group.node.and_then(&node_at).and_then(title).is_some_and(|title| title == group.title)
+    };
+    !then.iter().all(|group| now.iter().any(|n| n.title == group.title) || lives(group))
+}
+
+/// The same titles, resting on the groups that bear them now.
+pub(crate) fn resting_on(then: &[GroupTitle], now: &[GroupTitle]) -> Box<[GroupTitle]> {
+    let borne = |group: &GroupTitle| now.iter().find(|n| n.title == group.title).unwrap_or(group).clone();
+    then.iter().map(borne).collect()
+}
+
+/// The title of a group, as far as it stays the same while the group is about the same thing.
+fn title(group: NodeRef<'_>) -> Option<Fingerprint> {
+    use Role::{Article, Form, Group, RadioGroup, Region};
+    if !matches!(group.role(), Article | Form | Group | RadioGroup | Region) || is_volatile(group.name()) {
+        return None;
+    }
+    let name = without_counts(group.name());
+    let title = without_mark(&name);
+    (!title.is_empty() && !is_volatile(title)).then(|| Fingerprint::of(TextKind::Region, title))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::tree;
+    use crate::{Handle, NodeId, NodeRef, Openers, Records, Role, Tree};
+
+    /// A button two boxes deep in a named group below a heading.
+    fn page(group: &str, title: &str, button: u64) -> Tree {
+        tree(&format!(
+            "page \"Orders\" http://app.test/orders scope=1\n  main #2\n    heading \"Orders\"* level=1 #3\n    \
+             {group} \"{title}\" #{}\n      paragraph \"Please decide\"* #{}\n      generic #{}\n        \
+             button \"Delete\"* #{button}\n",
+            button - 3,
+            button - 2,
+            button - 1
+        ))
+    }
+
+    fn button(tree: &Tree) -> NodeId {
+        tree.nodes().rfind(|n| n.role() == Role::Button).map(NodeRef::id).expect("a button")
+    }
+
+    /// Whether "Delete" in the first is still "Delete" in the second.
+    fn same(then: &Tree, now: &Tree) -> bool {
+        let openers = Openers::default();
+        let issued = Records::new(then, &openers).meaning(button(then));
+        Records::new(now, &openers).judge(&issued, button(now)).is_same()
+    }
+
+    #[test]
+    fn titles_of_records_tell_and_what_changes_by_itself_does_not() {
+        for role in ["group", "form", "region", "radiogroup"] {
+            let as_then = |then, now| same(&page(role, then, 9), &page(role, now, 9));
+            assert!(!as_then("Order Anna", "Order Bruno"), "{role}");
+            assert!(!as_then("Order Anna", "3 orders"), "{role}");
+            for (then, now) in [
+                ("Selected (3)", "Selected (5)"),
+                ("3 orders", "5 orders"),
+                ("November 2026", "December 2026"),
+                ("Order Anna", "Order Anna •"),
+                ("", "Order Anna"),
+            ] {
+                assert!(as_then(then, now), "{role}: {then:?} and {now:?}");
+            }
+        }
+        // The boxes of a toolkit and lists are no groups.
+        for role in ["generic", "toolbar", "list"] {
+            assert!(same(&page(role, "Order Anna", 9), &page(role, "Order Bruno", 9)), "{role}");
+        }
+    }
+
+    #[test]
+    fn the_group_is_asked_for_and_another_one_after_it_was_drawn_anew() {
+        // Neither a row nor a section, which are asked for by themselves.
+        let [then, anew] = [9, 19].map(|button| page("radiogroup", "Order Anna", button));
+        let openers = Openers::default();
+        let issued = Records::new(&then, &openers).meaning(button(&then));
+        let group = |id| Handle { scope: 1, id };
+        assert!(issued.context_handles().contains(&group(6)));
+        let now = Records::new(&anew, &openers).meaning(button(&anew));
+        let rests = issued.resting_on(&now).context_handles();
+        assert!(rests.contains(&group(16)) && !rests.contains(&group(6)));
+    }
+}

@@ -1,0 +1,292 @@
+//! Where an element stands that is in no row: heading, section, region, or a frame of the page that is the same
+//! for all records.
+
+use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use crate::identity::element_text::is_plural;
+use crate::identity::fingerprint::{Fingerprint, TextKind};
+use crate::identity::rows::numbers::{is_count, is_number, is_volatile, without_counts};
+use crate::identity::rows::text::{is_field, is_row_role, leaves, leaves_without};
+use crate::identity::surroundings::popup::is_popup;
+use crate::identity::switches::Switches;
+use crate::{NodeId, NodeRef, Role, States, Tree};
+
+/// Headings and sections of one tree, which the nodes that are asked about bring; their texts are read once.
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    join: bool,
+    first_heading: OnceCell<Firsts>,
+    first_title: OnceCell<Firsts>,
+    headings: RefCell<HashMap<NodeId, Fingerprint>>,
+    sections: RefCell<HashMap<NodeId, SectionText>>,
+}
+
+/// The first heading in each subtree.
+type Firsts = Box<[Option<NodeId>]>;
+
+/// What a section says, sorted.
+#[derive(Debug, Clone)]
+pub(crate) struct SectionText {
+    pub(crate) all: Arc<[Fingerprint]>,
+    /// The same without what a window shows of its title.
+    pub(crate) beside_title: Arc<[Fingerprint]>,
+    /// How many labels of a window that is, each by itself: side by side they read as one text.
+    pub(crate) labels: usize,
+}
+
+impl Surroundings {
+    pub(crate) fn new(on: Switches) -> Self {
+        Self {
+            join: on.contains(Switches::JOINED_TEXT),
+            first_heading: OnceCell::new(),
+            first_title: OnceCell::new(),
+            headings: RefCell::default(),
+            sections: RefCell::default(),
+        }
+    }
+
+    /// The first heading in a subtree, frames aside.
+    fn heading_in<'t>(&self, node: NodeRef<'t>) -> Option<NodeRef<'t>> {
+        let first = self.first_heading.get_or_init(|| first_headings(node.tree(), |_, _| false));
+        first[node.id().index()].map(|id| node.tree().node(id))
+    }
+
+    /// The heading that an element stands under: the first one of the nearest ancestor that has one.
+    pub(crate) fn heading_of<'t>(&self, element: NodeRef<'t>) -> Option<NodeRef<'t>> {
+        self.headings_around(element).next()
+    }
+
+    /// The first heading of each ancestor that has one, the nearest first.
+    pub(crate) fn headings_around<'t>(&self, element: NodeRef<'t>) -> impl Iterator<Item = NodeRef<'t>> {
+        up_to_document(element).filter_map(move |n| self.heading_for(n, element))
+    }
+
+    /// The first heading in a part around an element, unless it is that of a region that comes behind the element.
+    fn heading_for<'t>(&self, part: NodeRef<'t>, element: NodeRef<'t>) -> Option<NodeRef<'t>> {
+        self.heading_in(part).filter(|h| *h != element && !is_of_a_region_behind(*h, element))
+    }
+
+    /// The first heading of each ancestor that has one, the nearest first, without those that `is_inside` says to be
+    /// only about what is in a node. It is asked once per capture and has to answer the same for all elements.
+    pub(crate) fn titles_around<'t>(
+        &self,
+        element: NodeRef<'t>,
+        is_inside: impl Fn(NodeRef<'t>, NodeRef<'t>) -> bool,
+    ) -> impl Iterator<Item = NodeRef<'t>> {
+        let first = self.first_title.get_or_init(|| first_headings(element.tree(), is_inside));
+        let title_in = move |n: NodeRef<'t>| first[n.id().index()].map(|id| n.tree().node(id));
+        up_to_document(element).filter_map(move |n| title_in(n).filter(|h| *h != element))
+    }
+
+    /// What a heading says, compared. Counts change under a heading of the second level or deeper; the first
+    /// level names the record (`Order 17`) and counts exactly, but for how many there are of what it names (`Orders (12)`).
+    /// The mark of what is not saved never counts.
+    pub(crate) fn heading_text(&self, heading: NodeRef<'_>) -> Fingerprint {
+        if let Some(&known) = self.headings.borrow().get(&heading.id()) {
+            return known;
+        }
+        let fingerprint = Fingerprint::of(TextKind::Heading, without_mark(&self.read_heading(heading)));
+        self.headings.borrow_mut().insert(heading.id(), fingerprint);
+        fingerprint
+    }
+
+    fn read_heading(&self, heading: NodeRef<'_>) -> String {
+        let leaves = leaves(heading, self.join);
+        if heading.level() == 1 {
+            let all: Vec<&str> = leaves.iter().map(|(_, t)| t.as_ref()).collect();
+            let read = if all.is_empty() { heading.name().to_owned() } else { all.join(" ") };
+            return without_number_of(&read).to_owned();
+        }
+        if leaves.is_empty() {
+            return without_counts(heading.name());
+        }
+        let is_badge = |leaf: NodeRef<'_>, text: &str| leaf.parent() != Some(heading) && is_number(text);
+        let kept: Vec<&str> =
+            leaves.iter().filter(|(leaf, text)| !is_badge(*leaf, text)).map(|(_, t)| t.as_ref()).collect();
+        without_counts(&kept.join(" "))
+    }
+
+    /// What is between an element and its heading, the nearest first; without one all up to the document.
+    pub(crate) fn below_heading<'t>(&self, element: NodeRef<'t>) -> impl Iterator<Item = NodeRef<'t>> {
+        up_to_document(element).take_while(move |n| self.heading_for(*n, element).is_none())
+    }
+
+    /// The section between an element and its heading, with the text that is its own.
+    pub(crate) fn section_of<'t>(&self, element: NodeRef<'t>) -> Option<(NodeRef<'t>, SectionText)> {
+        self.below_heading(element)
+            .filter(|n| {
+                use Role::{Article, Complementary, Form, Region, Window};
+                // A window without headings has only its labels to say what it shows.
+                matches!(n.role(), Region | Article | Form | Complementary | Window) || n.tag() == "section"
+            })
+            .map(|n| (n, self.section_text(n)))
+            .find(|(_, text)| !text.all.is_empty())
+    }
+
+    /// The text of a section, without rows, controls, labels, live regions and what changes by itself; of a window also
+    /// without lists, tables and documents, which change while it stays what it is.
+    pub(crate) fn section_text(&self, section: NodeRef<'_>) -> SectionText {
+        if let Some(known) = self.sections.borrow().get(&section.id()) {
+            return known.clone();
+        }
+        let of_window = section.role() == Role::Window;
+        let skip = |n: NodeRef<'_>| {
+            use Role::{Document, Grid, List, ListBox, Log, Region, Table, Tree, TreeGrid};
+            let content =
+                matches!(n.role(), Document | Grid | List | ListBox | Log | Region | Table | Tree | TreeGrid);
+            n.is(States::ACTIONABLE)
+                || is_field(n)
+                || n.is(States::LIVE)
+                || n.is(States::TIME)
+                || matches!(n.role(), Role::Label | Role::Legend)
+                || is_row_role(n.role()) && n.role() != Role::Group
+                || is_popup(n)
+                || of_window && content
+        };
+        // What shows the title, or the first of it, as a label.
+        let is_of_title = |text: &str| {
+            let bare = without_mark(text);
+            of_window && !bare.is_empty() && section.name().contains(bare)
+        };
+        let read = |text: &str| {
+            let of_title = is_of_title(text);
+            (Fingerprint::of(TextKind::Text, if of_title { without_mark(text) } else { text }), of_title)
+        };
+        let texts = leaves_without(section, self.join, skip);
+        let mut read: Vec<(Fingerprint, bool)> =
+            texts.iter().filter(|t| !is_volatile(t)).map(|text| read(text)).collect();
+        read.sort_unstable();
+        let all: Arc<[Fingerprint]> = read.iter().map(|(fingerprint, _)| *fingerprint).collect();
+        let (beside_title, labels) = if of_window {
+            let labels = leaves_without(section, false, skip);
+            (
+                read.iter().filter(|(_, of_title)| !of_title).map(|(fingerprint, _)| *fingerprint).collect(),
+                labels.iter().filter(|t| !is_volatile(t) && !is_of_title(t)).count(),
+            )
+        } else {
+            (all.clone(), all.len())
+        };
+        let text = SectionText { all, beside_title, labels };
+        self.sections.borrow_mut().insert(section.id(), text.clone());
+        text
+    }
+
+    /// Whether an element stands in a part that is the same whatever record the page shows. A banner that
+    /// contains the h1 is about the record.
+    pub(crate) fn in_framework(&self, element: NodeRef<'_>) -> bool {
+        up_to_document(element).any(|n| match n.role() {
+            Role::Navigation | Role::ContentInfo | Role::MenuBar | Role::TabList => true,
+            Role::Banner => self.heading_in(n).is_none_or(|h| h.level() != 1),
+            _ => false,
+        })
+    }
+}
+
+/// Whether a heading is about a named region that an element is not in and that comes behind it: the bar of an editor
+/// (`Publish`) stands before the document and the settings, not below what they are called. A region that has its
+/// name from that very heading is not a frame of the app, but what the app shows.
+pub(crate) fn is_of_a_region_behind(heading: NodeRef<'_>, element: NodeRef<'_>) -> bool {
+    use Role::{Complementary, Form, Region};
+    let is_frame = |n: NodeRef<'_>| {
+        matches!(n.role(), Complementary | Form | Region)
+            && !n.name().is_empty()
+            && n.name() != heading.name()
+    };
+    heading.id() > element.id()
+        && up_to_document(heading).take_while(|n| !n.contains(element.id())).any(is_frame)
+}
+
+fn first_headings<'t>(tree: &'t Tree, is_inside: impl Fn(NodeRef<'t>, NodeRef<'t>) -> bool) -> Firsts {
+    let mut first = vec![None; tree.len()].into_boxed_slice();
+    for n in tree.nodes().rev() {
+        if n.role() == Role::Heading {
+            first[n.id().index()] = Some(n.id());
+        }
+        if let Some(found) = first[n.id().index()]
+            && let Some(parent) = n.parent().filter(|_| n.role() != Role::Document)
+            && !is_inside(n, tree.node(found))
+        {
+            first[parent.id().index()] = Some(found);
+        }
+    }
+    first
+}
+
+/// The nearest region that has a name, or the window.
+pub(crate) fn region_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
+    up_to_document(element).find(|n| {
+        use Role::{Dialog, Form, Main, Region, Window};
+        n.role() == Window || matches!(n.role(), Dialog | Form | Region | Main) && !n.name().is_empty()
+    })
+}
+
+/// The name of a region, counts aside. The mark that a title bears while something is not saved is none of its record.
+pub(crate) fn region_name(region: NodeRef<'_>) -> String {
+    match region.role() {
+        Role::Window => steady_title(region.name()),
+        _ => without_counts(region.name()),
+    }
+}
+
+/// The title of a window or a page, counts and the mark of what is not saved aside.
+pub(crate) fn steady_title(title: &str) -> String {
+    without_marks(&without_counts(title))
+}
+
+/// A title without the mark of what is not saved. Windows show their title as a label, too.
+pub(crate) fn without_mark(title: &str) -> &str {
+    title.trim_matches(|c: char| UNSAVED.contains(&c) || c.is_whitespace())
+}
+
+/// A title without such marks, wherever in it they stand: `notes.txt* - Editor`, `(notes.txt)`.
+fn without_marks(title: &str) -> String {
+    let is_mark = |c: char| UNSAVED.contains(&c) || AROUND.contains(&c);
+    let words =
+        title.split_whitespace().map(|word| word.trim_matches(is_mark)).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Marks of what is not saved.
+const UNSAVED: [char; 3] = ['*', '•', '●'];
+
+/// A title without how many there are of what it names: `Orders (12)` is `Orders`; `Order (12)` may be one of them.
+fn without_number_of(title: &str) -> &str {
+    let bare = title.strip_suffix(')').and_then(|title| title.rsplit_once('('));
+    let counted = bare.filter(|(things, count)| {
+        let last = things.trim_end().rsplit(' ').next().unwrap_or_default();
+        is_count(count) && is_plural(last)
+    });
+    counted.map_or(title, |(things, _)| things.trim_end())
+}
+
+/// Marks that editors put around the name of what is not saved.
+const AROUND: [char; 4] = ['(', ')', '[', ']'];
+
+/// The ancestors up to and with the document that an element is in.
+pub(crate) fn up_to_document(element: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
+    let mut left = false;
+    element.ancestors().take_while(move |n| !std::mem::replace(&mut left, n.role() == Role::Document))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_of_many_things_count_them() {
+        for (title, bare) in [
+            ("Orders (12)", "Orders"),
+            ("My orders (3)", "My orders"),
+            ("Order (12)", "Order (12)"),
+            ("Orders 12", "Orders 12"),
+            ("Address (2)", "Address (2)"),
+            ("Orders (new)", "Orders (new)"),
+            ("(12)", "(12)"),
+        ] {
+            assert_eq!(without_number_of(title), bare, "{title}");
+        }
+    }
+}

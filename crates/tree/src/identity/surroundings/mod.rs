@@ -1,0 +1,5 @@
+//! What stands around an element outside its row: headings, sections, groups and popups.
+
+pub(crate) mod group;
+pub(crate) mod heading;
+pub(crate) mod popup;

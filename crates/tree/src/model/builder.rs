@@ -1,0 +1,256 @@
+//! Building a tree: nodes are pushed in document order with their depth.
+
+use crate::model::node::{Attr, Document, Handle, IdentityGrade, NodeId, SurfaceId};
+use crate::model::strings::{Interner, StrId};
+use crate::{Role, States, Tree};
+
+/// One node as a device reports it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NodeSpec<'a> {
+    /// Its role.
+    pub role: Option<Role>,
+    /// Accessible name, or the text of a text leaf. White space is collapsed here.
+    pub name: &'a str,
+    /// Value; leave it empty for secrets.
+    pub value: &'a str,
+    /// The platform's own word for the element.
+    pub tag: &'a str,
+    /// States.
+    pub states: States,
+    /// Level of a heading or tree item, 0 for none.
+    pub level: u8,
+    /// Number of the handle in the scope of its document; 0 for none.
+    pub id: u64,
+    /// Rare attributes; empty values are dropped.
+    pub attrs: &'a [(Attr, &'a str)],
+}
+
+/// Why a tree could not be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TreeError {
+    /// The first node was no document, or the depth of a node is more than one below the last.
+    #[error("node {node} is at depth {depth}, which no node before it allows")]
+    Depth {
+        /// Its position.
+        node: usize,
+        /// Its depth.
+        depth: usize,
+    },
+    /// More nodes, documents or text than the columns can number.
+    #[error("the tree is too large: {0}")]
+    TooLarge(&'static str),
+    /// No root was pushed.
+    #[error("the tree is empty")]
+    Empty,
+}
+
+/// Collects the nodes of one capture.
+///
+/// ```
+/// use stickpin_tree::{Document, IdentityGrade, NodeSpec, Role, TreeBuilder};
+/// let mut b = TreeBuilder::new(IdentityGrade::NeverReused);
+/// let doc = Document { scope: 1, frame: String::new(), url: "/".into(), title: "Shop".into() };
+/// b.document(0, doc, 1).unwrap();
+/// b.node(1, NodeSpec { role: Some(Role::Button), name: " Buy  now ", id: 2, ..Default::default() }).unwrap();
+/// let tree = b.finish().unwrap();
+/// assert_eq!(tree.root().children().next().unwrap().name(), "Buy now");
+/// ```
+#[derive(Debug)]
+pub struct TreeBuilder {
+    tree: Tree,
+    strings: Interner,
+    /// Open ancestors: (node, document index).
+    open: Vec<(NodeId, u16)>,
+    scratch: String,
+}
+
+impl TreeBuilder {
+    /// An empty builder for a device whose handles promise `grade`.
+    #[must_use]
+    pub fn new(grade: IdentityGrade) -> Self {
+        let tree = Tree {
+            strings: crate::model::strings::Strings::default(),
+            parent: Vec::new(),
+            end: Vec::new(),
+            role: Vec::new(),
+            level: Vec::new(),
+            states: Vec::new(),
+            tag: Vec::new(),
+            name: Vec::new(),
+            value: Vec::new(),
+            id: Vec::new(),
+            document: Vec::new(),
+            attrs: Vec::new(),
+            attributed: Vec::new(),
+            documents: Vec::new(),
+            hidden: Vec::new(),
+            surface: SurfaceId::default(),
+            grade,
+            truncated: false,
+        };
+        Self { tree, strings: Interner::new(), open: Vec::new(), scratch: String::new() }
+    }
+
+    /// Makes room for so many nodes.
+    pub fn reserve(&mut self, nodes: usize) -> &mut Self {
+        let t = &mut self.tree;
+        t.parent.reserve(nodes);
+        t.end.reserve(nodes);
+        t.role.reserve(nodes);
+        t.level.reserve(nodes);
+        t.states.reserve(nodes);
+        t.tag.reserve(nodes);
+        t.name.reserve(nodes);
+        t.value.reserve(nodes);
+        t.id.reserve(nodes);
+        t.document.reserve(nodes);
+        self
+    }
+
+    /// Says which surface is captured.
+    pub fn surface(&mut self, surface: SurfaceId) -> &mut Self {
+        self.tree.surface = surface;
+        self
+    }
+
+    /// Says that a limit cut the capture.
+    pub fn truncated(&mut self, truncated: bool) -> &mut Self {
+        self.tree.truncated = truncated;
+        self
+    }
+
+    /// Says which of the handles asked about are in a document but not in the tree.
+    pub fn hidden(&mut self, handles: impl IntoIterator<Item = Handle>) -> &mut Self {
+        self.tree.hidden.extend(handles);
+        self
+    }
+
+    /// How many nodes were pushed.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tree.parent.len()
+    }
+
+    /// Whether nothing was pushed yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Pushes a document: the root at depth 0, or a frame's below the element that shows it.
+    ///
+    /// # Errors
+    /// If the depth does not fit or there are too many.
+    pub fn document(&mut self, depth: usize, document: Document, id: u64) -> Result<NodeId, TreeError> {
+        let index = u16::try_from(self.tree.documents.len()).map_err(|_| TreeError::TooLarge("documents"))?;
+        let title = document.title.clone();
+        self.tree.documents.push(document);
+        let spec = NodeSpec { role: Some(Role::Document), name: &title, id, ..NodeSpec::default() };
+        self.push(depth, spec, Some(index))
+    }
+
+    /// Pushes an element or a text leaf. Depth 1 is below the root.
+    ///
+    /// # Errors
+    /// If the depth does not fit or the columns are full.
+    pub fn node(&mut self, depth: usize, spec: NodeSpec<'_>) -> Result<NodeId, TreeError> {
+        self.push(depth, spec, None)
+    }
+
+    fn push(&mut self, depth: usize, spec: NodeSpec<'_>, document: Option<u16>) -> Result<NodeId, TreeError> {
+        let node = self.len();
+        let bad_depth = || TreeError::Depth { node, depth };
+        let id = NodeId(u32::try_from(node).map_err(|_| TreeError::TooLarge("nodes"))?);
+        if depth > self.open.len() || (depth == 0) != (node == 0) {
+            return Err(bad_depth());
+        }
+        self.close(depth, id.0);
+        let parent = self.open.last().copied();
+        let doc = document.or(parent.map(|(_, d)| d)).ok_or_else(bad_depth)?;
+        let role = spec.role.unwrap_or(Role::Generic);
+        let name = self.collapsed(spec.name)?;
+        let value = self.intern(spec.value)?;
+        let tag = self.intern(spec.tag)?;
+        let t = &mut self.tree;
+        t.parent.push(parent.map_or(NodeId::ROOT, |(p, _)| p));
+        t.end.push(0);
+        t.role.push(role);
+        t.level.push(spec.level);
+        t.states.push(spec.states);
+        t.tag.push(tag);
+        t.name.push(name);
+        t.value.push(value);
+        t.id.push(spec.id);
+        t.document.push(doc);
+        let from = self.tree.attrs.len();
+        for &(attr, text) in spec.attrs {
+            if !text.is_empty() {
+                let text = self.intern(text)?;
+                self.tree.attrs.push((id, attr, text));
+            }
+        }
+        self.tree.attrs[from..].sort_unstable_by_key(|&(_, a, _)| a);
+        self.open.push((id, doc));
+        Ok(id)
+    }
+
+    fn close(&mut self, depth: usize, end: u32) {
+        for (node, _) in self.open.drain(depth..) {
+            self.tree.end[node.index()] = end;
+        }
+    }
+
+    fn intern(&mut self, s: &str) -> Result<StrId, TreeError> {
+        self.strings.intern(s).ok_or(TreeError::TooLarge("text"))
+    }
+
+    fn collapsed(&mut self, s: &str) -> Result<StrId, TreeError> {
+        let mut words = s.split_whitespace();
+        let first = words.next().unwrap_or("");
+        if first.len() == s.len() {
+            return self.intern(s);
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        scratch.push_str(first);
+        for word in words {
+            scratch.push(' ');
+            scratch.push_str(word);
+        }
+        let id = self.intern(&scratch);
+        self.scratch = scratch;
+        id
+    }
+
+    /// The finished tree.
+    ///
+    /// # Errors
+    /// If nothing was pushed.
+    pub fn finish(mut self) -> Result<Tree, TreeError> {
+        if self.is_empty() {
+            return Err(TreeError::Empty);
+        }
+        let end = u32::try_from(self.len()).map_err(|_| TreeError::TooLarge("nodes"))?;
+        self.close(0, end);
+        self.tree.strings = self.strings.finish();
+        let t = &mut self.tree;
+        t.parent.shrink_to_fit();
+        t.end.shrink_to_fit();
+        t.role.shrink_to_fit();
+        t.level.shrink_to_fit();
+        t.states.shrink_to_fit();
+        t.tag.shrink_to_fit();
+        t.name.shrink_to_fit();
+        t.value.shrink_to_fit();
+        t.id.shrink_to_fit();
+        t.document.shrink_to_fit();
+        t.attrs.shrink_to_fit();
+        t.hidden.sort_unstable();
+        t.attributed = vec![0; t.parent.len().div_ceil(64)];
+        for &(node, ..) in &t.attrs {
+            t.attributed[node.index() / 64] |= 1 << (node.index() % 64);
+        }
+        Ok(self.tree)
+    }
+}

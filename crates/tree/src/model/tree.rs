@@ -1,0 +1,337 @@
+//! The immutable tree, stored as columns in document order.
+
+use crate::model::node::{Attr, Document, Handle, IdentityGrade, NodeId, SurfaceId};
+use crate::model::strings::{StrId, Strings};
+use crate::{Role, States};
+
+/// What a device returned for its whole UI at one moment.
+///
+/// Columns in document order: about 50 bytes a node besides the strings, which are stored once each.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    pub(crate) strings: Strings,
+    pub(crate) parent: Vec<NodeId>,
+    /// First node after the subtree.
+    pub(crate) end: Vec<u32>,
+    pub(crate) role: Vec<Role>,
+    pub(crate) level: Vec<u8>,
+    pub(crate) states: Vec<States>,
+    pub(crate) tag: Vec<StrId>,
+    pub(crate) name: Vec<StrId>,
+    pub(crate) value: Vec<StrId>,
+    pub(crate) id: Vec<u64>,
+    pub(crate) document: Vec<u16>,
+    /// Sorted by node, then attribute.
+    pub(crate) attrs: Vec<(NodeId, Attr, StrId)>,
+    /// A bit for each node that has any: most have none, and are asked for several.
+    pub(crate) attributed: Vec<u64>,
+    pub(crate) documents: Vec<Document>,
+    pub(crate) hidden: Vec<Handle>,
+    pub(crate) surface: SurfaceId,
+    pub(crate) grade: IdentityGrade,
+    pub(crate) truncated: bool,
+}
+
+impl Tree {
+    /// How many nodes, text leaves and wrappers included. Never 0: there is always a root document.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.parent.len()
+    }
+
+    /// Always false; here for the convention.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.parent.is_empty()
+    }
+
+    /// The root document.
+    #[must_use]
+    pub fn root(&self) -> NodeRef<'_> {
+        self.node(NodeId::ROOT)
+    }
+
+    /// The node at a position of *this* tree.
+    ///
+    /// # Panics
+    /// If the position is beyond the tree.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> NodeRef<'_> {
+        assert!(id.index() < self.len(), "node {} of a tree of {}", id.0, self.len());
+        NodeRef { tree: self, id }
+    }
+
+    /// All nodes in document order.
+    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeRef<'_>> + ExactSizeIterator {
+        (0..u32::try_from(self.len()).expect("node positions are u32"))
+            .map(|i| NodeRef { tree: self, id: NodeId(i) })
+    }
+
+    /// The node with an [address](NodeRef::address). Linear.
+    #[must_use]
+    pub fn find_address(&self, address: Handle) -> Option<NodeRef<'_>> {
+        self.nodes().find(|n| n.address() == Some(address))
+    }
+
+    /// The node with a handle. Linear: keep an index where many are looked up ([`Tree::handle_index`]).
+    #[must_use]
+    pub fn find_handle(&self, handle: Handle) -> Option<NodeRef<'_>> {
+        self.nodes().find(|n| n.handle() == Some(handle))
+    }
+
+    /// An index over all handles.
+    #[must_use]
+    pub fn handle_index(&self) -> hashbrown::HashMap<Handle, NodeId> {
+        self.nodes().filter_map(|n| Some((n.handle()?, n.id()))).collect()
+    }
+
+    /// The documents: the top one first.
+    #[must_use]
+    pub fn documents(&self) -> &[Document] {
+        &self.documents
+    }
+
+    /// Handles that the capture was asked about and that are still in the document but not in the tree:
+    /// hidden is not replaced.
+    #[must_use]
+    pub fn hidden(&self) -> &[Handle] {
+        &self.hidden
+    }
+
+    /// The surface that was captured.
+    #[must_use]
+    pub fn surface(&self) -> SurfaceId {
+        self.surface
+    }
+
+    /// What the handles of this tree promise.
+    #[must_use]
+    pub fn grade(&self) -> IdentityGrade {
+        self.grade
+    }
+
+    /// Whether a limit cut the capture: what is missing proves nothing then.
+    #[must_use]
+    pub fn truncated(&self) -> bool {
+        self.truncated
+    }
+
+    /// Bytes on the heap.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        let n = self.parent.capacity();
+        self.strings.heap_bytes()
+            + n * (size_of::<NodeId>() + 4 + 1 + 1 + size_of::<States>() + 3 * size_of::<StrId>() + 8 + 2)
+            + self.attrs.capacity() * size_of::<(NodeId, Attr, StrId)>()
+            + self.attributed.capacity() * size_of::<u64>()
+    }
+}
+
+/// By value: everything that a device reported. `replace_tree` asks this before it counts a replacement.
+impl PartialEq for Tree {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len()
+            && self.surface == other.surface
+            && self.truncated == other.truncated
+            && self.documents == other.documents
+            && self.end == other.end
+            && self.role == other.role
+            && self.states == other.states
+            && self.level == other.level
+            && self.document == other.document
+            && (self.grade == IdentityGrade::None || self.id == other.id)
+            && self.attrs.len() == other.attrs.len()
+            && self
+                .nodes()
+                .zip(other.nodes())
+                .all(|(a, b)| a.name() == b.name() && a.value() == b.value() && a.tag() == b.tag())
+            && self
+                .attrs
+                .iter()
+                .zip(&other.attrs)
+                .all(|(a, b)| (a.0, a.1) == (b.0, b.1) && self.strings.get(a.2) == other.strings.get(b.2))
+    }
+}
+
+/// A node of a tree; cheap to copy.
+#[derive(Clone, Copy)]
+pub struct NodeRef<'t> {
+    tree: &'t Tree,
+    id: NodeId,
+}
+
+impl<'t> NodeRef<'t> {
+    /// Its position.
+    #[must_use]
+    pub fn id(self) -> NodeId {
+        self.id
+    }
+
+    /// The tree it belongs to.
+    #[must_use]
+    pub fn tree(self) -> &'t Tree {
+        self.tree
+    }
+
+    /// Its role.
+    #[must_use]
+    pub fn role(self) -> Role {
+        self.tree.role[self.id.index()]
+    }
+
+    /// Its accessible name; of a text leaf the text. White space is collapsed; empty if it has none.
+    #[must_use]
+    pub fn name(self) -> &'t str {
+        self.tree.strings.get(self.tree.name[self.id.index()])
+    }
+
+    /// The name as an id of this tree's strings: equal ids are equal names.
+    #[must_use]
+    pub fn name_id(self) -> StrId {
+        self.tree.name[self.id.index()]
+    }
+
+    /// Its value; empty if it has none.
+    #[must_use]
+    pub fn value(self) -> &'t str {
+        self.tree.strings.get(self.tree.value[self.id.index()])
+    }
+
+    /// The platform's own word for the element: an HTML tag, an AT-SPI role, a class name. `#text` is empty.
+    #[must_use]
+    pub fn tag(self) -> &'t str {
+        self.tree.strings.get(self.tree.tag[self.id.index()])
+    }
+
+    /// The tag as an id of this tree's strings.
+    #[must_use]
+    pub fn tag_id(self) -> StrId {
+        self.tree.tag[self.id.index()]
+    }
+
+    /// Its states.
+    #[must_use]
+    pub fn states(self) -> States {
+        self.tree.states[self.id.index()]
+    }
+
+    /// Whether all of these states are set.
+    #[must_use]
+    pub fn is(self, states: States) -> bool {
+        self.states().contains(states)
+    }
+
+    /// Level of a heading or tree item; 0 if it has none.
+    #[must_use]
+    pub fn level(self) -> u8 {
+        self.tree.level[self.id.index()]
+    }
+
+    /// A rare attribute.
+    #[must_use]
+    pub fn attr(self, attr: Attr) -> Option<&'t str> {
+        let (word, bit) = (self.id.index() / 64, self.id.index() % 64);
+        if self.tree.attributed.get(word).is_none_or(|bits| bits >> bit & 1 == 0) {
+            return None;
+        }
+        let at = self.tree.attrs.binary_search_by_key(&(self.id, attr), |&(n, a, _)| (n, a)).ok()?;
+        Some(self.tree.strings.get(self.tree.attrs[at].2))
+    }
+
+    /// All rare attributes.
+    pub fn attrs(self) -> impl Iterator<Item = (Attr, &'t str)> {
+        let from = self.tree.attrs.partition_point(|&(n, ..)| n < self.id);
+        let id = self.id;
+        self.tree.attrs[from..]
+            .iter()
+            .take_while(move |&&(n, ..)| n == id)
+            .map(move |&(_, a, s)| (a, self.tree.strings.get(s)))
+    }
+
+    /// How the device names it over captures; `None` where the device has no identity or the node is made up.
+    #[must_use]
+    pub fn handle(self) -> Option<Handle> {
+        if self.tree.grade == IdentityGrade::None { None } else { self.address() }
+    }
+
+    /// How to name it to the device until the next capture, whatever the grade; `None` for made-up nodes.
+    #[must_use]
+    pub fn address(self) -> Option<Handle> {
+        let id = self.tree.id[self.id.index()];
+        (id != 0).then(|| Handle { scope: self.document().scope, id })
+    }
+
+    /// The document it lives in; of a document node that document itself.
+    #[must_use]
+    pub fn document(self) -> &'t Document {
+        &self.tree.documents[usize::from(self.tree.document[self.id.index()])]
+    }
+
+    /// The index of its document in [`Tree::documents`].
+    #[must_use]
+    pub fn document_index(self) -> usize {
+        usize::from(self.tree.document[self.id.index()])
+    }
+
+    /// Its parent; `None` for the root.
+    #[must_use]
+    pub fn parent(self) -> Option<NodeRef<'t>> {
+        (self.id != NodeId::ROOT).then(|| NodeRef { tree: self.tree, id: self.tree.parent[self.id.index()] })
+    }
+
+    /// From the parent up to the root.
+    pub fn ancestors(self) -> impl Iterator<Item = NodeRef<'t>> {
+        std::iter::successors(self.parent(), |n| n.parent())
+    }
+
+    /// Its children in order.
+    pub fn children(self) -> impl Iterator<Item = NodeRef<'t>> {
+        let (tree, end) = (self.tree, self.tree.end[self.id.index()]);
+        let mut next = self.id.0 + 1;
+        std::iter::from_fn(move || {
+            (next < end).then(|| {
+                let child = NodeRef { tree, id: NodeId(next) };
+                next = tree.end[next as usize];
+                child
+            })
+        })
+    }
+
+    /// Itself and everything below, in order.
+    pub fn subtree(self) -> impl Iterator<Item = NodeRef<'t>> {
+        let tree = self.tree;
+        (self.id.0..tree.end[self.id.index()]).map(move |i| NodeRef { tree, id: NodeId(i) })
+    }
+
+    /// First position after its subtree.
+    #[must_use]
+    pub fn subtree_end(self) -> NodeId {
+        NodeId(self.tree.end[self.id.index()])
+    }
+
+    /// Whether `other` is this node or inside it.
+    #[must_use]
+    pub fn contains(self, other: NodeId) -> bool {
+        other >= self.id && other.0 < self.tree.end[self.id.index()]
+    }
+
+    /// Whether it is a text leaf.
+    #[must_use]
+    pub fn is_text(self) -> bool {
+        self.role() == Role::Text
+    }
+}
+
+impl PartialEq for NodeRef<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.tree, other.tree) && self.id == other.id
+    }
+}
+
+impl Eq for NodeRef<'_> {}
+
+impl std::fmt::Debug for NodeRef<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "#{} {} {:?}", self.id.0, self.role(), self.name())
+    }
+}
