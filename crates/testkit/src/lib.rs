@@ -7,6 +7,7 @@
 mod chromium;
 mod desktop;
 mod expect;
+pub mod floors;
 mod harness;
 mod listing;
 mod mcp;

@@ -8,7 +8,8 @@ use hashbrown::HashMap;
 
 use crate::identity::cache::{CacheSource, IdentityCache};
 use crate::identity::element_name;
-use crate::identity::enclosing::Enclosing;
+use crate::identity::element_text::ElementText;
+use crate::identity::evidence::Enclosing;
 use crate::identity::evidence::{ElementContext, Evidence};
 use crate::identity::fingerprint::{Fingerprint, TextKind, count_kept};
 use crate::identity::live_context::LiveContext;
@@ -18,6 +19,7 @@ use crate::identity::rematch;
 use crate::identity::resemblance::{self, TextCounts};
 use crate::identity::rows::detect::RowAt;
 use crate::identity::rows::text;
+use crate::identity::rows::text::leaf_text;
 use crate::identity::step_count;
 use crate::identity::surroundings::group::{self, GroupTitle};
 use crate::identity::surroundings::popup::{self, PopupText};
@@ -428,5 +430,44 @@ impl<'t> Records<'t> {
     pub(crate) fn node_at(&self, handle: Handle) -> Option<NodeRef<'t>> {
         let id = *self.cache.handles.get_or_init(|| self.tree.handle_index()).get(&handle)?;
         Some(self.tree.node(id))
+    }
+}
+
+impl<'t> Records<'t> {
+    pub(crate) fn words_of(&self, element: NodeRef<'t>) -> Option<ElementText> {
+        let on = self.on.contains(Switches::WORDS);
+        on.then(|| ElementText::of(element, self.on.contains(Switches::JOINED_TEXT))).flatten()
+    }
+
+    /// Whether others of its role say the same, counts aside: then the count may be what tells them apart.
+    pub(crate) fn shares_words(&self, role: Role, stable: Fingerprint) -> bool {
+        let join = self.on.contains(Switches::JOINED_TEXT);
+        let shared = self.cache.shared_words.get_or_init(|| ElementText::shared(self.tree, join));
+        shared.get(&(role, stable)).is_some_and(|&n| n > 1)
+    }
+
+    /// Compares what an element said at issue with what it says now: what it reads now, if only counts differ.
+    pub(crate) fn same_words(&self, issued: &Inner, element: NodeRef<'t>) -> Result<Option<String>, Clause> {
+        let Some(then) = issued.words.as_ref().filter(|_| self.on.contains(Switches::WORDS)) else {
+            return Ok(None);
+        };
+        let Some(now) = self.words_of(element) else {
+            // It unfolded, or became a card: what it said must still be there.
+            let join = self.on.contains(Switches::JOINED_TEXT);
+            let inside = element.subtree().skip(1).filter(|n| n.is_text());
+            let fingerprints: Vec<Fingerprint> = inside
+                .filter_map(|n| leaf_text(n, join))
+                .map(|t| Fingerprint::of(TextKind::Text, &t))
+                .collect();
+            let still = then.texts.iter().all(|text| fingerprints.contains(text));
+            return if still { Ok(None) } else { Err(Clause::Name) };
+        };
+        if now.text == then.text {
+            return Ok(None);
+        }
+        let told_by_row = matches!(issued.record.evidence, Evidence::Key(_) | Evidence::Text { .. });
+        let shared = || issued.words_shared || self.shares_words(issued.role, now.stable);
+        let counted = now.stable == then.stable && self.counts_may_differ(issued, element);
+        if counted && (told_by_row || !shared()) { Ok(Some(now.text.into())) } else { Err(Clause::Name) }
     }
 }

@@ -1,7 +1,7 @@
 //! Names, counts aside: `Cart (1)` and `Cart (2)`, `show 1 item` and `show 7 items`, or a button with a badge in it, are the
 //! same button. What the numbers say is compared with what the client has seen, as everything around it.
 
-use crate::identity::element_text::is_plural;
+use crate::identity::rows::numbers::is_plural;
 use crate::identity::rows::numbers::{is_count, without_counts};
 use crate::identity::rows::text;
 use crate::{NodeRef, States};

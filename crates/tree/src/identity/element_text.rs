@@ -9,15 +9,10 @@
 
 use hashbrown::HashMap;
 
-use crate::identity::compare::Records;
-use crate::identity::evidence::Evidence;
 use crate::identity::fingerprint::{Fingerprint, TextKind};
-use crate::identity::meaning::Inner;
-use crate::identity::rows::numbers::{is_volatile, without_counts};
+use crate::identity::rows::numbers::{is_plural, is_volatile, without_counts};
 use crate::identity::rows::text::{is_field, leaf_text};
 use crate::identity::step_count;
-use crate::identity::switches::Switches;
-use crate::identity::verdict::Clause;
 use crate::{NodeRef, Role, States, Tree};
 
 /// Texts that stand for a name at most; more are the content of a card.
@@ -29,13 +24,13 @@ const MOST_NODES: usize = 200;
 /// What an element without a name says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ElementText {
-    text: Box<str>,
+    pub(crate) text: Box<str>,
     /// How people are told of it: the text without counts, if anything is left.
     pub(crate) label: Box<str>,
     /// Its texts without counts, or with them where a count is all that there is.
     pub(crate) stable: Fingerprint,
     /// Each text by itself.
-    texts: Box<[Fingerprint]>,
+    pub(crate) texts: Box<[Fingerprint]>,
 }
 
 /// How many elements of a role say the same, counts aside.
@@ -121,45 +116,6 @@ fn is_unsteady(node: NodeRef<'_>) -> bool {
     is_field(node) || node.is(States::LIVE)
 }
 
-impl<'t> Records<'t> {
-    pub(crate) fn words_of(&self, element: NodeRef<'t>) -> Option<ElementText> {
-        let on = self.on.contains(Switches::WORDS);
-        on.then(|| ElementText::of(element, self.on.contains(Switches::JOINED_TEXT))).flatten()
-    }
-
-    /// Whether others of its role say the same, counts aside: then the count may be what tells them apart.
-    pub(crate) fn shares_words(&self, role: Role, stable: Fingerprint) -> bool {
-        let join = self.on.contains(Switches::JOINED_TEXT);
-        let shared = self.cache.shared_words.get_or_init(|| ElementText::shared(self.tree, join));
-        shared.get(&(role, stable)).is_some_and(|&n| n > 1)
-    }
-
-    /// Compares what an element said at issue with what it says now: what it reads now, if only counts differ.
-    pub(crate) fn same_words(&self, issued: &Inner, element: NodeRef<'t>) -> Result<Option<String>, Clause> {
-        let Some(then) = issued.words.as_ref().filter(|_| self.on.contains(Switches::WORDS)) else {
-            return Ok(None);
-        };
-        let Some(now) = self.words_of(element) else {
-            // It unfolded, or became a card: what it said must still be there.
-            let join = self.on.contains(Switches::JOINED_TEXT);
-            let inside = element.subtree().skip(1).filter(|n| n.is_text());
-            let fingerprints: Vec<Fingerprint> = inside
-                .filter_map(|n| leaf_text(n, join))
-                .map(|t| Fingerprint::of(TextKind::Text, &t))
-                .collect();
-            let still = then.texts.iter().all(|text| fingerprints.contains(text));
-            return if still { Ok(None) } else { Err(Clause::Name) };
-        };
-        if now.text == then.text {
-            return Ok(None);
-        }
-        let told_by_row = matches!(issued.record.evidence, Evidence::Key(_) | Evidence::Text { .. });
-        let shared = || issued.words_shared || self.shares_words(issued.role, now.stable);
-        let counted = now.stable == then.stable && self.counts_may_differ(issued, element);
-        if counted && (told_by_row || !shared()) { Ok(Some(now.text.into())) } else { Err(Clause::Name) }
-    }
-}
-
 /// A text without its count: `Likes 3` and `3 likes` are `Likes`, `Cart (2)` is `Cart`. A number behind a word that is no
 /// plural belongs to it: `Order 18`.
 fn without_counter(text: &str) -> String {
@@ -188,12 +144,6 @@ fn is_counter(word: &str) -> bool {
     digits.len() <= 9
         && digits.starts_with(|c: char| c.is_ascii_digit())
         && digits.chars().all(|c| c.is_ascii_digit() || c == ',' || c == '.')
-}
-
-/// Whether a word names several things, as far as its end tells.
-pub(crate) fn is_plural(word: &str) -> bool {
-    let word = word.trim_end_matches(':');
-    word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end))
 }
 
 #[cfg(test)]

@@ -9,8 +9,7 @@
 //! heading has become another. What stands before a `main` that it is not in, the tools of the whole app, is not below
 //! the heading in there.
 
-use crate::identity::evidence::{ElementContext, Evidence};
-use crate::identity::fingerprint::Fingerprint;
+use crate::identity::evidence::{Enclosing, EnclosingHeading, Evidence};
 use crate::identity::live_context::LiveContext;
 use crate::identity::rows::content::Row;
 use crate::identity::rows::detect::RowAt;
@@ -18,46 +17,7 @@ use crate::identity::rows::keys;
 use crate::identity::surroundings::heading::is_of_a_region_behind;
 use crate::identity::surroundings::popup::{popup_of, speaker_of};
 use crate::identity::switches::Switches;
-use crate::identity::verdict::Clause;
-use crate::{Handle, NodeRef, Role, States};
-
-/// What a row is a part of.
-#[derive(Debug, Clone)]
-pub(crate) struct Enclosing {
-    /// The heading above it.
-    pub(crate) heading: Option<EnclosingHeading>,
-}
-
-/// A heading, as it read.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct EnclosingHeading {
-    pub(crate) node: Option<Handle>,
-    text: Fingerprint,
-}
-
-impl Enclosing {
-    /// Whether it is still below that heading, or the heading still reads the same.
-    pub(crate) fn holds(&self, now: &impl ElementContext) -> Result<(), Clause> {
-        if self.heading.is_none_or(|title| title.holds(now)) { Ok(()) } else { Err(Clause::Heading) }
-    }
-
-    /// The same, resting on the heading's node of now, where that reads as it did.
-    pub(crate) fn resting_on(&self, now: Option<&Self>) -> Self {
-        let now = now.and_then(|now| now.heading);
-        Self { heading: self.heading.map(|title| title.resting_on(now)) }
-    }
-}
-
-impl EnclosingHeading {
-    pub(crate) fn holds(self, now: &impl ElementContext) -> bool {
-        let Self { node, text } = self;
-        now.heading_above_rows() == Some(text) || node.and_then(|n| now.heading_at(n)) == Some(text)
-    }
-
-    pub(crate) fn resting_on(self, now: Option<Self>) -> Self {
-        now.filter(|now| now.text == self.text).unwrap_or(self)
-    }
-}
+use crate::{NodeRef, Role, States};
 
 impl<'t> LiveContext<'_, 't> {
     /// What the row is a part of, where nothing in it is of a record.

@@ -125,6 +125,44 @@ impl Evidence {
     }
 }
 
+/// What a row is a part of.
+#[derive(Debug, Clone)]
+pub(crate) struct Enclosing {
+    /// The heading above it.
+    pub(crate) heading: Option<EnclosingHeading>,
+}
+
+/// A heading, as it read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EnclosingHeading {
+    pub(crate) node: Option<Handle>,
+    pub(crate) text: Fingerprint,
+}
+
+impl Enclosing {
+    /// Whether it is still below that heading, or the heading still reads the same.
+    pub(crate) fn holds(&self, now: &impl ElementContext) -> Result<(), Clause> {
+        if self.heading.is_none_or(|title| title.holds(now)) { Ok(()) } else { Err(Clause::Heading) }
+    }
+
+    /// The same, resting on the heading's node of now, where that reads as it did.
+    pub(crate) fn resting_on(&self, now: Option<&Self>) -> Self {
+        let now = now.and_then(|now| now.heading);
+        Self { heading: self.heading.map(|title| title.resting_on(now)) }
+    }
+}
+
+impl EnclosingHeading {
+    pub(crate) fn holds(self, now: &impl ElementContext) -> bool {
+        let Self { node, text } = self;
+        now.heading_above_rows() == Some(text) || node.and_then(|n| now.heading_at(n)) == Some(text)
+    }
+
+    pub(crate) fn resting_on(self, now: Option<Self>) -> Self {
+        now.filter(|now| now.text == self.text).unwrap_or(self)
+    }
+}
+
 /// A sight that outlives its tree: an opener's.
 #[derive(Debug)]
 pub(crate) struct KeptContext {

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::identity::element_text::ElementText;
-use crate::identity::enclosing::{Enclosing, EnclosingHeading};
 use crate::identity::evidence::Evidence;
+use crate::identity::evidence::{Enclosing, EnclosingHeading};
 use crate::identity::fingerprint::Fingerprint;
 use crate::identity::opener::Opener;
 use crate::identity::rows::numbers::without_counts;

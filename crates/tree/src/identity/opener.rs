@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::identity::enclosing::Enclosing;
+use crate::identity::evidence::Enclosing;
 use crate::identity::evidence::{Evidence, KeptContext};
 use crate::identity::fingerprint::Fingerprint;
 use crate::identity::surroundings::group::GroupTitle;

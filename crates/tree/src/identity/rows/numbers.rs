@@ -275,6 +275,12 @@ pub(crate) fn without_counts(text: &str) -> String {
     out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Whether a word names several things, as far as its end tells.
+pub(crate) fn is_plural(word: &str) -> bool {
+    let word = word.trim_end_matches(':');
+    word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::identity::element_text::is_plural;
 use crate::identity::fingerprint::{Fingerprint, TextKind};
+use crate::identity::rows::numbers::is_plural;
 use crate::identity::rows::numbers::{is_count, is_number, is_volatile, without_counts};
 use crate::identity::rows::text::{is_field, is_row_role, leaves, leaves_without};
 use crate::identity::surroundings::popup::is_popup;
