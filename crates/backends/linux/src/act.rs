@@ -1,13 +1,14 @@
 //! Acting through what the app itself offers: an element's own action, the content of a field, a value; a selection is in
 //! `select`. No pointer moves, no key is sent.
 
-use crate::bus::{ACCESSIBLE, ACTION, Args, Call, EDITABLE, Fault, PROPERTIES, Toolkit, VALUE};
+use crate::bus::{ACCESSIBLE, ACTION, Args, Call, EDITABLE, Fault, PROPERTIES, VALUE};
 use crate::capture::ask::listed;
 use crate::device::{LinuxDevice, gone};
 use crate::filled::comparable;
 use crate::looked::Glance;
 use crate::model::{Interfaces, Object};
 use crate::roles::number as n;
+use crate::toolkit::Toolkit;
 use crate::verify::Also;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -2,13 +2,14 @@
 //! finds a reading to compare with, and the tree of it, instead of making them. It counts only while nothing was signalled
 //! since, and what is acted on is asked again all the same (`verify.rs`). A capture never is what was read ahead.
 
-use crate::bus::{Link, Toolkit, guest};
+use crate::bus::{Link, guest};
 use crate::capture::tree::{self, Where};
 use crate::capture::{Known, read};
 use crate::device::{Last, LinuxDevice};
 use crate::events::Heard;
 use crate::ids::Ids;
 use crate::model::Picture;
+use crate::toolkit::Toolkit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

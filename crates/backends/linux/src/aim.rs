@@ -15,10 +15,10 @@ mod wheel;
 
 pub(crate) use place::{Sight, chain, parents, places, top, up};
 
-use crate::bus::Toolkit;
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window, X11};
 use crate::extents::{common, has};
+use crate::toolkit::Toolkit;
 use place::Placed;
 use point::unknown;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! Where things are on the screen: what a toolkit says, corrected by where the X server has its window. Pure.
 
-use crate::bus::Toolkit;
 use crate::display::{Presence, Window};
+use crate::toolkit::Toolkit;
 use stickpin_tree::Rect;
 
 /// How much wider and higher than its content a pop-up window of GTK 4 may be: its shadow and its arrow.

@@ -1,7 +1,7 @@
 //! Giving an element the keyboard focus, as a press or typing would.
 
 use crate::act::DONE;
-use crate::bus::{ACCESSIBLE, Args, COMPONENT, Call, Cursor, Fault, TEXT, Toolkit};
+use crate::bus::{ACCESSIBLE, Args, COMPONENT, Call, Cursor, Fault, TEXT};
 use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
 use crate::display::Presence;
@@ -9,6 +9,7 @@ use crate::keyboard::HANDLED;
 use crate::model::{Interfaces, Object};
 use crate::settle::FRAME;
 use crate::states as s;
+use crate::toolkit::Toolkit;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use stickpin_tree::Handle;

@@ -40,6 +40,7 @@ mod select;
 mod settle;
 mod states;
 mod tables;
+mod toolkit;
 mod typed;
 mod upload;
 mod verify;

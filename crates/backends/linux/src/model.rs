@@ -1,6 +1,6 @@
 //! What an app says of its objects, before it is a tree: plain values, so that recorded answers are as good as an app.
 
-use crate::bus::Toolkit;
+use crate::toolkit::Toolkit;
 use serde::{Deserialize, Serialize};
 
 /// Interfaces that an object has, as bits.

@@ -3,7 +3,7 @@
 //! GTK 4.8 falls back to the name of the class where a widget has no name (`GtkMenuButton`, `AdwGizmo`), and says a label
 //! that is both the content and the name twice (`7 7`).
 
-use crate::bus::Toolkit;
+use crate::toolkit::Toolkit;
 
 /// Prefixes of the class names of libraries.
 const LIBRARIES: &[&str] = &["Gtk", "Adw", "Gdk", "Hdy", "Vte", "WebKit"];

@@ -1,12 +1,13 @@
 //! Which way a press goes: by the element's own action, where that does what a person's press does, or by the pointer.
 
 use crate::act::DONE;
-use crate::bus::{ACTION, Args, Call, Toolkit};
+use crate::bus::{ACTION, Args, Call};
 use crate::device::LinuxDevice;
 use crate::keyboard::unknown;
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as n;
 use crate::states as s;
+use crate::toolkit::Toolkit;
 use stickpin_device::{Action, CancellationToken, Notice, Performed, Result};
 use stickpin_tree::{Handle, Rect};
 

@@ -1,11 +1,12 @@
 //! Facts about one element that are not in the tree, and the whole text of one that is long.
 
-use crate::bus::{self, ACCESSIBLE, Args, Call, Fault, Link, ROOT, TEXT, Toolkit};
+use crate::bus::{self, ACCESSIBLE, Args, Call, Fault, Link, ROOT, TEXT};
 use crate::capture::ask::{Ask, Questions};
 use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::{self, number as role};
+use crate::toolkit::Toolkit;
 use serde_json::{Value, json};
 use stickpin_device::{Query, Result, unsupported};
 use stickpin_tree::Handle;

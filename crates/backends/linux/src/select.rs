@@ -5,12 +5,13 @@
 //! chosen is looked at after it.
 
 use crate::act::{DONE, done};
-use crate::bus::{ACCESSIBLE, Args, Call, Fault, Message, SELECTION, Toolkit, property};
+use crate::bus::{ACCESSIBLE, Args, Call, Fault, Message, SELECTION, property};
 use crate::capture::ask::reference;
 use crate::device::LinuxDevice;
 use crate::model::{Interfaces, Object};
 use crate::roles::number as n;
 use crate::states as s;
+use crate::toolkit::Toolkit;
 use stickpin_device::{Dispatched, Error, ErrorCode, Performed, Result};
 use stickpin_tree::{Handle, quote};
 

@@ -1,6 +1,6 @@
 //! The states of AT-SPI (`AtspiStateType` in `atspi-constants.h`, by their numbers) and what they mean here.
 
-use crate::bus::Toolkit;
+use crate::toolkit::Toolkit;
 use stickpin_tree::{Role, States};
 
 macro_rules! states {

@@ -10,11 +10,12 @@ mod pieces;
 mod rows;
 mod sight;
 
-use crate::bus::{ACCESSIBLE, Args, Call, Fault, Link, Message, Toolkit, property};
+use crate::bus::{ACCESSIBLE, Args, Call, Fault, Link, Message, property};
 use crate::capture::ask::{Ask, Questions, WHOLE, reference};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
 use crate::states;
+use crate::toolkit::Toolkit;
 use hashbrown::HashMap;
 use std::ops::Range;
 

@@ -10,12 +10,13 @@ pub(crate) use window::Chooser;
 
 use crate::act::DONE;
 use crate::aim::chain;
-use crate::bus::{ACTION, Args, Call, Fault, Toolkit};
+use crate::bus::{ACTION, Args, Call, Fault};
 use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
 use crate::model::{Interfaces, Object, Picture};
 use crate::mouse::NONE;
 use crate::states as s;
+use crate::toolkit::Toolkit;
 use kinds::{as_text, is_chooser, is_to_save_in, path_field, says_it_opens, takes_the_name};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

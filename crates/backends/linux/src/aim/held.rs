@@ -5,7 +5,6 @@
 //! GTK 3 draws its popovers inside their window and takes nothing from the server: those say that they are modal.
 
 use super::place::{Sight, chain, holds_popup, parents, popup_in};
-use crate::bus::Toolkit;
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window, X11};
 use crate::model::Picture;
@@ -13,6 +12,7 @@ use crate::mouse::NONE;
 use crate::roles::number as role;
 use crate::settle::FRAME;
 use crate::states;
+use crate::toolkit::Toolkit;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Hit, Result};
 use stickpin_tree::{Handle, NodeRef, Role, quote};

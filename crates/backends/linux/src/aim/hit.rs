@@ -3,7 +3,6 @@
 use super::over::by_order;
 use super::place::{DEEP, POPOVER, Sight, chain, popup_in, shifted};
 use super::point::There;
-use crate::bus::Toolkit;
 use crate::capture::floats;
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window, X11};
@@ -11,6 +10,7 @@ use crate::extents::{self, common, has};
 use crate::model::{Object, Picture};
 use crate::roles::{self, number as role};
 use crate::states;
+use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
 use stickpin_tree::{Rect, quote};
 

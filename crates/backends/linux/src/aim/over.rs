@@ -5,7 +5,7 @@
 
 use super::hit::{is_of, words};
 use super::place::{chain, popup_in, shifted};
-use crate::bus::{ACCESSIBLE, Args, Call, Fault, Toolkit};
+use crate::bus::{ACCESSIBLE, Args, Call, Fault};
 use crate::capture::ask::{Ask, Questions, reference};
 use crate::capture::floats;
 use crate::device::LinuxDevice;
@@ -13,6 +13,7 @@ use crate::extents::has;
 use crate::model::{Object, Picture};
 use crate::roles::{is_wrapper, number as role};
 use crate::states as s;
+use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
 
 /// Whether an input goes to the last of the children that have the point.

@@ -1,7 +1,7 @@
 //! Where things are: what the toolkit says of its elements, put where the X server shows their windows.
 
 use super::hit::above_it;
-use crate::bus::{Args, COMPONENT, Call, Cursor, Fault, Link, Toolkit};
+use crate::bus::{Args, COMPONENT, Call, Cursor, Fault, Link};
 use crate::capture::ask::SCREEN;
 use crate::capture::floats;
 use crate::device::LinuxDevice;
@@ -11,6 +11,7 @@ use crate::looked::Places;
 use crate::model::{Object, Picture};
 use crate::roles::number as n;
 use crate::screen::Screen;
+use crate::toolkit::Toolkit;
 use hashbrown::HashMap;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
@@ -414,8 +415,8 @@ impl LinuxDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::Toolkit;
     use crate::extents::tests::window;
+    use crate::toolkit::Toolkit;
 
     #[test]
     fn what_lies_behind_a_window_is_told_by_their_order() {

@@ -3,7 +3,7 @@
 
 use super::over::by_order;
 use super::place::{DEEP, POPOVER, shifted};
-use crate::bus::{ACCESSIBLE, Args, COMPONENT, Cursor, Fault, Toolkit};
+use crate::bus::{ACCESSIBLE, Args, COMPONENT, Cursor, Fault};
 use crate::capture::ask::{SCREEN, reference};
 use crate::device::LinuxDevice;
 use crate::display::Window;
@@ -11,6 +11,7 @@ use crate::extents::has;
 use crate::model::Picture;
 use crate::roles::number as role;
 use crate::states;
+use crate::toolkit::Toolkit;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_tree::{Handle, Rect, quote};
 

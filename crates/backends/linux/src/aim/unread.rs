@@ -3,9 +3,10 @@
 
 use super::hit::is_of;
 use super::place::{DEEP, chain};
-use crate::bus::{ACCESSIBLE, Fault, Toolkit, property};
+use crate::bus::{ACCESSIBLE, Fault, property};
 use crate::capture::ask::parent;
 use crate::device::LinuxDevice;
+use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
 
 impl LinuxDevice {

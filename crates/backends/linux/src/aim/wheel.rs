@@ -142,8 +142,8 @@ fn is_turned(number: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::Toolkit;
     use crate::model::Object;
+    use crate::toolkit::Toolkit;
 
     #[test]
     fn the_middle_comes_first_and_no_point_twice_in_a_row_of_the_best() {

@@ -13,7 +13,7 @@ mod wire;
 pub(crate) use body::{Args, Call, Cursor, Message};
 pub(crate) use desk::{Addresses, BUS, Desktop, Registered, Running};
 pub(crate) use guest::guest;
-pub(crate) use link::{Link, Toolkit, property};
+pub(crate) use link::{Link, property};
 pub(crate) use wire::{Listener, Wire};
 
 use std::time::Duration;

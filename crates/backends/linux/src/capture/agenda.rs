@@ -8,10 +8,11 @@
 use super::ask::{Ask, Said};
 use super::trees::Trees;
 use super::{DEPTH, gecko};
-use crate::bus::{Fault, Link, Message, Toolkit, guest};
+use crate::bus::{Fault, Link, Message, guest};
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
 use crate::states;
+use crate::toolkit::Toolkit;
 use hashbrown::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;

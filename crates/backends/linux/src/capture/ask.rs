@@ -2,12 +2,13 @@
 
 use crate::bus::{
     self, ACCESSIBLE, ACTION, Args, CACHE, COMPONENT, Call, Cursor, DOCUMENT, Fault, Link, Message,
-    TEXT as TEXT_INTERFACE, Toolkit, VALUE, guest,
+    TEXT as TEXT_INTERFACE, VALUE, guest,
 };
 use crate::capture::TEXT;
 use crate::capture::agenda::Early;
 use crate::model::{Interfaces, Object, Picture};
 use crate::states;
+use crate::toolkit::Toolkit;
 
 /// One question about one object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,9 +2,10 @@
 //! gave them a name: only what is chosen tells which of the two a name is.
 
 use super::ask::reference;
-use crate::bus::{self, ACCESSIBLE, Args, Call, Fault, Link, SELECTION, Toolkit};
+use crate::bus::{self, ACCESSIBLE, Args, Call, Fault, Link, SELECTION};
 use crate::model::{Interfaces, Picture};
 use crate::roles::number as role;
+use crate::toolkit::Toolkit;
 
 /// Writes down what is chosen, as the text of the combo box.
 ///

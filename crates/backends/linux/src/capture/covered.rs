@@ -1,10 +1,10 @@
 //! Windows of Firefox that show nothing. It says so of all that is in a window which others cover entirely, or which is
 //! minimised; only the window itself goes on being shown.
 
-use crate::bus::Toolkit;
 use crate::ids::Ids;
 use crate::model::Picture;
 use crate::states as s;
+use crate::toolkit::Toolkit;
 use hashbrown::HashSet;
 use stickpin_tree::Handle;
 

@@ -4,10 +4,10 @@
 //! that hand it to the editor), and of the current item of every list, whether or not the keys go to that list.
 
 use crate::aim::chain;
-use crate::bus::Toolkit;
 use crate::model::Picture;
 use crate::roles::number as n;
 use crate::states as s;
+use crate::toolkit::Toolkit;
 use hashbrown::HashSet;
 
 /// Objects that say that they have the focus, and have it not.

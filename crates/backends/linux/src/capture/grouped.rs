@@ -2,9 +2,9 @@
 //! fields would bear one name, which the group says already. The only thing in a box keeps it: it is what the box is about.
 
 use super::read::is_field;
-use crate::bus::Toolkit;
 use crate::model::{Object, Picture};
 use crate::roles::{self, number as n};
+use crate::toolkit::Toolkit;
 use hashbrown::{HashMap, HashSet};
 
 /// Whether all that names an object is the title of the group box that it stands in.

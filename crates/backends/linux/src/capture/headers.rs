@@ -4,9 +4,9 @@
 //! the cells of its row were is a column header for ever (its browser process keeps roles; `HTMLTableHeaderCell` looks at the
 //! siblings). So pages that make their rows cell by cell have them wrong.
 
-use crate::bus::Toolkit;
 use crate::model::Picture;
 use crate::roles::number as n;
+use crate::toolkit::Toolkit;
 use hashbrown::HashSet;
 
 /// The objects that are headers of rows whatever Gecko says: the first of a row of cells, where no columns begin.

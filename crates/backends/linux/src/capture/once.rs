@@ -50,8 +50,8 @@ pub(super) fn once(picture: &mut Picture, named: &HashMap<usize, usize>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::Toolkit;
     use crate::model::Object;
+    use crate::toolkit::Toolkit;
 
     fn picture(children: &[&[usize]]) -> Picture {
         let object =

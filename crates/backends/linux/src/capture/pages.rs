@@ -4,9 +4,10 @@
 
 use super::ask::{WINDOW, parent, reference};
 use crate::aim::up;
-use crate::bus::{self, ACCESSIBLE, Args, COMPONENT, Call, Fault, Link, Message, Toolkit};
+use crate::bus::{self, ACCESSIBLE, Args, COMPONENT, Call, Fault, Link, Message};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
+use crate::toolkit::Toolkit;
 use hashbrown::{HashMap, HashSet};
 
 /// How far above what is at a point the object may be that an app lists.

@@ -4,10 +4,10 @@
 //! their window, and says that they are shown. A dock that floats is a window of its own, and Qt says of windows only that
 //! they can be made larger.
 
-use crate::bus::Toolkit;
 use crate::model::{Object, Picture};
 use crate::roles::number as n;
 use crate::states as s;
+use crate::toolkit::Toolkit;
 
 /// The windows with such parts, and the parts: where they are is to be asked.
 pub(super) fn asked(picture: &Picture) -> Vec<usize> {

@@ -9,15 +9,15 @@ pub(crate) use details::{is_field, lacks_name};
 
 use super::agenda::{Agenda, Early, is_page};
 use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached};
-use super::gecko;
 use super::once::once;
 use super::popups::Appeared;
 use super::trees::Trees;
-use super::{CHILDREN, DEPTH, Known, OBJECTS, choices, pages, switched};
-use crate::bus::{Fault, Link, ROOT, Toolkit, guest};
+use super::{CHILDREN, DEPTH, Known, OBJECTS, choices, gecko, pages, switched};
+use crate::bus::{Fault, Link, ROOT, guest};
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
 use crate::states;
+use crate::toolkit::Toolkit;
 use hashbrown::HashMap;
 
 /// Reads what the app shows. `known` is what the last reading has left, and is what this one leaves then.

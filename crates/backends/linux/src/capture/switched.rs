@@ -7,10 +7,11 @@
 
 use super::pages::{Page, at_points, read};
 use crate::aim::{parents, top};
-use crate::bus::{Fault, Link, Toolkit};
+use crate::bus::{Fault, Link};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
 use crate::states;
+use crate::toolkit::Toolkit;
 
 /// What the tabs of such stacks stand in is called after its class.
 const SWITCHER: &str = "AdwViewSwitcher";

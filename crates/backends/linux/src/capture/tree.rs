@@ -7,13 +7,11 @@ mod values;
 
 use super::read::is_field;
 use super::{DEPTH, beside, covered, focus, grouped, headers};
-use crate::bus::Toolkit;
 use crate::ids::Ids;
 use crate::model::{Object, Picture};
-use crate::names;
-use crate::roles::number as n;
-use crate::roles::{self, Above};
-use crate::states as s;
+use crate::roles::{self, Above, number as n};
+use crate::toolkit::Toolkit;
+use crate::{names, states as s};
 use hashbrown::{HashMap, HashSet};
 use kinds::{has_pieces, holds_page, is_menu, is_part, is_popup, meant, opens};
 use named::text_below;

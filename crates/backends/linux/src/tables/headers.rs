@@ -1,11 +1,12 @@
 //! What stands above the columns of a table and before its rows.
 
 use super::{Part, Paths, Place, look_at, object_in};
-use crate::bus::{ACCESSIBLE, Args, Call, Fault, Link, Toolkit};
+use crate::bus::{ACCESSIBLE, Args, Call, Fault, Link};
 use crate::capture::ask::{Ask, WHOLE};
 use crate::model::Picture;
 use crate::roles::number as role;
 use crate::states;
+use crate::toolkit::Toolkit;
 use hashbrown::HashMap;
 
 /// What stands above the columns of a table and before its rows.

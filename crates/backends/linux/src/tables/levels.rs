@@ -1,10 +1,11 @@
 //! How deep the rows of a tree are.
 
 use super::{Place, TABLE, look_at, object_in};
-use crate::bus::{Args, Fault, Link, Toolkit};
+use crate::bus::{Args, Fault, Link};
 use crate::capture::DEPTH;
 use crate::capture::ask::Ask;
 use crate::model::Picture;
+use crate::toolkit::Toolkit;
 use hashbrown::HashMap;
 
 /// The cells that begin their rows.

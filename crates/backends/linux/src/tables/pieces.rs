@@ -68,7 +68,7 @@ fn is_mute(object: &Object) -> bool {
 
 /// Whether a cell is one of those that stand in another.
 pub(crate) fn is_piece(picture: &Picture, object: &Object, above: u32) -> bool {
-    use crate::bus::Toolkit::Gtk3;
+    use crate::toolkit::Toolkit::Gtk3;
     let in_cell = matches!(above, role::TABLE_CELL | role::TREE_ITEM);
     picture.toolkit == Gtk3 && object.role == role::TABLE_CELL && in_cell
 }

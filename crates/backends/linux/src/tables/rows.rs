@@ -2,10 +2,10 @@
 
 use super::headers::Headers;
 use super::{LEADS, Part, Place, ROW};
-use crate::bus::Toolkit;
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
 use crate::states;
+use crate::toolkit::Toolkit;
 
 /// States of what has something below it.
 pub(super) const OPENS: u64 = states::EXPANDABLE | states::EXPANDED | states::COLLAPSED;

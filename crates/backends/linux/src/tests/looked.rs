@@ -2,8 +2,8 @@
 //! which actions it has, and then the press. On an app of ours, which wrote down what it was asked.
 
 use super::speaker::{Asked, FIRST, SECOND, Speaker};
-use crate::bus::Toolkit;
 use crate::device::LinuxDevice;
+use crate::toolkit::Toolkit;
 use std::time::Duration;
 use stickpin_device::{
     Action, AimOptions, CancellationToken, CaptureRequest, Captured, Device, Dispatched, ErrorCode, Hit,

@@ -1,10 +1,10 @@
 //! What in an app is a file chooser, where its field for paths is, and whether it is one to save in. Pure.
 
-use crate::bus::Toolkit;
 use crate::capture::read::is_field;
 use crate::model::{Object, Picture};
 use crate::roles::number as n;
 use crate::states as s;
+use crate::toolkit::Toolkit;
 use std::path::PathBuf;
 
 /// What GTK 4 calls the content of its chooser.

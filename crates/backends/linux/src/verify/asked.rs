@@ -1,15 +1,13 @@
 //! What is asked again of an element: itself, what its row holds, and of what lies above it what may tell another record.
 
-use crate::aim;
-use crate::bus::Toolkit;
 use crate::capture::ask::{Ask, Questions};
 use crate::capture::pages::Spot;
 use crate::capture::read::may_be_socket;
 use crate::model::{Object, Picture};
-use crate::names;
 use crate::roles::{self, number as role};
-use crate::states;
 use crate::tables::ROW;
+use crate::toolkit::Toolkit;
+use crate::{aim, names, states};
 use hashbrown::HashSet;
 use std::sync::Arc;
 use stickpin_tree::Handle;

@@ -1,12 +1,13 @@
 //! What no cache has of what is shown: texts, values, places, and what names it.
 
 use super::{Reading, is_mute};
-use crate::bus::{Fault, Link, Toolkit, guest};
+use crate::bus::{Fault, Link, guest};
 use crate::capture::ask::{Ask, Questions};
 use crate::capture::{gecko, grouped, pages, parked};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
 use crate::states;
+use crate::toolkit::Toolkit;
 
 impl Reading {
     /// Texts, values and what else is not in a cache.

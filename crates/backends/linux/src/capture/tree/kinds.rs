@@ -1,13 +1,12 @@
 //! What an object is in the tree: its role and its states, by what it says of itself, and what stands in it and above it.
 
-use crate::bus::Toolkit;
 use crate::capture::TEXT;
 use crate::capture::read::is_field;
 use crate::model::{Interfaces, Object, Picture};
-use crate::roles::number as n;
-use crate::roles::{self, Above};
+use crate::roles::{self, Above, number as n};
 use crate::states as s;
 use crate::tables::{LEADS, is_box, is_piece};
+use crate::toolkit::Toolkit;
 use stickpin_tree::{Role, States};
 
 /// The role of an object. `number` is that of the role which it is meant to have ([`meant`]).

@@ -2,15 +2,13 @@
 
 use super::Building;
 use super::kinds::{has_pieces, holds_page, is_grid_item, is_line, takes_press};
-use crate::bus::Toolkit;
 use crate::capture::pages;
 use crate::capture::read::is_field;
 use crate::model::{Object, Picture};
-use crate::names;
-use crate::roles::number as n;
-use crate::roles::{self, Above};
-use crate::states as s;
+use crate::roles::{self, Above, number as n};
 use crate::tables::is_piece;
+use crate::toolkit::Toolkit;
+use crate::{names, states as s};
 
 /// A name, and where it comes from.
 #[derive(Debug, Default)]

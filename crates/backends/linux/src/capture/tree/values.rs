@@ -1,13 +1,12 @@
 //! The value that a person sees in a control: what a field holds, what a slider is at, what is chosen in a combo box.
 
 use super::named::text_below;
-use crate::bus::Toolkit;
 use crate::capture::TEXT;
 use crate::capture::read::is_field;
 use crate::model::{Object, Picture};
-use crate::names;
 use crate::roles::number as n;
-use crate::states as s;
+use crate::toolkit::Toolkit;
+use crate::{names, states as s};
 use stickpin_tree::{Role, States};
 
 /// The value that a person sees in a control.
