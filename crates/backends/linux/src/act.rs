@@ -1,8 +1,10 @@
 //! Acting through what the app itself offers: an element's own action, the content of a field, a value; a selection is in
 //! `select`. No pointer moves, no key is sent.
 
-use crate::bus::{ACCESSIBLE, ACTION, Args, Call, EDITABLE, Fault, PROPERTIES, VALUE};
-use crate::capture::ask::listed;
+use crate::bus::actions::listed;
+use crate::bus::fault::Fault;
+use crate::bus::names::{ACCESSIBLE, ACTION, EDITABLE, PROPERTIES, VALUE};
+use crate::bus::{Args, Call, calls};
 use crate::device::{LinuxDevice, gone};
 use crate::filled::comparable;
 use crate::looked::Glance;
@@ -249,7 +251,7 @@ impl LinuxDevice {
     }
 
     async fn value_of(&mut self, object: &Object) -> Result<Performed> {
-        let asked = [crate::bus::property(&object.path, VALUE, "CurrentValue")];
+        let asked = [calls::property(&object.path, VALUE, "CurrentValue")];
         let value = match self.link.calls(&asked).await.pop() {
             Some(Ok(answer)) => answer.body().variant_number().ok().flatten(),
             Some(Err(fault)) => self.refused(&object.path, fault).await.map(|()| None)?,

@@ -1,7 +1,8 @@
 //! What an app signals by itself, counted and kept in few words: waiting for a change, for quiet and for the end is
 //! waiting for events.
 
-use crate::bus::{DAEMON, Message};
+use crate::bus::names::DAEMON;
+use crate::bus::{Message, fault};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -162,7 +163,7 @@ fn kept(text: &str) -> String {
 /// The text that an event carries (`siiv…`).
 fn any_text(message: &Message) -> String {
     let mut c = message.body();
-    let read = || -> Result<String, crate::bus::Fault> {
+    let read = || -> Result<String, fault::Fault> {
         c.text()?;
         c.int()?;
         c.int()?;

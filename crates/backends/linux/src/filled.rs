@@ -1,7 +1,9 @@
 //! What a field holds once a text was put into it. Some take it in when they get to it, some complete it, and some say
 //! that they took it and did not.
 
-use crate::bus::{Fault, TEXT, property};
+use crate::bus::calls::property;
+use crate::bus::fault::Fault;
+use crate::bus::names::TEXT;
 use crate::device::LinuxDevice;
 use crate::keyboard::unknown;
 use crate::model::Object;

@@ -1,7 +1,9 @@
 //! Giving an element the keyboard focus, as a press or typing would.
 
 use crate::act::DONE;
-use crate::bus::{ACCESSIBLE, Args, COMPONENT, Call, Cursor, Fault, TEXT};
+use crate::bus::fault::Fault;
+use crate::bus::names::{ACCESSIBLE, COMPONENT, TEXT};
+use crate::bus::{Args, Call, Cursor};
 use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
 use crate::display::Presence;

@@ -1,6 +1,6 @@
 //! Typing, chords, and filling a field that takes no text by itself.
 
-use crate::bus::Fault;
+use crate::bus::fault::Fault;
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Sent, Window, X11};
 use crate::model::Picture;

@@ -1,7 +1,8 @@
 //! Presses, drags and wheels with the pointer.
 
 use crate::aim::Sight;
-use crate::bus::{Fault, Link};
+use crate::bus::Link;
+use crate::bus::fault::Fault;
 use crate::device::LinuxDevice;
 use crate::display::{self, Display, Window, X11, button_number};
 use crate::keyboard::unknown;

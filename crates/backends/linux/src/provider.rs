@@ -2,7 +2,8 @@
 
 use crate::app_dirs::AppDirs;
 use crate::apps::{self, Launch, Places};
-use crate::bus::{Addresses, Desktop, Fault, Link, Listener, Running};
+use crate::bus::fault::Fault;
+use crate::bus::{Addresses, Desktop, Link, Listener, Running};
 use crate::desktop::{self, Desk};
 use crate::device::{LinuxDevice, lost};
 use crate::events::Heard;

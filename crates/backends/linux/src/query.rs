@@ -1,6 +1,8 @@
 //! Facts about one element that are not in the tree, and the whole text of one that is long.
 
-use crate::bus::{self, ACCESSIBLE, Args, Call, Fault, Link, ROOT, TEXT};
+use crate::bus::fault::Fault;
+use crate::bus::names::{ACCESSIBLE, ROOT, TEXT};
+use crate::bus::{self, Args, Call, Link, calls};
 use crate::capture::ask::{Ask, Questions};
 use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
@@ -143,14 +145,14 @@ impl LinuxDevice {
     }
 
     async fn description(&self, path: &str) -> std::result::Result<String, Fault> {
-        let asked = [bus::property(path, ACCESSIBLE, "Description")];
+        let asked = [calls::property(path, ACCESSIBLE, "Description")];
         let answer = self.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished))?;
         Ok(answer.body().variant_text()?.to_owned())
     }
 
     /// Where the caret stands, counted in characters from 0; none where it is elsewhere.
     async fn caret(&self, path: &str) -> std::result::Result<Option<i64>, Fault> {
-        let asked = [bus::property(path, TEXT, "CaretOffset")];
+        let asked = [calls::property(path, TEXT, "CaretOffset")];
         let answer = self.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished))?;
         let caret = answer.body().variant_number()?.filter(|&caret| caret >= 0.0);
         #[expect(clippy::cast_possible_truncation, reason = "a place in a text, 32 bits on the wire")]
@@ -249,7 +251,7 @@ impl LinuxDevice {
     /// # Errors
     /// `Unknown` when it has none.
     pub(crate) async fn whole_text(&self, path: &str) -> std::result::Result<String, Fault> {
-        let asked = [bus::property(path, TEXT, "CharacterCount")];
+        let asked = [calls::property(path, TEXT, "CharacterCount")];
         let count = match self.link.calls(&asked).await.pop() {
             Some(answer) => answer?.body().variant_number()?.unwrap_or(0.0),
             None => 0.0,

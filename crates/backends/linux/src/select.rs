@@ -5,8 +5,11 @@
 //! chosen is looked at after it.
 
 use crate::act::{DONE, done};
-use crate::bus::{ACCESSIBLE, Args, Call, Fault, Message, SELECTION, property};
-use crate::capture::ask::reference;
+use crate::bus::body::reference;
+use crate::bus::calls::property;
+use crate::bus::fault::Fault;
+use crate::bus::names::{ACCESSIBLE, SELECTION};
+use crate::bus::{Args, Call, Message};
 use crate::device::LinuxDevice;
 use crate::model::{Interfaces, Object};
 use crate::roles::number as n;

@@ -10,8 +10,12 @@ mod pieces;
 mod rows;
 mod sight;
 
-use crate::bus::{ACCESSIBLE, Args, Call, Fault, Link, Message, property};
-use crate::capture::ask::{Ask, Questions, WHOLE, reference};
+use crate::bus::body::reference;
+use crate::bus::calls::property;
+use crate::bus::fault::Fault;
+use crate::bus::names::ACCESSIBLE;
+use crate::bus::{Args, Call, Link, Message};
+use crate::capture::ask::{Ask, Questions, WHOLE};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
 use crate::states;

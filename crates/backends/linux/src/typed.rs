@@ -2,7 +2,10 @@
 //! without a word.
 
 use crate::aim::chain;
-use crate::bus::{ACCESSIBLE, Args, Call, Cursor, Fault, TEXT, property};
+use crate::bus::calls::property;
+use crate::bus::fault::Fault;
+use crate::bus::names::{ACCESSIBLE, TEXT};
+use crate::bus::{Args, Call, Cursor};
 use crate::capture::read::is_field;
 use crate::device::LinuxDevice;
 use crate::display::{Window, X11};

@@ -10,7 +10,9 @@ pub(crate) use window::Chooser;
 
 use crate::act::DONE;
 use crate::aim::chain;
-use crate::bus::{ACTION, Args, Call, Fault};
+use crate::bus::fault::Fault;
+use crate::bus::names::ACTION;
+use crate::bus::{Args, Call};
 use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
 use crate::model::{Interfaces, Object, Picture};

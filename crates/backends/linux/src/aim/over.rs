@@ -5,8 +5,11 @@
 
 use super::hit::{is_of, words};
 use super::place::{chain, popup_in, shifted};
-use crate::bus::{ACCESSIBLE, Args, Call, Fault};
-use crate::capture::ask::{Ask, Questions, reference};
+use crate::bus::body::reference;
+use crate::bus::fault::Fault;
+use crate::bus::names::ACCESSIBLE;
+use crate::bus::{Args, Call};
+use crate::capture::ask::{Ask, Questions};
 use crate::capture::floats;
 use crate::device::LinuxDevice;
 use crate::extents::has;
@@ -183,7 +186,7 @@ fn lies_over(object: &Object, target: &Object, toolkit: Toolkit) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::ROOT;
+    use crate::bus::names::ROOT;
     use crate::tests::heap::{Heap, Thing, at, covered, read};
 
     fn object(role: u32, states: u64, name: &str) -> Object {

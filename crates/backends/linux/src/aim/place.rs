@@ -1,8 +1,9 @@
 //! Where things are: what the toolkit says of its elements, put where the X server shows their windows.
 
 use super::hit::above_it;
-use crate::bus::{Args, COMPONENT, Call, Cursor, Fault, Link};
-use crate::capture::ask::SCREEN;
+use crate::bus::fault::Fault;
+use crate::bus::names::{COMPONENT, SCREEN};
+use crate::bus::{Args, Call, Cursor, Link};
 use crate::capture::floats;
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window, X11};

@@ -3,8 +3,10 @@
 
 use super::over::by_order;
 use super::place::{DEEP, POPOVER, shifted};
-use crate::bus::{ACCESSIBLE, Args, COMPONENT, Cursor, Fault};
-use crate::capture::ask::{SCREEN, reference};
+use crate::bus::body::reference;
+use crate::bus::fault::Fault;
+use crate::bus::names::{ACCESSIBLE, COMPONENT, SCREEN};
+use crate::bus::{Args, Cursor};
 use crate::device::LinuxDevice;
 use crate::display::Window;
 use crate::extents::has;

@@ -1,7 +1,9 @@
 //! Bringing into view what lies outside of what its scrolling containers show.
 
 use super::place::{Placed, Sight, chain, panes, shifted};
-use crate::bus::{Args, COMPONENT, Fault, PROPERTIES, VALUE};
+use crate::bus::fault::Fault;
+use crate::bus::names::{COMPONENT, PROPERTIES, VALUE};
+use crate::bus::{Args, calls};
 use crate::device::LinuxDevice;
 use crate::extents::common;
 use crate::model::Interfaces;
@@ -200,7 +202,7 @@ impl LinuxDevice {
 
     /// A number of a scroll bar.
     async fn bar(&mut self, path: &str, which: &str) -> Result<Option<f64>> {
-        let asked = [crate::bus::property(path, VALUE, which)];
+        let asked = [calls::property(path, VALUE, which)];
         match self.link.calls(&asked).await.pop() {
             Some(Ok(answer)) => Ok(answer.body().variant_number().ok().flatten()),
             Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => Err(self.failed(fault).await),

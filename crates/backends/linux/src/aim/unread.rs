@@ -3,8 +3,10 @@
 
 use super::hit::is_of;
 use super::place::{DEEP, chain};
-use crate::bus::{ACCESSIBLE, Fault, property};
-use crate::capture::ask::parent;
+use crate::bus::body::parent;
+use crate::bus::calls::property;
+use crate::bus::fault::Fault;
+use crate::bus::names::ACCESSIBLE;
 use crate::device::LinuxDevice;
 use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
@@ -69,7 +71,7 @@ impl LinuxDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::ROOT;
+    use crate::bus::names::ROOT;
     use crate::roles::number as role;
     use crate::states as s;
     use crate::tests::heap::{Heap, Thing, at, covered, read};

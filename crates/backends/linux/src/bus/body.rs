@@ -2,7 +2,8 @@
 //! System"), because what an app answers is data of a stranger. Reading by type would lose an answer about a thousand
 //! objects for one name among them that is no text; the cursor checks every length and goes on.
 
-use super::Fault;
+use crate::bus::fault::Fault;
+use crate::bus::names::DAEMON;
 use zbus::message::{Body, EndianSig, Type};
 use zbus::{Structure, Variant};
 
@@ -360,6 +361,56 @@ fn one_type(signature: &str) -> Result<usize, Fault> {
         }
     }
     Err(short())
+}
+
+/// A question to the bus itself.
+pub(crate) fn of_bus(member: &str, args: Args) -> Call<'_> {
+    Call { path: "/org/freedesktop/DBus", interface: DAEMON, member, args }
+}
+
+/// The object that another one lies in, as the answer to its property `Parent` says it.
+///
+/// # Errors
+/// Where the answer is no reference.
+pub(crate) fn parent(answer: &Message) -> Result<(String, String), Fault> {
+    let mut c = answer.body();
+    match c.variant()? {
+        "(so)" => reference(&mut c),
+        _ => Err(Fault::Corrupt("a parent that is no reference")),
+    }
+}
+
+/// A reference to an object: bus name and path.
+pub(crate) fn reference(c: &mut Cursor<'_>) -> Result<(String, String), Fault> {
+    refer(c).map(|(bus, path)| (bus.to_owned(), path.to_owned()))
+}
+
+/// The same, as it stands in the answer.
+pub(crate) fn refer<'a>(c: &mut Cursor<'a>) -> Result<(&'a str, &'a str), Fault> {
+    c.fields()?;
+    Ok((c.text()?, c.text()?))
+}
+
+/// The same in a variant, if it holds that. The bridge calls its numbers unsigned there, and some are below zero.
+///
+/// # Errors
+/// Where the answer ends.
+pub(crate) fn place(c: &mut Cursor<'_>) -> Result<Option<[i32; 4]>, Fault> {
+    match c.variant()? {
+        "(iiii)" | "(uuuu)" => extents(c).map(Some),
+        other => c.skip(other).map(|()| None),
+    }
+}
+
+/// A place and a size.
+pub(crate) fn extents(c: &mut Cursor<'_>) -> Result<[i32; 4], Fault> {
+    c.fields()?;
+    Ok([c.int()?, c.int()?, c.int()?, c.int()?])
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "counts are whole numbers of 32 bits on the wire")]
+pub(crate) fn whole(number: Option<f64>) -> i32 {
+    number.map_or(-1, |n| n as i32)
 }
 
 #[cfg(test)]

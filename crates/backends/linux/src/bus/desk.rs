@@ -1,16 +1,17 @@
 //! The accessibility bus: finding it, what is registered there, and which process that is.
 
-use super::{ACCESSIBLE, Args, Call, DAEMON, Fault, Listener, Message, PROPERTIES, ROOT, Wire, left, of_bus};
 use crate::at_once::all;
-use crate::bus::link::property;
+use crate::bus::body::{Args, Call, Message, of_bus};
+use crate::bus::calls::property;
+use crate::bus::fault::{Fault, left};
+use crate::bus::limits::BUS;
+use crate::bus::names::{ACCESSIBLE, DAEMON, PROPERTIES, ROOT};
+use crate::bus::wire::{Listener, Wire};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt};
-
-/// How long the bus itself may take for an answer once everything runs.
-pub(crate) const BUS: Duration = Duration::from_secs(3);
 
 /// How long one app among many may take, so that one that hangs is only left out.
 const ONE_OF_MANY: Duration = Duration::from_millis(500);

@@ -4,9 +4,11 @@
 //! the app itself by its path alone. What an app names as its own child is believed only where that one says the same of
 //! its parent: else an app could show another one's buttons as its own.
 
-use super::link::property;
-use super::{ACCESSIBLE, Args, Call, DAEMON, Fault, Link, Message, of_bus};
-use crate::capture::ask::parent;
+use crate::bus::body::{Args, Call, Message, of_bus, parent};
+use crate::bus::calls::property;
+use crate::bus::fault::Fault;
+use crate::bus::link::Link;
+use crate::bus::names::{ACCESSIBLE, DAEMON};
 use hashbrown::HashMap;
 use std::time::Duration;
 

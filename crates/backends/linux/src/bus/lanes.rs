@@ -3,9 +3,12 @@
 //! The bridge that most toolkits are asked through takes one message of each socket in a turn of the app's main loop, and
 //! such a turn costs as much as an answer. Asked over eight sockets an app answers eight questions in a turn (ADR 36).
 
-use super::link::{AT_ONCE, SOCKET};
-use super::{Call, Fault, Link, Message, Wire};
 use crate::at_once::all;
+use crate::bus::body::{Call, Message};
+use crate::bus::fault::Fault;
+use crate::bus::limits::{AT_ONCE, SOCKET};
+use crate::bus::link::Link;
+use crate::bus::wire::Wire;
 use std::convert::Infallible;
 use std::time::Duration;
 use tokio::sync::OnceCell;
@@ -117,7 +120,7 @@ async fn naps(streams: usize) -> Infallible {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::Args;
+    use crate::bus::body::Args;
     use crate::events::Heard;
     use crate::tests::peer::App;
     use std::sync::Arc;

@@ -3,22 +3,18 @@
 use super::lanes::Lanes;
 use super::orders::Orders;
 use super::spare::Spare;
-use super::{
-    ACCESSIBLE, APPLICATION, Args, Call, Desktop, Fault, Message, PROPERTIES, ROOT, Wire, guest, left,
-};
+use crate::bus::body::{Args, Call, Message};
+use crate::bus::calls::{property, role};
+use crate::bus::desk::Desktop;
+use crate::bus::fault::{Fault, left};
+use crate::bus::guest::guest;
+use crate::bus::limits::{AT_ONCE, PATIENCE, SOCKET};
+use crate::bus::names::{APPLICATION, ROOT};
+use crate::bus::wire::Wire;
 use crate::toolkit::Toolkit;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// How long an app may take for one answer when nothing else comes from it either.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(2_000);
-
-/// How long an app may take to let us in by its own socket. There is another way.
-pub(super) const SOCKET: Duration = Duration::from_secs(3);
-
-/// Calls that are under way at once: enough to keep an app busy, few enough that it goes on drawing in between.
-pub(super) const AT_ONCE: usize = 512;
 
 /// One app that can be asked.
 #[derive(Debug, Clone)]
@@ -219,14 +215,4 @@ impl Link {
     pub(crate) async fn barrier(&self) -> Result<(), Fault> {
         self.bus.call(Some(&self.name), &role(), PATIENCE).await.map(drop)
     }
-}
-
-/// A question that every app can answer.
-pub(super) fn role() -> Call<'static> {
-    Call { path: ROOT, interface: ACCESSIBLE, member: "GetRole", args: Args::new() }
-}
-
-/// The question for a property.
-pub(crate) fn property<'a>(path: &'a str, interface: &str, name: &str) -> Call<'a> {
-    Call { path, interface: PROPERTIES, member: "Get", args: Args::new().text(interface).text(name) }
 }

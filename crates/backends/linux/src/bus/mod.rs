@@ -1,104 +1,22 @@
 //! Talking to apps over D-Bus: connections, calls in batches with a deadline each, the accessibility bus and what is
 //! registered there.
 
-mod body;
+pub(crate) mod actions;
+pub(crate) mod body;
+pub(crate) mod calls;
 mod desk;
+pub(crate) mod fault;
 mod guest;
 mod lanes;
+pub(crate) mod limits;
 mod link;
+pub(crate) mod names;
 mod orders;
 mod spare;
-mod wire;
+pub(crate) mod wire;
 
 pub(crate) use body::{Args, Call, Cursor, Message};
-pub(crate) use desk::{Addresses, BUS, Desktop, Registered, Running};
+pub(crate) use desk::{Addresses, Desktop, Registered, Running};
 pub(crate) use guest::guest;
-pub(crate) use link::{Link, property};
-pub(crate) use wire::{Listener, Wire};
-
-use std::time::Duration;
-use tokio::time::Instant;
-
-/// The prefix of all interfaces of AT-SPI.
-pub(crate) const ACCESSIBLE: &str = "org.a11y.atspi.Accessible";
-pub(crate) const ACTION: &str = "org.a11y.atspi.Action";
-pub(crate) const APPLICATION: &str = "org.a11y.atspi.Application";
-pub(crate) const CACHE: &str = "org.a11y.atspi.Cache";
-pub(crate) const COMPONENT: &str = "org.a11y.atspi.Component";
-pub(crate) const DOCUMENT: &str = "org.a11y.atspi.Document";
-pub(crate) const EDITABLE: &str = "org.a11y.atspi.EditableText";
-pub(crate) const SELECTION: &str = "org.a11y.atspi.Selection";
-pub(crate) const TEXT: &str = "org.a11y.atspi.Text";
-pub(crate) const VALUE: &str = "org.a11y.atspi.Value";
-pub(crate) const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
-/// The object of an app that is the app.
-pub(crate) const ROOT: &str = "/org/a11y/atspi/accessible/root";
-
-/// What the bus itself is called on it.
-pub(crate) const DAEMON: &str = "org.freedesktop.DBus";
-
-/// A question to the bus itself.
-fn of_bus(member: &str, args: Args) -> Call<'_> {
-    Call { path: "/org/freedesktop/DBus", interface: DAEMON, member, args }
-}
-
-/// How long it is until then.
-pub(crate) fn left(until: Instant) -> Duration {
-    until.saturating_duration_since(Instant::now())
-}
-
-/// Why a call has no answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub(crate) enum Fault {
-    /// The app, or the bus, is not there any more.
-    #[error("the connection is closed: {0}")]
-    Closed(String),
-    /// Nothing was answered in time.
-    #[error("no answer{}", within(*.0))]
-    Silent(u128),
-    /// Something asked before it on the same connection is overdue: it has not been taken in. It never leaves this module.
-    #[error("the connection is stuck")]
-    Stuck,
-    /// There is no such object (any more).
-    #[error("the object is not there any more")]
-    Vanished,
-    /// The object is there, and does not know this method.
-    #[error("the app does not know this question")]
-    Unknown,
-    /// Any other error that the app answered with, in its own words.
-    #[error("the app answered with an error: {}", stickpin_tree::quote(.0))]
-    Refused(String),
-    /// What was answered makes no sense.
-    #[error("the answer cannot be read: {0}")]
-    Corrupt(&'static str),
-}
-
-/// How long an answer was waited for, where that is known: the bus itself may say that none comes.
-fn within(ms: u128) -> String {
-    if ms == 0 { String::new() } else { format!(" within {ms} ms") }
-}
-
-impl Fault {
-    pub(crate) fn corrupt(what: &'static str) -> Self {
-        Self::Corrupt(what)
-    }
-
-    /// What a D-Bus error name means.
-    fn of(name: &str, message: &str) -> Self {
-        match name.strip_prefix("org.freedesktop.DBus.Error.").unwrap_or(name) {
-            "UnknownMethod" | "UnknownInterface" | "UnknownProperty" | "NotSupported" => Self::Unknown,
-            "UnknownObject" => Self::Vanished,
-            "ServiceUnknown" | "NameHasNoOwner" | "Disconnected" => Self::Closed("the app has left".into()),
-            // The bus answers so for an app that ends before it does.
-            "NoReply" if message.contains("disconnected") => Self::Closed("the app has left".into()),
-            "NoReply" | "Timeout" | "TimedOut" => Self::Silent(0),
-            other => Self::Refused(format!("{other}: {message}")),
-        }
-    }
-
-    /// Whether nothing more will be answered.
-    pub(crate) fn is_final(&self) -> bool {
-        matches!(self, Self::Closed(_))
-    }
-}
+pub(crate) use link::Link;
+pub(crate) use wire::Listener;

@@ -6,8 +6,13 @@
 //! from inside its own dispatch, and libdbus waits for itself for good. So nothing is sent on the socket of an order, nor
 //! is it closed, before the order is known to have returned.
 
-use super::link::{PATIENCE, SOCKET, role};
-use super::{ACCESSIBLE, ACTION, Args, Call, Fault, Link, Message, ROOT, Wire};
+use crate::bus::body::{Args, Call, Message};
+use crate::bus::calls::role;
+use crate::bus::fault::Fault;
+use crate::bus::limits::{PATIENCE, SOCKET};
+use crate::bus::link::Link;
+use crate::bus::names::{ACCESSIBLE, ACTION, ROOT};
+use crate::bus::wire::Wire;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -228,7 +233,7 @@ mod tests {
         }
         assert!(link.takes_keys().await);
         assert_eq!((other.calls(), other.connections()), (10, 1), "each with a probe behind it");
-        let set = Call { interface: crate::bus::EDITABLE, ..press() };
+        let set = Call { interface: crate::bus::names::EDITABLE, ..press() };
         assert!(matches!(link.order(&set, SHORT * 20).await, Ok(Some(_))));
         assert!(link.takes_keys().await);
         assert_eq!((other.calls(), other.connections()), (11, 1), "what answers when it is done needs none");

@@ -4,8 +4,10 @@
 //! nothing more on the connection that the order came on, and goes on with all others. So what comes next goes over
 //! another one, also what makes a dialog over that dialog. The bus is not used for that: what is signalled is proven there.
 
-use super::link::PATIENCE;
-use super::{Fault, Link, Wire};
+use crate::bus::fault::Fault;
+use crate::bus::limits::PATIENCE;
+use crate::bus::link::Link;
+use crate::bus::wire::Wire;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -100,7 +102,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::{Args, Call};
+    use crate::bus::body::{Args, Call};
     use crate::events::Heard;
     use crate::tests::peer::App;
     use std::time::Duration;

@@ -7,9 +7,9 @@
 //! What is asked in the same moment is written in one go, whoever asks: an app takes in what has come before it goes on
 //! drawing, and one that draws answers later (ADR 35).
 
-use super::Fault;
 use super::body::{Call, Message};
-use super::link::PATIENCE;
+use crate::bus::fault::Fault;
+use crate::bus::limits::PATIENCE;
 use hashbrown::{HashMap, HashSet};
 use std::num::NonZeroU32;
 use std::pin::Pin;
@@ -357,7 +357,7 @@ fn received(shared: &Shared, listener: &Listener, message: zbus::Message) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::Args;
+    use crate::bus::body::Args;
     use crate::tests::peer::App;
     use std::future::Future;
     use std::pin::pin;

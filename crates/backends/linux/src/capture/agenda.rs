@@ -8,7 +8,8 @@
 use super::ask::{Ask, Said};
 use super::trees::Trees;
 use super::{DEPTH, gecko};
-use crate::bus::{Fault, Link, Message, guest};
+use crate::bus::fault::Fault;
+use crate::bus::{Link, Message, guest};
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
 use crate::states;

@@ -1,9 +1,12 @@
 //! The questions that objects are asked, and what becomes of the answers.
 
-use crate::bus::{
-    self, ACCESSIBLE, ACTION, Args, CACHE, COMPONENT, Call, Cursor, DOCUMENT, Fault, Link, Message,
-    TEXT as TEXT_INTERFACE, VALUE, guest,
+use crate::bus::actions::actions;
+use crate::bus::body::{extents, reference, whole};
+use crate::bus::fault::Fault;
+use crate::bus::names::{
+    ACCESSIBLE, ACTION, CACHE, COMPONENT, DOCUMENT, SCREEN, TEXT as TEXT_INTERFACE, VALUE,
 };
+use crate::bus::{Args, Call, Cursor, Link, Message, calls, guest};
 use crate::capture::TEXT;
 use crate::capture::agenda::Early;
 use crate::model::{Interfaces, Object, Picture};
@@ -41,17 +44,8 @@ pub(crate) const WHOLE: &[Ask] =
 const LABELLED_BY: u32 = 2;
 const NODE_CHILD_OF: u32 = 7;
 
-/// Coordinates relative to the screen (`AtspiCoordType`).
-pub(crate) const SCREEN: u32 = 0;
-
-/// Coordinates relative to the window (`AtspiCoordType`), which is what the extents of GTK 4 are.
-pub(crate) const WINDOW: u32 = 1;
-
 /// Attributes and labels of one object that are kept.
 const KEPT: usize = 64;
-
-/// Actions of one object that are kept: GTK 4 lists those of the window before its own.
-const ACTIONS: usize = 1_000;
 
 impl Ask {
     /// The question about an object.
@@ -60,10 +54,10 @@ impl Ask {
         match self {
             Self::States => plain(ACCESSIBLE, "GetState"),
             Self::Role => plain(ACCESSIBLE, "GetRole"),
-            Self::Name => bus::property(path, ACCESSIBLE, "Name"),
-            Self::Description => bus::property(path, ACCESSIBLE, "Description"),
+            Self::Name => calls::property(path, ACCESSIBLE, "Name"),
+            Self::Description => calls::property(path, ACCESSIBLE, "Description"),
             Self::Interfaces => plain(ACCESSIBLE, "GetInterfaces"),
-            Self::Count => bus::property(path, ACCESSIBLE, "ChildCount"),
+            Self::Count => calls::property(path, ACCESSIBLE, "ChildCount"),
             Self::Children => plain(ACCESSIBLE, "GetChildren"),
             Self::Plugged => {
                 Call { path, interface: ACCESSIBLE, member: "GetChildAtIndex", args: Args::new().int(0) }
@@ -71,12 +65,12 @@ impl Ask {
             Self::Extents => {
                 Call { path, interface: COMPONENT, member: "GetExtents", args: Args::new().unsigned(SCREEN) }
             }
-            Self::Length => bus::property(path, TEXT_INTERFACE, "CharacterCount"),
+            Self::Length => calls::property(path, TEXT_INTERFACE, "CharacterCount"),
             Self::Text => {
                 let end = object.length.map_or_else(|| toolkit.text_end(), |length| length.min(TEXT));
                 Call { path, interface: TEXT_INTERFACE, member: "GetText", args: Args::new().int(0).int(end) }
             }
-            Self::Number => bus::property(path, VALUE, "CurrentValue"),
+            Self::Number => calls::property(path, VALUE, "CurrentValue"),
             Self::Attributes => plain(ACCESSIBLE, "GetAttributes"),
             Self::Relations => plain(ACCESSIBLE, "GetRelationSet"),
             Self::Actions => plain(ACTION, "GetActions"),
@@ -174,72 +168,6 @@ pub(crate) enum Said {
     },
     Actions(Vec<String>),
     Address(String),
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "counts are whole numbers of 32 bits on the wire")]
-pub(super) fn whole(number: Option<f64>) -> i32 {
-    number.map_or(-1, |n| n as i32)
-}
-
-/// The names of actions, in their order.
-fn actions(answer: &Message) -> Result<Vec<String>, Fault> {
-    let mut names = answer.body().items(8, |c| {
-        c.fields()?;
-        let name = c.text()?.to_owned();
-        c.text()?;
-        c.text()?;
-        Ok(name)
-    })?;
-    names.truncate(ACTIONS);
-    Ok(names)
-}
-
-/// Asks which actions an object has.
-///
-/// # Errors
-/// Why there is no answer.
-pub(crate) async fn listed(link: &Link, path: &str) -> Result<Vec<String>, Fault> {
-    actions(&link.call(path, ACTION, "GetActions", Args::new()).await?)
-}
-
-/// A reference to an object: bus name and path.
-pub(crate) fn reference(c: &mut Cursor<'_>) -> Result<(String, String), Fault> {
-    refer(c).map(|(bus, path)| (bus.to_owned(), path.to_owned()))
-}
-
-/// The same, as it stands in the answer.
-pub(super) fn refer<'a>(c: &mut Cursor<'a>) -> Result<(&'a str, &'a str), Fault> {
-    c.fields()?;
-    Ok((c.text()?, c.text()?))
-}
-
-/// The object that another one lies in, as the answer to its property `Parent` says it.
-///
-/// # Errors
-/// Where the answer is no reference.
-pub(crate) fn parent(answer: &Message) -> Result<(String, String), Fault> {
-    let mut c = answer.body();
-    match c.variant()? {
-        "(so)" => reference(&mut c),
-        _ => Err(Fault::Corrupt("a parent that is no reference")),
-    }
-}
-
-/// A place and a size.
-fn extents(c: &mut Cursor<'_>) -> Result<[i32; 4], Fault> {
-    c.fields()?;
-    Ok([c.int()?, c.int()?, c.int()?, c.int()?])
-}
-
-/// The same in a variant, if it holds that. The bridge calls its numbers unsigned there, and some are below zero.
-///
-/// # Errors
-/// Where the answer ends.
-pub(super) fn place(c: &mut Cursor<'_>) -> Result<Option<[i32; 4]>, Fault> {
-    match c.variant()? {
-        "(iiii)" | "(uuuu)" => extents(c).map(Some),
-        other => c.skip(other).map(|()| None),
-    }
 }
 
 /// Questions for many objects, asked in one go.

@@ -1,8 +1,10 @@
 //! What is chosen in the combo boxes of GTK 3 that nothing labels. They are called what is chosen in them, unless the app
 //! gave them a name: only what is chosen tells which of the two a name is.
 
-use super::ask::reference;
-use crate::bus::{self, ACCESSIBLE, Args, Call, Fault, Link, SELECTION};
+use crate::bus::body::reference;
+use crate::bus::fault::Fault;
+use crate::bus::names::{ACCESSIBLE, SELECTION};
+use crate::bus::{Args, Call, Link, calls};
 use crate::model::{Interfaces, Picture};
 use crate::roles::number as role;
 use crate::toolkit::Toolkit;
@@ -43,7 +45,7 @@ pub(super) async fn read(link: &Link, picture: &mut Picture) -> Result<(), Fault
         }
     }
     let calls: Vec<Call<'_>> =
-        chosen.iter().map(|(_, path)| bus::property(path, ACCESSIBLE, "Name")).collect();
+        chosen.iter().map(|(_, path)| calls::property(path, ACCESSIBLE, "Name")).collect();
     let names = link.calls(&calls).await;
     for ((at, _), answer) in chosen.iter().zip(names) {
         match answer.and_then(|answer| Ok(answer.body().variant_text()?.trim().to_owned())) {

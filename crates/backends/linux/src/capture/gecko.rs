@@ -2,9 +2,11 @@
 //! only hold text: cells, rows, headings, paragraphs. Their roles are asked for all at once; then states, and then each of
 //! these is asked for what it may differ in (ADR 33).
 
-use super::ask::{Ask, reference};
+use super::ask::Ask;
 use super::tree::EMBEDDED;
-use crate::bus::{Args, Call, Fault, Link};
+use crate::bus::body::reference;
+use crate::bus::fault::Fault;
+use crate::bus::{Args, Call, Link};
 use crate::model::{Interfaces, Object};
 use crate::roles::number as role;
 use crate::states;

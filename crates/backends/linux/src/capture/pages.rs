@@ -2,9 +2,11 @@
 //! where it was when it was shown last. At a point it answers with what a press there would reach (`GetAccessibleAtPoint` is
 //! `gtk_widget_pick` in 4.8), and that is always on the page that is shown.
 
-use super::ask::{WINDOW, parent, reference};
 use crate::aim::up;
-use crate::bus::{self, ACCESSIBLE, Args, COMPONENT, Call, Fault, Link, Message};
+use crate::bus::body::{parent, reference};
+use crate::bus::fault::Fault;
+use crate::bus::names::{ACCESSIBLE, COMPONENT, WINDOW};
+use crate::bus::{Args, Call, Link, Message, calls};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
 use crate::toolkit::Toolkit;
@@ -70,7 +72,7 @@ pub(super) async fn at_points(
         let (mut known_ones, inner): (Vec<String>, Vec<String>) =
             there.into_iter().partition(|path| known.contains(path.as_str()));
         let calls: Vec<Call<'_>> =
-            inner.iter().map(|path| bus::property(path, ACCESSIBLE, "Parent")).collect();
+            inner.iter().map(|path| calls::property(path, ACCESSIBLE, "Parent")).collect();
         let above = link.calls(&calls).await;
         known_ones.extend(paths(above, parent)?);
         there = known_ones;

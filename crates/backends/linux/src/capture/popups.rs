@@ -5,8 +5,11 @@
 //! the list that completes a field stand nowhere. They say that they are shown when they appear, and name the app as what
 //! they stand in: so they are listed beside the windows, as long as they are shown.
 
-use crate::bus::{ACCESSIBLE, Fault, Link, ROOT, property};
-use crate::capture::ask::parent;
+use crate::bus::Link;
+use crate::bus::body::parent;
+use crate::bus::calls::property;
+use crate::bus::fault::Fault;
+use crate::bus::names::{ACCESSIBLE, ROOT};
 
 /// What is known of objects that have said that they are shown.
 #[derive(Debug, Clone, Default)]

@@ -7,7 +7,8 @@
 
 use super::pages::{Page, at_points, read};
 use crate::aim::{parents, top};
-use crate::bus::{Fault, Link};
+use crate::bus::Link;
+use crate::bus::fault::Fault;
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
 use crate::states;

@@ -3,8 +3,10 @@
 //! asked for (ADR 42).
 
 use super::OBJECTS;
-use super::ask::{Ask, Said, place, refer, whole};
-use crate::bus::{Args, Call, Cursor, Fault, Link, Message};
+use super::ask::{Ask, Said};
+use crate::bus::body::{place, refer, whole};
+use crate::bus::fault::Fault;
+use crate::bus::{Args, Call, Cursor, Link, Message};
 use crate::model::Object;
 use hashbrown::HashMap;
 

@@ -1,7 +1,7 @@
 //! Whether an app is still there: how it ended, and how it is ended.
 
 use super::LinuxDevice;
-use crate::bus::Fault;
+use crate::bus::fault::Fault;
 use std::process::ExitStatus;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};

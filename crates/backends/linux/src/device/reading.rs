@@ -1,7 +1,9 @@
 //! Reading an app, and what is kept of that.
 
 use super::LinuxDevice;
-use crate::bus::{BUS, Fault, guest};
+use crate::bus::fault::Fault;
+use crate::bus::guest;
+use crate::bus::limits::BUS;
 use crate::capture::{read, tree};
 use crate::model::Picture;
 use std::sync::Arc;

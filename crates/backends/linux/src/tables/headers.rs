@@ -1,7 +1,9 @@
 //! What stands above the columns of a table and before its rows.
 
 use super::{Part, Paths, Place, look_at, object_in};
-use crate::bus::{ACCESSIBLE, Args, Call, Fault, Link};
+use crate::bus::fault::Fault;
+use crate::bus::names::ACCESSIBLE;
+use crate::bus::{Args, Call, Link};
 use crate::capture::ask::{Ask, WHOLE};
 use crate::model::Picture;
 use crate::roles::number as role;

@@ -4,7 +4,9 @@
 //! are one. What is left over is among their children, and at no place of the table.
 
 use super::{Place, object_in};
-use crate::bus::{ACCESSIBLE, Args, Call, Fault, Link};
+use crate::bus::fault::Fault;
+use crate::bus::names::ACCESSIBLE;
+use crate::bus::{Args, Call, Link};
 use crate::roles::number as role;
 
 /// The cells behind the last whole row, with their places. `count` is how many children the table has.

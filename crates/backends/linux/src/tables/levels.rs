@@ -1,7 +1,8 @@
 //! How deep the rows of a tree are.
 
 use super::{Place, TABLE, look_at, object_in};
-use crate::bus::{Args, Fault, Link};
+use crate::bus::fault::Fault;
+use crate::bus::{Args, Link};
 use crate::capture::DEPTH;
 use crate::capture::ask::Ask;
 use crate::model::Picture;

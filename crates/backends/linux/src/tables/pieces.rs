@@ -2,7 +2,8 @@
 //! their column, which itself says nothing. All of them say that they are shown; one that is not has no width.
 
 use super::{Place, look_at};
-use crate::bus::{Fault, Link};
+use crate::bus::Link;
+use crate::bus::fault::Fault;
 use crate::capture::ask::{Ask, Questions, WHOLE};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;

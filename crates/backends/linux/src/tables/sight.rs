@@ -1,8 +1,10 @@
 //! Which cells of a table can be seen: those between the one at its upper left corner and the one at its lower right.
 
 use super::{Part, TABLE};
-use crate::bus::{ACCESSIBLE, Args, COMPONENT, Call, Fault, Link};
-use crate::capture::ask::{SCREEN, reference};
+use crate::bus::body::reference;
+use crate::bus::fault::Fault;
+use crate::bus::names::{ACCESSIBLE, COMPONENT, SCREEN};
+use crate::bus::{Args, Call, Link};
 
 /// How far inside its corners it is asked what is there: past borders, then past a line of headers.
 const INSETS: &[i32] = &[3, 14, 32, 56];

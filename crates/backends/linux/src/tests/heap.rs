@@ -1,6 +1,7 @@
 //! An app of things that lie in, beside and over one another, and can change after it was read.
 
 use super::speaker::{Answers, Speaker, object, unknown};
+use crate::bus::names;
 use crate::device::LinuxDevice;
 use crate::states as s;
 use crate::toolkit::Toolkit;
@@ -40,7 +41,7 @@ impl Answers for Heap {
     fn answer(&mut self, call: &Message, path: &str, what: &str, _: i32) -> Message {
         let header = call.header();
         let say = Message::method_return(&header);
-        let app = Thing::new(crate::bus::ROOT, "Heap", 75, "");
+        let app = Thing::new(names::ROOT, "Heap", 75, "");
         let own = self.0.iter().find(|thing| thing.path == path).copied().unwrap_or(app);
         let listed = self.0.iter().filter(|thing| thing.above == path && thing.listed);
         let children: Vec<&str> = listed.map(|thing| thing.path).collect();

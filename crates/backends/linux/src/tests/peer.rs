@@ -1,6 +1,8 @@
 //! Apps that hang, die in the middle of an answer, or say what is no message: a socket of our own plays them.
 
-use crate::bus::{Args, Call, Fault, Link, Listener, Message, Wire};
+use crate::bus::fault::Fault;
+use crate::bus::wire::Wire;
+use crate::bus::{Args, Call, Link, Listener, Message};
 use crate::events::Heard;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

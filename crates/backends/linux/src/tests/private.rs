@@ -3,7 +3,8 @@
 use super::life::signal;
 use super::{connect, desktop, opening};
 use crate::app_dirs::AppDirs;
-use crate::bus::{Addresses, Desktop, Fault};
+use crate::bus::fault::Fault;
+use crate::bus::{Addresses, Desktop};
 use crate::private::Private;
 use crate::screen::Screen;
 use rustix::process::Signal;

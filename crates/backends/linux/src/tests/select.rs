@@ -1,6 +1,7 @@
 //! Choosing options of a list whose options change in the middle of it: on an app of ours, which says what was chosen.
 
 use super::speaker::{Answers, Speaker, object, unknown};
+use crate::bus::names;
 use crate::device::LinuxDevice;
 use crate::model::Object;
 use crate::states as s;
@@ -81,7 +82,7 @@ impl Answers for Shelf {
         let at = usize::try_from(number).ok();
         let meant = at.and_then(|at| self.options.get(at)).copied();
         let children: Vec<&str> = match path {
-            crate::bus::ROOT => vec![WINDOW],
+            names::ROOT => vec![WINDOW],
             WINDOW => vec![LIST],
             LIST if self.grouped => vec![self.options[0].0, GROUP],
             LIST => self.options.iter().map(|(path, _)| *path).collect(),

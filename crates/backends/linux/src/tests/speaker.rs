@@ -1,6 +1,7 @@
 //! An app of two buttons that writes down what it is asked, in the order in which it is; and can change in between.
 
-use crate::bus::{Desktop, Link, Wire};
+use crate::bus::wire::Wire;
+use crate::bus::{Desktop, Link, names};
 use crate::device::LinuxDevice;
 use crate::events::Heard;
 use crate::screen::Screen;
@@ -174,8 +175,8 @@ impl Answers for Now {
         let say = Message::method_return(&header);
         let button = [FIRST, SECOND].contains(&path);
         let children: &[&str] = match path {
-            crate::bus::ROOT if now.twin.is_some() => &[WINDOW, TWIN],
-            crate::bus::ROOT => &[WINDOW],
+            names::ROOT if now.twin.is_some() => &[WINDOW, TWIN],
+            names::ROOT => &[WINDOW],
             WINDOW => &[FIRST, SECOND],
             _ => &[],
         };

@@ -6,7 +6,8 @@
 //! where its title tells it from the others.
 
 use super::{Chooser, STRANGER};
-use crate::bus::{Desktop, Fault, Link, Running};
+use crate::bus::fault::Fault;
+use crate::bus::{Desktop, Link, Running};
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window};
 use crate::events::Heard;

@@ -1,7 +1,8 @@
 //! How what is answered compares with the last reading, and whether it can stand there in its place.
 
 use super::asked::Again;
-use crate::bus::{Fault, Link, guest};
+use crate::bus::fault::Fault;
+use crate::bus::{Link, guest};
 use crate::capture::ask::Ask;
 use crate::model::{Object, Picture};
 use crate::states;

@@ -1,7 +1,8 @@
 //! What no cache has of what is shown: texts, values, places, and what names it.
 
 use super::{Reading, is_mute};
-use crate::bus::{Fault, Link, guest};
+use crate::bus::fault::Fault;
+use crate::bus::{Link, guest};
 use crate::capture::ask::{Ask, Questions};
 use crate::capture::{gecko, grouped, pages, parked};
 use crate::model::{Interfaces, Object, Picture};
