@@ -7,25 +7,18 @@ use crate::bus::names::{ACCESSIBLE, ACTION, EDITABLE, PROPERTIES, VALUE};
 use crate::bus::{Args, Call, calls};
 use crate::device::{LinuxDevice, gone};
 use crate::filled::comparable;
+use crate::limits::DONE;
 use crate::looked::Glance;
 use crate::model::{Interfaces, Object};
 use crate::roles::number as n;
 use crate::toolkit::Toolkit;
 use crate::verify::Also;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use stickpin_device::{
     Action, CancellationToken, Dispatched, Error, ErrorCode, Landed, Performed, Result, is_plain,
 };
 use stickpin_tree::{Handle, quote};
-
-/// How long an app may take to say that it did something. Those that show a dialog from inside the action answer when
-/// that is closed: it was done all the same.
-pub(crate) const DONE: Duration = Duration::from_millis(400);
-
-/// How long GTK 4 shows a button pressed before it does what the press is for (`gtkbutton.c`, `ACTIVATE_TIMEOUT`), and
-/// a little more.
-pub(crate) const ACTIVATION: Duration = Duration::from_millis(280);
 
 /// Names of actions that do what a press does, in lower case, the likeliest first.
 const PRESSES: &[&str] =

@@ -3,11 +3,10 @@
 //! since, and what is acted on is asked again all the same (`verify.rs`). A capture never is what was read ahead.
 
 use crate::bus::{Link, guest};
-use crate::capture::tree::{self, Where};
-use crate::capture::{Known, read};
+use crate::capture::{Known, read, tree};
 use crate::device::{Last, LinuxDevice};
 use crate::events::Heard;
-use crate::ids::Ids;
+use crate::ids::{Ids, Where};
 use crate::model::Picture;
 use crate::toolkit::Toolkit;
 use std::sync::Arc;

@@ -1,6 +1,5 @@
 //! Giving an element the keyboard focus, as a press or typing would.
 
-use crate::act::DONE;
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, COMPONENT, TEXT};
 use crate::bus::{Args, Call, Cursor};
@@ -8,8 +7,8 @@ use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
 use crate::display::Presence;
 use crate::keyboard::HANDLED;
+use crate::limits::{DONE, FRAME};
 use crate::model::{Interfaces, Object};
-use crate::settle::FRAME;
 use crate::states as s;
 use crate::toolkit::Toolkit;
 use std::time::Duration;

@@ -1,7 +1,6 @@
 //! Numbers for object paths. A number is given to one path for ever; the same path may come back for another object, which
 //! is why the device promises `WhileAlive` only.
 
-use crate::capture::tree::APP;
 use hashbrown::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stickpin_tree::Handle;
@@ -47,6 +46,16 @@ impl Ids {
     fn known(&self) -> MutexGuard<'_, Numbers> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The scope of everything that is not in a web page.
+pub(crate) const APP: u64 = 1;
+
+/// What an app is called and where.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Where {
+    /// What was opened: `linux:gedit`.
+    pub(crate) url: String,
 }
 
 #[cfg(test)]

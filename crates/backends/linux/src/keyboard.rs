@@ -3,10 +3,10 @@
 use crate::bus::fault::Fault;
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Sent, Window, X11};
+use crate::limits::FRAME;
 use crate::model::Picture;
 use crate::mouse::NONE;
 use crate::query::windows;
-use crate::settle::FRAME;
 use crate::states as s;
 use std::time::Duration;
 use stickpin_device::{

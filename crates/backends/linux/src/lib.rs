@@ -24,6 +24,7 @@ mod focus;
 mod ids;
 mod keyboard;
 mod launch;
+mod limits;
 mod looked;
 mod model;
 mod mouse;

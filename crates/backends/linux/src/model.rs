@@ -167,6 +167,9 @@ impl Picture {
     }
 }
 
+/// Stands in a text where another object is.
+pub(crate) const EMBEDDED: char = '\u{fffc}';
+
 #[cfg(test)]
 mod tests {
     use super::*;

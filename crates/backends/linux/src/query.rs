@@ -6,6 +6,7 @@ use crate::bus::{self, Args, Call, Link, calls};
 use crate::capture::ask::{Ask, Questions};
 use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
+use crate::limits;
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::{self, number as role};
 use crate::toolkit::Toolkit;
@@ -181,9 +182,7 @@ impl LinuxDevice {
     /// What is selected, from where to where.
     async fn selected(&self, path: &str) -> std::result::Result<Vec<Value>, Fault> {
         let mut ranges = self.selections(path).await?;
-        ranges
-            .iter_mut()
-            .for_each(|(start, end)| *end = (*end).min(start.saturating_add(crate::capture::TEXT)));
+        ranges.iter_mut().for_each(|(start, end)| *end = (*end).min(start.saturating_add(limits::TEXT)));
         let texts = self.pieces(path, &ranges).await?;
         let told = ranges.iter().zip(texts);
         Ok(told.map(|((start, end), text)| json!({"start": start, "end": end, "text": text})).collect())

@@ -4,13 +4,14 @@
 //! an object: its place is asked right before it is chosen, with what it was found by, and whether that very object is
 //! chosen is looked at after it.
 
-use crate::act::{DONE, done};
+use crate::act::done;
 use crate::bus::body::reference;
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, SELECTION};
 use crate::bus::{Args, Call, Message};
 use crate::device::LinuxDevice;
+use crate::limits::DONE;
 use crate::model::{Interfaces, Object};
 use crate::roles::number as n;
 use crate::states as s;

@@ -1,7 +1,7 @@
 //! Waiting: for a change, for quiet, for the end.
 
-use crate::act::ACTIVATION;
 use crate::device::LinuxDevice;
+use crate::limits::ACTIVATION;
 use crate::opening::worked;
 use std::time::{Duration, Instant};
 use stickpin_device::{CancellationToken, Result, SettleRequest, Settled};
@@ -20,9 +20,6 @@ const BUSY_PART: u32 = 3;
 
 /// What the processor time of processes is counted in (`USER_HZ`).
 const TICK: Duration = Duration::from_millis(10);
-
-/// How often it is asked whether an app has come to something that it does not signal.
-pub(crate) const FRAME: Duration = Duration::from_millis(16);
 
 impl LinuxDevice {
     /// How long it takes until GTK 4 does what it was told to activate.
@@ -198,7 +195,7 @@ mod tests {
         let work = async {
             let begun = worked(pid).unwrap().0;
             while worked(pid).unwrap().0 < begun + 5 {
-                tokio::time::sleep(FRAME).await;
+                tokio::time::sleep(crate::limits::FRAME).await;
             }
             ended.store(true, std::sync::atomic::Ordering::SeqCst);
             worker.kill().await.unwrap();

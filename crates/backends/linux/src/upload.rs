@@ -8,13 +8,13 @@ mod window;
 pub(crate) use foreign::{Foreign, is_foreign};
 pub(crate) use window::Chooser;
 
-use crate::act::DONE;
 use crate::aim::chain;
 use crate::bus::fault::Fault;
 use crate::bus::names::ACTION;
 use crate::bus::{Args, Call};
 use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
+use crate::limits::DONE;
 use crate::model::{Interfaces, Object, Picture};
 use crate::mouse::NONE;
 use crate::states as s;

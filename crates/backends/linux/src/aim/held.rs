@@ -7,10 +7,10 @@
 use super::place::{Sight, chain, holds_popup, parents, popup_in};
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window, X11};
+use crate::limits::FRAME;
 use crate::model::Picture;
 use crate::mouse::NONE;
 use crate::roles::number as role;
-use crate::settle::FRAME;
 use crate::states;
 use crate::toolkit::Toolkit;
 use std::time::Duration;

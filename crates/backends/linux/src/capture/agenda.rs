@@ -6,10 +6,11 @@
 //! finds no answer to it asks. Nothing but questions is taken over: each answer was given in this reading (ADR 37).
 
 use super::ask::{Ask, Said};
+use super::gecko;
 use super::trees::Trees;
-use super::{DEPTH, gecko};
 use crate::bus::fault::Fault;
 use crate::bus::{Link, Message, guest};
+use crate::limits::DEPTH;
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
 use crate::states;

@@ -7,8 +7,8 @@ use crate::bus::names::{
     ACCESSIBLE, ACTION, CACHE, COMPONENT, DOCUMENT, SCREEN, TEXT as TEXT_INTERFACE, VALUE,
 };
 use crate::bus::{Args, Call, Cursor, Link, Message, calls, guest};
-use crate::capture::TEXT;
 use crate::capture::agenda::Early;
+use crate::limits::TEXT;
 use crate::model::{Interfaces, Object, Picture};
 use crate::states;
 use crate::toolkit::Toolkit;

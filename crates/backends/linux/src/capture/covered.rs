@@ -33,7 +33,8 @@ pub(super) fn behind(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Hand
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::tree::{APP, Where, build};
+    use crate::capture::tree::build;
+    use crate::ids::{APP, Where};
     use crate::model::Object;
     use crate::roles::number as role;
     use stickpin_tree::{Role, Tree};

@@ -6,8 +6,8 @@
 use crate::aim::chain;
 use crate::model::Picture;
 use crate::roles::number as n;
-use crate::states as s;
 use crate::toolkit::Toolkit;
+use crate::{limits, states as s};
 use hashbrown::HashSet;
 
 /// Objects that say that they have the focus, and have it not.
@@ -50,7 +50,7 @@ impl Found {
     /// Looks through an object and what is in it; `list` is what it is an item of. Whether a widget in it has the focus.
     fn look(&mut self, picture: &Picture, at: usize, list: Option<usize>, depth: usize) -> bool {
         let object = &picture.objects[at];
-        if !object.shown || depth > super::DEPTH {
+        if !object.shown || depth > limits::DEPTH {
             return false;
         }
         let below = if is_list(object.role) { Some(at) } else { list };

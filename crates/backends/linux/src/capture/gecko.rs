@@ -3,11 +3,10 @@
 //! these is asked for what it may differ in (ADR 33).
 
 use super::ask::Ask;
-use super::tree::EMBEDDED;
 use crate::bus::body::reference;
 use crate::bus::fault::Fault;
 use crate::bus::{Args, Call, Link};
-use crate::model::{Interfaces, Object};
+use crate::model::{EMBEDDED, Interfaces, Object};
 use crate::roles::number as role;
 use crate::states;
 use hashbrown::HashMap;

@@ -31,15 +31,3 @@ pub(crate) struct Known {
     /// What has said that it is shown.
     pub(crate) appeared: popups::Appeared,
 }
-
-/// Objects that are read of one app; what is beyond is cut, and the capture says so.
-pub(crate) const OBJECTS: usize = 20_000;
-
-/// Levels that are read.
-pub(crate) const DEPTH: usize = 120;
-
-/// Children that are read of one object.
-pub(crate) const CHILDREN: usize = 2_000;
-
-/// Characters of a text that a capture holds; `get text` reads the rest.
-pub(crate) const TEXT: i32 = 8_192;

@@ -6,9 +6,10 @@ mod named;
 mod values;
 
 use super::read::is_field;
-use super::{DEPTH, beside, covered, focus, grouped, headers};
-use crate::ids::Ids;
-use crate::model::{Object, Picture};
+use super::{beside, covered, focus, grouped, headers};
+use crate::ids::{APP, Ids, Where};
+use crate::limits::DEPTH;
+use crate::model::{EMBEDDED, Object, Picture};
 use crate::roles::{self, Above, number as n};
 use crate::toolkit::Toolkit;
 use crate::{names, states as s};
@@ -20,19 +21,6 @@ use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder, TreeError,
 };
 use values::{clipped, value};
-
-/// The scope of everything that is not in a web page.
-pub(crate) const APP: u64 = 1;
-
-/// Stands in a text where another object is.
-pub(super) const EMBEDDED: char = '\u{fffc}';
-
-/// What an app is called and where.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Where {
-    /// What was opened: `linux:gedit`.
-    pub(crate) url: String,
-}
 
 /// Makes a tree. Handles that are watched and were read, but cannot be seen, are reported as hidden.
 ///

@@ -2,11 +2,11 @@
 //! children it has. The bridge walks the page once for that (`Collection.GetTree`), and fetches the properties that it is
 //! asked for (ADR 42).
 
-use super::OBJECTS;
 use super::ask::{Ask, Said};
 use crate::bus::body::{place, refer, whole};
 use crate::bus::fault::Fault;
 use crate::bus::{Args, Call, Cursor, Link, Message};
+use crate::limits::OBJECTS;
 use crate::model::Object;
 use hashbrown::HashMap;
 

@@ -5,7 +5,7 @@
 //! another run of the same one. Only what opened a dialog may have been an act in another app: that can refuse an act
 //! and never let one through.
 
-use crate::capture::tree::APP;
+use crate::ids::APP;
 use std::sync::Arc;
 use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeId, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder,

@@ -3,8 +3,8 @@
 use super::{Place, TABLE, look_at, object_in};
 use crate::bus::fault::Fault;
 use crate::bus::{Args, Link};
-use crate::capture::DEPTH;
 use crate::capture::ask::Ask;
+use crate::limits::DEPTH;
 use crate::model::Picture;
 use crate::toolkit::Toolkit;
 use hashbrown::HashMap;

@@ -3,13 +3,12 @@
 use super::desktop;
 use crate::aim::chain;
 use crate::bus::{Addresses, Desktop, Link};
-use crate::capture::Known;
 use crate::capture::ask::{Ask, Questions, Said};
-use crate::capture::gecko;
 use crate::capture::read::read;
-use crate::capture::tree::{Where, build};
+use crate::capture::tree::build;
 use crate::capture::trees::Trees;
-use crate::ids::Ids;
+use crate::capture::{Known, gecko};
+use crate::ids::{Ids, Where};
 use crate::model::Picture;
 use crate::private::Private;
 use crate::roles::number;

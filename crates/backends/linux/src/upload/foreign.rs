@@ -339,6 +339,6 @@ mod tests {
     #[test]
     fn no_element_has_the_handle_of_a_chooser_of_another_process() {
         assert!(is_foreign(Handle { scope: SCOPE, id: 1 }));
-        assert!(!is_foreign(Handle { scope: crate::capture::tree::APP, id: 1 }));
+        assert!(!is_foreign(Handle { scope: crate::ids::APP, id: 1 }));
     }
 }

@@ -3,8 +3,8 @@
 use crate::capture::read::is_field;
 use crate::model::{Object, Picture};
 use crate::roles::number as n;
-use crate::states as s;
 use crate::toolkit::Toolkit;
+use crate::{limits, states as s};
 use std::path::PathBuf;
 
 /// What GTK 4 calls the content of its chooser.
@@ -86,7 +86,7 @@ fn behind_the_field(picture: &Picture, window: usize) -> impl Iterator<Item = &O
 /// Whether an object below another one is such.
 fn any_below(picture: &Picture, at: usize, depth: usize, is: &dyn Fn(&Object) -> bool) -> bool {
     let shown = |child: &&usize| picture.objects[**child].shown;
-    depth <= crate::capture::DEPTH
+    depth <= limits::DEPTH
         && picture.objects[at]
             .children
             .iter()

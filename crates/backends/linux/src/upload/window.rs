@@ -4,7 +4,7 @@
 use crate::device::{LinuxDevice, gone};
 use crate::display::Window;
 use crate::extents::only_window_of;
-use crate::settle::FRAME;
+use crate::limits::FRAME;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
 use tokio::time::{Instant, sleep};

@@ -1,7 +1,7 @@
 //! What an object is in the tree: its role and its states, by what it says of itself, and what stands in it and above it.
 
-use crate::capture::TEXT;
 use crate::capture::read::is_field;
+use crate::limits::TEXT;
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::{self, Above, number as n};
 use crate::states as s;

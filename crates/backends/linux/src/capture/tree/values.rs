@@ -1,8 +1,8 @@
 //! The value that a person sees in a control: what a field holds, what a slider is at, what is chosen in a combo box.
 
 use super::named::text_below;
-use crate::capture::TEXT;
 use crate::capture::read::is_field;
+use crate::limits::TEXT;
 use crate::model::{Object, Picture};
 use crate::roles::number as n;
 use crate::toolkit::Toolkit;

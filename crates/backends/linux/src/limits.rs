@@ -1,0 +1,26 @@
+//! How much is read of an app, and how long it may take for what it does.
+
+use std::time::Duration;
+
+/// Objects that are read of one app; what is beyond is cut, and the capture says so.
+pub(crate) const OBJECTS: usize = 20_000;
+
+/// Levels that are read.
+pub(crate) const DEPTH: usize = 120;
+
+/// Children that are read of one object.
+pub(crate) const CHILDREN: usize = 2_000;
+
+/// Characters of a text that a capture holds; `get text` reads the rest.
+pub(crate) const TEXT: i32 = 8_192;
+
+/// How often it is asked whether an app has come to something that it does not signal.
+pub(crate) const FRAME: Duration = Duration::from_millis(16);
+
+/// How long an app may take to say that it did something. Those that show a dialog from inside the action answer when
+/// that is closed: it was done all the same.
+pub(crate) const DONE: Duration = Duration::from_millis(400);
+
+/// How long GTK 4 shows a button pressed before it does what the press is for (`gtkbutton.c`, `ACTIVATE_TIMEOUT`), and
+/// a little more.
+pub(crate) const ACTIVATION: Duration = Duration::from_millis(280);
