@@ -13,7 +13,7 @@ mod reveal;
 mod unread;
 mod wheel;
 
-pub(crate) use place::{Sight, chain, parents, places, top, up};
+pub(crate) use place::{Sight, places};
 
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window, X11};

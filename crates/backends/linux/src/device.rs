@@ -13,6 +13,7 @@ use crate::display::Window;
 use crate::events::Heard;
 use crate::ids::{Ids, Where};
 use crate::looked::{Glance, Looked};
+use crate::model::rows;
 use crate::mouse::Pressed;
 use crate::screen::Screen;
 use crate::upload::{Chooser, Foreign, is_foreign};
@@ -132,7 +133,7 @@ impl LinuxDevice {
     pub(crate) fn path(&self, handle: Handle) -> Result<Arc<str>> {
         let path = self.ids.path(handle.id).filter(|_| !is_foreign(handle)).ok_or_else(gone)?;
         // A row that the app has no object for is where its first cell is.
-        Ok(path.strip_suffix(crate::tables::ROW).map(Into::into).unwrap_or(path))
+        Ok(path.strip_suffix(rows::ROW).map(Into::into).unwrap_or(path))
     }
 
     /// What messages call the app: it chose its title itself.

@@ -3,12 +3,12 @@
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, COMPONENT, TEXT};
 use crate::bus::{Args, Call, Cursor};
-use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
 use crate::display::Presence;
 use crate::keyboard::HANDLED;
 use crate::limits::{DONE, FRAME};
 use crate::model::{Interfaces, Object};
+use crate::roles::is_field;
 use crate::states as s;
 use crate::toolkit::Toolkit;
 use std::time::Duration;

@@ -1,5 +1,11 @@
 //! What an app says of its objects, before it is a tree: plain values, so that recorded answers are as good as an app.
 
+pub(crate) mod asked;
+pub(crate) mod floating;
+pub(crate) mod overlaps;
+pub(crate) mod parents;
+pub(crate) mod rows;
+
 use crate::toolkit::Toolkit;
 use serde::{Deserialize, Serialize};
 

@@ -6,6 +6,7 @@ use crate::bus::fault::Fault;
 use crate::device::LinuxDevice;
 use crate::display::{self, Display, Window, X11, button_number};
 use crate::keyboard::unknown;
+use crate::model::parents;
 use crate::roles::number as n;
 use std::time::{Duration, Instant};
 use stickpin_device::{
@@ -337,8 +338,7 @@ impl LinuxDevice {
     fn bars(&self, at: usize) -> Vec<String> {
         let Some(last) = &self.last else { return Vec::new() };
         let objects = &last.picture.objects;
-        let pane =
-            crate::aim::chain(&last.picture, at).into_iter().find(|&i| objects[i].role == n::SCROLL_PANE);
+        let pane = parents::chain(&last.picture, at).into_iter().find(|&i| objects[i].role == n::SCROLL_PANE);
         let children = pane.map(|pane| objects[pane].children.clone()).unwrap_or_default();
         let bars = children.into_iter().filter(|&c| objects[c].role == n::SCROLL_BAR);
         bars.map(|c| objects[c].path.clone()).collect()

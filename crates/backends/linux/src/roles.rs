@@ -4,6 +4,7 @@
 //! Mappings (Core-AAM 1.2, table of role mappings, column "ATK/AT-SPI") name the ARIA role that a toolkit shows under this
 //! role, the row says so; the others are what the header's own description of the role comes to.
 
+use crate::roles::number as role;
 use crate::states;
 use crate::toolkit::Toolkit;
 use stickpin_tree::{Role, States};
@@ -316,6 +317,11 @@ pub(crate) fn inherent(role: u32, mapped: Role, states: u64) -> States {
         out |= States::ACTIONABLE;
     }
     out
+}
+
+/// Roles that text is typed into.
+pub(crate) fn is_field(number: u32) -> bool {
+    matches!(number, role::TEXT | role::ENTRY | role::PASSWORD | role::SPIN_BUTTON | role::TERMINAL)
 }
 
 #[cfg(test)]

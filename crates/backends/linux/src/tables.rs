@@ -24,7 +24,6 @@ use hashbrown::HashMap;
 use std::ops::Range;
 
 use headers::Headers;
-pub(crate) use pieces::{is_box, is_piece};
 
 const TABLE: &str = "org.a11y.atspi.Table";
 
@@ -39,12 +38,6 @@ const CELLS: i64 = 6_000;
 
 /// Tables that are read of one app.
 const TABLES: usize = 16;
-
-/// What is added to the path of a row's first cell to name the row, which the app has no object for.
-pub(crate) const ROW: &str = "#row";
-
-/// The attribute of a cell that is the first of its row that can be seen; columns may be hidden.
-pub(crate) const LEADS: &str = "leads";
 
 /// Row and column, from 0.
 type Place = (i32, i32);

@@ -1,17 +1,17 @@
 //! Typing text. An app may give the focus away in the middle of it, or open a dialog: what is left must not go there
 //! without a word.
 
-use crate::aim::chain;
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, TEXT};
 use crate::bus::{Args, Call, Cursor};
-use crate::capture::read::is_field;
 use crate::device::LinuxDevice;
 use crate::display::{Window, X11};
 use crate::keyboard::{busy, unknown};
 use crate::limits::FRAME;
+use crate::model::parents::chain;
 use crate::model::{Interfaces, Picture};
+use crate::roles::is_field;
 use crate::states as s;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Performed, Result};

@@ -8,15 +8,15 @@ mod window;
 pub(crate) use foreign::{Foreign, is_foreign};
 pub(crate) use window::Chooser;
 
-use crate::aim::chain;
 use crate::bus::fault::Fault;
 use crate::bus::names::ACTION;
 use crate::bus::{Args, Call};
-use crate::capture::read::is_field;
 use crate::device::{LinuxDevice, gone};
 use crate::limits::DONE;
+use crate::model::parents::chain;
 use crate::model::{Interfaces, Object, Picture};
 use crate::mouse::NONE;
+use crate::roles::is_field;
 use crate::states as s;
 use crate::toolkit::Toolkit;
 use kinds::{as_text, is_chooser, is_to_save_in, path_field, says_it_opens, takes_the_name};

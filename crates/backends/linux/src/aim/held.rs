@@ -4,11 +4,13 @@
 //! The X server says whether anybody holds the pointer; that alone may also be a drag, so a pop-up has to be there, too.
 //! GTK 3 draws its popovers inside their window and takes nothing from the server: those say that they are modal.
 
-use super::place::{Sight, chain, holds_popup, parents, popup_in};
+use super::place::Sight;
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window, X11};
 use crate::limits::FRAME;
 use crate::model::Picture;
+use crate::model::parents;
+use crate::model::parents::{chain, holds_popup, popup_in};
 use crate::mouse::NONE;
 use crate::roles::number as role;
 use crate::states;
@@ -144,7 +146,7 @@ fn of_the_open_bar(picture: &Picture, at: usize) -> bool {
 fn open_beside(picture: &Picture, at: Option<usize>) -> Option<usize> {
     let above = at.map(|at| chain(picture, at)).unwrap_or_default();
     let own = popup_in(picture, &above).map(|popup| above[popup]);
-    let parents = parents(picture);
+    let parents = parents::parents(picture);
     let is_open = |&popup: &usize| {
         let mut children = picture.objects[popup].children.iter();
         let over = Some(parents[popup]).filter(|&over| over != 0);
@@ -219,11 +221,11 @@ mod tests {
         picture.objects[6].children.clear();
         picture.objects[7].children.clear();
         picture.objects[2] = object(role::FILLER, 0, &[3, 4]);
-        picture.objects[2].name = super::super::place::POPOVER.to_owned();
+        picture.objects[2].name = parents::POPOVER.to_owned();
         picture.objects[3] = object(role::PUSH_BUTTON, 0, &[]);
         picture.objects[4] = object(role::COMBO_BOX, 0, &[5]);
         picture.objects[5] = object(role::FILLER, 0, &[9]);
-        picture.objects[5].name = super::super::place::POPOVER.to_owned();
+        picture.objects[5].name = parents::POPOVER.to_owned();
         assert_eq!(open_beside(&picture, Some(3)), Some(5));
         assert_eq!(open_beside(&picture, Some(9)), None);
         assert_eq!(open_beside(&picture, Some(8)), Some(2), "the outer one is named");

@@ -3,17 +3,18 @@
 //! Qt and GTK 3 draw children in their order, the later over the earlier, and answer `GetAccessibleAtPoint` with the first
 //! that has the point, which is the lowest: who would get an input there, their order tells.
 
-use super::hit::{is_of, words};
-use super::place::{chain, popup_in, shifted};
+use super::place::shifted;
 use crate::bus::body::reference;
 use crate::bus::fault::Fault;
 use crate::bus::names::ACCESSIBLE;
 use crate::bus::{Args, Call};
 use crate::capture::ask::{Ask, Questions};
-use crate::capture::floats;
 use crate::device::LinuxDevice;
 use crate::extents::has;
-use crate::model::{Object, Picture};
+use crate::model::floating::floats;
+use crate::model::overlaps::{is_of, words};
+use crate::model::parents::{chain, popup_in};
+use crate::model::{Object, Picture, rows};
 use crate::roles::{is_wrapper, number as role};
 use crate::states as s;
 use crate::toolkit::Toolkit;
@@ -97,8 +98,7 @@ impl LinuxDevice {
         let objects = &last.picture.objects;
         let above = chain(&last.picture, at);
         let end = end_of_window(&last.picture, &above);
-        let real =
-            |at: usize| !objects[at].path.is_empty() && !objects[at].path.ends_with(crate::tables::ROW);
+        let real = |at: usize| !objects[at].path.is_empty() && !objects[at].path.ends_with(rows::ROW);
         let pairs: Vec<(String, String)> = above[..end]
             .windows(2)
             .filter(|pair| {

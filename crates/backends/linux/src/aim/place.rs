@@ -1,24 +1,22 @@
 //! Where things are: what the toolkit says of its elements, put where the X server shows their windows.
 
-use super::hit::above_it;
 use crate::bus::fault::Fault;
 use crate::bus::names::{COMPONENT, SCREEN};
 use crate::bus::{Args, Call, Cursor, Link};
-use crate::capture::floats;
 use crate::device::LinuxDevice;
 use crate::display::{Presence, Window, X11};
 use crate::extents::{self, common, has};
 use crate::looked::Places;
-use crate::model::{Object, Picture};
+use crate::model::floating::floats;
+use crate::model::overlaps::above_it;
+use crate::model::parents::{POPOVER, chain, is_entry, popup_in};
+use crate::model::{Object, Picture, rows};
 use crate::roles::number as n;
 use crate::screen::Screen;
 use crate::toolkit::Toolkit;
 use hashbrown::HashMap;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
-
-/// How deep elements may lie in one another.
-pub(super) const DEEP: usize = 64;
 
 /// What lies where on the screen, as the X server says it.
 #[derive(Debug)]
@@ -52,74 +50,12 @@ pub(super) struct Placed {
     pub(super) frame: Option<Rect>,
 }
 
-/// What each object lies in; 0, the app, for those that lie in nothing.
-pub(crate) fn parents(picture: &Picture) -> Vec<usize> {
-    let mut above = vec![0; picture.objects.len()];
-    for (parent, object) in picture.objects.iter().enumerate() {
-        for &child in &object.children {
-            above[child] = parent;
-        }
-    }
-    above
-}
-
-/// An object and all that it lies in, up to the app. `above` is what each lies in ([`parents`]).
-pub(crate) fn up(above: &[usize], at: usize) -> impl Iterator<Item = usize> {
-    std::iter::successors(Some(at), |&at| (at != 0).then(|| above[at]))
-}
-
-/// The window that an object is or lies in: the last below the app.
-pub(crate) fn top(above: &[usize], at: usize) -> Option<usize> {
-    up(above, at).take_while(|&at| at != 0).last()
-}
-
-/// Indices from an object up to its window, itself first.
-pub(crate) fn chain(picture: &Picture, at: usize) -> Vec<usize> {
-    let above = parents(picture);
-    let mut out = vec![at];
-    while let Some(&last) = out.last() {
-        let parent = above[last];
-        if parent == 0 || out.len() > DEEP {
-            break;
-        }
-        out.push(parent);
-    }
-    out
-}
-
 /// Whether another window than a pop-up, which may be larger than what it shows, lies over a point of a window. `windows` are
 /// the lowest first.
 fn is_behind(windows: &[Window], window: u32, point: (f64, f64)) -> bool {
     let Some(at) = windows.iter().position(|w| w.id == window) else { return false };
     let covers = |w: &Window| !w.popup && w.presence == Presence::Shown && has(w.whole(), point);
     windows[at + 1..].iter().any(covers)
-}
-
-/// What GTK 4 calls the content of a popover, until 4.10.
-pub(super) const POPOVER: &str = "GtkPopoverContent";
-
-fn is_entry(role: Option<u32>) -> bool {
-    matches!(role, Some(n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM))
-}
-
-/// Where in a way up the pop-up begins that shows the object, if one does: the place of what that pop-up holds.
-pub(super) fn popup_in(picture: &Picture, chain: &[usize]) -> Option<usize> {
-    (1..chain.len()).find(|&i| holds_popup(picture, chain[i], chain[i - 1], chain.get(i + 1).copied()))
-}
-
-/// Whether a child of an object, which lies in another one, is shown in a pop-up.
-pub(super) fn holds_popup(picture: &Picture, at: usize, child: usize, above: Option<usize>) -> bool {
-    let role = |at: usize| picture.objects[at].role;
-    match picture.toolkit {
-        Toolkit::Gtk4 => picture.objects[at].name == POPOVER,
-        _ => match role(at) {
-            n::MENU | n::POPUP_MENU => true,
-            // GTK 3 puts the entries of a menu that a button opened into the button.
-            parent if is_entry(Some(role(child))) => parent != n::MENU_BAR,
-            n::LIST | n::LIST_BOX | n::TREE | n::TABLE => above.map(role) == Some(n::COMBO_BOX),
-            _ => false,
-        },
-    }
 }
 
 /// The scrolling containers that an object is shown in, the innermost first. A pop-up hangs over those around its opener.
@@ -155,7 +91,7 @@ async fn said(link: &Link, paths: &[String]) -> std::result::Result<Vec<Option<R
     let call =
         |path| Call { path, interface: COMPONENT, member: "GetExtents", args: Args::new().unsigned(SCREEN) };
     // What we made up, the app cannot be asked about.
-    let real = |path: &&String| !path.is_empty() && !path.ends_with(crate::tables::ROW);
+    let real = |path: &&String| !path.is_empty() && !path.ends_with(rows::ROW);
     let calls: Vec<Call<'_>> = paths.iter().filter(real).map(|path| call(path.as_str())).collect();
     let mut answers = link.calls(&calls).await.into_iter();
     let mut out = Vec::with_capacity(paths.len());
@@ -417,6 +353,7 @@ impl LinuxDevice {
 mod tests {
     use super::*;
     use crate::extents::tests::window;
+    use crate::model::parents::DEEP;
     use crate::toolkit::Toolkit;
 
     #[test]

@@ -2,7 +2,7 @@
 //! over that.
 
 use super::over::by_order;
-use super::place::{DEEP, POPOVER, shifted};
+use super::place::shifted;
 use crate::bus::body::reference;
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, COMPONENT, SCREEN};
@@ -11,6 +11,7 @@ use crate::device::LinuxDevice;
 use crate::display::Window;
 use crate::extents::has;
 use crate::model::Picture;
+use crate::model::parents::{DEEP, POPOVER};
 use crate::roles::number as role;
 use crate::states;
 use crate::toolkit::Toolkit;

@@ -1,6 +1,6 @@
 //! Bringing into view what lies outside of what its scrolling containers show.
 
-use super::place::{Placed, Sight, chain, panes, shifted};
+use super::place::{Placed, Sight, panes, shifted};
 use crate::bus::fault::Fault;
 use crate::bus::names::{COMPONENT, PROPERTIES, VALUE};
 use crate::bus::{Args, calls};
@@ -8,6 +8,7 @@ use crate::device::LinuxDevice;
 use crate::extents::common;
 use crate::limits::FRAME;
 use crate::model::Interfaces;
+use crate::model::parents::chain;
 use crate::roles::number as n;
 use std::time::Duration;
 use stickpin_device::{ErrorCode, Result};

@@ -1,13 +1,14 @@
 //! What lies at a point and was not read, or was hidden when it was: it may be a part of the element that was aimed at, lie
 //! hidden below it, or have come over it since.
 
-use super::hit::is_of;
-use super::place::{DEEP, chain};
 use crate::bus::body::parent;
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
 use crate::bus::names::ACCESSIBLE;
 use crate::device::LinuxDevice;
+use crate::model::overlaps;
+use crate::model::overlaps::is_of;
+use crate::model::parents::{DEEP, chain};
 use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
 
@@ -34,7 +35,7 @@ impl LinuxDevice {
             return Ok(Hit::Target);
         }
         tracing::debug!(path, "is at the point, and not in {}", own.path);
-        Ok(Hit::Covered { by: None, what: super::hit::words(&there, 1) })
+        Ok(Hit::Covered { by: None, what: overlaps::words(&there, 1) })
     }
 
     /// The first object above one that was read and shown, or that is the target, and the last one below that; none where

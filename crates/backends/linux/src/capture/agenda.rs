@@ -5,11 +5,12 @@
 //! comes to ask, so all of it goes out together, and the reading takes its answers from there as it gets to them; what it
 //! finds no answer to it asks. Nothing but questions is taken over: each answer was given in this reading (ADR 37).
 
-use super::ask::{Ask, Said};
+use super::ask::Ask;
 use super::gecko;
-use super::trees::Trees;
 use crate::bus::fault::Fault;
 use crate::bus::{Link, Message, guest};
+use crate::capture::ask::Said;
+use crate::capture::trees::Trees;
 use crate::limits::DEPTH;
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
@@ -179,16 +180,16 @@ pub(super) fn is_page(number: u32, said: u64) -> bool {
 
 /// What an app answered before it was its turn.
 #[derive(Debug, Default)]
-pub(super) struct Early {
+pub(crate) struct Early {
     /// Pages that have named what stands in them before it was their turn,
-    pub(super) pages: Vec<String>,
+    pub(crate) pages: Vec<String>,
     /// and the roles of that, and of what others have named since.
-    pub(super) roles: HashMap<String, u32>,
+    pub(crate) roles: HashMap<String, u32>,
     /// What they have told of it besides.
-    pub(super) trees: Trees,
+    pub(crate) trees: Trees,
     /// Where the answers of an object are.
-    places: HashMap<Arc<str>, Range<usize>>,
-    answers: Vec<(Ask, Option<Result<Said, Fault>>)>,
+    pub(crate) places: HashMap<Arc<str>, Range<usize>>,
+    pub(crate) answers: Vec<(Ask, Option<Result<Said, Fault>>)>,
 }
 
 impl Early {
@@ -196,7 +197,7 @@ impl Early {
     ///
     /// # Errors
     /// When the app is gone or silent.
-    pub(super) async fn ask(link: &Link, agenda: &Agenda) -> Result<Self, Fault> {
+    pub(crate) async fn ask(link: &Link, agenda: &Agenda) -> Result<Self, Fault> {
         let (entries, blank) = (&*agenda.entries, Object::default());
         let call = |at: usize, ask: Ask| ask.call(&entries[at].path, &blank, link.toolkit);
         let (large, pages) = (agenda.large(), agenda.pages());
@@ -234,7 +235,7 @@ impl Early {
     }
 
     /// The answer to a question, if it was asked.
-    pub(super) fn take(&mut self, object: &Object, ask: Ask) -> Option<Result<Said, Fault>> {
+    pub(crate) fn take(&mut self, object: &Object, ask: Ask) -> Option<Result<Said, Fault>> {
         if let Some(said) = self.trees.take(object, ask) {
             return Some(Ok(said));
         }

@@ -1,10 +1,9 @@
 //! Labels that nothing but their place ties to their field.
 
 use super::grouped;
-use super::read::{is_field, lacks_name};
 use crate::model::{Object, Picture};
 use crate::names;
-use crate::roles::number as n;
+use crate::roles::{is_field, number as role, number as n};
 use hashbrown::HashMap;
 
 /// How far above a field its label may end, in pixels.
@@ -54,4 +53,10 @@ pub(super) fn of_fields(picture: &Picture) -> HashMap<&str, &str> {
     }
     out.retain(|_, label| !label.is_empty());
     out
+}
+
+/// Whether an object may be called what the label beside it reads. The name of a combo box may be what is chosen in it.
+pub(crate) fn lacks_name(object: &Object) -> bool {
+    let control = is_field(object.role) || object.role == role::SLIDER;
+    control && object.name.is_empty() || object.role == role::COMBO_BOX
 }

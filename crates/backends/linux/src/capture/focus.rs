@@ -3,8 +3,8 @@
 //! Qt says it of every widget that hands the focus on to another one (`QWidget::setFocusProxy`, the buttons of a status bar
 //! that hand it to the editor), and of the current item of every list, whether or not the keys go to that list.
 
-use crate::aim::chain;
 use crate::model::Picture;
+use crate::model::parents::chain;
 use crate::roles::number as n;
 use crate::toolkit::Toolkit;
 use crate::{limits, states as s};

@@ -18,8 +18,6 @@ mod switched;
 pub(crate) mod tree;
 pub(crate) mod trees;
 
-pub(crate) use parked::floats;
-
 use crate::tables::Cells;
 
 /// What a reading leaves for the next one.

@@ -2,11 +2,11 @@
 //! where it was when it was shown last. At a point it answers with what a press there would reach (`GetAccessibleAtPoint` is
 //! `gtk_widget_pick` in 4.8), and that is always on the page that is shown.
 
-use crate::aim::up;
 use crate::bus::body::{parent, reference};
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, COMPONENT, WINDOW};
 use crate::bus::{Args, Call, Link, Message, calls};
+use crate::model::parents::up;
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
 use crate::toolkit::Toolkit;
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn what_is_on_a_page_of_several_is_asked_for_where_it_was() {
         let mut picture = picture();
-        let above = crate::aim::parents(&picture);
+        let above = crate::model::parents::parents(&picture);
         let stack = picture.objects[0].children[0];
         let page = picture.objects[stack].children[1];
         let label =

@@ -4,9 +4,9 @@
 //! their window, and says that they are shown. A dock that floats is a window of its own, and Qt says of windows only that
 //! they can be made larger.
 
-use crate::model::{Object, Picture};
+use crate::model::Picture;
+use crate::model::floating::floats;
 use crate::roles::number as n;
-use crate::states as s;
 use crate::toolkit::Toolkit;
 
 /// The windows with such parts, and the parts: where they are is to be asked.
@@ -51,11 +51,6 @@ fn parts(picture: &Picture, window: usize) -> impl Iterator<Item = usize> + '_ {
     children.filter(move |&at| objects[window].shown && lies(at))
 }
 
-/// Whether a part of a window of Qt is a window of its own.
-pub(crate) fn floats(object: &Object) -> bool {
-    object.role == n::FRAME && object.is(s::RESIZABLE)
-}
-
 /// Whether two places have nothing in common. One without a size is no place.
 fn apart(a: [i32; 4], b: [i32; 4]) -> bool {
     let sized = |[_, _, width, height]: [i32; 4]| width > 0 && height > 0;
@@ -66,6 +61,8 @@ fn apart(a: [i32; 4], b: [i32; 4]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Object;
+    use crate::states as s;
 
     #[test]
     fn a_dock_outside_of_its_window_is_not_to_be_seen() {

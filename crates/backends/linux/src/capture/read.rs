@@ -5,9 +5,7 @@
 
 mod details;
 
-pub(crate) use details::{is_field, lacks_name};
-
-use super::agenda::{Agenda, Early, is_page};
+use super::agenda::{Agenda, is_page};
 use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached};
 use super::once::once;
 use super::popups::Appeared;
@@ -16,7 +14,9 @@ use super::{Known, choices, gecko, pages, switched};
 use crate::bus::fault::Fault;
 use crate::bus::names::ROOT;
 use crate::bus::{Link, guest};
+use crate::capture::agenda::Early;
 use crate::limits::{CHILDREN, DEPTH, OBJECTS};
+use crate::model::asked::{is_mute, may_be_socket};
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
 use crate::states;
@@ -356,18 +356,6 @@ impl Reading {
         }
         next
     }
-}
-
-/// Whether an object may be a place for another process (`AtkSocket`): it has no other children, and lists not even that.
-pub(crate) fn may_be_socket(picture: &Picture, at: usize) -> bool {
-    let object = &picture.objects[at];
-    let elsewhere = |&child: &usize| !Link::same_process(&object.path, &picture.objects[child].path);
-    picture.toolkit == Toolkit::Gtk3 && object.role == role::FILLER && object.children.iter().all(elsewhere)
-}
-
-/// Whether an object says nothing of itself, not even whether it is shown, as a socket and what is plugged into it may.
-fn is_mute(object: &Object, toolkit: Toolkit) -> bool {
-    toolkit == Toolkit::Gtk3 && object.states == 0 && object.role == role::FILLER
 }
 
 /// Whether an object is the pane of WebKit that a page scrolls in, which says everything but that it is shown.

@@ -6,9 +6,9 @@
 //! at any point of what is on it. What only lies under something else is the page of the selected tab, or in no such stack.
 
 use super::pages::{Page, at_points, read};
-use crate::aim::{parents, top};
 use crate::bus::Link;
 use crate::bus::fault::Fault;
+use crate::model::parents::{parents, top};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
 use crate::states;

@@ -5,12 +5,11 @@ mod kinds;
 mod named;
 mod values;
 
-use super::read::is_field;
 use super::{beside, covered, focus, grouped, headers};
 use crate::ids::{APP, Ids, Where};
 use crate::limits::DEPTH;
 use crate::model::{EMBEDDED, Object, Picture};
-use crate::roles::{self, Above, number as n};
+use crate::roles::{self, Above, is_field, number as n};
 use crate::toolkit::Toolkit;
 use crate::{names, states as s};
 use hashbrown::{HashMap, HashSet};

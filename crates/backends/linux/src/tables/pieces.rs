@@ -67,19 +67,6 @@ fn is_mute(object: &Object) -> bool {
     object.name.trim().is_empty() && !object.has(Interfaces::TEXT) && !object.has(Interfaces::IMAGE)
 }
 
-/// Whether a cell is one of those that stand in another.
-pub(crate) fn is_piece(picture: &Picture, object: &Object, above: u32) -> bool {
-    use crate::toolkit::Toolkit::Gtk3;
-    let in_cell = matches!(above, role::TABLE_CELL | role::TREE_ITEM);
-    picture.toolkit == Gtk3 && object.role == role::TABLE_CELL && in_cell
-}
-
-/// Whether a cell is a box to tick. Whether one is ticked its states say, but not that one can be.
-pub(crate) fn is_box(object: &Object) -> bool {
-    object.role == role::TABLE_CELL
-        && object.actions.iter().any(|action| action.eq_ignore_ascii_case("toggle"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

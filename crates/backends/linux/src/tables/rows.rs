@@ -1,7 +1,8 @@
 //! The rows of a table, which apps mostly have no objects for.
 
 use super::headers::Headers;
-use super::{LEADS, Part, Place, ROW};
+use super::{Part, Place};
+use crate::model::rows::{LEADS, ROW};
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
 use crate::states;

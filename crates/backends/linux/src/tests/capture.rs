@@ -1,7 +1,6 @@
 //! Trees of what real apps once answered (`test_data/pictures`), and of a real app that runs now.
 
 use super::desktop;
-use crate::aim::chain;
 use crate::bus::{Addresses, Desktop, Link};
 use crate::capture::ask::{Ask, Questions, Said};
 use crate::capture::read::read;
@@ -10,6 +9,7 @@ use crate::capture::trees::Trees;
 use crate::capture::{Known, gecko};
 use crate::ids::{Ids, Where};
 use crate::model::Picture;
+use crate::model::parents::chain;
 use crate::private::Private;
 use crate::roles::number;
 use hashbrown::HashMap;

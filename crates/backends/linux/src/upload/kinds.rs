@@ -1,8 +1,7 @@
 //! What in an app is a file chooser, where its field for paths is, and whether it is one to save in. Pure.
 
-use crate::capture::read::is_field;
 use crate::model::{Object, Picture};
-use crate::roles::number as n;
+use crate::roles::{is_field, number as n};
 use crate::toolkit::Toolkit;
 use crate::{limits, states as s};
 use std::path::PathBuf;

@@ -2,12 +2,12 @@
 
 use crate::capture::ask::{Ask, Questions};
 use crate::capture::pages::Spot;
-use crate::capture::read::may_be_socket;
-use crate::model::{Object, Picture};
+use crate::model::asked::may_be_socket;
+use crate::model::rows::ROW;
+use crate::model::{Object, Picture, parents};
 use crate::roles::{self, number as role};
-use crate::tables::ROW;
 use crate::toolkit::Toolkit;
-use crate::{aim, names, states};
+use crate::{names, states};
 use hashbrown::HashSet;
 use std::sync::Arc;
 use stickpin_tree::Handle;
@@ -56,7 +56,7 @@ impl Again {
         context: &[Handle],
     ) -> Option<Self> {
         // What is no child of anything, the app, lies above all the rest; its own place says so.
-        let above = aim::parents(picture);
+        let above = parents::parents(picture);
         let find = |h: Handle| {
             let path = path(h)?;
             picture
@@ -72,7 +72,7 @@ impl Again {
         let (mut again, mut seen) = (Self::default(), HashSet::new());
         again.spot = Spot::of(picture, &above, target);
         for &start in &starts {
-            for at in aim::up(&above, start) {
+            for at in parents::up(&above, start) {
                 let object = &picture.objects[at];
                 let listed = |ordered: &HashSet<usize>| at == start || at == 0 || ordered.contains(&at);
                 if at != target && ordered.as_ref().is_none_or(listed) {
@@ -118,7 +118,7 @@ impl Again {
             }
         }
         if !brief
-            && let Some(window) = aim::top(&aim::parents(picture), target)
+            && let Some(window) = parents::top(&parents::parents(picture), target)
             && seen.insert(window)
         {
             again.objects.push(window);
@@ -194,16 +194,16 @@ impl Again {
 /// lies between stands in, and what lies between it and whatever else its record is told by, as far as what they lie in
 /// together.
 fn between(above: &[usize], target: usize, context: &[usize]) -> HashSet<usize> {
-    let own: Vec<usize> = aim::up(above, target).collect();
+    let own: Vec<usize> = parents::up(above, target).collect();
     let mut out: HashSet<usize> = [above[target]].into();
     for &at in context {
         let top = match own.contains(&at) {
             true => above[at],
-            false => aim::up(above, at).find(|at| own.contains(at)).unwrap_or_default(),
+            false => parents::up(above, at).find(|at| own.contains(at)).unwrap_or_default(),
         };
         out.insert(top);
         for from in [at, target] {
-            out.extend(aim::up(above, from).skip(1).take_while(|&at| at != top));
+            out.extend(parents::up(above, from).skip(1).take_while(|&at| at != top));
         }
     }
     out

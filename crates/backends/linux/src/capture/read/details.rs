@@ -1,12 +1,14 @@
 //! What no cache has of what is shown: texts, values, places, and what names it.
 
-use super::{Reading, is_mute};
+use super::Reading;
 use crate::bus::fault::Fault;
 use crate::bus::{Link, guest};
 use crate::capture::ask::{Ask, Questions};
+use crate::capture::beside::lacks_name;
 use crate::capture::{gecko, grouped, pages, parked};
+use crate::model::asked::is_mute;
 use crate::model::{Interfaces, Object, Picture};
-use crate::roles::number as role;
+use crate::roles::{is_field, number as role};
 use crate::states;
 use crate::toolkit::Toolkit;
 
@@ -71,12 +73,6 @@ fn beside_labels(picture: &Picture) -> Vec<usize> {
     out
 }
 
-/// Whether an object may be called what the label beside it reads. The name of a combo box may be what is chosen in it.
-pub(crate) fn lacks_name(object: &Object) -> bool {
-    let control = is_field(object.role) || object.role == role::SLIDER;
-    control && object.name.is_empty() || object.role == role::COMBO_BOX
-}
-
 /// The lists of Qt's combo boxes, which say that they are shown: while they are folded away they have no place.
 fn folded_lists(picture: &Picture) -> Vec<usize> {
     if picture.toolkit != Toolkit::Qt {
@@ -127,11 +123,6 @@ fn details_of(object: &Object, toolkit: Toolkit, mut ask: impl FnMut(Ask)) {
     if object.role == role::DOCUMENT_WEB && has(Interfaces::DOCUMENT) {
         ask(Ask::Address);
     }
-}
-
-/// Roles that text is typed into.
-pub(crate) fn is_field(number: u32) -> bool {
-    matches!(number, role::TEXT | role::ENTRY | role::PASSWORD | role::SPIN_BUTTON | role::TERMINAL)
 }
 
 /// Whether the text of an object is more than its name says. A password never is read.

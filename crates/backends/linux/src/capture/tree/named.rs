@@ -3,10 +3,9 @@
 use super::Building;
 use super::kinds::{has_pieces, holds_page, is_grid_item, is_line, takes_press};
 use crate::capture::pages;
-use crate::capture::read::is_field;
+use crate::model::rows::is_piece;
 use crate::model::{Object, Picture};
-use crate::roles::{self, Above, number as n};
-use crate::tables::is_piece;
+use crate::roles::{self, Above, is_field, number as n};
 use crate::toolkit::Toolkit;
 use crate::{names, states as s};
 

@@ -1,10 +1,9 @@
 //! The value that a person sees in a control: what a field holds, what a slider is at, what is chosen in a combo box.
 
 use super::named::text_below;
-use crate::capture::read::is_field;
 use crate::limits::TEXT;
 use crate::model::{Object, Picture};
-use crate::roles::number as n;
+use crate::roles::{is_field, number as n};
 use crate::toolkit::Toolkit;
 use crate::{names, states as s};
 use stickpin_tree::{Role, States};
