@@ -1,14 +1,14 @@
 //! Acting through what the app itself offers: an element's own action, the content of a field, a value; a selection is in
 //! `select`. No pointer moves, no key is sent.
 
+use crate::app::look::Glance;
+use crate::app::{LinuxDevice, gone};
 use crate::bus::actions::listed;
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, ACTION, EDITABLE, PROPERTIES, VALUE};
 use crate::bus::{Args, Call, calls};
-use crate::device::{LinuxDevice, gone};
 use crate::filled::comparable;
 use crate::limits::DONE;
-use crate::looked::Glance;
 use crate::model::{Interfaces, Object};
 use crate::roles::number as n;
 use crate::toolkit::Toolkit;

@@ -6,21 +6,24 @@
 
 mod held;
 mod hit;
+mod order;
 mod over;
 mod place;
 mod point;
 mod reveal;
+mod there;
 mod unread;
 mod wheel;
 
-pub(crate) use place::{Sight, places};
+pub(crate) use place::places;
 
-use crate::device::LinuxDevice;
+use crate::aim::there::unknown;
+use crate::app;
+use crate::app::LinuxDevice;
+use crate::app::look::Placed;
 use crate::display::{Presence, Window, X11};
 use crate::extents::{common, has};
 use crate::toolkit::Toolkit;
-use place::Placed;
-use point::unknown;
 use std::time::{Duration, Instant};
 use stickpin_device::{Aim, AimOptions, Hit, Result};
 use stickpin_tree::{Handle, Rect};
@@ -91,7 +94,7 @@ impl LinuxDevice {
 
     /// As [`Self::aim_at`], once; and why it is to be tried again, if it is.
     async fn aim_once(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<(Aim, Option<Again>)> {
-        let Some(at) = self.index(handle) else { return Err(crate::device::gone()) };
+        let Some(at) = self.index(handle) else { return Err(app::gone()) };
         let aim = |rect: Rect, point, hit| Aim { rect, point, hit, pointed: false };
         let off_screen = |rect: Rect, again| (aim(rect, rect.center(), Hit::OffScreen), Some(again));
         let by_action = options.press && options.plain && self.presses_by_action(at);

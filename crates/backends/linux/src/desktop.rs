@@ -9,8 +9,8 @@ mod inaccessible;
 mod merge;
 mod route;
 
+use crate::app::{LinuxDevice, gone};
 use crate::bus::Desktop;
-use crate::device::{LinuxDevice, gone};
 use crate::display::Window;
 use crate::events::Heard;
 use crate::extents::has;

@@ -3,154 +3,23 @@
 mod life;
 mod reading;
 
-pub(crate) use life::{end_child, lost};
-pub(crate) use reading::Last;
-
-use crate::ahead::Ahead;
-use crate::bus::{Desktop, Link};
-use crate::capture::Known;
-use crate::display::Window;
-use crate::events::Heard;
-use crate::ids::{Ids, Where};
-use crate::looked::{Glance, Looked};
-use crate::model::rows;
-use crate::mouse::Pressed;
-use crate::screen::Screen;
-use crate::upload::{Chooser, Foreign, is_foreign};
+use crate::app::LinuxDevice;
+use crate::app::look::Glance;
 use async_trait::async_trait;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use stickpin_device::{
     Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, Capability, CaptureRequest, Captured,
     Clipboard, Device, DeviceInfo, Dialog, DialogAnswer, Error, ErrorCode, FileInput, Files, Leave,
     Lifecycle, Located, Navigation, Notice, Page, Performed, Query, Result, SettleRequest, Settled, Shot,
     ShotRequest, unsupported,
 };
-use stickpin_tree::{Handle, IdentityGrade, Rect, Tree, quote};
-use tokio::process::Child;
-
-/// A running app.
-#[derive(Debug)]
-pub(crate) struct LinuxDevice {
-    pub(crate) info: DeviceInfo,
-    pub(crate) desktop: Desktop,
-    pub(crate) link: Link,
-    pub(crate) heard: Arc<Heard>,
-    pub(crate) ids: Arc<Ids>,
-    pub(crate) at: Where,
-    /// What it shows its windows on.
-    pub(crate) screen: Screen,
-    /// Whether it is one of the apps of a desktop, where the session reaches the others, too.
-    pub(crate) among: bool,
-    /// The app, where we started it.
-    pub(crate) child: Option<Child>,
-    /// Its home and working directory, where we started it.
-    pub(crate) folders: Option<AppFolders>,
-    /// What was read last, and the tree that it made.
-    pub(crate) last: Option<Last>,
-    /// What is known of its spreadsheets and trees.
-    pub(crate) known: Known,
-    /// How often the app had changed when that began.
-    pub(crate) seen: u64,
-    /// How often it had changed when notices were last asked for.
-    pub(crate) told: u64,
-    /// What GTK 4 was last told to activate, and when: it does so a moment later.
-    pub(crate) activated: Option<(String, Instant)>,
-    /// When and where the pointer pressed last.
-    pub(crate) pressed: Option<Pressed>,
-    /// The actions that an element listed when it was asked for last: its path and their names. A press takes them.
-    pub(crate) listed: Option<(String, Vec<String>)>,
-    /// Windows on the screen of which the app has been found not to list all.
-    pub(crate) unlisted: Vec<u32>,
-    /// The look at what is about to be pressed.
-    pub(crate) looked: Option<Looked>,
-    /// The windows of the display as that look found them, until something is done.
-    pub(crate) sighted: Option<Vec<Window>>,
-    /// A look at a target right behind the act on it.
-    pub(crate) glance: Option<Glance>,
-    /// Whether its process works all the time without a word.
-    pub(crate) always_busy: bool,
-    /// How long the last reading took.
-    pub(crate) took: Duration,
-    /// A reading after an act, for what comes next.
-    pub(crate) ahead: Option<Ahead>,
-    /// The file chooser that a press has opened, until it has its files.
-    pub(crate) chooser: Option<Chooser>,
-    /// That of another process.
-    pub(crate) foreign: Option<Foreign>,
-    /// Such choosers so far.
-    pub(crate) choosers_met: u64,
-    /// The windows of other processes that belong to the app and were told of: their ids and titles.
-    pub(crate) beside: Vec<(u32, String)>,
-}
-
-impl LinuxDevice {
-    pub(crate) fn new(
-        desktop: Desktop,
-        link: Link,
-        heard: Arc<Heard>,
-        screen: Screen,
-        label: String,
-        what: &str,
-    ) -> Self {
-        let info = DeviceInfo { kind: "linux", label, grade: IdentityGrade::WhileAlive, pid: None };
-        Self {
-            info,
-            desktop,
-            link,
-            heard,
-            ids: Arc::default(),
-            at: Where { url: what.to_owned() },
-            screen,
-            among: false,
-            child: None,
-            folders: None,
-            last: None,
-            known: Known::default(),
-            seen: 0,
-            told: 0,
-            activated: None,
-            pressed: None,
-            listed: None,
-            unlisted: Vec::new(),
-            looked: None,
-            sighted: None,
-            glance: None,
-            always_busy: false,
-            took: Duration::ZERO,
-            ahead: None,
-            chooser: None,
-            foreign: None,
-            choosers_met: 0,
-            beside: Vec::new(),
-        }
-    }
-
-    /// The path of a handle.
-    ///
-    /// # Errors
-    /// `ELEMENT_NOT_FOUND` for one that was never given.
-    pub(crate) fn path(&self, handle: Handle) -> Result<Arc<str>> {
-        let path = self.ids.path(handle.id).filter(|_| !is_foreign(handle)).ok_or_else(gone)?;
-        // A row that the app has no object for is where its first cell is.
-        Ok(path.strip_suffix(rows::ROW).map(Into::into).unwrap_or(path))
-    }
-
-    /// What messages call the app: it chose its title itself.
-    fn called(&self) -> String {
-        quote(&self.info.label)
-    }
-}
+use stickpin_tree::{Handle, Rect, Tree};
 
 /// An element in a tree.
 fn within(tree: Arc<Tree>, handle: Handle) -> Option<Located> {
     let node = tree.find_handle(handle).map(|node| node.id());
     node.map(|node| Located { tree, node })
-}
-
-/// The error of an element that vanished between being located and being acted on.
-pub(crate) fn gone() -> Error {
-    Error::new(ErrorCode::ElementNotFound, "the element is no longer in the app").hint("stickpin snapshot -i")
 }
 
 /// The error of who answers a dialog as of a browser.

@@ -1,11 +1,10 @@
 //! What a field holds once a text was put into it. Some take it in when they get to it, some complete it, and some say
 //! that they took it and did not.
 
+use crate::app::{LinuxDevice, unknown};
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
 use crate::bus::names::TEXT;
-use crate::device::LinuxDevice;
-use crate::keyboard::unknown;
 use crate::limits::FRAME;
 use crate::model::Object;
 use crate::roles::number::PASSWORD;

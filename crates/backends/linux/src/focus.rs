@@ -1,9 +1,9 @@
 //! Giving an element the keyboard focus, as a press or typing would.
 
+use crate::app::{LinuxDevice, gone};
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, COMPONENT, TEXT};
 use crate::bus::{Args, Call, Cursor};
-use crate::device::{LinuxDevice, gone};
 use crate::display::Presence;
 use crate::keyboard::HANDLED;
 use crate::limits::{DONE, FRAME};

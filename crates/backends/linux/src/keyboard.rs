@@ -1,17 +1,15 @@
 //! Typing, chords, and filling a field that takes no text by itself.
 
+use crate::app::pointer::NONE;
+use crate::app::{LinuxDevice, unknown};
 use crate::bus::fault::Fault;
-use crate::device::LinuxDevice;
 use crate::display::{Presence, Sent, Window, X11};
 use crate::limits::FRAME;
 use crate::model::Picture;
-use crate::mouse::NONE;
 use crate::query::windows;
 use crate::states as s;
 use std::time::Duration;
-use stickpin_device::{
-    CancellationToken, Dispatched, Error, ErrorCode, Hit, Landed, Modifiers, Performed, Result,
-};
+use stickpin_device::{CancellationToken, Error, ErrorCode, Hit, Landed, Modifiers, Performed, Result};
 use stickpin_tree::{Handle, quote};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -36,10 +34,6 @@ fn no_key(key: &str) -> Error {
 pub(crate) fn busy() -> Error {
     Error::new(ErrorCode::Timeout, "the app is still busy with the keys that it was sent")
         .hint("stickpin wait stable")
-}
-
-pub(crate) fn unknown(e: Error) -> Error {
-    e.dispatched(Dispatched::Unknown)
 }
 
 impl LinuxDevice {

@@ -1,9 +1,9 @@
 //! Starting an app: until it has registered on the accessibility bus, has ended, or shows a window without registering.
 
+use crate::app::lost;
 use crate::apps::Launch;
 use crate::bus::fault::Fault;
 use crate::bus::{Desktop, Running};
-use crate::device::lost;
 use crate::opening::{Processes, is_of, lacks};
 use crate::provider::{LinuxProvider, no_registry};
 use crate::screen::Screen;

@@ -8,6 +8,7 @@
 mod act;
 mod ahead;
 mod aim;
+mod app;
 mod app_dirs;
 mod apps;
 mod at_once;
@@ -25,7 +26,6 @@ mod ids;
 mod keyboard;
 mod launch;
 mod limits;
-mod looked;
 mod model;
 mod mouse;
 mod names;

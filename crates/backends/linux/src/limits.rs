@@ -24,3 +24,6 @@ pub(crate) const DONE: Duration = Duration::from_millis(400);
 /// How long GTK 4 shows a button pressed before it does what the press is for (`gtkbutton.c`, `ACTIVATE_TIMEOUT`), and
 /// a little more.
 pub(crate) const ACTIVATION: Duration = Duration::from_millis(280);
+
+/// How long the window of another process may take to come that a press was to open.
+pub(crate) const STRANGER: Duration = Duration::from_secs(3);

@@ -1,11 +1,11 @@
 //! Presses, drags and wheels with the pointer.
 
-use crate::aim::Sight;
+use crate::app::look::Sight;
+use crate::app::pointer::{NONE, Pressed};
+use crate::app::{LinuxDevice, unknown};
 use crate::bus::Link;
 use crate::bus::fault::Fault;
-use crate::device::LinuxDevice;
 use crate::display::{self, Display, Window, X11, button_number};
-use crate::keyboard::unknown;
 use crate::model::parents;
 use crate::roles::number as n;
 use std::time::{Duration, Instant};
@@ -27,10 +27,6 @@ const DOWN: Duration = Duration::from_millis(12);
 /// How long an app may take to see that a button is down.
 const SEEN: Duration = Duration::from_millis(500);
 
-/// Until when after a press the next one counts as its second (400 ms in Qt and GTK), and a little more; and how near.
-const DOUBLE: Duration = Duration::from_millis(430);
-const NEAR: f64 = 8.0;
-
 /// What a notch of the wheel scrolls, in pixels: between what GTK, Qt and Firefox make of it.
 const NOTCH: f64 = 60.0;
 
@@ -39,21 +35,6 @@ const NOTCHES: f64 = 200.0;
 
 /// How long a list may take to draw itself scrolled.
 const SCROLLED: Duration = Duration::from_millis(250);
-
-/// A press of the pointer that was sent.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Pressed {
-    at: Instant,
-    point: (f64, f64),
-}
-
-impl Pressed {
-    /// How long the next press has to wait so that an app does not take both for a double press.
-    fn waits(&self, (x, y): (f64, f64)) -> Duration {
-        let near = (x - self.point.0).abs() <= NEAR && (y - self.point.1).abs() <= NEAR;
-        if near { DOUBLE.saturating_sub(self.at.elapsed()) } else { Duration::ZERO }
-    }
-}
 
 /// Notches of the wheel for so many pixels: at least one for any.
 fn notches(pixels: f64) -> i32 {
@@ -369,12 +350,10 @@ impl LinuxDevice {
     }
 }
 
-/// No keys held.
-pub(crate) const NONE: Modifiers = Modifiers { alt: false, control: false, meta: false, shift: false };
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::pointer::DOUBLE;
     use crate::events::Heard;
     use crate::tests::peer::App;
     use std::pin::pin;

@@ -1,9 +1,8 @@
 //! Which way a press goes: by the element's own action, where that does what a person's press does, or by the pointer.
 
+use crate::app::{LinuxDevice, unknown};
 use crate::bus::names::ACTION;
 use crate::bus::{Args, Call};
-use crate::device::LinuxDevice;
-use crate::keyboard::unknown;
 use crate::limits::DONE;
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as n;

@@ -1,11 +1,11 @@
 //! Finding, starting and attaching to apps.
 
+use crate::app::{LinuxDevice, lost};
 use crate::app_dirs::AppDirs;
 use crate::apps::{self, Launch, Places};
 use crate::bus::fault::Fault;
 use crate::bus::{Addresses, Desktop, Link, Listener, Running};
 use crate::desktop::{self, Desk};
-use crate::device::{LinuxDevice, lost};
 use crate::events::Heard;
 use crate::launch::Launched;
 use crate::opening::{Opening, runs, unsaid};

@@ -1,10 +1,10 @@
 //! Facts about one element that are not in the tree, and the whole text of one that is long.
 
+use crate::app::{LinuxDevice, gone};
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, ROOT, TEXT};
 use crate::bus::{self, Args, Call, Link, calls};
 use crate::capture::ask::{Ask, Questions};
-use crate::device::{LinuxDevice, gone};
 use crate::limits;
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::{self, is_field, number as role};

@@ -1,6 +1,6 @@
 //! Pictures: of the app's window with its pop-ups, of the whole screen, of one element.
 
-use crate::device::LinuxDevice;
+use crate::app::LinuxDevice;
 use crate::display::Window;
 use crate::extents::around;
 use crate::screen::Screen;

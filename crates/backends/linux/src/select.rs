@@ -5,12 +5,12 @@
 //! chosen is looked at after it.
 
 use crate::act::done;
+use crate::app::LinuxDevice;
 use crate::bus::body::reference;
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, SELECTION};
 use crate::bus::{Args, Call, Message};
-use crate::device::LinuxDevice;
 use crate::limits::DONE;
 use crate::model::{Interfaces, Object};
 use crate::roles::number as n;

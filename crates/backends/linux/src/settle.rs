@@ -1,6 +1,6 @@
 //! Waiting: for a change, for quiet, for the end.
 
-use crate::device::LinuxDevice;
+use crate::app::LinuxDevice;
 use crate::limits::ACTIVATION;
 use crate::opening::worked;
 use std::time::{Duration, Instant};

@@ -1,13 +1,13 @@
 //! Typing text. An app may give the focus away in the middle of it, or open a dialog: what is left must not go there
 //! without a word.
 
+use crate::app::{LinuxDevice, unknown};
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, TEXT};
 use crate::bus::{Args, Call, Cursor};
-use crate::device::LinuxDevice;
 use crate::display::{Window, X11};
-use crate::keyboard::{busy, unknown};
+use crate::keyboard::busy;
 use crate::limits::FRAME;
 use crate::model::parents::chain;
 use crate::model::{Interfaces, Picture};

@@ -5,17 +5,15 @@ mod foreign;
 mod kinds;
 mod window;
 
-pub(crate) use foreign::{Foreign, is_foreign};
-pub(crate) use window::Chooser;
-
+use crate::app::chooser::{Chooser, is_foreign};
+use crate::app::pointer::NONE;
+use crate::app::{LinuxDevice, gone};
 use crate::bus::fault::Fault;
 use crate::bus::names::ACTION;
 use crate::bus::{Args, Call};
-use crate::device::{LinuxDevice, gone};
 use crate::limits::DONE;
 use crate::model::parents::chain;
 use crate::model::{Interfaces, Object, Picture};
-use crate::mouse::NONE;
 use crate::roles::is_field;
 use crate::states as s;
 use crate::toolkit::Toolkit;
@@ -33,9 +31,6 @@ const CHOOSER: Duration = Duration::from_secs(5);
 
 /// How long an app may say nothing after a press until it opens no chooser.
 const SILENT: Duration = Duration::from_millis(600);
-
-/// How long the window of another process may take to come that a press was to open.
-const STRANGER: Duration = Duration::from_secs(3);
 
 /// How often a path is given to a chooser that does not take it.
 const TRIES: usize = 4;

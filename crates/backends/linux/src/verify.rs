@@ -8,9 +8,9 @@ mod asked;
 mod compared;
 
 use crate::aim;
+use crate::app::LinuxDevice;
+use crate::app::look::Looked;
 use crate::capture::tree;
-use crate::device::LinuxDevice;
-use crate::looked::Looked;
 use std::sync::Arc;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Tree};

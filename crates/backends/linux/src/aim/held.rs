@@ -4,14 +4,13 @@
 //! The X server says whether anybody holds the pointer; that alone may also be a drag, so a pop-up has to be there, too.
 //! GTK 3 draws its popovers inside their window and takes nothing from the server: those say that they are modal.
 
-use super::place::Sight;
-use crate::device::LinuxDevice;
+use crate::app::LinuxDevice;
+use crate::app::look::Sight;
+use crate::app::pointer::NONE;
 use crate::display::{Presence, Window, X11};
 use crate::limits::FRAME;
-use crate::model::Picture;
-use crate::model::parents;
 use crate::model::parents::{chain, holds_popup, popup_in};
-use crate::mouse::NONE;
+use crate::model::{Picture, parents};
 use crate::roles::number as role;
 use crate::states;
 use crate::toolkit::Toolkit;

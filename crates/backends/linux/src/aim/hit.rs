@@ -1,9 +1,10 @@
 //! Whether an input at a point reaches an element: the X server says which window it goes to, the app which of its elements.
 
-use super::over::by_order;
-use super::place::{Sight, shifted};
-use super::point::There;
-use crate::device::LinuxDevice;
+use super::place::shifted;
+use crate::aim::order::by_order;
+use crate::aim::there::There;
+use crate::app::LinuxDevice;
+use crate::app::look::Sight;
 use crate::display::{Presence, Window, X11};
 use crate::extents::{self, common, has};
 use crate::model::Picture;

@@ -4,12 +4,12 @@
 //! that has the point, which is the lowest: who would get an input there, their order tells.
 
 use super::place::shifted;
+use crate::app::LinuxDevice;
 use crate::bus::body::reference;
 use crate::bus::fault::Fault;
 use crate::bus::names::ACCESSIBLE;
 use crate::bus::{Args, Call};
 use crate::capture::ask::{Ask, Questions};
-use crate::device::LinuxDevice;
 use crate::extents::has;
 use crate::model::floating::floats;
 use crate::model::overlaps::{is_of, words};
@@ -19,11 +19,6 @@ use crate::roles::{is_wrapper, number as role};
 use crate::states as s;
 use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
-
-/// Whether an input goes to the last of the children that have the point.
-pub(super) fn by_order(toolkit: Toolkit) -> bool {
-    matches!(toolkit, Toolkit::Qt | Toolkit::Gtk3)
-}
 
 impl LinuxDevice {
     /// Whether something lies over an object at a point of its window, by the order of children as it is now. None where that

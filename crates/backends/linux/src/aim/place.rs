@@ -1,12 +1,12 @@
 //! Where things are: what the toolkit says of its elements, put where the X server shows their windows.
 
+use crate::app::LinuxDevice;
+use crate::app::look::{Placed, Places, Sight};
 use crate::bus::fault::Fault;
 use crate::bus::names::{COMPONENT, SCREEN};
 use crate::bus::{Args, Call, Cursor, Link};
-use crate::device::LinuxDevice;
-use crate::display::{Presence, Window, X11};
+use crate::display::{Presence, Window};
 use crate::extents::{self, common, has};
-use crate::looked::Places;
 use crate::model::floating::floats;
 use crate::model::overlaps::above_it;
 use crate::model::parents::{POPOVER, chain, is_entry, popup_in};
@@ -17,38 +17,6 @@ use crate::toolkit::Toolkit;
 use hashbrown::HashMap;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
-
-/// What lies where on the screen, as the X server says it.
-#[derive(Debug)]
-pub(crate) struct Sight {
-    pub(crate) x11: X11,
-    /// The lowest first.
-    pub(crate) windows: Vec<Window>,
-    /// The whole screen.
-    pub(crate) screen: Rect,
-}
-
-impl Sight {
-    /// What the display of a session shows, where there is one.
-    async fn of(screen: &mut Screen) -> Result<Option<Self>> {
-        let Some(x11) = screen.x11_if_any().await? else { return Ok(None) };
-        let (windows, (width, height)) = x11.run(|d| Ok((d.windows()?, d.size))).await?;
-        let screen = Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) };
-        Ok(Some(Self { x11, windows, screen }))
-    }
-}
-
-/// A place of an element on the screen.
-#[derive(Debug)]
-pub(super) struct Placed {
-    pub(super) rect: Rect,
-    /// What of it its scrolling containers show.
-    pub(super) seen: Option<Rect>,
-    /// What has to be added to positions of this toolkit there.
-    pub(super) offset: (f64, f64),
-    /// Where the toolkit says that its window is.
-    pub(super) frame: Option<Rect>,
-}
 
 /// Whether another window than a pop-up, which may be larger than what it shows, lies over a point of a window. `windows` are
 /// the lowest first.

@@ -1,13 +1,14 @@
 //! What has a point: the way down from a window to the innermost object there, as the app says it, and up again to what lies
 //! over that.
 
-use super::over::by_order;
 use super::place::shifted;
+use crate::aim::order::by_order;
+use crate::aim::there::{There, unknown};
+use crate::app::LinuxDevice;
 use crate::bus::body::reference;
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, COMPONENT, SCREEN};
 use crate::bus::{Args, Cursor};
-use crate::device::LinuxDevice;
 use crate::display::Window;
 use crate::extents::has;
 use crate::model::Picture;
@@ -15,26 +16,8 @@ use crate::model::parents::{DEEP, POPOVER};
 use crate::roles::number as role;
 use crate::states;
 use crate::toolkit::Toolkit;
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect, quote};
-
-/// What an app says that it has at a point.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum There {
-    /// The innermost object, by its path.
-    Is(String),
-    /// Nothing that it has a name for.
-    Nothing,
-    /// Nobody knows, and why.
-    Unknown(String),
-}
-
-/// The error of an input of which nobody knows what it would reach.
-pub(super) fn unknown(target: &str, why: &str) -> Error {
-    let message = format!("what an input at {target} would reach is not known: {why}");
-    Error::new(ErrorCode::ElementCovered, message)
-        .hint("it was looked at twice; stickpin snapshot -i shows what is there now")
-}
 
 impl LinuxDevice {
     /// The innermost object at a point of the screen, from this one down.

@@ -1,10 +1,11 @@
 //! Bringing into view what lies outside of what its scrolling containers show.
 
-use super::place::{Placed, Sight, panes, shifted};
+use super::place::{panes, shifted};
+use crate::app::LinuxDevice;
+use crate::app::look::{Placed, Sight};
 use crate::bus::fault::Fault;
 use crate::bus::names::{COMPONENT, PROPERTIES, VALUE};
 use crate::bus::{Args, calls};
-use crate::device::LinuxDevice;
 use crate::extents::common;
 use crate::limits::FRAME;
 use crate::model::Interfaces;

@@ -1,11 +1,11 @@
 //! What lies at a point and was not read, or was hidden when it was: it may be a part of the element that was aimed at, lie
 //! hidden below it, or have come over it since.
 
+use crate::app::LinuxDevice;
 use crate::bus::body::parent;
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
 use crate::bus::names::ACCESSIBLE;
-use crate::device::LinuxDevice;
 use crate::model::overlaps;
 use crate::model::overlaps::is_of;
 use crate::model::parents::{DEEP, chain};

@@ -1,9 +1,10 @@
 //! Where the wheel is turned so that what is meant gets it: over a number it changes that, over a container inside another
 //! one it scrolls the inner one.
 
-use super::place::{Sight, scrolls, shifted};
-use super::point::unknown;
-use crate::device::LinuxDevice;
+use super::place::{scrolls, shifted};
+use crate::aim::there::unknown;
+use crate::app::LinuxDevice;
+use crate::app::look::Sight;
 use crate::display::Window;
 use crate::extents::has;
 use crate::model::Picture;

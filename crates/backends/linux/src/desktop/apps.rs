@@ -2,11 +2,11 @@
 
 use super::Desk;
 use super::merge::{Part, inner, of_app, outer};
+use crate::app::{LinuxDevice, lost};
 use crate::at_once::all;
 use crate::bus::fault::Fault;
 use crate::bus::limits::BUS;
 use crate::bus::{Desktop, Link, Message, Registered, Running};
-use crate::device::{LinuxDevice, lost};
 use crate::events::Heard;
 use crate::provider::no_registry;
 use crate::screen::Screen;

@@ -3,8 +3,8 @@
 use super::apps::App;
 use super::merge::{Attention, app_of, inner, of_app, outer};
 use super::{Desk, NET};
+use crate::app::{end_child, gone};
 use crate::at_once::{all, first};
-use crate::device::{end_child, gone};
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;

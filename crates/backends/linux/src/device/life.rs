@@ -1,16 +1,11 @@
 //! Whether an app is still there: how it ended, and how it is ended.
 
-use super::LinuxDevice;
+use crate::app::{LinuxDevice, end_child, lost};
 use crate::bus::fault::Fault;
 use std::process::ExitStatus;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
-use stickpin_tree::quote;
-use tokio::process::Child;
 use tokio::time::timeout;
-
-/// How long an app that was asked to leave may take.
-const LEAVE: Duration = Duration::from_secs(2);
 
 /// How long the exit code of an app that left the bus is waited for.
 const EXIT: Duration = Duration::from_millis(500);
@@ -70,27 +65,4 @@ impl LinuxDevice {
         let Some(child) = self.child.take() else { return Ok(()) };
         end_child(child, &self.info.label).await
     }
-}
-
-/// The app is gone.
-pub(crate) fn lost(what: &str) -> Error {
-    Error::new(ErrorCode::BackendLost, what.to_owned()).hint("stickpin open starts it again")
-}
-
-/// Ends an app that we started, and what it started.
-///
-/// # Errors
-/// `IO`.
-pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
-    let Some(pid) = child.id() else { return Ok(()) };
-    // It may save what it keeps; an app that does not listen is killed.
-    if let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
-        // It may just have ended by itself.
-        rustix::process::kill_process_group(pid, rustix::process::Signal::TERM).ok();
-        if timeout(LEAVE, child.wait()).await.is_err() {
-            rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
-        }
-    }
-    let waited = child.wait().await.map(drop);
-    waited.map_err(|e| Error::new(ErrorCode::Io, format!("{} could not be waited for: {e}", quote(label))))
 }

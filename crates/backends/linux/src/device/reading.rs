@@ -1,6 +1,6 @@
 //! Reading an app, and what is kept of that.
 
-use super::LinuxDevice;
+use crate::app::{Last, LinuxDevice};
 use crate::bus::fault::Fault;
 use crate::bus::guest;
 use crate::bus::limits::BUS;
@@ -14,13 +14,6 @@ use tokio::time::timeout;
 
 /// How long one reading of an app may take in all.
 const READING: Duration = Duration::from_secs(10);
-
-/// The last reading of the app.
-#[derive(Debug)]
-pub(crate) struct Last {
-    pub(crate) picture: Picture,
-    pub(crate) tree: Arc<Tree>,
-}
 
 impl LinuxDevice {
     /// Reads the app and makes a tree of it. The same tree as before is the same `Arc`.

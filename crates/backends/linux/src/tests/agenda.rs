@@ -2,7 +2,7 @@
 //! which wrote down what it was asked.
 
 use super::speaker::{Asked, FIRST, SECOND, Speaker, WINDOW};
-use crate::device::LinuxDevice;
+use crate::app::LinuxDevice;
 use std::sync::Arc;
 use stickpin_device::{CaptureRequest, Captured, Device};
 use stickpin_tree::Tree;

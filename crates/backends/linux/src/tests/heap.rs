@@ -1,8 +1,8 @@
 //! An app of things that lie in, beside and over one another, and can change after it was read.
 
 use super::speaker::{Answers, Speaker, object, unknown};
+use crate::app::LinuxDevice;
 use crate::bus::names;
-use crate::device::LinuxDevice;
 use crate::states as s;
 use crate::toolkit::Toolkit;
 use stickpin_device::{CaptureRequest, Device, Hit};

@@ -3,8 +3,8 @@
 use super::peer::App;
 use super::window::{TestWindow, Watch};
 use super::{desktop, opening};
+use crate::app::LinuxDevice;
 use crate::bus::Desktop;
-use crate::device::LinuxDevice;
 use crate::display::{Window, X11};
 use crate::events::Heard;
 use crate::screen::Screen;

@@ -2,7 +2,7 @@
 //! which actions it has, and then the press. On an app of ours, which wrote down what it was asked.
 
 use super::speaker::{Asked, FIRST, SECOND, Speaker};
-use crate::device::LinuxDevice;
+use crate::app::LinuxDevice;
 use crate::toolkit::Toolkit;
 use std::time::Duration;
 use stickpin_device::{

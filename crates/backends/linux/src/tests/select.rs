@@ -1,8 +1,8 @@
 //! Choosing options of a list whose options change in the middle of it: on an app of ours, which says what was chosen.
 
 use super::speaker::{Answers, Speaker, object, unknown};
+use crate::app::LinuxDevice;
 use crate::bus::names;
-use crate::device::LinuxDevice;
 use crate::model::Object;
 use crate::states as s;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! An app of two buttons that writes down what it is asked, in the order in which it is; and can change in between.
 
+use crate::app::LinuxDevice;
 use crate::bus::wire::Wire;
 use crate::bus::{Desktop, Link, names};
-use crate::device::LinuxDevice;
 use crate::events::Heard;
 use crate::screen::Screen;
 use crate::states as s;

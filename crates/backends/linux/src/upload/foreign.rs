@@ -5,12 +5,14 @@
 //! Such a process may show choosers of other apps, too: only the one window that came with the press counts, and only
 //! where its title tells it from the others.
 
-use super::{Chooser, STRANGER};
+use crate::app;
+use crate::app::LinuxDevice;
+use crate::app::chooser::{Chooser, Foreign, SCOPE};
 use crate::bus::fault::Fault;
 use crate::bus::{Desktop, Link, Running};
-use crate::device::LinuxDevice;
 use crate::display::{Presence, Window};
 use crate::events::Heard;
+use crate::limits::STRANGER;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,28 +22,11 @@ use stickpin_device::{
 use stickpin_tree::{Handle, quote_whole};
 use tokio::time::{Instant, sleep};
 
-/// The scope of the handle of such a chooser, which no element has.
-const SCOPE: u64 = u32::MAX as u64;
-
 /// How long the process may take to be on the accessibility bus with its window.
 const REACHED: Duration = Duration::from_secs(4);
 
 /// How often it is looked whether it is.
 const LOOK: Duration = Duration::from_millis(50);
-
-/// A chooser of another process that is open.
-#[derive(Debug)]
-pub(crate) struct Foreign {
-    handle: Handle,
-    chooser: Chooser,
-    /// Its process.
-    device: Box<LinuxDevice>,
-}
-
-/// Whether a handle stands for such a chooser, and for no element.
-pub(crate) fn is_foreign(handle: Handle) -> bool {
-    handle.scope == SCOPE
-}
 
 impl LinuxDevice {
     /// Whether all windows of the display belong to the app or came because of it.
@@ -172,7 +157,7 @@ impl LinuxDevice {
     /// Closes the chooser of another process; whether it is gone.
     pub(super) async fn close_elsewhere(&mut self, chooser: Handle) -> Result<bool> {
         let foreign = self.foreign.take().filter(|foreign| foreign.handle == chooser);
-        let Some(mut foreign) = foreign else { return Err(crate::device::gone()) };
+        let Some(mut foreign) = foreign else { return Err(app::gone()) };
         foreign.device.escape(&foreign.chooser).await
     }
 
@@ -187,7 +172,7 @@ impl LinuxDevice {
         cancel: &CancellationToken,
     ) -> Result<Performed> {
         let foreign = self.foreign.take().filter(|foreign| foreign.handle == chooser);
-        let Some(mut foreign) = foreign else { return Err(crate::device::gone()) };
+        let Some(mut foreign) = foreign else { return Err(app::gone()) };
         let error = match foreign.give(files, cancel).await {
             Ok(performed) => return Ok(performed),
             Err(error) => error,
@@ -296,6 +281,7 @@ fn beside(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::chooser::is_foreign;
 
     fn window(id: u32, pid: Option<u32>, transient_for: Option<u32>) -> Window {
         Window { pid, transient_for, ..crate::extents::tests::window(id, "", (0.0, 0.0, 9.0, 9.0)) }

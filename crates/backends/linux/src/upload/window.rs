@@ -1,7 +1,8 @@
 //! Which window of the display a file chooser is. It is found out once, when the chooser is seen: what is typed later goes
 //! to that window, or nowhere.
 
-use crate::device::{LinuxDevice, gone};
+use crate::app::chooser::Chooser;
+use crate::app::{LinuxDevice, gone};
 use crate::display::Window;
 use crate::extents::only_window_of;
 use crate::limits::FRAME;
@@ -11,15 +12,6 @@ use tokio::time::{Instant, sleep};
 
 /// How long a window may take to be on the screen that the app says it shows.
 const SHOWN: Duration = Duration::from_secs(2);
-
-/// A file chooser that is open.
-#[derive(Debug, Clone)]
-pub(crate) struct Chooser {
-    /// The path of its window on the bus.
-    pub(super) top: String,
-    /// The same on the display.
-    pub(super) window: Window,
-}
 
 impl LinuxDevice {
     /// The windows of the display; none where there is no display.

@@ -1,31 +1,30 @@
-//! One look at an element that a press reaches by its own action: where it is, that it is still the one, and which actions
-//! it has, asked in this order and in one go (ADR 30).
+//! What lies on the display, and one look at an element that a press reaches by its own action: where it is, that it is
+//! still the one, and which actions it has, asked in this order and in one go (ADR 30).
 //!
 //! Nothing is moved on the way to such a press, so the aim takes the places that were answered, and the look that comes
 //! after the aim is the one whose questions were answered behind them. Where anything was moved after all, was signalled,
 //! or took long, the element is asked again.
 
-use crate::aim::Sight;
-use crate::display::Window;
+use crate::display::{Window, X11};
+use crate::screen::Screen;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use std::time::Instant;
+use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect, Tree};
-
-/// How old the answers may be that an element is pressed by.
-const FRESH: Duration = Duration::from_millis(20);
 
 /// A look whose answers nothing has contradicted yet.
 #[derive(Debug)]
 pub(crate) struct Looked {
-    handle: Handle,
-    context: Vec<Handle>,
+    pub(crate) handle: Handle,
+    pub(crate) context: Vec<Handle>,
     /// How often the app had changed by then.
-    changes: u64,
-    at: Instant,
+    pub(crate) changes: u64,
+    pub(crate) at: Instant,
     /// Until an aim takes them.
-    places: Option<Places>,
+    pub(crate) places: Option<Places>,
     /// The windows of the display, from the aim, where there is one.
-    windows: Option<Vec<Window>>,
+    pub(crate) windows: Option<Vec<Window>>,
 }
 
 /// A look at a target in one go with the act on it: an app answers what it is asked in the order in which it was.
@@ -35,15 +34,6 @@ pub(crate) enum Glance {
     Wanted(Handle),
     /// What it told.
     Seen(Arc<Tree>),
-}
-
-impl Glance {
-    pub(crate) fn seen(self) -> Option<Arc<Tree>> {
-        match self {
-            Self::Wanted(_) => None,
-            Self::Seen(tree) => Some(tree),
-        }
-    }
 }
 
 /// What is to be known of where things are.
@@ -92,6 +82,50 @@ impl Looked {
         self.handle == handle && self.changes == changes && self.at.elapsed() < FRESH
     }
 }
+
+impl Glance {
+    pub(crate) fn seen(self) -> Option<Arc<Tree>> {
+        match self {
+            Self::Wanted(_) => None,
+            Self::Seen(tree) => Some(tree),
+        }
+    }
+}
+
+/// What lies where on the screen, as the X server says it.
+#[derive(Debug)]
+pub(crate) struct Sight {
+    pub(crate) x11: X11,
+    /// The lowest first.
+    pub(crate) windows: Vec<Window>,
+    /// The whole screen.
+    pub(crate) screen: Rect,
+}
+
+impl Sight {
+    /// What the display of a session shows, where there is one.
+    pub(crate) async fn of(screen: &mut Screen) -> Result<Option<Self>> {
+        let Some(x11) = screen.x11_if_any().await? else { return Ok(None) };
+        let (windows, (width, height)) = x11.run(|d| Ok((d.windows()?, d.size))).await?;
+        let screen = Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) };
+        Ok(Some(Self { x11, windows, screen }))
+    }
+}
+
+/// A place of an element on the screen.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    pub(crate) rect: Rect,
+    /// What of it its scrolling containers show.
+    pub(crate) seen: Option<Rect>,
+    /// What has to be added to positions of this toolkit there.
+    pub(crate) offset: (f64, f64),
+    /// Where the toolkit says that its window is.
+    pub(crate) frame: Option<Rect>,
+}
+
+/// How old the answers may be that an element is pressed by.
+pub(crate) const FRESH: Duration = Duration::from_millis(20);
 
 #[cfg(test)]
 mod tests {
