@@ -3,7 +3,8 @@
 use crate::app::pointer::NONE;
 use crate::app::{LinuxDevice, unknown};
 use crate::bus::fault::Fault;
-use crate::display::{Presence, Sent, Window, X11};
+use crate::display::state::Sent;
+use crate::display::{Presence, Window, X11};
 use crate::limits::FRAME;
 use crate::model::Picture;
 use crate::query::windows;

@@ -5,7 +5,9 @@ use crate::app::pointer::{NONE, Pressed};
 use crate::app::{LinuxDevice, unknown};
 use crate::bus::Link;
 use crate::bus::fault::Fault;
-use crate::display::{self, Display, Window, X11, button_number};
+use crate::display::numbers::button_number;
+use crate::display::server::Display;
+use crate::display::{Window, X11, fault};
 use crate::model::parents;
 use crate::roles::number as n;
 use std::time::{Duration, Instant};
@@ -81,7 +83,7 @@ impl Held {
         Self { x11: x11.clone(), modifiers, button, down: true }
     }
 
-    fn release(&self) -> impl FnOnce(&mut Display) -> std::result::Result<(), display::Fault> + use<> {
+    fn release(&self) -> impl FnOnce(&mut Display) -> std::result::Result<(), fault::Fault> + use<> {
         let (modifiers, button) = (self.modifiers, self.button);
         // What is up already stays so, and nobody is told of it.
         move |d| d.button(button, false).and(d.hold(modifiers, false))

@@ -1,6 +1,8 @@
 //! What a session acts on: a display of its own, the person's, or none that input could be sent to.
 
-use crate::display::{Address, PATIENCE, Presence, Window, X11};
+use crate::display::fault::PATIENCE;
+use crate::display::server::Address;
+use crate::display::{Presence, Window, X11};
 use crate::opening::Opening;
 use crate::private::Private;
 use std::sync::Arc;

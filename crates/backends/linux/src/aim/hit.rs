@@ -5,7 +5,7 @@ use crate::aim::order::by_order;
 use crate::aim::there::There;
 use crate::app::LinuxDevice;
 use crate::app::look::Sight;
-use crate::display::{Presence, Window, X11};
+use crate::display::{Presence, Window, X11, server};
 use crate::extents::{self, common, has};
 use crate::model::Picture;
 use crate::model::floating::floats;
@@ -97,7 +97,7 @@ impl LinuxDevice {
         (x, y): (f64, f64),
         look: &Sight,
     ) -> Result<Hit> {
-        let top_at = move |d: &mut crate::display::Display| d.top_at(x, y);
+        let top_at = move |d: &mut server::Display| d.top_at(x, y);
         // A modal dialog takes the input of the whole window, wherever it stands.
         let alone = self.is_alone();
         if let Some(dialog) = look.windows.iter().find(|w| w.blocks(window, alone)) {

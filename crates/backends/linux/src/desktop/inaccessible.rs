@@ -2,7 +2,8 @@
 
 use super::Desk;
 use super::route::Way;
-use crate::display::{Window, X11, button_number};
+use crate::display::numbers::button_number;
+use crate::display::{Window, X11};
 use crate::mouse::{Held, unseen_down};
 use crate::opening::is_of;
 use stickpin_device::{Action, CancellationToken, Error, ErrorCode, Landed, Notice, Performed, Result};

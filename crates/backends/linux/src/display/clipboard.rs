@@ -1,15 +1,13 @@
 //! The clipboard (ICCCM 2): text that another window owns, or that a window of ours gives out while the session lives.
 
-use super::atoms::Atoms;
-use super::{Display, Fault};
+use crate::display::fault::Fault;
+use crate::display::server::Display;
 use std::time::{Duration, Instant};
 use x11rb::connection::{Connection, RequestConnection};
-use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
-    Atom, AtomEnum, ConnectionExt, CreateWindowAux, EventMask, PropMode, Property, SELECTION_NOTIFY_EVENT,
-    SelectionNotifyEvent, SelectionRequestEvent, Window as WindowId, WindowClass,
+    Atom, AtomEnum, ConnectionExt, EventMask, PropMode, SELECTION_NOTIFY_EVENT, SelectionNotifyEvent,
+    SelectionRequestEvent,
 };
-use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
 /// How long an owner may take for each part of its text.
@@ -17,46 +15,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Longest text that is read, in bytes.
 const LONGEST: usize = 16 << 20;
-
-/// What we have, and what we hear from who has it.
-#[derive(Debug, Default)]
-pub(super) struct Clipboard {
-    /// The text that we give out.
-    ours: Option<String>,
-    /// The property that holds what was asked for; none when the owner has no such thing.
-    answer: Option<Option<Atom>>,
-    /// A further part of a long text has come.
-    part: bool,
-}
-
-impl Clipboard {
-    /// Another window has it now.
-    pub(super) fn lost(&mut self) {
-        self.ours = None;
-    }
-
-    pub(super) fn heard(&mut self, event: &Event) {
-        match event {
-            Event::SelectionNotify(e) => {
-                self.answer = Some((e.property != x11rb::NONE).then_some(e.property))
-            }
-            Event::PropertyNotify(e) => self.part |= e.state == Property::NEW_VALUE,
-            _ => {}
-        }
-    }
-}
-
-/// What our window is called.
-pub(super) const OWN: &str = "stickpin";
-
-/// A window that is never shown.
-pub(super) fn own_window(conn: &RustConnection, root: WindowId, atoms: &Atoms) -> Result<WindowId, Fault> {
-    let own = conn.generate_id()?;
-    let aux = CreateWindowAux::new().override_redirect(1);
-    conn.create_window(0, own, root, -10, -10, 1, 1, 0, WindowClass::INPUT_ONLY, 0, &aux)?;
-    conn.change_property8(PropMode::REPLACE, own, atoms._NET_WM_NAME, atoms.UTF8_STRING, OWN.as_bytes())?;
-    Ok(own)
-}
 
 impl Display {
     /// The text on the clipboard; empty when there is none.

@@ -1,7 +1,8 @@
 //! Where keys go, as the server says.
 
-use super::manager::RESTORE;
-use super::{Display, Fault, Window};
+use crate::display::fault::{Fault, RESTORE};
+use crate::display::server::Display;
+use crate::display::window::Window;
 use std::time::Instant;
 use x11rb::protocol::xproto::{ConnectionExt, InputFocus, Window as WindowId};
 

@@ -1,31 +1,13 @@
 //! The keyboard: chords and text, by the XTEST extension. What no key makes gets a key without a meaning for a while.
 
 use super::keymap::{self, Keymap, NO_SYMBOL, Stroke};
-use super::{Display, Fault};
-use hashbrown::HashMap;
-use std::time::{Duration, Instant};
+use crate::display::fault::Fault;
+use crate::display::server::Display;
+use std::time::Instant;
 use stickpin_device::Modifiers;
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::xkb::{self, ConnectionExt as _, ID};
 use x11rb::protocol::xproto::{ConnectionExt, ModMask};
-
-/// How long keys keep the meaning that they got: apps look it up when they read the event, not when it was sent.
-const LENT: Duration = Duration::from_secs(1);
-
-/// Keys that got a meaning from us.
-#[derive(Debug, Default)]
-pub(super) struct Spares {
-    /// Keysym and key.
-    lent: HashMap<u32, u8>,
-    used: Option<Instant>,
-}
-
-impl Spares {
-    /// When they are to be given back.
-    pub(super) fn due(&self) -> Option<Instant> {
-        self.used.map(|used| used + LENT)
-    }
-}
 
 /// What is on at the keyboard.
 #[derive(Debug, Clone, Copy, Default)]

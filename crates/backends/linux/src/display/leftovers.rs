@@ -5,8 +5,9 @@
 //! killed mostly gets those that it had. So another one's window counts only where it is called as ours are, and what is
 //! noted with our own before we have made anything is left over, too.
 
-use super::clipboard::OWN;
-use super::{Display, Fault};
+use crate::display::fault::Fault;
+use crate::display::server::Display;
+use crate::display::state::OWN;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt, PropMode, Window as WindowId};
 use x11rb::wrapper::ConnectionExt as _;
 

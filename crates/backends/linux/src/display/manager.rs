@@ -3,16 +3,15 @@
 
 use super::pings::PONG;
 use super::window::Extents;
-use super::windows::numbers;
-use super::{Display, Fault, Window};
+use crate::display::fault::{Fault, RESTORE};
+use crate::display::numbers::numbers;
+use crate::display::server::Display;
+use crate::display::window::Window;
 use std::time::{Duration, Instant};
 use x11rb::protocol::xproto::{
     AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt, EventMask, MapState, StackMode,
     Window as WindowId,
 };
-
-/// How long a window may take to come back when it was minimised, or to get the keyboard.
-pub(super) const RESTORE: Duration = Duration::from_secs(2);
 
 /// How long a window manager gets before it is asked again.
 const NUDGE: Duration = Duration::from_millis(50);

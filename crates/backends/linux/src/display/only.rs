@@ -2,26 +2,12 @@
 //! keyboard, as open menus do: a window that closes itself hands it on to the next one. So the server does nothing for
 //! anybody else between the look and the keys.
 
-use super::manager::RESTORE;
-use super::{Display, Fault};
+use crate::display::fault::{Fault, RESTORE};
+use crate::display::server::Display;
+use crate::display::state::Sent;
 use std::time::Instant;
 use stickpin_device::Modifiers;
 use x11rb::protocol::xproto::{ConnectionExt, MapState, Window as WindowId};
-
-/// What became of keys for one window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sent {
-    /// The window got them.
-    Yes,
-    /// There is no key of that name; nothing was sent.
-    NoSuchKey,
-    /// The window is not on the screen any more; nothing was sent.
-    Gone,
-    /// Another window keeps the keyboard; nothing was sent.
-    Elsewhere,
-    /// Something that is open holds the keyboard, whatever has the focus; nothing was sent.
-    Held,
-}
 
 impl Display {
     /// Gives a window the keyboard and sends it one chord, unless it would go elsewhere. `popup`: whether one of its

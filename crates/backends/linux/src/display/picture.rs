@@ -1,9 +1,10 @@
 //! Pictures of the screen: through shared memory (MIT-SHM with a descriptor of ours, no mapping), else as the answer to
 //! a request.
 
-use super::{Display, Fault};
+use crate::display::fault::Fault;
+use crate::display::server::Display;
+use crate::display::state::Shared;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
-use std::os::fd::OwnedFd;
 use stickpin_device::rgb;
 use stickpin_tree::Rect;
 use x11rb::connection::{Connection, RequestConnection};
@@ -12,14 +13,6 @@ use x11rb::protocol::xproto::{ConnectionExt, ImageFormat, ImageOrder};
 
 /// Bytes of a pixel as servers of today have it.
 const PIXEL: usize = 4;
-
-/// Memory that the server writes pictures to.
-#[derive(Debug)]
-pub(super) struct Shared {
-    segment: shm::Seg,
-    fd: OwnedFd,
-    size: usize,
-}
 
 /// Pixels of a part of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]

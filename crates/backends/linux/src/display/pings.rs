@@ -1,19 +1,13 @@
 //! Whether windows have seen what was sent to them: an answer to a ping (EWMH, `_NET_WM_PING`) says so.
 
-use super::atoms::Atoms;
-use super::windows::{PROPERTY, numbers};
-use super::{Display, Fault};
+use crate::display::fault::Fault;
+use crate::display::numbers::{PROPERTY, numbers};
+use crate::display::server::Display;
 use std::time::{Duration, Instant};
 use x11rb::protocol::xproto::{AtomEnum, ClientMessageEvent, ConnectionExt, EventMask, Window as WindowId};
 
 /// How long a window may take to answer a ping: after that it is taken as one that does not answer any.
 pub(super) const PONG: Duration = Duration::from_millis(250);
-
-/// What was sent along with a ping that is answered by this.
-pub(super) fn pong(message: &ClientMessageEvent, atoms: &Atoms) -> Option<u32> {
-    let data = message.data.as_data32();
-    (message.type_ == atoms.WM_PROTOCOLS && data[0] == atoms._NET_WM_PING).then_some(data[1])
-}
 
 impl Display {
     /// Waits until the app has read all input that was sent to its windows before: it answers a ping (EWMH,

@@ -1,8 +1,8 @@
 //! The pointer: moves, buttons, wheels, by the XTEST extension.
 
-use super::windows::pixel;
-use super::{Display, Fault};
-use stickpin_device::Button;
+use crate::display::fault::Fault;
+use crate::display::numbers::pixel;
+use crate::display::server::Display;
 use x11rb::protocol::xproto::{
     BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConnectionExt, EventMask, GrabMode, GrabStatus,
     KEY_PRESS_EVENT, KEY_RELEASE_EVENT, KeyButMask, MOTION_NOTIFY_EVENT,
@@ -11,15 +11,6 @@ use x11rb::protocol::xtest::ConnectionExt as _;
 
 /// Buttons that are a wheel: up, down, left, right.
 const WHEEL: [u8; 4] = [4, 5, 6, 7];
-
-/// The number of a button.
-pub(crate) fn button_number(button: Button) -> u8 {
-    match button {
-        Button::Left => 1,
-        Button::Middle => 2,
-        Button::Right => 3,
-    }
-}
 
 /// What the server says of a device that somebody else has.
 fn held(status: GrabStatus) -> bool {

@@ -1,7 +1,9 @@
 //! A pointer and a keyboard of our own on a display that a person uses (XInput 2, master devices): theirs stay where they
 //! are, and so does their focus.
 
-use super::{Display, Fault};
+use crate::display::fault::Fault;
+use crate::display::server::Display;
+use crate::display::state::Seat;
 use x11rb::connection::RequestConnection;
 use x11rb::cookie::Cookie;
 use x11rb::protocol::xinput::{
@@ -19,13 +21,6 @@ const ALL_MASTERS: DeviceId = 1;
 
 /// The pointer and the keyboard that every server has.
 const CORE: (DeviceId, DeviceId) = (2, 3);
-
-/// A pointer and a keyboard.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Seat {
-    pointer: DeviceId,
-    keyboard: DeviceId,
-}
 
 /// The window that is part of the name of a master device of ours: `stickpin-1a00003 pointer`.
 fn owner(name: &[u8]) -> Option<WindowId> {

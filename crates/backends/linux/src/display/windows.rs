@@ -1,13 +1,15 @@
 //! The windows of the display: whose they are, where they are, what lies over what.
 
-use super::atoms::Atoms;
 use super::window::Extents;
-use super::{Display, Fault, Presence, Window};
+use crate::display::fault::Fault;
+use crate::display::numbers::{PROPERTY, numbers, pixel};
+use crate::display::server::Display;
+use crate::display::watched::{of_root, of_window};
+use crate::display::window::{Presence, Window};
 use hashbrown::HashMap;
 use stickpin_tree::Rect;
 use x11rb::connection::Connection;
 use x11rb::cookie::Cookie;
-use x11rb::protocol::Event;
 use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _, QueryClientIdsReply};
 use x11rb::protocol::xproto::{
     AtomEnum, ChangeWindowAttributesAux, ConnectionExt, EventMask, GetPropertyReply, MapState,
@@ -18,64 +20,11 @@ use x11rb::rust_connection::RustConnection;
 /// Frames around a window that a window manager may nest.
 const NESTED: usize = 8;
 
-/// Longest property that is read, in units of four bytes.
-pub(super) const PROPERTY: u32 = 4096;
-
 /// The state of a window that is minimised (ICCCM 4.1.3.1).
 const ICONIC: u32 = 3;
 
 /// What `_NET_WM_DESKTOP` says of a window that is on all of them.
 const ALL_DESKTOPS: u32 = u32::MAX;
-
-/// Asks for what is told about windows: on the root for what window managers answer, on ours for the clipboard.
-pub(super) fn watch(conn: &RustConnection, root: WindowId, own: WindowId) -> Result<(), Fault> {
-    let on = |mask| ChangeWindowAttributesAux::new().event_mask(mask);
-    let of_root = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::STRUCTURE_NOTIFY | EventMask::PROPERTY_CHANGE;
-    conn.change_window_attributes(root, &on(of_root))?;
-    conn.change_window_attributes(own, &on(EventMask::PROPERTY_CHANGE))?;
-    Ok(())
-}
-
-/// The properties of the root that say which windows there are, which is active, and which workspace is shown.
-fn of_root(a: &Atoms) -> [u32; 3] {
-    [a._NET_CLIENT_LIST_STACKING, a._NET_ACTIVE_WINDOW, a._NET_CURRENT_DESKTOP]
-}
-
-/// The properties of a window that are read.
-fn of_window(a: &Atoms) -> [u32; 9] {
-    [
-        a._NET_WM_NAME,
-        AtomEnum::WM_NAME.into(),
-        a._NET_WM_PID,
-        a._GTK_FRAME_EXTENTS,
-        a._NET_FRAME_EXTENTS,
-        a.WM_STATE,
-        a._NET_WM_STATE,
-        AtomEnum::WM_TRANSIENT_FOR.into(),
-        a._NET_WM_DESKTOP,
-    ]
-}
-
-/// Whether an event may make other windows of those that are known.
-pub(super) fn may_change(event: &Event, atoms: &Atoms) -> bool {
-    match event {
-        // Toolkits set others again and again.
-        Event::PropertyNotify(e) => of_window(atoms).contains(&e.atom) || of_root(atoms).contains(&e.atom),
-        Event::ConfigureNotify(_)
-        | Event::MapNotify(_)
-        | Event::UnmapNotify(_)
-        | Event::DestroyNotify(_)
-        | Event::ReparentNotify(_)
-        | Event::CirculateNotify(_) => true,
-        _ => false,
-    }
-}
-
-/// Numbers of a property.
-pub(super) fn numbers(reply: Result<GetPropertyReply, x11rb::errors::ReplyError>) -> Vec<u32> {
-    // The window may be gone: then it has no properties.
-    reply.ok().and_then(|r| Some(r.value32()?.collect())).unwrap_or_default()
-}
 
 /// The class of a program: the second of the words of `WM_CLASS`.
 fn class_of(value: &[u8]) -> Option<String> {
@@ -314,12 +263,6 @@ impl From<ConnectionGone> for x11rb::errors::ReplyError {
     fn from(_: ConnectionGone) -> Self {
         Self::ConnectionError(x11rb::errors::ConnectionError::UnknownError)
     }
-}
-
-/// The pixel of a point.
-pub(super) fn pixel(x: f64, y: f64) -> (i16, i16) {
-    // `as` keeps within the range.
-    (x.floor() as i16, y.floor() as i16)
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use super::window::TestWindow;
 use super::{address, connect, desktop, opening};
-use crate::display::{Presence, Sent, Window, X11};
+use crate::display::state::Sent;
+use crate::display::{Presence, Window, X11};
 use crate::private::Private;
 use stickpin_device::Modifiers;
 use stickpin_tree::Rect;

@@ -16,7 +16,8 @@ pub(crate) mod speaker;
 mod window;
 
 use crate::app_dirs::AppDirs;
-use crate::display::{Address, X11};
+use crate::display::X11;
+use crate::display::server::Address;
 use crate::opening::Opening;
 use crate::private::Private;
 

@@ -1,0 +1,59 @@
+//! Why the display did not do something.
+
+use std::time::Duration;
+use stickpin_device::{Error, ErrorCode};
+use x11rb::errors::{ConnectionError, ReplyError, ReplyOrIdError};
+
+/// Why the display did not do something.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Fault {
+    /// The connection broke.
+    #[error("{0}")]
+    Lost(String),
+    /// The server refused a request: mostly because a window is gone.
+    #[error("the display refused {0}")]
+    Refused(String),
+}
+
+impl From<ConnectionError> for Fault {
+    fn from(e: ConnectionError) -> Self {
+        Self::Lost(e.to_string())
+    }
+}
+
+impl From<ReplyError> for Fault {
+    fn from(e: ReplyError) -> Self {
+        match e {
+            ReplyError::ConnectionError(e) => e.into(),
+            ReplyError::X11Error(e) => {
+                Self::Refused(format!("{} ({:?})", e.request_name.unwrap_or("a request"), e.error_kind))
+            }
+        }
+    }
+}
+
+impl From<ReplyOrIdError> for Fault {
+    fn from(e: ReplyOrIdError) -> Self {
+        match e {
+            ReplyOrIdError::ConnectionError(e) => e.into(),
+            ReplyOrIdError::X11Error(e) => ReplyError::X11Error(e).into(),
+            ReplyOrIdError::IdsExhausted => Self::Lost("no more ids".to_owned()),
+        }
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        let code = match fault {
+            Fault::Lost(_) => ErrorCode::BackendLost,
+            Fault::Refused(_) => ErrorCode::ElementNotFound,
+        };
+        Self::new(code, format!("the X display: {fault}")).hint("stickpin doctor")
+    }
+}
+
+/// How long a display may take for one job.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a window may take to come back when it was minimised, or to get the keyboard.
+pub(crate) const RESTORE: Duration = Duration::from_secs(2);
