@@ -1,9 +1,12 @@
 //! Implementation of the device traits over AT-SPI and X11.
 //!
-//! `provider` finds and starts apps, `device` is one of them, `desktop` all of them in one session. Perceiving: `bus` talks to apps, `capture` reads them and
-//! makes trees, with `roles`, `states` and `names` saying what the answers mean; `events` and `settle` wait. Acting:
-//! `act` and `select` by what the app itself offers, `aim`, `mouse` and `keyboard` as a person would; `screen` is what a session acts on,
-//! `display` an X server with its pointer and keys, `private` one of the session's own, `extents` where things are on it.
+//! `provider` finds and starts apps, `app` is what is known of an open one, `device` what the
+//! traits promise of it, `desktop` all of them in one session. Perceiving: `bus` talks to apps,
+//! `capture` reads them and makes trees, with `model`, `roles`, `states` and `names` saying what
+//! the answers mean; `events` and `settle` wait. Acting: `act` and `select` by what the app itself
+//! offers, `aim`, `mouse` and `keyboard` as a person would; `screen` is what a session acts on,
+//! `display` an X server with its pointer and keys, `private` one of the session's own, `extents`
+//! where things are on it. `tests/floors.rs` says what may import what.
 
 mod act;
 mod ahead;
