@@ -2,14 +2,14 @@
 
 use crate::grammar::{is_on, kebab, long_name};
 use serde_json::{Map, Value};
-use stickpin_kernel::registry::Entry;
+use stickpin_kernel::registry::Form;
 use stickpin_kernel::schema::{Field, Kind};
 
 /// The words of a command line, the program's name left out. Fields at their default, and null ones, are left out.
 #[must_use]
-pub fn write(entry: &Entry, input: &Map<String, Value>) -> Vec<String> {
-    let mut out: Vec<String> = entry.spec.name.split(' ').map(str::to_owned).collect();
-    out.extend(arguments(entry.fields(), input));
+pub fn write(form: &Form, input: &Map<String, Value>) -> Vec<String> {
+    let mut out: Vec<String> = form.spec.name.split(' ').map(str::to_owned).collect();
+    out.extend(arguments(form.fields(), input));
     out
 }
 

@@ -3,14 +3,21 @@
 //! Nothing here trusts an old tree: the element is asked for by identity, judged by its record, aimed at where it is
 //! now, and judged again after the pointer has arrived, because a pointer that arrives may move things.
 
+pub(crate) mod choice;
+pub(crate) mod context_guard;
+pub(crate) mod fields;
+pub(crate) mod fill;
 mod focus;
 mod input;
+pub(crate) mod outcome;
+pub(crate) mod points;
 
 pub(crate) use input::{Input, went_away};
 
-use crate::cx::Cx;
-use crate::resolve::Found;
-use crate::target::{RefTarget, Target};
+use crate::api::target::{RefTarget, Target};
+use crate::command::args::How;
+use crate::command::context::Cx;
+use crate::observe::resolve::Found;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{Aim, AimOptions, Error, ErrorCode, Hit, Located, Result, SettleRequest};
@@ -42,30 +49,6 @@ pub(crate) enum Reach {
     View,
     /// Only that it is there and enabled.
     There,
-}
-
-/// How to act, from the arguments that all acts share.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct How {
-    /// Wait so long for the target to become actionable.
-    pub(crate) timeout: Duration,
-    /// Whether the caller gave a time.
-    pub(crate) timed: bool,
-    /// Act on the element whatever it means now.
-    pub(crate) allow_changed: bool,
-    /// Send the input whatever is in its way.
-    pub(crate) force: bool,
-    /// Wait for quiet after the act, at most so long, and show what changed.
-    pub(crate) settle: Option<Duration>,
-    /// Report what was seen since the act.
-    pub(crate) receipt: bool,
-}
-
-impl How {
-    /// Whether nothing that comes of the act is waited for.
-    fn hastens(self) -> bool {
-        !self.receipt && self.settle.is_none()
-    }
 }
 
 /// A target that may be acted on now.
@@ -270,7 +253,7 @@ impl Cx {
             Target::Ref(r) if how.allow_changed => self.resolve_changed(*r)?,
             Target::Ref(r) => self.resolve_ref(*r)?,
             Target::Selector(s) => self.resolve_selector(s).await?,
-            Target::Point { .. } => return Err(crate::resolve::no_point(target)),
+            Target::Point { .. } => return Err(crate::observe::resolve::no_point(target)),
         };
         self.witness(target, &found, how).await?;
         Ok(self.place(target, found, how).await?.0)
@@ -390,7 +373,7 @@ impl Cx {
                 if how.allow_changed { self.resolve_changed(*r) } else { self.resolve_again(*r) }
             }
             Target::Selector(s) => self.resolve_selector(s).await,
-            Target::Point { .. } => Err(crate::resolve::no_point(target)),
+            Target::Point { .. } => Err(crate::observe::resolve::no_point(target)),
         }
     }
 
@@ -398,7 +381,7 @@ impl Cx {
     async fn locate(&mut self, found: &Found) -> Result<Option<Place>> {
         let live = self.live()?;
         if let Some(dialog) = live.device.dialog() {
-            return Err(crate::step::blocked(&dialog));
+            return Err(crate::observe::capture::blocked(&dialog));
         }
         if live.device.info().grade == IdentityGrade::None {
             return self.locate_by_likeness(found).await;

@@ -1,15 +1,20 @@
 //! From a request to a response. The only builder of [`Response`].
 
-use crate::command::Scope;
-use crate::cx::{Cx, Envelope};
+use crate::api::form::Form;
+use crate::api::render;
+use crate::api::render::{Show, Text};
+use crate::api::request::{Detail, Format, RefsEnvelope, Render, Request, Response};
+use crate::api::secret;
+use crate::api::secret::Secret;
+use crate::api::spec::Scope;
+use crate::command::context::{Cx, Envelope};
+use crate::command::entry::{Entry, Prepared, Produced};
 use crate::host::Host;
-use crate::mailbox;
-use crate::registry::{self, Entry, Form, Prepared, Produced};
-use crate::render::{self, Show, Text};
-use crate::request::{Detail, Format, RefsEnvelope, Render, Request, Response};
-use crate::secret::{self, Secret};
+use crate::host::queue;
+use crate::registry::{self};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,6 +32,28 @@ const GRACE: Duration = Duration::from_millis(500);
 const UNKNOWN: Duration = Duration::from_secs(30);
 
 impl Request {
+    /// Takes out the values that this command does not use, before it is sent anywhere. All that there were come back: for
+    /// [`hide_secrets`](crate::hide_secrets).
+    pub fn keep_used_secrets(&mut self) -> Vec<Secret> {
+        let all = std::mem::take(&mut self.caller.secrets);
+        if all.is_empty() {
+            return Vec::new();
+        }
+        let mut used = BTreeSet::new();
+        if let Some(entry) = registry::find(&self.command) {
+            crate::targets::each(entry, &self.input, &mut |form, input| {
+                let named = form.fields().iter().filter(|field| field.secret);
+                used.extend(named.filter_map(|field| input.get(&field.name)?.as_str().map(str::to_owned)));
+            });
+        }
+        if !used.is_empty() {
+            self.caller.secret_names = all.keys().cloned().collect();
+        }
+        let values = all.values().cloned().collect();
+        self.caller.secrets = all.into_iter().filter(|(name, _)| used.contains(name)).collect();
+        values
+    }
+
     /// When a host that works has answered at the latest, besides the way there and back.
     #[must_use]
     pub fn longest(&self) -> Duration {
@@ -95,7 +122,7 @@ impl Host {
         };
         let given = request.given(&*prepared);
         let session_name = request.session.unwrap_or_else(|| request.caller.own_session.clone());
-        if let Err(e) = crate::name::check(&session_name) {
+        if let Err(e) = crate::api::name::check(&session_name) {
             return failed(entry.spec.name, &request.render, e);
         }
         let mut cx = Cx {
@@ -139,14 +166,6 @@ impl Drop for Running<'_> {
     }
 }
 
-/// Whether a command of this name would take this input.
-///
-/// # Errors
-/// `INVALID_ARGS`.
-pub(crate) fn check(command: &str, input: &Map<String, Value>) -> Result<()> {
-    registry::lookup(command)?.prepare(input.clone()).map(drop)
-}
-
 impl Cx {
     /// Runs a command as a part of another one, with an envelope of its own.
     pub(crate) async fn nested(&mut self, command: &str, input: Map<String, Value>) -> Response {
@@ -163,7 +182,7 @@ impl Cx {
         };
         let result = match desk {
             // Boxed: a batch is itself a command, and its future would hold itself.
-            Ok(desk) => Box::pin(crate::step::step(entry, prepared, desk, self)).await,
+            Ok(desk) => Box::pin(crate::run::execute::step(entry, prepared, desk, self)).await,
             Err(e) => Err(e),
         };
         let mut response = respond(entry, self, result);
@@ -201,7 +220,7 @@ async fn run(
     let mut closing = cx.closing.subscribe();
     let (token, underway) = (cx.cancel.clone(), Arc::clone(&cx.underway));
     let result = {
-        let mut work = pin!(crate::step::step(entry, prepared, desk, cx));
+        let mut work = pin!(crate::run::execute::step(entry, prepared, desk, cx));
         tokio::select! {
             biased;
             result = &mut work => Ok(result),
@@ -229,11 +248,11 @@ async fn run(
     result.unwrap_or_else(|why| {
         let e = match why {
             Stop::Late => no_answer(times.answer, cx.dispatched()),
-            Stop::Closed => mailbox::lost(&cx.session_name),
+            Stop::Closed => queue::lost(&cx.session_name),
             Stop::Hung => {
                 // Dropping the loan is what ends the session.
                 drop(cx.loan.take());
-                mailbox::lost(&cx.session_name)
+                queue::lost(&cx.session_name)
             }
         };
         Err(e.dispatched(cx.dispatched()))
@@ -348,7 +367,7 @@ fn fill(response: &mut Response, render: &Render, result: Result<Box<dyn Produce
 /// only: a command line has another stream for them.
 fn add_what_was_seen(response: &mut Response, entry: &Entry) {
     let Some(text) = &mut response.text else { return };
-    let seen = response.receipt.iter().filter(|line| !crate::receipt::is_error(line)).cloned();
+    let seen = response.receipt.iter().filter(|line| !crate::observe::receipt::is_error(line)).cloned();
     // What may run beside a dialog speaks of it itself.
     let dialog = response
         .dialog
@@ -363,14 +382,14 @@ fn add_what_was_seen(response: &mut Response, entry: &Entry) {
     }
 }
 
-/// The response of a command that ran apart from any host: [`crate::registry::Form`] without a handler of ours.
+/// The response of a command that ran apart from any host: [`crate::api::form::Form`] without a handler of ours.
 pub fn answered<T: Serialize + Show + Send + 'static>(
     form: &Form,
     render: &Render,
     result: Result<T>,
 ) -> Response {
     let mut response = Response { command: form.spec.name.to_owned(), ..Response::default() };
-    fill(&mut response, render, result.map(registry::produced));
+    fill(&mut response, render, result.map(crate::command::entry::produced));
     response
 }
 

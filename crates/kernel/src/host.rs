@@ -1,9 +1,13 @@
 //! The host: providers, and sessions by name.
 
-use crate::cx::Cx;
-use crate::journal::{Journal, NoJournal};
-use crate::mailbox::{self, End, Mailbox, Turn};
-use crate::recording::{NoScribe, Scribe};
+pub(crate) mod open_session;
+pub(crate) mod pictures;
+pub(crate) mod queue;
+pub(crate) mod recording;
+
+use crate::api::journal::{Journal, NoJournal};
+use crate::host::queue::{End, Mailbox, Turn};
+use crate::host::recording::{NoScribe, Scribe};
 use indexmap::IndexMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -184,7 +188,7 @@ impl Inner {
             return Ok(desk.clone());
         }
         let endings = self.endings.lock().unwrap_or_else(PoisonError::into_inner);
-        Err(endings.get(name).cloned().unwrap_or_else(|| mailbox::closed(name)))
+        Err(endings.get(name).cloned().unwrap_or_else(|| queue::closed(name)))
     }
 
     pub(crate) fn all_desks(&self) -> Vec<Arc<Desk>> {
@@ -291,7 +295,7 @@ async fn ended(host: Weak<Inner>, desk: Weak<Desk>, end: End) {
             );
             (Some(live), why.hint("stickpin open it again; --idle-timeout keeps it longer"))
         }
-        End::Lost(live) => (live, mailbox::lost(&desk.name)),
+        End::Lost(live) => (live, queue::lost(&desk.name)),
     };
     let why = match desk.status.borrow().recorded {
         true => Error { hint: format!("stickpin record stop writes what was recorded; {}", why.hint), ..why },
@@ -318,11 +322,4 @@ pub(crate) fn private_dir(path: &std::path::Path) -> Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path).map_err(|e| stickpin_device::io_error("make the folder", path, &e))
-}
-
-impl Cx {
-    /// The host.
-    pub(crate) fn host(&self) -> &Arc<Inner> {
-        &self.host
-    }
 }

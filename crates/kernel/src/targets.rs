@@ -1,24 +1,17 @@
 //! The arguments of an input and of the commands nested in it, and the targets among them: for who looks at them before
 //! a command does. Text that only looks like a target is left alone.
 
-use crate::registry::{self, Form};
-use crate::schema::{Field, Holds, Kind};
-use crate::target;
+use crate::api::form::Form;
+use crate::api::schema::{Field, Holds};
+use crate::api::targets::{self as own, items};
+use crate::registry;
 use serde_json::{Map, Value};
 
 /// Shows every target of an input to `to`, nested ones too, and writes what it answers in its place.
 ///
 /// What is not of the command's form is passed over: the check of the input says so later, in its own words.
 pub fn change(form: &Form, input: &mut Map<String, Value>, to: &mut dyn FnMut(&str) -> Option<String>) {
-    walk(form, input, &mut |field, value| match field.holds {
-        Some(Holds::Assignments) => items(value).for_each(|item| in_assignment(item, to)),
-        Some(Holds::Steps | Holds::StepsFile) => {}
-        None if field.kind == Kind::Target => in_target(value, to),
-        None if field.kind == Kind::List(Box::new(Kind::Target)) => {
-            items(value).for_each(|item| in_target(item, to));
-        }
-        None => {}
-    });
+    walk(form, input, &mut |field, value| own::change_in(field, value, to));
 }
 
 /// Shows every argument of an input to `visit`, and those of the commands that are nested in it.
@@ -44,24 +37,6 @@ pub fn each(form: &Form, input: &Map<String, Value>, visit: &mut dyn FnMut(&Form
         if let Some(entry) = step["command"].as_str().and_then(registry::find) {
             each(entry, step["input"].as_object().unwrap_or(&Map::new()), visit);
         }
-    }
-}
-
-fn items(value: &mut Value) -> impl Iterator<Item = &mut Value> {
-    value.as_array_mut().into_iter().flatten()
-}
-
-fn in_target(value: &mut Value, to: &mut dyn FnMut(&str) -> Option<String>) {
-    if let Some(new) = value.as_str().and_then(to) {
-        *value = Value::from(new);
-    }
-}
-
-fn in_assignment(value: &mut Value, to: &mut dyn FnMut(&str) -> Option<String>) {
-    let Some(text) = value.as_str() else { return };
-    let Ok((_, at)) = target::assigned(text) else { return };
-    if let Some(new) = to(&text[..at]) {
-        *value = Value::from(new + &text[at..]);
     }
 }
 

@@ -88,17 +88,17 @@ fn words(step: &Recorded) -> Vec<Template> {
     if let Some(name) = &variable {
         hide(step, &mut input, &hidden, &mark(name));
     }
-    targets::change(step.entry, &mut input, &mut |target| {
+    targets::change(step.form, &mut input, &mut |target| {
         let witness = step.targets.iter().find(|w| w.target == target);
         witness.map(|w| w.selector.clone())
     });
     let read = |word: &String| if variable.is_some() { marked(word) } else { Template::text(word) };
-    stickpin_cmdline::write(step.entry, &input).iter().map(read).collect()
+    stickpin_cmdline::write(step.form, &input).iter().map(read).collect()
 }
 
 /// Puts the mark in place of what was typed.
 fn hide(step: &Recorded, input: &mut Map<String, Value>, hidden: &[&str], mark: &str) {
-    for field in step.entry.fields() {
+    for field in step.form.fields() {
         let Some(value) = input.get_mut(&field.name) else { continue };
         if field.text {
             *value = Value::from(mark);

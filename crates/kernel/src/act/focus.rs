@@ -1,7 +1,7 @@
 //! What has the keyboard focus: keys without a target go there, whatever the caller thinks.
 
 use super::RECHECK;
-use crate::cx::Cx;
+use crate::command::context::Cx;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::Origin;

@@ -1,8 +1,9 @@
 //! The last steps of an act: whether the target takes this input, sending it, and where it landed.
 
-use super::{How, REST, Reach, Ready, TRIES};
-use crate::cx::Cx;
-use crate::target::Target;
+use super::{REST, Reach, Ready, TRIES};
+use crate::api::target::Target;
+use crate::command::args::How;
+use crate::command::context::Cx;
 use std::sync::atomic::Ordering;
 use stickpin_device::{
     Action, Dispatched, Error, ErrorCode, Landed, Located, MAX_DESCRIPTION, Performed, Result,

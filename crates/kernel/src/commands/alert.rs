@@ -1,11 +1,12 @@
 //! `alert status|accept|dismiss`: the dialog of the app that waits for an answer.
 
-use crate::act::How;
-use crate::after::Acted;
-use crate::command::{Command, Effect, Lane, Spec};
-use crate::cx::Cx;
-use crate::render::{Show, Text};
-use crate::waiting::Patience;
+use crate::act::outcome::Acted;
+use crate::api::render::{Show, Text};
+use crate::api::spec::{Effect, Lane, Spec};
+use crate::command::args::How;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
+use crate::observe::waiting::Patience;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

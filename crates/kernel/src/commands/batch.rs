@@ -1,10 +1,11 @@
 //! `batch`: several commands in one call.
 
-use crate::command::{Command, Effect, Spec};
-use crate::cx::Cx;
+use crate::api::render::{Show, Text};
+use crate::api::request::Response;
+use crate::api::spec::{Effect, Spec};
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use crate::registry;
-use crate::render::{Show, Text};
-use crate::request::Response;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -118,7 +119,9 @@ impl Command for Batch {
                 )
                 .hint("write the steps of the inner one in its place"));
             }
-            crate::dispatch::check(&step.command, &step.input)
+            registry::lookup(&step.command)
+                .and_then(|entry| entry.prepare(step.input.clone()))
+                .map(drop)
                 .map_err(|e| Error { message: format!("step {}: {}", i + 1, e.message), ..e })?;
         }
         let mut ran = Ran { steps: Vec::new(), skipped: steps.len(), dispatched: Dispatched::No };
@@ -127,7 +130,7 @@ impl Command for Batch {
         for mut step in steps {
             cx.check()?;
             if let Some(entry) = registry::find(&step.command) {
-                crate::targets::change(entry, &mut step.input, &mut |text| fresh(text, &issued));
+                crate::api::targets::change(entry, &mut step.input, &mut |text| fresh(text, &issued));
             }
             let response = cx.nested(&step.command, step.input).await;
             let ok = response.ok;

@@ -1,8 +1,9 @@
 //! `capabilities`: what each platform can do.
 
-use crate::command::{Command, Spec};
-use crate::cx::Cx;
-use crate::render::{Show, Text};
+use crate::api::render::{Show, Text};
+use crate::api::spec::Spec;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stickpin_device::{Capability, Result};

@@ -1,10 +1,11 @@
 //! `check`, `uncheck`: a box, switch or toggle is as it should be.
 
-use crate::after::Acted;
-use crate::args::acting;
-use crate::command::{Command, Effect, Spec};
-use crate::cx::Cx;
-use crate::target::Target;
+use crate::act::outcome::Acted;
+use crate::api::spec::{Effect, Spec};
+use crate::api::target::Target;
+use crate::command::args::acting;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use std::time::Duration;
 use stickpin_device::{Capability, Result};
 

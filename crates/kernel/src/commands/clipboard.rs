@@ -1,9 +1,10 @@
 //! `clipboard read`, `clipboard write`: copied text.
 
-use crate::after::Acted;
-use crate::command::{Command, Effect, Spec};
+use crate::act::outcome::Acted;
+use crate::api::spec::{Effect, Spec};
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use crate::commands::get::Got;
-use crate::cx::Cx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stickpin_device::{Capability, Error, ErrorCode, Result};
@@ -37,7 +38,8 @@ impl Command for ClipboardRead {
     type Output = Got;
 
     async fn run(self, cx: &mut Cx) -> Result<Got> {
-        let text = crate::facets::clipboard(cx.device()?, "read the clipboard")?.read_clipboard().await?;
+        let text =
+            crate::command::facets::clipboard(cx.device()?, "read the clipboard")?.read_clipboard().await?;
         Ok(Got::bounded(text.into(), cx))
     }
 }
@@ -58,7 +60,9 @@ impl Command for ClipboardWrite {
             return Err(Error::new(ErrorCode::InvalidArgs, message).hint("stickpin fill takes longer texts"));
         }
         let _under_way = cx.under_way();
-        crate::facets::clipboard(cx.device()?, "write the clipboard")?.write_clipboard(&self.text).await?;
+        crate::command::facets::clipboard(cx.device()?, "write the clipboard")?
+            .write_clipboard(&self.text)
+            .await?;
         Ok(Acted::new("copied", format!("{} characters", self.text.chars().count())))
     }
 }

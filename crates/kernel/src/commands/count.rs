@@ -1,9 +1,10 @@
 //! `count`: how many elements match.
 
-use crate::command::{Command, Spec};
-use crate::cx::Cx;
-use crate::render::{Show, Text};
-use crate::target::Target;
+use crate::api::render::{Show, Text};
+use crate::api::spec::Spec;
+use crate::api::target::Target;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stickpin_device::{Capability, Error, ErrorCode, Result};

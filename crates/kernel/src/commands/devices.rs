@@ -1,8 +1,9 @@
 //! `devices`: what could be opened here.
 
-use crate::command::{Command, Spec};
-use crate::cx::Cx;
-use crate::render::{Cell, Show, Text};
+use crate::api::render::{Cell, Show, Text};
+use crate::api::spec::Spec;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stickpin_device::{DeviceEntry, Result};

@@ -1,8 +1,9 @@
 //! `diff snapshot`: what changed since the caller last read the whole.
 
-use crate::changes::Changes;
-use crate::command::{Command, Spec};
-use crate::cx::Cx;
+use crate::api::spec::Spec;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
+use crate::observe::changes::Changes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stickpin_device::{Capability, Result};

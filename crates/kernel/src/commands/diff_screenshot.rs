@@ -1,12 +1,13 @@
 //! `diff screenshot`: which pixels differ between two pictures, or between a picture and the app now.
 
 use super::screenshot::{LONGEST, still};
-use crate::command::{Command, Spec};
-use crate::cx::Cx;
+use crate::api::render::{Show, Text};
+use crate::api::spec::Spec;
+use crate::api::target::Target;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use crate::host::private_dir;
-use crate::image::{Format, Image};
-use crate::render::{Show, Text};
-use crate::target::Target;
+use crate::picture::image::{Format, Image};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -114,7 +115,7 @@ impl Command for DiffScreenshot {
         let bytes = picture.encode(format)?;
         match &self.out {
             Some(_) => cx.write(&path, &bytes)?,
-            None => crate::files::write(&path, &bytes)?,
+            None => crate::api::files::write(&path, &bytes)?,
         }
         cx.envelope.image = Some(path.clone());
         compared.path = Some(path);

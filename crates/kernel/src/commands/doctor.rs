@@ -1,8 +1,9 @@
 //! `doctor`: what is missing here, and the command that mends it.
 
-use crate::command::{Command, Spec};
-use crate::cx::Cx;
-use crate::render::{Show, Text};
+use crate::api::render::{Show, Text};
+use crate::api::spec::Spec;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

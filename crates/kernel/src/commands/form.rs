@@ -1,13 +1,15 @@
 //! `form`: several fields at once, and perhaps what submits them.
 
-use crate::act::How;
-use crate::after::Acted;
-use crate::args::acting;
-use crate::command::{Command, Effect, Spec};
-use crate::cx::Cx;
-use crate::fields::press;
-use crate::render::{Show, Text};
-use crate::target::{self, Target};
+use crate::act::fields::press;
+use crate::act::outcome::Acted;
+use crate::api::render::{Show, Text};
+use crate::api::spec::{Effect, Spec};
+use crate::api::target;
+use crate::api::target::Target;
+use crate::command::args::How;
+use crate::command::args::acting;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -96,7 +98,8 @@ impl Command for Form {
     }
 
     fn bound(&self) -> Option<Duration> {
-        self.how().bound(crate::args::ALLOWANCE * u32::try_from(self.fields.len()).unwrap_or(u32::MAX))
+        self.how()
+            .bound(crate::command::args::ALLOWANCE * u32::try_from(self.fields.len()).unwrap_or(u32::MAX))
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Filled> {

@@ -1,10 +1,11 @@
 //! `get title`, `get url`, `get WHAT T`: one value.
 
-use crate::command::{Command, Spec};
-use crate::cx::Cx;
-use crate::question::{state_words, text_of};
-use crate::render::{Show, Text};
-use crate::target::Target;
+use crate::api::render::{Show, Text};
+use crate::api::spec::Spec;
+use crate::api::target::Target;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
+use crate::observe::question::{state_words, text_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -1,8 +1,9 @@
 //! `back`, `forward`, `reload`, `home`: through what was visited.
 
-use crate::command::{Command, Effect, Spec};
-use crate::cx::Cx;
-use crate::render::{Show, Text};
+use crate::api::render::{Show, Text};
+use crate::api::spec::{Effect, Spec};
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

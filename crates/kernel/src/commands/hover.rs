@@ -1,11 +1,12 @@
 //! `hover`: the pointer comes to stand on an element.
 
 use crate::act::Reach;
-use crate::after::Acted;
-use crate::args::acting;
-use crate::command::{Command, Effect, Spec};
-use crate::cx::Cx;
-use crate::target::Target;
+use crate::act::outcome::Acted;
+use crate::api::spec::{Effect, Spec};
+use crate::api::target::Target;
+use crate::command::args::acting;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use std::time::Duration;
 use stickpin_device::{Capability, Result};
 

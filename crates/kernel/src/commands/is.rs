@@ -1,10 +1,11 @@
 //! `is`: asks whether something holds for an element.
 
-use crate::command::{Command, Spec};
-use crate::cx::Cx;
-use crate::question::{Answer, Predicate, ask};
-use crate::render::{Show, Text};
-use crate::target::Target;
+use crate::api::render::{Show, Text};
+use crate::api::spec::Spec;
+use crate::api::target::Target;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
+use crate::observe::question::{Answer, Predicate, ask};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stickpin_device::{Capability, Error, ErrorCode, Result};

@@ -1,11 +1,12 @@
 //! `key`: one chord.
 
-use crate::act::How;
-use crate::after::Acted;
-use crate::args::{Receipt, Settle};
-use crate::command::{Command, Effect, Spec};
-use crate::cx::Cx;
-use crate::keys::Chord;
+use crate::act::outcome::Acted;
+use crate::api::keys::Chord;
+use crate::api::spec::{Effect, Spec};
+use crate::command::args::How;
+use crate::command::args::{Receipt, Settle};
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

@@ -2,14 +2,15 @@
 
 use super::get::page;
 use super::snapshot::{Outlined, Snapshot};
-use crate::args::Given;
-use crate::command::{Command, Effect, Spec};
-use crate::cx::Cx;
+use crate::api::render::{Show, Text};
+use crate::api::spec::{Effect, Spec};
+use crate::command::args::Given;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use crate::host::Desk;
-use crate::live::{Folder, Live};
-use crate::mailbox::Turn;
-use crate::picture::Pictures;
-use crate::render::{Show, Text};
+use crate::host::open_session::{Folder, Live};
+use crate::host::pictures::Pictures;
+use crate::host::queue::Turn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -184,7 +185,7 @@ impl Command for Open {
 
     async fn run(mut self, cx: &mut Cx) -> Result<Opened> {
         let record = self.record.take().and_then(Given::wanted);
-        if let Some(file) = crate::paths::of_opened(&cx.caller, &self.what) {
+        if let Some(file) = crate::api::paths::of_opened(&cx.caller, &self.what) {
             self.what = file.display().to_string();
         }
         self.check_options(cx)?;

@@ -1,9 +1,10 @@
 //! `read`: the app as Markdown, for reading. It hands out no refs: who wants to act takes a snapshot.
 
-use crate::command::{Command, Spec};
-use crate::cx::Cx;
-use crate::render::{Show, Text};
-use crate::target::Target;
+use crate::api::render::{Show, Text};
+use crate::api::spec::Spec;
+use crate::api::target::Target;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -1,12 +1,15 @@
 //! `record start`, `record stop`: what a session does, as a script.
 
-use crate::command::{Command, Effect, Spec};
-use crate::cx::Cx;
-use crate::files;
-use crate::mailbox::Turn;
-use crate::recording::{self, Event, Mend, Mending, Recorded, Recorder, Recording, Scribe};
-use crate::registry;
-use crate::render::{Show, Text};
+use super::close::Close;
+use crate::api::files;
+use crate::api::form::Form;
+use crate::api::render::{Show, Text};
+use crate::api::spec::{Effect, Spec};
+use crate::command::context::Cx;
+use crate::command::definition::Command;
+use crate::host::queue::Turn;
+use crate::host::recording;
+use crate::host::recording::{Event, Mend, Mending, Recorded, Recorder, Recording, Scribe};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
@@ -259,6 +262,9 @@ pub(crate) fn forget(cx: &mut Cx) -> Result<()> {
     }
 }
 
+/// How the script of a session that was closed ends.
+static CLOSE: Form = Form::of::<Close>(Close::SPEC);
+
 /// Writes the script and ends the recording; what cannot be written goes on. `closes` says that the session ends with it.
 ///
 /// # Errors
@@ -268,13 +274,8 @@ pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<S
     let mut recording = recorded(cx)?;
     // A script that is mended has an end of its own.
     if closes && recording.mendings.is_empty() {
-        let close = Recorded {
-            entry: registry::lookup("close")?,
-            input: Map::new(),
-            targets: Vec::new(),
-            secret: false,
-            variable: None,
-        };
+        let close =
+            Recorded { form: &CLOSE, input: Map::new(), targets: Vec::new(), secret: false, variable: None };
         recording.steps.push(scribe.lines(&close)?);
     }
     let steps = recording.len();

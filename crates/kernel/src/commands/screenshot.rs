@@ -1,12 +1,13 @@
 //! `screenshot`: a picture, with refs drawn into it if wanted.
 
-use crate::command::{Command, Spec};
-use crate::cx::Cx;
+use crate::api::render::{Show, Text};
+use crate::api::spec::Spec;
+use crate::api::target::Target;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
+use crate::host::pictures::{Mark, PageShown, Picture, Placed};
 use crate::host::private_dir;
-use crate::image::{Format, Image, fitted};
-use crate::picture::{Mark, PageShown, Picture, Placed};
-use crate::render::{Show, Text};
-use crate::target::Target;
+use crate::picture::image::{Format, Image, fitted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -180,13 +181,13 @@ impl Command for Screenshot {
         } else {
             let mut image = Image::decode(&shot.png)?.shrunk(longest);
             if self.overlay {
-                crate::overlay::draw(&mut image, &drawn);
+                crate::picture::overlay::draw(&mut image, &drawn);
             }
             image.encode(format)?
         };
         match &self.path {
             Some(_) => cx.write(&path, &bytes)?,
-            None => crate::files::write(&path, &bytes)?,
+            None => crate::api::files::write(&path, &bytes)?,
         }
         cx.envelope.image = Some(path);
         cx.live()?.pictures.give(client, picture);

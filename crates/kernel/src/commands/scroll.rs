@@ -1,12 +1,15 @@
 //! `scroll`: a page or a container, by an amount or until something is there.
 
-use crate::act::{How, Reach};
-use crate::after::{Acted, QUIET};
-use crate::args::{Receipt, Settle};
-use crate::command::{Command, Effect, Spec};
-use crate::cx::Cx;
-use crate::render::{Show, Text};
-use crate::target::Target;
+use crate::act::Reach;
+use crate::act::outcome::Acted;
+use crate::api::render::{Show, Text};
+use crate::api::spec::{Effect, Spec};
+use crate::api::target::Target;
+use crate::command::args::How;
+use crate::command::args::{Receipt, Settle};
+use crate::command::context::Cx;
+use crate::command::definition::Command;
+use crate::observe::waiting::QUIET;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

@@ -1,9 +1,10 @@
 //! `session list`, `session show`: what is open, without waiting for it.
 
-use crate::command::{Command, Lane, Spec};
-use crate::cx::Cx;
+use crate::api::render::{Cell, Show, Text};
+use crate::api::spec::{Lane, Spec};
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use crate::host::Desk;
-use crate::render::{Cell, Show, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, SystemTime};

@@ -1,11 +1,12 @@
 //! `snapshot`: the app as a short text with refs.
 
-use crate::changes::Changes;
-use crate::command::{Command, Spec};
-use crate::cx::Cx;
-use crate::render::{Show, Text};
-use crate::request::Detail;
-use crate::target::Target;
+use crate::api::render::{Show, Text};
+use crate::api::request::Detail;
+use crate::api::spec::Spec;
+use crate::api::target::Target;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
+use crate::observe::changes::Changes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stickpin_device::{Capability, Result};

@@ -3,10 +3,11 @@
 use super::get::page;
 use super::history::leave;
 use super::snapshot::{Outlined, Snapshot};
-use crate::command::{Command, Effect, Spec};
-use crate::cx::Cx;
-use crate::facets;
-use crate::render::{Cell, Show, Text};
+use crate::api::render::{Cell, Show, Text};
+use crate::api::spec::{Effect, Spec};
+use crate::command::context::Cx;
+use crate::command::definition::Command;
+use crate::command::facets;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -137,7 +138,7 @@ impl Command for TabNew {
     type Output = InTab;
 
     async fn run(self, cx: &mut Cx) -> Result<InTab> {
-        let what = self.url.map(|what| match crate::paths::of_opened(&cx.caller, &what) {
+        let what = self.url.map(|what| match crate::api::paths::of_opened(&cx.caller, &what) {
             Some(file) => file.display().to_string(),
             None => what,
         });

@@ -1,11 +1,12 @@
 //! `type`: text as key presses, where the focus is or into an element.
 
 use crate::act::Reach;
-use crate::after::Acted;
-use crate::args::acting;
-use crate::command::{Command, Effect, Spec};
-use crate::cx::Cx;
-use crate::target::Target;
+use crate::act::outcome::Acted;
+use crate::api::spec::{Effect, Spec};
+use crate::api::target::Target;
+use crate::command::args::acting;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use std::time::Duration;
 use stickpin_device::{Action, Capability, Result};
 
@@ -39,7 +40,7 @@ impl Command for Type {
     }
 
     fn bound(&self) -> Option<Duration> {
-        self.how().bound(crate::args::typing(&self.text))
+        self.how().bound(crate::command::args::typing(&self.text))
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {

@@ -1,11 +1,13 @@
 //! `upload`: files into a file input, a file chooser or a drop.
 
-use crate::act::{How, Input, Reach, Ready, went_away};
-use crate::after::Acted;
-use crate::args::acting;
-use crate::command::{Command, Effect, Spec};
-use crate::cx::Cx;
-use crate::target::Target;
+use crate::act::outcome::Acted;
+use crate::act::{Input, Reach, Ready, went_away};
+use crate::api::spec::{Effect, Spec};
+use crate::api::target::Target;
+use crate::command::args::How;
+use crate::command::args::acting;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 use stickpin_device::{
@@ -56,12 +58,13 @@ impl Command for Upload {
         while found.is_none() {
             // The input itself is often hidden behind what looks better.
             let ready = cx.ready(&self.target, Reach::There, how).await?;
-            let input = match crate::facets::files(cx.device()?, TAKE)?.file_input(ready.element()?).await {
-                Ok(Some(input)) => input,
-                Ok(None) => break,
-                Err(e) if went_away(&e, &mut lost) => continue,
-                Err(e) => return Err(e),
-            };
+            let input =
+                match crate::command::facets::files(cx.device()?, TAKE)?.file_input(ready.element()?).await {
+                    Ok(Some(input)) => input,
+                    Ok(None) => break,
+                    Err(e) if went_away(&e, &mut lost) => continue,
+                    Err(e) => return Err(e),
+                };
             match give(cx, &input, &files, &ready, Some(&ready)).await {
                 Err(e) if went_away(&e, &mut lost) => {}
                 acted => found = Some((ready, acted?)),
@@ -158,8 +161,10 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
         Ok((ready, performed)) => match performed.unwrap_or_default().chooser {
             Some(chooser) => {
                 let gone = || Error::new(ErrorCode::ElementNotFound, "the file chooser was closed meanwhile");
-                let input =
-                    crate::facets::files(cx.device()?, TAKE)?.file_input(chooser).await?.ok_or_else(gone)?;
+                let input = crate::command::facets::files(cx.device()?, TAKE)?
+                    .file_input(chooser)
+                    .await?
+                    .ok_or_else(gone)?;
                 if let Err(e) = suits(&input, files, &ready.words) {
                     return Err(let_go(cx, chooser, e).await?);
                 }
@@ -210,7 +215,7 @@ fn dropped(
 /// Closes a chooser that was opened for files that it does not take; the error, with what became of it.
 async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
     let under_way = cx.under_way();
-    let closed = crate::facets::files(cx.device()?, TAKE)?.dismiss(chooser).await;
+    let closed = crate::command::facets::files(cx.device()?, TAKE)?.dismiss(chooser).await;
     drop(under_way);
     if let Err(why) = &closed {
         tracing::debug!("a file chooser was not closed: {why}");

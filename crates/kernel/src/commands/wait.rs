@@ -1,11 +1,12 @@
 //! `wait T`, `wait absent`: waits for an element to come or go.
 
-use crate::command::{Command, Spec};
-use crate::cx::Cx;
-use crate::question::{Predicate, ask};
-use crate::render::{Show, Text};
-use crate::target::Target;
-use crate::waiting::Patience;
+use crate::api::render::{Show, Text};
+use crate::api::spec::Spec;
+use crate::api::target::Target;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
+use crate::observe::question::{Predicate, ask};
+use crate::observe::waiting::Patience;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -44,7 +45,7 @@ pub(crate) fn usual() -> u64 {
 
 /// When a wait of so many milliseconds has to be answered.
 pub(crate) fn bounded(ms: u64) -> Duration {
-    Duration::from_millis(ms).saturating_add(crate::args::ALLOWANCE)
+    Duration::from_millis(ms).saturating_add(crate::command::args::ALLOWANCE)
 }
 
 /// How a wait ended.

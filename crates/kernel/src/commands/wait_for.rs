@@ -2,12 +2,13 @@
 
 use super::get::url;
 use super::wait::{WAIT, Waited, usual};
-use crate::after::QUIET;
-use crate::command::{Command, Spec};
-use crate::cx::Cx;
-use crate::mailbox::Turn;
-use crate::pattern::Pattern;
-use crate::waiting::Patience;
+use crate::api::pattern::Pattern;
+use crate::api::spec::Spec;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
+use crate::host::queue::Turn;
+use crate::observe::waiting::Patience;
+use crate::observe::waiting::QUIET;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::pin::pin;

@@ -1,20 +1,21 @@
 //! `wait request`, `wait download`, `wait fn`: waits for what no element shows.
 
 use super::wait::{WAIT, Waited, usual};
-use crate::command::{Command, Effect, Spec};
-use crate::cx::Cx;
-use crate::facets;
-use crate::files;
-use crate::pattern::Pattern;
-use crate::render::{Show, Text};
-use crate::waiting::Patience;
+use crate::api::files;
+use crate::api::pattern::Pattern;
+use crate::api::render::{Show, Text};
+use crate::api::spec::{Effect, Spec};
+use crate::command::context::Cx;
+use crate::command::definition::Command;
+use crate::command::facets;
+use crate::observe::traffic::{progress, span, words};
+use crate::observe::waiting::Patience;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_device::{
     Capability, Download, DownloadState, Error, ErrorCode, RequestEnd, Result, SeenRequest, io_error,
-    request_words,
 };
 use stickpin_tree::{escape, quote, quote_whole};
 
@@ -132,31 +133,6 @@ fn has_status(request: &SeenRequest, wanted: &str) -> bool {
     let Some(RequestEnd::Status(status)) = &request.end else { return false };
     let said = status.to_string();
     said == wanted || wanted.ends_with("xx") && said.starts_with(&wanted[..1])
-}
-
-/// `GET "/api/orders" pending for 4.2 s`, `POST "/api/order" -> 500`.
-pub(crate) fn words(request: &SeenRequest) -> String {
-    let what = request_words(&request.method, &request.url);
-    match &request.end {
-        None => format!("{what} pending for {}", span(request.took)),
-        Some(RequestEnd::Status(status)) => format!("{what} -> {status}"),
-        Some(RequestEnd::Failed(why)) => format!("{what} -> {}", escape(why, 80)),
-    }
-}
-
-fn span(time: Duration) -> String {
-    match time.as_millis() {
-        ms @ 0..1_000 => format!("{ms} ms"),
-        ms => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
-    }
-}
-
-/// `3 of 120 kB`.
-pub(crate) fn progress(received: u64, total: Option<u64>) -> String {
-    match total.filter(|t| *t > 0) {
-        Some(total) => format!("{} of {} kB", received / 1_000, total.div_ceil(1_000)),
-        None => format!("{} kB so far", received / 1_000),
-    }
 }
 
 impl Command for WaitRequest {

@@ -24,7 +24,7 @@ impl FakeDevice {
             world.on_look = Some(hook);
         }
         // As a page, which answers nothing behind a dialog.
-        world.dialog.as_ref().map_or(Ok(()), |dialog| Err(crate::step::blocked(dialog)))
+        world.dialog.as_ref().map_or(Ok(()), |dialog| Err(crate::observe::capture::blocked(dialog)))
     }
 }
 
@@ -253,7 +253,7 @@ impl Device for FakeDevice {
     }
 
     async fn screenshot(&mut self, _request: ShotRequest) -> Result<Shot> {
-        let mut image = crate::image::Image::plain(200, 800, [250, 250, 250]);
+        let mut image = crate::picture::image::Image::plain(200, 800, [250, 250, 250]);
         // Two pixels for one of the viewport; what it reads is in the picture.
         image.text(0, 700, &format!("{}", self.fake.world().outline.len()), [0, 0, 0]);
         let area = Rect { x: 0.0, y: 0.0, width: 100.0, height: 400.0 };
@@ -262,7 +262,7 @@ impl Device for FakeDevice {
         if let Some(mut hook) = world.on_shot.take() {
             hook(&mut world);
         }
-        Ok(Shot { png: image.encode(crate::image::Format::Png)?, area, scale: 2.0 })
+        Ok(Shot { png: image.encode(crate::picture::image::Format::Png)?, area, scale: 2.0 })
     }
 
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {

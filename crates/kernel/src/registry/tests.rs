@@ -1,7 +1,7 @@
 //! Hygiene of the list.
 
 use super::*;
-use crate::schema::Kind;
+use crate::api::schema::Kind;
 use std::collections::BTreeSet;
 
 #[test]

@@ -1,7 +1,7 @@
 //! The invariants of the kernel, one test for each.
 
 use super::support::Bench;
-use crate::command::Effect;
+use crate::api::spec::Effect;
 use crate::{Host, Journal};
 use serde_json::json;
 use std::sync::{Arc, Mutex};

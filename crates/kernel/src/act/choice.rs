@@ -1,0 +1,455 @@
+//! Choosing options of a list: natively where the device can, else as a person does, by opening and pressing.
+
+use crate::act::fields::press;
+use crate::act::outcome::Acted;
+use crate::act::{Input, Reach, Ready, went_away};
+use crate::api::target::Target;
+use crate::command::args::How;
+use crate::command::context::Cx;
+use serde_json::json;
+use std::time::Duration;
+use stickpin_device::{Action, Error, ErrorCode, Result};
+use stickpin_refs::Ref;
+use stickpin_session::Origin;
+use stickpin_tree::{Attr, Handle, NodeId, NodeRef, Role, States, Tree, quote};
+use tokio::time::Instant;
+
+/// How long a list may take to show its options, or what was chosen.
+const RESPONSE: Duration = Duration::from_millis(1000);
+
+/// Options that a message names.
+const NAMED: usize = 10;
+
+/// An option that was found.
+struct Choice {
+    name: String,
+    /// To be pressed; `None` when a press would turn it off.
+    press: Option<Ref>,
+    /// Whether it was chosen before.
+    was_on: bool,
+    /// Whether the list takes several.
+    several: bool,
+}
+
+/// The list that is chosen from.
+struct List {
+    /// What it is found by again: its ref, where it has one. What it opens may carry the same name.
+    target: Target,
+    ready: Ready,
+    /// It was pressed for its options.
+    opened: bool,
+    /// The lists that were there before it was opened: they belong to something else.
+    older: Option<Vec<Handle>>,
+}
+
+/// Whether a list shows what was chosen. The worse outcome of two options is that of both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Took {
+    Yes,
+    /// Nothing on it tells.
+    Unknown,
+    No,
+}
+
+impl Cx {
+    /// Chooses options of a list, and no others.
+    ///
+    /// # Errors
+    /// Of resolving and the guards; `ELEMENT_NOT_FOUND` naming the options that there are, `AMBIGUOUS_MATCH` when
+    /// several read the same; `FILL_MISMATCH` when the list shows another choice afterwards.
+    pub(crate) async fn choose(
+        &mut self,
+        target: &Target,
+        options: &[String],
+        how: How,
+    ) -> Result<(Ready, Acted)> {
+        if options.is_empty() {
+            return Err(Error::new(ErrorCode::InvalidArgs, "`select` needs at least one option")
+                .hint("stickpin select @e6 Austria"));
+        }
+        let action = |_: &Self, ready: &Ready| {
+            Ok(Some(Action::Select { target: ready.element()?, options: options.to_vec() }))
+        };
+        let (ready, performed) = self.input(target, Reach::View, how, Input::First, action).await?;
+        let performed = performed.unwrap_or_default();
+        let named: Vec<String> = options.iter().map(|o| quote(o)).collect();
+        let mut acted = Acted::new("selected", format!("{} in {}", named.join(", "), ready.words));
+        if performed.handled {
+            // A list of several says nothing where nothing is chosen, or where it shows no value.
+            acted.value = performed.value.filter(|value| !value.is_empty());
+            return Ok((ready, acted));
+        }
+        let mut list = List { target: self.named_again(target, &ready)?, ready, opened: false, older: None };
+        let chosen = self.choose_by_presses(&mut list, options, how).await;
+        if let (Err(_), Some(older), Some(opener)) = (&chosen, &list.older, list.ready.handle) {
+            self.fold(&list.ready, opener, older).await;
+        }
+        chosen.map(|()| (list.ready, acted))
+    }
+
+    /// Closes the list that was opened in vain: what is open takes what comes next. The error that led here says more than
+    /// one of closing would.
+    async fn fold(&mut self, list: &Ready, opener: Handle, older: &[Handle]) {
+        let _under_way = self.under_way();
+        let folded = match self.device() {
+            Ok(device) => device.fold(opener, older).await,
+            Err(e) => Err(e),
+        };
+        match folded {
+            Ok(folded) => tracing::debug!(folded, "{} was opened", list.words),
+            Err(e) => tracing::debug!("{} was opened and stays so: {e}", list.words),
+        }
+    }
+
+    /// Chooses as a person does: the list is opened where it has to be, and its options are pressed.
+    async fn choose_by_presses(&mut self, list: &mut List, options: &[String], how: How) -> Result<()> {
+        let named: Vec<String> = options.iter().map(|o| quote(o)).collect();
+        let before = self.shown(list).await?;
+        let mut chosen = Vec::new();
+        for option in options {
+            let choice = self.option(list, option, how).await?;
+            let ready = &list.ready;
+            if options.len() > 1 && !choice.several {
+                return Err(Error::new(
+                    ErrorCode::InvalidArgs,
+                    format!("{} takes one option, not {}", ready.words, options.len()),
+                )
+                .dispatched(self.dispatched()));
+            }
+            if let Some(r) = choice.press {
+                self.press_option(r, how).await?;
+            }
+            chosen.push(choice);
+        }
+        if chosen.iter().all(|c| c.several) {
+            self.drop_others(list, &chosen, how).await?;
+        }
+        match self.took(list, &chosen, &before).await? {
+            Took::Yes => Ok(()),
+            Took::Unknown => {
+                self.warn(format!("Nothing on {} shows what is chosen now.", list.ready.words));
+                Ok(())
+            }
+            Took::No => {
+                let now = self.shown(list).await?;
+                let ready = &list.ready;
+                let reads =
+                    if now.is_empty() { String::new() } else { format!("; it reads {}", quote(&now)) };
+                Err(Error::new(
+                    ErrorCode::FillMismatch,
+                    format!("{} does not show {} after it was pressed{reads}", ready.words, named.join(", ")),
+                )
+                .hint("the app may refuse it; stickpin snapshot -i shows what is chosen")
+                .dispatched(self.dispatched()))
+            }
+        }
+    }
+
+    /// The target by which a list is found again while it is chosen from.
+    fn named_again(&mut self, target: &Target, list: &Ready) -> Result<Target> {
+        let Some(found) = &list.found else { return Ok(target.clone()) };
+        match found.r#ref {
+            Some(r) => Ok(Target::Ref(stickpin_refs::RefToken::plain(r.plain()).into())),
+            None => self.hold(target, found),
+        }
+    }
+
+    async fn press_option(&mut self, r: Ref, how: How) -> Result<()> {
+        // This command found it just now.
+        self.envelope.held.push(r);
+        let target = Target::Ref(stickpin_refs::RefToken::plain(r).into());
+        self.press_further(&target, how).await
+    }
+
+    /// Presses something after the first input of a `select`.
+    async fn press_further(&mut self, target: &Target, how: How) -> Result<()> {
+        let action = |_: &Self, ready: &Ready| Ok(Some(press(ready)));
+        self.input(target, Reach::Pointer, how, Input::Further, action).await.map(drop)
+    }
+
+    /// The node of a list in a tree that was just captured.
+    async fn list_in(&mut self, tree: &Tree, list: &List) -> Result<NodeId> {
+        // An address of an earlier capture is worth nothing where there are no handles.
+        match list.ready.handle.and_then(|h| tree.find_handle(h)) {
+            Some(node) => Ok(node.id()),
+            None => match self.in_stored_tree(&list.target).await {
+                // A list that is open may hide everything else, what opened it included.
+                Err(e) if e.code == ErrorCode::StaleRef => only_list(tree).ok_or(e),
+                found => found,
+            },
+        }
+    }
+
+    /// What a list shows of its choice, as text.
+    async fn shown(&mut self, list: &List) -> Result<String> {
+        let tree = self.look(Origin::Look).await?;
+        let node = self.list_in(&tree, list).await?;
+        Ok(shown(tree.node(node)))
+    }
+
+    /// Turns off what is chosen and was not asked for, in a list that takes several.
+    async fn drop_others(&mut self, list: &List, chosen: &[Choice], how: How) -> Result<()> {
+        let tree = self.look(Origin::Look).await?;
+        let node = self.list_in(&tree, list).await?;
+        let others = options_of(&tree, node, list.older.as_deref()).into_iter().filter(|&o| {
+            let option = tree.node(o);
+            on(option) && !chosen.iter().any(|c| c.name == option.name())
+        });
+        let others: Vec<NodeId> = others.collect();
+        for r in self.issue(&others)? {
+            self.press_option(r, how).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the list comes to show what was chosen.
+    async fn took(&mut self, list: &List, chosen: &[Choice], before: &str) -> Result<Took> {
+        let until = Instant::now() + RESPONSE;
+        loop {
+            if self.device()?.dialog().is_some() {
+                // The app asks first; whoever answers will see.
+                return Ok(Took::Unknown);
+            }
+            let tree = self.look(Origin::Look).await?;
+            let took = match self.list_in(&tree, list).await {
+                Ok(node) => {
+                    let options = options_of(&tree, node, list.older.as_deref());
+                    chosen.iter().map(|c| took(&tree, node, &options, c, before)).max()
+                }
+                // It went away with the choice, as an editor does that is closed by it.
+                Err(e) if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::StaleRef) => None,
+                Err(e) => return Err(e),
+            };
+            let left = until.saturating_duration_since(Instant::now());
+            match took {
+                None => return Ok(Took::Unknown),
+                Some(Took::Yes) => return Ok(Took::Yes),
+                Some(took) if left.is_zero() => return Ok(took),
+                Some(_) => {}
+            }
+            let cancel = self.cancel.clone();
+            self.device()?.changed(left, &cancel).await?;
+            self.check()?;
+        }
+    }
+
+    /// The option of a list that is not native; the list is opened if it has to be.
+    ///
+    /// # Errors
+    /// `ELEMENT_NOT_FOUND` naming the options that there are, `AMBIGUOUS_MATCH` when several read the same.
+    async fn option(&mut self, list: &mut List, option: &str, how: How) -> Result<Choice> {
+        let mut pressed = false;
+        let mut typed = false;
+        let mut lost = 0;
+        let mut until = Instant::now() + RESPONSE;
+        loop {
+            let tree = self.look(Origin::Look).await?;
+            self.note_so_far(&tree)?;
+            let node = self.list_in(&tree, list).await?;
+            let options = options_of(&tree, node, list.older.as_deref());
+            let reads = |say: &dyn Fn(NodeRef<'_>) -> bool| -> Vec<NodeId> {
+                options.iter().copied().filter(|&o| say(tree.node(o))).collect()
+            };
+            let mut matching = reads(&|o| o.name() == option);
+            if matching.is_empty() {
+                matching = reads(&|o| !o.value().is_empty() && o.value() == option);
+            }
+            match matching[..] {
+                [] => {}
+                [found] => {
+                    let was_on = on(tree.node(found));
+                    let several = several(&tree, node, found);
+                    // A list of one choice that was opened is closed by pressing the choice again.
+                    let stays = was_on && (!list.opened || several);
+                    let press = if stays { None } else { self.issue(&[found])?.pop() };
+                    return Ok(Choice { name: tree.node(found).name().to_owned(), press, was_on, several });
+                }
+                ref many => {
+                    let named =
+                        self.named(&tree, &many[..many.len().min(crate::observe::resolve::CANDIDATES)])?;
+                    let message =
+                        format!("{} has {} options {}", list.ready.words, many.len(), quote(option));
+                    let e = Error::new(ErrorCode::AmbiguousMatch, message);
+                    return Err(crate::observe::resolve::candidates(e, "press one of:", &named, many.len()));
+                }
+            }
+            let shown = tree.node(node);
+            if options.is_empty() && !pressed {
+                if !opens_a_list(shown) {
+                    let message = format!("{} is no list of options", list.ready.words);
+                    return Err(Error::new(ErrorCode::InvalidArgs, message)
+                        .hint("stickpin press presses it; stickpin snapshot -i lists what there is"));
+                }
+                (pressed, list.opened) = (true, true);
+                list.older = Some(lists(&tree).filter_map(NodeRef::address).collect());
+                let target = list.target.clone();
+                self.press_further(&target, how).await?;
+                continue;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let narrows = !typed
+                    && if shown.is(States::EDITABLE) {
+                        // An autocomplete lists what was typed.
+                        let fill = |_: &Self, ready: &Ready| {
+                            Ok(Some(Action::Fill { target: ready.element()?, text: option.to_owned() }))
+                        };
+                        let target = list.target.clone();
+                        self.input(&target, Reach::View, how, Input::Further, fill).await?;
+                        true
+                    } else if let Some(field) = filter_of(&tree, node).filter(|_| list.opened) {
+                        let fill = Action::Fill { target: field, text: option.to_owned() };
+                        let ready = list.ready.clone();
+                        match self.perform_on(&fill, &ready).await {
+                            // The list was drawn anew, with its field.
+                            Err(e) if went_away(&e, &mut lost) => continue,
+                            performed => performed.map(|_| true)?,
+                        }
+                    } else {
+                        false
+                    };
+                if !narrows {
+                    return Err(missing(&tree, &options, &list.ready, option));
+                }
+                (typed, pressed, list.opened) = (true, true, true);
+                until = Instant::now() + RESPONSE;
+                continue;
+            }
+            let cancel = self.cancel.clone();
+            self.device()?.changed(left, &cancel).await?;
+            self.check()?;
+        }
+    }
+}
+
+/// The field that took the focus when a list was opened: what is typed there narrows the list, as it does for a person.
+fn filter_of(tree: &Tree, list: NodeId) -> Option<Handle> {
+    let takes_text = |n: &NodeRef<'_>| {
+        n.states().contains(States::FOCUSED | States::EDITABLE) && !n.is(States::HIDDEN) && n.id() != list
+    };
+    tree.nodes().find(takes_text)?.address()
+}
+
+/// The list of options of a tree that shows exactly one.
+fn only_list(tree: &Tree) -> Option<NodeId> {
+    let mut lists = tree.nodes().filter(|n| n.role() == Role::ListBox && !n.is(States::HIDDEN));
+    let first = lists.next()?;
+    lists.next().is_none().then(|| first.id())
+}
+
+/// No option reads so: names those that there are.
+fn missing(tree: &Tree, options: &[NodeId], list: &Ready, option: &str) -> Error {
+    let names: Vec<String> = options.iter().take(NAMED).map(|&o| quote(tree.node(o).name())).collect();
+    let there = match options.len().checked_sub(NAMED) {
+        _ if names.is_empty() => "no options came up".to_owned(),
+        Some(more @ 1..) => format!("there are {} and {more} more", names.join(", ")),
+        _ => format!("there are {}", names.join(", ")),
+    };
+    Error::new(ErrorCode::ElementNotFound, format!("{} has no option {}", list.words, quote(option)))
+        .hint(there)
+        .details(json!({ "options": names }))
+}
+
+fn took(tree: &Tree, list: NodeId, options: &[NodeId], choice: &Choice, before: &str) -> Took {
+    if choice.was_on && choice.press.is_some() {
+        return Took::Yes;
+    }
+    let same: Vec<NodeRef<'_>> =
+        options.iter().map(|&o| tree.node(o)).filter(|o| o.name() == choice.name).collect();
+    let now = shown(tree.node(list));
+    if same.iter().any(|o| on(*o)) || says(&now, &choice.name) || now != before {
+        return Took::Yes;
+    }
+    let tells = same.iter().any(|o| o.states().intersects(States::SELECTABLE | States::CHECKABLE));
+    if tells || !now.is_empty() { Took::No } else { Took::Unknown }
+}
+
+/// Whether an option is chosen.
+fn on(option: NodeRef<'_>) -> bool {
+    option.states().intersects(States::SELECTED | States::CHECKED)
+}
+
+/// What a list shows of its choice: its value, and the text in it without its options.
+fn shown(list: NodeRef<'_>) -> String {
+    let inside = |n: &NodeRef<'_>| {
+        n.ancestors().take_while(|a| a.id() != list.id()).all(|a| !is_option(a)) && !n.is(States::HIDDEN)
+    };
+    let texts = list.subtree().filter(|n| n.is_text() && inside(n)).map(NodeRef::name);
+    let mut parts: Vec<&str> = std::iter::once(list.value()).chain(texts).filter(|t| !t.is_empty()).collect();
+    parts.dedup();
+    parts.join(" ")
+}
+
+/// Whether a text has another one in it as words of its own.
+fn says(text: &str, words: &str) -> bool {
+    let bounded = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
+    !words.is_empty()
+        && text.match_indices(words).any(|(at, _)| {
+            bounded(text[..at].chars().next_back()) && bounded(text[at + words.len()..].chars().next())
+        })
+}
+
+/// Whether a press on it would show options; anything else is not pressed for a `select`.
+fn opens_a_list(node: NodeRef<'_>) -> bool {
+    matches!(node.role(), Role::Combobox | Role::ListBox)
+        || node.states().intersects(States::HAS_POPUP | States::EXPANDABLE | States::EXPANDED)
+}
+
+fn is_option(n: NodeRef<'_>) -> bool {
+    matches!(n.role(), Role::Option | Role::Radio | Role::MenuItemRadio)
+}
+
+fn lists(tree: &Tree) -> impl Iterator<Item = NodeRef<'_>> {
+    tree.nodes().filter(|n| matches!(n.role(), Role::ListBox | Role::Menu) && !n.is(States::HIDDEN))
+}
+
+/// The options that belong to a list: inside it, or inside what it controls; with `older`, inside the only list that
+/// is not among these.
+fn options_of(tree: &Tree, list: NodeId, older: Option<&[Handle]>) -> Vec<NodeId> {
+    let list = tree.node(list);
+    let is_one = |n: &NodeRef<'_>| {
+        let one = match list.role() {
+            Role::RadioGroup | Role::Group => n.role() == Role::Radio,
+            // Other items of a menu do something when they are pressed, each time again: that is no choice.
+            _ => matches!(n.role(), Role::Option | Role::MenuItemRadio),
+        };
+        one && !n.is(States::HIDDEN)
+    };
+    let inside: Vec<NodeId> = list.subtree().filter(is_one).map(|n| n.id()).collect();
+    if !inside.is_empty() {
+        return inside;
+    }
+    let controlled: Vec<&str> = list.attr(Attr::Controls).unwrap_or("").split_whitespace().collect();
+    // An id means something in its own document only.
+    let near = tree.nodes().filter(|n| n.document_index() == list.document_index());
+    let popups = near.filter(|n| n.attr(Attr::Id).is_some_and(|id| controlled.contains(&id)));
+    let found: Vec<NodeId> =
+        popups.flat_map(|p| p.subtree().filter(is_one).map(|n| n.id()).collect::<Vec<_>>()).collect();
+    let Some(older) = older.filter(|_| found.is_empty()) else { return found };
+    let mut new = lists(tree).filter(|l| !l.address().is_some_and(|a| older.contains(&a)));
+    match (new.next(), new.next()) {
+        (Some(popup), None) => popup.subtree().filter(is_one).map(|n| n.id()).collect(),
+        _ => found,
+    }
+}
+
+/// Whether more than one option of a list can be selected.
+fn several(tree: &Tree, list: NodeId, option: NodeId) -> bool {
+    let multiple = |n: NodeRef<'_>| n.is(States::MULTISELECTABLE);
+    multiple(tree.node(list))
+        || tree.node(option).ancestors().find(|n| n.role() == Role::ListBox).is_some_and(multiple)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says;
+
+    #[test]
+    fn a_text_says_words_of_its_own_only() {
+        assert!(says("Country: Norway", "Norway"));
+        assert!(says("S", "S"));
+        assert!(!says("Size", "S"));
+        assert!(!says("Norwayland", "Norway"));
+        assert!(!says("anything", ""));
+    }
+}

@@ -1,0 +1,105 @@
+//! Filling a field and reading it back.
+
+use super::outcome::Acted;
+use super::{Reach, Ready};
+use crate::api::target::Target;
+use crate::command::args::How;
+use crate::command::context::Cx;
+use serde_json::json;
+use stickpin_device::{Action, Error, ErrorCode, Result};
+use stickpin_tree::{escape, quote};
+
+/// Characters of what a field takes, in a message.
+const ACCEPTS: usize = 200;
+
+/// Fills a field and reads it back.
+///
+/// # Errors
+/// Of resolving and the guards; `FILL_MISMATCH` when it reads something else.
+pub(crate) async fn fill(cx: &mut Cx, target: &Target, text: &str, how: How) -> Result<(Ready, Acted)> {
+    let action = |cx: &Cx, ready: &Ready| {
+        cx.fillable(ready)?;
+        Ok(Action::Fill { target: ready.element()?, text: text.to_owned() })
+    };
+    let (ready, performed) = cx.act_on(target, Reach::View, how, action).await?;
+    let mut acted = Acted::new("filled", &ready.words);
+    if performed.unread {
+        cx.warn(format!(
+            "What {} holds now could not be read back: stickpin screenshot shows it.",
+            ready.words
+        ));
+    }
+    if let Some(value) = performed.value
+        && value != text
+    {
+        acted.completed = performed.completed.filter(|rest| value.strip_prefix(text) == Some(rest));
+        if acted.completed.is_none() && !same_but_for_format(&value, text) {
+            return Err(
+                mismatch(&ready, text, &value, performed.accepts.as_deref()).dispatched(cx.dispatched())
+            );
+        }
+        if ready.protected {
+            acted.completed = None;
+        } else {
+            acted.value = Some(value);
+        }
+    }
+    Ok((ready, acted))
+}
+
+/// Whether two values differ only in what formatting adds: white space, separators, case. Numbers are the same when
+/// their values are.
+pub(crate) fn same_but_for_format(a: &str, b: &str) -> bool {
+    let bare = |s: &str| -> String {
+        s.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let number = |s: &str| s.trim().parse::<f64>().ok().filter(|n| n.is_finite());
+    if let (Some(a), Some(b)) = (number(a), number(b))
+        && a != b
+    {
+        return false;
+    }
+    let (a, b) = (bare(a), bare(b));
+    a == b && !a.is_empty()
+}
+
+/// The field holds something else than was filled in. What is secret is not repeated.
+fn mismatch(ready: &Ready, filled: &str, reads: &str, accepts: Option<&str>) -> Error {
+    let words = &ready.words;
+    let hint = match accepts {
+        Some(accepts) => {
+            format!("the field takes {}; stickpin fill @REF '' clears it, stickpin type --into @REF then enters a text key by key", escape(accepts, ACCEPTS))
+        }
+        None => "the app may refuse or rewrite this value; stickpin fill @REF '' clears the field, stickpin type --into @REF \
+                 then enters a text key by key"
+            .to_owned(),
+    };
+    if ready.protected {
+        let message =
+            format!("{words} holds something else than was filled in ({} characters)", reads.chars().count());
+        return Error::new(ErrorCode::FillMismatch, message).hint(hint);
+    }
+    Error::new(
+        ErrorCode::FillMismatch,
+        format!("{words} reads {} after {} was filled in", quote(reads), quote(filled)),
+    )
+    .hint(hint)
+    .details(json!({ "value": reads }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formatting_is_no_difference_and_content_is() {
+        assert!(same_but_for_format("1,234", "1234"));
+        assert!(same_but_for_format("+41 79 123", "4179123"));
+        assert!(same_but_for_format("de-1234", "DE 1234"));
+        assert!(same_but_for_format("1,234.5", "1234.5"));
+        assert!(!same_but_for_format("5", "-5"));
+        assert!(!same_but_for_format("15", "1.5"));
+        assert!(!same_but_for_format("123", "1234"));
+        assert!(!same_but_for_format("", "---"));
+    }
+}

@@ -1,0 +1,86 @@
+//! The documented form of a command: its name, arguments and help as data.
+
+use crate::api::schema;
+use crate::api::schema::Field;
+use crate::api::spec::{Scope, Spec};
+use schemars::JsonSchema;
+use serde::de::{DeserializeOwned, IntoDeserializer as _};
+use serde_json::{Map, Value};
+use std::fmt;
+use std::sync::OnceLock;
+use stickpin_device::{Error, ErrorCode, Result};
+
+/// The documented form of a command: all that help, docs, a command line and a list of tools are made from. A command
+/// need not be one of the kernel's to have one.
+pub struct Form {
+    /// What every surface has to know about it.
+    pub spec: Spec,
+    make_schema: fn() -> Value,
+    schema: OnceLock<Value>,
+    fields: OnceLock<Vec<Field>>,
+}
+
+impl fmt::Debug for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Form").field("name", &self.spec.name).finish_non_exhaustive()
+    }
+}
+
+fn make_schema<T: JsonSchema>() -> Value {
+    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    if let Some(schema) = schema.as_object_mut() {
+        schema.shift_remove("title");
+    }
+    schema
+}
+
+impl Form {
+    /// The form of a command whose arguments are the fields of `T`, annotated as [`Command`](crate::Command) says.
+    #[must_use]
+    pub const fn of<T: JsonSchema>(spec: Spec) -> Self {
+        Self { spec, make_schema: make_schema::<T>, schema: OnceLock::new(), fields: OnceLock::new() }
+    }
+
+    /// The JSON schema of its input: flat, every field documented.
+    pub fn schema(&self) -> &Value {
+        self.schema.get_or_init(self.make_schema)
+    }
+
+    /// The same as a list.
+    pub fn fields(&self) -> &[Field] {
+        self.fields.get_or_init(|| schema::fields(self.schema()))
+    }
+
+    /// Whether it can begin a session: it opens something, and needs none that is open.
+    pub fn begins_session(&self) -> bool {
+        self.spec.scope == Scope::Host && self.fields().iter().any(|field| field.opens)
+    }
+
+    /// Its doc comment: the first line is the summary.
+    pub fn doc(&self) -> &str {
+        self.schema()["description"].as_str().unwrap_or("")
+    }
+
+    /// The first line of its doc comment.
+    pub fn summary(&self) -> &str {
+        self.doc().lines().next().unwrap_or("")
+    }
+
+    /// Reads an input into the struct that the form was made of.
+    ///
+    /// # Errors
+    /// `INVALID_ARGS` that names the argument.
+    pub fn read<T: DeserializeOwned>(&self, input: Map<String, Value>) -> Result<T> {
+        schema::check(self.spec.name, self.fields(), &input)?;
+        T::deserialize(Value::Object(input).into_deserializer()).map_err(|e| self.unreadable(&e))
+    }
+
+    /// What the fields alone cannot say comes from the struct's own conversion, in its own words.
+    pub(crate) fn unreadable(&self, e: &serde_json::Error) -> Error {
+        Error::new(ErrorCode::InvalidArgs, format!("`{}`: {e}", self.spec.name))
+            .hint(format!("stickpin help {}", self.spec.name))
+    }
+}

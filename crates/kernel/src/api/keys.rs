@@ -1,0 +1,192 @@
+//! Chords as people write them: `Enter`, `Control+a`, `Shift+Tab`.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+use stickpin_device::{Error, ErrorCode, KEY_NAMES, Modifiers, Result};
+use stickpin_tree::quote;
+
+/// Other words for the same.
+const ALIASES: &[(&str, &str)] = &[
+    ("esc", "Escape"),
+    ("return", "Enter"),
+    ("del", "Delete"),
+    ("up", "ArrowUp"),
+    ("down", "ArrowDown"),
+    ("left", "ArrowLeft"),
+    ("right", "ArrowRight"),
+    ("pgup", "PageUp"),
+    ("pgdn", "PageDown"),
+    ("ins", "Insert"),
+    ("plus", "+"),
+    ("altgr", "AltGraph"),
+    ("ctrl", "Control"),
+    ("cmd", "Meta"),
+    ("command", "Meta"),
+    ("option", "Alt"),
+];
+
+/// One key with the modifiers that are held.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Chord {
+    /// Held meanwhile.
+    pub(crate) modifiers: Modifiers,
+    /// By its `KeyboardEvent.key` name; the space bar is a space.
+    pub(crate) key: String,
+}
+
+/// Modifiers alone: `Control+Shift`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Held(pub(crate) Modifiers);
+
+fn modifier(modifiers: &mut Modifiers, word: &str) -> bool {
+    match word.to_ascii_lowercase().as_str() {
+        "alt" | "option" => modifiers.alt = true,
+        "control" | "ctrl" => modifiers.control = true,
+        "meta" | "cmd" | "command" | "super" => modifiers.meta = true,
+        "shift" => modifiers.shift = true,
+        _ => return false,
+    }
+    true
+}
+
+impl TryFrom<String> for Chord {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        let trimmed = text.trim();
+        // The last `+` may be the key itself: `Control++`, `+`.
+        let (held, key) = match trimmed.strip_suffix('+') {
+            Some(held) => (held.strip_suffix('+').unwrap_or(held), "+"),
+            None => trimmed.rsplit_once('+').unwrap_or(("", trimmed)),
+        };
+        let mut modifiers = Modifiers::default();
+        for word in held.split('+').filter(|w| !w.is_empty()) {
+            if !modifier(&mut modifiers, word) {
+                return Err(unknown("modifier", word, ["Control", "Shift", "Alt", "Meta"].into_iter()));
+            }
+        }
+        let mut chars = key.chars();
+        let key = match (chars.next(), chars.next()) {
+            (Some(' '), None) => " ".to_owned(),
+            (Some(c), None) if !c.is_control() => c.to_string(),
+            _ => named(key)?,
+        };
+        Ok(Self { modifiers, key })
+    }
+}
+
+fn named(word: &str) -> Result<String> {
+    let alias = ALIASES.iter().find(|(a, _)| a.eq_ignore_ascii_case(word)).map(|(_, name)| *name);
+    let name = alias.or_else(|| KEY_NAMES.iter().copied().find(|n| n.eq_ignore_ascii_case(word)));
+    match name {
+        Some("Space") => Ok(" ".to_owned()),
+        Some(name) => Ok(name.to_owned()),
+        None => Err(unknown("key", word, KEY_NAMES.iter().copied())),
+    }
+}
+
+fn unknown<'a>(what: &str, word: &str, known: impl Iterator<Item = &'a str>) -> Error {
+    let near =
+        crate::api::schema::nearest(word, known).map(|n| format!("did you mean {n}? ")).unwrap_or_default();
+    Error::new(ErrorCode::InvalidArgs, format!("{} is no {what}", quote(word)))
+        .hint(format!("{near}a chord is like Enter, a, Control+a or Shift+Tab"))
+}
+
+impl TryFrom<String> for Held {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        let mut modifiers = Modifiers::default();
+        for word in text.split(['+', ',']).map(str::trim).filter(|w| !w.is_empty()) {
+            if !modifier(&mut modifiers, word) {
+                return Err(unknown("modifier", word, ["Control", "Shift", "Alt", "Meta"].into_iter()));
+            }
+        }
+        Ok(Self(modifiers))
+    }
+}
+
+fn write_modifiers(m: Modifiers, words: &mut Vec<&str>) {
+    let all = [(m.control, "Control"), (m.alt, "Alt"), (m.shift, "Shift"), (m.meta, "Meta")];
+    words.extend(all.into_iter().filter(|(held, _)| *held).map(|(_, word)| word));
+}
+
+impl fmt::Display for Chord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut words = Vec::new();
+        write_modifiers(self.modifiers, &mut words);
+        words.push(if self.key == " " { "Space" } else { &self.key });
+        f.write_str(&words.join("+"))
+    }
+}
+
+impl From<Chord> for String {
+    fn from(chord: Chord) -> Self {
+        chord.to_string()
+    }
+}
+
+impl From<Held> for String {
+    fn from(held: Held) -> Self {
+        let mut words = Vec::new();
+        write_modifiers(held.0, &mut words);
+        words.join("+")
+    }
+}
+
+macro_rules! text_schema {
+    ($($type:ident)*) => {$(
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string" })
+            }
+        }
+    )*};
+}
+text_schema!(Chord Held);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chord(text: &str) -> Result<Chord> {
+        text.to_owned().try_into()
+    }
+
+    #[test]
+    fn what_people_type_becomes_the_key_and_its_modifiers() {
+        for (text, shown) in [
+            ("Enter", "Enter"),
+            ("esc", "Escape"),
+            ("ctrl+a", "Control+a"),
+            ("Shift+Control+Tab", "Control+Shift+Tab"),
+            ("+", "+"),
+            ("Control++", "Control++"),
+            ("space", "Space"),
+            ("é", "é"),
+        ] {
+            let parsed = chord(text).unwrap();
+            assert_eq!(parsed.to_string(), shown, "{text}");
+            assert_eq!(chord(&parsed.to_string()), Ok(parsed), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_told_the_nearest() {
+        assert!(chord("Entre").unwrap_err().hint.contains("Enter"));
+        assert!(chord("Contrl+a").unwrap_err().hint.contains("Control"));
+        assert!(chord("").is_err());
+    }
+}

@@ -1,0 +1,242 @@
+//! The arguments of a command as a list of fields, read from its JSON schema: what command lines, help and the
+//! check of an input are made from.
+
+use crate::api::target::Target;
+use serde_json::{Map, Value};
+use stickpin_device::{Error, ErrorCode};
+
+/// One argument.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// Its name in JSON, camelCase.
+    pub name: String,
+    /// Its doc comment.
+    pub doc: String,
+    /// What it takes.
+    pub kind: Kind,
+    /// Whether it must be given.
+    pub required: bool,
+    /// Its place among the positionals of a command line.
+    pub positional: Option<usize>,
+    /// Whether it takes all positionals that follow.
+    pub trailing: bool,
+    /// Its one-letter flag.
+    pub short: Option<char>,
+    /// Whether its flag works with and without `=VALUE`; without, it is `true`.
+    pub optional_value: bool,
+    /// Free text, which may begin with a hyphen.
+    pub text: bool,
+    /// A path of the caller's: see `paths`.
+    pub path: bool,
+    /// A path that is written, not read.
+    pub written: bool,
+    /// What is opened: an address, or a path of the caller's where [`crate::api::paths::of_opened`] says so.
+    pub opens: bool,
+    /// The name of a value that nobody is shown.
+    pub secret: bool,
+    /// Says something about this call only: a recording leaves it out.
+    pub unrecorded: bool,
+    /// What its items hold besides what their kind says.
+    pub holds: Option<Holds>,
+    /// The name of the value in help; upper case.
+    pub placeholder: String,
+    /// Its default as JSON, if it has one that is not null.
+    pub default: Option<Value>,
+}
+
+/// Targets inside of an argument (`x-targets`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// Each item is `TARGET=VALUE`.
+    Assignments,
+    /// Each item is a command with its input.
+    Steps,
+    /// It names a file of steps.
+    StepsFile,
+}
+
+/// What an argument takes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// true or false.
+    Bool,
+    /// A whole number.
+    Integer,
+    /// Any number.
+    Number,
+    /// Text.
+    String,
+    /// A ref, a selector or a point.
+    Target,
+    /// One of these words, each with its meaning.
+    Choice(Vec<(String, String)>),
+    /// Several of a kind.
+    List(Box<Kind>),
+    /// Something with fields of its own, or of more than one shape: JSON only.
+    Any,
+}
+
+/// The fields of a schema, in the order of the struct.
+#[must_use]
+pub fn fields(schema: &Value) -> Vec<Field> {
+    let required = schema["required"].as_array();
+    let required = |name: &str| required.is_some_and(|r| r.iter().any(|v| v == name));
+    let properties = schema["properties"].as_object();
+    properties.into_iter().flatten().map(|(name, s)| field(name, s, required(name))).collect()
+}
+
+fn field(name: &str, schema: &Value, required: bool) -> Field {
+    let flag = |key: &str| schema[key] == true;
+    let text = |key: &str| schema[key].as_str().map(str::to_owned);
+    Field {
+        name: name.to_owned(),
+        doc: text("description").unwrap_or_default(),
+        kind: kind(schema),
+        required,
+        positional: schema["x-positional"].as_u64().and_then(|n| usize::try_from(n).ok()),
+        trailing: flag("x-trailing"),
+        short: schema["x-short"].as_str().and_then(|s| s.chars().next()),
+        optional_value: schema["x-value"] == "optional",
+        text: flag("x-text"),
+        path: flag("x-path") || schema["x-path"] == "written",
+        written: schema["x-path"] == "written",
+        opens: flag("x-opens"),
+        secret: flag("x-secret"),
+        unrecorded: flag("x-unrecorded"),
+        holds: holds(schema),
+        placeholder: text("x-placeholder").unwrap_or_else(|| name.to_uppercase()),
+        default: schema.get("default").filter(|d| !d.is_null()).cloned(),
+    }
+}
+
+fn holds(schema: &Value) -> Option<Holds> {
+    match schema["x-targets"].as_str().or_else(|| schema["items"]["x-targets"].as_str())? {
+        "assignment" => Some(Holds::Assignments),
+        "step" => Some(Holds::Steps),
+        "file" => Some(Holds::StepsFile),
+        _ => None,
+    }
+}
+
+fn kind(schema: &Value) -> Kind {
+    if schema["x-target"] == true {
+        return Kind::Target;
+    }
+    if let Some(choices) = choices(schema) {
+        return Kind::Choice(choices);
+    }
+    // An optional field is its type or null, in one of two spellings.
+    if let Some(any) = schema["anyOf"].as_array() {
+        let mut others = any.iter().filter(|s| s["type"] != "null");
+        return match (others.next(), others.next()) {
+            (Some(only), None) => kind(only),
+            _ => Kind::Any,
+        };
+    }
+    let types: Vec<&str> = match &schema["type"] {
+        Value::String(s) => vec![s],
+        Value::Array(a) => a.iter().filter_map(Value::as_str).filter(|t| *t != "null").collect(),
+        _ => vec![],
+    };
+    // `--flag[=VALUE]` takes a value, or `true` for none.
+    let types: Vec<&str> = match schema["x-value"] == "optional" {
+        true => types.into_iter().filter(|t| *t != "boolean").collect(),
+        false => types,
+    };
+    match types[..] {
+        ["boolean"] => Kind::Bool,
+        ["integer"] => Kind::Integer,
+        ["number"] => Kind::Number,
+        ["string"] => Kind::String,
+        ["array"] => Kind::List(Box::new(kind(&schema["items"]))),
+        _ => Kind::Any,
+    }
+}
+
+fn choices(schema: &Value) -> Option<Vec<(String, String)>> {
+    let word = |v: &Value| v.as_str().map(str::to_owned);
+    if let Some(words) = schema["enum"].as_array() {
+        return Some(words.iter().filter_map(word).map(|w| (w, String::new())).collect());
+    }
+    let variants = schema["oneOf"].as_array()?;
+    let mut found = Vec::new();
+    for v in variants {
+        let doc = word(&v["description"]).unwrap_or_default();
+        if let Some(c) = word(&v["const"]) {
+            found.push((c, doc));
+        } else {
+            found.extend(v["enum"].as_array()?.iter().filter_map(word).map(|w| (w, doc.clone())));
+        }
+    }
+    Some(found)
+}
+
+/// Checks an input against the fields before it becomes a struct, so that an error names the argument.
+///
+/// # Errors
+/// `INVALID_ARGS` for an unknown argument with the nearest one, a missing one, one of another type, a malformed
+/// target.
+pub fn check(command: &str, fields: &[Field], input: &Map<String, Value>) -> Result<(), Error> {
+    let bad = |message: String| Error::new(ErrorCode::InvalidArgs, message);
+    let help = || format!("stickpin help {command}");
+    for (name, value) in input {
+        let Some(field) = fields.iter().find(|f| f.name == *name) else {
+            let near = nearest(name, fields.iter().map(|f| f.name.as_str()));
+            let hint = near.map_or_else(help, |n| format!("did you mean `{n}`? {}", help()));
+            return Err(bad(format!("`{command}` has no argument `{name}`")).hint(hint));
+        };
+        if value.is_null() && !field.required {
+            continue;
+        }
+        if field.optional_value && value.is_boolean() {
+            continue;
+        }
+        if let Err(e) = fits(&field.kind, value) {
+            let hint = if e.hint.is_empty() { help() } else { e.hint };
+            return Err(bad(format!("`{name}` of `{command}`: {}", e.message)).hint(hint));
+        }
+    }
+    match fields.iter().find(|f| f.required && !input.contains_key(&f.name)) {
+        Some(missing) => Err(bad(format!("`{command}` needs `{}`", missing.name)).hint(help())),
+        None => Ok(()),
+    }
+}
+
+/// The known name that is most like `name`, if one is like it at all.
+#[must_use]
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .map(|k| (strsim::jaro_winkler(&name.to_lowercase(), &k.to_lowercase()), k))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, k)| k)
+}
+
+fn fits(kind: &Kind, value: &Value) -> Result<(), Error> {
+    let wrong = |what: &str| {
+        Err(Error::new(
+            ErrorCode::InvalidArgs,
+            format!("{} is not {what}", crate::api::render::json_excerpt(value)),
+        ))
+    };
+    match (kind, value) {
+        (Kind::Bool, Value::Bool(_))
+        | (Kind::String, Value::String(_))
+        | (Kind::Number, Value::Number(_)) => Ok(()),
+        (Kind::Integer, Value::Number(n)) if n.is_u64() || n.is_i64() => Ok(()),
+        (Kind::Target, Value::String(s)) => s.parse::<Target>().map(drop),
+        (Kind::Choice(words), Value::String(s)) if words.iter().any(|(w, _)| w == s) => Ok(()),
+        (Kind::List(kind), Value::Array(items)) => items.iter().try_for_each(|item| fits(kind, item)),
+        (Kind::Any, _) => Ok(()),
+        (Kind::Bool, _) => wrong("true or false"),
+        (Kind::Integer, _) => wrong("a whole number"),
+        (Kind::Number, _) => wrong("a number"),
+        (Kind::String, _) => wrong("text"),
+        (Kind::Target, _) => wrong("a target").map_err(|e| e.hint(crate::api::target::FORMS)),
+        (Kind::List(_), _) => wrong("a list"),
+        (Kind::Choice(words), _) => {
+            let words: Vec<&str> = words.iter().map(|(w, _)| w.as_str()).collect();
+            wrong(&format!("one of {}", words.join(", ")))
+        }
+    }
+}

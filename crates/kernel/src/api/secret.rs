@@ -1,0 +1,225 @@
+//! Values that are used and never shown: a front end knows them by name from its own environment, an act puts one into a
+//! field, and whatever is answered has dots in its place.
+
+use crate::api::request::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+
+/// What stands for a secret.
+pub(crate) const DOTS: &str = "•••";
+
+/// Characters by which a secret is found that an answer cuts short.
+const HEAD: usize = 12;
+
+/// Shorter ones are not looked for inside of other words: they would be found everywhere.
+const SHORT: usize = 4;
+
+/// A value that is not shown, not even where requests are printed for debugging.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+impl Secret {
+    /// A value to be hidden.
+    #[must_use]
+    pub fn new(value: impl Into<String>) -> Self {
+        Self(value.into())
+    }
+
+    /// The value, to be put where it belongs.
+    #[must_use]
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(DOTS)
+    }
+}
+
+/// Puts dots in place of secrets, wherever a response says them.
+pub fn hide(response: &mut Response, secrets: &[Secret]) {
+    let forms = forms(secrets);
+    if forms.is_empty() {
+        return;
+    }
+    let hide = |text: &mut String| hide_in(text, &forms);
+    let Response { output, text, error, warning, receipt, dialog, .. } = response;
+    text.iter_mut().chain(warning).chain(receipt).for_each(hide);
+    output.iter_mut().for_each(|value| hide_in_json(value, &forms));
+    if let Some(error) = error {
+        hide(&mut error.message);
+        hide(&mut error.hint);
+        hide_in_json(&mut error.details, &forms);
+    }
+    if let Some(dialog) = dialog {
+        hide(&mut dialog.message);
+        hide(&mut dialog.default);
+    }
+}
+
+/// How each may be written, the longest first: one may be a part of another.
+fn forms(secrets: &[Secret]) -> Vec<String> {
+    let mut forms = Vec::new();
+    for secret in secrets.iter().filter(|s| !s.0.is_empty()) {
+        let escaped = stickpin_tree::escape(&secret.0, usize::MAX);
+        // As JSON and our own quotes write it.
+        let json = Value::from(secret.0.as_str()).to_string();
+        forms.extend([secret.0.clone(), escaped.to_string(), json[1..json.len() - 1].to_owned()]);
+        // As sources of pages write it, and as headers do.
+        let mut html = secret.0.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        forms.push(html.clone());
+        html = html.replace('"', "&quot;");
+        forms.push(html);
+        if secret.0.len() >= SHORT {
+            forms.extend([STANDARD_NO_PAD.encode(&secret.0), URL_SAFE_NO_PAD.encode(&secret.0)]);
+        }
+    }
+    forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    forms.dedup();
+    forms
+}
+
+fn hide_in_json(value: &mut Value, forms: &[String]) {
+    match value {
+        Value::String(text) => hide_in(text, forms),
+        Value::Array(items) => items.iter_mut().for_each(|item| hide_in_json(item, forms)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| hide_in_json(field, forms)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn hide_in(text: &mut String, forms: &[String]) {
+    for form in forms {
+        let (length, wanted) = (form.chars().count(), HEAD.min(form.chars().count()));
+        let alone = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
+        let mut out = String::new();
+        let mut from = 0;
+        let mut at = 0;
+        while at < text.len() {
+            let (matched, end) = alike(text, at, form);
+            let bounded = alone(text[..at].chars().next_back()) && alone(text[end..].chars().next());
+            // As far as it goes on like the secret: an answer may cut it.
+            if matched >= wanted && (length >= SHORT || bounded) {
+                out.push_str(&text[from..at]);
+                out.push_str(DOTS);
+                (from, at) = (end, end);
+            } else {
+                at += text[at..].chars().next().map_or(1, char::len_utf8);
+            }
+        }
+        if from > 0 {
+            out.push_str(&text[from..]);
+            *text = out;
+        }
+    }
+}
+
+/// How many characters of a secret a text has from a place on, and where they end. Each may be percent-encoded, as addresses
+/// have it, and a space a plus, as forms do.
+fn alike(text: &str, from: usize, form: &str) -> (usize, usize) {
+    let (mut matched, mut at) = (0, from);
+    for c in form.chars() {
+        let rest = &text[at..];
+        let taken = match rest.chars().next() {
+            Some(same) if same == c => Some(c.len_utf8()),
+            Some('%') => encoded(rest, c),
+            Some('+') if c == ' ' => Some(1),
+            _ => None,
+        };
+        let Some(taken) = taken else { break };
+        (matched, at) = (matched + 1, at + taken);
+    }
+    (matched, at)
+}
+
+/// The length of a character that is written with percent signs, where a text begins with that.
+fn encoded(text: &str, c: char) -> Option<usize> {
+    let mut buffer = [0; 4];
+    let bytes = c.encode_utf8(&mut buffer).as_bytes();
+    let mut at = 0;
+    for byte in bytes {
+        let hex = text.get(at..)?.strip_prefix('%')?.get(..2)?;
+        if u8::from_str_radix(hex, 16).ok()? != *byte {
+            return None;
+        }
+        at += 3;
+    }
+    Some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn hidden(text: &str, secrets: &[&str]) -> String {
+        let secrets: Vec<Secret> = secrets.iter().copied().map(Secret::new).collect();
+        let mut response = Response { text: Some(text.to_owned()), ..Response::default() };
+        hide(&mut response, &secrets);
+        response.text.unwrap_or_default()
+    }
+
+    #[test]
+    fn a_secret_is_not_said_however_it_is_written() {
+        assert_eq!(hidden("a hunter2 b hunter2", &["hunter2"]), "a ••• b •••");
+        assert_eq!(
+            hidden(r#"textbox "Key" ="say \"x\"\nand" ok"#, &["say \"x\"\nand"]),
+            r#"textbox "Key" ="•••" ok"#
+        );
+        // Cut by an answer, and one inside of the other.
+        assert_eq!(hidden("=\"correct horse battery…\"", &["correct horse battery staple"]), "=\"•••…\"");
+        assert_eq!(hidden("hunter2hunter3", &["hunter2", "hunter2hunter3"]), "•••");
+        // A short one only where it stands by itself.
+        assert_eq!(hidden("pin 12, row 1234", &["12"]), "pin •••, row 1234");
+        assert_eq!(hidden("as it was", &["", "other"]), "as it was");
+        // In an address, in a form, in a source, in a header; whatever of it is encoded.
+        let secret = "s3cr+t/ü &\"x";
+        for written in [
+            "s3cr%2Bt%2F%C3%BC%20%26%22x",
+            "s3cr%2bt/%c3%bc+%26%22x",
+            "s3cr+t/ü%20&%22x",
+            "s3cr+t/ü &amp;&quot;x",
+            "czNjcit0L8O8ICYieA==",
+        ] {
+            let said = hidden(&format!("GET /a?key={written}&b"), &[secret]);
+            assert!(said.starts_with("GET /a?key=•••") && said.ends_with("&b"), "{written}: {said}");
+        }
+        assert_eq!(hidden("100% of %41%42%", &["AB12"]), "100% of %41%42%");
+    }
+
+    #[test]
+    fn every_part_of_a_response_is_looked_at() {
+        let secret = "hunter2";
+        let mut response = Response {
+            output: Some(json!({ "value": secret, "rows": [{ "text": "a hunter2" }], "n": 1 })),
+            warning: Some(secret.to_owned()),
+            receipt: vec![format!("announced {secret}")],
+            error: Some(
+                stickpin_device::Error::new(stickpin_device::ErrorCode::FillMismatch, secret)
+                    .hint(secret)
+                    .details(json!({ "value": secret })),
+            ),
+            dialog: Some(stickpin_device::Dialog {
+                message: secret.to_owned(),
+                default: secret.to_owned(),
+                ..stickpin_device::Dialog::default()
+            }),
+            ..Response::default()
+        };
+        hide(&mut response, &[Secret::new(secret)]);
+        let all = serde_json::to_string(&response).expect("it is plain");
+        assert!(!all.contains(secret), "{all}");
+        assert_eq!(all.matches(DOTS).count(), 9, "{all}");
+    }
+
+    #[test]
+    fn it_is_not_printed_for_debugging() {
+        assert_eq!(format!("{:?}", Secret::new("hunter2")), DOTS);
+    }
+}

@@ -1,0 +1,51 @@
+//! The targets among the arguments of one command.
+
+use super::form::Form;
+use super::schema::{Field, Holds, Kind};
+use super::target;
+use serde_json::{Map, Value};
+
+/// Shows every target of an input to `to`, and writes what it answers in its place. Commands that are nested in it are left
+/// alone.
+pub(crate) fn change(
+    form: &Form,
+    input: &mut Map<String, Value>,
+    to: &mut dyn FnMut(&str) -> Option<String>,
+) {
+    for field in form.fields() {
+        if let Some(value) = input.get_mut(&field.name) {
+            change_in(field, value, to);
+        }
+    }
+}
+
+/// Shows the targets of one argument to `to`.
+pub(crate) fn change_in(field: &Field, value: &mut Value, to: &mut dyn FnMut(&str) -> Option<String>) {
+    match field.holds {
+        Some(Holds::Assignments) => items(value).for_each(|item| in_assignment(item, to)),
+        Some(Holds::Steps | Holds::StepsFile) => {}
+        None if field.kind == Kind::Target => in_target(value, to),
+        None if field.kind == Kind::List(Box::new(Kind::Target)) => {
+            items(value).for_each(|item| in_target(item, to));
+        }
+        None => {}
+    }
+}
+
+pub(crate) fn items(value: &mut Value) -> impl Iterator<Item = &mut Value> {
+    value.as_array_mut().into_iter().flatten()
+}
+
+fn in_target(value: &mut Value, to: &mut dyn FnMut(&str) -> Option<String>) {
+    if let Some(new) = value.as_str().and_then(to) {
+        *value = Value::from(new);
+    }
+}
+
+fn in_assignment(value: &mut Value, to: &mut dyn FnMut(&str) -> Option<String>) {
+    let Some(text) = value.as_str() else { return };
+    let Ok((_, at)) = target::assigned(text) else { return };
+    if let Some(new) = to(&text[..at]) {
+        *value = Value::from(new + &text[at..]);
+    }
+}

@@ -1,0 +1,215 @@
+//! Arguments that several commands share, written down once.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// When waiting for quiet is given up, unless the caller says otherwise.
+pub(crate) const CAP: Duration = Duration::from_secs(10);
+
+/// `--flag[=VALUE]`: given without a value (`true`), not given (`false`), or with one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Given<T> {
+    /// Whether it is wanted, without a value.
+    Plain(bool),
+    /// With a value.
+    Value(T),
+}
+
+/// `--settle[=MS]`: wait for quiet, by default at most ten seconds.
+pub(crate) type Settle = Given<u64>;
+
+impl Settle {
+    /// When to give up; `None` to not wait at all.
+    pub(crate) fn cap(self) -> Option<Duration> {
+        match self {
+            Self::Plain(wait) => wait.then_some(CAP),
+            Self::Value(ms) => Some(Duration::from_millis(ms)),
+        }
+    }
+}
+
+impl<T> Given<T> {
+    /// `None` when it is not wanted; the value, if there is one.
+    pub(crate) fn wanted(self) -> Option<Option<T>> {
+        match self {
+            Self::Plain(wanted) => wanted.then_some(None),
+            Self::Value(value) => Some(Some(value)),
+        }
+    }
+}
+
+/// What the values of such a flag are called.
+pub(crate) trait Valued {
+    /// In a JSON schema.
+    const TYPE: &'static str;
+    /// In a sentence.
+    const WORDS: &'static str;
+}
+
+impl Valued for u64 {
+    const TYPE: &'static str = "integer";
+    const WORDS: &'static str = "a number of milliseconds";
+}
+
+impl Valued for String {
+    const TYPE: &'static str = "string";
+    const WORDS: &'static str = "text";
+}
+
+impl<'de, T: Deserialize<'de> + Valued> Deserialize<'de> for Given<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Either<T> {
+            Plain(bool),
+            Value(T),
+        }
+        match Either::deserialize(deserializer) {
+            Ok(Either::Plain(wanted)) => Ok(Self::Plain(wanted)),
+            Ok(Either::Value(value)) => Ok(Self::Value(value)),
+            Err(_) => Err(serde::de::Error::custom(format_args!("expected true, false or {}", T::WORDS))),
+        }
+    }
+}
+
+impl<T: Valued> JsonSchema for Given<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Given{}", T::TYPE).into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut schema = json_schema!({ "type": [T::TYPE, "boolean"], "x-value": "optional" });
+        if T::TYPE == "integer" {
+            schema.insert("minimum".to_owned(), 0.into());
+            schema.insert("x-placeholder".to_owned(), "MS".into());
+        }
+        schema
+    }
+}
+
+/// Whether a response says what was seen since the act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Receipt {
+    /// At most five lines.
+    #[default]
+    On,
+    /// Nothing.
+    Off,
+}
+
+/// How much longer than its `--timeout` a command may take: the target is waited for that long, and then has to be
+/// brought into view, hit, and read again.
+pub(crate) const ALLOWANCE: Duration = Duration::from_secs(2);
+
+/// What typing one character may take.
+const CHARACTER: Duration = Duration::from_millis(20);
+
+/// What typing a text may take.
+pub(crate) fn typing(text: &str) -> Duration {
+    CHARACTER * u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
+}
+
+/// How to act, from the arguments that all acts share.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct How {
+    /// Wait so long for the target to become actionable.
+    pub(crate) timeout: Duration,
+    /// Whether the caller gave a time.
+    pub(crate) timed: bool,
+    /// Act on the element whatever it means now.
+    pub(crate) allow_changed: bool,
+    /// Send the input whatever is in its way.
+    pub(crate) force: bool,
+    /// Wait for quiet after the act, at most so long, and show what changed.
+    pub(crate) settle: Option<Duration>,
+    /// Report what was seen since the act.
+    pub(crate) receipt: bool,
+}
+
+impl How {
+    /// Whether nothing that comes of the act is waited for.
+    pub(crate) fn hastens(self) -> bool {
+        !self.receipt && self.settle.is_none()
+    }
+
+    /// From the arguments that `acting!` adds.
+    pub(crate) fn new(
+        settle: Option<Settle>,
+        allow_changed: bool,
+        force: bool,
+        timeout: Option<u64>,
+        receipt: Option<Receipt>,
+    ) -> Self {
+        Self {
+            timeout: Duration::from_millis(timeout.unwrap_or(0)),
+            timed: timeout.is_some(),
+            allow_changed,
+            force,
+            settle: settle.and_then(Settle::cap),
+            receipt: receipt.unwrap_or_default() == Receipt::On,
+        }
+    }
+
+    /// How long the whole act may take where the caller gave a time; `more` is for what it does besides, like typing.
+    pub(crate) fn bound(self, more: Duration) -> Option<Duration> {
+        self.timed.then(|| self.extra() + ALLOWANCE + more)
+    }
+
+    /// How much longer than usual an act may take with these arguments.
+    pub(crate) fn extra(self) -> Duration {
+        self.timeout + self.settle.unwrap_or_default()
+    }
+}
+
+/// Declares a command that acts on the app: the struct gets the arguments that all acts have, and `how()`.
+///
+/// The fields that are written come first, so that help shows them first.
+macro_rules! acting {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident {
+            $($(#[$field_meta:meta])* $field:ident: $type:ty,)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        $vis struct $name {
+            $($(#[$field_meta])* $field: $type,)*
+            /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what changed.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schemars(extend("x-unrecorded" = true))]
+            settle: Option<$crate::command::args::Settle>,
+            /// Act on the element of a ref whatever it means now.
+            #[serde(default)]
+            allow_changed: bool,
+            /// Send the input even where the target is covered, disabled or out of view, or a picture showed something
+            /// else at the point; the answer says what was in the way.
+            #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+            force: bool,
+            /// Wait so many milliseconds for the target to become actionable; the command ends 2 s later at most.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schemars(extend("x-placeholder" = "MS"))]
+            timeout: Option<u64>,
+            /// Say what was seen since the act.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schemars(extend("x-unrecorded" = true))]
+            receipt: Option<$crate::command::args::Receipt>,
+        }
+
+        impl $name {
+            fn how(&self) -> $crate::command::args::How {
+                $crate::command::args::How::new(self.settle, self.allow_changed, self.force, self.timeout, self.receipt)
+            }
+        }
+    };
+}
+pub(crate) use acting;

@@ -1,0 +1,45 @@
+//! What a command is: a struct whose fields are its arguments, a [`Spec`], and `run`.
+
+use crate::api::render::Show;
+use crate::api::spec::{Effect, Spec};
+use crate::command::context::Cx;
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use std::time::Duration;
+use stickpin_device::Result;
+
+/// One command of the registry. Its doc comment is the help, its fields with their doc comments are the
+/// arguments on every surface.
+///
+/// Annotations on fields (`#[schemars(extend("x-positional" = 0))]`) say how a command line spells them:
+/// `x-positional` its place, `x-trailing` takes all that follows, `x-short` a one-letter flag, `x-value` =
+/// `optional` a flag that works with and without `=VALUE`, `x-text` free text that may begin with a hyphen.
+/// What an argument may lead to is said as well: `x-path` a path of the caller's (`"written"` where it is written),
+/// `x-opens` an address or a file that the app goes to.
+pub trait Command: DeserializeOwned + JsonSchema + Send + 'static {
+    /// What every surface has to know about it.
+    const SPEC: Spec;
+
+    /// What it answers with.
+    type Output: Serialize + Show + Send + 'static;
+
+    /// Whether it changes the app, with these arguments.
+    fn effect(&self) -> Effect {
+        Self::SPEC.effect
+    }
+
+    /// When it has to be over, with these arguments. Includes what its own waiting may take.
+    fn deadline(&self) -> Duration {
+        Self::SPEC.deadline
+    }
+
+    /// When it has to be answered because its caller gave it a time (`--timeout`), with these arguments. An input that is
+    /// under way then is not cut off: it goes on until [`Command::deadline`], and the answer says that it may arrive.
+    fn bound(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Does it. Nothing that was begun on the device may be left half done: a stop is a token in `cx` that is
+    /// looked at between steps, the future itself is not dropped.
+    fn run(self, cx: &mut Cx) -> impl Future<Output = Result<Self::Output>> + Send;
+}

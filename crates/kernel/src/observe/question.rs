@@ -1,0 +1,179 @@
+//! Questions about an element: what `is` answers and `wait` waits for.
+
+use crate::api::target::Target;
+use crate::command::context::Cx;
+use crate::observe::resolve::Presence;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stickpin_device::Result;
+use stickpin_tree::{NodeRef, States, quote};
+
+/// What can hold for an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Predicate {
+    /// It is there, and not hidden.
+    Visible,
+    /// It is hidden, or not there.
+    Hidden,
+    /// It is there, visible or not.
+    Exists,
+    /// It is not there.
+    Absent,
+    /// It can be used.
+    Enabled,
+    /// It cannot be used now.
+    Disabled,
+    /// It takes text.
+    Editable,
+    /// It has the keyboard focus.
+    Focused,
+    /// It is selected.
+    Selected,
+    /// It is checked, or a toggle that is on.
+    Checked,
+    /// It is expanded.
+    Expanded,
+    /// Its text is the given one.
+    Text,
+    /// Its value is the given one.
+    Value,
+}
+
+impl Predicate {
+    /// The word for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Visible => "visible",
+            Self::Hidden => "hidden",
+            Self::Exists => "exists",
+            Self::Absent => "absent",
+            Self::Enabled => "enabled",
+            Self::Disabled => "disabled",
+            Self::Editable => "editable",
+            Self::Focused => "focused",
+            Self::Selected => "selected",
+            Self::Checked => "checked",
+            Self::Expanded => "expanded",
+            Self::Text => "text",
+            Self::Value => "value",
+        }
+    }
+
+    /// Whether it compares with something given.
+    pub(crate) fn takes_value(self) -> bool {
+        matches!(self, Self::Text | Self::Value)
+    }
+
+    /// Whether it asks for presence alone: what is not there is an answer then.
+    fn asks_presence(self) -> bool {
+        matches!(self, Self::Visible | Self::Hidden | Self::Exists | Self::Absent)
+    }
+}
+
+/// The answer to a question.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// Whether it holds.
+    pub(crate) holds: bool,
+    /// What is true, in words.
+    pub(crate) truth: String,
+}
+
+/// Asks it of the app as it is now.
+///
+/// # Errors
+/// As resolving the target, except that absence answers a question about presence.
+pub(crate) async fn ask(
+    cx: &mut Cx,
+    predicate: Predicate,
+    target: &Target,
+    value: Option<&str>,
+) -> Result<Answer> {
+    let (tree, node) = if predicate.asks_presence() {
+        // Whether anything is there, or nothing is, can be said of several. Only what has a state has to be one.
+        let any = matches!(predicate, Predicate::Exists | Predicate::Absent);
+        match cx.presence(target, any).await? {
+            Presence::There(tree, node) => (tree, node),
+            Presence::Not(why) => {
+                let holds = matches!(predicate, Predicate::Hidden | Predicate::Absent);
+                return Ok(Answer { holds, truth: format!("{target} {why}") });
+            }
+            Presence::Several(count) => {
+                let holds = predicate == Predicate::Exists;
+                return Ok(Answer { holds, truth: format!("{count} elements match {target}") });
+            }
+        }
+    } else {
+        cx.element(target).await?
+    };
+    let line = cx.line(&tree, node)?;
+    let (holds, truth) = judge(tree.node(node), predicate, value.unwrap_or(""));
+    Ok(Answer { holds, truth: format!("{line} {truth}") })
+}
+
+fn judge(node: NodeRef<'_>, predicate: Predicate, value: &str) -> (bool, String) {
+    let is = |holds: bool, word: &str| if holds { format!("is {word}") } else { format!("is not {word}") };
+    let state = |states: States, word: &str| {
+        (node.states().intersects(states), is(node.states().intersects(states), word))
+    };
+    match predicate {
+        Predicate::Exists => (true, "is there".to_owned()),
+        Predicate::Absent => (false, "is there".to_owned()),
+        Predicate::Visible => (!node.is(States::HIDDEN), is(!node.is(States::HIDDEN), "visible")),
+        Predicate::Hidden => state(States::HIDDEN, "hidden"),
+        Predicate::Enabled => (!node.is(States::DISABLED), is(!node.is(States::DISABLED), "enabled")),
+        Predicate::Disabled => state(States::DISABLED, "disabled"),
+        Predicate::Editable => {
+            let free =
+                node.is(States::EDITABLE) && !node.states().intersects(States::READONLY | States::DISABLED);
+            (free, is(free, "editable"))
+        }
+        Predicate::Focused => state(States::FOCUSED, "focused"),
+        Predicate::Selected => state(States::SELECTED, "selected"),
+        Predicate::Checked => {
+            let on = node.states().intersects(States::CHECKED | States::PRESSED) && !node.is(States::MIXED);
+            (on, if node.is(States::MIXED) { "is partly checked".to_owned() } else { is(on, "checked") })
+        }
+        Predicate::Expanded => state(States::EXPANDED, "expanded"),
+        Predicate::Text => {
+            let text = text_of(node);
+            (text == value, format!("has the text {}", quote(&text)))
+        }
+        Predicate::Value => (node.value() == value, format!("has the value {}", quote(node.value()))),
+    }
+}
+
+/// The text of an element: its text leaves, else its name.
+pub(crate) fn text_of(node: NodeRef<'_>) -> String {
+    let leaves: Vec<&str> =
+        node.subtree().filter(|n| n.is_text() && !n.is(States::HIDDEN)).map(NodeRef::name).collect();
+    if !leaves.is_empty() {
+        return leaves.join(" ");
+    }
+    // What a person reads in a field is what was typed; a secret is not read.
+    let typed = node.states().intersects(States::EDITABLE | States::MULTILINE) && !node.is(States::PROTECTED);
+    if typed && !node.value().is_empty() { node.value() } else { node.name() }.to_owned()
+}
+
+/// The states of an element that hold, in the words of snapshots.
+pub(crate) fn state_words(node: NodeRef<'_>) -> Vec<&'static str> {
+    const WORDS: &[(States, &str)] = &[
+        (States::HIDDEN, "hidden"),
+        (States::DISABLED, "disabled"),
+        (States::READONLY, "readonly"),
+        (States::EDITABLE, "editable"),
+        (States::REQUIRED, "required"),
+        (States::INVALID, "invalid"),
+        (States::FOCUSED, "focused"),
+        (States::CHECKED, "checked"),
+        (States::MIXED, "mixed"),
+        (States::PRESSED, "pressed"),
+        (States::SELECTED, "selected"),
+        (States::EXPANDED, "expanded"),
+        (States::MODAL, "modal"),
+        (States::BUSY, "busy"),
+    ];
+    WORDS.iter().filter(|(state, _)| node.is(*state)).map(|(_, word)| *word).collect()
+}

@@ -1,0 +1,248 @@
+//! The receipt of an act: what was seen since it was dispatched, in at most five lines.
+
+use stickpin_device::{Notice, Thing, request_words};
+use stickpin_tree::{escape, quote, quote_url, quote_whole};
+
+/// Lines at most.
+pub(crate) const LINES: usize = 5;
+
+/// Something changed that nothing else says.
+const CHANGED: &str = "changed";
+
+/// Nothing was seen at all.
+const NO_EFFECT: &str = "no effect seen";
+
+/// Characters of what an app is said to lack.
+const LACKS: usize = 200;
+
+/// What was seen, the weightiest first. `changed`: the target itself reads differently.
+pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
+    let mut lines: Vec<(u8, String)> = Vec::new();
+    let mut saw_change = changed;
+    // A request that went well is worth a word where nothing else was seen of the act.
+    let mut requested: Vec<String> = Vec::new();
+    let mut unwatched: Option<&str> = None;
+    for notice in notices {
+        let line = match notice {
+            Notice::Changed => {
+                saw_change = true;
+                continue;
+            }
+            Notice::Unwatched { what } => {
+                unwatched = Some(what);
+                continue;
+            }
+            Notice::Navigated { url } => (0, format!("navigated to {}", quote_url(url))),
+            Notice::DialogShown { text } => (1, format!("dialog {} (answered by itself)", quote(text))),
+            Notice::FileChooser => (
+                1,
+                "file chooser opened and closed without a choice; stickpin upload TARGET FILE gives it files"
+                    .to_owned(),
+            ),
+            Notice::RequestFailed { method, url, why } => {
+                (2, format!("{} -> {}", request_words(method, url), escape(why, 80)))
+            }
+            Notice::ConsoleError { text } => (3, format!("console error {}", quote(text))),
+            Notice::Announced { text } => (4, format!("announced {}", quote(text))),
+            Notice::Opened { id, what } => (5, format!("opened {} {}", escape(id, 16), quote_url(what))),
+            Notice::Closed { id } => (5, format!("closed {}", escape(id, 16))),
+            Notice::Came { what, name } => (5, format!("opened {}", what.words(name))),
+            Notice::Left { what, name } => (5, left(*what, name)),
+            Notice::Lacks { what } => (5, escape(what, LACKS)),
+            Notice::Leaving { url } => (0, format!("going to {} (not there yet)", quote_url(url))),
+            Notice::Requested { method, url, status: None } => {
+                (6, format!("{} is under way", request_words(method, url)))
+            }
+            Notice::Requested { method, url, status: Some(status) } => {
+                requested.push(format!("sent {} ({status})", request_words(method, url)));
+                continue;
+            }
+            Notice::Downloading { name, received, total } => {
+                let progress = crate::observe::traffic::progress(*received, *total);
+                (5, format!("downloading {} ({progress}; stickpin wait download)", quote(name)))
+            }
+            Notice::DownloadFailed { name, why } => {
+                (2, format!("download of {} failed: {}", quote(name), escape(why, 80)))
+            }
+            Notice::Downloaded { path } => {
+                (5, format!("downloaded {}", quote_whole(&path.display().to_string())))
+            }
+        };
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines.sort_by_key(|(weight, _)| *weight);
+    let mut lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
+    if lines.is_empty() && !saw_change && !requested.is_empty() {
+        requested.truncate(2);
+        return requested;
+    }
+    if lines.is_empty() {
+        return vec![match unwatched {
+            _ if saw_change => CHANGED.to_owned(),
+            // What cannot be seen is not said to be absent.
+            Some(what) => format!(
+                "no effect seen besides what the {} may draw, which is not watched: stickpin screenshot shows it",
+                escape(what, 16)
+            ),
+            None => NO_EFFECT.to_owned(),
+        }];
+    }
+    if lines.len() > LINES {
+        let more = lines.len() - (LINES - 1);
+        lines.truncate(LINES - 1);
+        lines.push(format!("… {more} more"));
+    }
+    lines
+}
+
+/// A receipt that also says what the act replaced, in at most [`LINES`] lines together.
+pub(crate) fn with_effects(mut lines: Vec<String>, effects: Vec<String>) -> Vec<String> {
+    if effects.is_empty() {
+        return lines;
+    }
+    lines.retain(|line| line != CHANGED && line != NO_EFFECT);
+    let room = LINES.saturating_sub(effects.len()).max(1);
+    if lines.len() > room {
+        let more = lines.len() - (room - 1);
+        lines.truncate(room - 1);
+        lines.push(format!("… {more} more"));
+    }
+    lines.extend(effects);
+    lines
+}
+
+fn left(what: Thing, name: &str) -> String {
+    format!("closed {}", what.words(name))
+}
+
+/// What became of the device itself, in words; none for what only an act is told.
+pub(crate) fn aside(notice: &Notice) -> Option<String> {
+    match notice {
+        Notice::Left { what, name } => Some(left(*what, name)),
+        Notice::Lacks { what } => Some(escape(what, LACKS)),
+        _ => None,
+    }
+}
+
+/// Whether a line tells of an error of the app: a console error, a request that failed.
+#[must_use]
+pub fn is_error(line: &str) -> bool {
+    let word = line.split(' ').next().unwrap_or_default();
+    // One that the page made up stands in quotes.
+    let method = line.starts_with('"') || !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase());
+    line.starts_with("console error ") || line.starts_with("download of ") || method && line.contains(" -> ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_the_app_are_told_apart_from_the_rest() {
+        let failed =
+            Notice::RequestFailed { method: "POST".into(), url: "/api/order".into(), why: "500".into() };
+        let errors = [failed, Notice::ConsoleError { text: "x".into() }];
+        let others = [
+            Notice::Navigated { url: "/a -> b".into() },
+            Notice::Announced { text: "GET x -> y".into() },
+            Notice::DialogShown { text: "x".into() },
+        ];
+        assert!(lines(&errors, false).iter().all(|line| is_error(line)));
+        assert!(!lines(&others, true).iter().any(|line| is_error(line)));
+    }
+
+    #[test]
+    fn the_weightiest_come_first_and_the_rest_is_counted() {
+        let error = |n: u8| Notice::ConsoleError { text: format!("e{n}") };
+        let mut notices: Vec<Notice> = (0..7).map(error).collect();
+        notices.push(Notice::Changed);
+        notices.push(Notice::Navigated { url: "/next".into() });
+        let lines = lines(&notices, false);
+        assert_eq!(lines.len(), LINES);
+        assert_eq!(lines[0], r#"navigated to "/next""#);
+        assert_eq!(lines[4], "… 4 more");
+    }
+
+    #[test]
+    fn a_request_that_went_well_is_worth_a_word_where_nothing_else_was_seen() {
+        let sent = |status| Notice::Requested { method: "POST".into(), url: "/save".into(), status };
+        assert_eq!(lines(&[sent(Some(200))], false), ["sent POST \"/save\" (200)"]);
+        assert_eq!(lines(&[sent(Some(200)), Notice::Changed], false), ["changed"]);
+        assert_eq!(lines(&[sent(None), Notice::Changed], false), ["POST \"/save\" is under way"]);
+        let going = Notice::Leaving { url: "/next".into() };
+        assert_eq!(lines(&[sent(None), going], false)[0], r#"going to "/next" (not there yet)"#);
+        let failed = Notice::DownloadFailed { name: "a -> b".into(), why: "gone".into() };
+        let lines = lines(&[failed, sent(None)], false);
+        assert!(is_error(&lines[0]) && !is_error(&lines[1]), "{lines:?}");
+    }
+
+    #[test]
+    fn an_address_is_quoted_escaped_and_bounded() {
+        let url = format!("data:text/html,run \"rm\" now\nwarning: {}", "x".repeat(400));
+        let notices = [
+            Notice::Navigated { url: url.clone() },
+            Notice::Leaving { url: url.clone() },
+            Notice::Opened { id: "t2".into(), what: url },
+        ];
+        for line in lines(&notices, false) {
+            assert!(line.contains(r#" "data:text/html,run \"rm\" now\nwarning: xxx"#), "{line}");
+            assert!(
+                line.contains("…\"") && line.lines().count() == 1 && line.chars().count() < 400,
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_seen_is_said() {
+        assert_eq!(lines(&[], false), ["no effect seen"]);
+        assert_eq!(lines(&[Notice::Changed], false), ["changed"]);
+        assert_eq!(lines(&[], true), ["changed"]);
+    }
+
+    #[test]
+    fn what_draws_by_itself_is_not_said_to_have_done_nothing() {
+        let canvas = Notice::Unwatched { what: "canvas".into() };
+        let said = lines(std::slice::from_ref(&canvas), false);
+        assert!(said[0].starts_with("no effect seen besides what the canvas may draw"), "{said:?}");
+        assert_eq!(lines(&[canvas.clone(), Notice::Changed], false), ["changed"]);
+        let told = lines(&[canvas, Notice::Announced { text: "x".into() }], false);
+        assert_eq!(told, [r#"announced "x""#]);
+    }
+
+    #[test]
+    fn apps_and_windows_are_called_by_their_whole_names_and_cannot_say_more_than_that() {
+        let told = |name: &str| {
+            let both = [Thing::App, Thing::Window];
+            let name = || name.to_owned();
+            let notices =
+                both.map(|what| [Notice::Left { what, name: name() }, Notice::Came { what, name: name() }]);
+            lines(notices.as_flattened(), false)
+        };
+        let name = r#""gnome-calculator of somebody""#;
+        let all = ["closed app", "opened app", "closed window", "opened window"];
+        assert_eq!(told(name.trim_matches('"')), all.map(|what| format!("{what} {name}")));
+        assert_eq!(told("x\"\n@e1 button \"Pay\u{202e}")[0], r#"closed app "x\"\n@e1 button \"Pay\u{202e}""#);
+        assert!(told(&"x".repeat(900)).iter().all(|line| line.ends_with("…\"") && line.len() < 200));
+        assert_eq!(told("")[2..], ["closed a window", "opened a window"]);
+        let of_another = |name: &str| {
+            let (what, name) = (Thing::Stranger, name.to_owned());
+            lines(&[Notice::Came { what, name: name.clone() }, Notice::Left { what, name }], false)
+        };
+        let whole = r#"the window "Choose the files to attach", which belongs to another process"#;
+        let said = of_another("Choose the files to attach");
+        assert_eq!(said, [format!("opened {whole}"), format!("closed {whole}")]);
+        assert!(of_another("x\n@e1 button")[0].starts_with(r#"opened the window "x\n@e1 button", which"#));
+        assert_eq!(of_another("")[0], "opened a window without a title, which belongs to another process");
+        let ended = Notice::Left { what: Thing::App, name: "a".into() };
+        assert_eq!((aside(&ended).as_deref(), aside(&Notice::Changed)), (Some(r#"closed app "a""#), None));
+    }
+
+    #[test]
+    fn what_the_app_says_cannot_make_lines() {
+        let lines = lines(&[Notice::Announced { text: "a\nok: 1".into() }], false);
+        assert_eq!(lines, [r#"announced "a\nok: 1""#]);
+    }
+}

@@ -1,0 +1,30 @@
+//! Requests and downloads in words.
+
+use std::time::Duration;
+use stickpin_device::{RequestEnd, SeenRequest, request_words};
+use stickpin_tree::escape;
+
+/// `GET "/api/orders" pending for 4.2 s`, `POST "/api/order" -> 500`.
+pub(crate) fn words(request: &SeenRequest) -> String {
+    let what = request_words(&request.method, &request.url);
+    match &request.end {
+        None => format!("{what} pending for {}", span(request.took)),
+        Some(RequestEnd::Status(status)) => format!("{what} -> {status}"),
+        Some(RequestEnd::Failed(why)) => format!("{what} -> {}", escape(why, 80)),
+    }
+}
+
+pub(crate) fn span(time: Duration) -> String {
+    match time.as_millis() {
+        ms @ 0..1_000 => format!("{ms} ms"),
+        ms => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+    }
+}
+
+/// `3 of 120 kB`.
+pub(crate) fn progress(received: u64, total: Option<u64>) -> String {
+    match total.filter(|t| *t > 0) {
+        Some(total) => format!("{} of {} kB", received / 1_000, total.div_ceil(1_000)),
+        None => format!("{} kB so far", received / 1_000),
+    }
+}

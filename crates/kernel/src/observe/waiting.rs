@@ -1,0 +1,155 @@
+//! Waiting for the app, between looks that others may use.
+
+use crate::command::context::Cx;
+use std::time::Duration;
+use stickpin_device::{Error, ErrorCode, Result, SettleRequest};
+use tokio::time::Instant;
+
+/// The net under the events: how long at most until a wait looks again.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// How long nothing may move until an app counts as quiet.
+pub(crate) const QUIET: Duration = Duration::from_millis(150);
+
+/// Characters of what still moves.
+const STILL: usize = 500;
+
+/// How long a wait goes on. Between looks, [`Patience::next`] waits for a change and lets other commands in.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    timeout: Duration,
+    end: Instant,
+}
+
+impl Patience {
+    pub(crate) fn new(timeout: Duration) -> Self {
+        Self { timeout, end: Instant::now() + timeout }
+    }
+
+    /// How much time is left.
+    pub(crate) fn left(&self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
+    }
+
+    /// Waits until it is worth looking at the app again.
+    ///
+    /// # Errors
+    /// `TIMEOUT` when the time is over, naming what was waited for, what is true instead, and what still moves.
+    pub(crate) async fn next(&self, cx: &mut Cx, what: &str, instead: &str) -> Result<()> {
+        let left = self.left();
+        if left.is_zero() {
+            return Err(self.over(cx, what, instead).await?);
+        }
+        cx.pause(left.min(LOOK), Listen::Changes).await
+    }
+
+    /// The same for what is no part of a capture: waits for news of any kind, and looks after `look` without any.
+    ///
+    /// # Errors
+    /// As [`Patience::next`].
+    pub(crate) async fn for_news(
+        &self,
+        cx: &mut Cx,
+        what: &str,
+        instead: &str,
+        look: Duration,
+    ) -> Result<()> {
+        let left = self.left();
+        if left.is_zero() {
+            return Err(self.over(cx, what, instead).await?);
+        }
+        cx.pause(left.min(LOOK).min(look), Listen::News).await
+    }
+
+    async fn over(&self, cx: &mut Cx, what: &str, instead: &str) -> Result<Error> {
+        let mut message = format!("waited {} ms for {what}; {instead}", self.timeout.as_millis());
+        let still = cx.moving().await?;
+        let mut e = Error::new(ErrorCode::Timeout, String::new())
+            .hint("--timeout MS waits longer; stickpin snapshot -i shows what is there");
+        if !still.is_empty() {
+            message.push_str("; still moving: ");
+            message.push_str(&stickpin_tree::escape(&still.join(", "), STILL));
+            e = e.details(serde_json::json!({ "still": still }));
+        }
+        e.message = message;
+        Ok(e)
+    }
+}
+
+/// What ends a pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listen {
+    /// A capture may differ from the last one.
+    Changes,
+    /// AllowAll was seen.
+    News,
+}
+
+impl Cx {
+    /// What still moves in the app, in words: requests, animations, mutations.
+    async fn moving(&mut self) -> Result<Vec<String>> {
+        let cancel = self.cancel.clone();
+        let device = self.device()?;
+        if device.dialog().is_some() {
+            return Ok(Vec::new());
+        }
+        let mut still = Vec::new();
+        if let Some(traffic) = device.traffic() {
+            let seen = traffic.requests().await?;
+            let pending = seen.iter().filter(|r| r.counts && r.end.is_none());
+            still.extend(pending.take(3).map(crate::observe::traffic::words));
+        }
+        let now = SettleRequest { quiet: QUIET, cap: Duration::ZERO };
+        let others = self.device()?.settle(now, &cancel).await?.still;
+        // Requests were named with their age.
+        still.extend(others.into_iter().filter(|words| !words.starts_with("request ")));
+        Ok(still)
+    }
+
+    /// Fails when a dialog keeps the app from going on.
+    ///
+    /// # Errors
+    /// `DIALOG_OPEN`.
+    pub(crate) fn no_dialog(&mut self) -> Result<()> {
+        self.check()?;
+        match self.device()?.dialog() {
+            Some(dialog) => Err(crate::observe::capture::blocked(&dialog)),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until it is worth looking again, at most so long: something may have changed, or other commands had
+    /// their turn. Commands go first at once, other waits after a look of this one.
+    ///
+    /// # Errors
+    /// `TIMEOUT` when the command was ended, `SESSION_NOT_FOUND` when the session was closed meanwhile.
+    pub(crate) async fn pause(&mut self, at_most: Duration, listen: Listen) -> Result<()> {
+        self.check()?;
+        let Some(loan) = &self.loan else { return Err(crate::host::queue::closed(&self.session_name)) };
+        let (wanted, again) = (loan.wanted.clone(), loan.wanted_again.clone());
+        if self.looked && again.is_cancelled() {
+            self.looked = false;
+            return self.let_others_in().await;
+        }
+        let stop = self.cancel.child_token();
+        {
+            let device = self.device()?;
+            let mut changed = match listen {
+                Listen::Changes => device.changed(at_most, &stop),
+                Listen::News => device.news(at_most, &stop),
+            };
+            tokio::select! {
+                biased;
+                changed = &mut changed => changed?,
+                () = wanted.cancelled() => {
+                    // Not dropped: the device ends its waiting by itself.
+                    stop.cancel();
+                    changed.await?
+                }
+            };
+        }
+        self.looked = true;
+        self.check()?;
+        if wanted.is_cancelled() { self.let_others_in().await } else { Ok(()) }
+    }
+}

@@ -1,0 +1,3 @@
+//! One command from its turn to its answer.
+
+pub(crate) mod execute;

@@ -1,0 +1,111 @@
+//! One command against its session: what every command has around it. A batch runs each of its steps through here.
+
+use crate::api::spec::{Effect, Lane};
+use crate::command::context::Cx;
+use crate::command::entry::{Entry, Prepared, Produced};
+use crate::host::Desk;
+use std::sync::Arc;
+use stickpin_device::{Error, ErrorCode, Result};
+
+/// Takes the turn, writes the journal, runs it, and publishes what readers may see.
+pub(crate) async fn step(
+    entry: &'static Entry,
+    prepared: Box<dyn Prepared>,
+    desk: Option<Arc<Desk>>,
+    cx: &mut Cx,
+) -> Result<Box<dyn Produced>> {
+    if let Some(desk) = desk {
+        match entry.spec.lane {
+            Lane::Beside => cx.desk = Some(desk),
+            lane => cx.enter(desk, lane.into()).await?,
+        }
+    }
+    let result = run(entry, prepared, cx).await;
+    if entry.spec.lane != Lane::Beside {
+        publish(cx, None);
+    }
+    result
+}
+
+/// Runs it in a session that was entered.
+pub(crate) async fn run(
+    entry: &'static Entry,
+    mut prepared: Box<dyn Prepared>,
+    cx: &mut Cx,
+) -> Result<Box<dyn Produced>> {
+    cx.check()?;
+    if entry.spec.lane != Lane::Beside {
+        publish(cx, Some(entry.spec.name));
+    }
+    if !entry.spec.despite_dialog
+        && let Ok(live) = cx.live()
+        && let Some(dialog) = live.device.dialog()
+    {
+        return Err(crate::observe::capture::blocked(&dialog));
+    }
+    able(entry, cx)?;
+    // What does not act on the page may be used whichever tab that is.
+    let acts = prepared.effect() == Effect::Mutates && !entry.spec.despite_dialog;
+    match cx.attend() {
+        Some(moved) if acts => return Err(elsewhere(&moved)),
+        Some(moved) => cx.warn(format!("Note: {moved}.")),
+        None => {}
+    }
+    if prepared.effect() == Effect::Mutates
+        && let Ok(live) = cx.live()
+    {
+        live.act_begins();
+    }
+    let journal = cx.host.config.journal.clone();
+    journal.command_begin(&cx.session_name, entry.spec.name, prepared.effect());
+    let (effect, mut input) = (prepared.effect(), prepared.take_input());
+    cx.name_asked(entry, effect, &mut input);
+    let result = prepared.run(cx).await;
+    // A question whose answer is no did not hold.
+    if result.as_ref().is_ok_and(|output| effect == Effect::Mutates || output.exit() == 0) {
+        cx.record(entry, effect, input);
+    }
+    let result = match result {
+        Err(mut e) if cx.dispatched() != stickpin_device::Dispatched::No => {
+            e.dispatched = cx.dispatched();
+            cx.note_failed(&e).await;
+            Err(e)
+        }
+        result => result,
+    };
+    cx.attend_aloud();
+    cx.tell_asides();
+    journal.command_end(&cx.session_name, entry.spec.name, result.as_ref().err().map(|e| e.code));
+    result
+}
+
+/// Whether the device can do what the command needs.
+fn able(entry: &Entry, cx: &mut Cx) -> Result<()> {
+    let Ok(live) = cx.live() else { return Ok(()) };
+    let can = live.device.capabilities();
+    match entry.spec.needs.iter().all(|need| can.contains(need)) {
+        true => Ok(()),
+        false => Err(stickpin_device::unsupported(live.device.info().kind, entry.spec.name)),
+    }
+}
+
+/// The tab that the caller meant is gone, and nothing was done in another one.
+fn elsewhere(moved: &str) -> Error {
+    Error::new(ErrorCode::DeviceNotFound, format!("{moved}; nothing was done there"))
+        .hint("stickpin snapshot -i shows what it looks at now; stickpin tab list lists the tabs")
+}
+
+/// Tells readers what is known now.
+fn publish(cx: &mut Cx, running: Option<&'static str>) {
+    let now = (cx.host.config.clock)();
+    let known = cx.live().ok().map(|live| live.known());
+    if let Some(desk) = &cx.desk {
+        desk.status.send_modify(|status| {
+            if let Some(known) = known {
+                known.write(status);
+            }
+            status.running = running;
+            status.used = Some(now);
+        });
+    }
+}
