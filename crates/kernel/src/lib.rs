@@ -1,6 +1,6 @@
 //! Hosts, sessions, commands, dispatch and the device traits.
 //!
-//! A [`Request`] names a command and its input; the kernel runs it against a session and its [`Device`] and answers
+//! A [`Request`] names a command and its input; the kernel runs it against a session and its [`Device`](stickpin_device::Device) and answers
 //! with a [`Response`]. Invariants: handlers return typed outputs, only `render` makes text, only dispatch builds
 //! responses; pins are split off at the parse boundary; nothing here knows which backends exist, who calls, or a
 //! socket.

@@ -80,13 +80,15 @@ impl Cx {
     /// # Errors
     /// As [`Cx::at_point`]; `STALE_REF` when the pointer's arrival brought something else there.
     pub(crate) async fn pointed(&mut self, x: f64, y: f64, reach: Reach, how: How) -> Result<Ready> {
-        let (first, acts) = self.read_point(x, y, how).await?;
+        // A press goes to what the picture shows; a drag may take hold of the handle on it.
+        let is_drag = matches!(reach, Reach::Pointer);
+        let (first, acts) = self.read_point(x, y, how, is_drag).await?;
         if !matches!(reach, Reach::Pointer | Reach::Press { .. }) {
             return Ok(first);
         }
         self.envelope.pointed = true;
         self.device()?.point_at(first.point.0, first.point.1).await?;
-        let (now, still) = self.read_point(x, y, how).await?;
+        let (now, still) = self.read_point(x, y, how, is_drag).await?;
         if acts == still {
             return Ok(now);
         }
@@ -108,7 +110,7 @@ impl Cx {
     /// # Errors
     /// `STALE_REF` when something else is there than in the picture; `ELEMENT_OFFSCREEN`, `ELEMENT_DISABLED`.
     pub(crate) async fn at_point(&mut self, x: f64, y: f64, how: How) -> Result<Ready> {
-        self.read_point(x, y, how).await.map(|(ready, _)| ready)
+        self.read_point(x, y, how, false).await.map(|(ready, _)| ready)
     }
 
     /// The picture that a point of this client is in: its last one, as long as it has not read another document since.
@@ -152,7 +154,7 @@ impl Cx {
     }
 
     /// A point and what a press there acts on.
-    async fn read_point(&mut self, x: f64, y: f64, how: How) -> Result<(Ready, Option<Acts>)> {
+    async fn read_point(&mut self, x: f64, y: f64, how: How, is_drag: bool) -> Result<(Ready, Option<Acts>)> {
         let picture = self.pictured()?;
         let pictured = picture.as_ref().map_or((x, y), |p| p.viewport(x, y));
         let mut shown = picture.as_ref().and_then(|p| p.at(pictured).map(|mark| (p.id, mark.clone())));
@@ -208,7 +210,7 @@ impl Cx {
             let now = match reads_same {
                 Some(true) => None,
                 Some(false) => Some(format!("it is {meaning} now")),
-                None if self.adorns(picture.as_ref(), &mark, handle, &located).await? => {
+                None if is_drag && self.adorns(picture.as_ref(), &mark, handle, &located).await? => {
                     shown = None;
                     None
                 }

@@ -43,6 +43,8 @@ fn drag_from_a_picture_takes_the_handle_in_the_corner_of_a_field() {
     let Some(mut site) = Web::new(&[("/resize", html(RESIZABLE))]) else { return };
     site.open("/resize");
     site.ok(&["screenshot"]);
+    // A press is for the field itself.
+    site.fails(&["press", "244,144"], ErrorCode::StaleRef);
     site.ok(&["drag", "244,144", "294,144"]);
     site.was_asked("/log?width:250");
     // The field has moved since the picture: the corner that it shows is elsewhere.
