@@ -34,5 +34,5 @@ pub use model::{
 };
 pub use outline::{Cues, DEFAULT_MAX_BYTES, Outline, Plan, View, line};
 pub use selector::{
-    Condition, CssAnswers, Likeness, Selector, SelectorError, SelectorErrorKind, nearest, reduce,
+    Compare, Condition, CssAnswers, Likeness, Selector, SelectorError, SelectorErrorKind, nearest, reduce,
 };

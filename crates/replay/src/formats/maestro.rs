@@ -1,7 +1,7 @@
 //! Maestro flows (docs.maestro.dev) as scripts: the common subset. What is not in it is refused where it stands.
 //!
 //! Two things are stricter than there, because a script must not act on something else than was meant: a text is
-//! compared whole and with its case (`.*text.*` is a part of it, whatever the case), and of several matches none is
+//! compared whole and with its case (`.*text.*` is a part of it, whatever the case; `text.*` its beginning, `.*text` its end), and of several matches none is
 //! chosen (`index` chooses).
 
 mod blocks;

@@ -47,9 +47,14 @@ pub enum SelectorErrorKind {
     /// `nth` twice in one alternative.
     #[error("`nth` stands twice")]
     NthTwice,
-    /// `~=` where only `=` means something.
-    #[error("`{0}` cannot be compared with `~=`")]
-    NoPart(String),
+    /// Another operator where only `=` means something.
+    #[error("`{name}` cannot be compared with `{sign}`")]
+    OnlyWhole {
+        /// The key or flag.
+        name: String,
+        /// The operator.
+        sign: &'static str,
+    },
     /// A quote that is opened and not closed.
     #[error("a quote is not closed")]
     UnclosedQuote,

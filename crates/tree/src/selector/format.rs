@@ -1,7 +1,7 @@
 //! Selectors as text: the inverse of parsing.
 
 use super::parse::is_bare;
-use super::{Alternative, Compare, Selector, Term};
+use super::{Alternative, Selector, Term};
 use crate::model::escape::quote_whole;
 use std::fmt;
 
@@ -38,11 +38,7 @@ impl fmt::Display for Term {
         match self {
             Self::Role(role) => write!(f, "role={role}"),
             Self::Has { key, compare, value } => {
-                let sign = match compare {
-                    Compare::Whole => "=",
-                    Compare::Part => "~=",
-                };
-                write!(f, "{}{sign}{}", key.word(), Value(value))
+                write!(f, "{}{}{}", key.word(), compare.sign(), Value(value))
             }
             Self::Is { flag, wanted: true } => f.write_str(flag.word()),
             Self::Is { flag, wanted: false } => write!(f, "{}=false", flag.word()),

@@ -235,14 +235,16 @@ impl<'s> Wanted<'s> {
         self.raw.is_empty()
     }
 
-    pub(super) fn whole(&self) -> bool {
-        self.compare == Compare::Whole
+    pub(super) fn compare(&self) -> Compare {
+        self.compare
     }
 
     pub(super) fn is(&self, found: &str) -> bool {
         match self.compare {
             Compare::Whole => found == self.raw || typed(found) == self.text,
             Compare::Part => contains_without_case(&typed(found), &self.text),
+            Compare::Start => found.starts_with(self.raw) || typed(found).starts_with(&self.text),
+            Compare::End => found.ends_with(self.raw) || typed(found).ends_with(&self.text),
         }
     }
 }

@@ -5,6 +5,8 @@
 //! alternative = term *( space term )                all must hold
 //! term     = key "=" value                          whole, case-sensitive
 //!          | key "~=" value                         a part of it, without case
+//!          | key "^=" value                         its beginning, case-sensitive
+//!          | key "$=" value                         its end, case-sensitive
 //!          | flag [ "=" ( "true" | "false" ) ]
 //!          | "nth=" number                          of what the other terms match, counted from 1
 //!          | "in(" selector ")"                     inside of something that matches
@@ -81,11 +83,30 @@ pub(crate) enum Term {
 
 /// How a value is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Compare {
+pub enum Compare {
     /// `=`: whole, case-sensitive.
     Whole,
     /// `~=`: a part, without case.
     Part,
+    /// `^=`: the beginning, case-sensitive.
+    Start,
+    /// `$=`: the end, case-sensitive.
+    End,
+}
+
+impl Compare {
+    pub(crate) const ALL: [Self; 4] = [Self::Part, Self::Start, Self::End, Self::Whole];
+
+    /// The operator as it is written.
+    #[must_use]
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::Whole => "=",
+            Self::Part => "~=",
+            Self::Start => "^=",
+            Self::End => "$=",
+        }
+    }
 }
 
 macro_rules! words {

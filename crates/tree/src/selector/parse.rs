@@ -141,7 +141,8 @@ fn term(input: &str, depth: usize) -> Parsed<'_, Piece> {
         let (rest, value) = quoted(input)?;
         return Ok((rest, Piece::Term(Term::Has { key: Key::Text, compare: Compare::Whole, value })));
     }
-    let (rest, word) = take_while(|c: char| is_bare_char(c) && !matches!(c, '=' | '~')).parse(input)?;
+    let (rest, word) =
+        take_while(|c: char| is_bare_char(c) && !matches!(c, '=' | '~' | '^' | '$')).parse(input)?;
     if word == "in" && rest.starts_with('(') {
         return inside(input, &rest[1..], depth);
     }
@@ -154,13 +155,14 @@ fn term(input: &str, depth: usize) -> Parsed<'_, Piece> {
     };
     let whole = |name: &'static str| match compare {
         Compare::Whole => Ok(()),
-        Compare::Part => {
+        other => {
             let example = match name {
                 "css" => "css=\"main > a\"".to_owned(),
                 "nth" => "nth=2".to_owned(),
                 flag => format!("{flag}=false"),
             };
-            fail(input, word.len() + 2, Kind::NoPart(name.into()), format!("use `=`: {example}"))
+            let kind = Kind::OnlyWhole { name: name.into(), sign: other.sign() };
+            fail(input, word.len() + 2, kind, format!("use `=`: {example}"))
                 .map(|(_, never): (&str, ())| never)
         }
     };
@@ -192,7 +194,9 @@ fn term(input: &str, depth: usize) -> Parsed<'_, Piece> {
 }
 
 fn sign(input: &str) -> Parsed<'_, Compare> {
-    nom::branch::alt((tag("~=").map(|_| Compare::Part), tag("=").map(|_| Compare::Whole))).parse(input)
+    let found = Compare::ALL.into_iter().find(|compare| input.starts_with(compare.sign()));
+    let sign = tag(found.unwrap_or(Compare::Whole).sign());
+    sign.map(|_| found.unwrap_or(Compare::Whole)).parse(input)
 }
 
 fn inside<'i>(input: &'i str, rest: &'i str, depth: usize) -> Parsed<'i, Piece> {
@@ -320,7 +324,7 @@ fn bare_word<'i, T>(input: &'i str, word: &str) -> Parsed<'i, T> {
 
 fn unknown_key<'i, T>(input: &'i str, word: &str, compare: Compare, rest: &'i str) -> Parsed<'i, T> {
     const KEYS: &str = "role, id, text, label, value, placeholder, url, app, window, row, css, nth";
-    let sign = if compare == Compare::Part { "~=" } else { "=" };
+    let sign = compare.sign();
     // The value as it was typed, for an example that can be copied.
     let shown = match quoted(rest) {
         Ok((_, typed)) if rest.starts_with('"') => quote(&typed),

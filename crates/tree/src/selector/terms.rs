@@ -13,8 +13,8 @@ pub enum Condition<'s> {
     Has {
         /// `id`, `text`, `label` and so on.
         key: &'static str,
-        /// `~=`: a part of it, whatever the case.
-        part: bool,
+        /// How it is compared.
+        compare: Compare,
         /// What it is compared with.
         value: &'s str,
     },
@@ -41,9 +41,7 @@ impl Selector {
 fn condition(term: &Term) -> Condition<'_> {
     match term {
         Term::Role(role) => Condition::Role(*role),
-        Term::Has { key, compare, value } => {
-            Condition::Has { key: key.word(), part: *compare == Compare::Part, value }
-        }
+        Term::Has { key, compare, value } => Condition::Has { key: key.word(), compare: *compare, value },
         Term::Is { flag, wanted } => Condition::Is { flag: flag.word(), wanted: *wanted },
         Term::In(inner) => Condition::In(inner),
         Term::Css(css) => Condition::Css(css),

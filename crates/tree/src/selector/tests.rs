@@ -57,6 +57,8 @@ fn term() -> impl Strategy<Value = Term> {
             compare: Compare::Part,
             value
         }),
+        (prop::sample::select(Key::ALL), prop::sample::select(vec![Compare::Start, Compare::End]), value())
+            .prop_map(|(key, compare, value)| Term::Has { key, compare, value }),
         (prop::sample::select(Flag::ALL), any::<bool>()).prop_map(|(flag, wanted)| Term::Is { flag, wanted }),
         value().prop_map(Term::Css),
     ];
@@ -180,6 +182,15 @@ fn terms_match_what_they_say() {
         ("text=\"Only three left today\"", vec![21]),
         ("text=\"Only  three\nleft today\"", vec![21]),
         ("text~=\"THREE LEFT\"", vec![21]),
+        ("text^=\"Only three\"", vec![21]),
+        ("text^=three", vec![22]),
+        ("text^=only", vec![]),
+        ("text$=\"left today\"", vec![21]),
+        ("text$=Only", vec![]),
+        ("id^=buy", vec![33, 43]),
+        ("id$=-2", vec![43]),
+        ("role=button label^=B", vec![33, 43, 61]),
+        ("role=button label$=B", vec![]),
         ("text=three", vec![22]),
         ("text=\"Only three\"", vec![]),
         ("text=\"Save all\"", vec![59]),

@@ -4,6 +4,7 @@
 //! border of leaves a text is compared without white space, inside one leaf with it. One pass over the text of the
 //! tree per question, whatever its depth.
 
+use super::Compare;
 use super::matching::{Wanted, typed};
 use crate::{NodeId, NodeRef, States, Tree};
 use hashbrown::HashSet;
@@ -58,10 +59,9 @@ impl TextIndex {
         if squeezed.is_empty() {
             return found;
         }
-        let all = if wanted.whole() {
-            &self.exact
-        } else {
-            self.folded.get_or_insert_with(|| Squeezed::new(tree, true))
+        let all = match wanted.compare() {
+            Compare::Part => self.folded.get_or_insert_with(|| Squeezed::new(tree, true)),
+            Compare::Whole | Compare::Start | Compare::End => &self.exact,
         };
         let mut from = 0;
         while let Some(at) = all.text[from..].find(&squeezed) {
@@ -73,14 +73,20 @@ impl TextIndex {
                 continue;
             }
             let Some(holder) = common(tree, all.leaves[first].1, all.leaves[last].1) else { continue };
-            let whole = || {
-                let inside = |leaf: Option<&(usize, NodeId)>| leaf.is_some_and(|&(_, l)| holder.contains(l));
-                begin == all.leaves[first].0
-                    && end == all.end(last)
-                    && !inside(first.checked_sub(1).and_then(|before| all.leaves.get(before)))
-                    && !inside(all.leaves.get(last + 1))
+            let inside = |leaf: Option<&(usize, NodeId)>| leaf.is_some_and(|&(_, l)| holder.contains(l));
+            let starts = || {
+                let before = first.checked_sub(1).and_then(|before| all.leaves.get(before));
+                begin == all.leaves[first].0 && !inside(before)
             };
-            if (!wanted.whole() || whole()) && !is_part_of_control(holder, wanted) {
+            // In a single leaf, whose end was compared above, another occurrence may be the last one.
+            let ends = || (first == last || end == all.end(last)) && !inside(all.leaves.get(last + 1));
+            let is_meant = match wanted.compare() {
+                Compare::Part => true,
+                Compare::Whole => starts() && ends(),
+                Compare::Start => starts(),
+                Compare::End => ends(),
+            };
+            if is_meant && !is_part_of_control(holder, wanted) {
                 found.insert(holder.id());
             }
         }

@@ -4,7 +4,7 @@ use super::super::yaml::{Value, Yaml};
 use super::commands::{CONDITIONS, Command, Nodes, bounded, label};
 use super::fields::{Fields, number};
 use super::{Flow, env, selector, text};
-use crate::script::{Kind, Node, Part, Template};
+use crate::script::{Asked, Kind, Node, Part, ScriptError, Template};
 
 pub(super) fn run_flow(flow: &Flow, command: &Command<'_>, depth: usize) -> Nodes {
     if command.is_text() {
@@ -88,9 +88,15 @@ fn conditional(flow: &Flow, when: &Yaml, mut body: Vec<Node>) -> Nodes {
         }
     }
     if let Some(yaml) = fields.take("true") {
-        return Err(yaml
-            .at
-            .fault("`true` of `when` is JavaScript, which is not run", "visible, notVisible, platform"));
+        asked = true;
+        match &yaml.value {
+            Value::Text(text) if ["true", "${true}"].contains(&text.as_str()) => {}
+            Value::Text(text) if ["false", "${false}"].contains(&text.as_str()) => body.clear(),
+            _ => {
+                let hint = "true, false, visible, notVisible, platform";
+                return Err(yaml.at.fault("`true` of `when` is JavaScript, which is not run", hint));
+            }
+        }
     }
     for (name, state) in CONDITIONS {
         let Some(yaml) = fields.take(name) else { continue };
@@ -105,16 +111,19 @@ fn conditional(flow: &Flow, when: &Yaml, mut body: Vec<Node>) -> Nodes {
     Ok(body)
 }
 
+/// Rounds of a `repeat` that only its condition ends. What still goes on then never ends.
+const MAX_ROUNDS: u32 = 100;
+
 pub(super) fn repeat(flow: &Flow, command: &Command<'_>, depth: usize) -> Nodes {
     let mut fields = command.fields()?;
     let mut nodes = label(&mut fields)?;
-    let Some(times) = fields.take("times") else {
-        return Err(command
-            .at
-            .fault("`repeat` without `times` is not supported", "times: 5 bounds it, with `while` too"));
-    };
-    let times = bounded("times", times)?;
+    let times = fields.take("times").map(|yaml| bounded("times", yaml)).transpose()?;
     let condition = fields.take("while");
+    let ended = match (times, condition) {
+        (None, None) => return Err(command.at.fault("`repeat` needs `times` or `while`", "times: 5")),
+        (None, Some(condition)) => Some(ended(command, condition)?),
+        (Some(_), _) => None,
+    };
     let Some(commands) = fields.take("commands") else {
         return Err(command.at.fault("`repeat` needs `commands`", ""));
     };
@@ -123,8 +132,27 @@ pub(super) fn repeat(flow: &Flow, command: &Command<'_>, depth: usize) -> Nodes 
     if let Some(condition) = condition {
         body = conditional(flow, condition, body)?;
     }
-    nodes.extend(command.block(Kind::Repeat { times, body }));
+    nodes.extend(command.block(Kind::Repeat { times: times.unwrap_or(MAX_ROUNDS), body }));
+    nodes.extend(ended);
     Ok(nodes)
+}
+
+/// Fails where the condition of a `while` still holds after the last round.
+fn ended(command: &Command<'_>, condition: &Yaml) -> Result<Node, ScriptError> {
+    let mut fields = Fields::of("while", condition)?;
+    let mut found = Vec::new();
+    for (name, state) in CONDITIONS {
+        let Some(yaml) = fields.take(name) else { continue };
+        let opposite = if state == Asked::Visible { Asked::Hidden } else { Asked::Visible };
+        found.push(command.waits(&selector::of(name, yaml)?, opposite, None));
+    }
+    match found.pop() {
+        Some(node) if found.is_empty() && fields.end().is_ok() => Ok(node),
+        _ => Err(condition.at.fault(
+            "`while` without `times` takes either `visible` or `notVisible`, and nothing else",
+            "times: 5 bounds any other condition",
+        )),
+    }
 }
 
 pub(super) fn retry(flow: &Flow, command: &Command<'_>, depth: usize) -> Nodes {

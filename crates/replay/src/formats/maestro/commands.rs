@@ -157,7 +157,7 @@ impl Command<'_> {
     }
 
     /// `wait`, `wait absent`. What is there and hidden is not visible either.
-    fn waits(&self, target: &Template, asked: Asked, timeout: Option<Template>) -> Node {
+    pub(super) fn waits(&self, target: &Template, asked: Asked, timeout: Option<Template>) -> Node {
         let timeout = option("timeout", &timeout.unwrap_or_else(|| Template::text(PATIENCE.to_string())));
         let words = match asked {
             Asked::Visible => vec![word("wait"), target.clone(), timeout],

@@ -4,7 +4,7 @@ use super::super::yaml::{Mark, Value, Yaml};
 use super::fields::Fields;
 use super::text;
 use crate::script::{Part, ScriptError, Template};
-use stickpin_tree::{Selector, quote_whole};
+use stickpin_tree::{Compare, Selector, quote_whole};
 
 /// The names of states and our flags for them.
 const FLAGS: [&str; 4] = ["enabled", "checked", "focused", "selected"];
@@ -139,7 +139,8 @@ fn term(key: &str, sign: &str, value: &Template) -> Vec<Part> {
     parts
 }
 
-/// Flows compare with regular expressions, of which these are understood: a plain text, and `.*text.*`.
+/// Flows compare with regular expressions, of which these are understood: a plain text, `text.*`, `.*text` and
+/// `.*text.*`.
 fn compared(key: &str, value: &Template, at: Mark) -> Result<Vec<Part>, ScriptError> {
     let mut parts = value.parts().to_vec();
     let front = match parts.first_mut() {
@@ -156,10 +157,16 @@ fn compared(key: &str, value: &Template, at: Mark) -> Result<Vec<Part>, ScriptEr
         }
     }
     let value_only = Template::new(parts);
-    if front != back || value_only.parts().is_empty() {
+    if value_only.parts().is_empty() {
         return Err(pattern(value, at));
     }
-    Ok(term(key, if front { "~=" } else { "=" }, &value_only))
+    let compare = match (front, back) {
+        (false, false) => Compare::Whole,
+        (false, true) => Compare::Start,
+        (true, false) => Compare::End,
+        (true, true) => Compare::Part,
+    };
+    Ok(term(key, compare.sign(), &value_only))
 }
 
 fn cut(text: &mut String, rest: Option<String>) -> bool {
@@ -172,7 +179,7 @@ fn pattern(value: &Template, at: Mark) -> ScriptError {
     let shown = stickpin_tree::quote(&value.to_string());
     at.fault(
         format!("{shown} is a pattern that is not supported"),
-        "a whole text, or a part of it: \".*part.*\"; a backslash before a character takes it as it is",
+        "a whole text, its beginning \"text.*\", its end \".*text\", or a part of it \".*part.*\"; a backslash before a character takes it as it is",
     )
 }
 
@@ -218,7 +225,9 @@ mod tests {
         assert_eq!(said("Yes|.*okay.*"), "text=Yes || text~=okay");
         assert_eq!(said("(Save|Done)"), "text=Save || text=Done");
         assert_eq!(said(r"a\|b"), "text=\"a|b\"");
-        for pattern in ["Welcome.*", ".*", "", "a.+b", "[0-9]", r"\d", "a|", "(a|b)c", "(?i)a", "^a"] {
+        assert_eq!(said("Welcome.*"), "text^=Welcome");
+        assert_eq!(said(".*items|Empty"), "text$=items || text=Empty");
+        for pattern in ["Wel.*come", ".*", "", "a.+b", "[0-9]", r"\d", "a|", "(a|b)c", "(?i)a", "^a"] {
             assert!(said(pattern).contains("not supported"), "{pattern}: {}", said(pattern));
         }
     }

@@ -4,7 +4,7 @@ use super::super::export::{Args, Block, Flow, Marks, Note, Step, Writer, assignm
 use crate::script::{Asked, Part, Template};
 use serde_json::Value;
 use std::fmt::Write as _;
-use stickpin_tree::{Condition, Role, Selector};
+use stickpin_tree::{Compare, Condition, Role, Selector};
 
 /// Writes a flow.
 pub(in super::super) fn export(flow: &Flow<'_>, notes: &mut Vec<Note>) -> String {
@@ -155,7 +155,7 @@ impl Maestro<'_> {
             "wait" => self.waits(args, Asked::Visible, less)?,
             "wait absent" => self.waits(args, Asked::Hidden, less)?,
             "wait text" => {
-                let text = self.pattern(args.text("text").unwrap_or_default(), true);
+                let text = self.pattern(args.text("text").unwrap_or_default(), Compare::Part);
                 let timeout = args.number("timeout").unwrap_or(10_000);
                 given("extendedWaitUntil", &[format!("visible: {text}"), format!("timeout: {timeout}")])
             }
@@ -301,12 +301,14 @@ impl Maestro<'_> {
                 Condition::Has { key, value: "", .. } => {
                     return Err(format!("a selector of Maestro has no empty `{key}`"));
                 }
-                Condition::Has { key: "id", part, value } => {
-                    out.push(format!("id: {}", self.pattern(value, part)))
+                Condition::Has { key: "id", compare, value } => {
+                    out.push(format!("id: {}", self.pattern(value, compare)))
                 }
-                Condition::Has { key: "text" | "label" | "value" | "placeholder", part, value } if !text => {
+                Condition::Has { key: "text" | "label" | "value" | "placeholder", compare, value }
+                    if !text =>
+                {
                     text = true;
-                    out.push(format!("text: {}", self.pattern(value, part)));
+                    out.push(format!("text: {}", self.pattern(value, compare)));
                 }
                 Condition::Has { key, .. } => return Err(format!("it cannot look for `{key}`")),
                 Condition::Is { flag: flag @ ("enabled" | "checked" | "focused" | "selected"), wanted } => {
@@ -336,14 +338,16 @@ impl Maestro<'_> {
     }
 
     /// A text where a pattern is read.
-    fn pattern(&self, text: &str, part: bool) -> String {
+    fn pattern(&self, text: &str, compare: Compare) -> String {
         let template = self.marks.template(text);
         let escaped = template.parts().iter().map(|piece| match piece {
             Part::Text(text) => Part::Text(escape(text)),
             variable @ Part::Variable { .. } => variable.clone(),
         });
-        let around = || part.then(|| Part::Text(".*".to_owned()));
-        scalar(&Template::new(around().into_iter().chain(escaped.collect::<Vec<_>>()).chain(around())))
+        let any = |is_open: bool| is_open.then(|| Part::Text(".*".to_owned()));
+        let front = any(matches!(compare, Compare::Part | Compare::End));
+        let back = any(matches!(compare, Compare::Part | Compare::Start));
+        scalar(&Template::new(front.into_iter().chain(escaped.collect::<Vec<_>>()).chain(back)))
     }
 }
 

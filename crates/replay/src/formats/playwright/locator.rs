@@ -1,7 +1,7 @@
 //! Selectors as locators.
 
 use super::{Playwright, string};
-use stickpin_tree::{Condition, Role, Selector};
+use stickpin_tree::{Compare, Condition, Role, Selector};
 
 /// Roles of ours that `getByRole` does not know.
 const NO_ROLE: [Role; 12] = [
@@ -76,14 +76,17 @@ impl Playwright<'_> {
     fn condition<'s>(&self, condition: &Condition<'s>, said: &mut Said<'s>) -> Result<(), String> {
         match *condition {
             Condition::Role(_) => {}
-            Condition::Has { key: "id", part: false, value } => {
+            Condition::Has { compare: compare @ (Compare::Start | Compare::End), .. } => {
+                return Err(format!("it cannot compare with `{}`", compare.sign()));
+            }
+            Condition::Has { key: "id", compare: Compare::Whole, value } => {
                 said.and.push(format!("byId(page, {})", self.text(value)));
             }
-            Condition::Has { key: key @ ("text" | "label"), part, value } if said.name.is_none() => {
-                said.name = Some((key, value, part));
+            Condition::Has { key: key @ ("text" | "label"), compare, value } if said.name.is_none() => {
+                said.name = Some((key, value, compare == Compare::Part));
             }
-            Condition::Has { key: "placeholder", part, value } => {
-                let exact = if part { "" } else { ", { exact: true }" };
+            Condition::Has { key: "placeholder", compare, value } => {
+                let exact = if compare == Compare::Part { "" } else { ", { exact: true }" };
                 said.and.push(format!("page.getByPlaceholder({}{exact})", self.text(value)));
             }
             Condition::Has { key: "row", value, .. } => {
