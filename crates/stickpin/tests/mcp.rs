@@ -469,18 +469,20 @@ fn a_configuration_is_printed_for_each_client() {
     assert!(ran.code == 2 && ran.err.contains("claude-code"), "{ran:?}");
 }
 
-#[test]
-fn configuration_for_opencode_is_of_the_type_that_its_package_declares() {
+/// Checks what `--print-config` prints for a client with the TypeScript compiler. `imported` gives the type `Config`.
+/// `wrong` makes the text one that the type refuses.
+fn is_of_declared_type(client: &str, imported: &str, declaration: Option<&Path>, wrong: (&str, &str)) {
     let Some(npm) = stickpin_testkit::npm() else { return };
     let world = World::new();
-    let printed = world.ok("mcp --print-config opencode --read-only");
+    let printed = world.ok(&format!("mcp --print-config {client} --read-only"));
     let (_, config) = printed.split_once('\n').expect("where, then what");
     // Below the packages, where the compiler looks for them.
     let folder = tempfile::tempdir_in(&npm).expect("a folder");
+    if let Some(declaration) = declaration {
+        std::fs::copy(declaration, folder.path().join("declared.d.ts")).expect("the declaration");
+    }
     let is_typed = |config: &str| {
-        let text = format!(
-            "import type {{ Config }} from '@opencode-ai/sdk';\nexport const config: Config = {config};\n"
-        );
+        let text = format!("{imported}\nexport const config: Config = {config};\n");
         std::fs::write(folder.path().join("config.mts"), text).expect("a file");
         let mut tsc = Command::new("node");
         tsc.arg(npm.join("node_modules/typescript/bin/tsc")).current_dir(folder.path());
@@ -493,8 +495,22 @@ fn configuration_for_opencode_is_of_the_type_that_its_package_declares() {
             .ok_or_else(|| String::from_utf8_lossy(&output.stdout).into_owned())
     };
     is_typed(config).unwrap_or_else(|e| panic!("{e}\n{config}"));
-    let e = is_typed(&config.replace("\"local\"", "\"stdio\"")).expect_err("another type of server");
-    assert!(e.contains("stdio"), "{e}");
+    let e = is_typed(&config.replace(wrong.0, wrong.1)).expect_err("another type of server");
+    assert!(e.contains(wrong.1.trim_matches('"')), "{e}");
+}
+
+#[test]
+fn configuration_for_opencode_is_of_the_type_that_its_package_declares() {
+    let imported = "import type { Config } from '@opencode-ai/sdk';";
+    is_of_declared_type("opencode", imported, None, ("\"local\"", "\"stdio\""));
+}
+
+#[test]
+fn configuration_for_gemini_is_of_the_type_that_its_package_declares() {
+    let declaration = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mcp/gemini-cli.d.ts");
+    let imported = "import type { MCPServerConfig } from './declared.js';\n\
+        type Config = { mcpServers: Record<string, MCPServerConfig> };";
+    is_of_declared_type("gemini", imported, Some(&declaration), ("\"args\"", "\"arguments\""));
 }
 
 /// What the command line client of the inspector of the protocol prints.

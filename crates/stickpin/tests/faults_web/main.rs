@@ -16,4 +16,5 @@ mod nothing;
 mod points;
 mod scriptless;
 mod web;
+mod wizard;
 mod words;
