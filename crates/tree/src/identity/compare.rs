@@ -28,7 +28,7 @@ use crate::identity::verdict::{Clause, Verdict};
 use crate::{Handle, NodeId, NodeRef, Role, Tree};
 
 /// The records of one tree. Build one per capture: what it learns about a container serves all its elements. For a tree
-/// that is asked about again there is [`RecordBook`].
+/// that is asked about again there is [`RecordBook`](crate::RecordBook).
 ///
 /// ```
 /// use stickpin_tree::{Document, IdentityGrade, NodeSpec, Openers, Records, Role, TreeBuilder};
