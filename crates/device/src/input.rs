@@ -250,7 +250,7 @@ pub enum Action {
     },
     /// Give a file input these files instead of those that it has.
     Upload {
-        /// The input, as [`FileInput::input`] names it.
+        /// The input, as [`FileInput::input`](crate::FileInput::input) names it.
         target: Handle,
         /// Paths that exist.
         files: Vec<PathBuf>,

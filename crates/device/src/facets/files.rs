@@ -43,7 +43,7 @@ pub trait Files: Send {
     /// `UNSUPPORTED`, `ELEMENT_NOT_FOUND` when it is gone.
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>>;
 
-    /// Closes the file chooser that [`Action::Choose`] opened, because it gets no files; whether it is closed now. `None`
+    /// Closes the file chooser that [`Action::Choose`](crate::Action::Choose) opened, because it gets no files; whether it is closed now. `None`
     /// where none is shown.
     ///
     /// # Errors

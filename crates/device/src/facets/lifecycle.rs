@@ -32,7 +32,7 @@ pub trait Lifecycle: Send {
     }
 
     /// Reads the app after [`Lifecycle::rest`], for a capture or `locate` that proves that nothing changed since. `watch` is
-    /// as in [`CaptureRequest`]. May be dropped where it takes long; what went wrong is for the next command to find.
+    /// as in [`CaptureRequest`](crate::CaptureRequest). May be dropped where it takes long; what went wrong is for the next command to find.
     async fn read_ahead(&mut self, _watch: &[Handle]) {}
 
     /// How the app ended, where it ended in good order, as one does whose last window was closed: `zenity has ended
@@ -41,7 +41,7 @@ pub trait Lifecycle: Send {
         None
     }
 
-    /// A command begins that may act: what is asked for by [`Traffic::requests`] and [`Traffic::downloads`] counts from
+    /// A command begins that may act: what is asked for by [`Traffic::requests`](crate::Traffic::requests) and [`Traffic::downloads`](crate::Traffic::downloads) counts from
     /// here.
     fn act_begins(&mut self) {}
 
