@@ -35,7 +35,7 @@ impl Device for LinuxDevice {
     }
 
     fn capabilities(&self) -> &'static [Capability] {
-        crate::provider::CAPABILITIES
+        crate::limits::CAPABILITIES
     }
 
     async fn page(&mut self) -> Result<Option<Page>> {

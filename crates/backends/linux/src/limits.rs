@@ -1,6 +1,7 @@
 //! How much is read of an app, and how long it may take for what it does.
 
 use std::time::Duration;
+use stickpin_device::Capability;
 
 /// Objects that are read of one app; what is beyond is cut, and the capture says so.
 pub(crate) const OBJECTS: usize = 20_000;
@@ -27,3 +28,23 @@ pub(crate) const ACTIVATION: Duration = Duration::from_millis(280);
 
 /// How long the window of another process may take to come that a press was to open.
 pub(crate) const STRANGER: Duration = Duration::from_secs(3);
+
+/// What the device can do.
+pub(crate) const CAPABILITIES: &[Capability] = &[
+    Capability::Capture,
+    Capability::Locate,
+    Capability::Press,
+    Capability::LongPress,
+    Capability::Hover,
+    Capability::Drag,
+    Capability::Fill,
+    Capability::Type,
+    Capability::Key,
+    Capability::Select,
+    Capability::Scroll,
+    Capability::Upload,
+    Capability::Clipboard,
+    Capability::Screenshot,
+    Capability::Attrs,
+    Capability::Settle,
+];

@@ -68,26 +68,6 @@ pub struct LinuxProvider {
     pub(crate) config: LinuxConfig,
 }
 
-/// What the device can do.
-pub(crate) const CAPABILITIES: &[Capability] = &[
-    Capability::Capture,
-    Capability::Locate,
-    Capability::Press,
-    Capability::LongPress,
-    Capability::Hover,
-    Capability::Drag,
-    Capability::Fill,
-    Capability::Type,
-    Capability::Key,
-    Capability::Select,
-    Capability::Scroll,
-    Capability::Upload,
-    Capability::Clipboard,
-    Capability::Screenshot,
-    Capability::Attrs,
-    Capability::Settle,
-];
-
 /// An app that answers.
 #[derive(Debug)]
 struct Reached {
@@ -363,7 +343,7 @@ impl Provider for LinuxProvider {
     }
 
     fn capabilities(&self) -> &'static [Capability] {
-        CAPABILITIES
+        crate::limits::CAPABILITIES
     }
 
     async fn doctor(&self) -> Vec<Check> {

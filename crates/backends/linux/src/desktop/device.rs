@@ -23,7 +23,7 @@ impl Device for Desk {
     }
 
     fn capabilities(&self) -> &'static [Capability] {
-        crate::provider::CAPABILITIES
+        crate::limits::CAPABILITIES
     }
 
     async fn url(&mut self) -> Result<Option<String>> {
