@@ -1,163 +1,237 @@
 //! The imports between the modules of one crate, for tests that hold its floors.
+//!
+//! Tests include this file by its path: a dependency on this crate would build every other one for them.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::fmt;
+use std::path::Path;
 
-/// Files of a crate, each with the files that it imports from. Tests and roots of modules are left out.
-type Imports = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
+/// Modules by path (`act::mouse`), each with its production code: no comments, no unit tests.
+pub type Sources = BTreeMap<String, String>;
 
-/// Returns the groups of files below `src` that import one another in a circle.
-pub fn circles(src: &Path) -> Vec<Vec<PathBuf>> {
-    let imports = imports(src);
-    let reach: BTreeMap<&PathBuf, BTreeSet<&PathBuf>> =
-        imports.keys().map(|file| (file, reachable(&imports, file))).collect();
-    let mut found: BTreeSet<Vec<PathBuf>> = BTreeSet::new();
-    for (file, below) in &reach {
-        if below.contains(*file) {
-            let circle = below.iter().filter(|other| reach[*other].contains(*file));
-            found.insert(circle.map(|other| (*other).clone()).collect());
+/// Reads the modules below `src`. Files and folders whose name is in `without` are left out, and so are those called
+/// `tests`, and the root of the crate. A `mod.rs` is the module of its folder.
+///
+/// # Panics
+/// If a file cannot be read.
+#[must_use]
+pub fn sources(src: &Path, without: &[&str]) -> Sources {
+    let mut found = Sources::new();
+    read(src, "", &mut |module, stem, code| {
+        if !without.contains(&stem) {
+            found.insert(module, code);
         }
-    }
-    found.into_iter().collect()
+    });
+    let is_inside = |module: &str| module.split("::").any(|part| without.contains(&part));
+    found.retain(|module, _| !is_inside(module));
+    found
 }
 
-/// Returns the imports from a layer into one above it. `layers` are folders or files below `src`, the lowest first, those
-/// of one layer separated by spaces. A file that belongs to no layer is reported, too.
-pub fn upward(src: &Path, layers: &[&str]) -> Vec<String> {
-    let layer_of = |file: &Path| {
-        let file = file.with_extension("");
-        layers.iter().position(|layer| layer.split(' ').any(|part| file.starts_with(part)))
-    };
-    let mut found = Vec::new();
-    for (file, used) in imports(src) {
-        let Some(at) = layer_of(&file) else {
-            found.push(format!("{} is in no layer", file.display()));
-            continue;
+/// Which modules of a crate name which others.
+#[derive(Clone)]
+pub struct Imports(BTreeMap<String, BTreeSet<String>>);
+
+impl Imports {
+    /// Finds all paths that start with `crate`, `self` or `super` and those in `use`, in the modules of [`sources`]. A path to
+    /// a module that is left out is followed to where that re-exports the name from.
+    ///
+    /// # Panics
+    /// If a file cannot be read.
+    #[must_use]
+    pub fn of(src: &Path, without: &[&str]) -> Self {
+        let mut all: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
+        read(src, "", &mut |module, _, code| {
+            let paths = paths(&code).iter().filter_map(|path| absolute(path, &module, src)).collect();
+            all.insert(module, paths);
+        });
+        let kept = sources(src, without);
+        let used = |module: &String| {
+            let found = all[module].iter().filter_map(|path| resolve(path, &all, &kept, 0));
+            found.filter(|other| other != module).collect()
         };
-        let above = used.iter().filter(|other| layer_of(other).is_some_and(|other| other > at));
-        found.extend(above.map(|other| format!("{} -> {}", file.display(), other.display())));
+        Self(kept.keys().map(|module| (module.clone(), used(module))).collect())
     }
-    found
-}
 
-fn reachable<'i>(imports: &'i Imports, from: &Path) -> BTreeSet<&'i PathBuf> {
-    let mut found = BTreeSet::new();
-    let mut next: Vec<&PathBuf> = imports[from].iter().collect();
-    while let Some(file) = next.pop() {
-        if found.insert(file) {
-            next.extend(imports.get(file).into_iter().flatten());
+    /// Whether a module names another one.
+    #[must_use]
+    pub fn contains(&self, from: &str, to: &str) -> bool {
+        self.0.get(from).is_some_and(|used| used.contains(to))
+    }
+
+    /// Number of pairs of modules of which one names the other.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.values().map(BTreeSet::len).sum()
+    }
+
+    /// Adds a pair.
+    ///
+    /// # Panics
+    /// If there is no module `from`.
+    pub fn add(&mut self, from: &str, to: &str) {
+        self.0.get_mut(from).expect("a module").insert(to.to_owned());
+    }
+
+    /// Returns the imports from a layer into one above it, as `from -> to`. `layers` are modules with all below them, the
+    /// lowest first, those of one layer separated by spaces. A module that belongs to no layer is reported, too.
+    #[must_use]
+    pub fn upward(&self, layers: &[&str]) -> Vec<String> {
+        let is_below = |module: &str, part: &str| {
+            module.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+        };
+        let layer_of = |module: &str| {
+            layers.iter().position(|layer| layer.split(' ').any(|part| is_below(module, part)))
+        };
+        let mut found = Vec::new();
+        for (module, used) in &self.0 {
+            let Some(at) = layer_of(module) else {
+                found.push(format!("{module} is in no layer"));
+                continue;
+            };
+            let above = used.iter().filter(|other| layer_of(other).is_some_and(|other| other > at));
+            found.extend(above.map(|other| format!("{module} -> {other}")));
         }
+        found
     }
-    found
+
+    /// Returns the groups of more than `most` modules that name one another in a circle.
+    #[must_use]
+    pub fn circles(&self, most: usize) -> BTreeSet<Vec<&str>> {
+        let reach: BTreeMap<&str, _> =
+            self.0.keys().map(|module| (module.as_str(), self.reachable(module))).collect();
+        let mut found = BTreeSet::new();
+        for (module, below) in &reach {
+            let circle = below.iter().copied().filter(|other| reach[other].contains(module));
+            found.insert(circle.collect::<Vec<_>>());
+        }
+        found.retain(|circle| circle.len() > most);
+        found
+    }
+
+    fn reachable<'m>(&'m self, from: &'m str) -> BTreeSet<&'m str> {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
+        while let Some(module) = next.pop() {
+            next.extend(self.0[module].iter().map(String::as_str).filter(|other| seen.insert(*other)));
+        }
+        seen
+    }
 }
 
-fn imports(src: &Path) -> Imports {
-    let mut files = Vec::new();
-    list(src, src, &mut files);
-    let modules: BTreeMap<Vec<String>, PathBuf> = files.iter().map(|f| (module_of(f), f.clone())).collect();
-    let paths: BTreeMap<&PathBuf, Vec<Vec<String>>> =
-        files.iter().map(|f| (f, paths_in(&src.join(f), &module_of(f)))).collect();
-    let mut found = Imports::new();
-    for file in files.iter().filter(|f| !is_root(f)) {
-        let used = paths[file].iter().filter_map(|path| resolve(path, &modules, &paths, 0));
-        found.insert(file.clone(), used.filter(|other| other != file && !is_root(other)).collect());
+impl fmt::Debug for Imports {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
-    found
 }
 
-fn list(src: &Path, folder: &Path, files: &mut Vec<PathBuf>) {
-    let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+/// Calls `each` with the module, the stem and the code of every file below a folder.
+fn read(folder: &Path, module: &str, each: &mut dyn FnMut(String, &str, String)) {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     for path in entries.map(|e| e.expect("an entry").path()) {
-        let stem = path.file_stem().unwrap_or_default();
-        if stem == "tests" || stem == "testing" {
+        let stem = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        if stem == "tests" || (module.is_empty() && stem == "lib") {
             continue;
         }
+        let name = if module.is_empty() { stem.clone() } else { format!("{module}::{stem}") };
         if path.is_dir() {
-            list(src, &path, files);
+            read(&path, &name, each);
         } else if path.extension().is_some_and(|e| e == "rs") {
-            files.push(path.strip_prefix(src).expect("below the folder").to_owned());
+            let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            let code = code.collect::<Vec<_>>().join("\n");
+            let end = code.find("#[cfg(test)]\nmod tests {").unwrap_or(code.len());
+            let name = if stem == "mod" { module.to_owned() } else { name };
+            each(name, &stem, code[..end].to_owned());
         }
     }
 }
 
-fn is_root(file: &Path) -> bool {
-    file.ends_with("mod.rs") || file == Path::new("lib.rs")
+/// All paths that the code names: those of `use`, and others that start with `crate`, `self` or `super`.
+fn paths(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open: Option<String> = None;
+    for line in code.lines() {
+        let words = line.trim_start();
+        let is_use = words.starts_with("use ") || (words.starts_with("pub") && words.contains(" use "));
+        if open.is_none() && is_use {
+            open = Some(String::new());
+        }
+        let Some(statement) = &mut open else { continue };
+        statement.push_str(words);
+        statement.push(' ');
+        if words.ends_with(';') {
+            let whole = open.take().unwrap_or_default();
+            let tree = whole.split_once("use ").map_or("", |(_, tree)| tree.trim_end_matches([' ', ';']));
+            expand(tree, &mut found);
+        }
+    }
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let starts = ["crate::", "self::", "super::"];
+    let inline =
+        code.split(|c| !is_word(c)).filter(|path| starts.iter().any(|start| path.starts_with(start)));
+    found.extend(inline.map(str::to_owned));
+    found
 }
 
-fn module_of(file: &Path) -> Vec<String> {
-    let path = if is_root(file) { file.parent().unwrap_or(file).to_owned() } else { file.with_extension("") };
-    path.iter().map(|part| part.to_string_lossy().into_owned()).collect()
+/// The paths of a tree of imports: `a::{b, c::d}` is `a::b` and `a::c::d`.
+fn expand(tree: &str, found: &mut Vec<String>) {
+    let Some((start, rest)) = tree.split_once('{') else {
+        return found.push(tree.split(" as ").next().unwrap_or(tree).trim().to_owned());
+    };
+    let (mut depth, mut part) = (0, String::new());
+    for c in rest[..rest.rfind('}').expect("a closed tree")].chars().chain([',']) {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        if c == ',' && depth == 0 {
+            let part = std::mem::take(&mut part);
+            if !part.trim().is_empty() {
+                expand(&format!("{}{}", start.trim(), part.trim()), found);
+            }
+        } else {
+            part.push(c);
+        }
+    }
 }
 
-/// Follows re-exports in roots of modules to the file that defines a name.
+/// A path in a module from the root of the crate on. `None` if it leads out of the crate.
+fn absolute(path: &str, module: &str, src: &Path) -> Option<Vec<String>> {
+    let mut parts: Vec<&str> = path.split("::").filter(|part| !part.is_empty()).collect();
+    let mut base: Vec<&str> = module.split("::").filter(|part| !part.is_empty()).collect();
+    match *parts.first()? {
+        "crate" => base.clear(),
+        "self" => {}
+        "super" => {
+            while parts.get(1) == Some(&"super") {
+                base.pop();
+                parts.remove(0);
+            }
+            base.pop();
+        }
+        // A module below this one.
+        first => {
+            let child = src.join(base.join("/")).join(first);
+            if !child.is_dir() && !child.with_extension("rs").is_file() {
+                return None;
+            }
+            parts.insert(0, "self");
+        }
+    }
+    Some(base.into_iter().chain(parts.into_iter().skip(1)).map(str::to_owned).collect())
+}
+
+/// The module that a path leads to. One that is left out passes the path on to where it re-exports the name from.
 fn resolve(
     path: &[String],
-    modules: &BTreeMap<Vec<String>, PathBuf>,
-    paths: &BTreeMap<&PathBuf, Vec<Vec<String>>>,
+    all: &BTreeMap<String, Vec<Vec<String>>>,
+    kept: &Sources,
     depth: usize,
-) -> Option<PathBuf> {
-    let (length, file) = (0..=path.len()).rev().find_map(|n| Some((n, modules.get(&path[..n])?)))?;
-    if let Some(name) = path.get(length)
-        && is_root(file)
-        && depth < 8
-        && let Some(exported) = paths[file].iter().find(|p| p.last() == Some(name) && p.as_slice() != path)
-    {
-        return resolve(exported, modules, paths, depth + 1);
+) -> Option<String> {
+    let length = (1..=path.len()).rev().find(|&n| all.contains_key(&path[..n].join("::")))?;
+    let module = path[..length].join("::");
+    if kept.contains_key(&module) {
+        return Some(module);
     }
-    Some(file.clone())
-}
-
-/// All paths from the root of the crate that the code of a file names, its unit tests left out.
-fn paths_in(file: &Path, module: &[String]) -> Vec<Vec<String>> {
-    let text = fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-    let product = text.find("\n#[cfg(test)]\nmod tests {").map_or(text.as_str(), |at| &text[..at]);
-    let code: String =
-        product.lines().filter(|l| !l.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
-    let mut found = Vec::new();
-    for (at, _) in code.match_indices("::").filter(|(at, _)| code[..*at].ends_with(['e', 'r'])) {
-        let start = match &code[..at] {
-            c if c.ends_with("crate") => Vec::new(),
-            c if c.ends_with("super") => module[..module.len().saturating_sub(1)].to_vec(),
-            _ => continue,
-        };
-        expand(&start, &code[at + 2..], &mut found);
-    }
-    let is_root = file.ends_with("mod.rs") || file.ends_with("lib.rs");
-    for part in code.split(';').map(str::trim_start).filter(|_| is_root) {
-        if let Some(at) = part.find("use ").filter(|_| part.contains("pub")) {
-            expand(module, &part[at + 4..], &mut found);
-        }
-    }
-    found
-}
-
-/// Reads `a::{b, c::d}` behind a prefix; returns what follows.
-fn expand<'c>(prefix: &[String], text: &'c str, found: &mut Vec<Vec<String>>) -> &'c str {
-    let text = text.trim_start();
-    if let Some(mut rest) = text.strip_prefix('{') {
-        loop {
-            rest = rest.trim_start().trim_start_matches(',').trim_start();
-            if let Some(after) = rest.strip_prefix('}') {
-                return after;
-            }
-            let after = expand(prefix, rest, found);
-            if after.len() == rest.len() {
-                return after;
-            }
-            rest = after;
-        }
-    }
-    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-    let mut path = prefix.to_vec();
-    if end > 0 && &text[..end] != "self" {
-        path.push(text[..end].to_owned());
-    }
-    match text[end..].strip_prefix("::") {
-        Some(rest) if end > 0 => expand(&path, rest, found),
-        _ => {
-            found.push(path);
-            &text[end..]
-        }
-    }
+    let name = path.get(length).filter(|_| depth < 8)?;
+    let exported = all[&module].iter().find(|p| p.last() == Some(name) && p.as_slice() != path)?;
+    resolve(exported, all, kept, depth + 1)
 }
