@@ -56,7 +56,7 @@ pub(crate) enum Shift {
     Unknown,
 }
 
-/// An element now, as far as a evidence asks.
+/// An element now, as far as evidence asks.
 pub(crate) trait ElementContext {
     fn key(&self) -> Option<Key>;
     /// Whether its row reads nothing and has this index-like key.
@@ -163,7 +163,7 @@ impl EnclosingHeading {
     }
 }
 
-/// A sight that outlives its tree: an opener's.
+/// The context of an opener, which outlives its tree.
 #[derive(Debug)]
 pub(crate) struct KeptContext {
     pub(crate) key: Option<Key>,

@@ -34,7 +34,7 @@ const FEW: usize = 4;
 /// Nodes by role and name, with counts and without.
 pub(crate) type Named = HashMap<(Role, Fingerprint), Vec<NodeId>>;
 
-/// Nodes of one role and name by what a evidence could ask of them.
+/// Nodes of one role and name by what evidence could ask of them.
 #[derive(Debug, Default)]
 pub(crate) struct SimilarNodes {
     all: Vec<NodeId>,
@@ -429,7 +429,7 @@ fn place_fingerprint(index: usize, count: usize) -> Fingerprint {
 }
 
 impl LiveContext<'_, '_> {
-    /// All that a evidence could ask for.
+    /// All that evidence could ask for.
     fn similarity_keys(&self) -> Vec<Fingerprint> {
         let mut found: Vec<Fingerprint> = self.heading().into_iter().chain(self.region()).collect();
         found.push(self.address());
