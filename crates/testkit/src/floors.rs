@@ -29,6 +29,53 @@ pub fn sources(src: &Path, without: &[&str]) -> Sources {
     found
 }
 
+/// Returns the types with more than `most` methods, own ones and those of traits together, over all modules of a crate.
+#[must_use]
+pub fn large_types(sources: &Sources, most: usize) -> Vec<(String, usize)> {
+    let mut methods: BTreeMap<String, usize> = BTreeMap::new();
+    for code in sources.values() {
+        let mut of = None;
+        for line in code.lines() {
+            if let Some(what) = line.strip_prefix("impl") {
+                let what = what.rsplit(" for ").next().unwrap_or(what);
+                let what =
+                    if what.starts_with('<') { what.split_once("> ").map_or(what, |(_, t)| t) } else { what };
+                let name = what.trim_start_matches(|c: char| !c.is_alphabetic());
+                of = name.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().map(str::to_owned);
+            } else if line.starts_with('}') {
+                of = None;
+            } else if line.starts_with("    ")
+                && !line.starts_with("     ")
+                && line.contains("fn ")
+                && let Some(name) = &of
+            {
+                *methods.entry(name.clone()).or_default() += 1;
+            }
+        }
+    }
+    methods.into_iter().filter(|(_, count)| *count > most).collect()
+}
+
+/// Returns the folders with more than `most` files at one level, `src` itself as the empty name.
+///
+/// # Panics
+/// If a folder cannot be read.
+#[must_use]
+pub fn full_folders(src: &Path, most: usize) -> Vec<(String, usize)> {
+    let (mut found, mut next) = (Vec::new(), vec![src.to_owned()]);
+    while let Some(folder) = next.pop() {
+        let entries = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+        let (below, files): (Vec<_>, Vec<_>) =
+            entries.map(|entry| entry.expect("an entry").path()).partition(|path| path.is_dir());
+        if files.len() > most {
+            let name = folder.strip_prefix(src).unwrap_or(&folder).display().to_string();
+            found.push((name, files.len()));
+        }
+        next.extend(below);
+    }
+    found
+}
+
 /// Which modules of a crate name which others.
 #[derive(Clone)]
 pub struct Imports(BTreeMap<String, BTreeSet<String>>);

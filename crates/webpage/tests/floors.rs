@@ -5,7 +5,6 @@
 mod floors;
 
 use floors::Imports;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The modules of the crate, lowest first.
@@ -39,39 +38,13 @@ fn circles_are_small() {
 
 #[test]
 fn no_folder_has_too_many_files() {
-    let mut folders = vec![src()];
-    while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-        let (below, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
-        assert!(files.len() <= MOST_IN_FOLDER, "{} has {} files", folder.display(), files.len());
-        folders.extend(below);
-    }
+    assert_eq!(floors::full_folders(&src(), MOST_IN_FOLDER), []);
+    assert!(!floors::full_folders(&src(), 3).is_empty(), "the search finds nothing");
 }
 
 #[test]
 fn no_type_has_too_many_methods() {
-    let mut methods: BTreeMap<String, usize> = BTreeMap::new();
     let sources = floors::sources(&src(), &[]);
-    assert!(sources.len() > 25, "{} sources", sources.len());
-    for code in sources.values() {
-        let mut of = None;
-        for line in code.lines() {
-            if let Some(what) = line.strip_prefix("impl") {
-                let what = what.rsplit(" for ").next().unwrap_or(what);
-                let name = what.trim_start_matches(|c: char| !c.is_alphabetic());
-                of = name.split(|c: char| !c.is_alphanumeric()).next().map(str::to_owned);
-            } else if line.starts_with('}') {
-                of = None;
-            } else if line.starts_with("    ")
-                && !line.starts_with("     ")
-                && line.contains("fn ")
-                && let Some(name) = &of
-            {
-                *methods.entry(name.clone()).or_default() += 1;
-            }
-        }
-    }
-    assert!(methods["Tab"] > 20, "the search finds nothing: {methods:?}");
-    let many: Vec<_> = methods.iter().filter(|(_, count)| **count > MOST_METHODS).collect();
-    assert_eq!(many, []);
+    assert_eq!(floors::large_types(&sources, MOST_METHODS), []);
+    assert!(!floors::large_types(&sources, 20).is_empty(), "the search finds nothing");
 }
