@@ -7,8 +7,8 @@ pub(crate) mod choice;
 pub(crate) mod context_guard;
 pub(crate) mod fields;
 pub(crate) mod fill;
-mod focus;
-mod input;
+pub(crate) mod focus;
+pub(crate) mod input;
 pub(crate) mod outcome;
 pub(crate) mod points;
 
@@ -17,7 +17,10 @@ pub(crate) use input::{Input, went_away};
 use crate::api::target::{RefTarget, Target};
 use crate::command::args::How;
 use crate::command::context::Cx;
+use crate::observe::capture;
+use crate::observe::resolve;
 use crate::observe::resolve::Found;
+use crate::recording;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{Aim, AimOptions, Error, ErrorCode, Hit, Located, Result, SettleRequest};
@@ -153,339 +156,336 @@ struct Place {
     node: NodeId,
 }
 
-impl Cx {
-    /// Brings a target to where it can be acted on, or says why it cannot.
-    ///
-    /// # Errors
-    /// `STALE_REF`, `REF_NOT_FOUND`, `ELEMENT_NOT_FOUND`, `AMBIGUOUS_MATCH` of the target; the guards
-    /// `ELEMENT_DISABLED`, `ELEMENT_COVERED`, `ELEMENT_OFFSCREEN`; what the device says.
-    pub(crate) async fn ready(&mut self, target: &Target, reach: Reach, how: How) -> Result<Ready> {
-        let until = Instant::now() + how.timeout.max(PATIENCE);
-        let mut lost = 0;
-        loop {
-            let error = match self.attempt(target, reach, how).await {
-                // It went away after it was judged: a capture says what became of it, or that it was drawn anew.
-                Err(e)
-                    if e.code == ErrorCode::ElementNotFound
-                        && matches!(target, Target::Ref(_))
-                        && lost < TRIES =>
-                {
-                    lost += 1;
-                    self.look_again(target, how).await?;
-                    continue;
-                }
-                Err(e) if may_pass(&e, how) && Instant::now() < until => e,
-                result => return result,
-            };
-            tracing::debug!(%target, "waiting: {error}");
-            let left = until.saturating_duration_since(Instant::now()).min(RECHECK);
-            let cancel = self.cancel.clone();
-            self.device()?.changed(left, &cancel).await?;
-            self.check()?;
-        }
-    }
-
-    async fn attempt(&mut self, target: &Target, reach: Reach, how: How) -> Result<Ready> {
-        let found = match target {
-            Target::Ref(r) if how.allow_changed => self.resolve_changed(*r)?,
-            Target::Ref(r) => self.resolve_present(*r).await?,
-            Target::Selector(s) => self.resolve_selector(s).await?,
-            Target::Point { x, y } => return self.pointed(*x, *y, reach, how).await,
-        };
-        self.witness(target, &found, how).await?;
-        let (mut found, mut place) = self.place(target, found, how).await?;
-        let before = Reading::of(place.tree.node(place.node));
-        for _ in 0..TRIES {
-            self.enabled(&place, &found, how)?;
-            let mut ready = Ready {
-                handle: Some(place.handle),
-                point: (0.0, 0.0),
-                forced: false,
-                before: Some(before.clone()),
-                behind: None,
-                now: None,
-                actionable: place.tree.node(place.node).is(States::ACTIONABLE),
-                protected: place.tree.node(place.node).is(States::PROTECTED),
-                words: found.words(),
-                found: None,
-                tree: None,
-            };
-            if reach != Reach::There {
-                let guarded = self.guarded(&place.tree, place.node)?;
-                match self.aim(place.handle, reach, &guarded).await {
-                    Ok(aim) => {
-                        ready.point = aim.point;
-                        if let Some(refusal) = aim.hit.refusal(&found.words()) {
-                            ready.forced = self.insist(refusal, &aim, &place, reach, how).await?;
-                        }
-                    }
-                    // It went away after it was judged: gone, or rendered anew.
-                    Err(e) if e.code == ErrorCode::ElementNotFound => {
-                        found = self.look_again(target, how).await?;
-                        (found, place) = self.place(target, found, how).await?;
-                        continue;
-                    }
-                    Err(e) => return Err(e),
-                }
-                // The arrival of the pointer, or the way into view, may have changed it or had it rendered anew (rows
-                // that scrolling recycles): only what was judged and aimed at is acted on.
-                (found, place) = self.place(target, found, how).await?;
-                self.enabled(&place, &found, how)?;
-                if ready.handle != Some(place.handle) {
-                    continue;
-                }
-                ready.now = Some(Reading::of(place.tree.node(place.node)));
-            }
-            ready.words = found.words();
-            ready.found = Some(found);
-            ready.tree = Some(place.tree);
-            return Ok(ready);
-        }
-        Err(restless(&found))
-    }
-
-    /// The element of a target, judged; whether it can be used is not asked.
-    ///
-    /// # Errors
-    /// Of resolving; `INVALID_ARGS` for a point.
-    pub(crate) async fn there(&mut self, target: &Target, how: How) -> Result<Found> {
-        let found = match target {
-            Target::Ref(r) if how.allow_changed => self.resolve_changed(*r)?,
-            Target::Ref(r) => self.resolve_ref(*r)?,
-            Target::Selector(s) => self.resolve_selector(s).await?,
-            Target::Point { .. } => return Err(crate::observe::resolve::no_point(target)),
-        };
-        self.witness(target, &found, how).await?;
-        Ok(self.place(target, found, how).await?.0)
-    }
-
-    /// The target by a ref of its own: what comes later acts on this element or not at all, whatever else a selector
-    /// matches by then.
-    ///
-    /// # Errors
-    /// As issuing.
-    pub(crate) fn hold(&mut self, target: &Target, found: &Found) -> Result<Target> {
-        let (Target::Selector(_), Some(node)) = (target, found.node) else { return Ok(target.clone()) };
-        let held = self.issue(&[node])?.pop();
-        let Some(held) = held.map(|r| RefTarget::from(stickpin_refs::RefToken::plain(r))) else {
-            return Ok(target.clone());
-        };
-        // This command found it just now: what it does to other targets first is no reason to warn.
-        self.envelope.held.push(held.plain());
-        if !self.envelope.judged.contains(&held.plain()) {
-            self.envelope.judged.push(held.plain());
-        }
-        Ok(Target::Ref(held))
-    }
-
-    /// Two targets where both are now, without bringing either into view: what an aim at one of them did to the
-    /// other shows here.
-    ///
-    /// # Errors
-    /// As [`Cx::ready`].
-    pub(crate) async fn both(
-        &mut self,
-        first: &mut Ready,
-        second: &mut Ready,
-        of: (&Target, &Target),
-        how: How,
-    ) -> Result<()> {
-        let (Some(a), Some(b)) = (first.found.clone(), second.found.clone()) else { return Ok(()) };
-        for _ in 0..TRIES {
-            let (a, there) = self.place(of.0, a.clone(), how).await?;
-            let (b, here) = self.place(of.1, b.clone(), how).await?;
-            let mut handle = there.handle;
-            if self.device()?.info().grade == IdentityGrade::None {
-                // Addresses are those of the last capture; equal trees have their elements at equal places.
-                match (*there.tree == *here.tree).then(|| here.tree.node(there.node).address()).flatten() {
-                    Some(address) => handle = address,
-                    None => continue,
-                }
-            }
-            self.enabled(&there, &a, how)?;
-            self.enabled(&here, &b, how)?;
-            (first.handle, first.found) = (Some(handle), Some(a));
-            (second.handle, second.found) = (Some(here.handle), Some(b));
-            return Ok(());
-        }
-        Err(Error::new(
-            ErrorCode::ElementNotFound,
-            format!("{} and {} move on again and again", a.words(), b.words()),
-        )
-        .hint("stickpin wait stable, then try again"))
-    }
-
-    /// Asks the device for the element and judges it. One that went away is looked for in a new capture.
-    async fn place(&mut self, target: &Target, mut found: Found, how: How) -> Result<(Found, Place)> {
-        for _ in 0..TRIES {
-            self.check()?;
-            let Some(place) = self.locate(&found).await? else {
-                found = self.look_again(target, how).await?;
+/// Brings a target to where it can be acted on, or says why it cannot.
+///
+/// # Errors
+/// `STALE_REF`, `REF_NOT_FOUND`, `ELEMENT_NOT_FOUND`, `AMBIGUOUS_MATCH` of the target; the guards
+/// `ELEMENT_DISABLED`, `ELEMENT_COVERED`, `ELEMENT_OFFSCREEN`; what the device says.
+pub(crate) async fn ready(cx: &mut Cx, target: &Target, reach: Reach, how: How) -> Result<Ready> {
+    let until = Instant::now() + how.timeout.max(PATIENCE);
+    let mut lost = 0;
+    loop {
+        let error = match attempt(cx, target, reach, how).await {
+            // It went away after it was judged: a capture says what became of it, or that it was drawn anew.
+            Err(e)
+                if e.code == ErrorCode::ElementNotFound
+                    && matches!(target, Target::Ref(_))
+                    && lost < TRIES =>
+            {
+                lost += 1;
+                look_again(cx, target, how).await?;
                 continue;
-            };
-            let (judged, heading) = self.judged(&place, &found)?;
-            match judged {
-                Verdict::Same { reads_now } => {
-                    if let Some(name) = reads_now {
-                        self.warn(format!("It reads {} now.", quote(&name)));
-                    }
-                    if let Some(heading) = heading {
-                        self.warn(below(&heading));
-                    }
-                    if !how.allow_changed {
-                        self.compare_context(&found, &place.tree, place.node)?;
-                    }
-                    return Ok((found, place));
-                }
-                Verdict::Changed(_) if how.allow_changed => {
-                    let meaning = self.meaning(&place.tree, place.node)?;
-                    self.warn(format!("{target} is {meaning} now."));
-                    found.meaning = meaning;
-                    return Ok((found, place));
-                }
-                Verdict::Changed(clause) => {
-                    tracing::debug!(%target, "changed: {clause}");
-                    // The capture ends the ref, and says under which number the element goes on.
-                    let again = self.look_again(target, how).await?;
-                    if matches!(target, Target::Ref(_)) && again.handle == found.handle {
-                        return Err(self.changed_at_act(target, &found, clause));
-                    }
-                    found = again;
-                }
             }
-        }
-        Err(restless(&found))
-    }
-
-    /// Whether it still is what was meant, and what became of a heading that is only told of.
-    fn judged(&mut self, place: &Place, found: &Found) -> Result<(Verdict, Option<String>)> {
-        let records = self.live()?.session.records(&place.tree);
-        let judged = records.judge(&found.meaning, place.node);
-        let heading = judged.is_same().then(|| records.other_heading(&found.meaning, place.node));
-        Ok((judged, heading.flatten()))
-    }
-
-    /// Captures, and resolves the target anew.
-    async fn look_again(&mut self, target: &Target, how: How) -> Result<Found> {
-        match target {
-            Target::Ref(r) => {
-                self.look(Origin::Look).await?;
-                if how.allow_changed { self.resolve_changed(*r) } else { self.resolve_again(*r) }
-            }
-            Target::Selector(s) => self.resolve_selector(s).await,
-            Target::Point { .. } => Err(crate::observe::resolve::no_point(target)),
-        }
-    }
-
-    /// The element by its handle; where the device has no handles, by a new capture that the session aligned.
-    async fn locate(&mut self, found: &Found) -> Result<Option<Place>> {
-        let live = self.live()?;
-        if let Some(dialog) = live.device.dialog() {
-            return Err(crate::observe::capture::blocked(&dialog));
-        }
-        if live.device.info().grade == IdentityGrade::None {
-            return self.locate_by_likeness(found).await;
-        }
-        let Some(handle) = found.handle else { return Ok(None) };
-        let located = live.device.locate(handle, &found.meaning.context_handles()).await?;
-        Ok(located.map(|Located { tree, node }| Place { handle, tree, node }))
-    }
-
-    async fn locate_by_likeness(&mut self, found: &Found) -> Result<Option<Place>> {
-        let tree = self.look(Origin::Look).await?;
-        let node = match found.r#ref {
-            Some(r) => self.resolve_again(r)?.node,
-            None => {
-                let records = self.live()?.session.records(&tree);
-                let mut alike = tree.nodes().filter(|n| records.judge(&found.meaning, n.id()).is_same());
-                match (alike.next(), alike.next()) {
-                    (Some(n), None) => Some(n.id()),
-                    _ => None,
-                }
-            }
+            Err(e) if may_pass(&e, how) && Instant::now() < until => e,
+            result => return result,
         };
-        let address = node.and_then(|node| tree.node(node).address());
-        Ok(node.zip(address).map(|(node, handle)| Place { handle, tree, node }))
+        tracing::debug!(%target, "waiting: {error}");
+        let left = until.saturating_duration_since(Instant::now()).min(RECHECK);
+        let cancel = cx.cancel.clone();
+        cx.device()?.changed(left, &cancel).await?;
+        cx.check()?;
     }
+}
 
-    /// The rule says that it changed, a whole capture says that it did not: then it may not be acted on either.
-    fn changed_at_act(&self, target: &Target, found: &Found, clause: Clause) -> Error {
-        Error::new(ErrorCode::StaleRef, format!("{target} was {}; it is not the same now, because {clause}", found.meaning))
-            .hint("stickpin snapshot -i, or --allow-changed to act on it whatever it is")
-            .details(serde_json::json!({ "ref": target.to_string(), "reason": "changed", "was": found.meaning.to_string(), "because": clause.reason() }))
-    }
-
-    /// Brings an element into view, with the pointer on it if asked. What is there is for the caller to judge.
-    ///
-    /// # Errors
-    /// What the device says.
-    pub(crate) async fn aim(&mut self, handle: Handle, reach: Reach, guarded: &[Handle]) -> Result<Aim> {
-        let press = matches!(reach, Reach::Press { .. });
-        let plain = reach == Reach::Press { plain: true };
-        let pointer = press || reach == Reach::Pointer;
-        let aim = self.device()?.aim(handle, AimOptions { pointer, press, plain, guarded }).await;
-        // Where it failed nobody knows how far it came.
-        self.envelope.pointed |= aim.as_ref().map_or(pointer, |aim| aim.pointed);
-        aim
-    }
-
-    /// Goes on in spite of a refusal, where the caller insists and the input can be sent. Answers whether it goes to
-    /// whatever is there.
-    ///
-    /// # Errors
-    /// The refusal, which names what the caller can do.
-    async fn insist(
-        &mut self,
-        refusal: Error,
-        aim: &Aim,
-        place: &Place,
-        reach: Reach,
-        how: How,
-    ) -> Result<bool> {
-        let covered = aim.hit != Hit::OffScreen;
-        // What needs no place is sent without one, and a place that is not in view for the device may be there for a press.
-        let refusal = match covered || reach == Reach::View || self.is_at(place, aim).await? {
-            true if how.force => {
-                self.warn(format!("Forced: {refusal}."));
-                return Ok(covered);
-            }
-            true if !covered => {
-                let hint = format!("{}; --force acts on it where it is", refusal.hint);
-                refusal.hint(hint)
-            }
-            _ => refusal,
+async fn attempt(cx: &mut Cx, target: &Target, reach: Reach, how: How) -> Result<Ready> {
+    let found = match target {
+        Target::Ref(r) if how.allow_changed => resolve::changed(cx, *r)?,
+        Target::Ref(r) => resolve::present(cx, *r).await?,
+        Target::Selector(s) => resolve::selector(cx, s).await?,
+        Target::Point { x, y } => return points::pointed(cx, *x, *y, reach, how).await,
+    };
+    recording::witness(cx, target, &found, how).await?;
+    let (mut found, mut place) = locate_judged(cx, target, found, how).await?;
+    let before = Reading::of(place.tree.node(place.node));
+    for _ in 0..TRIES {
+        check_enabled(cx, &place, &found, how)?;
+        let mut ready = Ready {
+            handle: Some(place.handle),
+            point: (0.0, 0.0),
+            forced: false,
+            before: Some(before.clone()),
+            behind: None,
+            now: None,
+            actionable: place.tree.node(place.node).is(States::ACTIONABLE),
+            protected: place.tree.node(place.node).is(States::PROTECTED),
+            words: found.words(),
+            found: None,
+            tree: None,
         };
-        Err(refusal)
-    }
-
-    /// Whether an element, or something inside it, is what is at the middle of its box.
-    async fn is_at(&mut self, place: &Place, aim: &Aim) -> Result<bool> {
-        if aim.rect.width <= 0.0 || aim.rect.height <= 0.0 {
-            return Ok(false);
+        if reach != Reach::There {
+            let guarded = context_guard::guarded(cx, &place.tree, place.node)?;
+            match aim(cx, place.handle, reach, &guarded).await {
+                Ok(aim) => {
+                    ready.point = aim.point;
+                    if let Some(refusal) = aim.hit.refusal(&found.words()) {
+                        ready.forced = insist(cx, refusal, &aim, &place, reach, how).await?;
+                    }
+                }
+                // It went away after it was judged: gone, or rendered anew.
+                Err(e) if e.code == ErrorCode::ElementNotFound => {
+                    found = look_again(cx, target, how).await?;
+                    (found, place) = locate_judged(cx, target, found, how).await?;
+                    continue;
+                }
+                Err(e) => return Err(e),
+            }
+            // The arrival of the pointer, or the way into view, may have changed it or had it rendered anew (rows
+            // that scrolling recycles): only what was judged and aimed at is acted on.
+            (found, place) = locate_judged(cx, target, found, how).await?;
+            check_enabled(cx, &place, &found, how)?;
+            if ready.handle != Some(place.handle) {
+                continue;
+            }
+            ready.now = Some(Reading::of(place.tree.node(place.node)));
         }
-        let top = self.device()?.element_at(aim.point.0, aim.point.1).await?;
-        let top = top.and_then(|handle| place.tree.find_address(handle));
-        Ok(top.is_some_and(|top| place.tree.node(place.node).contains(top.id())))
+        ready.words = found.words();
+        ready.found = Some(found);
+        ready.tree = Some(place.tree);
+        return Ok(ready);
     }
+    Err(restless(&found))
+}
 
-    /// Whether it can be used now, or is to be used all the same.
-    fn enabled(&mut self, place: &Place, found: &Found, how: How) -> Result<()> {
-        self.enabled_node(place.tree.node(place.node), &found.words(), how)
-    }
+/// The element of a target, judged; whether it can be used is not asked.
+///
+/// # Errors
+/// Of resolving; `INVALID_ARGS` for a point.
+pub(crate) async fn there(cx: &mut Cx, target: &Target, how: How) -> Result<Found> {
+    let found = match target {
+        Target::Ref(r) if how.allow_changed => resolve::changed(cx, *r)?,
+        Target::Ref(r) => resolve::reference(cx, *r)?,
+        Target::Selector(s) => resolve::selector(cx, s).await?,
+        Target::Point { .. } => return Err(crate::observe::resolve::no_point(target)),
+    };
+    recording::witness(cx, target, &found, how).await?;
+    Ok(locate_judged(cx, target, found, how).await?.0)
+}
 
-    /// The same for what was not found by a target of its own.
-    pub(crate) fn enabled_node(&mut self, node: NodeRef<'_>, words: &str, how: How) -> Result<()> {
-        if !node.is(States::DISABLED) {
-            return Ok(());
-        }
-        let disabled = Error::new(ErrorCode::ElementDisabled, format!("{words} is disabled"));
-        if how.force {
-            self.warn(format!("Forced: {disabled}."));
-            return Ok(());
-        }
-        Err(disabled
-            .hint("do first what enables it; --timeout MS waits for it, --force presses it all the same"))
+/// The target by a ref of its own: what comes later acts on this element or not at all, whatever else a selector
+/// matches by then.
+///
+/// # Errors
+/// As issuing.
+pub(crate) fn hold(cx: &mut Cx, target: &Target, found: &Found) -> Result<Target> {
+    let (Target::Selector(_), Some(node)) = (target, found.node) else { return Ok(target.clone()) };
+    let held = capture::issue(cx, &[node])?.pop();
+    let Some(held) = held.map(|r| RefTarget::from(stickpin_refs::RefToken::plain(r))) else {
+        return Ok(target.clone());
+    };
+    // This command found it just now: what it does to other targets first is no reason to warn.
+    cx.envelope.held.push(held.plain());
+    if !cx.envelope.judged.contains(&held.plain()) {
+        cx.envelope.judged.push(held.plain());
     }
+    Ok(Target::Ref(held))
+}
+
+/// Two targets where both are now, without bringing either into view: what an aim at one of them did to the
+/// other shows here.
+///
+/// # Errors
+/// As [`ready`].
+pub(crate) async fn both(
+    cx: &mut Cx,
+    first: &mut Ready,
+    second: &mut Ready,
+    of: (&Target, &Target),
+    how: How,
+) -> Result<()> {
+    let (Some(a), Some(b)) = (first.found.clone(), second.found.clone()) else { return Ok(()) };
+    for _ in 0..TRIES {
+        let (a, there) = locate_judged(cx, of.0, a.clone(), how).await?;
+        let (b, here) = locate_judged(cx, of.1, b.clone(), how).await?;
+        let mut handle = there.handle;
+        if cx.device()?.info().grade == IdentityGrade::None {
+            // Addresses are those of the last capture; equal trees have their elements at equal places.
+            match (*there.tree == *here.tree).then(|| here.tree.node(there.node).address()).flatten() {
+                Some(address) => handle = address,
+                None => continue,
+            }
+        }
+        check_enabled(cx, &there, &a, how)?;
+        check_enabled(cx, &here, &b, how)?;
+        (first.handle, first.found) = (Some(handle), Some(a));
+        (second.handle, second.found) = (Some(here.handle), Some(b));
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorCode::ElementNotFound,
+        format!("{} and {} move on again and again", a.words(), b.words()),
+    )
+    .hint("stickpin wait stable, then try again"))
+}
+
+/// Asks the device for the element and judges it. One that went away is looked for in a new capture.
+async fn locate_judged(cx: &mut Cx, target: &Target, mut found: Found, how: How) -> Result<(Found, Place)> {
+    for _ in 0..TRIES {
+        cx.check()?;
+        let Some(place) = locate(cx, &found).await? else {
+            found = look_again(cx, target, how).await?;
+            continue;
+        };
+        let (judged, heading) = judge(cx, &place, &found)?;
+        match judged {
+            Verdict::Same { reads_now } => {
+                if let Some(name) = reads_now {
+                    cx.warn(format!("It reads {} now.", quote(&name)));
+                }
+                if let Some(heading) = heading {
+                    cx.warn(below(&heading));
+                }
+                if !how.allow_changed {
+                    context_guard::compare(cx, &found, &place.tree, place.node)?;
+                }
+                return Ok((found, place));
+            }
+            Verdict::Changed(_) if how.allow_changed => {
+                let meaning = capture::meaning(cx, &place.tree, place.node)?;
+                cx.warn(format!("{target} is {meaning} now."));
+                found.meaning = meaning;
+                return Ok((found, place));
+            }
+            Verdict::Changed(clause) => {
+                tracing::debug!(%target, "changed: {clause}");
+                // The capture ends the ref, and says under which number the element goes on.
+                let again = look_again(cx, target, how).await?;
+                if matches!(target, Target::Ref(_)) && again.handle == found.handle {
+                    return Err(changed_at_act(target, &found, clause));
+                }
+                found = again;
+            }
+        }
+    }
+    Err(restless(&found))
+}
+
+/// Whether it still is what was meant, and what became of a heading that is only told of.
+fn judge(cx: &mut Cx, place: &Place, found: &Found) -> Result<(Verdict, Option<String>)> {
+    let records = cx.live()?.session.records(&place.tree);
+    let judged = records.judge(&found.meaning, place.node);
+    let heading = judged.is_same().then(|| records.other_heading(&found.meaning, place.node));
+    Ok((judged, heading.flatten()))
+}
+
+/// Captures, and resolves the target anew.
+async fn look_again(cx: &mut Cx, target: &Target, how: How) -> Result<Found> {
+    match target {
+        Target::Ref(r) => {
+            capture::look(cx, Origin::Look).await?;
+            if how.allow_changed { resolve::changed(cx, *r) } else { resolve::again(cx, *r) }
+        }
+        Target::Selector(s) => resolve::selector(cx, s).await,
+        Target::Point { .. } => Err(crate::observe::resolve::no_point(target)),
+    }
+}
+
+/// The element by its handle; where the device has no handles, by a new capture that the session aligned.
+async fn locate(cx: &mut Cx, found: &Found) -> Result<Option<Place>> {
+    let live = cx.live()?;
+    if let Some(dialog) = live.device.dialog() {
+        return Err(crate::observe::capture::blocked(&dialog));
+    }
+    if live.device.info().grade == IdentityGrade::None {
+        return locate_by_likeness(cx, found).await;
+    }
+    let Some(handle) = found.handle else { return Ok(None) };
+    let located = live.device.locate(handle, &found.meaning.context_handles()).await?;
+    Ok(located.map(|Located { tree, node }| Place { handle, tree, node }))
+}
+
+async fn locate_by_likeness(cx: &mut Cx, found: &Found) -> Result<Option<Place>> {
+    let tree = capture::look(cx, Origin::Look).await?;
+    let node = match found.r#ref {
+        Some(r) => resolve::again(cx, r)?.node,
+        None => {
+            let records = cx.live()?.session.records(&tree);
+            let mut alike = tree.nodes().filter(|n| records.judge(&found.meaning, n.id()).is_same());
+            match (alike.next(), alike.next()) {
+                (Some(n), None) => Some(n.id()),
+                _ => None,
+            }
+        }
+    };
+    let address = node.and_then(|node| tree.node(node).address());
+    Ok(node.zip(address).map(|(node, handle)| Place { handle, tree, node }))
+}
+
+/// The rule says that it changed, a whole capture says that it did not: then it may not be acted on either.
+fn changed_at_act(target: &Target, found: &Found, clause: Clause) -> Error {
+    Error::new(ErrorCode::StaleRef, format!("{target} was {}; it is not the same now, because {clause}", found.meaning))
+        .hint("stickpin snapshot -i, or --allow-changed to act on it whatever it is")
+        .details(serde_json::json!({ "ref": target.to_string(), "reason": "changed", "was": found.meaning.to_string(), "because": clause.reason() }))
+}
+
+/// Brings an element into view, with the pointer on it if asked. What is there is for the caller to judge.
+///
+/// # Errors
+/// What the device says.
+pub(crate) async fn aim(cx: &mut Cx, handle: Handle, reach: Reach, guarded: &[Handle]) -> Result<Aim> {
+    let press = matches!(reach, Reach::Press { .. });
+    let plain = reach == Reach::Press { plain: true };
+    let pointer = press || reach == Reach::Pointer;
+    let aim = cx.device()?.aim(handle, AimOptions { pointer, press, plain, guarded }).await;
+    // Where it failed nobody knows how far it came.
+    cx.envelope.pointed |= aim.as_ref().map_or(pointer, |aim| aim.pointed);
+    aim
+}
+
+/// Goes on in spite of a refusal, where the caller insists and the input can be sent. Answers whether it goes to
+/// whatever is there.
+///
+/// # Errors
+/// The refusal, which names what the caller can do.
+async fn insist(
+    cx: &mut Cx,
+    refusal: Error,
+    aim: &Aim,
+    place: &Place,
+    reach: Reach,
+    how: How,
+) -> Result<bool> {
+    let covered = aim.hit != Hit::OffScreen;
+    // What needs no place is sent without one, and a place that is not in view for the device may be there for a press.
+    let refusal = match covered || reach == Reach::View || is_at(cx, place, aim).await? {
+        true if how.force => {
+            cx.warn(format!("Forced: {refusal}."));
+            return Ok(covered);
+        }
+        true if !covered => {
+            let hint = format!("{}; --force acts on it where it is", refusal.hint);
+            refusal.hint(hint)
+        }
+        _ => refusal,
+    };
+    Err(refusal)
+}
+
+/// Whether an element, or something inside it, is what is at the middle of its box.
+async fn is_at(cx: &mut Cx, place: &Place, aim: &Aim) -> Result<bool> {
+    if aim.rect.width <= 0.0 || aim.rect.height <= 0.0 {
+        return Ok(false);
+    }
+    let top = cx.device()?.element_at(aim.point.0, aim.point.1).await?;
+    let top = top.and_then(|handle| place.tree.find_address(handle));
+    Ok(top.is_some_and(|top| place.tree.node(place.node).contains(top.id())))
+}
+
+/// Whether it can be used now, or is to be used all the same.
+fn check_enabled(cx: &mut Cx, place: &Place, found: &Found, how: How) -> Result<()> {
+    check_node_enabled(cx, place.tree.node(place.node), &found.words(), how)
+}
+
+/// The same for what was not found by a target of its own.
+pub(crate) fn check_node_enabled(cx: &mut Cx, node: NodeRef<'_>, words: &str, how: How) -> Result<()> {
+    if !node.is(States::DISABLED) {
+        return Ok(());
+    }
+    let disabled = Error::new(ErrorCode::ElementDisabled, format!("{words} is disabled"));
+    if how.force {
+        cx.warn(format!("Forced: {disabled}."));
+        return Ok(());
+    }
+    Err(disabled.hint("do first what enables it; --timeout MS waits for it, --force presses it all the same"))
 }
 
 /// That the heading above the row of an element became another.

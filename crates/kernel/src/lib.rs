@@ -1,7 +1,7 @@
 //! Hosts, sessions, commands, dispatch and the device traits.
 //!
 //! A [`Request`] names a command and its input; the kernel runs it against a session and its [`Device`](stickpin_device::Device) and answers
-//! with a [`Response`]. Invariants: handlers return typed outputs, only `render` makes text, only dispatch builds
+//! with a [`Response`]. Invariants: handlers return typed outputs, only `render` makes text, only `respond` builds
 //! responses; pins are split off at the parse boundary; nothing here knows which backends exist, who calls, or a
 //! socket.
 
@@ -32,8 +32,8 @@ pub use api::target::{RefTarget, Target};
 pub use api::{files, paths, schema};
 pub use command::context::Cx;
 pub use command::definition::Command;
-pub use dispatch::answered;
 pub use host::recording::{Gap, Mending, NoScribe, Recorded, Recording, Scribe, Witness};
 pub use host::{Host, HostConfig, Numbers};
 pub use observe::receipt::is_error as receipt_is_error;
+pub use run::respond::answered;
 pub use stickpin_device::{CancellationToken, Dispatched, Error, ErrorCode, Result, io_error};

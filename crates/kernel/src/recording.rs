@@ -6,6 +6,8 @@ use crate::command::args::How;
 use crate::command::context::Cx;
 use crate::command::entry::Entry;
 use crate::host::recording::{Event, Recorded, Witness};
+use crate::observe::capture;
+use crate::observe::resolve;
 use crate::observe::resolve::Found;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -13,161 +15,147 @@ use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::Origin;
 use stickpin_tree::{Selector, States};
 
-impl Cx {
-    /// What was found for a target is what was expected; it is written down if the session is recorded. Asked before
-    /// anything is sent.
-    ///
-    /// # Errors
-    /// `REPLAY_DIVERGENCE` when it is something else, `AMBIGUOUS_MATCH` when it is recorded and nothing tells it from
-    /// its likes.
-    pub(crate) async fn witness(&mut self, target: &Target, found: &Found, how: How) -> Result<()> {
-        let key = match target {
-            Target::Ref(r) => r.plain().to_string(),
-            other => other.to_string(),
-        };
-        if let Some(expected) = self.expect.iter().find(|e| e.target == key)
-            && !found.meaning.reads_as(&expected.meaning)
-        {
-            return Err(Error::new(
-                ErrorCode::ReplayDivergence,
-                format!("{key} is {}, and was {} when it was recorded", found.meaning, expected.meaning),
-            )
-            .details(serde_json::json!({
-                "target": key, "expected": expected.meaning, "found": found.meaning.to_string()
-            })));
-        }
-        let replayed = self.replayed;
-        if self.live()?.recorder.as_ref().is_none_or(|r| !r.recording().takes(replayed)) {
-            return Ok(());
-        }
-        let mut node = found.node;
-        if let Target::Ref(r) = target {
-            self.look(Origin::Look).await?;
-            node = if how.allow_changed { self.resolve_changed(*r)? } else { self.resolve_again(*r)? }.node;
-        }
-        let tree = self.tree()?;
-        let named = node.and_then(|node| {
-            let records = self.live().ok()?.session.records(&tree);
-            Some((Selector::naming(&records, node)?, tree.node(node).is(States::PROTECTED)))
+/// What was found for a target is what was expected; it is written down if the session is recorded. Asked before
+/// anything is sent.
+///
+/// # Errors
+/// `REPLAY_DIVERGENCE` when it is something else, `AMBIGUOUS_MATCH` when it is recorded and nothing tells it from
+/// its likes.
+pub(crate) async fn witness(cx: &mut Cx, target: &Target, found: &Found, how: How) -> Result<()> {
+    let key = match target {
+        Target::Ref(r) => r.plain().to_string(),
+        other => other.to_string(),
+    };
+    if let Some(expected) = cx.expect.iter().find(|e| e.target == key)
+        && !found.meaning.reads_as(&expected.meaning)
+    {
+        return Err(Error::new(
+            ErrorCode::ReplayDivergence,
+            format!("{key} is {}, and was {} when it was recorded", found.meaning, expected.meaning),
+        )
+        .details(serde_json::json!({
+            "target": key, "expected": expected.meaning, "found": found.meaning.to_string()
+        })));
+    }
+    let replayed = cx.replayed;
+    if cx.live()?.recorder.as_ref().is_none_or(|r| !r.recording().takes(replayed)) {
+        return Ok(());
+    }
+    let mut node = found.node;
+    if let Target::Ref(r) = target {
+        capture::look(cx, Origin::Look).await?;
+        node = if how.allow_changed { resolve::changed(cx, *r)? } else { resolve::again(cx, *r)? }.node;
+    }
+    let tree = cx.tree()?;
+    let named = node.and_then(|node| {
+        let records = cx.live().ok()?.session.records(&tree);
+        Some((Selector::naming(&records, node)?, tree.node(node).is(States::PROTECTED)))
+    });
+    let Some((selector, secret)) = named else {
+        return Err(Error::new(
+            ErrorCode::AmbiguousMatch,
+            format!("{} cannot be recorded: nothing tells it from its likes", found.words()),
+        )
+        .hint("give its row a text or a data-testid, or stickpin record stop, and act without recording"));
+    };
+    let witness =
+        Witness { target: key, selector: selector.to_string(), meaning: found.meaning.to_string(), secret };
+    cx.envelope.witnesses.retain(|w| w.target != witness.target);
+    cx.envelope.witnesses.push(witness);
+    Ok(())
+}
+
+/// Names the refs of a question for the recording, before it is asked: what is absent after it has no name any more.
+pub(crate) fn name_asked(cx: &mut Cx, entry: &'static Entry, effect: Effect, input: &mut Map<String, Value>) {
+    let (client, replayed) = (cx.client(), cx.replayed);
+    let Ok(live) = cx.live() else { return };
+    let kept = live.recorder.as_ref().is_some_and(|r| r.recording().keeps(entry, effect, replayed));
+    if !kept || effect == Effect::Mutates {
+        return;
+    }
+    let Ok(tree) = cx.tree() else { return };
+    let Ok(live) = cx.live() else { return };
+    let mut named = Vec::new();
+    crate::api::targets::change(entry, input, &mut |target| {
+        let Ok(Target::Ref(r)) = target.parse() else { return None };
+        let node = live.session.resolve(&client, r.token()).ok()?.node?;
+        named.push(Witness {
+            target: r.plain().to_string(),
+            selector: Selector::naming(&live.session.records(&tree), node)?.to_string(),
+            meaning: String::new(),
+            secret: false,
         });
-        let Some((selector, secret)) = named else {
-            return Err(Error::new(
-                ErrorCode::AmbiguousMatch,
-                format!("{} cannot be recorded: nothing tells it from its likes", found.words()),
-            )
-            .hint(
-                "give its row a text or a data-testid, or stickpin record stop, and act without recording",
-            ));
-        };
-        let witness = Witness {
-            target: key,
-            selector: selector.to_string(),
-            meaning: found.meaning.to_string(),
-            secret,
-        };
-        self.envelope.witnesses.retain(|w| w.target != witness.target);
-        self.envelope.witnesses.push(witness);
-        Ok(())
-    }
+        None
+    });
+    cx.envelope.witnesses.extend(named);
+}
 
-    /// Names the refs of a question for the recording, before it is asked: what is absent after it has no name any more.
-    pub(crate) fn name_asked(
-        &mut self,
-        entry: &'static Entry,
-        effect: Effect,
-        input: &mut Map<String, Value>,
-    ) {
-        let (client, replayed) = (self.client(), self.replayed);
-        let Ok(live) = self.live() else { return };
-        let kept = live.recorder.as_ref().is_some_and(|r| r.recording().keeps(entry, effect, replayed));
-        if !kept || effect == Effect::Mutates {
-            return;
+/// Whether a question tells what is in a field that hides it.
+fn tells_secret(cx: &mut Cx, entry: &'static Entry, input: &Map<String, Value>) -> bool {
+    let Ok(tree) = cx.tree() else { return false };
+    let hidden = tree.nodes().filter(|n| n.is(States::PROTECTED) && !n.value().is_empty());
+    let mut told = entry.fields().iter().filter(|f| f.text && entry.spec.asserts);
+    let hidden: Vec<&str> = hidden.map(|n| n.value()).collect();
+    told.any(|f| input.get(&f.name).and_then(Value::as_str).is_some_and(|text| hidden.contains(&text)))
+}
+
+/// Whether text that is typed where the focus is goes into a field that hides it, as far as the last capture knows.
+fn focus_is_secret(cx: &mut Cx) -> bool {
+    let tree = cx.tree().ok();
+    tree.is_some_and(|tree| tree.nodes().any(|n| n.is(States::FOCUSED) && n.is(States::PROTECTED)))
+}
+
+/// The log of this session's recording.
+pub(crate) fn log_file(cx: &Cx) -> PathBuf {
+    cx.host.config.state_dir.join("recordings").join(format!("{}.jsonl", cx.session_name))
+}
+
+/// Writes down a command that succeeded, if the session is recorded.
+pub(crate) fn record(cx: &mut Cx, entry: &'static Entry, effect: Effect, mut input: Map<String, Value>) {
+    let seen = std::mem::take(&mut cx.envelope.witnesses);
+    let replayed = cx.replayed;
+    let Ok(live) = cx.live() else { return };
+    let Some(recorder) = &mut live.recorder else { return };
+    let runs_on = replayed && effect != Effect::Reads && recorder.recording().is_mending();
+    let logged = if runs_on { recorder.add(Event::RunsOn) } else { Ok(()) };
+    let kept = recorder.recording().keeps(entry, effect, replayed);
+    say_unlogged(cx, logged);
+    if !kept || tells_secret(cx, entry, &input) {
+        return;
+    }
+    // In the order of the input; by other names a command may have held them for itself.
+    let mut targets = Vec::new();
+    let mut unnamed = None;
+    crate::api::targets::change(entry, &mut input, &mut |target| {
+        let plain = stickpin_refs::strip(target).to_owned();
+        let as_kept = plain.parse::<Target>().map_or_else(|_| plain.clone(), |t| t.to_string());
+        let same = |w: &&Witness| w.target == plain || w.target == as_kept;
+        match seen.iter().find(same) {
+            Some(w) => targets.push(Witness { target: plain.clone(), ..w.clone() }),
+            None if matches!(plain.parse(), Ok(Target::Ref(_))) => unnamed = Some(plain.clone()),
+            None => {}
         }
-        let Ok(tree) = self.tree() else { return };
-        let Ok(live) = self.live() else { return };
-        let mut named = Vec::new();
-        crate::api::targets::change(entry, input, &mut |target| {
-            let Ok(Target::Ref(r)) = target.parse() else { return None };
-            let node = live.session.resolve(&client, r.token()).ok()?.node?;
-            named.push(Witness {
-                target: r.plain().to_string(),
-                selector: Selector::naming(&live.session.records(&tree), node)?.to_string(),
-                meaning: String::new(),
-                secret: false,
-            });
-            None
-        });
-        self.envelope.witnesses.extend(named);
+        Some(plain)
+    });
+    if let Some(unnamed) = unnamed.filter(|_| effect == Effect::Reads) {
+        cx.warn(format!("Not recorded: no selector tells {unnamed} from its likes."));
+        return;
     }
+    let typed = entry.fields().iter().any(|f| f.text) && targets.is_empty();
+    let secret = targets.iter().any(|w| w.secret) || (typed && focus_is_secret(cx));
+    let variable = input.get("recordAs").and_then(Value::as_str).map(str::to_owned);
+    input.retain(|name, _| !entry.fields().iter().any(|f| f.unrecorded && f.name == *name));
+    let lines = cx.host.config.scribe.lines(&Recorded { form: entry, input, targets, secret, variable });
+    let Ok(live) = cx.live() else { return };
+    let Some(recorder) = &mut live.recorder else { return };
+    let logged = lines.and_then(|lines| recorder.add(Event::Step { lines }));
+    say_unlogged(cx, logged);
+}
 
-    /// Whether a question tells what is in a field that hides it.
-    fn tells_secret(&mut self, entry: &'static Entry, input: &Map<String, Value>) -> bool {
-        let Ok(tree) = self.tree() else { return false };
-        let hidden = tree.nodes().filter(|n| n.is(States::PROTECTED) && !n.value().is_empty());
-        let mut told = entry.fields().iter().filter(|f| f.text && entry.spec.asserts);
-        let hidden: Vec<&str> = hidden.map(|n| n.value()).collect();
-        told.any(|f| input.get(&f.name).and_then(Value::as_str).is_some_and(|text| hidden.contains(&text)))
-    }
-
-    /// Whether text that is typed where the focus is goes into a field that hides it, as far as the last capture knows.
-    fn focus_is_secret(&mut self) -> bool {
-        let tree = self.tree().ok();
-        tree.is_some_and(|tree| tree.nodes().any(|n| n.is(States::FOCUSED) && n.is(States::PROTECTED)))
-    }
-
-    /// The log of this session's recording.
-    pub(crate) fn recording_log(&self) -> PathBuf {
-        self.host.config.state_dir.join("recordings").join(format!("{}.jsonl", self.session_name))
-    }
-
-    /// Writes down a command that succeeded, if the session is recorded.
-    pub(crate) fn record(&mut self, entry: &'static Entry, effect: Effect, mut input: Map<String, Value>) {
-        let seen = std::mem::take(&mut self.envelope.witnesses);
-        let replayed = self.replayed;
-        let Ok(live) = self.live() else { return };
-        let Some(recorder) = &mut live.recorder else { return };
-        let runs_on = replayed && effect != Effect::Reads && recorder.recording().is_mending();
-        let logged = if runs_on { recorder.add(Event::RunsOn) } else { Ok(()) };
-        let kept = recorder.recording().keeps(entry, effect, replayed);
-        self.say_unlogged(logged);
-        if !kept || self.tells_secret(entry, &input) {
-            return;
-        }
-        // In the order of the input; by other names a command may have held them for itself.
-        let mut targets = Vec::new();
-        let mut unnamed = None;
-        crate::api::targets::change(entry, &mut input, &mut |target| {
-            let plain = stickpin_refs::strip(target).to_owned();
-            let as_kept = plain.parse::<Target>().map_or_else(|_| plain.clone(), |t| t.to_string());
-            let same = |w: &&Witness| w.target == plain || w.target == as_kept;
-            match seen.iter().find(same) {
-                Some(w) => targets.push(Witness { target: plain.clone(), ..w.clone() }),
-                None if matches!(plain.parse(), Ok(Target::Ref(_))) => unnamed = Some(plain.clone()),
-                None => {}
-            }
-            Some(plain)
-        });
-        if let Some(unnamed) = unnamed.filter(|_| effect == Effect::Reads) {
-            self.warn(format!("Not recorded: no selector tells {unnamed} from its likes."));
-            return;
-        }
-        let typed = entry.fields().iter().any(|f| f.text) && targets.is_empty();
-        let secret = targets.iter().any(|w| w.secret) || (typed && self.focus_is_secret());
-        let variable = input.get("recordAs").and_then(Value::as_str).map(str::to_owned);
-        input.retain(|name, _| !entry.fields().iter().any(|f| f.unrecorded && f.name == *name));
-        let lines =
-            self.host.config.scribe.lines(&Recorded { form: entry, input, targets, secret, variable });
-        let Ok(live) = self.live() else { return };
-        let Some(recorder) = &mut live.recorder else { return };
-        let logged = lines.and_then(|lines| recorder.add(Event::Step { lines }));
-        self.say_unlogged(logged);
-    }
-
-    fn say_unlogged(&mut self, logged: Result<()>) {
-        if let Err(e) = logged {
-            self.warn(format!(
-                "The recording is not on disk: {e}. It is lost if the session is lost before record stop."
-            ));
-        }
+fn say_unlogged(cx: &mut Cx, logged: Result<()>) {
+    if let Err(e) = logged {
+        cx.warn(format!(
+            "The recording is not on disk: {e}. It is lost if the session is lost before record stop."
+        ));
     }
 }

@@ -1,10 +1,11 @@
-//! The floors of this crate: folders are layers, and a module uses only what lies on its own floor or below it.
+//! The floors of this crate: folders are layers, and a module uses only what lies on its own floor or below it. No type
+//! and no folder grows into a place where nobody finds anything.
 
 #[path = "../../testkit/src/floors.rs"]
 mod floors;
 
 use floors::Imports;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Lowest first.
 const FLOORS: &[&str] = &[
@@ -28,8 +29,18 @@ const EXCEPTIONS: &[&str] = &["commands::batch -> registry"];
 /// Files of the largest circle that is allowed.
 const CIRCLE: usize = 6;
 
+/// Methods of the largest type that is allowed.
+const METHODS: usize = 40;
+
+/// Methods of the context of a command.
+const CONTEXT: usize = 20;
+
+fn src() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
 fn imports() -> Imports {
-    Imports::of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &["fake"])
+    Imports::of(&src(), &["fake"])
 }
 
 #[test]
@@ -44,4 +55,21 @@ fn circles_stay_small() {
     let imports = imports();
     let circles = imports.circles(CIRCLE);
     assert!(circles.is_empty(), "{circles:#?}");
+}
+
+#[test]
+fn no_type_has_too_many_methods() {
+    let sources = floors::sources(&src(), &["fake"]);
+    assert_eq!(floors::large_types(&sources, METHODS), []);
+    let context: Vec<_> =
+        floors::large_types(&sources, 0).into_iter().filter(|(name, _)| name == "Cx").collect();
+    assert!(matches!(context[..], [(_, methods)] if methods <= CONTEXT), "{context:?}");
+}
+
+#[test]
+fn the_context_of_a_command_is_extended_nowhere() {
+    let sources = floors::sources(&src(), &["fake"]);
+    let with_methods =
+        sources.iter().filter(|(_, code)| code.lines().any(|line| line.starts_with("impl Cx")));
+    assert_eq!(with_methods.map(|(module, _)| module.as_str()).collect::<Vec<_>>(), ["command::context"]);
 }

@@ -1,11 +1,16 @@
 //! Choosing options of a list: natively where the device can, else as a person does, by opening and pressing.
 
+use crate::act;
+use crate::act::context_guard;
 use crate::act::fields::press;
+use crate::act::input;
 use crate::act::outcome::Acted;
 use crate::act::{Input, Reach, Ready, went_away};
 use crate::api::target::Target;
 use crate::command::args::How;
 use crate::command::context::Cx;
+use crate::observe::capture;
+use crate::observe::resolve;
 use serde_json::json;
 use std::time::Duration;
 use stickpin_device::{Action, Error, ErrorCode, Result};
@@ -51,274 +56,269 @@ enum Took {
     No,
 }
 
-impl Cx {
-    /// Chooses options of a list, and no others.
-    ///
-    /// # Errors
-    /// Of resolving and the guards; `ELEMENT_NOT_FOUND` naming the options that there are, `AMBIGUOUS_MATCH` when
-    /// several read the same; `FILL_MISMATCH` when the list shows another choice afterwards.
-    pub(crate) async fn choose(
-        &mut self,
-        target: &Target,
-        options: &[String],
-        how: How,
-    ) -> Result<(Ready, Acted)> {
-        if options.is_empty() {
-            return Err(Error::new(ErrorCode::InvalidArgs, "`select` needs at least one option")
-                .hint("stickpin select @e6 Austria"));
-        }
-        let action = |_: &Self, ready: &Ready| {
-            Ok(Some(Action::Select { target: ready.element()?, options: options.to_vec() }))
-        };
-        let (ready, performed) = self.input(target, Reach::View, how, Input::First, action).await?;
-        let performed = performed.unwrap_or_default();
-        let named: Vec<String> = options.iter().map(|o| quote(o)).collect();
-        let mut acted = Acted::new("selected", format!("{} in {}", named.join(", "), ready.words));
-        if performed.handled {
-            // A list of several says nothing where nothing is chosen, or where it shows no value.
-            acted.value = performed.value.filter(|value| !value.is_empty());
-            return Ok((ready, acted));
-        }
-        let mut list = List { target: self.named_again(target, &ready)?, ready, opened: false, older: None };
-        let chosen = self.choose_by_presses(&mut list, options, how).await;
-        if let (Err(_), Some(older), Some(opener)) = (&chosen, &list.older, list.ready.handle) {
-            self.fold(&list.ready, opener, older).await;
-        }
-        chosen.map(|()| (list.ready, acted))
+/// Chooses options of a list, and no others.
+///
+/// # Errors
+/// Of resolving and the guards; `ELEMENT_NOT_FOUND` naming the options that there are, `AMBIGUOUS_MATCH` when
+/// several read the same; `FILL_MISMATCH` when the list shows another choice afterwards.
+pub(crate) async fn choose(
+    cx: &mut Cx,
+    target: &Target,
+    options: &[String],
+    how: How,
+) -> Result<(Ready, Acted)> {
+    if options.is_empty() {
+        return Err(Error::new(ErrorCode::InvalidArgs, "`select` needs at least one option")
+            .hint("stickpin select @e6 Austria"));
     }
-
-    /// Closes the list that was opened in vain: what is open takes what comes next. The error that led here says more than
-    /// one of closing would.
-    async fn fold(&mut self, list: &Ready, opener: Handle, older: &[Handle]) {
-        let _under_way = self.under_way();
-        let folded = match self.device() {
-            Ok(device) => device.fold(opener, older).await,
-            Err(e) => Err(e),
-        };
-        match folded {
-            Ok(folded) => tracing::debug!(folded, "{} was opened", list.words),
-            Err(e) => tracing::debug!("{} was opened and stays so: {e}", list.words),
-        }
+    let action =
+        |ready: &Ready| Ok(Some(Action::Select { target: ready.element()?, options: options.to_vec() }));
+    let (ready, performed) = input::send_if(cx, target, Reach::View, how, Input::First, action).await?;
+    let performed = performed.unwrap_or_default();
+    let named: Vec<String> = options.iter().map(|o| quote(o)).collect();
+    let mut acted = Acted::new("selected", format!("{} in {}", named.join(", "), ready.words));
+    if performed.handled {
+        // A list of several says nothing where nothing is chosen, or where it shows no value.
+        acted.value = performed.value.filter(|value| !value.is_empty());
+        return Ok((ready, acted));
     }
+    let mut list = List { target: named_again(cx, target, &ready)?, ready, opened: false, older: None };
+    let chosen = choose_by_presses(cx, &mut list, options, how).await;
+    if let (Err(_), Some(older), Some(opener)) = (&chosen, &list.older, list.ready.handle) {
+        fold(cx, &list.ready, opener, older).await;
+    }
+    chosen.map(|()| (list.ready, acted))
+}
 
-    /// Chooses as a person does: the list is opened where it has to be, and its options are pressed.
-    async fn choose_by_presses(&mut self, list: &mut List, options: &[String], how: How) -> Result<()> {
-        let named: Vec<String> = options.iter().map(|o| quote(o)).collect();
-        let before = self.shown(list).await?;
-        let mut chosen = Vec::new();
-        for option in options {
-            let choice = self.option(list, option, how).await?;
+/// Closes the list that was opened in vain: what is open takes what comes next. The error that led here says more than
+/// one of closing would.
+async fn fold(cx: &mut Cx, list: &Ready, opener: Handle, older: &[Handle]) {
+    let _under_way = cx.under_way();
+    let folded = match cx.device() {
+        Ok(device) => device.fold(opener, older).await,
+        Err(e) => Err(e),
+    };
+    match folded {
+        Ok(folded) => tracing::debug!(folded, "{} was opened", list.words),
+        Err(e) => tracing::debug!("{} was opened and stays so: {e}", list.words),
+    }
+}
+
+/// Chooses as a person does: the list is opened where it has to be, and its options are pressed.
+async fn choose_by_presses(cx: &mut Cx, list: &mut List, options: &[String], how: How) -> Result<()> {
+    let named: Vec<String> = options.iter().map(|o| quote(o)).collect();
+    let before = read_choice(cx, list).await?;
+    let mut chosen = Vec::new();
+    for option in options {
+        let choice = find_option(cx, list, option, how).await?;
+        let ready = &list.ready;
+        if options.len() > 1 && !choice.several {
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                format!("{} takes one option, not {}", ready.words, options.len()),
+            )
+            .dispatched(cx.dispatched()));
+        }
+        if let Some(r) = choice.press {
+            press_option(cx, r, how).await?;
+        }
+        chosen.push(choice);
+    }
+    if chosen.iter().all(|c| c.several) {
+        drop_others(cx, list, &chosen, how).await?;
+    }
+    match comes_to_show(cx, list, &chosen, &before).await? {
+        Took::Yes => Ok(()),
+        Took::Unknown => {
+            cx.warn(format!("Nothing on {} shows what is chosen now.", list.ready.words));
+            Ok(())
+        }
+        Took::No => {
+            let now = read_choice(cx, list).await?;
             let ready = &list.ready;
-            if options.len() > 1 && !choice.several {
-                return Err(Error::new(
-                    ErrorCode::InvalidArgs,
-                    format!("{} takes one option, not {}", ready.words, options.len()),
-                )
-                .dispatched(self.dispatched()));
-            }
-            if let Some(r) = choice.press {
-                self.press_option(r, how).await?;
-            }
-            chosen.push(choice);
-        }
-        if chosen.iter().all(|c| c.several) {
-            self.drop_others(list, &chosen, how).await?;
-        }
-        match self.took(list, &chosen, &before).await? {
-            Took::Yes => Ok(()),
-            Took::Unknown => {
-                self.warn(format!("Nothing on {} shows what is chosen now.", list.ready.words));
-                Ok(())
-            }
-            Took::No => {
-                let now = self.shown(list).await?;
-                let ready = &list.ready;
-                let reads =
-                    if now.is_empty() { String::new() } else { format!("; it reads {}", quote(&now)) };
-                Err(Error::new(
-                    ErrorCode::FillMismatch,
-                    format!("{} does not show {} after it was pressed{reads}", ready.words, named.join(", ")),
-                )
-                .hint("the app may refuse it; stickpin snapshot -i shows what is chosen")
-                .dispatched(self.dispatched()))
-            }
+            let reads = if now.is_empty() { String::new() } else { format!("; it reads {}", quote(&now)) };
+            Err(Error::new(
+                ErrorCode::FillMismatch,
+                format!("{} does not show {} after it was pressed{reads}", ready.words, named.join(", ")),
+            )
+            .hint("the app may refuse it; stickpin snapshot -i shows what is chosen")
+            .dispatched(cx.dispatched()))
         }
     }
+}
 
-    /// The target by which a list is found again while it is chosen from.
-    fn named_again(&mut self, target: &Target, list: &Ready) -> Result<Target> {
-        let Some(found) = &list.found else { return Ok(target.clone()) };
-        match found.r#ref {
-            Some(r) => Ok(Target::Ref(stickpin_refs::RefToken::plain(r.plain()).into())),
-            None => self.hold(target, found),
+/// The target by which a list is found again while it is chosen from.
+fn named_again(cx: &mut Cx, target: &Target, list: &Ready) -> Result<Target> {
+    let Some(found) = &list.found else { return Ok(target.clone()) };
+    match found.r#ref {
+        Some(r) => Ok(Target::Ref(stickpin_refs::RefToken::plain(r.plain()).into())),
+        None => act::hold(cx, target, found),
+    }
+}
+
+async fn press_option(cx: &mut Cx, r: Ref, how: How) -> Result<()> {
+    // This command found it just now.
+    cx.envelope.held.push(r);
+    let target = Target::Ref(stickpin_refs::RefToken::plain(r).into());
+    press_further(cx, &target, how).await
+}
+
+/// Presses something after the first input of a `select`.
+async fn press_further(cx: &mut Cx, target: &Target, how: How) -> Result<()> {
+    let action = |ready: &Ready| Ok(Some(press(ready)));
+    input::send_if(cx, target, Reach::Pointer, how, Input::Further, action).await.map(drop)
+}
+
+/// The node of a list in a tree that was just captured.
+async fn list_in(cx: &mut Cx, tree: &Tree, list: &List) -> Result<NodeId> {
+    // An address of an earlier capture is worth nothing where there are no handles.
+    match list.ready.handle.and_then(|h| tree.find_handle(h)) {
+        Some(node) => Ok(node.id()),
+        None => match resolve::in_stored_tree(cx, &list.target).await {
+            // A list that is open may hide everything else, what opened it included.
+            Err(e) if e.code == ErrorCode::StaleRef => only_list(tree).ok_or(e),
+            found => found,
+        },
+    }
+}
+
+/// What a list shows of its choice, as text.
+async fn read_choice(cx: &mut Cx, list: &List) -> Result<String> {
+    let tree = capture::look(cx, Origin::Look).await?;
+    let node = list_in(cx, &tree, list).await?;
+    Ok(shown(tree.node(node)))
+}
+
+/// Turns off what is chosen and was not asked for, in a list that takes several.
+async fn drop_others(cx: &mut Cx, list: &List, chosen: &[Choice], how: How) -> Result<()> {
+    let tree = capture::look(cx, Origin::Look).await?;
+    let node = list_in(cx, &tree, list).await?;
+    let others = options_of(&tree, node, list.older.as_deref()).into_iter().filter(|&o| {
+        let option = tree.node(o);
+        on(option) && !chosen.iter().any(|c| c.name == option.name())
+    });
+    let others: Vec<NodeId> = others.collect();
+    for r in capture::issue(cx, &others)? {
+        press_option(cx, r, how).await?;
+    }
+    Ok(())
+}
+
+/// Whether the list comes to show what was chosen.
+async fn comes_to_show(cx: &mut Cx, list: &List, chosen: &[Choice], before: &str) -> Result<Took> {
+    let until = Instant::now() + RESPONSE;
+    loop {
+        if cx.device()?.dialog().is_some() {
+            // The app asks first; whoever answers will see.
+            return Ok(Took::Unknown);
         }
-    }
-
-    async fn press_option(&mut self, r: Ref, how: How) -> Result<()> {
-        // This command found it just now.
-        self.envelope.held.push(r);
-        let target = Target::Ref(stickpin_refs::RefToken::plain(r).into());
-        self.press_further(&target, how).await
-    }
-
-    /// Presses something after the first input of a `select`.
-    async fn press_further(&mut self, target: &Target, how: How) -> Result<()> {
-        let action = |_: &Self, ready: &Ready| Ok(Some(press(ready)));
-        self.input(target, Reach::Pointer, how, Input::Further, action).await.map(drop)
-    }
-
-    /// The node of a list in a tree that was just captured.
-    async fn list_in(&mut self, tree: &Tree, list: &List) -> Result<NodeId> {
-        // An address of an earlier capture is worth nothing where there are no handles.
-        match list.ready.handle.and_then(|h| tree.find_handle(h)) {
-            Some(node) => Ok(node.id()),
-            None => match self.in_stored_tree(&list.target).await {
-                // A list that is open may hide everything else, what opened it included.
-                Err(e) if e.code == ErrorCode::StaleRef => only_list(tree).ok_or(e),
-                found => found,
-            },
+        let tree = capture::look(cx, Origin::Look).await?;
+        let took = match list_in(cx, &tree, list).await {
+            Ok(node) => {
+                let options = options_of(&tree, node, list.older.as_deref());
+                chosen.iter().map(|c| took(&tree, node, &options, c, before)).max()
+            }
+            // It went away with the choice, as an editor does that is closed by it.
+            Err(e) if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::StaleRef) => None,
+            Err(e) => return Err(e),
+        };
+        let left = until.saturating_duration_since(Instant::now());
+        match took {
+            None => return Ok(Took::Unknown),
+            Some(Took::Yes) => return Ok(Took::Yes),
+            Some(took) if left.is_zero() => return Ok(took),
+            Some(_) => {}
         }
+        let cancel = cx.cancel.clone();
+        cx.device()?.changed(left, &cancel).await?;
+        cx.check()?;
     }
+}
 
-    /// What a list shows of its choice, as text.
-    async fn shown(&mut self, list: &List) -> Result<String> {
-        let tree = self.look(Origin::Look).await?;
-        let node = self.list_in(&tree, list).await?;
-        Ok(shown(tree.node(node)))
-    }
-
-    /// Turns off what is chosen and was not asked for, in a list that takes several.
-    async fn drop_others(&mut self, list: &List, chosen: &[Choice], how: How) -> Result<()> {
-        let tree = self.look(Origin::Look).await?;
-        let node = self.list_in(&tree, list).await?;
-        let others = options_of(&tree, node, list.older.as_deref()).into_iter().filter(|&o| {
-            let option = tree.node(o);
-            on(option) && !chosen.iter().any(|c| c.name == option.name())
-        });
-        let others: Vec<NodeId> = others.collect();
-        for r in self.issue(&others)? {
-            self.press_option(r, how).await?;
+/// The option of a list that is not native; the list is opened if it has to be.
+///
+/// # Errors
+/// `ELEMENT_NOT_FOUND` naming the options that there are, `AMBIGUOUS_MATCH` when several read the same.
+async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Result<Choice> {
+    let mut pressed = false;
+    let mut typed = false;
+    let mut lost = 0;
+    let mut until = Instant::now() + RESPONSE;
+    loop {
+        let tree = capture::look(cx, Origin::Look).await?;
+        context_guard::note_so_far(cx, &tree)?;
+        let node = list_in(cx, &tree, list).await?;
+        let options = options_of(&tree, node, list.older.as_deref());
+        let reads = |say: &dyn Fn(NodeRef<'_>) -> bool| -> Vec<NodeId> {
+            options.iter().copied().filter(|&o| say(tree.node(o))).collect()
+        };
+        let mut matching = reads(&|o| o.name() == option);
+        if matching.is_empty() {
+            matching = reads(&|o| !o.value().is_empty() && o.value() == option);
         }
-        Ok(())
-    }
-
-    /// Whether the list comes to show what was chosen.
-    async fn took(&mut self, list: &List, chosen: &[Choice], before: &str) -> Result<Took> {
-        let until = Instant::now() + RESPONSE;
-        loop {
-            if self.device()?.dialog().is_some() {
-                // The app asks first; whoever answers will see.
-                return Ok(Took::Unknown);
+        match matching[..] {
+            [] => {}
+            [found] => {
+                let was_on = on(tree.node(found));
+                let several = several(&tree, node, found);
+                // A list of one choice that was opened is closed by pressing the choice again.
+                let stays = was_on && (!list.opened || several);
+                let press = if stays { None } else { capture::issue(cx, &[found])?.pop() };
+                return Ok(Choice { name: tree.node(found).name().to_owned(), press, was_on, several });
             }
-            let tree = self.look(Origin::Look).await?;
-            let took = match self.list_in(&tree, list).await {
-                Ok(node) => {
-                    let options = options_of(&tree, node, list.older.as_deref());
-                    chosen.iter().map(|c| took(&tree, node, &options, c, before)).max()
-                }
-                // It went away with the choice, as an editor does that is closed by it.
-                Err(e) if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::StaleRef) => None,
-                Err(e) => return Err(e),
-            };
-            let left = until.saturating_duration_since(Instant::now());
-            match took {
-                None => return Ok(Took::Unknown),
-                Some(Took::Yes) => return Ok(Took::Yes),
-                Some(took) if left.is_zero() => return Ok(took),
-                Some(_) => {}
+            ref many => {
+                let named =
+                    capture::named(cx, &tree, &many[..many.len().min(crate::observe::resolve::CANDIDATES)])?;
+                let message = format!("{} has {} options {}", list.ready.words, many.len(), quote(option));
+                let e = Error::new(ErrorCode::AmbiguousMatch, message);
+                return Err(crate::observe::resolve::candidates(e, "press one of:", &named, many.len()));
             }
-            let cancel = self.cancel.clone();
-            self.device()?.changed(left, &cancel).await?;
-            self.check()?;
         }
-    }
-
-    /// The option of a list that is not native; the list is opened if it has to be.
-    ///
-    /// # Errors
-    /// `ELEMENT_NOT_FOUND` naming the options that there are, `AMBIGUOUS_MATCH` when several read the same.
-    async fn option(&mut self, list: &mut List, option: &str, how: How) -> Result<Choice> {
-        let mut pressed = false;
-        let mut typed = false;
-        let mut lost = 0;
-        let mut until = Instant::now() + RESPONSE;
-        loop {
-            let tree = self.look(Origin::Look).await?;
-            self.note_so_far(&tree)?;
-            let node = self.list_in(&tree, list).await?;
-            let options = options_of(&tree, node, list.older.as_deref());
-            let reads = |say: &dyn Fn(NodeRef<'_>) -> bool| -> Vec<NodeId> {
-                options.iter().copied().filter(|&o| say(tree.node(o))).collect()
-            };
-            let mut matching = reads(&|o| o.name() == option);
-            if matching.is_empty() {
-                matching = reads(&|o| !o.value().is_empty() && o.value() == option);
+        let shown = tree.node(node);
+        if options.is_empty() && !pressed {
+            if !opens_a_list(shown) {
+                let message = format!("{} is no list of options", list.ready.words);
+                return Err(Error::new(ErrorCode::InvalidArgs, message)
+                    .hint("stickpin press presses it; stickpin snapshot -i lists what there is"));
             }
-            match matching[..] {
-                [] => {}
-                [found] => {
-                    let was_on = on(tree.node(found));
-                    let several = several(&tree, node, found);
-                    // A list of one choice that was opened is closed by pressing the choice again.
-                    let stays = was_on && (!list.opened || several);
-                    let press = if stays { None } else { self.issue(&[found])?.pop() };
-                    return Ok(Choice { name: tree.node(found).name().to_owned(), press, was_on, several });
-                }
-                ref many => {
-                    let named =
-                        self.named(&tree, &many[..many.len().min(crate::observe::resolve::CANDIDATES)])?;
-                    let message =
-                        format!("{} has {} options {}", list.ready.words, many.len(), quote(option));
-                    let e = Error::new(ErrorCode::AmbiguousMatch, message);
-                    return Err(crate::observe::resolve::candidates(e, "press one of:", &named, many.len()));
-                }
-            }
-            let shown = tree.node(node);
-            if options.is_empty() && !pressed {
-                if !opens_a_list(shown) {
-                    let message = format!("{} is no list of options", list.ready.words);
-                    return Err(Error::new(ErrorCode::InvalidArgs, message)
-                        .hint("stickpin press presses it; stickpin snapshot -i lists what there is"));
-                }
-                (pressed, list.opened) = (true, true);
-                list.older = Some(lists(&tree).filter_map(NodeRef::address).collect());
-                let target = list.target.clone();
-                self.press_further(&target, how).await?;
-                continue;
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                let narrows = !typed
-                    && if shown.is(States::EDITABLE) {
-                        // An autocomplete lists what was typed.
-                        let fill = |_: &Self, ready: &Ready| {
-                            Ok(Some(Action::Fill { target: ready.element()?, text: option.to_owned() }))
-                        };
-                        let target = list.target.clone();
-                        self.input(&target, Reach::View, how, Input::Further, fill).await?;
-                        true
-                    } else if let Some(field) = filter_of(&tree, node).filter(|_| list.opened) {
-                        let fill = Action::Fill { target: field, text: option.to_owned() };
-                        let ready = list.ready.clone();
-                        match self.perform_on(&fill, &ready).await {
-                            // The list was drawn anew, with its field.
-                            Err(e) if went_away(&e, &mut lost) => continue,
-                            performed => performed.map(|_| true)?,
-                        }
-                    } else {
-                        false
+            (pressed, list.opened) = (true, true);
+            list.older = Some(lists(&tree).filter_map(NodeRef::address).collect());
+            let target = list.target.clone();
+            press_further(cx, &target, how).await?;
+            continue;
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            let narrows = !typed
+                && if shown.is(States::EDITABLE) {
+                    // An autocomplete lists what was typed.
+                    let fill = |ready: &Ready| {
+                        Ok(Some(Action::Fill { target: ready.element()?, text: option.to_owned() }))
                     };
-                if !narrows {
-                    return Err(missing(&tree, &options, &list.ready, option));
-                }
-                (typed, pressed, list.opened) = (true, true, true);
-                until = Instant::now() + RESPONSE;
-                continue;
+                    let target = list.target.clone();
+                    input::send_if(cx, &target, Reach::View, how, Input::Further, fill).await?;
+                    true
+                } else if let Some(field) = filter_of(&tree, node).filter(|_| list.opened) {
+                    let fill = Action::Fill { target: field, text: option.to_owned() };
+                    let ready = list.ready.clone();
+                    match input::perform_on(cx, &fill, &ready).await {
+                        // The list was drawn anew, with its field.
+                        Err(e) if went_away(&e, &mut lost) => continue,
+                        performed => performed.map(|_| true)?,
+                    }
+                } else {
+                    false
+                };
+            if !narrows {
+                return Err(missing(&tree, &options, &list.ready, option));
             }
-            let cancel = self.cancel.clone();
-            self.device()?.changed(left, &cancel).await?;
-            self.check()?;
+            (typed, pressed, list.opened) = (true, true, true);
+            until = Instant::now() + RESPONSE;
+            continue;
         }
+        let cancel = cx.cancel.clone();
+        cx.device()?.changed(left, &cancel).await?;
+        cx.check()?;
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::act::{Ready, TRIES};
 use crate::command::context::Cx;
+use crate::observe::capture;
 use crate::observe::resolve::Found;
 use serde_json::json;
 use std::sync::Arc;
@@ -22,153 +23,148 @@ const DETAILS: usize = 10;
 /// Nodes around a target whose content a device watches until the input has arrived.
 const GUARDED: usize = 512;
 
-impl Cx {
-    /// Compares what stands around a target with what this client was shown. Told is told: the changes count as shown
-    /// from here on.
-    ///
-    /// # Errors
-    /// `CONTEXT_CHANGED` where the session tells of changes before it acts.
-    pub(crate) fn compare_context(&mut self, found: &Found, tree: &Arc<Tree>, node: NodeId) -> Result<()> {
-        // A selector asks for what is there now. A script compares with what was recorded.
-        let Some(target) = found.r#ref.filter(|r| !self.envelope.held.contains(&r.plain())) else {
-            return Ok(());
-        };
-        let client = self.client();
-        let partial = self.device()?.glances();
-        let session = &mut self.live()?.session;
-        let policy = session.context_policy();
-        if policy == ContextPolicy::Off {
-            return Ok(());
-        }
-        if !partial {
-            session.observe(tree);
-        }
-        let changes = session.unseen_changes(&client, tree, node);
-        if changes.is_empty() {
-            return Ok(());
-        }
-        let another = session.another_acted(&client);
-        session.note_told(&client, tree, node, &changes);
-        tracing::debug!(target = %target.plain(), ?changes, "the context changed");
-        let by = if another { ", and another client has acted since" } else { "" };
-        let told = told(&changes);
-        if policy == ContextPolicy::Warn {
-            self.warn(format!(
-                "What {} belongs to has changed since you last looked{by}: {told}.",
-                found.words()
-            ));
-            return Ok(());
-        }
-        Err(Error::new(
-            ErrorCode::ContextChanged,
-            format!(
-                "{} is still there, but what it belongs to has changed since you last looked{by}: {told}",
-                found.words()
-            ),
-        )
-        .hint(REPEAT)
-        .details(json!({ "ref": target.plain().to_string(), "changes": details(&changes) })))
+/// Compares what stands around a target with what this client was shown. Told is told: the changes count as shown
+/// from here on.
+///
+/// # Errors
+/// `CONTEXT_CHANGED` where the session tells of changes before it acts.
+pub(crate) fn compare(cx: &mut Cx, found: &Found, tree: &Arc<Tree>, node: NodeId) -> Result<()> {
+    // A selector asks for what is there now. A script compares with what was recorded.
+    let Some(target) = found.r#ref.filter(|r| !cx.envelope.held.contains(&r.plain())) else {
+        return Ok(());
+    };
+    let client = cx.client();
+    let partial = cx.device()?.glances();
+    let session = &mut cx.live()?.session;
+    let policy = session.context_policy();
+    if policy == ContextPolicy::Off {
+        return Ok(());
     }
-
-    /// After the device stopped an input because guarded content changed: captures, and tells what it was. `None` where
-    /// nothing that counts changed and nothing was sent: then the act begins anew, a few times (`lost`).
-    ///
-    /// # Errors
-    /// What the device says.
-    pub(crate) async fn changed_in_flight(
-        &mut self,
-        ready: &Ready,
-        e: Error,
-        lost: &mut usize,
-    ) -> Result<Option<Error>> {
-        let tree = self.look(Origin::Look).await?;
-        let target = ready.handle.and_then(|handle| tree.find_address(handle)).map(|n| n.id());
-        if let (Some(node), Some(found)) = (target, &ready.found)
-            && let Err(told) = self.compare_context(found, &tree, node)
-        {
-            return Ok(Some(Error { dispatched: e.dispatched, ..told }));
-        }
-        *lost += 1;
-        let again = e.dispatched == Dispatched::No && *lost <= TRIES;
-        Ok((!again).then_some(e))
+    if !partial {
+        session.observe(tree);
     }
-
-    /// The nodes around a target whose content must not change until an input for it has arrived.
-    pub(crate) fn guarded(&mut self, tree: &Tree, node: NodeId) -> Result<Vec<Handle>> {
-        let session = &self.live()?.session;
-        if session.context_policy() == ContextPolicy::Off {
-            return Ok(Vec::new());
-        }
-        let records = session.records(tree);
-        let mut nodes = ContextReader::new(&records).nodes(node, GUARDED);
-        nodes.retain(|&n| !session.is_ticker(tree, n));
-        // A text without an id of its own is watched over at its parent.
-        let address = |n: NodeId| {
-            let node = tree.node(n);
-            node.address().or_else(|| node.parent()?.address())
-        };
-        let mut guarded: Vec<Handle> = nodes.into_iter().filter_map(address).collect();
-        guarded.dedup();
-        Ok(guarded)
+    let changes = session.unseen_changes(&client, tree, node);
+    if changes.is_empty() {
+        return Ok(());
     }
-
-    /// Notes what an act of this client turned `before` into. What it replaced is told by the receipt of the command.
-    pub(crate) fn note_effects(
-        &mut self,
-        before: &Tree,
-        after: &Arc<Tree>,
-        target: Option<Handle>,
-    ) -> Result<()> {
-        let client = self.client();
-        let session = &mut self.live()?.session;
-        if session.context_policy() == ContextPolicy::Off {
-            return Ok(());
-        }
-        session.observe(after);
-        let (effects, kept) = session.note_effects(&client, before, after, target);
-        effects.into_iter().for_each(|effect| add_effect(&mut self.envelope.effects, effect));
-        self.envelope.ended.retain(|r| !kept.contains(r));
-        self.envelope.issued.extend(kept);
-        if let Some((noted, _)) = &mut self.envelope.unnoted {
-            *noted = Arc::clone(after);
-        }
-        Ok(())
+    let another = session.another_acted(&client);
+    session.note_told(&client, tree, node, &changes);
+    tracing::debug!(target = %target.plain(), ?changes, "the context changed");
+    let by = if another { ", and another client has acted since" } else { "" };
+    let told = told(&changes);
+    if policy == ContextPolicy::Warn {
+        cx.warn(format!("What {} belongs to has changed since you last looked{by}: {told}.", found.words()));
+        return Ok(());
     }
+    Err(Error::new(
+        ErrorCode::ContextChanged,
+        format!(
+            "{} is still there, but what it belongs to has changed since you last looked{by}: {told}",
+            found.words()
+        ),
+    )
+    .hint(REPEAT)
+    .details(json!({ "ref": target.plain().to_string(), "changes": details(&changes) })))
+}
 
-    /// Notes what the inputs of this command made of the app until `now`, so that a further one does not take it for the
-    /// work of somebody else.
-    pub(crate) fn note_so_far(&mut self, now: &Arc<Tree>) -> Result<()> {
-        match self.envelope.unnoted.clone() {
-            Some((before, target)) => self.note_effects(&before, now, target),
-            None => Ok(()),
-        }
+/// After the device stopped an input because guarded content changed: captures, and tells what it was. `None` where
+/// nothing that counts changed and nothing was sent: then the act begins anew, a few times (`lost`).
+///
+/// # Errors
+/// What the device says.
+pub(crate) async fn changed_in_flight(
+    cx: &mut Cx,
+    ready: &Ready,
+    e: Error,
+    lost: &mut usize,
+) -> Result<Option<Error>> {
+    let tree = capture::look(cx, Origin::Look).await?;
+    let target = ready.handle.and_then(|handle| tree.find_address(handle)).map(|n| n.id());
+    if let (Some(node), Some(found)) = (target, &ready.found)
+        && let Err(told) = compare(cx, found, &tree, node)
+    {
+        return Ok(Some(Error { dispatched: e.dispatched, ..told }));
     }
+    *lost += 1;
+    let again = e.dispatched == Dispatched::No && *lost <= TRIES;
+    Ok((!again).then_some(e))
+}
 
-    /// Notes and tells what a command that ended in an error has replaced all the same: what was sent was sent.
-    pub(crate) async fn note_failed(&mut self, e: &Error) {
-        // An app that did not answer is not asked again.
-        let answers = !matches!(e.code, ErrorCode::Timeout | ErrorCode::BackendLost)
-            && self.device().is_ok_and(|device| device.dialog().is_none());
-        if self.envelope.unnoted.is_none() || !answers {
-            return;
+/// The nodes around a target whose content must not change until an input for it has arrived.
+pub(crate) fn guarded(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<Vec<Handle>> {
+    let session = &cx.live()?.session;
+    if session.context_policy() == ContextPolicy::Off {
+        return Ok(Vec::new());
+    }
+    let records = session.records(tree);
+    let mut nodes = ContextReader::new(&records).nodes(node, GUARDED);
+    nodes.retain(|&n| !session.is_ticker(tree, n));
+    // A text without an id of its own is watched over at its parent.
+    let address = |n: NodeId| {
+        let node = tree.node(n);
+        node.address().or_else(|| node.parent()?.address())
+    };
+    let mut guarded: Vec<Handle> = nodes.into_iter().filter_map(address).collect();
+    guarded.dedup();
+    Ok(guarded)
+}
+
+/// Notes what an act of this client turned `before` into. What it replaced is told by the receipt of the command.
+pub(crate) fn note_effects(
+    cx: &mut Cx,
+    before: &Tree,
+    after: &Arc<Tree>,
+    target: Option<Handle>,
+) -> Result<()> {
+    let client = cx.client();
+    let session = &mut cx.live()?.session;
+    if session.context_policy() == ContextPolicy::Off {
+        return Ok(());
+    }
+    session.observe(after);
+    let (effects, kept) = session.note_effects(&client, before, after, target);
+    effects.into_iter().for_each(|effect| add_effect(&mut cx.envelope.effects, effect));
+    cx.envelope.ended.retain(|r| !kept.contains(r));
+    cx.envelope.issued.extend(kept);
+    if let Some((noted, _)) = &mut cx.envelope.unnoted {
+        *noted = Arc::clone(after);
+    }
+    Ok(())
+}
+
+/// Notes what the inputs of this command made of the app until `now`, so that a further one does not take it for the
+/// work of somebody else.
+pub(crate) fn note_so_far(cx: &mut Cx, now: &Arc<Tree>) -> Result<()> {
+    match cx.envelope.unnoted.clone() {
+        Some((before, target)) => note_effects(cx, &before, now, target),
+        None => Ok(()),
+    }
+}
+
+/// Notes and tells what a command that ended in an error has replaced all the same: what was sent was sent.
+pub(crate) async fn note_failed(cx: &mut Cx, e: &Error) {
+    // An app that did not answer is not asked again.
+    let answers = !matches!(e.code, ErrorCode::Timeout | ErrorCode::BackendLost)
+        && cx.device().is_ok_and(|device| device.dialog().is_none());
+    if cx.envelope.unnoted.is_none() || !answers {
+        return;
+    }
+    if cx.device().is_ok_and(|device| device.glances()) {
+        let client = cx.client();
+        if let Ok(live) = cx.live() {
+            live.session.waive_context(&client, None);
         }
-        if self.device().is_ok_and(|device| device.glances()) {
-            let client = self.client();
-            if let Ok(live) = self.live() {
-                live.session.waive_context(&client, None);
-            }
-            return;
+        return;
+    }
+    match capture::look(cx, Origin::Look).await.and_then(|now| note_so_far(cx, &now)) {
+        Ok(()) => {
+            let mut effects = std::mem::take(&mut cx.envelope.effects);
+            // What the error says itself is said.
+            effects.retain(|effect| !e.message.contains(&quote(&effect.now)));
+            cx.envelope.receipt.extend(effect_lines(&effects));
         }
-        match self.look(Origin::Look).await.and_then(|now| self.note_so_far(&now)) {
-            Ok(()) => {
-                let mut effects = std::mem::take(&mut self.envelope.effects);
-                // What the error says itself is said.
-                effects.retain(|effect| !e.message.contains(&quote(&effect.now)));
-                self.envelope.receipt.extend(effect_lines(&effects));
-            }
-            // It ended in an error that says more than this one; what was not noted is told before the next act.
-            Err(unread) => tracing::debug!("what a failed act replaced is not known: {unread}"),
-        }
+        // It ended in an error that says more than this one; what was not noted is told before the next act.
+        Err(unread) => tracing::debug!("what a failed act replaced is not known: {unread}"),
     }
 }
 

@@ -1,6 +1,10 @@
 //! Setting a field to a value: the field decides how. What `check` and `form` share.
 
+use crate::act;
+use crate::act::choice;
 use crate::act::fill;
+use crate::act::input;
+use crate::act::outcome;
 use crate::act::outcome::Acted;
 use crate::act::{Input, Reach, Ready};
 use crate::api::target::Target;
@@ -36,24 +40,17 @@ enum Follows {
     Asks,
 }
 
-impl Cx {
-    /// How the field of a target takes this value; nothing is sent.
-    ///
-    /// # Errors
-    /// Of resolving; `INVALID_ARGS` when it takes no value, or not this one.
-    pub(crate) async fn field_kind(
-        &mut self,
-        target: &Target,
-        value: &str,
-        how: How,
-    ) -> Result<(FieldKind, Ready)> {
-        let ready = self.ready(target, Reach::There, how).await?;
-        let role = ready.found.as_ref().map(|f| f.meaning.role());
-        let editable = ready.before.as_ref().is_some_and(|b| b.editable);
-        let kind = match role {
-            Some(
-                Role::Checkbox | Role::Radio | Role::Switch | Role::MenuItemCheckbox | Role::MenuItemRadio,
-            ) => match value.to_ascii_lowercase().as_str() {
+/// How the field of a target takes this value; nothing is sent.
+///
+/// # Errors
+/// Of resolving; `INVALID_ARGS` when it takes no value, or not this one.
+pub(crate) async fn kind(cx: &mut Cx, target: &Target, value: &str, how: How) -> Result<(FieldKind, Ready)> {
+    let ready = act::ready(cx, target, Reach::There, how).await?;
+    let role = ready.found.as_ref().map(|f| f.meaning.role());
+    let editable = ready.before.as_ref().is_some_and(|b| b.editable);
+    let kind = match role {
+        Some(Role::Checkbox | Role::Radio | Role::Switch | Role::MenuItemCheckbox | Role::MenuItemRadio) => {
+            match value.to_ascii_lowercase().as_str() {
                 "true" | "on" | "yes" | "1" => FieldKind::Check(true),
                 "false" | "off" | "no" | "0" => FieldKind::Check(false),
                 _ => {
@@ -62,117 +59,108 @@ impl Cx {
                         format!("{} is checked by true or false, not by {}", ready.words, quote(value)),
                     ));
                 }
-            },
-            Some(Role::Combobox | Role::ListBox | Role::RadioGroup) if !editable => FieldKind::Choice,
-            _ => {
-                self.fillable(&ready)?;
-                FieldKind::Text
             }
-        };
-        Ok((kind, ready))
-    }
+        }
+        Some(Role::Combobox | Role::ListBox | Role::RadioGroup) if !editable => FieldKind::Choice,
+        _ => {
+            input::fillable(&ready)?;
+            FieldKind::Text
+        }
+    };
+    Ok((kind, ready))
+}
 
-    /// Sets a field.
-    ///
-    /// # Errors
-    /// As `fill`, `check` and `select`.
-    pub(crate) async fn set_field(
-        &mut self,
-        target: &Target,
-        value: &str,
-        how: How,
-    ) -> Result<(Ready, Acted)> {
-        match self.field_kind(target, value, how).await?.0 {
-            FieldKind::Text => fill::fill(self, target, value, how).await,
-            FieldKind::Check(on) => self.set_checked(target, on, how).await,
-            FieldKind::Choice => self.choose(target, &[value.to_owned()], how).await,
+/// Sets a field.
+///
+/// # Errors
+/// As `fill`, `check` and `select`.
+pub(crate) async fn set(cx: &mut Cx, target: &Target, value: &str, how: How) -> Result<(Ready, Acted)> {
+    match kind(cx, target, value, how).await?.0 {
+        FieldKind::Text => fill::fill(cx, target, value, how).await,
+        FieldKind::Check(on) => check(cx, target, on, how).await,
+        FieldKind::Choice => choice::choose(cx, target, &[value.to_owned()], how).await,
+    }
+}
+
+/// Makes a box, switch or toggle be on or off.
+///
+/// # Errors
+/// Of resolving and the guards; `INVALID_ARGS` when it is none; `FILL_MISMATCH` when it does not follow.
+pub(crate) async fn check(cx: &mut Cx, target: &Target, on: bool, how: How) -> Result<(Ready, Acted)> {
+    let ready = act::ready(cx, target, Reach::There, how).await?;
+    if is_checked(&ready)? == Some(on) {
+        return Ok(already(ready, on));
+    }
+    let word = if on { "checked" } else { "unchecked" };
+    let turn = |ready: &Ready| {
+        // It may have turned when the pointer arrived: a press would turn it back.
+        if is_checked(ready)? == Some(on) {
+            return Ok(None);
+        }
+        if !on && ready.found.as_ref().is_some_and(|f| f.meaning.role() == Role::Radio) {
+            let message =
+                format!("{} cannot be unchecked: a radio goes off when another one goes on", ready.words);
+            return Err(
+                Error::new(ErrorCode::InvalidArgs, message).hint("stickpin check another one of its group")
+            );
+        }
+        Ok(Some(press(ready)))
+    };
+    let (ready, performed) = input::send_if(cx, target, Reach::Pointer, how, Input::First, turn).await?;
+    if performed.is_none() {
+        return Ok(already(ready, on));
+    }
+    let mut follows = comes_to_follow(cx, target, &ready, on).await?;
+    if follows == Follows::No && is_checked(&ready)?.is_none() {
+        // What is partly on goes on first, and off then.
+        let off = |ready: &Ready| Ok((is_checked(ready)? == Some(!on)).then(|| press(ready)));
+        let (again, performed) = input::send_if(cx, target, Reach::Pointer, how, Input::Further, off).await?;
+        if performed.is_some() {
+            follows = comes_to_follow(cx, target, &again, on).await?;
         }
     }
+    let acted = match follows {
+        Follows::Yes => Acted::new(word, &ready.words),
+        // What is known is said, and no more.
+        Follows::Asks => Acted::new("pressed", format!("{}; the app asks first", ready.words)),
+        Follows::Gone => Acted::new(
+            "pressed",
+            format!("{}, which went away: whether it is {word} is not known", ready.words),
+        ),
+        Follows::No => {
+            let still = if on { "not checked" } else { "checked" };
+            return Err(Error::new(
+                ErrorCode::FillMismatch,
+                format!("{} is still {still} after it was pressed", ready.words),
+            )
+            .hint("the app may refuse it; stickpin snapshot -i shows its state")
+            .dispatched(cx.dispatched()));
+        }
+    };
+    Ok((ready, acted))
+}
 
-    /// Makes a box, switch or toggle be on or off.
-    ///
-    /// # Errors
-    /// Of resolving and the guards; `INVALID_ARGS` when it is none; `FILL_MISMATCH` when it does not follow.
-    pub(crate) async fn set_checked(
-        &mut self,
-        target: &Target,
-        on: bool,
-        how: How,
-    ) -> Result<(Ready, Acted)> {
-        let ready = self.ready(target, Reach::There, how).await?;
-        if is_checked(&ready)? == Some(on) {
-            return Ok(already(ready, on));
+/// Whether a control comes to show what it was set to. One that went away is not waited for.
+async fn comes_to_follow(cx: &mut Cx, target: &Target, ready: &Ready, on: bool) -> Result<Follows> {
+    let until = Instant::now() + RESPONSE;
+    loop {
+        if cx.device()?.dialog().is_some() {
+            return Ok(Follows::Asks);
         }
-        let word = if on { "checked" } else { "unchecked" };
-        let turn = |_: &Self, ready: &Ready| {
-            // It may have turned when the pointer arrived: a press would turn it back.
-            if is_checked(ready)? == Some(on) {
-                return Ok(None);
-            }
-            if !on && ready.found.as_ref().is_some_and(|f| f.meaning.role() == Role::Radio) {
-                let message =
-                    format!("{} cannot be unchecked: a radio goes off when another one goes on", ready.words);
-                return Err(Error::new(ErrorCode::InvalidArgs, message)
-                    .hint("stickpin check another one of its group"));
-            }
-            Ok(Some(press(ready)))
+        let Some(reading) = outcome::read_again(cx, ready).await? else {
+            tracing::debug!(%target, "gone after it was pressed");
+            return Ok(Follows::Gone);
         };
-        let (ready, performed) = self.input(target, Reach::Pointer, how, Input::First, turn).await?;
-        if performed.is_none() {
-            return Ok(already(ready, on));
+        if reading.checked() == Some(on) && !reading.mixed() {
+            return Ok(Follows::Yes);
         }
-        let mut follows = self.follows(target, &ready, on).await?;
-        if follows == Follows::No && is_checked(&ready)?.is_none() {
-            // What is partly on goes on first, and off then.
-            let off = |_: &Self, ready: &Ready| Ok((is_checked(ready)? == Some(!on)).then(|| press(ready)));
-            let (again, performed) = self.input(target, Reach::Pointer, how, Input::Further, off).await?;
-            if performed.is_some() {
-                follows = self.follows(target, &again, on).await?;
-            }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(Follows::No);
         }
-        let acted = match follows {
-            Follows::Yes => Acted::new(word, &ready.words),
-            // What is known is said, and no more.
-            Follows::Asks => Acted::new("pressed", format!("{}; the app asks first", ready.words)),
-            Follows::Gone => Acted::new(
-                "pressed",
-                format!("{}, which went away: whether it is {word} is not known", ready.words),
-            ),
-            Follows::No => {
-                let still = if on { "not checked" } else { "checked" };
-                return Err(Error::new(
-                    ErrorCode::FillMismatch,
-                    format!("{} is still {still} after it was pressed", ready.words),
-                )
-                .hint("the app may refuse it; stickpin snapshot -i shows its state")
-                .dispatched(self.dispatched()));
-            }
-        };
-        Ok((ready, acted))
-    }
-
-    /// Whether a control comes to show what it was set to. One that went away is not waited for.
-    async fn follows(&mut self, target: &Target, ready: &Ready, on: bool) -> Result<Follows> {
-        let until = Instant::now() + RESPONSE;
-        loop {
-            if self.device()?.dialog().is_some() {
-                return Ok(Follows::Asks);
-            }
-            let Some(reading) = self.read_again(ready).await? else {
-                tracing::debug!(%target, "gone after it was pressed");
-                return Ok(Follows::Gone);
-            };
-            if reading.checked() == Some(on) && !reading.mixed() {
-                return Ok(Follows::Yes);
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(Follows::No);
-            }
-            let cancel = self.cancel.clone();
-            self.device()?.changed(left, &cancel).await?;
-            self.check()?;
-        }
+        let cancel = cx.cancel.clone();
+        cx.device()?.changed(left, &cancel).await?;
+        cx.check()?;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::outcome::Acted;
 use super::{Reach, Ready};
+use crate::act::input;
 use crate::api::target::Target;
 use crate::command::args::How;
 use crate::command::context::Cx;
@@ -17,11 +18,11 @@ const ACCEPTS: usize = 200;
 /// # Errors
 /// Of resolving and the guards; `FILL_MISMATCH` when it reads something else.
 pub(crate) async fn fill(cx: &mut Cx, target: &Target, text: &str, how: How) -> Result<(Ready, Acted)> {
-    let action = |cx: &Cx, ready: &Ready| {
-        cx.fillable(ready)?;
+    let action = |ready: &Ready| {
+        input::fillable(ready)?;
         Ok(Action::Fill { target: ready.element()?, text: text.to_owned() })
     };
-    let (ready, performed) = cx.act_on(target, Reach::View, how, action).await?;
+    let (ready, performed) = input::act_on(cx, target, Reach::View, how, action).await?;
     let mut acted = Acted::new("filled", &ready.words);
     if performed.unread {
         cx.warn(format!(

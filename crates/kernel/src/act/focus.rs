@@ -2,6 +2,7 @@
 
 use super::RECHECK;
 use crate::command::context::Cx;
+use crate::observe::capture;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::Origin;
@@ -21,64 +22,63 @@ pub(crate) struct Focus {
     takes_presses: bool,
 }
 
-impl Cx {
-    /// What has the keyboard focus; `None` where nothing has it. It counts as what opens the next popup.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED` where the last act filled a field that did not take the focus; what the device says.
-    pub(crate) async fn focus(&mut self) -> Result<Option<Focus>> {
-        if let Some(field) = &self.live()?.unfocused {
-            let message =
-                format!("{field} was filled and did not take the keyboard focus: keys would go elsewhere");
-            return Err(Error::new(ErrorCode::Unsupported, message)
-                .hint("stickpin press @REF first moves the focus; stickpin type --into @REF names what takes the text"));
-        }
-        let tree = self.look(Origin::Look).await?;
-        // The innermost: an element that shows a frame has the focus together with what is focused inside it.
-        let focused = |n: &NodeRef<'_>| n.is(States::FOCUSED);
-        let Some(innermost) = tree.nodes().rev().find(focused) else { return Ok(None) };
-        // What a field is made of inside says nothing.
-        let says = |n: &NodeRef<'_>| n.role() != Role::Generic || !n.name().is_empty();
-        let around = innermost.ancestors().filter(focused).find(says);
-        let node = Some(innermost).filter(says).or(around).unwrap_or(innermost);
-        let meaning = self.meaning(&tree, node.id())?;
-        let session = &mut self.live()?.session;
-        session.note_act(node.id());
-        let words = match session.ref_of(node.id()) {
-            Some(r) => format!("{r} {meaning}"),
-            None => meaning.to_string(),
-        };
-        let by_keys =
-            matches!(node.role(), Role::Button | Role::Link | Role::Checkbox | Role::Radio | Role::Switch);
-        Ok(Some(Focus { words, takes_presses: by_keys && !innermost.is(States::EDITABLE) }))
+/// What has the keyboard focus; `None` where nothing has it. It counts as what opens the next popup.
+///
+/// # Errors
+/// `UNSUPPORTED` where the last act filled a field that did not take the focus; what the device says.
+pub(crate) async fn current(cx: &mut Cx) -> Result<Option<Focus>> {
+    if let Some(field) = &cx.live()?.unfocused {
+        let message =
+            format!("{field} was filled and did not take the keyboard focus: keys would go elsewhere");
+        return Err(Error::new(ErrorCode::Unsupported, message).hint(
+            "stickpin press @REF first moves the focus; stickpin type --into @REF names what takes the text",
+        ));
     }
+    let tree = capture::look(cx, Origin::Look).await?;
+    // The innermost: an element that shows a frame has the focus together with what is focused inside it.
+    let focused = |n: &NodeRef<'_>| n.is(States::FOCUSED);
+    let Some(innermost) = tree.nodes().rev().find(focused) else { return Ok(None) };
+    // What a field is made of inside says nothing.
+    let says = |n: &NodeRef<'_>| n.role() != Role::Generic || !n.name().is_empty();
+    let around = innermost.ancestors().filter(focused).find(says);
+    let node = Some(innermost).filter(says).or(around).unwrap_or(innermost);
+    let meaning = capture::meaning(cx, &tree, node.id())?;
+    let session = &mut cx.live()?.session;
+    session.note_act(node.id());
+    let words = match session.ref_of(node.id()) {
+        Some(r) => format!("{r} {meaning}"),
+        None => meaning.to_string(),
+    };
+    let by_keys =
+        matches!(node.role(), Role::Button | Role::Link | Role::Checkbox | Role::Radio | Role::Switch);
+    Ok(Some(Focus { words, takes_presses: by_keys && !innermost.is(States::EDITABLE) }))
+}
 
-    /// What has the keyboard focus, for a text. Where that is a button, the focus is waited for a moment.
-    ///
-    /// # Errors
-    /// `INVALID_ARGS` where typing the text would press what has the focus; what the device says.
-    pub(crate) async fn focus_for(&mut self, text: &str) -> Result<Option<Focus>> {
-        let until = Instant::now() + HANDED_BACK;
-        loop {
-            let focus = match self.focus().await? {
-                Some(focus) if focus.takes_presses => focus,
-                focus => return Ok(focus),
-            };
-            let left = until.saturating_duration_since(Instant::now());
-            if !left.is_zero() {
-                let cancel = self.cancel.clone();
-                self.device()?.changed(left.min(RECHECK), &cancel).await?;
-                self.check()?;
-                continue;
-            }
-            if !text.contains([' ', '\n']) {
-                return Ok(Some(focus));
-            }
-            return Err(Error::new(
-                ErrorCode::InvalidArgs,
-                format!("The focus is on {}, which a space or a line break would press", focus.words),
-            )
-            .hint("stickpin type TEXT --into REF focuses a field first; key sends single keys"));
+/// What has the keyboard focus, for a text. Where that is a button, the focus is waited for a moment.
+///
+/// # Errors
+/// `INVALID_ARGS` where typing the text would press what has the focus; what the device says.
+pub(crate) async fn for_text(cx: &mut Cx, text: &str) -> Result<Option<Focus>> {
+    let until = Instant::now() + HANDED_BACK;
+    loop {
+        let focus = match current(cx).await? {
+            Some(focus) if focus.takes_presses => focus,
+            focus => return Ok(focus),
+        };
+        let left = until.saturating_duration_since(Instant::now());
+        if !left.is_zero() {
+            let cancel = cx.cancel.clone();
+            cx.device()?.changed(left.min(RECHECK), &cancel).await?;
+            cx.check()?;
+            continue;
         }
+        if !text.contains([' ', '\n']) {
+            return Ok(Some(focus));
+        }
+        return Err(Error::new(
+            ErrorCode::InvalidArgs,
+            format!("The focus is on {}, which a space or a line break would press", focus.words),
+        )
+        .hint("stickpin type TEXT --into REF focuses a field first; key sends single keys"));
     }
 }

@@ -1,9 +1,14 @@
 //! The last steps of an act: whether the target takes this input, sending it, and where it landed.
 
 use super::{REST, Reach, Ready, TRIES};
+use crate::act;
+use crate::act::context_guard;
+use crate::act::outcome;
 use crate::api::target::Target;
 use crate::command::args::How;
 use crate::command::context::Cx;
+use crate::observe::capture;
+use crate::observe::resolve;
 use std::sync::atomic::Ordering;
 use stickpin_device::{
     Action, Dispatched, Error, ErrorCode, Landed, Located, MAX_DESCRIPTION, Performed, Result,
@@ -30,213 +35,212 @@ pub(crate) fn went_away(e: &Error, lost: &mut usize) -> bool {
     again
 }
 
-impl Cx {
-    /// Whether the target takes text.
-    ///
-    /// # Errors
-    /// `INVALID_ARGS` when it does not, `ELEMENT_DISABLED` when it is read-only.
-    pub(crate) fn editable(&self, ready: &Ready) -> Result<()> {
-        let Some(before) = &ready.before else { return Ok(()) };
-        if before.states.contains(States::READONLY) {
-            return Err(Error::new(ErrorCode::ElementDisabled, format!("{} is read-only", ready.words))
-                .hint("do first what makes it editable; stickpin get value reads it"));
-        }
-        if !before.editable {
-            return Err(Error::new(ErrorCode::InvalidArgs, format!("{} takes no text", ready.words)).hint(
-                "stickpin snapshot -i lists the fields; select, check and press act on other controls",
-            ));
-        }
-        Ok(())
+/// Whether the target takes text.
+///
+/// # Errors
+/// `INVALID_ARGS` when it does not, `ELEMENT_DISABLED` when it is read-only.
+pub(crate) fn editable(ready: &Ready) -> Result<()> {
+    let Some(before) = &ready.before else { return Ok(()) };
+    if before.states.contains(States::READONLY) {
+        return Err(Error::new(ErrorCode::ElementDisabled, format!("{} is read-only", ready.words))
+            .hint("do first what makes it editable; stickpin get value reads it"));
     }
-
-    /// Whether the target takes a value: as text, or by a picker or a slider, which the device sets.
-    ///
-    /// # Errors
-    /// As [`Cx::editable`].
-    pub(crate) fn fillable(&self, ready: &Ready) -> Result<()> {
-        let by_picker = |role| matches!(role, Role::Slider | Role::TextBox | Role::SpinButton);
-        let read_only = ready.before.as_ref().is_some_and(|b| b.states.contains(States::READONLY));
-        match &ready.found {
-            Some(found) if by_picker(found.meaning.role()) && !read_only => Ok(()),
-            _ => self.editable(ready),
-        }
+    if !before.editable {
+        return Err(Error::new(ErrorCode::InvalidArgs, format!("{} takes no text", ready.words))
+            .hint("stickpin snapshot -i lists the fields; select, check and press act on other controls"));
     }
+    Ok(())
+}
 
-    /// Sends one input to a target that is ready.
-    ///
-    /// # Errors
-    /// As [`Cx::perform`]; `STALE_REF` when it was named by a ref and went away before the input.
-    pub(crate) async fn perform_on(&mut self, action: &Action, ready: &Ready) -> Result<Performed> {
-        Ok(self.perform_and_glance(action, ready, None).await?.0)
+/// Whether the target takes a value: as text, or by a picker or a slider, which the device sets.
+///
+/// # Errors
+/// As [`editable`].
+pub(crate) fn fillable(ready: &Ready) -> Result<()> {
+    let by_picker = |role| matches!(role, Role::Slider | Role::TextBox | Role::SpinButton);
+    let read_only = ready.before.as_ref().is_some_and(|b| b.states.contains(States::READONLY));
+    match &ready.found {
+        Some(found) if by_picker(found.meaning.role()) && !read_only => Ok(()),
+        _ => editable(ready),
     }
+}
 
-    /// The same; an element that is named for it comes along as it is right behind the act, where the device can tell that
-    /// in one go.
-    async fn perform_and_glance(
-        &mut self,
-        action: &Action,
-        ready: &Ready,
-        glance: Option<Handle>,
-    ) -> Result<(Performed, Option<Located>)> {
-        match self.send(action, &ready.words, glance).await {
-            Err(e) if e.code == ErrorCode::ElementNotFound && e.dispatched == Dispatched::No => {
-                if let Some(r) = ready.found.as_ref().and_then(|f| f.r#ref) {
-                    self.look(Origin::Look).await?;
-                    self.resolve_again(r)?;
-                }
-                Err(e)
+/// Sends one input to a target that is ready.
+///
+/// # Errors
+/// As [`perform`]; `STALE_REF` when it was named by a ref and went away before the input.
+pub(crate) async fn perform_on(cx: &mut Cx, action: &Action, ready: &Ready) -> Result<Performed> {
+    Ok(perform_and_glance(cx, action, ready, None).await?.0)
+}
+
+/// The same; an element that is named for it comes along as it is right behind the act, where the device can tell that
+/// in one go.
+async fn perform_and_glance(
+    cx: &mut Cx,
+    action: &Action,
+    ready: &Ready,
+    glance: Option<Handle>,
+) -> Result<(Performed, Option<Located>)> {
+    match deliver(cx, action, &ready.words, glance).await {
+        Err(e) if e.code == ErrorCode::ElementNotFound && e.dispatched == Dispatched::No => {
+            if let Some(r) = ready.found.as_ref().and_then(|f| f.r#ref) {
+                capture::look(cx, Origin::Look).await?;
+                resolve::again(cx, r)?;
             }
-            performed => performed,
+            Err(e)
         }
+        performed => performed,
     }
+}
 
-    /// Brings a target to where it can be pressed, and presses it. `plain`: by a plain press.
-    ///
-    /// # Errors
-    /// As [`Cx::act_on`].
-    pub(crate) async fn press(
-        &mut self,
-        target: &Target,
-        plain: bool,
-        how: How,
-        action: impl Fn(&Ready) -> Action + Send,
-    ) -> Result<Ready> {
-        let reach = Reach::Press { plain };
-        let (ready, _) = self.act_on(target, reach, how, move |_, ready| Ok(action(ready))).await?;
-        Ok(ready)
-    }
+/// Brings a target to where it can be pressed, and presses it. `plain`: by a plain press.
+///
+/// # Errors
+/// As [`act_on`].
+pub(crate) async fn press(
+    cx: &mut Cx,
+    target: &Target,
+    plain: bool,
+    how: How,
+    action: impl Fn(&Ready) -> Action + Send,
+) -> Result<Ready> {
+    let reach = Reach::Press { plain };
+    let (ready, _) = act_on(cx, target, reach, how, move |ready| Ok(action(ready))).await?;
+    Ok(ready)
+}
 
-    /// Brings a target to where it can be acted on, and sends it one input. From the beginning where nothing of the input
-    /// was seen: once more when the device stopped it on its way to something else, because what lay in the way may just
-    /// have moved, as a frame does that is scrolled into view; and a few times when the target was drawn anew after it was
-    /// judged last.
-    ///
-    /// # Errors
-    /// As [`Cx::ready`], [`Cx::perform_on`] and `action`.
-    pub(crate) async fn act_on(
-        &mut self,
-        target: &Target,
-        reach: Reach,
-        how: How,
-        action: impl Fn(&Self, &Ready) -> Result<Action> + Send,
-    ) -> Result<(Ready, Performed)> {
-        let action = move |cx: &Self, ready: &Ready| action(cx, ready).map(Some);
-        let (ready, performed) = self.input(target, reach, how, Input::Only, action).await?;
-        Ok((ready, performed.unwrap_or_default()))
-    }
+/// Brings a target to where it can be acted on, and sends it one input. From the beginning where nothing of the input
+/// was seen: once more when the device stopped it on its way to something else, because what lay in the way may just
+/// have moved, as a frame does that is scrolled into view; and a few times when the target was drawn anew after it was
+/// judged last.
+///
+/// # Errors
+/// As [`act::ready`](crate::act::ready), [`perform_on`] and `action`.
+pub(crate) async fn act_on(
+    cx: &mut Cx,
+    target: &Target,
+    reach: Reach,
+    how: How,
+    action: impl Fn(&Ready) -> Result<Action> + Send,
+) -> Result<(Ready, Performed)> {
+    let action = move |ready: &Ready| action(ready).map(Some);
+    let (ready, performed) = send_if(cx, target, reach, how, Input::Only, action).await?;
+    Ok((ready, performed.unwrap_or_default()))
+}
 
-    /// As [`Cx::act_on`], for an input of an act that may be of several, or of none: then there is no answer.
-    ///
-    /// # Errors
-    /// As [`Cx::act_on`].
-    pub(crate) async fn input(
-        &mut self,
-        target: &Target,
-        reach: Reach,
-        how: How,
-        which: Input,
-        action: impl Fn(&Self, &Ready) -> Result<Option<Action>> + Send,
-    ) -> Result<(Ready, Option<Performed>)> {
-        let (mut stopped, mut lost) = (0, 0);
-        loop {
-            let mut ready = self.ready(target, reach, how).await?;
-            let Some(action) = action(self, &ready)? else { return Ok((ready, None)) };
-            if which != Input::Further {
-                self.before(&ready).await?;
-            }
-            let glance = ready.handle.filter(|_| which == Input::Only && how.hastens());
-            match self.perform_and_glance(&action, &ready, glance).await {
-                Err(e) if self.was_stopped(&e, &mut stopped).await? => {}
-                Err(e) if e.code == ErrorCode::ContextChanged => {
-                    if let Some(e) = self.changed_in_flight(&ready, e, &mut lost).await? {
-                        return Err(e);
-                    }
-                }
-                Err(e) if went_away(&e, &mut lost) => tracing::debug!(%target, "went away before the input"),
-                Err(e) => return Err(e),
-                Ok((performed, behind)) => {
-                    ready.behind = behind;
-                    return Ok((ready, Some(performed)));
+/// As [`act_on`], for an input of an act that may be of several, or of none: then there is no answer.
+///
+/// # Errors
+/// As [`act_on`].
+pub(crate) async fn send_if(
+    cx: &mut Cx,
+    target: &Target,
+    reach: Reach,
+    how: How,
+    which: Input,
+    action: impl Fn(&Ready) -> Result<Option<Action>> + Send,
+) -> Result<(Ready, Option<Performed>)> {
+    let (mut stopped, mut lost) = (0, 0);
+    loop {
+        let mut ready = act::ready(cx, target, reach, how).await?;
+        let Some(action) = action(&ready)? else { return Ok((ready, None)) };
+        if which != Input::Further {
+            outcome::before(cx, &ready).await?;
+        }
+        let glance = ready.handle.filter(|_| which == Input::Only && how.hastens());
+        match perform_and_glance(cx, &action, &ready, glance).await {
+            Err(e) if was_stopped(cx, &e, &mut stopped).await? => {}
+            Err(e) if e.code == ErrorCode::ContextChanged => {
+                if let Some(e) = context_guard::changed_in_flight(cx, &ready, e, &mut lost).await? {
+                    return Err(e);
                 }
             }
-        }
-    }
-
-    /// Whether the device stopped an input on its way to something else, so that it is worth trying once more: then what
-    /// moved has come to rest.
-    ///
-    /// # Errors
-    /// What the device says.
-    pub(crate) async fn was_stopped(&mut self, e: &Error, stopped: &mut usize) -> Result<bool> {
-        if *stopped > 0 || e.details["stopped"] != true {
-            return Ok(false);
-        }
-        *stopped += 1;
-        let cancel = self.cancel.clone();
-        self.device()?.settle(REST, &cancel).await?;
-        Ok(true)
-    }
-
-    /// Sends one input. From its first event on a failure leaves open what became of it.
-    ///
-    /// # Errors
-    /// What the device says; `ELEMENT_COVERED` when something else received it.
-    pub(crate) async fn perform(&mut self, action: &Action, words: &str) -> Result<Performed> {
-        Ok(self.send(action, words, None).await?.0)
-    }
-
-    async fn send(
-        &mut self,
-        action: &Action,
-        words: &str,
-        glance: Option<Handle>,
-    ) -> Result<(Performed, Option<Located>)> {
-        self.check()?;
-        let before = self.dispatched.swap(true, Ordering::Relaxed);
-        let cancel = self.cancel.clone();
-        let under_way = self.under_way();
-        let device = self.device()?;
-        let performed = match glance {
-            Some(handle) => device.perform_and_glance(action, handle, &cancel).await,
-            None => device.perform(action, &cancel).await.map(|performed| (performed, None)),
-        };
-        drop(under_way);
-        let (performed, behind) = match performed {
+            Err(e) if went_away(&e, &mut lost) => tracing::debug!(%target, "went away before the input"),
+            Err(e) => return Err(e),
             Ok((performed, behind)) => {
-                // What the device did not take up or stopped in time reached nothing.
-                let arrived = performed.handled && performed.landed != Landed::Changed { stopped: true };
-                self.dispatched.store(before || arrived, Ordering::Relaxed);
-                self.live()?.unfocused = performed.unfocused.then(|| words.to_owned());
-                (performed, behind)
+                ready.behind = behind;
+                return Ok((ready, Some(performed)));
             }
-            Err(e) => {
-                self.dispatched.store(before || e.dispatched == Dispatched::Unknown, Ordering::Relaxed);
-                return Err(e);
-            }
-        };
-        match &performed.landed {
-            Landed::Confirmed | Landed::Unknown => Ok((performed, behind)),
-            Landed::Changed { stopped } => {
-                let (became, dispatched) = match stopped {
-                    true => ("nothing of it reached the app", Dispatched::No),
-                    false => ("the rest was stopped", Dispatched::Unknown),
-                };
-                Err(Error::new(
-                    ErrorCode::ContextChanged,
-                    format!("what {words} belongs to changed while the input was on its way; {became}"),
-                )
-                .dispatched(dispatched)
-                .hint("stickpin snapshot -i shows what is there now"))
-            }
-            Landed::Elsewhere { what, stopped } => {
-                let became = if *stopped { "it was stopped before the app saw it" } else { "the app saw it" };
-                Err(Error::new(
-                    ErrorCode::ElementCovered,
-                    format!("the input for {words} reached {} instead; {became}", escape(what, MAX_DESCRIPTION)),
-                )
-                .hint("stickpin snapshot -i shows what is there now; --force sends the input to whatever is there")
-                .details(serde_json::json!({ "stopped": stopped })))
-            }
+        }
+    }
+}
+
+/// Whether the device stopped an input on its way to something else, so that it is worth trying once more: then what
+/// moved has come to rest.
+///
+/// # Errors
+/// What the device says.
+pub(crate) async fn was_stopped(cx: &mut Cx, e: &Error, stopped: &mut usize) -> Result<bool> {
+    if *stopped > 0 || e.details["stopped"] != true {
+        return Ok(false);
+    }
+    *stopped += 1;
+    let cancel = cx.cancel.clone();
+    cx.device()?.settle(REST, &cancel).await?;
+    Ok(true)
+}
+
+/// Sends one input. From its first event on a failure leaves open what became of it.
+///
+/// # Errors
+/// What the device says; `ELEMENT_COVERED` when something else received it.
+pub(crate) async fn perform(cx: &mut Cx, action: &Action, words: &str) -> Result<Performed> {
+    Ok(deliver(cx, action, words, None).await?.0)
+}
+
+async fn deliver(
+    cx: &mut Cx,
+    action: &Action,
+    words: &str,
+    glance: Option<Handle>,
+) -> Result<(Performed, Option<Located>)> {
+    cx.check()?;
+    let before = cx.dispatched.swap(true, Ordering::Relaxed);
+    let cancel = cx.cancel.clone();
+    let under_way = cx.under_way();
+    let device = cx.device()?;
+    let performed = match glance {
+        Some(handle) => device.perform_and_glance(action, handle, &cancel).await,
+        None => device.perform(action, &cancel).await.map(|performed| (performed, None)),
+    };
+    drop(under_way);
+    let (performed, behind) = match performed {
+        Ok((performed, behind)) => {
+            // What the device did not take up or stopped in time reached nothing.
+            let arrived = performed.handled && performed.landed != Landed::Changed { stopped: true };
+            cx.dispatched.store(before || arrived, Ordering::Relaxed);
+            cx.live()?.unfocused = performed.unfocused.then(|| words.to_owned());
+            (performed, behind)
+        }
+        Err(e) => {
+            cx.dispatched.store(before || e.dispatched == Dispatched::Unknown, Ordering::Relaxed);
+            return Err(e);
+        }
+    };
+    match &performed.landed {
+        Landed::Confirmed | Landed::Unknown => Ok((performed, behind)),
+        Landed::Changed { stopped } => {
+            let (became, dispatched) = match stopped {
+                true => ("nothing of it reached the app", Dispatched::No),
+                false => ("the rest was stopped", Dispatched::Unknown),
+            };
+            Err(Error::new(
+                ErrorCode::ContextChanged,
+                format!("what {words} belongs to changed while the input was on its way; {became}"),
+            )
+            .dispatched(dispatched)
+            .hint("stickpin snapshot -i shows what is there now"))
+        }
+        Landed::Elsewhere { what, stopped } => {
+            let became = if *stopped { "it was stopped before the app saw it" } else { "the app saw it" };
+            Err(Error::new(
+                ErrorCode::ElementCovered,
+                format!("the input for {words} reached {} instead; {became}", escape(what, MAX_DESCRIPTION)),
+            )
+            .hint(
+                "stickpin snapshot -i shows what is there now; --force sends the input to whatever is there",
+            )
+            .details(serde_json::json!({ "stopped": stopped })))
         }
     }
 }

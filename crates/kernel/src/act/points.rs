@@ -3,10 +3,12 @@
 //! A point proves nothing by itself: what a client saw under it is remembered with the picture, and checked like a
 //! ref before anything is sent there (`refs.md` 7).
 
+use crate::act;
 use crate::act::{Reach, Reading, Ready};
 use crate::command::args::How;
 use crate::command::context::Cx;
 use crate::host::pictures::{Mark, PageShown, Picture, Placed};
+use crate::observe::capture;
 use crate::observe::resolve::Found;
 use stickpin_device::{AimOptions, Error, ErrorCode, Located, Result};
 use stickpin_tree::{Handle, IdentityGrade, NodeId, NodeRef, Rect, Role, States, Tree};
@@ -27,295 +29,290 @@ enum Acts {
     Reads(String),
 }
 
-impl Cx {
-    /// Where everything in a tree is that can be acted on.
-    ///
-    /// # Errors
-    /// What the device says.
-    pub(crate) async fn boxes(&mut self, tree: &Tree) -> Result<Vec<Placed>> {
-        let shown = tree.nodes().filter(|&n| acts(n) && !n.is(States::HIDDEN));
-        let (nodes, handles): (Vec<_>, Vec<_>) = shown.filter_map(|n| Some((n.id(), n.address()?))).unzip();
-        let rects = self.device()?.rects_in_picture(&handles).await?;
-        let placed = nodes.into_iter().zip(handles).zip(rects);
-        Ok(placed.filter_map(|((node, handle), rect)| Some(Placed { node, handle, rect: rect? })).collect())
-    }
+/// Where everything in a tree is that can be acted on.
+///
+/// # Errors
+/// What the device says.
+pub(crate) async fn boxes(cx: &mut Cx, tree: &Tree) -> Result<Vec<Placed>> {
+    let shown = tree.nodes().filter(|&n| acts(n) && !n.is(States::HIDDEN));
+    let (nodes, handles): (Vec<_>, Vec<_>) = shown.filter_map(|n| Some((n.id(), n.address()?))).unzip();
+    let rects = cx.device()?.rects_in_picture(&handles).await?;
+    let placed = nodes.into_iter().zip(handles).zip(rects);
+    Ok(placed.filter_map(|((node, handle), rect)| Some(Placed { node, handle, rect: rect? })).collect())
+}
 
-    /// The elements of the stored tree that a picture of an area of the viewport shows.
-    ///
-    /// # Errors
-    /// What the device says.
-    pub(crate) async fn marks(&mut self, tree: &Tree, boxes: &[Placed], area: Rect) -> Result<Vec<Mark>> {
-        let inside = |r: &Rect| {
-            r.x < area.x + area.width
-                && r.x + r.width > area.x
-                && r.y < area.y + area.height
-                && r.y + r.height > area.y
+/// The elements of the stored tree that a picture of an area of the viewport shows.
+///
+/// # Errors
+/// What the device says.
+pub(crate) async fn marks(cx: &mut Cx, tree: &Tree, boxes: &[Placed], area: Rect) -> Result<Vec<Mark>> {
+    let inside = |r: &Rect| {
+        r.x < area.x + area.width
+            && r.x + r.width > area.x
+            && r.y < area.y + area.height
+            && r.y + r.height > area.y
+    };
+    let boxes: Vec<Placed> = boxes.iter().filter(|b| inside(&b.rect)).take(MARKS).copied().collect();
+    let mut seen = Vec::new();
+    let mut asked = 0;
+    for b in &boxes {
+        let ((x, y), node) = (b.rect.center(), tree.node(b.node));
+        let over = |o: &Placed| {
+            o.rect.contains(x, y) && !node.contains(o.node) && !tree.node(o.node).contains(b.node)
         };
-        let boxes: Vec<Placed> = boxes.iter().filter(|b| inside(&b.rect)).take(MARKS).copied().collect();
-        let mut seen = Vec::new();
-        let mut asked = 0;
-        for b in &boxes {
-            let ((x, y), node) = (b.rect.center(), tree.node(b.node));
-            let over = |o: &Placed| {
-                o.rect.contains(x, y) && !node.contains(o.node) && !tree.node(o.node).contains(b.node)
-            };
-            // Two that are at one place: the picture shows the one on top.
-            if asked < HIT_TESTS && boxes.iter().any(over) {
-                asked += 1;
-                let top = self.device()?.element_at(x, y).await?.and_then(|h| tree.find_address(h));
-                if top.is_some_and(|top| !node.contains(top.id())) {
-                    continue;
-                }
+        // Two that are at one place: the picture shows the one on top.
+        if asked < HIT_TESTS && boxes.iter().any(over) {
+            asked += 1;
+            let top = cx.device()?.element_at(x, y).await?.and_then(|h| tree.find_address(h));
+            if top.is_some_and(|top| !node.contains(top.id())) {
+                continue;
             }
-            seen.push(*b);
         }
-        let records = self.live()?.session.records(tree);
-        let mark =
-            |Placed { node, handle, rect }| Mark { node, handle, rect, meaning: records.meaning(node) };
-        Ok(seen.into_iter().map(mark).collect())
+        seen.push(*b);
     }
+    let records = cx.live()?.session.records(tree);
+    let mark = |Placed { node, handle, rect }| Mark { node, handle, rect, meaning: records.meaning(node) };
+    Ok(seen.into_iter().map(mark).collect())
+}
 
-    /// A point that can be acted at: what is there is judged, and with a pointer judged again after it has arrived.
-    ///
-    /// # Errors
-    /// As [`Cx::at_point`]; `STALE_REF` when the pointer's arrival brought something else there.
-    pub(crate) async fn pointed(&mut self, x: f64, y: f64, reach: Reach, how: How) -> Result<Ready> {
-        // A press goes to what the picture shows; a drag may take hold of the handle on it.
-        let is_drag = matches!(reach, Reach::Pointer);
-        let (first, acts) = self.read_point(x, y, how, is_drag).await?;
-        if !matches!(reach, Reach::Pointer | Reach::Press { .. }) {
-            return Ok(first);
-        }
-        self.envelope.pointed = true;
-        self.device()?.point_at(first.point.0, first.point.1).await?;
-        let (now, still) = self.read_point(x, y, how, is_drag).await?;
-        if acts == still {
-            return Ok(now);
-        }
-        let changed = Error::new(
-            ErrorCode::StaleRef,
-            format!("when the pointer arrived, {} came to be where {} was", now.words, first.words),
-        );
-        if how.force {
-            self.warn(format!("Forced: {changed}."));
-            return Ok(now);
-        }
-        Err(changed
-            .hint("nothing was pressed; the same point again acts on what is there now")
-            .details(serde_json::json!({ "reason": "changed", "was": first.words, "now": now.words })))
+/// A point that can be acted at: what is there is judged, and with a pointer judged again after it has arrived.
+///
+/// # Errors
+/// As [`at_point`]; `STALE_REF` when the pointer's arrival brought something else there.
+pub(crate) async fn pointed(cx: &mut Cx, x: f64, y: f64, reach: Reach, how: How) -> Result<Ready> {
+    // A press goes to what the picture shows; a drag may take hold of the handle on it.
+    let is_drag = matches!(reach, Reach::Pointer);
+    let (first, acts) = read_point(cx, x, y, how, is_drag).await?;
+    if !matches!(reach, Reach::Pointer | Reach::Press { .. }) {
+        return Ok(first);
     }
-
-    /// What a point means for this client: a pixel of its last picture, else of the viewport.
-    ///
-    /// # Errors
-    /// `STALE_REF` when something else is there than in the picture; `ELEMENT_OFFSCREEN`, `ELEMENT_DISABLED`.
-    pub(crate) async fn at_point(&mut self, x: f64, y: f64, how: How) -> Result<Ready> {
-        self.read_point(x, y, how, false).await.map(|(ready, _)| ready)
+    cx.envelope.pointed = true;
+    cx.device()?.point_at(first.point.0, first.point.1).await?;
+    let (now, still) = read_point(cx, x, y, how, is_drag).await?;
+    if acts == still {
+        return Ok(now);
     }
-
-    /// The picture that a point of this client is in: its last one, as long as it has not read another document since.
-    pub(crate) fn pictured(&mut self) -> Result<Option<Picture>> {
-        let client = self.client();
-        let live = self.live()?;
-        let Some(picture) = live.pictures.of(&client).cloned() else { return Ok(None) };
-        let (page, at) = &picture.of;
-        let left = live
-            .session
-            .base(&client, None)
-            .is_some_and(|base| Some(base.generation) > *at && PageShown::of(&base.tree) != *page);
-        Ok((!left).then_some(picture))
+    let changed = Error::new(
+        ErrorCode::StaleRef,
+        format!("when the pointer arrived, {} came to be where {} was", now.words, first.words),
+    );
+    if how.force {
+        cx.warn(format!("Forced: {changed}."));
+        return Ok(now);
     }
+    Err(changed
+        .hint("nothing was pressed; the same point again acts on what is there now")
+        .details(serde_json::json!({ "reason": "changed", "was": first.words, "now": now.words })))
+}
 
-    /// Another thing is there than in the picture: nothing is sent, unless the caller insists.
-    fn vetoed(&mut self, veto: Error, how: How) -> Result<()> {
-        if !how.force {
-            return Err(veto);
-        }
-        self.warn(format!("Forced: {veto}."));
-        Ok(())
+/// What a point means for this client: a pixel of its last picture, else of the viewport.
+///
+/// # Errors
+/// `STALE_REF` when something else is there than in the picture; `ELEMENT_OFFSCREEN`, `ELEMENT_DISABLED`.
+pub(crate) async fn at_point(cx: &mut Cx, x: f64, y: f64, how: How) -> Result<Ready> {
+    read_point(cx, x, y, how, false).await.map(|(ready, _)| ready)
+}
+
+/// The picture that a point of this client is in: its last one, as long as it has not read another document since.
+pub(crate) fn pictured(cx: &mut Cx) -> Result<Option<Picture>> {
+    let client = cx.client();
+    let live = cx.live()?;
+    let Some(picture) = live.pictures.of(&client).cloned() else { return Ok(None) };
+    let (page, at) = &picture.of;
+    let left = live
+        .session
+        .base(&client, None)
+        .is_some_and(|base| Some(base.generation) > *at && PageShown::of(&base.tree) != *page);
+    Ok((!left).then_some(picture))
+}
+
+/// Another thing is there than in the picture: nothing is sent, unless the caller insists.
+fn vetoed(cx: &mut Cx, veto: Error, how: How) -> Result<()> {
+    if !how.force {
+        return Err(veto);
     }
+    cx.warn(format!("Forced: {veto}."));
+    Ok(())
+}
 
-    /// The element at a point, in a tree of now; `None` where no tree has it, as the page around a short body.
-    ///
-    /// # Errors
-    /// `ELEMENT_NOT_FOUND` when it went away.
-    async fn locate_at(
-        &mut self,
-        handle: Handle,
-        (x, y): (f64, f64),
-        point: (f64, f64),
-    ) -> Result<Option<Located>> {
-        let located = self.device()?.locate(handle, &[]).await?;
-        if located.is_none() && self.device()?.element_at(point.0, point.1).await? != Some(handle) {
-            let message = format!("what is at {x},{y} went away meanwhile");
-            return Err(Error::new(ErrorCode::ElementNotFound, message));
-        }
-        Ok(located)
+/// The element at a point, in a tree of now; `None` where no tree has it, as the page around a short body.
+///
+/// # Errors
+/// `ELEMENT_NOT_FOUND` when it went away.
+async fn locate_at(
+    cx: &mut Cx,
+    handle: Handle,
+    (x, y): (f64, f64),
+    point: (f64, f64),
+) -> Result<Option<Located>> {
+    let located = cx.device()?.locate(handle, &[]).await?;
+    if located.is_none() && cx.device()?.element_at(point.0, point.1).await? != Some(handle) {
+        let message = format!("what is at {x},{y} went away meanwhile");
+        return Err(Error::new(ErrorCode::ElementNotFound, message));
     }
+    Ok(located)
+}
 
-    /// A point and what a press there acts on.
-    async fn read_point(&mut self, x: f64, y: f64, how: How, is_drag: bool) -> Result<(Ready, Option<Acts>)> {
-        let picture = self.pictured()?;
-        let pictured = picture.as_ref().map_or((x, y), |p| p.viewport(x, y));
-        let mut shown = picture.as_ref().and_then(|p| p.at(pictured).map(|mark| (p.id, mark.clone())));
-        let mut point = self.now(picture.as_ref(), pictured).await?;
-        let mut hit = self.device()?.element_at(point.0, point.1).await?;
-        if let (None, Some((_, mark))) = (hit, &shown) {
-            // The picture shows more than is in view: what it shows there is brought into view.
-            match self.device()?.aim(mark.handle, AimOptions::default()).await {
-                Ok(_) => {}
-                Err(e) if e.code == ErrorCode::ElementNotFound => {}
-                Err(e) => return Err(e),
-            }
-            point = self.now(picture.as_ref(), pictured).await?;
-            hit = self.device()?.element_at(point.0, point.1).await?;
+/// A point and what a press there acts on.
+async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Result<(Ready, Option<Acts>)> {
+    let picture = pictured(cx)?;
+    let pictured = picture.as_ref().map_or((x, y), |p| p.viewport(x, y));
+    let mut shown = picture.as_ref().and_then(|p| p.at(pictured).map(|mark| (p.id, mark.clone())));
+    let mut point = now_at(cx, picture.as_ref(), pictured).await?;
+    let mut hit = cx.device()?.element_at(point.0, point.1).await?;
+    if let (None, Some((_, mark))) = (hit, &shown) {
+        // The picture shows more than is in view: what it shows there is brought into view.
+        match cx.device()?.aim(mark.handle, AimOptions::default()).await {
+            Ok(_) => {}
+            Err(e) if e.code == ErrorCode::ElementNotFound => {}
+            Err(e) => return Err(e),
         }
-        let located = match hit {
-            Some(handle) => self.locate_at(handle, (x, y), point).await?.map(|located| (handle, located)),
-            None => None,
-        };
-        let Some((handle, located)) = located else {
-            if let Some((id, mark)) = shown {
-                let veto = moved(id, x, y, &mark.meaning.to_string(), "nothing is there now");
-                self.vetoed(veto, how)?;
-            }
-            let ready = Ready {
-                found: None,
-                handle: None,
-                point,
-                forced: false,
-                before: None,
-                behind: None,
-                now: None,
-                actionable: false,
-                protected: false,
-                words: format!("{x},{y}"),
-                tree: None,
-            };
-            return Ok((ready, None));
-        };
-        let node = described(located.tree.node(located.node));
-        let meaning = self.meaning(&located.tree, node.id())?;
-        if let Some((id, mark)) = shown.clone() {
-            let graded = self.device()?.info().grade != IdentityGrade::None;
-            // Whether the element of the picture is at the point, and reads as it did.
-            let reads_same = {
-                let within = located.tree.node(located.node);
-                let records = self.live()?.session.records(&located.tree);
-                let same = |n: &NodeRef<'_>| records.judge(&mark.meaning, n.id()).is_same();
-                let mut outwards = std::iter::once(within).chain(within.ancestors());
-                let it = outwards.find(|n| if graded { n.address() == Some(mark.handle) } else { same(n) });
-                it.map(|it| same(&it))
-            };
-            let now = match reads_same {
-                Some(true) => None,
-                Some(false) => Some(format!("it is {meaning} now")),
-                None if is_drag && self.adorns(picture.as_ref(), &mark, handle, &located).await? => {
-                    shown = None;
-                    None
-                }
-                None => Some(format!("{meaning} is there now")),
-            };
-            if let Some(now) = now {
-                let veto = moved(id, x, y, &mark.meaning.to_string(), &now);
-                self.vetoed(veto, how)?;
-                shown = None;
-            }
-        } else if let Some(picture) = &picture
-            && let Some(acting) = acting(located.tree.node(located.node))
-            && !self.shows(picture, pictured, &located.tree, acting).await?
-        {
-            let now = self.meaning(&located.tree, acting)?;
-            let veto = moved(picture.id, x, y, "nothing to act on", &format!("{now} is there now"));
-            self.vetoed(veto, how)?;
+        point = now_at(cx, picture.as_ref(), pictured).await?;
+        hit = cx.device()?.element_at(point.0, point.1).await?;
+    }
+    let located = match hit {
+        Some(handle) => locate_at(cx, handle, (x, y), point).await?.map(|located| (handle, located)),
+        None => None,
+    };
+    let Some((handle, located)) = located else {
+        if let Some((id, mark)) = shown {
+            let veto = moved(id, x, y, &mark.meaning.to_string(), "nothing is there now");
+            vetoed(cx, veto, how)?;
         }
-        let words = format!("{meaning} at {x},{y}");
-        self.enabled_node(node, &words, how)?;
-        let found = shown.map(|(_, mark)| Found {
-            r#ref: None,
-            node: None,
-            handle: Some(mark.handle),
-            meaning: mark.meaning,
-        });
-        let (actionable, protected) = (node.is(States::ACTIONABLE), node.is(States::PROTECTED));
-        let before = Some(Reading::of(node));
-        let graded = self.device()?.info().grade != IdentityGrade::None;
-        let acts = match acting(located.tree.node(located.node)) {
-            Some(acting) if graded => Some(Acts::Element(located.tree.node(acting).address())),
-            Some(acting) => Some(Acts::Reads(self.meaning(&located.tree, acting)?.to_string())),
-            None => None,
-        };
-        let handle = Some(handle);
-        let tree = Some(located.tree);
         let ready = Ready {
-            found,
-            handle,
+            found: None,
+            handle: None,
             point,
             forced: false,
-            before,
+            before: None,
             behind: None,
             now: None,
-            actionable,
-            protected,
-            words,
-            tree,
+            actionable: false,
+            protected: false,
+            words: format!("{x},{y}"),
+            tree: None,
         };
-        Ok((ready, acts))
-    }
-
-    /// Where in the viewport a point of a picture is now: the page may have been scrolled since.
-    async fn now(&mut self, picture: Option<&Picture>, (x, y): (f64, f64)) -> Result<(f64, f64)> {
-        let Some(picture) = picture else { return Ok((x, y)) };
-        let (right, down) = self.device()?.scrolled().await?;
-        Ok((x - right + picture.scrolled.0, y - down + picture.scrolled.1))
-    }
-
-    /// Whether what lies over a control is a small part of its own looks, such as the handle in its corner: nothing that
-    /// can be acted on by itself, over a control that has neither changed nor moved since the picture.
-    async fn adorns(
-        &mut self,
-        picture: Option<&Picture>,
-        mark: &Mark,
-        over: Handle,
-        located: &Located,
-    ) -> Result<bool> {
-        let Some(control) = self.device()?.locate(mark.handle, &[]).await? else { return Ok(false) };
-        let same = self.live()?.session.records(&control.tree).judge(&mark.meaning, control.node).is_same();
-        let own = acting(located.tree.node(located.node));
-        if !same || own.is_some() {
-            return Ok(false);
+        return Ok((ready, None));
+    };
+    let node = described(located.tree.node(located.node));
+    let meaning = capture::meaning(cx, &located.tree, node.id())?;
+    if let Some((id, mark)) = shown.clone() {
+        let graded = cx.device()?.info().grade != IdentityGrade::None;
+        // Whether the element of the picture is at the point, and reads as it did.
+        let reads_same = {
+            let within = located.tree.node(located.node);
+            let records = cx.live()?.session.records(&located.tree);
+            let same = |n: &NodeRef<'_>| records.judge(&mark.meaning, n.id()).is_same();
+            let mut outwards = std::iter::once(within).chain(within.ancestors());
+            let it = outwards.find(|n| if graded { n.address() == Some(mark.handle) } else { same(n) });
+            it.map(|it| same(&it))
+        };
+        let now = match reads_same {
+            Some(true) => None,
+            Some(false) => Some(format!("it is {meaning} now")),
+            None if is_drag && adorns(cx, picture.as_ref(), &mark, handle, &located).await? => {
+                shown = None;
+                None
+            }
+            None => Some(format!("{meaning} is there now")),
+        };
+        if let Some(now) = now {
+            let veto = moved(id, x, y, &mark.meaning.to_string(), &now);
+            vetoed(cx, veto, how)?;
+            shown = None;
         }
-        let rects = self.device()?.rects(&[mark.handle, over]).await?;
-        let [Some(rect), Some(part)] = rects[..] else { return Ok(false) };
-        let (x, y) = self.now(picture, (mark.rect.x, mark.rect.y)).await?;
-        let is_small = part.width * part.height <= rect.width * rect.height * MAX_ADORNMENT;
-        let (right, bottom) = (rect.x + rect.width, rect.y + rect.height);
-        let touches = part.x < right
-            && part.x + part.width > rect.x
-            && part.y < bottom
-            && part.y + part.height > rect.y;
-        Ok(is_small && touches && rect == Rect { x, y, ..mark.rect })
+    } else if let Some(picture) = &picture
+        && let Some(acting) = acting(located.tree.node(located.node))
+        && !shows(cx, picture, pictured, &located.tree, acting).await?
+    {
+        let now = capture::meaning(cx, &located.tree, acting)?;
+        let veto = moved(picture.id, x, y, "nothing to act on", &format!("{now} is there now"));
+        vetoed(cx, veto, how)?;
     }
+    let words = format!("{meaning} at {x},{y}");
+    act::check_node_enabled(cx, node, &words, how)?;
+    let found = shown.map(|(_, mark)| Found {
+        r#ref: None,
+        node: None,
+        handle: Some(mark.handle),
+        meaning: mark.meaning,
+    });
+    let (actionable, protected) = (node.is(States::ACTIONABLE), node.is(States::PROTECTED));
+    let before = Some(Reading::of(node));
+    let graded = cx.device()?.info().grade != IdentityGrade::None;
+    let acts = match acting(located.tree.node(located.node)) {
+        Some(acting) if graded => Some(Acts::Element(located.tree.node(acting).address())),
+        Some(acting) => Some(Acts::Reads(capture::meaning(cx, &located.tree, acting)?.to_string())),
+        None => None,
+    };
+    let handle = Some(handle);
+    let tree = Some(located.tree);
+    let ready = Ready {
+        found,
+        handle,
+        point,
+        forced: false,
+        before,
+        behind: None,
+        now: None,
+        actionable,
+        protected,
+        words,
+        tree,
+    };
+    Ok((ready, acts))
+}
 
-    /// Whether a picture shows an element at a point where none of its boxes is: outside of what it shows, where it
-    /// says nothing, or of an element that is larger than its box and has not moved.
-    async fn shows(
-        &mut self,
-        picture: &Picture,
-        (x, y): (f64, f64),
-        tree: &Tree,
-        node: NodeId,
-    ) -> Result<bool> {
-        if !picture.area.contains(x, y) || picture.marks.len() >= MARKS {
-            return Ok(true);
-        }
-        let Some(address) = tree.node(node).address() else { return Ok(false) };
-        let Some(mark) = picture.marks.iter().find(|m| m.handle == address) else { return Ok(false) };
-        let same = self.live()?.session.records(tree).judge(&mark.meaning, node).is_same();
-        let rect = self.device()?.rects(&[address]).await?.into_iter().flatten().next();
-        let (x, y) = self.now(Some(picture), (mark.rect.x, mark.rect.y)).await?;
-        Ok(same && rect == Some(Rect { x, y, ..mark.rect }))
+/// Where in the viewport a point of a picture is now: the page may have been scrolled since.
+async fn now_at(cx: &mut Cx, picture: Option<&Picture>, (x, y): (f64, f64)) -> Result<(f64, f64)> {
+    let Some(picture) = picture else { return Ok((x, y)) };
+    let (right, down) = cx.device()?.scrolled().await?;
+    Ok((x - right + picture.scrolled.0, y - down + picture.scrolled.1))
+}
+
+/// Whether what lies over a control is a small part of its own looks, such as the handle in its corner: nothing that
+/// can be acted on by itself, over a control that has neither changed nor moved since the picture.
+async fn adorns(
+    cx: &mut Cx,
+    picture: Option<&Picture>,
+    mark: &Mark,
+    over: Handle,
+    located: &Located,
+) -> Result<bool> {
+    let Some(control) = cx.device()?.locate(mark.handle, &[]).await? else { return Ok(false) };
+    let same = cx.live()?.session.records(&control.tree).judge(&mark.meaning, control.node).is_same();
+    let own = acting(located.tree.node(located.node));
+    if !same || own.is_some() {
+        return Ok(false);
     }
+    let rects = cx.device()?.rects(&[mark.handle, over]).await?;
+    let [Some(rect), Some(part)] = rects[..] else { return Ok(false) };
+    let (x, y) = now_at(cx, picture, (mark.rect.x, mark.rect.y)).await?;
+    let is_small = part.width * part.height <= rect.width * rect.height * MAX_ADORNMENT;
+    let (right, bottom) = (rect.x + rect.width, rect.y + rect.height);
+    let touches =
+        part.x < right && part.x + part.width > rect.x && part.y < bottom && part.y + part.height > rect.y;
+    Ok(is_small && touches && rect == Rect { x, y, ..mark.rect })
+}
+
+/// Whether a picture shows an element at a point where none of its boxes is: outside of what it shows, where it
+/// says nothing, or of an element that is larger than its box and has not moved.
+async fn shows(
+    cx: &mut Cx,
+    picture: &Picture,
+    (x, y): (f64, f64),
+    tree: &Tree,
+    node: NodeId,
+) -> Result<bool> {
+    if !picture.area.contains(x, y) || picture.marks.len() >= MARKS {
+        return Ok(true);
+    }
+    let Some(address) = tree.node(node).address() else { return Ok(false) };
+    let Some(mark) = picture.marks.iter().find(|m| m.handle == address) else { return Ok(false) };
+    let same = cx.live()?.session.records(tree).judge(&mark.meaning, node).is_same();
+    let rect = cx.device()?.rects(&[address]).await?.into_iter().flatten().next();
+    let (x, y) = now_at(cx, Some(picture), (mark.rect.x, mark.rect.y)).await?;
+    Ok(same && rect == Some(Rect { x, y, ..mark.rect }))
 }
 
 /// Whether a person can act on it. The options of a closed list have its place, and are no targets.

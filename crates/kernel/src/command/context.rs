@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use stickpin_device::{Device, Dispatched, Error, ErrorCode, Result};
 use stickpin_refs::Ref;
+use stickpin_session::ClientId;
 use stickpin_tree::{ContextChange, Handle, Tree};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -158,6 +159,23 @@ impl Cx {
     /// `SESSION_NOT_FOUND` when nothing is open.
     pub fn device(&mut self) -> Result<&mut dyn Device> {
         Ok(&mut *self.live()?.device)
+    }
+
+    /// Who is given refs: the caller, as far as it can be told from others.
+    pub(crate) fn client(&self) -> ClientId {
+        match &self.caller.client {
+            None => ClientId::new(&self.caller.key),
+            Some(client) => ClientId::new(&format!("{}\n{client}", self.caller.key)),
+        }
+    }
+
+    /// The stored tree.
+    ///
+    /// # Errors
+    /// `SESSION_NOT_FOUND` when nothing is open.
+    pub(crate) fn tree(&mut self) -> Result<Arc<Tree>> {
+        let tree = self.live()?.session.tree().cloned();
+        tree.ok_or_else(|| Error::new(ErrorCode::Internal, "the session has no tree yet"))
     }
 
     pub(crate) fn live(&mut self) -> Result<&mut Live> {

@@ -1,5 +1,6 @@
 //! `alert status|accept|dismiss`: the dialog of the app that waits for an answer.
 
+use crate::act::outcome;
 use crate::act::outcome::Acted;
 use crate::api::render::{Show, Text};
 use crate::api::spec::{Effect, Lane, Spec};
@@ -131,7 +132,7 @@ async fn answer(cx: &mut Cx, answer: DialogAnswer, patience: Duration) -> Result
     drop(under_way);
     // The act that was held up goes on: this is what comes of it.
     let how = How { receipt: true, ..How::default() };
-    cx.after(None, how, Acted::new("answered", dialog.words())).await?;
+    outcome::after(cx, None, how, Acted::new("answered", dialog.words())).await?;
     Ok(Answered { dialog, accepted })
 }
 

@@ -6,6 +6,7 @@ use crate::api::spec::{Effect, Spec};
 use crate::command::context::Cx;
 use crate::command::definition::Command;
 use crate::registry;
+use crate::run::execute;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -129,10 +130,9 @@ impl Command for Batch {
         let mut issued: Vec<(u32, u32)> = Vec::new();
         for mut step in steps {
             cx.check()?;
-            if let Some(entry) = registry::find(&step.command) {
-                crate::api::targets::change(entry, &mut step.input, &mut |text| fresh(text, &issued));
-            }
-            let response = cx.nested(&step.command, step.input).await;
+            let entry = registry::lookup(&step.command)?;
+            crate::api::targets::change(entry, &mut step.input, &mut |text| fresh(text, &issued));
+            let response = execute::nested(cx, entry, step.input).await;
             let ok = response.ok;
             issued.extend(response.refs.iter().flat_map(|refs| &refs.issued));
             ran.dispatched = cx.dispatched();

@@ -1,5 +1,7 @@
 //! `check`, `uncheck`: a box, switch or toggle is as it should be.
 
+use crate::act::fields;
+use crate::act::outcome;
 use crate::act::outcome::Acted;
 use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
@@ -43,8 +45,8 @@ impl Command for Check {
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
-        let (ready, acted) = cx.set_checked(&self.target, true, self.how()).await?;
-        cx.after(Some(&ready), self.how(), acted).await
+        let (ready, acted) = fields::check(cx, &self.target, true, self.how()).await?;
+        outcome::after(cx, Some(&ready), self.how(), acted).await
     }
 }
 
@@ -61,7 +63,7 @@ impl Command for Uncheck {
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
-        let (ready, acted) = cx.set_checked(&self.target, false, self.how()).await?;
-        cx.after(Some(&ready), self.how(), acted).await
+        let (ready, acted) = fields::check(cx, &self.target, false, self.how()).await?;
+        outcome::after(cx, Some(&ready), self.how(), acted).await
     }
 }

@@ -5,6 +5,8 @@ use crate::api::spec::Spec;
 use crate::api::target::Target;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::observe::capture;
+use crate::observe::resolve;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stickpin_device::{Capability, Error, ErrorCode, Result};
@@ -40,8 +42,8 @@ impl Command for Count {
             return Err(Error::new(ErrorCode::InvalidArgs, format!("{} is no selector", self.selector))
                 .hint("stickpin count 'role=listitem'"));
         };
-        let tree = cx.look(Origin::Look).await?;
-        let matches = cx.matches(&tree, selector).await?;
+        let tree = capture::look(cx, Origin::Look).await?;
+        let matches = resolve::matches(cx, &tree, selector).await?;
         Ok(Counted { count: stickpin_tree::reduce(&tree, &matches).len() })
     }
 }

@@ -3,6 +3,7 @@
 use crate::api::spec::Spec;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::observe::changes;
 use crate::observe::changes::Changes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,6 @@ impl Command for DiffSnapshot {
     type Output = Changes;
 
     async fn run(self, cx: &mut Cx) -> Result<Changes> {
-        cx.changes(Origin::Snapshot, self.interactive).await
+        changes::since_base(cx, Origin::Snapshot, self.interactive).await
     }
 }

@@ -6,6 +6,7 @@ use crate::api::spec::Spec;
 use crate::api::target::Target;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::commands::screenshot;
 use crate::host::private_dir;
 use crate::picture::image::{Format, Image};
 use schemars::JsonSchema;
@@ -86,7 +87,7 @@ impl Command for DiffScreenshot {
             Some(path) => read(cx, path)?,
             None => {
                 let of = match &self.of {
-                    Some(target) => Some(cx.placed(target).await?),
+                    Some(target) => Some(screenshot::placed(cx, target).await?),
                     None => None,
                 };
                 let (_, shot, _) = still(cx, ShotRequest { of, full: self.full }).await?;

@@ -1,12 +1,18 @@
 //! `drag`: from one element to another.
 
+use crate::act;
+use crate::act::context_guard;
+use crate::act::input;
+use crate::act::outcome;
 use crate::act::outcome::Acted;
+use crate::act::points;
 use crate::act::{Reach, Ready, went_away};
 use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
 use crate::command::args::acting;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::observe::resolve;
 use std::time::Duration;
 use stickpin_device::{Action, Capability, Error, ErrorCode, Result};
 
@@ -42,22 +48,22 @@ impl Command for Drag {
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
-        cx.foresee([&self.source, &self.destination])?;
+        resolve::foresee(cx, [&self.source, &self.destination])?;
         let (mut stopped, mut lost) = (0, 0);
         let (source, destination) = loop {
             let (source, destination, to) = self.aimed(cx).await?;
-            cx.before(&source).await?;
+            outcome::before(cx, &source).await?;
             let action = Action::Drag {
                 from: source.point,
                 source: source.receiver(),
                 to,
                 target: destination.receiver(),
             };
-            match cx.perform_on(&action, &source).await {
+            match input::perform_on(cx, &action, &source).await {
                 // One of the two was drawn anew after it was judged, and nothing was picked up.
-                Err(e) if cx.was_stopped(&e, &mut stopped).await? => {}
+                Err(e) if input::was_stopped(cx, &e, &mut stopped).await? => {}
                 Err(e) if e.code == ErrorCode::ContextChanged => {
-                    if let Some(e) = cx.changed_in_flight(&source, e, &mut lost).await? {
+                    if let Some(e) = context_guard::changed_in_flight(cx, &source, e, &mut lost).await? {
                         return Err(e);
                     }
                 }
@@ -67,7 +73,7 @@ impl Command for Drag {
             }
         };
         let words = format!("{} to {}", source.words, destination.words);
-        cx.after(Some(&source), how, Acted::new("dragged", words)).await
+        outcome::after(cx, Some(&source), how, Acted::new("dragged", words)).await
     }
 }
 
@@ -80,21 +86,21 @@ impl Drag {
             _ => (0.0, 0.0),
         };
         // The destination first: aiming at the source may scroll again, and the source is what is pressed.
-        let mut destination = cx.ready(&self.destination, Reach::View, how).await?;
-        let mut source = cx.ready(&self.source, Reach::Pointer, how).await?;
+        let mut destination = act::ready(cx, &self.destination, Reach::View, how).await?;
+        let mut source = act::ready(cx, &self.source, Reach::Pointer, how).await?;
         // And again where it is now: the aim at the source may have scrolled, or had rows drawn anew.
         match &self.destination {
             Target::Point { x, y } => {
                 let (mut x, mut y) = (*x, *y);
                 // A point of a picture is followed by itself.
-                if cx.pictured()?.is_none() {
+                if points::pictured(cx)?.is_none() {
                     let (right, down) = cx.device()?.scrolled().await?;
                     (x, y) = (x - right + before.0, y - down + before.1);
                 }
                 let words = std::mem::take(&mut destination.words);
-                destination = Ready { words, ..cx.at_point(x, y, how).await? };
+                destination = Ready { words, ..points::at_point(cx, x, y, how).await? };
             }
-            target => cx.both(&mut destination, &mut source, (target, &self.source), how).await?,
+            target => act::both(cx, &mut destination, &mut source, (target, &self.source), how).await?,
         }
         let mut to = destination.point;
         if let (Some(handle), Target::Ref(_) | Target::Selector(_)) = (destination.handle, &self.destination)

@@ -1,5 +1,6 @@
 //! `fill`: replaces the content of a field and reads it back.
 
+use crate::act::outcome;
 use crate::act::outcome::Acted;
 use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
@@ -66,7 +67,7 @@ impl Command for Fill {
         let how = self.how();
         let text = match (self.text, &self.secret) {
             (Some(text), None) => text,
-            (None, Some(name)) => cx.secret(name)?,
+            (None, Some(name)) => secret(cx, name)?,
             (given, _) => {
                 let why =
                     if given.is_some() { "a text or --secret, not both" } else { "a text, or --secret NAME" };
@@ -75,34 +76,33 @@ impl Command for Fill {
             }
         };
         let (ready, acted) = crate::act::fill::fill(cx, &self.target, &text, how).await?;
-        cx.after(Some(&ready), how, acted).await
+        outcome::after(cx, Some(&ready), how, acted).await
     }
 }
 
-impl Cx {
-    /// A value that this session does not show from now on.
-    ///
-    /// # Errors
-    /// `INVALID_ARGS` when the caller has none of this name.
-    fn secret(&mut self, name: &str) -> Result<String> {
-        let Some(secret) = self.caller.secrets.get(name).cloned() else {
-            let known: BTreeSet<&String> =
-                self.caller.secrets.keys().chain(&self.caller.secret_names).collect();
-            let known: Vec<String> = known.into_iter().take(NAMED).map(|n| quote(n)).collect();
-            let known = if known.is_empty() {
-                "there is none".to_owned()
-            } else {
-                format!("there are {}", known.join(", "))
-            };
-            return Err(Error::new(ErrorCode::InvalidArgs, format!("no secret is called {}", quote(name))).hint(
-                format!("{known}; a program gets one from STICKPIN_SECRET_NAME in the environment it is started with"),
-            ));
+/// A value that this session does not show from now on.
+///
+/// # Errors
+/// `INVALID_ARGS` when the caller has none of this name.
+fn secret(cx: &mut Cx, name: &str) -> Result<String> {
+    let Some(secret) = cx.caller.secrets.get(name).cloned() else {
+        let known: BTreeSet<&String> = cx.caller.secrets.keys().chain(&cx.caller.secret_names).collect();
+        let known: Vec<String> = known.into_iter().take(NAMED).map(|n| quote(n)).collect();
+        let known = if known.is_empty() {
+            "there is none".to_owned()
+        } else {
+            format!("there are {}", known.join(", "))
         };
-        let value = secret.reveal().to_owned();
-        let secrets = &mut self.live()?.secrets;
-        if !secrets.contains(&secret) {
-            secrets.push(secret);
-        }
-        Ok(value)
+        return Err(Error::new(ErrorCode::InvalidArgs, format!("no secret is called {}", quote(name))).hint(
+            format!(
+                "{known}; a program gets one from STICKPIN_SECRET_NAME in the environment it is started with"
+            ),
+        ));
+    };
+    let value = secret.reveal().to_owned();
+    let secrets = &mut cx.live()?.secrets;
+    if !secrets.contains(&secret) {
+        secrets.push(secret);
     }
+    Ok(value)
 }

@@ -5,6 +5,8 @@ use crate::api::spec::Spec;
 use crate::api::target::Target;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::observe::capture;
+use crate::observe::resolve;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stickpin_device::{Capability, Error, ErrorCode, Result};
@@ -100,18 +102,18 @@ impl Command for Find {
                 .hint("stickpin find \"add to cart\""));
         }
         let selector = self.selector()?;
-        let tree = cx.look(Origin::Look).await?;
-        let matches = cx.matches(&tree, &selector).await?;
+        let tree = capture::look(cx, Origin::Look).await?;
+        let matches = resolve::matches(cx, &tree, &selector).await?;
         let all = stickpin_tree::reduce(&tree, &matches);
         if all.is_empty() {
-            return Err(cx.not_found(&tree, &selector)?);
+            return Err(resolve::not_found(cx, &tree, &selector)?);
         }
         let listed: Vec<NodeId> = self.chosen(&all)?.iter().copied().take(LISTED).collect();
         // Numbers in document order, whatever the lines below ask for first.
-        cx.issue(&listed)?;
+        capture::issue(cx, &listed)?;
         let mut found = Vec::new();
         for node in listed {
-            let line = cx.line(&tree, node)?;
+            let line = capture::line(cx, &tree, node)?;
             let r#ref = line.split(' ').next().unwrap_or_default().to_owned();
             found.push(Match { r#ref, line });
         }

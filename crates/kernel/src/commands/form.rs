@@ -1,6 +1,10 @@
 //! `form`: several fields at once, and perhaps what submits them.
 
+use crate::act;
+use crate::act::fields;
 use crate::act::fields::press;
+use crate::act::input;
+use crate::act::outcome;
 use crate::act::outcome::Acted;
 use crate::api::render::{Show, Text};
 use crate::api::spec::{Effect, Spec};
@@ -10,6 +14,7 @@ use crate::command::args::How;
 use crate::command::args::acting;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::observe::resolve;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -104,21 +109,21 @@ impl Command for Form {
 
     async fn run(self, cx: &mut Cx) -> Result<Filled> {
         let how = self.how();
-        cx.foresee(self.fields.iter().map(|f| &f.target).chain(&self.submit))?;
+        resolve::foresee(cx, self.fields.iter().map(|f| &f.target).chain(&self.submit))?;
         // What was checked is what is filled: a selector may match another element once the first field is.
         let mut held = Vec::new();
         for field in &self.fields {
-            let (_, ready) = cx.field_kind(&field.target, &field.value, how).await?;
+            let (_, ready) = fields::kind(cx, &field.target, &field.value, how).await?;
             held.push(match &ready.found {
-                Some(found) => cx.hold(&field.target, found)?,
+                Some(found) => act::hold(cx, &field.target, found)?,
                 None => field.target.clone(),
             });
         }
         let submit = match &self.submit {
             // The fields may be what enables it.
             Some(submit @ (Target::Ref(_) | Target::Selector(_))) => {
-                let found = cx.there(submit, how).await?;
-                Some(cx.hold(submit, &found)?)
+                let found = act::there(cx, submit, how).await?;
+                Some(act::hold(cx, submit, &found)?)
             }
             submit => submit.clone(),
         };
@@ -126,14 +131,17 @@ impl Command for Form {
         let quiet = How { settle: None, receipt: false, ..how };
         let mut fields = Vec::new();
         for (field, target) in self.fields.iter().zip(&held) {
-            let (ready, acted) = cx.set_field(target, &field.value, quiet).await?;
-            fields.push(cx.after(Some(&ready), quiet, acted).await?);
+            let (ready, acted) = fields::set(cx, target, &field.value, quiet).await?;
+            fields.push(outcome::after(cx, Some(&ready), quiet, acted).await?);
         }
         let last = match &submit {
-            None => cx.after(None, how, Acted::new("filled", format!("{} fields", fields.len()))).await?,
+            None => {
+                outcome::after(cx, None, how, Acted::new("filled", format!("{} fields", fields.len())))
+                    .await?
+            }
             Some(submit) => {
-                let ready = cx.press(submit, true, how, press).await?;
-                cx.after(Some(&ready), how, Acted::new("pressed", &ready.words)).await?
+                let ready = input::press(cx, submit, true, how, press).await?;
+                outcome::after(cx, Some(&ready), how, Acted::new("pressed", &ready.words)).await?
             }
         };
         Ok(Filled { fields, last })

@@ -5,7 +5,9 @@ use crate::api::spec::Spec;
 use crate::api::target::Target;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::observe::capture;
 use crate::observe::question::{state_words, text_of};
+use crate::observe::resolve;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -155,7 +157,7 @@ impl Command for Get {
     type Output = Got;
 
     async fn run(self, cx: &mut Cx) -> Result<Got> {
-        let (tree, id) = cx.element(&self.target).await?;
+        let (tree, id) = resolve::element(cx, &self.target).await?;
         let node = tree.node(id);
         let handle = || {
             let gone =
@@ -199,7 +201,7 @@ pub(crate) async fn url(cx: &mut Cx) -> Result<String> {
 }
 
 async fn captured_page(cx: &mut Cx) -> Result<Page> {
-    let tree = cx.look(Origin::Look).await?;
+    let tree = capture::look(cx, Origin::Look).await?;
     let document = &tree.documents()[0];
     Ok(Page { url: document.url.clone(), title: document.title.clone() })
 }

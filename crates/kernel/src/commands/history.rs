@@ -4,6 +4,7 @@ use crate::api::render::{Show, Text};
 use crate::api::spec::{Effect, Spec};
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::observe::navigation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -105,7 +106,7 @@ pub(super) fn leave(discard: bool) -> Leave {
 }
 
 async fn go(cx: &mut Cx, to: &Navigation, leave: Leave, nowhere: &str) -> Result<At> {
-    let arrived: Arrived = cx.navigate(to, leave, READY).await?;
+    let arrived: Arrived = navigation::go(cx, to, leave, READY).await?;
     if !arrived.moved {
         return Err(Error::new(ErrorCode::Unsupported, nowhere).hint("stickpin get url says where it is"));
     }

@@ -1,6 +1,8 @@
 //! `hover`: the pointer comes to stand on an element.
 
+use crate::act;
 use crate::act::Reach;
+use crate::act::outcome;
 use crate::act::outcome::Acted;
 use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
@@ -41,12 +43,12 @@ impl Command for Hover {
         let how = self.how();
         // What the pointer's arrival shows is the effect of this act, so earlier notices are dropped before it.
         drop(cx.device()?.notices().await?);
-        let hovered = cx.ready(&self.target, Reach::Pointer, how).await;
+        let hovered = act::ready(cx, &self.target, Reach::Pointer, how).await;
         if cx.envelope.pointed {
             cx.dispatching();
         }
         let ready = hovered?;
-        cx.opened_by(&ready)?;
-        cx.after(Some(&ready), how, Acted::new("hovering", &ready.words)).await
+        outcome::opened_by(cx, &ready)?;
+        outcome::after(cx, Some(&ready), how, Acted::new("hovering", &ready.words)).await
     }
 }

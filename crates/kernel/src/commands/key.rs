@@ -1,5 +1,8 @@
 //! `key`: one chord.
 
+use crate::act::focus;
+use crate::act::input;
+use crate::act::outcome;
 use crate::act::outcome::Acted;
 use crate::api::keys::Chord;
 use crate::api::spec::{Effect, Spec};
@@ -54,12 +57,12 @@ impl Command for Key {
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
         drop(cx.device()?.notices().await?);
-        let words = match cx.focus().await? {
+        let words = match focus::current(cx).await? {
             Some(focus) => format!("{} on {}", self.chord, focus.words),
             None => self.chord.to_string(),
         };
         let Chord { modifiers, key } = self.chord;
-        cx.perform(&Action::Key { modifiers, key }, &words).await?;
-        cx.after(None, how, Acted::new("pressed key", words)).await
+        input::perform(cx, &Action::Key { modifiers, key }, &words).await?;
+        outcome::after(cx, None, how, Acted::new("pressed key", words)).await
     }
 }

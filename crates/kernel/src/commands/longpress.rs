@@ -1,6 +1,8 @@
 //! `longpress`: a press that stays down.
 
 use crate::act::Ready;
+use crate::act::input;
+use crate::act::outcome;
 use crate::act::outcome::Acted;
 use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
@@ -59,7 +61,7 @@ impl Command for LongPress {
             modifiers: Modifiers::default(),
             hold: Duration::from_millis(self.hold),
         };
-        let ready = cx.press(&self.target, false, how, action).await?;
-        cx.after(Some(&ready), how, Acted::new("held", &ready.words)).await
+        let ready = input::press(cx, &self.target, false, how, action).await?;
+        outcome::after(cx, Some(&ready), how, Acted::new("held", &ready.words)).await
     }
 }

@@ -11,6 +11,8 @@ use crate::host::Desk;
 use crate::host::open_session::{Folder, Live};
 use crate::host::pictures::Pictures;
 use crate::host::queue::Turn;
+use crate::observe::capture;
+use crate::observe::navigation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -233,7 +235,7 @@ impl Command for Open {
                 (opened.url, opened.title) = (at.url, at.title);
             }
             if self.interactive {
-                cx.look(Origin::Snapshot).await?;
+                capture::look(cx, Origin::Snapshot).await?;
                 opened.snapshot = Some(Snapshot::interactive().outline(cx, None)?);
             }
             return Ok(opened);
@@ -316,7 +318,7 @@ impl Open {
         self.apply(cx).await?;
         // Whoever opens another page has decided to leave this one.
         let to = Navigation::To(self.what.clone());
-        let arrived = cx.navigate(&to, Leave::Discard, READY).await?;
+        let arrived = navigation::go(cx, &to, Leave::Discard, READY).await?;
         Opened::new(cx, arrived, false)
     }
 

@@ -3,6 +3,8 @@
 use super::wait::usual;
 use super::wait_traffic::{Saved, download};
 use crate::act::Ready;
+use crate::act::input;
+use crate::act::outcome;
 use crate::act::outcome::Acted;
 use crate::api::keys::Held;
 use crate::api::render::{Show, Text};
@@ -113,8 +115,8 @@ impl Command for Press {
             hold: Duration::ZERO,
         };
         let plain = is_plain(self.button, self.count, self.modifiers.0, Duration::ZERO);
-        let ready = cx.press(&self.target, plain, how, action).await?;
-        let acted = cx.after(Some(&ready), how, Acted::new("pressed", &ready.words)).await?;
+        let ready = input::press(cx, &self.target, plain, how, action).await?;
+        let acted = outcome::after(cx, Some(&ready), how, Acted::new("pressed", &ready.words)).await?;
         let downloaded = match &self.download {
             Some(to) => {
                 Some(download(cx, None, Some(to), usual()).await.map_err(|e| e.dispatched(cx.dispatched()))?)

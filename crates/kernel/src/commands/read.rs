@@ -5,6 +5,8 @@ use crate::api::spec::Spec;
 use crate::api::target::Target;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::observe::capture;
+use crate::observe::resolve;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -62,9 +64,9 @@ impl Command for Read {
     type Output = Reading;
 
     async fn run(self, cx: &mut Cx) -> Result<Reading> {
-        cx.look(Origin::Look).await?;
+        capture::look(cx, Origin::Look).await?;
         let scope = match &self.target {
-            Some(target) => cx.in_stored_tree(target).await?,
+            Some(target) => resolve::in_stored_tree(cx, target).await?,
             None => NodeId::ROOT,
         };
         let max_bytes = self.max_bytes.or(cx.render.max_bytes).unwrap_or(DEFAULT_MAX_BYTES);

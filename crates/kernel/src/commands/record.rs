@@ -168,14 +168,14 @@ pub(crate) fn begin(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Res
     }
     let platform = live.device.info().kind;
     put_aside(cx)?;
-    let recorder = Recorder::start(&cx.recording_log(), platform, path, keep_reads)?;
+    let recorder = Recorder::start(&crate::recording::log_file(cx), platform, path, keep_reads)?;
     cx.live()?.recorder = Some(recorder);
     Ok(())
 }
 
 /// Writes the unsaved recording of a lost session beside its log: the log is needed for another one.
 fn put_aside(cx: &mut Cx) -> Result<()> {
-    let log = cx.recording_log();
+    let log = crate::recording::log_file(cx);
     let (Some(folder), Some(old)) = (log.parent(), recording::read(&log)?) else { return Ok(()) };
     let scribe = cx.host.config.scribe.clone();
     let written = if old.mendings.is_empty() {
@@ -194,7 +194,7 @@ fn put_aside(cx: &mut Cx) -> Result<()> {
 
 /// Says that the session left a recording when it was lost.
 pub(crate) fn say_unsaved(cx: &mut Cx) {
-    let said = match recording::read(&cx.recording_log()) {
+    let said = match recording::read(&crate::recording::log_file(cx)) {
         Ok(None) => return,
         Ok(Some(old)) => {
             format!(
@@ -241,7 +241,7 @@ fn recorded(cx: &mut Cx) -> Result<Recording> {
     {
         return Ok(recorder.recording().clone());
     }
-    match recording::read(&cx.recording_log())? {
+    match recording::read(&crate::recording::log_file(cx))? {
         Some(recording) => Ok(recording),
         None => cx.host().desk(cx.session_name()).and_then(|_| Err(none())),
     }
@@ -255,7 +255,7 @@ pub(crate) fn forget(cx: &mut Cx) -> Result<()> {
     if let Ok(live) = cx.live() {
         live.recorder = None;
     }
-    let log = cx.recording_log();
+    let log = crate::recording::log_file(cx);
     match std::fs::remove_file(&log) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(io_error("remove", &log, &e)),
         _ => Ok(()),

@@ -1,5 +1,6 @@
 //! `screenshot`: a picture, with refs drawn into it if wanted.
 
+use crate::act::points;
 use crate::api::render::{Show, Text};
 use crate::api::spec::Spec;
 use crate::api::target::Target;
@@ -7,6 +8,8 @@ use crate::command::context::Cx;
 use crate::command::definition::Command;
 use crate::host::pictures::{Mark, PageShown, Picture, Placed};
 use crate::host::private_dir;
+use crate::observe::capture;
+use crate::observe::resolve;
 use crate::picture::image::{Format, Image, fitted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,7 +107,7 @@ impl Command for Screenshot {
 
     async fn run(self, cx: &mut Cx) -> Result<Taken> {
         let of = match &self.of {
-            Some(target) => Some(cx.placed(target).await?),
+            Some(target) => Some(placed(cx, target).await?),
             None => None,
         };
         let request = ShotRequest { of, full: self.full };
@@ -114,7 +117,7 @@ impl Command for Screenshot {
         let taken_at = Image::size(&shot.png)?;
         let (size, shrunk) = fitted(taken_at, longest);
         let scale = shot.scale * shrunk;
-        let marks = cx.marks(&tree, &boxes, shot.area).await?;
+        let marks = points::marks(cx, &tree, &boxes, shot.area).await?;
         let print = print(&shot.png, size);
 
         let client = cx.client();
@@ -154,7 +157,7 @@ impl Command for Screenshot {
         let mut drawn = Vec::new();
         if self.overlay || self.boxes {
             let nodes: Vec<_> = picture.marks.iter().map(|m| m.node).collect();
-            let refs = cx.issue(&nodes)?;
+            let refs = capture::issue(cx, &nodes)?;
             let area = shot.area;
             let place = |r: Rect| Rect {
                 x: (r.x - area.x) * scale,
@@ -195,16 +198,14 @@ impl Command for Screenshot {
     }
 }
 
-impl Cx {
-    /// The address of an element to take a picture of.
-    ///
-    /// # Errors
-    /// Of resolving; `UNSUPPORTED` for what has no place on the screen.
-    pub(super) async fn placed(&mut self, target: &Target) -> Result<Handle> {
-        let (tree, node) = self.element(target).await?;
-        let made_up = || Error::new(ErrorCode::Unsupported, format!("{target} has no place on the screen"));
-        tree.node(node).address().ok_or_else(made_up)
-    }
+/// The address of an element to take a picture of.
+///
+/// # Errors
+/// Of resolving; `UNSUPPORTED` for what has no place on the screen.
+pub(super) async fn placed(cx: &mut Cx, target: &Target) -> Result<Handle> {
+    let (tree, node) = resolve::element(cx, target).await?;
+    let made_up = || Error::new(ErrorCode::Unsupported, format!("{target} has no place on the screen"));
+    tree.node(node).address().ok_or_else(made_up)
 }
 
 /// A picture with the places of what it shows. What moves while it is taken is in another place than the picture
@@ -212,10 +213,10 @@ impl Cx {
 pub(super) async fn still(cx: &mut Cx, request: ShotRequest) -> Result<(Arc<Tree>, Shot, Vec<Placed>)> {
     let mut round = 1;
     loop {
-        let tree = cx.look(Origin::Look).await?;
-        let before = cx.boxes(&tree).await?;
+        let tree = capture::look(cx, Origin::Look).await?;
+        let before = points::boxes(cx, &tree).await?;
         let shot = cx.device()?.screenshot(request.clone()).await?;
-        let mut after = cx.boxes(&tree).await?;
+        let mut after = points::boxes(cx, &tree).await?;
         if before == after || round == ROUNDS {
             let stood: BTreeMap<_, _> = before.iter().map(|b| (b.node, b.rect)).collect();
             after.retain(|b| stood.get(&b.node) == Some(&b.rect));

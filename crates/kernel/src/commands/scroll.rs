@@ -1,6 +1,9 @@
 //! `scroll`: a page or a container, by an amount or until something is there.
 
+use crate::act;
 use crate::act::Reach;
+use crate::act::input;
+use crate::act::outcome;
 use crate::act::outcome::Acted;
 use crate::api::render::{Show, Text};
 use crate::api::spec::{Effect, Spec};
@@ -9,6 +12,8 @@ use crate::command::args::How;
 use crate::command::args::{Receipt, Settle};
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::observe::capture;
+use crate::observe::resolve;
 use crate::observe::waiting::QUIET;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -125,7 +130,7 @@ impl Command for Scroll {
     async fn run(self, cx: &mut Cx) -> Result<Scrolled> {
         let how = self.how();
         let container = match &self.container {
-            Some(target) => Some(cx.ready(target, Reach::There, how).await?),
+            Some(target) => Some(act::ready(cx, target, Reach::There, how).await?),
             None => None,
         };
         drop(cx.device()?.notices().await?);
@@ -144,9 +149,9 @@ impl Command for Scroll {
         let action = self.action(handle, amount);
         let (moved, found) = match &self.until {
             Some(until) => self.until(cx, until, &action, &words).await?,
-            None => (cx.perform(&action, &words).await?.moved, None),
+            None => (input::perform(cx, &action, &words).await?.moved, None),
         };
-        let acted = cx.after(None, how, Acted::new("scrolled", words)).await?;
+        let acted = outcome::after(cx, None, how, Acted::new("scrolled", words)).await?;
         Ok(Scrolled { acted, moved, found })
     }
 }
@@ -166,15 +171,15 @@ impl Scroll {
         let mut moved = false;
         let mut ended = false;
         for _ in 0..ROUNDS {
-            let tree = cx.look(Origin::Look).await?;
-            let matches = cx.matches(&tree, selector).await?;
+            let tree = capture::look(cx, Origin::Look).await?;
+            let matches = resolve::matches(cx, &tree, selector).await?;
             if let Some(&node) = stickpin_tree::reduce(&tree, &matches).first() {
                 if let Some(address) = tree.node(node).address() {
                     cx.device()?.aim(address, AimOptions::default()).await?;
                 }
-                return Ok((moved, Some(cx.line(&tree, node)?)));
+                return Ok((moved, Some(capture::line(cx, &tree, node)?)));
             }
-            if !cx.perform(action, words).await?.moved {
+            if !input::perform(cx, action, words).await?.moved {
                 ended = true;
                 break;
             }

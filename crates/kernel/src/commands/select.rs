@@ -1,5 +1,7 @@
 //! `select`: options of a list, native or built from roles.
 
+use crate::act::choice;
+use crate::act::outcome;
 use crate::act::outcome::Acted;
 use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
@@ -45,7 +47,7 @@ impl Command for Select {
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
-        let (ready, acted) = cx.choose(&self.target, &self.options, self.how()).await?;
-        cx.after(Some(&ready), self.how(), acted).await
+        let (ready, acted) = choice::choose(cx, &self.target, &self.options, self.how()).await?;
+        outcome::after(cx, Some(&ready), self.how(), acted).await
     }
 }

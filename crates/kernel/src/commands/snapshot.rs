@@ -6,7 +6,10 @@ use crate::api::spec::Spec;
 use crate::api::target::Target;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::observe::capture;
+use crate::observe::changes;
 use crate::observe::changes::Changes;
+use crate::observe::resolve;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stickpin_device::{Capability, Result};
@@ -93,11 +96,11 @@ impl Command for Snapshot {
 
     async fn run(self, cx: &mut Cx) -> Result<Read> {
         if self.diff {
-            return cx.changes(Origin::Snapshot, self.interactive).await.map(Read::Changes);
+            return changes::since_base(cx, Origin::Snapshot, self.interactive).await.map(Read::Changes);
         }
-        cx.look(Origin::Snapshot).await?;
+        capture::look(cx, Origin::Snapshot).await?;
         let scope = match &self.scope {
-            Some(target) => Some(cx.in_stored_tree(target).await?),
+            Some(target) => Some(resolve::in_stored_tree(cx, target).await?),
             None => None,
         };
         self.outline(cx, scope).map(Read::Outline)
@@ -134,7 +137,7 @@ impl Snapshot {
         let nodes = plan.refs();
         // Cut runs of siblings are fine; levels that were not asked for were not read, however few there are.
         let in_full = scope.is_none() && self.depth.is_none() && !plan.cut();
-        let refs = if in_full { cx.issue_in_full(&nodes)? } else { cx.issue(&nodes)? };
+        let refs = if in_full { capture::issue_in_full(cx, &nodes)? } else { capture::issue(cx, &nodes)? };
         let session = &cx.live()?.session;
         let lines = plan.render(&|n| session.ref_of(n));
         let page = &tree.documents()[0];

@@ -8,6 +8,8 @@ use crate::api::spec::{Effect, Spec};
 use crate::command::context::Cx;
 use crate::command::definition::Command;
 use crate::command::facets;
+use crate::observe::capture;
+use crate::observe::navigation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -182,7 +184,7 @@ impl Command for TabClose {
         facets::tabs(cx.device()?, "close tabs")?.close_tab(&id, leave(self.discard), &cancel).await?;
         drop(under_way);
         // Its refs are gone before anything is looked at in another one.
-        cx.attend_aloud();
+        navigation::attend_aloud(cx);
         let mut now = InTab::now(cx, "in", true, false).await?;
         now.closed = Some(id);
         Ok(now)
@@ -240,7 +242,7 @@ impl InTab {
             now.waits = Some(dialog.words());
             return Ok(now);
         }
-        cx.look(if interactive { Origin::Snapshot } else { Origin::Look }).await?;
+        capture::look(cx, if interactive { Origin::Snapshot } else { Origin::Look }).await?;
         let at = page(cx).await?;
         (now.url, now.title) = (at.url, at.title);
         if interactive {

@@ -1,6 +1,10 @@
 //! `type`: text as key presses, where the focus is or into an element.
 
+use crate::act;
 use crate::act::Reach;
+use crate::act::focus;
+use crate::act::input;
+use crate::act::outcome;
 use crate::act::outcome::Acted;
 use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
@@ -47,29 +51,29 @@ impl Command for Type {
         let how = self.how();
         let ready = match &self.into {
             Some(target) => {
-                let ready = cx.ready(target, Reach::View, how).await?;
-                cx.editable(&ready)?;
+                let ready = act::ready(cx, target, Reach::View, how).await?;
+                input::editable(&ready)?;
                 Some(ready)
             }
             None => None,
         };
         match &ready {
-            Some(ready) => cx.before(ready).await?,
+            Some(ready) => outcome::before(cx, ready).await?,
             None => drop(cx.device()?.notices().await?),
         }
         let target = ready.as_ref().map(crate::act::Ready::element).transpose()?;
         let words = match &ready {
             Some(ready) => format!("into {}", ready.words),
-            None => match cx.focus_for(&self.text).await? {
+            None => match focus::for_text(cx, &self.text).await? {
                 Some(focus) => format!("into {}, which has the focus", focus.words),
                 None => "where nothing has the focus".to_owned(),
             },
         };
         let action = Action::Type { target, text: self.text.clone() };
         match &ready {
-            Some(ready) => cx.perform_on(&action, ready).await?,
-            None => cx.perform(&action, &words).await?,
+            Some(ready) => input::perform_on(cx, &action, ready).await?,
+            None => input::perform(cx, &action, &words).await?,
         };
-        cx.after(ready.as_ref(), how, Acted::new("typed", words)).await
+        outcome::after(cx, ready.as_ref(), how, Acted::new("typed", words)).await
     }
 }

@@ -1,5 +1,8 @@
 //! `upload`: files into a file input, a file chooser or a drop.
 
+use crate::act;
+use crate::act::input;
+use crate::act::outcome;
 use crate::act::outcome::Acted;
 use crate::act::{Input, Reach, Ready, went_away};
 use crate::api::spec::{Effect, Spec};
@@ -57,7 +60,7 @@ impl Command for Upload {
         let (mut found, mut lost) = (None, 0);
         while found.is_none() {
             // The input itself is often hidden behind what looks better.
-            let ready = cx.ready(&self.target, Reach::There, how).await?;
+            let ready = act::ready(cx, &self.target, Reach::There, how).await?;
             let input =
                 match crate::command::facets::files(cx.device()?, TAKE)?.file_input(ready.element()?).await {
                     Ok(Some(input)) => input,
@@ -75,7 +78,7 @@ impl Command for Upload {
             None => choose_or_drop(cx, &self.target, &files, how).await?,
         };
         acted.target = ready.words.clone();
-        cx.after(Some(&ready), how, acted).await
+        outcome::after(cx, Some(&ready), how, acted).await
     }
 }
 
@@ -134,10 +137,10 @@ async fn give(
         Action::Upload { target: input.input, files: files.iter().map(|f| f.path.clone()).collect() };
     let performed = match target {
         Some(ready) => {
-            cx.before(ready).await?;
-            cx.perform_on(&action, ready).await?
+            outcome::before(cx, ready).await?;
+            input::perform_on(cx, &action, ready).await?
         }
-        None => cx.perform(&action, &ready.words).await?,
+        None => input::perform(cx, &action, &ready.words).await?,
     };
     let mut acted = Acted::new("uploaded", "");
     acted.value = performed.value;
@@ -150,11 +153,11 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
         let files = files.iter().map(|f| f.path.clone()).collect();
         Ok(Action::Drop { point: ready.point, target: ready.element()?, files })
     };
-    let first = |_: &Cx, ready: &Ready| match ready.actionable {
+    let first = |ready: &Ready| match ready.actionable {
         true => Ok(Some(Action::Choose { point: ready.point, target: ready.element()? })),
         false => drop(ready).map(Some),
     };
-    let unanswered = match cx.input(target, Reach::Pointer, how, Input::First, first).await {
+    let unanswered = match input::send_if(cx, target, Reach::Pointer, how, Input::First, first).await {
         Ok((ready, performed)) if !ready.actionable => {
             return dropped(cx, ready, &performed.unwrap_or_default(), files, None);
         }
@@ -182,8 +185,8 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
         Err(e) => return Err(e),
     };
     // The press may have moved it.
-    let then = |_: &Cx, ready: &Ready| drop(ready).map(Some);
-    match cx.input(target, Reach::Pointer, how, Input::Further, then).await {
+    let then = |ready: &Ready| drop(ready).map(Some);
+    match input::send_if(cx, target, Reach::Pointer, how, Input::Further, then).await {
         Ok((ready, performed)) => dropped(cx, ready, &performed.unwrap_or_default(), files, unanswered),
         // What the press opened is in the way of the drop: that is what the caller has to know of.
         Err(e) => Err(unanswered.map_or(e, |why| why.dispatched(cx.dispatched()))),

@@ -7,6 +7,8 @@ use crate::api::spec::Spec;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
 use crate::host::queue::Turn;
+use crate::observe::capture;
+use crate::observe::waiting;
 use crate::observe::waiting::Patience;
 use crate::observe::waiting::QUIET;
 use schemars::JsonSchema;
@@ -110,10 +112,10 @@ impl Command for WaitText {
         let what = format!("the text {}", quote(&self.text));
         let selector = Selector::containing(&self.text);
         loop {
-            let tree = cx.look(Origin::Look).await?;
+            let tree = capture::look(cx, Origin::Look).await?;
             let found = selector.matches(&tree).into_iter().find(|&n| !tree.node(n).is(States::HIDDEN));
             if let Some(node) = found {
-                return Ok(Waited { truth: cx.line(&tree, node)? });
+                return Ok(Waited { truth: capture::line(cx, &tree, node)? });
             }
             patience.next(cx, &what, "it is nowhere to be seen").await?;
         }
@@ -138,7 +140,7 @@ impl Command for WaitUrl {
         let what = format!("an address with {}", quote(&self.part));
         let pattern = Pattern::new(&self.part);
         loop {
-            cx.no_dialog()?;
+            waiting::no_dialog(cx)?;
             let at = url(cx).await?;
             let truth = format!("at {}", quote_url(&at));
             if pattern.fits(&at) {

@@ -9,6 +9,7 @@ use crate::command::context::Cx;
 use crate::command::definition::Command;
 use crate::command::facets;
 use crate::observe::traffic::{progress, span, words};
+use crate::observe::waiting;
 use crate::observe::waiting::Patience;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -162,7 +163,7 @@ impl Command for WaitRequest {
             None => format!("a request {}", quote(&self.pattern)),
         };
         loop {
-            cx.no_dialog()?;
+            waiting::no_dialog(cx)?;
             let seen = facets::traffic(cx.device()?, "see requests")?.requests().await?;
             let fits = |r: &&SeenRequest| method.is_none_or(|m| m == r.method) && address.fits(&r.url);
             let ended = |r: &&SeenRequest| r.end.is_some() && status.is_none_or(|s| has_status(r, s));
@@ -240,7 +241,7 @@ pub(super) async fn download(
         None => "a download".to_owned(),
     };
     loop {
-        cx.no_dialog()?;
+        waiting::no_dialog(cx)?;
         let mut all = facets::traffic(cx.device()?, "download")?.downloads().await?;
         all.retain(|d| wanted.as_ref().is_none_or(|w| w.fits(&d.name)));
         let mut truth = "none began since the last act".to_owned();
@@ -319,7 +320,7 @@ impl Command for WaitFn {
         let what = format!("{} to be true", quote(&self.expression));
         let mut truth = "what it promises is not settled".to_owned();
         loop {
-            cx.no_dialog()?;
+            waiting::no_dialog(cx)?;
             let value = facets::script(cx.device()?, "evaluate expressions")?
                 .evaluate(&self.expression, patience.left())
                 .await?;

@@ -4,106 +4,96 @@ use crate::command::context::Cx;
 use std::sync::Arc;
 use stickpin_device::{CaptureRequest, Captured, Dialog, Error, ErrorCode, Page, Result};
 use stickpin_refs::Ref;
-use stickpin_session::{ClientId, NumberError, Origin};
+use stickpin_session::{NumberError, Origin};
 use stickpin_tree::{Meaning, NodeId, Tree};
 
-impl Cx {
-    /// Captures the whole UI and stores it.
-    ///
-    /// # Errors
-    /// What the device says; `DIALOG_OPEN` when one keeps the app from answering.
-    pub(crate) async fn look(&mut self, origin: Origin) -> Result<Arc<Tree>> {
-        self.check()?;
-        let live = self.live()?;
-        if let Some(dialog) = live.device.dialog() {
-            return Err(blocked(&dialog));
+/// Captures the whole UI and stores it.
+///
+/// # Errors
+/// What the device says; `DIALOG_OPEN` when one keeps the app from answering.
+pub(crate) async fn look(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
+    cx.check()?;
+    let live = cx.live()?;
+    if let Some(dialog) = live.device.dialog() {
+        return Err(blocked(&dialog));
+    }
+    let watch = live.session.watch();
+    let stored = live.session.tree().cloned();
+    let request = CaptureRequest { watch: &watch, stored: stored.as_ref() };
+    let captured = live.device.capture(request).await?;
+    let live = cx.live()?;
+    let replaced = match (captured, stored) {
+        (Captured::Tree(tree), _) => live.session.replace_tree(tree, origin),
+        // Whoever asked for the tree gets a generation of its own for it, also when it reads the same.
+        (Captured::Unchanged, Some(tree)) if origin == Origin::Snapshot => {
+            live.session.replace_tree(tree, origin)
         }
-        let watch = live.session.watch();
-        let stored = live.session.tree().cloned();
-        let request = CaptureRequest { watch: &watch, stored: stored.as_ref() };
-        let captured = live.device.capture(request).await?;
-        let live = self.live()?;
-        let replaced = match (captured, stored) {
-            (Captured::Tree(tree), _) => live.session.replace_tree(tree, origin),
-            // Whoever asked for the tree gets a generation of its own for it, also when it reads the same.
-            (Captured::Unchanged, Some(tree)) if origin == Origin::Snapshot => {
-                live.session.replace_tree(tree, origin)
-            }
-            (Captured::Unchanged, Some(tree)) => return Ok(tree),
-            (Captured::Unchanged, None) => {
-                return Err(Error::new(
-                    ErrorCode::Internal,
-                    "the device compared with a capture that it never made",
-                ));
-            }
-        };
-        let tree = live.session.tree().cloned();
-        if let Some(document) = tree.as_ref().and_then(|t| t.documents().first()) {
-            live.at = Some(Page { url: document.url.clone(), title: document.title.clone() });
+        (Captured::Unchanged, Some(tree)) => return Ok(tree),
+        (Captured::Unchanged, None) => {
+            return Err(Error::new(
+                ErrorCode::Internal,
+                "the device compared with a capture that it never made",
+            ));
         }
-        self.envelope.ended.extend(replaced.ended);
-        tree.ok_or_else(|| Error::new(ErrorCode::Internal, "a stored tree is not there"))
+    };
+    let tree = live.session.tree().cloned();
+    if let Some(document) = tree.as_ref().and_then(|t| t.documents().first()) {
+        live.at = Some(Page { url: document.url.clone(), title: document.title.clone() });
     }
+    cx.envelope.ended.extend(replaced.ended);
+    tree.ok_or_else(|| Error::new(ErrorCode::Internal, "a stored tree is not there"))
+}
 
-    /// Who is given refs: the caller, as far as it can be told from others.
-    pub(crate) fn client(&self) -> ClientId {
-        match &self.caller.client {
-            None => ClientId::new(&self.caller.key),
-            Some(client) => ClientId::new(&format!("{}\n{client}", self.caller.key)),
-        }
-    }
+/// Gives the caller the refs of nodes of the stored tree.
+///
+/// # Errors
+/// `STORAGE_FULL`, `IO` when numbers cannot be reserved.
+pub(crate) fn issue(cx: &mut Cx, nodes: &[NodeId]) -> Result<Vec<Ref>> {
+    let client = cx.client();
+    let refs = cx.live()?.session.issue(&client, nodes).map_err(number_error)?;
+    cx.envelope.issued.extend(&refs);
+    Ok(refs)
+}
 
-    /// Gives the caller the refs of nodes of the stored tree.
-    ///
-    /// # Errors
-    /// `STORAGE_FULL`, `IO` when numbers cannot be reserved.
-    pub(crate) fn issue(&mut self, nodes: &[NodeId]) -> Result<Vec<Ref>> {
-        let client = self.client();
-        let refs = self.live()?.session.issue(&client, nodes).map_err(number_error)?;
-        self.envelope.issued.extend(&refs);
-        Ok(refs)
-    }
+/// Issues refs in an answer that shows the stored tree in full.
+///
+/// # Errors
+/// As [`issue`].
+pub(crate) fn issue_in_full(cx: &mut Cx, nodes: &[NodeId]) -> Result<Vec<Ref>> {
+    let client = cx.client();
+    let refs = cx.live()?.session.issue_in_full(&client, nodes).map_err(number_error)?;
+    cx.envelope.issued.extend(&refs);
+    cx.envelope.full = true;
+    Ok(refs)
+}
 
-    /// Issues refs in an answer that shows the stored tree in full.
-    ///
-    /// # Errors
-    /// As [`Cx::issue`].
-    pub(crate) fn issue_in_full(&mut self, nodes: &[NodeId]) -> Result<Vec<Ref>> {
-        let client = self.client();
-        let refs = self.live()?.session.issue_in_full(&client, nodes).map_err(number_error)?;
-        self.envelope.issued.extend(&refs);
-        self.envelope.full = true;
-        Ok(refs)
-    }
+/// What a node of the stored tree is, as it would be issued now.
+///
+/// # Errors
+/// `SESSION_NOT_FOUND`.
+pub(crate) fn meaning(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<Meaning> {
+    Ok(cx.live()?.session.records(tree).meaning(node))
+}
 
-    /// What a node of the stored tree is, as it would be issued now.
-    ///
-    /// # Errors
-    /// `SESSION_NOT_FOUND`.
-    pub(crate) fn meaning(&mut self, tree: &Tree, node: NodeId) -> Result<Meaning> {
-        Ok(self.live()?.session.records(tree).meaning(node))
-    }
+/// Issues nodes of the stored tree and names each with its record: `@e57 button "Delete" in row "Mail 11"`.
+///
+/// # Errors
+/// As [`issue`].
+pub(crate) fn named(cx: &mut Cx, tree: &Tree, nodes: &[NodeId]) -> Result<Vec<(Ref, String)>> {
+    let refs = issue(cx, nodes)?;
+    let records = cx.live()?.session.records(tree);
+    let name = |(r, &n): (Ref, &NodeId)| (r, format!("{r} {}", records.meaning(n)));
+    Ok(refs.into_iter().zip(nodes).map(name).collect())
+}
 
-    /// Issues nodes of the stored tree and names each with its record: `@e57 button "Delete" in row "Mail 11"`.
-    ///
-    /// # Errors
-    /// As [`Cx::issue`].
-    pub(crate) fn named(&mut self, tree: &Tree, nodes: &[NodeId]) -> Result<Vec<(Ref, String)>> {
-        let refs = self.issue(nodes)?;
-        let records = self.live()?.session.records(tree);
-        let name = |(r, &n): (Ref, &NodeId)| (r, format!("{r} {}", records.meaning(n)));
-        Ok(refs.into_iter().zip(nodes).map(name).collect())
-    }
-
-    /// Issues one node of the stored tree and gives its line, states included.
-    ///
-    /// # Errors
-    /// As [`Cx::issue`].
-    pub(crate) fn line(&mut self, tree: &Tree, node: NodeId) -> Result<String> {
-        let r = self.issue(&[node])?.pop();
-        let telling = self.live()?.session.records(tree).telling(node);
-        Ok(stickpin_tree::line(tree.node(node), r, telling.as_deref()))
-    }
+/// Issues one node of the stored tree and gives its line, states included.
+///
+/// # Errors
+/// As [`issue`].
+pub(crate) fn line(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<String> {
+    let r = issue(cx, &[node])?.pop();
+    let telling = cx.live()?.session.records(tree).telling(node);
+    Ok(stickpin_tree::line(tree.node(node), r, telling.as_deref()))
 }
 
 /// A dialog of the app blocks everything else.

@@ -3,6 +3,7 @@
 use crate::api::render::{Show, Text};
 use crate::api::request::Detail;
 use crate::command::context::Cx;
+use crate::observe::capture;
 use serde::Serialize;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -43,116 +44,114 @@ pub(crate) struct Changes {
     complete: bool,
 }
 
-impl Cx {
-    /// Captures, and says what changed since this client's base. A complete diff from a kept base renews every ref
-    /// that it does not list.
-    ///
-    /// # Errors
-    /// What the device says.
-    pub(crate) async fn changes(&mut self, origin: Origin, interactive: bool) -> Result<Changes> {
-        let before = self.stored()?;
-        let max_bytes = self.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES);
-        self.compare(before, origin, interactive, max_bytes, false).await
+/// Captures, and says what changed since this client's base. A complete diff from a kept base renews every ref
+/// that it does not list.
+///
+/// # Errors
+/// What the device says.
+pub(crate) async fn since_base(cx: &mut Cx, origin: Origin, interactive: bool) -> Result<Changes> {
+    let before = stored(cx)?;
+    let max_bytes = cx.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES);
+    compare(cx, before, origin, interactive, max_bytes, false).await
+}
+
+/// The tree as it is known by now, as a base.
+pub(crate) fn stored(cx: &mut Cx) -> Result<Option<BaseTree>> {
+    let session = &cx.live()?.session;
+    let stored = session.generation().zip(session.tree().cloned());
+    Ok(stored.map(|(generation, tree)| BaseTree { generation, tree }))
+}
+
+/// The same for who acted: `before` is the tree that the act found, for a client without a base. Looks at what
+/// became of the act have replaced it in the session.
+///
+/// # Errors
+/// What the device says.
+pub(crate) async fn after_act(cx: &mut Cx, before: Option<BaseTree>) -> Result<Changes> {
+    let max_bytes = cx.render.max_bytes.map_or(ACT_MAX_BYTES, |most| most.min(ACT_MAX_BYTES));
+    compare(cx, before, Origin::Look, true, max_bytes, true).await
+}
+
+async fn compare(
+    cx: &mut Cx,
+    before: Option<BaseTree>,
+    origin: Origin,
+    interactive: bool,
+    max_bytes: usize,
+    acted: bool,
+) -> Result<Changes> {
+    let tree = capture::look(cx, origin).await?;
+    let (client, since) = (cx.client(), cx.since.map(stickpin_refs::Generation::new));
+    let digest = cx.render.detail == Detail::Digest;
+    let session = &cx.live()?.session;
+    // What there was no room for after an act was named; the next act says what came since.
+    let told = if acted { session.told_base(&client, since) } else { None };
+    let kept = session.base(&client, since);
+    let renews = kept.is_some() && told.is_none();
+    let kept = told.or(kept);
+    let keeps = kept.is_some();
+    // Who never read in full is shown what changed since anybody looked; that renews nothing.
+    let Some(base) = kept.or(before) else {
+        return Ok(Changes { header: NOTHING.to_owned(), plain_header: NOTHING, ..Changes::default() });
+    };
+
+    let then = session.refs_in(&base);
+    let ref_then = |n: NodeId| then.binary_search_by_key(&n, |&(n, _)| n).ok().map(|at| then[at].1);
+    let pairs = session.pairs(&base);
+    let cues = DiffCues {
+        issued: &|n| ref_then(n).is_some(),
+        renumbered: &|old, new| ref_then(old).is_some_and(|r| session.ref_of(new) != Some(r)),
+    };
+    let between = |interactive| {
+        let view = View { interactive, max_bytes, ..View::default() };
+        Diff::between(&base.tree, &tree, &pairs, &view, &cues)
+    };
+    let mut diff = between(interactive);
+    // All that an act did may be a text that says so.
+    if interactive && diff.is_empty() && !Arc::ptr_eq(&base.tree, &tree) {
+        diff = between(false);
     }
+    let ended = session.ended_since(&base);
+    let complete = diff.complete() && ended.is_some();
 
-    /// The tree as it is known by now, as a base.
-    pub(crate) fn stored(&mut self) -> Result<Option<BaseTree>> {
-        let session = &self.live()?.session;
-        let stored = session.generation().zip(session.tree().cloned());
-        Ok(stored.map(|(generation, tree)| BaseTree { generation, tree }))
+    capture::issue(cx, &diff.refs())?;
+    let session = &mut cx.live()?.session;
+    let named = RefCell::new(BTreeSet::new());
+    let old_ref = |n: NodeId| {
+        let r = ref_then(n);
+        named.borrow_mut().extend(r);
+        r
+    };
+    let lines = diff.render(&|n| session.ref_of(n), &old_ref);
+    let mut ended = ended.unwrap_or_default();
+    // What is not shown was not read: it renews nothing.
+    let shown = !digest || diff.is_empty();
+    if complete && renews && shown {
+        let renewed = session.renew(&client, &base, &ended);
+        tracing::debug!(count = renewed.len(), "renewed");
+        cx.envelope.base = Some(base.generation.get());
+    } else if acted && keeps && shown {
+        session.mark_told(&client);
     }
-
-    /// The same for who acted: `before` is the tree that the act found, for a client without a base. Looks at what
-    /// became of the act have replaced it in the session.
-    ///
-    /// # Errors
-    /// What the device says.
-    pub(crate) async fn changes_since(&mut self, before: Option<BaseTree>) -> Result<Changes> {
-        let max_bytes = self.render.max_bytes.map_or(ACT_MAX_BYTES, |most| most.min(ACT_MAX_BYTES));
-        self.compare(before, Origin::Look, true, max_bytes, true).await
-    }
-
-    async fn compare(
-        &mut self,
-        before: Option<BaseTree>,
-        origin: Origin,
-        interactive: bool,
-        max_bytes: usize,
-        acted: bool,
-    ) -> Result<Changes> {
-        let tree = self.look(origin).await?;
-        let (client, since) = (self.client(), self.since.map(stickpin_refs::Generation::new));
-        let digest = self.render.detail == Detail::Digest;
-        let session = &self.live()?.session;
-        // What there was no room for after an act was named; the next act says what came since.
-        let told = if acted { session.told_base(&client, since) } else { None };
-        let kept = session.base(&client, since);
-        let renews = kept.is_some() && told.is_none();
-        let kept = told.or(kept);
-        let keeps = kept.is_some();
-        // Who never read in full is shown what changed since anybody looked; that renews nothing.
-        let Some(base) = kept.or(before) else {
-            return Ok(Changes { header: NOTHING.to_owned(), plain_header: NOTHING, ..Changes::default() });
-        };
-
-        let then = session.refs_in(&base);
-        let ref_then = |n: NodeId| then.binary_search_by_key(&n, |&(n, _)| n).ok().map(|at| then[at].1);
-        let pairs = session.pairs(&base);
-        let cues = DiffCues {
-            issued: &|n| ref_then(n).is_some(),
-            renumbered: &|old, new| ref_then(old).is_some_and(|r| session.ref_of(new) != Some(r)),
-        };
-        let between = |interactive| {
-            let view = View { interactive, max_bytes, ..View::default() };
-            Diff::between(&base.tree, &tree, &pairs, &view, &cues)
-        };
-        let mut diff = between(interactive);
-        // All that an act did may be a text that says so.
-        if interactive && diff.is_empty() && !Arc::ptr_eq(&base.tree, &tree) {
-            diff = between(false);
-        }
-        let ended = session.ended_since(&base);
-        let complete = diff.complete() && ended.is_some();
-
-        self.issue(&diff.refs())?;
-        let session = &mut self.live()?.session;
-        let named = RefCell::new(BTreeSet::new());
-        let old_ref = |n: NodeId| {
-            let r = ref_then(n);
-            named.borrow_mut().extend(r);
-            r
-        };
-        let lines = diff.render(&|n| session.ref_of(n), &old_ref);
-        let mut ended = ended.unwrap_or_default();
-        // What is not shown was not read: it renews nothing.
-        let shown = !digest || diff.is_empty();
-        if complete && renews && shown {
-            let renewed = session.renew(&client, &base, &ended);
-            tracing::debug!(count = renewed.len(), "renewed");
-            self.envelope.base = Some(base.generation.get());
-        } else if acted && keeps && shown {
-            session.mark_told(&client);
-        }
-        self.envelope.ended.extend(&ended);
-        ended.retain(|r| !named.borrow().contains(r));
-        let same = diff.is_empty() && ended.is_empty();
-        Ok(Changes {
-            header: diff.header(base.generation),
-            plain_header: "changes",
-            lines: (!digest).then_some(lines),
-            ended: {
-                let mut spans = spans(&ended);
-                let more = spans.len().saturating_sub(MOST_ENDED);
-                if more > 0 {
-                    spans.truncate(MOST_ENDED);
-                    spans.push(format!("… {more} more"));
-                }
-                spans
-            },
-            same,
-            complete,
-        })
-    }
+    cx.envelope.ended.extend(&ended);
+    ended.retain(|r| !named.borrow().contains(r));
+    let same = diff.is_empty() && ended.is_empty();
+    Ok(Changes {
+        header: diff.header(base.generation),
+        plain_header: "changes",
+        lines: (!digest).then_some(lines),
+        ended: {
+            let mut spans = spans(&ended);
+            let more = spans.len().saturating_sub(MOST_ENDED);
+            if more > 0 {
+                spans.truncate(MOST_ENDED);
+                spans.push(format!("… {more} more"));
+            }
+            spans
+        },
+        same,
+        complete,
+    })
 }
 
 /// Refs in a row as `@e3-@e7`.

@@ -2,6 +2,8 @@
 
 use crate::api::target::Target;
 use crate::command::context::Cx;
+use crate::observe::capture;
+use crate::observe::resolve;
 use crate::observe::resolve::Presence;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,7 +96,7 @@ pub(crate) async fn ask(
     let (tree, node) = if predicate.asks_presence() {
         // Whether anything is there, or nothing is, can be said of several. Only what has a state has to be one.
         let any = matches!(predicate, Predicate::Exists | Predicate::Absent);
-        match cx.presence(target, any).await? {
+        match resolve::presence(cx, target, any).await? {
             Presence::There(tree, node) => (tree, node),
             Presence::Not(why) => {
                 let holds = matches!(predicate, Predicate::Hidden | Predicate::Absent);
@@ -106,9 +108,9 @@ pub(crate) async fn ask(
             }
         }
     } else {
-        cx.element(target).await?
+        resolve::element(cx, target).await?
     };
-    let line = cx.line(&tree, node)?;
+    let line = capture::line(cx, &tree, node)?;
     let (holds, truth) = judge(tree.node(node), predicate, value.unwrap_or(""));
     Ok(Answer { holds, truth: format!("{line} {truth}") })
 }

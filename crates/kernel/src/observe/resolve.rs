@@ -5,6 +5,7 @@
 use crate::api::request::RefDetail;
 use crate::api::target::{RefTarget, Target};
 use crate::command::context::Cx;
+use crate::observe::capture;
 use serde_json::json;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -50,386 +51,367 @@ pub(crate) enum Presence {
     Several(usize),
 }
 
-impl Cx {
-    /// The element that a ref stands for, without looking at the app.
-    ///
-    /// # Errors
-    /// `REF_NOT_FOUND`, `STALE_REF`.
-    pub(crate) fn resolve_ref(&mut self, target: RefTarget) -> Result<Found> {
-        match self.standing(target)? {
-            Ok(resolved) => Ok(self.found(target, resolved)),
-            Err(fault) => Err(self.fault(fault)?),
-        }
+/// The element that a ref stands for, without looking at the app.
+///
+/// # Errors
+/// `REF_NOT_FOUND`, `STALE_REF`.
+pub(crate) fn reference(cx: &mut Cx, target: RefTarget) -> Result<Found> {
+    match standing(cx, target)? {
+        Ok(resolved) => Ok(found(cx, target, resolved)),
+        Err(fault) => Err(refused(cx, fault)?),
     }
+}
 
-    /// The same for a use of it: what was gone when the session last looked may be there again.
-    pub(crate) async fn resolve_present(&mut self, target: RefTarget) -> Result<Found> {
-        let client = self.client();
-        let resolved = self.live()?.session.resolve(&client, target.token());
-        if let Err(RefFault::Ended { reason: EndReason::Gone, .. }) = resolved {
-            self.look(Origin::Look).await?;
-        }
-        self.resolve_ref(target)
+/// The same for a use of it: what was gone when the session last looked may be there again.
+pub(crate) async fn present(cx: &mut Cx, target: RefTarget) -> Result<Found> {
+    let client = cx.client();
+    let resolved = cx.live()?.session.resolve(&client, target.token());
+    if let Err(RefFault::Ended { reason: EndReason::Gone, .. }) = resolved {
+        capture::look(cx, Origin::Look).await?;
     }
+    reference(cx, target)
+}
 
-    /// The same, but an element that means something else now is accepted (`--allow-changed`).
-    pub(crate) fn resolve_changed(&mut self, target: RefTarget) -> Result<Found> {
-        match self.standing(target)? {
-            Ok(resolved) => Ok(self.found(target, resolved)),
-            Err(RefFault::Ended {
-                reason: EndReason::Changed | EndReason::Unproven,
-                now: Some(node),
-                ..
-            }) => {
-                let tree = self.tree()?;
-                let meaning = self.meaning(&tree, node)?;
-                self.warn(format!("{} is {meaning} now.", target.plain()));
-                Ok(Found {
-                    r#ref: Some(target),
-                    node: Some(node),
-                    handle: tree.node(node).address(),
-                    meaning,
-                })
-            }
-            Err(fault) => Err(self.fault(fault)?),
+/// The same, but an element that means something else now is accepted (`--allow-changed`).
+pub(crate) fn changed(cx: &mut Cx, target: RefTarget) -> Result<Found> {
+    match standing(cx, target)? {
+        Ok(resolved) => Ok(found(cx, target, resolved)),
+        Err(RefFault::Ended {
+            reason: EndReason::Changed | EndReason::Unproven, now: Some(node), ..
+        }) => {
+            let tree = cx.tree()?;
+            let meaning = capture::meaning(cx, &tree, node)?;
+            cx.warn(format!("{} is {meaning} now.", target.plain()));
+            Ok(Found { r#ref: Some(target), node: Some(node), handle: tree.node(node).address(), meaning })
         }
+        Err(fault) => Err(refused(cx, fault)?),
     }
+}
 
-    /// Works out what the client had seen of several targets before the first of them makes this command look.
-    ///
-    /// # Errors
-    /// `SESSION_NOT_FOUND`. A ref that may not be used is an error when its turn comes.
-    pub(crate) fn foresee<'t>(&mut self, targets: impl IntoIterator<Item = &'t Target>) -> Result<()> {
-        for target in targets {
-            if let Target::Ref(r) = target
-                && let Ok(resolved) = self.standing(*r)?
-            {
-                self.found(*r, resolved);
-            }
-        }
-        Ok(())
-    }
-
-    fn standing(&mut self, target: RefTarget) -> Result<Result<Resolved, RefFault>> {
-        let client = self.client();
-        let session = &self.live()?.session;
-        let resolved = session.resolve(&client, target.token());
-        let (standing, meaning) = match &resolved {
-            Ok(r) => (r.standing.name(), r.meaning.to_string()),
-            Err(RefFault::NotIssued { .. }) => ("never", String::new()),
-            Err(RefFault::Ended { reason, was, .. }) => {
-                (reason.name(), was.as_ref().map(Meaning::to_string).unwrap_or_default())
-            }
-        };
-        self.envelope.reference = Some(RefDetail {
-            body: target.plain().to_string(),
-            minted: target.token().pin.map(|g| g.get()),
-            current: session.generation().map(|g| g.get()),
-            standing: standing.to_owned(),
-            meaning,
-        });
-        Ok(resolved)
-    }
-
-    /// The element of a ref after a capture that this command made for itself. What the client had seen was worked
-    /// out before that: our own look is no reason to warn.
-    ///
-    /// # Errors
-    /// As [`Cx::resolve_ref`].
-    pub(crate) fn resolve_again(&mut self, target: RefTarget) -> Result<Found> {
-        match self.standing(target)? {
-            Ok(mut resolved) => {
-                if resolved.standing == Standing::Live {
-                    resolved.warning = None;
-                }
-                Ok(self.found(target, resolved))
-            }
-            Err(fault) => Err(self.fault(fault)?),
-        }
-    }
-
-    fn found(&mut self, target: RefTarget, resolved: Resolved) -> Found {
-        let first = !self.envelope.judged.contains(&target.plain());
-        if first {
-            self.envelope.judged.push(target.plain());
-        }
-        // What the client had seen was said the first time: what this command looked at since is no reason to warn.
-        if let Some(warning) = resolved.warning
-            && (first || resolved.standing == Standing::Unproven)
+/// Works out what the client had seen of several targets before the first of them makes this command look.
+///
+/// # Errors
+/// `SESSION_NOT_FOUND`. A ref that may not be used is an error when its turn comes.
+pub(crate) fn foresee<'t>(cx: &mut Cx, targets: impl IntoIterator<Item = &'t Target>) -> Result<()> {
+    for target in targets {
+        if let Target::Ref(r) = target
+            && let Ok(resolved) = standing(cx, *r)?
         {
-            self.warn(warning);
+            found(cx, *r, resolved);
         }
-        Found { r#ref: Some(target), node: resolved.node, handle: resolved.handle, meaning: resolved.meaning }
     }
+    Ok(())
+}
 
-    /// The one element that a selector matches now.
-    ///
-    /// # Errors
-    /// `ELEMENT_NOT_FOUND` with the nearest, `AMBIGUOUS_MATCH` with candidates.
-    pub(crate) async fn resolve_selector(&mut self, selector: &Selector) -> Result<Found> {
-        self.look(Origin::Look).await?;
-        self.the_match(selector).await
-    }
+fn standing(cx: &mut Cx, target: RefTarget) -> Result<Result<Resolved, RefFault>> {
+    let client = cx.client();
+    let session = &cx.live()?.session;
+    let resolved = session.resolve(&client, target.token());
+    let (standing, meaning) = match &resolved {
+        Ok(r) => (r.standing.name(), r.meaning.to_string()),
+        Err(RefFault::NotIssued { .. }) => ("never", String::new()),
+        Err(RefFault::Ended { reason, was, .. }) => {
+            (reason.name(), was.as_ref().map(Meaning::to_string).unwrap_or_default())
+        }
+    };
+    cx.envelope.reference = Some(RefDetail {
+        body: target.plain().to_string(),
+        minted: target.token().pin.map(|g| g.get()),
+        current: session.generation().map(|g| g.get()),
+        standing: standing.to_owned(),
+        meaning,
+    });
+    Ok(resolved)
+}
 
-    /// The same, in the stored tree.
-    async fn the_match(&mut self, selector: &Selector) -> Result<Found> {
-        let tree = self.tree()?;
-        let matches = self.matches(&tree, selector).await?;
-        match stickpin_tree::reduce(&tree, &matches)[..] {
-            [] => Err(self.not_found(&tree, selector)?),
-            [node] => {
-                let meaning = self.meaning(&tree, node)?;
-                Ok(Found { r#ref: None, node: Some(node), handle: tree.node(node).address(), meaning })
+/// The element of a ref after a capture that this command made for itself. What the client had seen was worked
+/// out before that: our own look is no reason to warn.
+///
+/// # Errors
+/// As [`reference`].
+pub(crate) fn again(cx: &mut Cx, target: RefTarget) -> Result<Found> {
+    match standing(cx, target)? {
+        Ok(mut resolved) => {
+            if resolved.standing == Standing::Live {
+                resolved.warning = None;
             }
-            ref several => Err(self.ambiguous(&tree, selector, several)?),
+            Ok(found(cx, target, resolved))
         }
+        Err(fault) => Err(refused(cx, fault)?),
     }
+}
 
-    /// All that a selector matches in a tree that was captured just now.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED` for `css=` where the device cannot answer it.
-    pub(crate) async fn matches(&mut self, tree: &Tree, selector: &Selector) -> Result<Vec<NodeId>> {
-        let mut answers = Vec::new();
-        for css in selector.css() {
-            let handles: HashSet<Handle> = crate::command::facets::script(self.device()?, "match `css=`")?
-                .css(css)
-                .await?
-                .into_iter()
-                .collect();
-            answers.push((css, handles));
+fn found(cx: &mut Cx, target: RefTarget, resolved: Resolved) -> Found {
+    let first = !cx.envelope.judged.contains(&target.plain());
+    if first {
+        cx.envelope.judged.push(target.plain());
+    }
+    // What the client had seen was said the first time: what this command looked at since is no reason to warn.
+    if let Some(warning) = resolved.warning
+        && (first || resolved.standing == Standing::Unproven)
+    {
+        cx.warn(warning);
+    }
+    Found { r#ref: Some(target), node: resolved.node, handle: resolved.handle, meaning: resolved.meaning }
+}
+
+/// The one element that a selector matches now.
+///
+/// # Errors
+/// `ELEMENT_NOT_FOUND` with the nearest, `AMBIGUOUS_MATCH` with candidates.
+pub(crate) async fn selector(cx: &mut Cx, selector: &Selector) -> Result<Found> {
+    capture::look(cx, Origin::Look).await?;
+    the_match(cx, selector).await
+}
+
+/// The same, in the stored tree.
+async fn the_match(cx: &mut Cx, selector: &Selector) -> Result<Found> {
+    let tree = cx.tree()?;
+    let matches = matches(cx, &tree, selector).await?;
+    match stickpin_tree::reduce(&tree, &matches)[..] {
+        [] => Err(not_found(cx, &tree, selector)?),
+        [node] => {
+            let meaning = capture::meaning(cx, &tree, node)?;
+            Ok(Found { r#ref: None, node: Some(node), handle: tree.node(node).address(), meaning })
         }
-        Ok(selector.matches_with(tree, &|css, node| {
-            let address = tree.node(node).address();
-            answers.iter().any(|(c, handles)| *c == css && address.is_some_and(|a| handles.contains(&a)))
-        }))
+        ref several => Err(ambiguous(cx, &tree, selector, several)?),
     }
+}
 
-    /// The element that a target means in a tree captured now. For commands that read.
-    ///
-    /// # Errors
-    /// As resolving; `INVALID_ARGS` for a point.
-    pub(crate) async fn element(&mut self, target: &Target) -> Result<(Arc<Tree>, NodeId)> {
-        let found = match target {
-            Target::Ref(r) => match self.look_for(*r).await?.1 {
-                Ok(resolved) => self.found(*r, resolved),
-                Err(fault) => return Err(self.fault(fault)?),
-            },
-            Target::Selector(s) => self.resolve_selector(s).await?,
-            Target::Point { .. } => return Err(no_point(target)),
-        };
-        Ok((self.tree()?, in_tree(&found)?))
+/// All that a selector matches in a tree that was captured just now.
+///
+/// # Errors
+/// `UNSUPPORTED` for `css=` where the device cannot answer it.
+pub(crate) async fn matches(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Vec<NodeId>> {
+    let mut answers = Vec::new();
+    for css in selector.css() {
+        let handles: HashSet<Handle> = crate::command::facets::script(cx.device()?, "match `css=`")?
+            .css(css)
+            .await?
+            .into_iter()
+            .collect();
+        answers.push((css, handles));
     }
+    Ok(selector.matches_with(tree, &|css, node| {
+        let address = tree.node(node).address();
+        answers.iter().any(|(c, handles)| *c == css && address.is_some_and(|a| handles.contains(&a)))
+    }))
+}
 
-    /// What a ref stands for in a capture that is made now. What the client had seen is worked out before it: our own
-    /// look is no reason to warn.
-    async fn look_for(&mut self, target: RefTarget) -> Result<(Arc<Tree>, Result<Resolved, RefFault>)> {
-        let before = self.standing(target)?;
-        let told = self.envelope.reference.clone();
-        let tree = self.look(Origin::Look).await?;
-        let mut now = self.standing(target)?;
-        if let (Ok(before), Ok(now)) = (before, &mut now)
-            && now.standing != Standing::Unproven
-        {
-            now.warning = before.warning;
-            self.envelope.reference = told;
-        }
-        Ok((tree, now))
+/// The element that a target means in a tree captured now. For commands that read.
+///
+/// # Errors
+/// As resolving; `INVALID_ARGS` for a point.
+pub(crate) async fn element(cx: &mut Cx, target: &Target) -> Result<(Arc<Tree>, NodeId)> {
+    let found = match target {
+        Target::Ref(r) => match look_for(cx, *r).await?.1 {
+            Ok(resolved) => found(cx, *r, resolved),
+            Err(fault) => return Err(refused(cx, fault)?),
+        },
+        Target::Selector(s) => selector(cx, s).await?,
+        Target::Point { .. } => return Err(no_point(target)),
+    };
+    Ok((cx.tree()?, in_tree(&found)?))
+}
+
+/// What a ref stands for in a capture that is made now. What the client had seen is worked out before it: our own
+/// look is no reason to warn.
+async fn look_for(cx: &mut Cx, target: RefTarget) -> Result<(Arc<Tree>, Result<Resolved, RefFault>)> {
+    let before = standing(cx, target)?;
+    let told = cx.envelope.reference.clone();
+    let tree = capture::look(cx, Origin::Look).await?;
+    let mut now = standing(cx, target)?;
+    if let (Ok(before), Ok(now)) = (before, &mut now)
+        && now.standing != Standing::Unproven
+    {
+        now.warning = before.warning;
+        cx.envelope.reference = told;
     }
+    Ok((tree, now))
+}
 
-    /// The element that a target means in the stored tree, which was captured just now.
-    ///
-    /// # Errors
-    /// As [`Cx::element`].
-    pub(crate) async fn in_stored_tree(&mut self, target: &Target) -> Result<NodeId> {
-        let found = match target {
-            Target::Ref(r) => self.resolve_ref(*r)?,
-            Target::Selector(s) => self.the_match(s).await?,
-            Target::Point { .. } => return Err(no_point(target)),
-        };
-        in_tree(&found)
-    }
+/// The element that a target means in the stored tree, which was captured just now.
+///
+/// # Errors
+/// As [`element`].
+pub(crate) async fn in_stored_tree(cx: &mut Cx, target: &Target) -> Result<NodeId> {
+    let found = match target {
+        Target::Ref(r) => reference(cx, *r)?,
+        Target::Selector(s) => the_match(cx, s).await?,
+        Target::Point { .. } => return Err(no_point(target)),
+    };
+    in_tree(&found)
+}
 
-    /// Whether the element that a target means is there now. An ended ref is an answer here.
-    ///
-    /// # Errors
-    /// `REF_NOT_FOUND`, `AMBIGUOUS_MATCH`.
-    pub(crate) async fn presence(&mut self, target: &Target, any: bool) -> Result<Presence> {
-        match target {
-            Target::Ref(r) => {
-                let (tree, now) = self.look_for(*r).await?;
-                match now {
-                    Ok(resolved) => {
-                        let found = self.found(*r, resolved);
-                        Ok(match found.node {
-                            Some(node) => Presence::There(tree, node),
-                            None => Presence::Not(UNREAD.to_owned()),
-                        })
-                    }
-                    Err(RefFault::Ended { hidden: true, .. }) => Ok(Presence::Not("is hidden".to_owned())),
-                    Err(RefFault::Ended { reason, .. }) => Ok(Presence::Not(format!("is {}", reason.name()))),
-                    Err(fault) => Err(self.fault(fault)?),
+/// Whether the element that a target means is there now. An ended ref is an answer here.
+///
+/// # Errors
+/// `REF_NOT_FOUND`, `AMBIGUOUS_MATCH`.
+pub(crate) async fn presence(cx: &mut Cx, target: &Target, any: bool) -> Result<Presence> {
+    match target {
+        Target::Ref(r) => {
+            let (tree, now) = look_for(cx, *r).await?;
+            match now {
+                Ok(resolved) => {
+                    let found = found(cx, *r, resolved);
+                    Ok(match found.node {
+                        Some(node) => Presence::There(tree, node),
+                        None => Presence::Not(UNREAD.to_owned()),
+                    })
                 }
-            }
-            Target::Selector(s) => {
-                let tree = self.look(Origin::Look).await?;
-                let matches = self.matches(&tree, s).await?;
-                match stickpin_tree::reduce(&tree, &matches)[..] {
-                    [] => Ok(Presence::Not("is not there".to_owned())),
-                    [node] => Ok(Presence::There(tree, node)),
-                    ref several if any => Ok(Presence::Several(several.len())),
-                    ref several => Err(self.ambiguous(&tree, s, several)?),
-                }
-            }
-            Target::Point { .. } => Err(no_point(target)),
-        }
-    }
-
-    /// The stored tree.
-    ///
-    /// # Errors
-    /// `SESSION_NOT_FOUND` when nothing is open.
-    pub(crate) fn tree(&mut self) -> Result<Arc<Tree>> {
-        let tree = self.live()?.session.tree().cloned();
-        tree.ok_or_else(|| Error::new(ErrorCode::Internal, "the session has no tree yet"))
-    }
-
-    /// No element matches; the nearest are issued and named.
-    ///
-    /// # Errors
-    /// As issuing.
-    pub(crate) fn not_found(&mut self, tree: &Tree, selector: &Selector) -> Result<Error> {
-        let near = self.named(tree, &stickpin_tree::nearest(tree, selector, 3))?;
-        let e = Error::new(ErrorCode::ElementNotFound, format!("no element matches {selector}"));
-        Ok(if near.is_empty() {
-            e.hint("stickpin find TEXT looks for a text, stickpin snapshot -i lists what can be acted on")
-        } else {
-            candidates(e, "nearest:", &near, near.len())
-        })
-    }
-
-    pub(crate) fn ambiguous(&mut self, tree: &Tree, selector: &Selector, found: &[NodeId]) -> Result<Error> {
-        let named = self.named(tree, &found[..found.len().min(CANDIDATES)])?;
-        let e = Error::new(ErrorCode::AmbiguousMatch, format!("{} elements match {selector}", found.len()));
-        Ok(candidates(e, "use one of:", &named, found.len()))
-    }
-
-    /// The error of a ref that may not be used. Issues what the element is now, or the one like it.
-    pub(crate) fn fault(&mut self, fault: RefFault) -> Result<Error> {
-        match fault {
-            RefFault::NotIssued { r#ref, warning } => Ok(Error::new(
-                ErrorCode::RefNotFound,
-                format!("{ref} was never issued in this session's lifetime"),
-            )
-            .hint(
-                warning
-                    .unwrap_or_else(|| "stickpin snapshot -i lists the elements with their refs".to_owned()),
-            )),
-            RefFault::Ended { hidden: true, r#ref, was, now, warning, .. } => {
-                self.hidden(r#ref, was, now, warning)
-            }
-            RefFault::Ended { r#ref, reason, was, handle, now, warning, .. } => {
-                let left = match handle.filter(|_| reason == EndReason::Gone) {
-                    Some(handle) => self.device()?.lifecycle().and_then(|life| life.left_with(handle)),
-                    None => None,
-                };
-                self.stale(r#ref, reason, was, now, warning, left.as_deref())
+                Err(RefFault::Ended { hidden: true, .. }) => Ok(Presence::Not("is hidden".to_owned())),
+                Err(RefFault::Ended { reason, .. }) => Ok(Presence::Not(format!("is {}", reason.name()))),
+                Err(fault) => Err(refused(cx, fault)?),
             }
         }
+        Target::Selector(s) => {
+            let tree = capture::look(cx, Origin::Look).await?;
+            let matches = matches(cx, &tree, s).await?;
+            match stickpin_tree::reduce(&tree, &matches)[..] {
+                [] => Ok(Presence::Not("is not there".to_owned())),
+                [node] => Ok(Presence::There(tree, node)),
+                ref several if any => Ok(Presence::Several(several.len())),
+                ref several => Err(ambiguous(cx, &tree, s, several)?),
+            }
+        }
+        Target::Point { .. } => Err(no_point(target)),
     }
+}
 
-    /// The element is connected and not shown: nobody could act on it now.
-    fn hidden(
-        &mut self,
-        r#ref: Ref,
-        was: Option<Meaning>,
-        now: Option<NodeId>,
-        warning: Option<String>,
-    ) -> Result<Error> {
-        let tree = self.tree()?;
-        let modal = tree.nodes().find(|n| n.is(States::MODAL)).map(|n| n.id());
-        let behind = match modal {
-            Some(modal) => self.named(&tree, &[modal])?.pop(),
-            None => None,
-        };
-        let (mut what, mut next) = match &behind {
-            Some((dialog, line)) => (
-                format!("it is hidden now, perhaps behind {line}"),
-                format!("close the dialog first (stickpin snapshot -s {dialog}); then {ref} is good again"),
-            ),
-            None => (
-                "it is hidden now".to_owned(),
-                format!("do first what shows it (stickpin snapshot -i); then {ref} is good again"),
-            ),
-        };
-        let now = match now {
-            Some(node) => self.named(&tree, &[node])?.pop(),
-            None => None,
-        };
-        if let Some((new, line)) = &now {
-            what = format!("{what}; the one that reads the same is {line}");
-            next = format!("use {new} if that is what you mean, or {next}");
-        }
-        let mut e = ended(r#ref, EndReason::Gone, was.as_ref(), now.as_ref(), &what, next, warning);
-        e.details["hidden"] = json!(true);
-        if let Some((dialog, _)) = behind {
-            e.details["behind"] = json!(dialog.to_string());
-        }
-        Ok(e)
-    }
+/// No element matches; the nearest are issued and named.
+///
+/// # Errors
+/// As issuing.
+pub(crate) fn not_found(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Error> {
+    let near = capture::named(cx, tree, &stickpin_tree::nearest(tree, selector, 3))?;
+    let e = Error::new(ErrorCode::ElementNotFound, format!("no element matches {selector}"));
+    Ok(if near.is_empty() {
+        e.hint("stickpin find TEXT looks for a text, stickpin snapshot -i lists what can be acted on")
+    } else {
+        candidates(e, "nearest:", &near, near.len())
+    })
+}
 
-    fn stale(
-        &mut self,
-        r#ref: Ref,
-        reason: EndReason,
-        was: Option<Meaning>,
-        now: Option<NodeId>,
-        warning: Option<String>,
-        left: Option<&str>,
-    ) -> Result<Error> {
-        let tree = self.tree()?;
-        let gone = match left {
-            Some(with) => format!("it is gone with {with}"),
-            None => "it is gone".to_owned(),
-        };
-        let because = match (&was, now, reason) {
-            (Some(was), Some(node), EndReason::Changed) => {
-                self.live()?.session.records(&tree).judge(was, node).clause()
-            }
-            _ => None,
-        };
-        let now = match now {
-            Some(node) => self.named(&tree, &[node])?.pop(),
-            None => None,
-        };
-        let (what, next) = match (reason, &now) {
-            (EndReason::Changed, Some((new, line))) => (
-                format!("that element changed: now {line}"),
-                format!("use {new} if that is what you mean, or --allow-changed"),
-            ),
-            (EndReason::Gone, Some((new, line))) => (
-                format!("{gone}; the one that reads the same is {line}"),
-                format!("use {new} if that is what you mean"),
-            ),
-            (EndReason::Unproven, Some((new, line))) => (
-                format!("that it still is cannot be proved; likely it is {line}"),
-                format!("use {new} if that is what you mean, or --allow-changed"),
-            ),
-            (EndReason::Elsewhere, _) => {
-                ("it is in another tab or window".to_owned(), "go back there, then use it again".to_owned())
-            }
-            (EndReason::Forgotten, _) => {
-                ("it ended so long ago that nothing is known of it".to_owned(), AGAIN.to_owned())
-            }
-            (EndReason::Changed, None) => ("that element changed".to_owned(), AGAIN.to_owned()),
-            _ => (gone, AGAIN.to_owned()),
-        };
-        let mut e = ended(r#ref, reason, was.as_ref(), now.as_ref(), &what, next, warning);
-        if let Some(clause) = because {
-            e.details["because"] = json!(clause.reason());
+pub(crate) fn ambiguous(cx: &mut Cx, tree: &Tree, selector: &Selector, found: &[NodeId]) -> Result<Error> {
+    let named = capture::named(cx, tree, &found[..found.len().min(CANDIDATES)])?;
+    let e = Error::new(ErrorCode::AmbiguousMatch, format!("{} elements match {selector}", found.len()));
+    Ok(candidates(e, "use one of:", &named, found.len()))
+}
+
+/// The error of a ref that may not be used. Issues what the element is now, or the one like it.
+pub(crate) fn refused(cx: &mut Cx, fault: RefFault) -> Result<Error> {
+    match fault {
+        RefFault::NotIssued { r#ref, warning } => Ok(Error::new(
+            ErrorCode::RefNotFound,
+            format!("{ref} was never issued in this session's lifetime"),
+        )
+        .hint(
+            warning.unwrap_or_else(|| "stickpin snapshot -i lists the elements with their refs".to_owned()),
+        )),
+        RefFault::Ended { hidden: true, r#ref, was, now, warning, .. } => {
+            hidden(cx, r#ref, was, now, warning)
         }
-        Ok(e)
+        RefFault::Ended { r#ref, reason, was, handle, now, warning, .. } => {
+            let left = match handle.filter(|_| reason == EndReason::Gone) {
+                Some(handle) => cx.device()?.lifecycle().and_then(|life| life.left_with(handle)),
+                None => None,
+            };
+            stale(cx, r#ref, reason, was, now, warning, left.as_deref())
+        }
     }
+}
+
+/// The element is connected and not shown: nobody could act on it now.
+fn hidden(
+    cx: &mut Cx,
+    r#ref: Ref,
+    was: Option<Meaning>,
+    now: Option<NodeId>,
+    warning: Option<String>,
+) -> Result<Error> {
+    let tree = cx.tree()?;
+    let modal = tree.nodes().find(|n| n.is(States::MODAL)).map(|n| n.id());
+    let behind = match modal {
+        Some(modal) => capture::named(cx, &tree, &[modal])?.pop(),
+        None => None,
+    };
+    let (mut what, mut next) = match &behind {
+        Some((dialog, line)) => (
+            format!("it is hidden now, perhaps behind {line}"),
+            format!("close the dialog first (stickpin snapshot -s {dialog}); then {ref} is good again"),
+        ),
+        None => (
+            "it is hidden now".to_owned(),
+            format!("do first what shows it (stickpin snapshot -i); then {ref} is good again"),
+        ),
+    };
+    let now = match now {
+        Some(node) => capture::named(cx, &tree, &[node])?.pop(),
+        None => None,
+    };
+    if let Some((new, line)) = &now {
+        what = format!("{what}; the one that reads the same is {line}");
+        next = format!("use {new} if that is what you mean, or {next}");
+    }
+    let mut e = ended(r#ref, EndReason::Gone, was.as_ref(), now.as_ref(), &what, next, warning);
+    e.details["hidden"] = json!(true);
+    if let Some((dialog, _)) = behind {
+        e.details["behind"] = json!(dialog.to_string());
+    }
+    Ok(e)
+}
+
+fn stale(
+    cx: &mut Cx,
+    r#ref: Ref,
+    reason: EndReason,
+    was: Option<Meaning>,
+    now: Option<NodeId>,
+    warning: Option<String>,
+    left: Option<&str>,
+) -> Result<Error> {
+    let tree = cx.tree()?;
+    let gone = match left {
+        Some(with) => format!("it is gone with {with}"),
+        None => "it is gone".to_owned(),
+    };
+    let because = match (&was, now, reason) {
+        (Some(was), Some(node), EndReason::Changed) => {
+            cx.live()?.session.records(&tree).judge(was, node).clause()
+        }
+        _ => None,
+    };
+    let now = match now {
+        Some(node) => capture::named(cx, &tree, &[node])?.pop(),
+        None => None,
+    };
+    let (what, next) = match (reason, &now) {
+        (EndReason::Changed, Some((new, line))) => (
+            format!("that element changed: now {line}"),
+            format!("use {new} if that is what you mean, or --allow-changed"),
+        ),
+        (EndReason::Gone, Some((new, line))) => (
+            format!("{gone}; the one that reads the same is {line}"),
+            format!("use {new} if that is what you mean"),
+        ),
+        (EndReason::Unproven, Some((new, line))) => (
+            format!("that it still is cannot be proved; likely it is {line}"),
+            format!("use {new} if that is what you mean, or --allow-changed"),
+        ),
+        (EndReason::Elsewhere, _) => {
+            ("it is in another tab or window".to_owned(), "go back there, then use it again".to_owned())
+        }
+        (EndReason::Forgotten, _) => {
+            ("it ended so long ago that nothing is known of it".to_owned(), AGAIN.to_owned())
+        }
+        (EndReason::Changed, None) => ("that element changed".to_owned(), AGAIN.to_owned()),
+        _ => (gone, AGAIN.to_owned()),
+    };
+    let mut e = ended(r#ref, reason, was.as_ref(), now.as_ref(), &what, next, warning);
+    if let Some(clause) = because {
+        e.details["because"] = json!(clause.reason());
+    }
+    Ok(e)
 }
 
 /// `STALE_REF`: what the ref was, what happened, what to do next.

@@ -40,7 +40,7 @@ impl Patience {
         if left.is_zero() {
             return Err(self.over(cx, what, instead).await?);
         }
-        cx.pause(left.min(LOOK), Listen::Changes).await
+        pause(cx, left.min(LOOK), Listen::Changes).await
     }
 
     /// The same for what is no part of a capture: waits for news of any kind, and looks after `look` without any.
@@ -58,12 +58,12 @@ impl Patience {
         if left.is_zero() {
             return Err(self.over(cx, what, instead).await?);
         }
-        cx.pause(left.min(LOOK).min(look), Listen::News).await
+        pause(cx, left.min(LOOK).min(look), Listen::News).await
     }
 
     async fn over(&self, cx: &mut Cx, what: &str, instead: &str) -> Result<Error> {
         let mut message = format!("waited {} ms for {what}; {instead}", self.timeout.as_millis());
-        let still = cx.moving().await?;
+        let still = moving(cx).await?;
         let mut e = Error::new(ErrorCode::Timeout, String::new())
             .hint("--timeout MS waits longer; stickpin snapshot -i shows what is there");
         if !still.is_empty() {
@@ -85,71 +85,69 @@ pub(crate) enum Listen {
     News,
 }
 
-impl Cx {
-    /// What still moves in the app, in words: requests, animations, mutations.
-    async fn moving(&mut self) -> Result<Vec<String>> {
-        let cancel = self.cancel.clone();
-        let device = self.device()?;
-        if device.dialog().is_some() {
-            return Ok(Vec::new());
-        }
-        let mut still = Vec::new();
-        if let Some(traffic) = device.traffic() {
-            let seen = traffic.requests().await?;
-            let pending = seen.iter().filter(|r| r.counts && r.end.is_none());
-            still.extend(pending.take(3).map(crate::observe::traffic::words));
-        }
-        let now = SettleRequest { quiet: QUIET, cap: Duration::ZERO };
-        let others = self.device()?.settle(now, &cancel).await?.still;
-        // Requests were named with their age.
-        still.extend(others.into_iter().filter(|words| !words.starts_with("request ")));
-        Ok(still)
+/// What still moves in the app, in words: requests, animations, mutations.
+async fn moving(cx: &mut Cx) -> Result<Vec<String>> {
+    let cancel = cx.cancel.clone();
+    let device = cx.device()?;
+    if device.dialog().is_some() {
+        return Ok(Vec::new());
     }
+    let mut still = Vec::new();
+    if let Some(traffic) = device.traffic() {
+        let seen = traffic.requests().await?;
+        let pending = seen.iter().filter(|r| r.counts && r.end.is_none());
+        still.extend(pending.take(3).map(crate::observe::traffic::words));
+    }
+    let now = SettleRequest { quiet: QUIET, cap: Duration::ZERO };
+    let others = cx.device()?.settle(now, &cancel).await?.still;
+    // Requests were named with their age.
+    still.extend(others.into_iter().filter(|words| !words.starts_with("request ")));
+    Ok(still)
+}
 
-    /// Fails when a dialog keeps the app from going on.
-    ///
-    /// # Errors
-    /// `DIALOG_OPEN`.
-    pub(crate) fn no_dialog(&mut self) -> Result<()> {
-        self.check()?;
-        match self.device()?.dialog() {
-            Some(dialog) => Err(crate::observe::capture::blocked(&dialog)),
-            None => Ok(()),
-        }
+/// Fails when a dialog keeps the app from going on.
+///
+/// # Errors
+/// `DIALOG_OPEN`.
+pub(crate) fn no_dialog(cx: &mut Cx) -> Result<()> {
+    cx.check()?;
+    match cx.device()?.dialog() {
+        Some(dialog) => Err(crate::observe::capture::blocked(&dialog)),
+        None => Ok(()),
     }
+}
 
-    /// Waits until it is worth looking again, at most so long: something may have changed, or other commands had
-    /// their turn. Commands go first at once, other waits after a look of this one.
-    ///
-    /// # Errors
-    /// `TIMEOUT` when the command was ended, `SESSION_NOT_FOUND` when the session was closed meanwhile.
-    pub(crate) async fn pause(&mut self, at_most: Duration, listen: Listen) -> Result<()> {
-        self.check()?;
-        let Some(loan) = &self.loan else { return Err(crate::host::queue::closed(&self.session_name)) };
-        let (wanted, again) = (loan.wanted.clone(), loan.wanted_again.clone());
-        if self.looked && again.is_cancelled() {
-            self.looked = false;
-            return self.let_others_in().await;
-        }
-        let stop = self.cancel.child_token();
-        {
-            let device = self.device()?;
-            let mut changed = match listen {
-                Listen::Changes => device.changed(at_most, &stop),
-                Listen::News => device.news(at_most, &stop),
-            };
-            tokio::select! {
-                biased;
-                changed = &mut changed => changed?,
-                () = wanted.cancelled() => {
-                    // Not dropped: the device ends its waiting by itself.
-                    stop.cancel();
-                    changed.await?
-                }
-            };
-        }
-        self.looked = true;
-        self.check()?;
-        if wanted.is_cancelled() { self.let_others_in().await } else { Ok(()) }
+/// Waits until it is worth looking again, at most so long: something may have changed, or other commands had
+/// their turn. Commands go first at once, other waits after a look of this one.
+///
+/// # Errors
+/// `TIMEOUT` when the command was ended, `SESSION_NOT_FOUND` when the session was closed meanwhile.
+pub(crate) async fn pause(cx: &mut Cx, at_most: Duration, listen: Listen) -> Result<()> {
+    cx.check()?;
+    let Some(loan) = &cx.loan else { return Err(crate::host::queue::closed(&cx.session_name)) };
+    let (wanted, again) = (loan.wanted.clone(), loan.wanted_again.clone());
+    if cx.looked && again.is_cancelled() {
+        cx.looked = false;
+        return cx.let_others_in().await;
     }
+    let stop = cx.cancel.child_token();
+    {
+        let device = cx.device()?;
+        let mut changed = match listen {
+            Listen::Changes => device.changed(at_most, &stop),
+            Listen::News => device.news(at_most, &stop),
+        };
+        tokio::select! {
+            biased;
+            changed = &mut changed => changed?,
+            () = wanted.cancelled() => {
+                // Not dropped: the device ends its waiting by itself.
+                stop.cancel();
+                changed.await?
+            }
+        };
+    }
+    cx.looked = true;
+    cx.check()?;
+    if wanted.is_cancelled() { cx.let_others_in().await } else { Ok(()) }
 }

@@ -1,10 +1,17 @@
 //! One command against its session: what every command has around it. A batch runs each of its steps through here.
 
-use crate::api::spec::{Effect, Lane};
+use crate::act::context_guard;
+use crate::api::request::Response;
+use crate::api::spec::{Effect, Lane, Scope};
 use crate::command::context::Cx;
 use crate::command::entry::{Entry, Prepared, Produced};
 use crate::host::Desk;
+use crate::observe::navigation;
+use crate::recording;
+use crate::run::respond;
+use serde_json::{Map, Value};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use stickpin_device::{Error, ErrorCode, Result};
 
 /// Takes the turn, writes the journal, runs it, and publishes what readers may see.
@@ -27,8 +34,33 @@ pub(crate) async fn step(
     result
 }
 
+/// Runs a command as a part of another one, with an envelope of its own.
+pub(crate) async fn nested(cx: &mut Cx, entry: &'static Entry, input: Map<String, Value>) -> Response {
+    let prepared = match entry.prepare(input) {
+        Ok(prepared) => prepared,
+        Err(e) => return respond::failed(entry.spec.name, &cx.render, e),
+    };
+    let outer = std::mem::take(&mut cx.envelope);
+    let before = cx.dispatched.swap(false, Ordering::Relaxed);
+    let desk = match entry.spec.scope {
+        Scope::Session => cx.host.desk(&cx.session_name).map(Some),
+        Scope::Host => Ok(None),
+    };
+    let result = match desk {
+        // Boxed: a batch is itself a command, and its future would hold itself.
+        Ok(desk) => Box::pin(step(entry, prepared, desk, cx)).await,
+        Err(e) => Err(e),
+    };
+    let mut response = respond::respond(entry, cx, result);
+    // Said once, by the whole.
+    response.state_dir = None;
+    cx.envelope = outer;
+    cx.dispatched.fetch_or(before, Ordering::Relaxed);
+    response
+}
+
 /// Runs it in a session that was entered.
-pub(crate) async fn run(
+async fn run(
     entry: &'static Entry,
     mut prepared: Box<dyn Prepared>,
     cx: &mut Cx,
@@ -46,7 +78,7 @@ pub(crate) async fn run(
     able(entry, cx)?;
     // What does not act on the page may be used whichever tab that is.
     let acts = prepared.effect() == Effect::Mutates && !entry.spec.despite_dialog;
-    match cx.attend() {
+    match navigation::attend(cx) {
         Some(moved) if acts => return Err(elsewhere(&moved)),
         Some(moved) => cx.warn(format!("Note: {moved}.")),
         None => {}
@@ -59,22 +91,22 @@ pub(crate) async fn run(
     let journal = cx.host.config.journal.clone();
     journal.command_begin(&cx.session_name, entry.spec.name, prepared.effect());
     let (effect, mut input) = (prepared.effect(), prepared.take_input());
-    cx.name_asked(entry, effect, &mut input);
+    recording::name_asked(cx, entry, effect, &mut input);
     let result = prepared.run(cx).await;
     // A question whose answer is no did not hold.
     if result.as_ref().is_ok_and(|output| effect == Effect::Mutates || output.exit() == 0) {
-        cx.record(entry, effect, input);
+        recording::record(cx, entry, effect, input);
     }
     let result = match result {
         Err(mut e) if cx.dispatched() != stickpin_device::Dispatched::No => {
             e.dispatched = cx.dispatched();
-            cx.note_failed(&e).await;
+            context_guard::note_failed(cx, &e).await;
             Err(e)
         }
         result => result,
     };
-    cx.attend_aloud();
-    cx.tell_asides();
+    navigation::attend_aloud(cx);
+    navigation::tell_asides(cx);
     journal.command_end(&cx.session_name, entry.spec.name, result.as_ref().err().map(|e| e.code));
     result
 }

@@ -1,0 +1,144 @@
+//! The only builder of [`Response`].
+
+use crate::api::form::Form;
+use crate::api::render;
+use crate::api::render::{Show, Text};
+use crate::api::request::{Detail, Format, RefsEnvelope, Render, Response};
+use crate::api::secret;
+use crate::api::secret::Secret;
+use crate::command::context::{Cx, Envelope};
+use crate::command::entry::{Entry, Produced, produced};
+use crate::observe::receipt;
+use serde::Serialize;
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_refs::Ref;
+
+/// The response of a command that ran in this context, which has done its part by then.
+pub(crate) fn respond(entry: &Entry, cx: &mut Cx, result: Result<Box<dyn Produced>>) -> Response {
+    let mut response = Response { command: entry.spec.name.to_owned(), ..Response::default() };
+    // What the device says now: this command may have opened or answered it. Else what is known without asking.
+    let dialog = cx.live().ok().map(|live| live.device.dialog());
+    if let Some(desk) = &cx.desk {
+        response.session = Some(desk.name.clone());
+        response.state_dir = Some(cx.host.config.state_dir.clone());
+        response.dialog = dialog.unwrap_or_else(|| desk.status.borrow().dialog.clone());
+    }
+    let mut envelope = std::mem::take(&mut cx.envelope);
+    response.receipt = std::mem::take(&mut envelope.receipt);
+    response.image = envelope.image.take();
+    response.refs = refs(cx, &mut envelope);
+    response.refs_generation = response.refs.as_ref().and_then(|r| r.generation);
+    response.reference = (cx.render.detail == Detail::Full).then_some(envelope.reference).flatten();
+    response.warning = (!envelope.warnings.is_empty()).then(|| envelope.warnings.join(" "));
+    fill(&mut response, &cx.render, result);
+    add_what_was_seen(&mut response, entry);
+    let mut secrets: Vec<Secret> = cx.caller.secrets.values().cloned().collect();
+    secrets.extend(cx.live().map(|live| live.secrets.clone()).unwrap_or_default());
+    secret::hide(&mut response, &secrets);
+    if let Ok(live) = cx.live() {
+        live.lost |= response.error.as_ref().is_some_and(|e| e.code == ErrorCode::BackendLost);
+    }
+    cx.leave();
+    response
+}
+
+fn fill(response: &mut Response, render: &Render, result: Result<Box<dyn Produced>>) {
+    let wants = |f: Format| render.format == f || render.format == Format::Both;
+    let output = match result {
+        Ok(output) => output,
+        Err(e) => {
+            response.exit = e.code.exit();
+            response.text = wants(Format::Text).then(|| render::error(&e));
+            response.error = Some(e);
+            return;
+        }
+    };
+    if wants(Format::Json) {
+        match output.json() {
+            Ok(json) => response.output = Some(json),
+            Err(e) => {
+                let e = Error::new(ErrorCode::Internal, format!("the output cannot be written as JSON: {e}"));
+                return fill(response, render, Err(e));
+            }
+        }
+    }
+    if wants(Format::Text) {
+        let mut text = Text::new(render);
+        output.text(&mut text);
+        response.text = Some(text.finish());
+    }
+    response.error = output.failure();
+    response.ok = response.error.is_none();
+    response.exit = response.error.as_ref().map_or_else(|| output.exit(), |e| e.code.exit());
+}
+
+/// The receipt and a dialog that waits, under the text of the output. Errors among what was seen stand in the envelope
+/// only: a command line has another stream for them.
+fn add_what_was_seen(response: &mut Response, entry: &Entry) {
+    let Some(text) = &mut response.text else { return };
+    let seen = response.receipt.iter().filter(|line| !receipt::is_error(line)).cloned();
+    // What may run beside a dialog speaks of it itself.
+    let dialog = response
+        .dialog
+        .iter()
+        .filter(|_| !entry.spec.despite_dialog && response.error.is_none())
+        .map(|dialog| format!("{} waits: stickpin alert accept, or dismiss", dialog.words()));
+    for line in seen.chain(dialog) {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&line);
+    }
+}
+
+/// The response of a command that ran apart from any host: [`Form`] without a handler of ours.
+pub fn answered<T: Serialize + Show + Send + 'static>(
+    form: &Form,
+    render: &Render,
+    result: Result<T>,
+) -> Response {
+    let mut response = Response { command: form.spec.name.to_owned(), ..Response::default() };
+    fill(&mut response, render, result.map(produced));
+    response
+}
+
+/// A response to what never came to a session.
+pub(crate) fn failed(command: &str, render: &Render, e: Error) -> Response {
+    let mut response = Response { command: command.to_owned(), ..Response::default() };
+    fill(&mut response, render, Err(e));
+    response
+}
+
+/// The refs envelope; none when nothing was issued, renewed or ended.
+fn refs(cx: &mut Cx, envelope: &mut Envelope) -> Option<RefsEnvelope> {
+    if envelope.issued.is_empty() && envelope.ended.is_empty() && envelope.base.is_none() {
+        return None;
+    }
+    let (lifetime, generation) = match cx.live() {
+        Ok(live) => (live.session.lifetime().to_owned(), live.session.generation().map(|g| g.get())),
+        Err(_) => Default::default(),
+    };
+    let gives = !envelope.issued.is_empty() || envelope.base.is_some();
+    Some(RefsEnvelope {
+        generation: generation.filter(|_| gives),
+        base: envelope.base,
+        full: envelope.full && generation.is_some(),
+        issued: ranges(&mut envelope.issued),
+        ended: ranges(&mut envelope.ended),
+        lifetime,
+    })
+}
+
+/// Numbers as ranges, ends included.
+fn ranges(refs: &mut Vec<Ref>) -> Vec<(u32, u32)> {
+    refs.sort_unstable();
+    refs.dedup();
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for n in refs.iter().map(|r| r.get()) {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == n => *last = n,
+            _ => ranges.push((n, n)),
+        }
+    }
+    ranges
+}
