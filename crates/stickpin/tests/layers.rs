@@ -1,9 +1,11 @@
 //! The shape of the workspace. Dependencies between our crates point one way: the table is the architecture, and an edge
-//! outside it fails here by name. Only one file reads the environment.
+//! outside it fails here by name. Only one file reads the environment. Inside of every crate types, folders and circles of
+//! imports stay small.
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use stickpin_testkit::floors;
 
 /// Crate (without prefix) and what it may depend on, transitively spelled out: a layer may use any below it.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -124,6 +126,56 @@ fn the_environment_is_read_in_one_file() {
     assert!(found.contains(&READS_ENVIRONMENT[0].to_owned()), "the search finds nothing: {found:?}");
     let elsewhere = |f: &&String| !READS_ENVIRONMENT.iter().any(|allowed| f.starts_with(allowed));
     assert_eq!(found.iter().filter(elsewhere).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+const MOST_METHODS: usize = 40;
+const MOST_IN_FOLDER: usize = 20;
+const MOST_IN_CIRCLE: usize = 6;
+
+/// What is larger for now. An entry that no longer applies fails, too.
+const LARGE: &[&str] = &[
+    "backends/linux: folder src",
+    "backends/linux: type Desk",
+    "backends/linux: type Display",
+    "backends/linux: type LinuxDevice",
+    "backends/sim: type Sim",
+    "backends/web: circle with around",
+    "backends/web: type WebDevice",
+    "kernel: folder src/commands",
+    "kernel: type Cx",
+    "replay: circle with formats",
+    "session: type Session",
+    "tree: circle with outline",
+];
+
+/// Types, folders and circles of imports above the limits. A circle is named by its first module.
+fn large(name: &str, src: &Path, (methods, files, modules): (usize, usize, usize)) -> Vec<String> {
+    let types = floors::large_types(&floors::sources(src, &[]), methods);
+    let types = types.into_iter().map(|(of, _)| format!("{name}: type {of}"));
+    let folders = floors::full_folders(src, files).into_iter();
+    let folders =
+        folders.map(|(below, _)| format!("{name}: folder {}", Path::new("src").join(below).display()));
+    let imports = floors::Imports::of(src, &[]);
+    let circles = imports.circles(modules);
+    let circles = circles.iter().map(|circle| format!("{name}: circle with {}", circle[0]));
+    folders.chain(types).chain(circles).map(|found| found.trim_end_matches('/').to_owned()).collect()
+}
+
+fn large_in_workspace(most: (usize, usize, usize)) -> BTreeSet<String> {
+    let crates = metadata().packages.into_iter().map(|package| package.manifest_path.with_file_name("src"));
+    let of = |src: PathBuf| {
+        let home = src.parent().and_then(|home| home.strip_prefix(root()).ok()).expect("a crate of ours");
+        large(&home.strip_prefix("crates").unwrap_or(home).display().to_string(), &src, most)
+    };
+    crates.flat_map(|src| of(src.into_std_path_buf())).collect()
+}
+
+#[test]
+fn nothing_grows_too_large_to_find_anything_in() {
+    let allowed = LARGE.iter().map(|entry| (*entry).to_owned()).collect();
+    assert_eq!(large_in_workspace((MOST_METHODS, MOST_IN_FOLDER, MOST_IN_CIRCLE)), allowed);
+    let found = large_in_workspace((20, 10, 1));
+    assert!(found.len() > 20, "the search finds nothing: {found:?}");
 }
 
 /// `cargo run -- demo` is the first command of the README: Cargo asks which one where it finds several.
