@@ -1,16 +1,14 @@
 //! Choosing options of a list: natively where the device can, else as a person does, by opening and pressing.
 
-use crate::act;
-use crate::act::context_guard;
 use crate::act::fields::press;
-use crate::act::input;
+use crate::act::input::{Input, went_away};
 use crate::act::outcome::Acted;
-use crate::act::{Input, Reach, Ready, went_away};
+use crate::act::target::{Reach, Ready};
+use crate::act::{context_guard, input, locate};
 use crate::api::target::Target;
 use crate::command::args::How;
 use crate::command::context::Cx;
-use crate::observe::capture;
-use crate::observe::resolve;
+use crate::observe::{capture, resolve, waiting};
 use serde_json::json;
 use std::time::Duration;
 use stickpin_device::{Action, Error, ErrorCode, Result};
@@ -152,7 +150,7 @@ fn named_again(cx: &mut Cx, target: &Target, list: &Ready) -> Result<Target> {
     let Some(found) = &list.found else { return Ok(target.clone()) };
     match found.r#ref {
         Some(r) => Ok(Target::Ref(stickpin_refs::RefToken::plain(r.plain()).into())),
-        None => act::hold(cx, target, found),
+        None => locate::hold(cx, target, found),
     }
 }
 
@@ -229,9 +227,7 @@ async fn comes_to_show(cx: &mut Cx, list: &List, chosen: &[Choice], before: &str
             Some(took) if left.is_zero() => return Ok(took),
             Some(_) => {}
         }
-        let cancel = cx.cancel.clone();
-        cx.device()?.changed(left, &cancel).await?;
-        cx.check()?;
+        waiting::change(cx, left).await?;
     }
 }
 
@@ -316,9 +312,7 @@ async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Re
             until = Instant::now() + RESPONSE;
             continue;
         }
-        let cancel = cx.cancel.clone();
-        cx.device()?.changed(left, &cancel).await?;
-        cx.check()?;
+        waiting::change(cx, left).await?;
     }
 }
 

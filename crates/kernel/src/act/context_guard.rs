@@ -1,7 +1,8 @@
 //! The context rule (`CONTEXT_CHANGED`): a client acts on what it has seen. If what its target stands in has changed
 //! unseen, it is told before anything is sent, and the same command, repeated, acts.
 
-use crate::act::{Ready, TRIES};
+use crate::act::locate::TRIES;
+use crate::act::target::Ready;
 use crate::command::context::Cx;
 use crate::observe::capture;
 use crate::observe::resolve::Found;

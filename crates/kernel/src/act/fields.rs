@@ -1,15 +1,14 @@
 //! Setting a field to a value: the field decides how. What `check` and `form` share.
 
 use crate::act;
-use crate::act::choice;
-use crate::act::fill;
-use crate::act::input;
-use crate::act::outcome;
+use crate::act::input::Input;
 use crate::act::outcome::Acted;
-use crate::act::{Input, Reach, Ready};
+use crate::act::target::{Reach, Ready};
+use crate::act::{choice, fill, input, outcome};
 use crate::api::target::Target;
 use crate::command::args::How;
 use crate::command::context::Cx;
+use crate::observe::waiting;
 use std::time::Duration;
 use stickpin_device::{Action, Error, ErrorCode, Result};
 use stickpin_tree::{Role, quote};
@@ -158,9 +157,7 @@ async fn comes_to_follow(cx: &mut Cx, target: &Target, ready: &Ready, on: bool) 
         if left.is_zero() {
             return Ok(Follows::No);
         }
-        let cancel = cx.cancel.clone();
-        cx.device()?.changed(left, &cancel).await?;
-        cx.check()?;
+        waiting::change(cx, left).await?;
     }
 }
 

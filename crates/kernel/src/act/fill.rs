@@ -1,8 +1,8 @@
 //! Filling a field and reading it back.
 
-use super::outcome::Acted;
-use super::{Reach, Ready};
 use crate::act::input;
+use crate::act::outcome::Acted;
+use crate::act::target::{Reach, Ready};
 use crate::api::target::Target;
 use crate::command::args::How;
 use crate::command::context::Cx;

@@ -1,8 +1,8 @@
 //! What has the keyboard focus: keys without a target go there, whatever the caller thinks.
 
-use super::RECHECK;
+use crate::act::locate::RECHECK;
 use crate::command::context::Cx;
-use crate::observe::capture;
+use crate::observe::{capture, waiting};
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::Origin;
@@ -67,9 +67,7 @@ pub(crate) async fn for_text(cx: &mut Cx, text: &str) -> Result<Option<Focus>> {
         };
         let left = until.saturating_duration_since(Instant::now());
         if !left.is_zero() {
-            let cancel = cx.cancel.clone();
-            cx.device()?.changed(left.min(RECHECK), &cancel).await?;
-            cx.check()?;
+            waiting::change(cx, left.min(RECHECK)).await?;
             continue;
         }
         if !text.contains([' ', '\n']) {

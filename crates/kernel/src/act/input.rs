@@ -1,20 +1,24 @@
 //! The last steps of an act: whether the target takes this input, sending it, and where it landed.
 
-use super::{REST, Reach, Ready, TRIES};
 use crate::act;
-use crate::act::context_guard;
-use crate::act::outcome;
+use crate::act::locate::TRIES;
+use crate::act::target::{Reach, Ready};
+use crate::act::{context_guard, outcome};
 use crate::api::target::Target;
 use crate::command::args::How;
 use crate::command::context::Cx;
-use crate::observe::capture;
-use crate::observe::resolve;
+use crate::observe::{capture, resolve};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use stickpin_device::{
-    Action, Dispatched, Error, ErrorCode, Landed, Located, MAX_DESCRIPTION, Performed, Result,
+    Action, Dispatched, Error, ErrorCode, Landed, Located, MAX_DESCRIPTION, Performed, Result, SettleRequest,
 };
 use stickpin_session::Origin;
 use stickpin_tree::{Handle, Role, States, escape};
+
+/// How long a press that was stopped waits for what moved to come to rest.
+const REST: SettleRequest =
+    SettleRequest { quiet: Duration::from_millis(100), cap: Duration::from_millis(500) };
 
 /// Which input of its act it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

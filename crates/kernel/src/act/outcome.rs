@@ -1,15 +1,13 @@
 //! After an act: the target is read once more, what was seen becomes the receipt, and `--settle` shows what changed.
 
 use crate::act::context_guard;
-use crate::act::{Reading, Ready};
+use crate::act::target::{Reading, Ready};
 use crate::api::render::{Show, Text};
 use crate::command::args::How;
 use crate::command::context::Cx;
-use crate::observe::capture;
-use crate::observe::changes;
 use crate::observe::changes::Changes;
-use crate::observe::navigation;
 use crate::observe::waiting::QUIET;
+use crate::observe::{capture, changes, navigation};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;

@@ -4,7 +4,7 @@
 //! ref before anything is sent there (`refs.md` 7).
 
 use crate::act;
-use crate::act::{Reach, Reading, Ready};
+use crate::act::target::{Reach, Reading, Ready};
 use crate::command::args::How;
 use crate::command::context::Cx;
 use crate::host::pictures::{Mark, PageShown, Picture, Placed};

@@ -1,8 +1,7 @@
 //! `check`, `uncheck`: a box, switch or toggle is as it should be.
 
-use crate::act::fields;
-use crate::act::outcome;
 use crate::act::outcome::Acted;
+use crate::act::{fields, outcome};
 use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
 use crate::command::args::acting;

@@ -1,12 +1,10 @@
 //! `drag`: from one element to another.
 
 use crate::act;
-use crate::act::context_guard;
-use crate::act::input;
-use crate::act::outcome;
+use crate::act::input::went_away;
 use crate::act::outcome::Acted;
-use crate::act::points;
-use crate::act::{Reach, Ready, went_away};
+use crate::act::target::{Reach, Ready};
+use crate::act::{context_guard, input, outcome, points};
 use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
 use crate::command::args::acting;

@@ -1,11 +1,8 @@
 //! `form`: several fields at once, and perhaps what submits them.
 
-use crate::act;
-use crate::act::fields;
 use crate::act::fields::press;
-use crate::act::input;
-use crate::act::outcome;
 use crate::act::outcome::Acted;
+use crate::act::{fields, input, locate, outcome};
 use crate::api::render::{Show, Text};
 use crate::api::spec::{Effect, Spec};
 use crate::api::target;
@@ -115,15 +112,15 @@ impl Command for Form {
         for field in &self.fields {
             let (_, ready) = fields::kind(cx, &field.target, &field.value, how).await?;
             held.push(match &ready.found {
-                Some(found) => act::hold(cx, &field.target, found)?,
+                Some(found) => locate::hold(cx, &field.target, found)?,
                 None => field.target.clone(),
             });
         }
         let submit = match &self.submit {
             // The fields may be what enables it.
             Some(submit @ (Target::Ref(_) | Target::Selector(_))) => {
-                let found = act::there(cx, submit, how).await?;
-                Some(act::hold(cx, submit, &found)?)
+                let found = locate::there(cx, submit, how).await?;
+                Some(locate::hold(cx, submit, &found)?)
             }
             submit => submit.clone(),
         };

@@ -1,9 +1,9 @@
 //! `hover`: the pointer comes to stand on an element.
 
 use crate::act;
-use crate::act::Reach;
 use crate::act::outcome;
 use crate::act::outcome::Acted;
+use crate::act::target::Reach;
 use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
 use crate::command::args::acting;

@@ -1,9 +1,7 @@
 //! `key`: one chord.
 
-use crate::act::focus;
-use crate::act::input;
-use crate::act::outcome;
 use crate::act::outcome::Acted;
+use crate::act::{focus, input, outcome};
 use crate::api::keys::Chord;
 use crate::api::spec::{Effect, Spec};
 use crate::command::args::How;

@@ -1,9 +1,8 @@
 //! `longpress`: a press that stays down.
 
-use crate::act::Ready;
-use crate::act::input;
-use crate::act::outcome;
 use crate::act::outcome::Acted;
+use crate::act::target::Ready;
+use crate::act::{input, outcome};
 use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
 use crate::command::args::acting;

@@ -2,10 +2,9 @@
 
 use super::wait::usual;
 use super::wait_traffic::{Saved, download};
-use crate::act::Ready;
-use crate::act::input;
-use crate::act::outcome;
 use crate::act::outcome::Acted;
+use crate::act::target::Ready;
+use crate::act::{input, outcome};
 use crate::api::keys::Held;
 use crate::api::render::{Show, Text};
 use crate::api::spec::{Effect, Spec};

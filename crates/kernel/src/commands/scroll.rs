@@ -1,10 +1,9 @@
 //! `scroll`: a page or a container, by an amount or until something is there.
 
 use crate::act;
-use crate::act::Reach;
-use crate::act::input;
-use crate::act::outcome;
 use crate::act::outcome::Acted;
+use crate::act::target::Reach;
+use crate::act::{input, outcome};
 use crate::api::render::{Show, Text};
 use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
@@ -12,9 +11,8 @@ use crate::command::args::How;
 use crate::command::args::{Receipt, Settle};
 use crate::command::context::Cx;
 use crate::command::definition::Command;
-use crate::observe::capture;
-use crate::observe::resolve;
 use crate::observe::waiting::QUIET;
+use crate::observe::{capture, resolve};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -135,7 +133,7 @@ impl Command for Scroll {
         };
         drop(cx.device()?.notices().await?);
         let words = container.as_ref().map_or_else(|| "the page".to_owned(), |c| c.words.clone());
-        let handle = container.as_ref().map(crate::act::Ready::element).transpose()?;
+        let handle = container.as_ref().map(crate::act::target::Ready::element).transpose()?;
         let mut amount = f64::from(self.amount);
         if let (Some(handle), Some(_)) = (handle, &self.until)
             && let Some(Some(shown)) = cx.device()?.rects(&[handle]).await?.first()

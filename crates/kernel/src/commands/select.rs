@@ -1,8 +1,7 @@
 //! `select`: options of a list, native or built from roles.
 
-use crate::act::choice;
-use crate::act::outcome;
 use crate::act::outcome::Acted;
+use crate::act::{choice, outcome};
 use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
 use crate::command::args::acting;

@@ -1,11 +1,9 @@
 //! `type`: text as key presses, where the focus is or into an element.
 
 use crate::act;
-use crate::act::Reach;
-use crate::act::focus;
-use crate::act::input;
-use crate::act::outcome;
 use crate::act::outcome::Acted;
+use crate::act::target::Reach;
+use crate::act::{focus, input, outcome};
 use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
 use crate::command::args::acting;
@@ -61,7 +59,7 @@ impl Command for Type {
             Some(ready) => outcome::before(cx, ready).await?,
             None => drop(cx.device()?.notices().await?),
         }
-        let target = ready.as_ref().map(crate::act::Ready::element).transpose()?;
+        let target = ready.as_ref().map(crate::act::target::Ready::element).transpose()?;
         let words = match &ready {
             Some(ready) => format!("into {}", ready.words),
             None => match focus::for_text(cx, &self.text).await? {

@@ -1,10 +1,10 @@
 //! `upload`: files into a file input, a file chooser or a drop.
 
 use crate::act;
-use crate::act::input;
-use crate::act::outcome;
+use crate::act::input::{Input, went_away};
 use crate::act::outcome::Acted;
-use crate::act::{Input, Reach, Ready, went_away};
+use crate::act::target::{Reach, Ready};
+use crate::act::{input, outcome};
 use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
 use crate::command::args::How;

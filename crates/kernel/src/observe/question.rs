@@ -2,9 +2,8 @@
 
 use crate::api::target::Target;
 use crate::command::context::Cx;
-use crate::observe::capture;
-use crate::observe::resolve;
 use crate::observe::resolve::Presence;
+use crate::observe::{capture, resolve};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stickpin_device::Result;

@@ -117,6 +117,16 @@ pub(crate) fn no_dialog(cx: &mut Cx) -> Result<()> {
     }
 }
 
+/// Waits until a capture may differ from the last one, at most so long. Nobody else is let in.
+///
+/// # Errors
+/// What the device says; `TIMEOUT` when the command was ended.
+pub(crate) async fn change(cx: &mut Cx, at_most: Duration) -> Result<()> {
+    let cancel = cx.cancel.clone();
+    cx.device()?.changed(at_most, &cancel).await?;
+    cx.check()
+}
+
 /// Waits until it is worth looking again, at most so long: something may have changed, or other commands had
 /// their turn. Commands go first at once, other waits after a look of this one.
 ///

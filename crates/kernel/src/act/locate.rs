@@ -1,0 +1,183 @@
+//! The element of a target where it is now, and whether it still is what was meant.
+
+use crate::act::context_guard;
+use crate::api::target::{RefTarget, Target};
+use crate::command::args::How;
+use crate::command::context::Cx;
+use crate::observe::resolve::Found;
+use crate::observe::{capture, resolve};
+use crate::recording;
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_device::{Error, ErrorCode, Located, Result};
+use stickpin_session::Origin;
+use stickpin_tree::{Clause, Handle, IdentityGrade, NodeId, Tree, Verdict, quote};
+
+/// How long to wait for a change before a guard is looked at again.
+pub(super) const RECHECK: Duration = Duration::from_millis(40);
+
+/// How often the app may be captured anew because the element went away between two questions.
+pub(crate) const TRIES: usize = 3;
+
+/// An element as it is now.
+pub(super) struct Place {
+    pub(super) handle: Handle,
+    pub(super) tree: Arc<Tree>,
+    pub(super) node: NodeId,
+}
+
+/// The element of a target, judged; whether it can be used is not asked.
+///
+/// # Errors
+/// Of resolving; `INVALID_ARGS` for a point.
+pub(crate) async fn there(cx: &mut Cx, target: &Target, how: How) -> Result<Found> {
+    let found = match target {
+        Target::Ref(r) if how.allow_changed => resolve::changed(cx, *r)?,
+        Target::Ref(r) => resolve::reference(cx, *r)?,
+        Target::Selector(s) => resolve::selector(cx, s).await?,
+        Target::Point { .. } => return Err(crate::observe::resolve::no_point(target)),
+    };
+    recording::witness(cx, target, &found, how).await?;
+    Ok(locate_judged(cx, target, found, how).await?.0)
+}
+
+/// The target by a ref of its own: what comes later acts on this element or not at all, whatever else a selector
+/// matches by then.
+///
+/// # Errors
+/// As issuing.
+pub(crate) fn hold(cx: &mut Cx, target: &Target, found: &Found) -> Result<Target> {
+    let (Target::Selector(_), Some(node)) = (target, found.node) else { return Ok(target.clone()) };
+    let held = capture::issue(cx, &[node])?.pop();
+    let Some(held) = held.map(|r| RefTarget::from(stickpin_refs::RefToken::plain(r))) else {
+        return Ok(target.clone());
+    };
+    // This command found it just now: what it does to other targets first is no reason to warn.
+    cx.envelope.held.push(held.plain());
+    if !cx.envelope.judged.contains(&held.plain()) {
+        cx.envelope.judged.push(held.plain());
+    }
+    Ok(Target::Ref(held))
+}
+
+/// Asks the device for the element and judges it. One that went away is looked for in a new capture.
+pub(super) async fn locate_judged(
+    cx: &mut Cx,
+    target: &Target,
+    mut found: Found,
+    how: How,
+) -> Result<(Found, Place)> {
+    for _ in 0..TRIES {
+        cx.check()?;
+        let Some(place) = locate(cx, &found).await? else {
+            found = look_again(cx, target, how).await?;
+            continue;
+        };
+        let (judged, heading) = judge(cx, &place, &found)?;
+        match judged {
+            Verdict::Same { reads_now } => {
+                if let Some(name) = reads_now {
+                    cx.warn(format!("It reads {} now.", quote(&name)));
+                }
+                if let Some(heading) = heading {
+                    cx.warn(below(&heading));
+                }
+                if !how.allow_changed {
+                    context_guard::compare(cx, &found, &place.tree, place.node)?;
+                }
+                return Ok((found, place));
+            }
+            Verdict::Changed(_) if how.allow_changed => {
+                let meaning = capture::meaning(cx, &place.tree, place.node)?;
+                cx.warn(format!("{target} is {meaning} now."));
+                found.meaning = meaning;
+                return Ok((found, place));
+            }
+            Verdict::Changed(clause) => {
+                tracing::debug!(%target, "changed: {clause}");
+                // The capture ends the ref, and says under which number the element goes on.
+                let again = look_again(cx, target, how).await?;
+                if matches!(target, Target::Ref(_)) && again.handle == found.handle {
+                    return Err(changed_at_act(target, &found, clause));
+                }
+                found = again;
+            }
+        }
+    }
+    Err(restless(&found))
+}
+
+/// Whether it still is what was meant, and what became of a heading that is only told of.
+fn judge(cx: &mut Cx, place: &Place, found: &Found) -> Result<(Verdict, Option<String>)> {
+    let records = cx.live()?.session.records(&place.tree);
+    let judged = records.judge(&found.meaning, place.node);
+    let heading = judged.is_same().then(|| records.other_heading(&found.meaning, place.node));
+    Ok((judged, heading.flatten()))
+}
+
+/// Captures, and resolves the target anew.
+pub(super) async fn look_again(cx: &mut Cx, target: &Target, how: How) -> Result<Found> {
+    match target {
+        Target::Ref(r) => {
+            capture::look(cx, Origin::Look).await?;
+            if how.allow_changed { resolve::changed(cx, *r) } else { resolve::again(cx, *r) }
+        }
+        Target::Selector(s) => resolve::selector(cx, s).await,
+        Target::Point { .. } => Err(crate::observe::resolve::no_point(target)),
+    }
+}
+
+/// The element by its handle; where the device has no handles, by a new capture that the session aligned.
+async fn locate(cx: &mut Cx, found: &Found) -> Result<Option<Place>> {
+    let live = cx.live()?;
+    if let Some(dialog) = live.device.dialog() {
+        return Err(crate::observe::capture::blocked(&dialog));
+    }
+    if live.device.info().grade == IdentityGrade::None {
+        return locate_by_likeness(cx, found).await;
+    }
+    let Some(handle) = found.handle else { return Ok(None) };
+    let located = live.device.locate(handle, &found.meaning.context_handles()).await?;
+    Ok(located.map(|Located { tree, node }| Place { handle, tree, node }))
+}
+
+async fn locate_by_likeness(cx: &mut Cx, found: &Found) -> Result<Option<Place>> {
+    let tree = capture::look(cx, Origin::Look).await?;
+    let node = match found.r#ref {
+        Some(r) => resolve::again(cx, r)?.node,
+        None => {
+            let records = cx.live()?.session.records(&tree);
+            let mut alike = tree.nodes().filter(|n| records.judge(&found.meaning, n.id()).is_same());
+            match (alike.next(), alike.next()) {
+                (Some(n), None) => Some(n.id()),
+                _ => None,
+            }
+        }
+    };
+    let address = node.and_then(|node| tree.node(node).address());
+    Ok(node.zip(address).map(|(node, handle)| Place { handle, tree, node }))
+}
+
+/// The rule says that it changed, a whole capture says that it did not: then it may not be acted on either.
+fn changed_at_act(target: &Target, found: &Found, clause: Clause) -> Error {
+    Error::new(ErrorCode::StaleRef, format!("{target} was {}; it is not the same now, because {clause}", found.meaning))
+        .hint("stickpin snapshot -i, or --allow-changed to act on it whatever it is")
+        .details(serde_json::json!({ "ref": target.to_string(), "reason": "changed", "was": found.meaning.to_string(), "because": clause.reason() }))
+}
+
+/// That the heading above the row of an element became another.
+fn below(heading: &str) -> String {
+    match heading {
+        "" => "The heading that was above it is gone.".to_owned(),
+        heading => format!("The heading above it reads {} now.", quote(heading)),
+    }
+}
+
+/// It never stayed what was aimed at.
+pub(super) fn restless(found: &Found) -> Error {
+    Error::new(
+        ErrorCode::ElementNotFound,
+        format!("{} is drawn anew again and again; it could not be caught", found.words()),
+    )
+    .hint("stickpin wait stable, then try again")
+}
