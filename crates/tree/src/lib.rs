@@ -20,12 +20,12 @@ pub use identity::context::{
     Content, Context, ContextChange, ContextMap, ContextReader, FactKey, FactKind, SegmentKey, Ticks,
     differ_in_numbers, ends_segment, number_pattern, texts_changed,
 };
+#[doc(hidden)]
+pub use identity::is_volatile;
 pub use identity::{
     Clause, Meaning, Opener, Openers, RecordBook, Records, Refused, Verdict, came_back_with_its_list,
     content_match, words,
 };
-#[doc(hidden)]
-pub use identity::{Switches, is_volatile};
 pub use markdown::{Excerpt, Heading, Markdown, NoSection};
 pub use model::{
     Attr, Document, Handle, IdentityGrade, MAX_CHARS, MAX_URL, NodeId, NodeRef, NodeSpec, Rect, Role, States,

@@ -12,7 +12,6 @@ use crate::identity::opener::Openers;
 use crate::identity::rows::detect::Structure;
 use crate::identity::surroundings::heading::Surroundings;
 use crate::identity::surroundings::popup::PopupTexts;
-use crate::identity::switches::Switches;
 use crate::{Handle, NodeId, Tree};
 
 /// What is read of one tree and of nothing else. Openers come from outside and change while the tree stays.
@@ -26,10 +25,10 @@ pub(crate) struct IdentityCache {
 }
 
 impl IdentityCache {
-    pub(crate) fn new(tree: &Tree, on: Switches) -> Self {
+    pub(crate) fn new(tree: &Tree) -> Self {
         Self {
-            structure: Structure::new(tree, on),
-            surroundings: Surroundings::new(on),
+            structure: Structure::new(tree),
+            surroundings: Surroundings::default(),
             popup_texts: PopupTexts::default(),
             handles: OnceCell::new(),
             shared_words: OnceCell::new(),
@@ -68,7 +67,7 @@ impl RecordBook {
     /// A book about a tree. Nothing is read yet.
     #[must_use]
     pub fn new(tree: Arc<Tree>) -> Self {
-        let known = IdentityCache::new(&tree, Switches::all());
+        let known = IdentityCache::new(&tree);
         Self { tree, known }
     }
 
@@ -81,6 +80,6 @@ impl RecordBook {
     /// The records of the tree, with what is known about the openers of its popups.
     #[must_use]
     pub fn records<'b>(&'b self, openers: &'b Openers) -> Records<'b> {
-        Records::knowing(&self.tree, openers, Switches::all(), CacheSource::Lent(&self.known))
+        Records::knowing(&self.tree, openers, CacheSource::Lent(&self.known))
     }
 }

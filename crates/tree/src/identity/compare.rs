@@ -1,6 +1,7 @@
 //! Which thing an element is, and whether that still holds in a later tree.
 
 use std::cell::{OnceCell, RefCell};
+use std::iter::{once, once_with};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -23,7 +24,6 @@ use crate::identity::rows::text::leaf_text;
 use crate::identity::step_count;
 use crate::identity::surroundings::group::{self, GroupTitle};
 use crate::identity::surroundings::popup::{self, PopupText};
-use crate::identity::switches::Switches;
 use crate::identity::verdict::{Clause, Verdict};
 use crate::{Handle, NodeId, NodeRef, Role, Tree};
 
@@ -54,7 +54,6 @@ use crate::{Handle, NodeId, NodeRef, Role, Tree};
 pub struct Records<'t> {
     pub(crate) tree: &'t Tree,
     pub(crate) openers: &'t Openers,
-    pub(crate) on: Switches,
     pub(crate) cache: CacheSource<'t>,
     pub(crate) popup_openers: RefCell<HashMap<NodeId, Option<Opener>>>,
     pub(crate) kept_rows: RefCell<rematch::KeptRows>,
@@ -72,26 +71,13 @@ impl<'t> Records<'t> {
     /// The records of a tree, with what is known about the openers of its popups. Lazy: costs little by itself.
     #[must_use]
     pub fn new(tree: &'t Tree, openers: &'t Openers) -> Self {
-        Self::with(tree, openers, Switches::all())
+        Self::knowing(tree, openers, CacheSource::Own(Box::new(IdentityCache::new(tree))))
     }
 
-    /// With some clauses only, to measure what each is worth.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with(tree: &'t Tree, openers: &'t Openers, on: Switches) -> Self {
-        Self::knowing(tree, openers, on, CacheSource::Own(Box::new(IdentityCache::new(tree, on))))
-    }
-
-    pub(crate) fn knowing(
-        tree: &'t Tree,
-        openers: &'t Openers,
-        on: Switches,
-        cache: CacheSource<'t>,
-    ) -> Self {
+    pub(crate) fn knowing(tree: &'t Tree, openers: &'t Openers, cache: CacheSource<'t>) -> Self {
         Self {
             tree,
             openers,
-            on,
             cache,
             popup_openers: RefCell::default(),
             kept_rows: RefCell::default(),
@@ -146,23 +132,58 @@ impl<'t> Records<'t> {
     #[must_use]
     pub fn judge(&self, issued: &Meaning, node: NodeId) -> Verdict {
         step_count::step();
+        match self.differences(issued, node).next() {
+            Some(clause) => Verdict::Changed(clause),
+            None => Verdict::Same { reads_now: self.reads_now(&issued.0, self.tree.node(node)) },
+        }
+    }
+
+    /// The clauses that do not hold for a node of this tree, in the order in which they are asked. Lazy: none is asked
+    /// before it is taken.
+    pub fn differences<'a>(
+        &'a self,
+        issued: &'a Meaning,
+        node: NodeId,
+    ) -> impl Iterator<Item = Clause> + use<'a, 't> {
         let element = self.tree.node(node);
         let issued = &*issued.0;
-        if element.role() != issued.role {
-            return Verdict::Changed(Clause::Role);
-        }
-        let renamed = element.name() != &*issued.name;
-        if renamed && !self.differs_in_counts(issued, element) {
-            return Verdict::Changed(Clause::Name);
-        }
-        let reads_now = match self.same_words(issued, element) {
-            Ok(words) => words.or_else(|| renamed.then(|| element.name().to_owned())),
-            Err(clause) => return Verdict::Changed(clause),
-        };
-        match self.holds(&issued.record, element) {
-            Ok(()) => Verdict::Same { reads_now },
-            Err(clause) => Verdict::Changed(clause),
-        }
+        let is_renamed = move || element.name() != &*issued.name && !self.differs_in_counts(issued, element);
+        once_with(move || (element.role() != issued.role).then_some(Clause::Role))
+            .chain(once_with(move || is_renamed().then_some(Clause::Name)))
+            .chain(once_with(move || self.same_words(issued, element).err()))
+            .chain(once_with(move || self.lost_opener(&issued.record, element).then_some(Clause::Opener)))
+            .chain(once_with(move || self.holds_groups(&issued.record, element).err()))
+            .flatten()
+            .chain(once(()).flat_map(move |()| self.differences_around(&issued.record, element)))
+    }
+
+    /// The clauses about dialog, section, enclosing heading and evidence that do not hold.
+    fn differences_around<'a>(
+        &'a self,
+        issued: &'a Record,
+        element: NodeRef<'t>,
+    ) -> impl Iterator<Item = Clause> + use<'a, 't> {
+        let live = LiveContext { records: self, element, row: self.row_now(issued, element) };
+        let enclosing = issued.enclosing.as_ref();
+        let popup_text = issued.popup_text.as_ref().zip(self.popup_text_of(element, enclosing));
+        // What a dialog says tells it, but for a part of it.
+        let (in_dialog, is_part) = (popup_text.is_some(), enclosing.is_some());
+        let asks_section = !in_dialog && (is_part || !issued.evidence.is_row());
+        let asks_evidence = is_part || !in_dialog;
+        let changed_text = popup_text.filter(|(then, now)| !then.holds(now, is_part));
+        once(changed_text.map(|_| Clause::DialogText))
+            .chain(once_with(move || {
+                asks_section.then(|| self.holds_section(issued, element).err()).flatten()
+            }))
+            .chain(once_with(move || enclosing.and_then(|enclosing| enclosing.holds(&live).err())))
+            .chain(once_with(move || asks_evidence.then(|| issued.evidence.holds(&live).err()).flatten()))
+            .flatten()
+    }
+
+    /// The name or the words of an element that is the same, where they are not those that were issued.
+    fn reads_now(&self, issued: &Inner, element: NodeRef<'t>) -> Option<String> {
+        let renamed = || (element.name() != &*issued.name).then(|| element.name().to_owned());
+        self.same_words(issued, element).ok().flatten().or_else(renamed)
     }
 
     /// What the heading above an element reads now, where its row says itself which one it is and that heading was another at
@@ -188,10 +209,9 @@ impl<'t> Records<'t> {
     pub fn telling(&self, node: NodeId) -> Option<String> {
         let element = self.tree.node(node);
         let row = self.cache.structure.row(self.tree, self.cache.structure.row_of(element)?);
-        let join = self.on.contains(Switches::JOINED_TEXT);
         let texts = row.text.telling_outside(element).filter_map(|(n, _)| {
             let n = self.tree.node(n);
-            if n.is_text() { text::leaf_text(n, join) } else { None }
+            if n.is_text() { text::leaf_text(n) } else { None }
         });
         let shortest = texts.min_by_key(|t| t.chars().count());
         let name = || {
@@ -201,7 +221,7 @@ impl<'t> Records<'t> {
         };
         let number = || {
             let first = row.numbers.telling_outside(element).next();
-            first.and_then(|(n, _)| text::leaf_text(self.tree.node(n), join))
+            first.and_then(|(n, _)| text::leaf_text(self.tree.node(n)))
         };
         let text = shortest.or_else(name).or_else(number)?;
         Some(text.chars().take(80).collect())
@@ -234,10 +254,7 @@ impl<'t> Records<'t> {
     }
 
     pub(crate) fn stable_name(&self, element: NodeRef<'_>) -> Fingerprint {
-        Fingerprint::of(
-            TextKind::Name,
-            &element_name::stable_name(element, self.on.contains(Switches::JOINED_TEXT)),
-        )
+        Fingerprint::of(TextKind::Name, &element_name::stable_name(element))
     }
 
     /// Counts in a name change while the page stays; on another page they may be another thing's.
@@ -246,47 +263,25 @@ impl<'t> Records<'t> {
     }
 
     pub(crate) fn counts_may_differ(&self, issued: &Inner, element: NodeRef<'t>) -> bool {
-        self.on.contains(Switches::COUNTS_IN_NAMES)
-            && Fingerprint::of(TextKind::Address, &element.document().url) == issued.address
+        Fingerprint::of(TextKind::Address, &element.document().url) == issued.address
     }
 
-    pub(crate) fn holds(&self, issued: &Record, element: NodeRef<'t>) -> Result<(), Clause> {
-        let live = LiveContext { records: self, element, row: self.row_now(issued, element) };
-        if let Some(then) = &issued.opener {
-            let same = |now: Opener| {
-                then.0.role == now.0.role
-                    && then.0.evidence.holds(&now.0.kept).is_ok()
-                    && then.0.enclosing.as_ref().is_none_or(|w| w.holds(&now.0.kept).is_ok())
-                    && !self.lost_title(&then.0.groups, &now.0.kept.groups)
-            };
-            if !self.opener_of(element).is_some_and(same) {
-                return Err(Clause::Opener);
-            }
-        }
-        self.holds_groups(issued, element)?;
-        let enclosing = issued.enclosing.as_ref();
-        if let (Some(then), Some(now)) = (&issued.popup_text, self.popup_text_of(element, enclosing)) {
-            if !then.holds(&now, enclosing.is_some()) {
-                return Err(Clause::DialogText);
-            }
-            let Some(enclosing) = enclosing else { return Ok(()) };
-            enclosing.holds(&live)?;
-            return issued.evidence.holds(&live);
-        }
-        if enclosing.is_some() || !issued.evidence.is_row() {
-            self.holds_section(issued, element)?;
-        }
-        if let Some(enclosing) = enclosing {
-            enclosing.holds(&live)?;
-        }
-        issued.evidence.holds(&live)
+    /// Whether its menu or dialog was opened by another element than at issue.
+    fn lost_opener(&self, issued: &Record, element: NodeRef<'t>) -> bool {
+        let Some(then) = &issued.opener else { return false };
+        let same = |now: Opener| {
+            then.0.role == now.0.role
+                && then.0.evidence.holds(&now.0.kept).is_ok()
+                && then.0.enclosing.as_ref().is_none_or(|w| w.holds(&now.0.kept).is_ok())
+                && !self.lost_title(&then.0.groups, &now.0.kept.groups)
+        };
+        !self.opener_of(element).is_some_and(same)
     }
 
     /// While the node that was the row at issue contains the element it is the row, whatever became of its
     /// siblings.
     pub(crate) fn row_now(&self, issued: &Record, element: NodeRef<'t>) -> Option<RowAt<'_>> {
-        if self.on.contains(Switches::ROW_LIVES)
-            && issued.evidence.is_row()
+        if issued.evidence.is_row()
             && let Some(row) = issued.row
             && let Some(row) = element.ancestors().find(|n| n.handle() == Some(row))
             && let Some(at) = self.cache.structure.as_row(row)
@@ -297,9 +292,6 @@ impl<'t> Records<'t> {
     }
 
     pub(crate) fn section_of(&self, element: NodeRef<'t>, of_part: bool) -> Option<Section> {
-        if !self.on.contains(Switches::SECTIONS) {
-            return None;
-        }
         let (node, text) = self.cache.surroundings.section_of(element)?;
         // What a window shows of its title changes with it, which is told of and ends nothing. The bars of a window are for
         // whatever it shows: a single label beside the title is its status.
@@ -338,7 +330,7 @@ impl<'t> Records<'t> {
             Evidence::Always => true,
             _ => evidence.is_row() && enclosing.is_none(),
         };
-        if told || !self.on.contains(Switches::GROUPS) {
+        if told {
             return Box::default();
         }
         group::titles_around(element, &self.cache.surroundings)
@@ -366,20 +358,17 @@ impl<'t> Records<'t> {
             Some(_) => popup::popup_of(element).is_none(),
             None => self.cache.structure.row_of(element).is_some(),
         };
-        if told || !self.on.contains(Switches::DIALOG_TEXT) {
+        if told {
             return None;
         }
         let speaker = popup::speaker_of(element)?;
         // What stands on a page of its tabs is not what the bars beside them are about.
         let paged = |n: NodeRef<'_>| n.role() == Role::TabPanel;
         let pages = enclosing.is_none() || element.ancestors().take_while(|n| *n != speaker).any(paged);
-        Some(self.cache.popup_texts.of(speaker, self.on.contains(Switches::JOINED_TEXT), pages))
+        Some(self.cache.popup_texts.of(speaker, pages))
     }
 
     pub(crate) fn opener_of(&self, element: NodeRef<'t>) -> Option<Opener> {
-        if !self.on.contains(Switches::OPENERS) {
-            return None;
-        }
         let popup = popup::popup_of(element)?;
         if let Some(known) = self.popup_openers.borrow().get(&popup.id()) {
             return known.clone();
@@ -435,30 +424,25 @@ impl<'t> Records<'t> {
 
 impl<'t> Records<'t> {
     pub(crate) fn words_of(&self, element: NodeRef<'t>) -> Option<ElementText> {
-        let on = self.on.contains(Switches::WORDS);
-        on.then(|| ElementText::of(element, self.on.contains(Switches::JOINED_TEXT))).flatten()
+        ElementText::of(element)
     }
 
     /// Whether others of its role say the same, counts aside: then the count may be what tells them apart.
     pub(crate) fn shares_words(&self, role: Role, stable: Fingerprint) -> bool {
-        let join = self.on.contains(Switches::JOINED_TEXT);
-        let shared = self.cache.shared_words.get_or_init(|| ElementText::shared(self.tree, join));
+        let shared = self.cache.shared_words.get_or_init(|| ElementText::shared(self.tree));
         shared.get(&(role, stable)).is_some_and(|&n| n > 1)
     }
 
     /// Compares what an element said at issue with what it says now: what it reads now, if only counts differ.
     pub(crate) fn same_words(&self, issued: &Inner, element: NodeRef<'t>) -> Result<Option<String>, Clause> {
-        let Some(then) = issued.words.as_ref().filter(|_| self.on.contains(Switches::WORDS)) else {
+        let Some(then) = issued.words.as_ref() else {
             return Ok(None);
         };
         let Some(now) = self.words_of(element) else {
             // It unfolded, or became a card: what it said must still be there.
-            let join = self.on.contains(Switches::JOINED_TEXT);
             let inside = element.subtree().skip(1).filter(|n| n.is_text());
-            let fingerprints: Vec<Fingerprint> = inside
-                .filter_map(|n| leaf_text(n, join))
-                .map(|t| Fingerprint::of(TextKind::Text, &t))
-                .collect();
+            let fingerprints: Vec<Fingerprint> =
+                inside.filter_map(|n| leaf_text(n)).map(|t| Fingerprint::of(TextKind::Text, &t)).collect();
             let still = then.texts.iter().all(|text| fingerprints.contains(text));
             return if still { Ok(None) } else { Err(Clause::Name) };
         };

@@ -9,11 +9,11 @@ use crate::{NodeRef, States};
 /// The name without parenthesised integers and without child leaves that are only a number.
 ///
 /// Only text that a badge holds by itself is left out: `Page 3` keeps its number, for it is one leaf.
-pub(crate) fn stable_name(node: NodeRef<'_>, join: bool) -> String {
+pub(crate) fn stable_name(node: NodeRef<'_>) -> String {
     if !node.is(States::NAME_FROM_CONTENT) {
         return steady(node.name());
     }
-    let leaves = text::leaves(node, join);
+    let leaves = text::leaves(node);
     let is_badge = |leaf: NodeRef<'_>, text: &str| is_count(text) && leaf.parent() != Some(node);
     if !leaves.iter().any(|(leaf, text)| is_badge(*leaf, text)) {
         return steady(node.name());

@@ -38,7 +38,7 @@ pub(crate) type Shared = HashMap<(Role, Fingerprint), u32>;
 
 impl ElementText {
     /// Returns what an element says, `None` if it has a name or is more than a thing to press.
-    pub(crate) fn of(element: NodeRef<'_>, join: bool) -> Option<Self> {
+    pub(crate) fn of(element: NodeRef<'_>) -> Option<Self> {
         if !element.is(States::ACTIONABLE) || !element.name().is_empty() || is_unsteady(element) {
             return None;
         }
@@ -60,7 +60,7 @@ impl ElementText {
                 heading = Some(node);
             }
             let text = if node.is_text() {
-                leaf_text(node, join).map(std::borrow::Cow::into_owned)
+                leaf_text(node).map(std::borrow::Cow::into_owned)
             } else if node.role() == Role::Image && !node.name().is_empty() {
                 Some(node.name().to_owned())
             } else {
@@ -94,10 +94,10 @@ impl ElementText {
     }
 
     /// Counts what the nameless elements of a tree say.
-    pub(crate) fn shared(tree: &Tree, join: bool) -> Shared {
+    pub(crate) fn shared(tree: &Tree) -> Shared {
         let mut shared = Shared::new();
         for node in tree.nodes().filter(|n| n.is(States::ACTIONABLE)) {
-            if let Some(words) = Self::of(node, join) {
+            if let Some(words) = Self::of(node) {
                 *shared.entry((node.role(), words.stable)).or_default() += 1;
             }
         }
@@ -108,7 +108,7 @@ impl ElementText {
 /// Returns what an element without a name says, where that stands for its name: it can be pressed and holds little.
 #[must_use]
 pub fn words(element: NodeRef<'_>) -> Option<Box<str>> {
-    ElementText::of(element, true).map(|words| words.text)
+    ElementText::of(element).map(|words| words.text)
 }
 
 /// Whether the text of a node is a person's, or is replaced by itself.
@@ -175,7 +175,7 @@ mod tests {
     fn said(page: &str) -> Option<String> {
         let tree = tree(&format!("page \"P\" http://h/\n{page}"));
         let clickable = tree.nodes().find(|n| n.role() == Role::Clickable)?;
-        ElementText::of(clickable, true).map(|words| words.text.into())
+        ElementText::of(clickable).map(|words| words.text.into())
     }
 
     #[test]

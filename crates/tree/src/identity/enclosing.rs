@@ -16,7 +16,6 @@ use crate::identity::rows::detect::RowAt;
 use crate::identity::rows::keys;
 use crate::identity::surroundings::heading::is_of_a_region_behind;
 use crate::identity::surroundings::popup::{popup_of, speaker_of};
-use crate::identity::switches::Switches;
 use crate::{NodeRef, Role, States};
 
 impl<'t> LiveContext<'_, 't> {
@@ -37,14 +36,11 @@ impl<'t> LiveContext<'_, 't> {
     }
 
     fn asks_above(&self) -> bool {
-        let on = self.records.on;
-        let frame =
-            || on.contains(Switches::FRAMEWORK) && self.records.cache.surroundings.in_framework(self.element);
-        on.contains(Switches::PARTS) && !frame()
+        !self.records.cache.surroundings.in_framework(self.element)
     }
 
     fn title_above(&self) -> Option<EnclosingHeading> {
-        let heading = self.heading_above().filter(|_| self.records.on.contains(Switches::HEADINGS))?;
+        let heading = self.heading_above()?;
         Some(EnclosingHeading {
             node: heading.handle(),
             text: self.records.cache.surroundings.heading_text(heading),

@@ -8,13 +8,13 @@ use crate::identity::rows::detect::RowAt;
 use crate::identity::rows::keys::Key;
 use crate::identity::surroundings::group::titles_around;
 use crate::identity::surroundings::heading::{region_name, region_of};
-use crate::identity::switches::Switches;
 use crate::{Handle, NodeRef, Role};
 
 /// So many fingerprints of a row are kept; the first ones. A row of more texts is a page.
 const MOST_PRINTS: usize = 64;
 
 /// An element, with the row that it is looked at in.
+#[derive(Clone, Copy)]
 pub(crate) struct LiveContext<'r, 't> {
     pub(crate) records: &'r Records<'t>,
     pub(crate) element: NodeRef<'t>,
@@ -38,7 +38,7 @@ impl LiveContext<'_, '_> {
     }
 
     fn row_evidence(&self, at: RowAt<'_>, row: &Row) -> Evidence {
-        let (on, element) = (self.records.on, self.element);
+        let element = self.element;
         if let Some(key) = row.key {
             return Evidence::Key(key);
         }
@@ -54,36 +54,28 @@ impl LiveContext<'_, '_> {
             }
             found.into()
         };
-        if on.contains(Switches::ROW_TEXT) {
-            let mut fingerprints = bounded(&mut row.text.telling_outside(element).map(|(_, p)| p));
-            if fingerprints.is_empty() && on.contains(Switches::ROW_NAMES) && at.container.ids.len() > 1 {
-                let others = row.names.telling_outside(element).filter(|&(n, _)| n != element.id());
-                fingerprints = bounded(&mut others.map(|(_, p)| p));
-            }
-            if !fingerprints.is_empty() {
-                return Evidence::Text { fingerprints, raw_key: row.raw_key };
-            }
+        let mut fingerprints = bounded(&mut row.text.telling_outside(element).map(|(_, p)| p));
+        if fingerprints.is_empty() && at.container.ids.len() > 1 {
+            let others = row.names.telling_outside(element).filter(|&(n, _)| n != element.id());
+            fingerprints = bounded(&mut others.map(|(_, p)| p));
         }
-        if on.contains(Switches::OWN_NAME) && self.has_own_name() {
+        if !fingerprints.is_empty() {
+            return Evidence::Text { fingerprints, raw_key: row.raw_key };
+        }
+        if self.has_own_name() {
             return Evidence::OwnName;
         }
         // It may belong to the place instead: in a sorted table another row has it then. So it tells only where no words in
         // the cells do, and numbers tell along with it.
-        let headers = if on.contains(Switches::ROW_NAMES) {
-            bounded(&mut row.headers.telling_outside(element).map(|(_, p)| p))
-        } else {
-            Box::default()
-        };
-        if on.contains(Switches::ROW_NUMBERS) {
-            let fingerprints = bounded(&mut row.numbers.telling_outside(element).map(|(_, p)| p));
-            if !fingerprints.is_empty() {
-                return Evidence::Numbers { fingerprints, headers };
-            }
+        let headers = bounded(&mut row.headers.telling_outside(element).map(|(_, p)| p));
+        let fingerprints = bounded(&mut row.numbers.telling_outside(element).map(|(_, p)| p));
+        if !fingerprints.is_empty() {
+            return Evidence::Numbers { fingerprints, headers };
         }
         if !headers.is_empty() {
             return Evidence::Text { fingerprints: headers, raw_key: row.raw_key };
         }
-        let values = at.container.values(self.records.tree, on);
+        let values = at.container.values(self.records.tree);
         let own = bounded(&mut row.values.telling.iter().map(|&(_, p)| p));
         Evidence::Place {
             index: at.index,
@@ -94,12 +86,10 @@ impl LiveContext<'_, '_> {
 
     fn place_evidence(&self) -> Evidence {
         let surroundings = &self.records.cache.surroundings;
-        if self.records.on.contains(Switches::FRAMEWORK) && surroundings.in_framework(self.element) {
+        if surroundings.in_framework(self.element) {
             return Evidence::Always;
         }
-        if self.records.on.contains(Switches::HEADINGS)
-            && let Some(heading) = surroundings.heading_of(self.element)
-        {
+        if let Some(heading) = surroundings.heading_of(self.element) {
             return Evidence::Heading { node: heading.handle(), text: surroundings.heading_text(heading) };
         }
         match region_of(self.element) {
@@ -166,10 +156,10 @@ impl ElementContext for LiveContext<'_, '_> {
     }
 
     fn shift(&self, issued: &FieldValues) -> Shift {
-        let Some(at) = self.row.filter(|_| self.records.on.contains(Switches::ROW_SHIFTS)) else {
+        let Some(at) = self.row else {
             return Shift::Unknown;
         };
-        let now = at.container.values(self.records.tree, self.records.on);
+        let now = at.container.values(self.records.tree);
         let here = |p: &&Fingerprint| now.row_with(**p) == Some(at.index);
         if issued.own.iter().filter(here).count() * 2 > issued.own.len() {
             return Shift::Stayed;
@@ -194,11 +184,7 @@ impl ElementContext for LiveContext<'_, '_> {
     }
 
     fn heading_at(&self, node: Handle) -> Option<Fingerprint> {
-        let heading = self.records.node_at(node)?;
-        self.records
-            .on
-            .contains(Switches::HEADING_LIVES)
-            .then(|| self.records.cache.surroundings.heading_text(heading))
+        self.records.node_at(node).map(|heading| self.records.cache.surroundings.heading_text(heading))
     }
 
     fn region(&self) -> Option<Fingerprint> {

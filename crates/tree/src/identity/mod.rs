@@ -25,7 +25,6 @@ mod row_label;
 mod rows;
 mod step_count;
 mod surroundings;
-mod switches;
 mod verdict;
 
 #[cfg(test)]
@@ -42,6 +41,4 @@ pub(crate) use rows::keys::is_machine_made;
 #[doc(hidden)]
 pub use rows::numbers::is_volatile;
 pub(crate) use rows::numbers::without_counts;
-#[doc(hidden)]
-pub use switches::Switches;
 pub use verdict::{Clause, Refused, Verdict};

@@ -18,7 +18,6 @@ use crate::identity::resemblance::{reads_same, same_document};
 use crate::identity::rows::content::Container;
 use crate::identity::rows::detect::RowAt;
 use crate::identity::step_count;
-use crate::identity::switches::Switches;
 use crate::identity::verdict::{Refused, Verdict};
 use crate::{IdentityGrade, NodeId, NodeRef, Role};
 
@@ -54,13 +53,8 @@ pub fn content_match(
     meaning: &Meaning,
     new: &Records<'_>,
 ) -> Result<NodeId, Refused> {
-    let on = new.on;
-    if !on.contains(Switches::CONTENT_MATCH) {
-        return Err(Refused::Absent);
-    }
     let a = old.tree.node(old_node);
-    let hidden = a.handle().is_some_and(|h| new.tree.hidden().binary_search(&h).is_ok());
-    if hidden && on.contains(Switches::HIDDEN) {
+    if a.handle().is_some_and(|h| new.tree.hidden().binary_search(&h).is_ok()) {
         return Err(Refused::Hidden);
     }
     let last = old.meaning(old_node);
@@ -127,7 +121,7 @@ fn rows_drawn_anew(
 ) -> HashMap<NodeId, NodeId> {
     let says = |records: &Records<'_>, container: &Container| {
         let mut found: HashMap<Vec<Fingerprint>, Option<NodeId>> = HashMap::new();
-        for (&id, row) in container.ids.iter().zip(container.rows(records.tree, records.on)) {
+        for (&id, row) in container.ids.iter().zip(container.rows(records.tree)) {
             step_count::step();
             // What two rows say tells none.
             found.entry(row.says()).and_modify(|only| *only = None).or_insert(Some(id));
@@ -152,9 +146,6 @@ fn in_kept_row<'n>(
     last: &Meaning,
     new: &Records<'n>,
 ) -> Option<NodeRef<'n>> {
-    if !new.on.contains(Switches::ROW_KEPT) {
-        return None;
-    }
     let handle = last.0.record.row?;
     let (row_then, row_now) = (old.node_at(handle)?, new.node_at(handle)?);
     let now =
@@ -216,9 +207,6 @@ fn elsewhere<'n>(
     {
         return Ok(b);
     }
-    if !new.on.contains(Switches::READS_SAME) {
-        return Err(Refused::ReadsOther);
-    }
     // A place is no record: among rows drawn anew that all read the same, nobody knows which is which.
     if let Evidence::Place { values, .. } = &last.0.record.evidence
         && new.live_context(b).shift(values) != Shift::Stayed
@@ -226,7 +214,7 @@ fn elsewhere<'n>(
         return Err(Refused::NotUnique);
     }
     // What was drawn anew is new. A node that was there before was another element, whatever it reads now.
-    if new.on.contains(Switches::FRESH) && b.handle().is_some_and(|h| old.node_at(h).is_some()) {
+    if b.handle().is_some_and(|h| old.node_at(h).is_some()) {
         return Err(Refused::Taken);
     }
     rendered_anew(old, a, new, b).map(|()| b)
@@ -246,7 +234,7 @@ fn only_one<'n>(
 
 /// A new document carries refs only if it shows the same record.
 fn reloaded(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>, b: NodeRef<'_>) -> Result<(), Refused> {
-    if !new.on.contains(Switches::RELOAD) || a.document().url != b.document().url {
+    if a.document().url != b.document().url {
         return Err(Refused::OtherAddress);
     }
     if same_document(old, a, new, b) { Ok(()) } else { Err(Refused::OtherDocument) }

@@ -11,7 +11,6 @@ use crate::identity::rows::numbers::{
 };
 use crate::identity::rows::text::{is_field, leaf_text, leaves_without, walk};
 use crate::identity::step_count;
-use crate::identity::switches::Switches;
 use crate::{NodeId, NodeRef, Role, States};
 
 /// Text leaves and names of controls, with how often each is there.
@@ -38,8 +37,8 @@ pub(crate) fn reads_same(then: PageArea<'_, '_>, now: PageArea<'_, '_>) -> Optio
     let after = new.reading(new_root);
     let mut kept = new.kept_of(old, old_root, new_root);
     let mut total = before.total;
-    let without_a = a.map(|a| own_words(a, old_root, old)).unwrap_or_default();
-    let without_b = b.map(|b| own_words(b, new_root, new)).unwrap_or_default();
+    let without_a = a.map(|a| own_words(a, old_root)).unwrap_or_default();
+    let without_b = b.map(|b| own_words(b, new_root)).unwrap_or_default();
     let mut changed: Vec<Fingerprint> = without_a.iter().chain(&without_b).copied().collect();
     changed.sort_unstable();
     changed.dedup();
@@ -58,10 +57,10 @@ pub(crate) fn reads_same(then: PageArea<'_, '_>, now: PageArea<'_, '_>) -> Optio
 }
 
 /// What an element itself adds to the reading of a part.
-fn own_words(element: NodeRef<'_>, root: NodeRef<'_>, records: &Records<'_>) -> Vec<Fingerprint> {
+fn own_words(element: NodeRef<'_>, root: NodeRef<'_>) -> Vec<Fingerprint> {
     let in_control = element.ancestors().take_while(|n| *n != root).any(|n| n.is(States::ACTIONABLE));
     if element == root {
-        return read(element, records.join());
+        return read(element);
     }
     if in_control {
         return Vec::new();
@@ -69,20 +68,18 @@ fn own_words(element: NodeRef<'_>, root: NodeRef<'_>, records: &Records<'_>) -> 
     if element.is(States::ACTIONABLE) {
         return vec![control(element)];
     }
-    read(element, records.join())
+    read(element)
 }
 
 fn control(n: NodeRef<'_>) -> Fingerprint {
     Fingerprint::of(TextKind::Name, &format!("{} {}", n.role(), n.name()))
 }
 
-fn read(root: NodeRef<'_>, join: bool) -> Vec<Fingerprint> {
+fn read(root: NodeRef<'_>) -> Vec<Fingerprint> {
     let mut found = Vec::new();
     walk(root, |n| {
         if n.is_text() {
-            found.extend(
-                leaf_text(n, join).filter(|t| !is_bare(t)).map(|t| Fingerprint::of(TextKind::Text, &t)),
-            );
+            found.extend(leaf_text(n).filter(|t| !is_bare(t)).map(|t| Fingerprint::of(TextKind::Text, &t)));
             return true;
         }
         let is_control = n.is(States::ACTIONABLE);
@@ -132,16 +129,12 @@ fn masked(text: &str) -> String {
 }
 
 impl Records<'_> {
-    pub(crate) fn join(&self) -> bool {
-        self.on.contains(Switches::JOINED_TEXT)
-    }
-
     fn reading(&self, root: NodeRef<'_>) -> Rc<TextCounts> {
         if let Some(known) = self.readings.borrow().get(&root.id()) {
             return known.clone();
         }
         let mut reading = TextCounts::default();
-        for fingerprint in read(root, self.join()) {
+        for fingerprint in read(root) {
             *reading.counts.entry(fingerprint).or_default() += 1;
             reading.total += 1;
         }
@@ -171,9 +164,8 @@ impl Records<'_> {
         if let Some(&known) = self.document_texts.borrow().get(&area) {
             return known;
         }
-        let texts = leaves_without(self.tree.node(area), self.join(), |n| {
-            is_field(n) || n.is(States::LIVE) || n.is(States::TIME)
-        });
+        let texts =
+            leaves_without(self.tree.node(area), |n| is_field(n) || n.is(States::LIVE) || n.is(States::TIME));
         let masked: Vec<String> = texts.iter().map(|t| masked(t)).collect();
         let fingerprint = Fingerprint::of(TextKind::Text, &masked.join("\n"));
         self.document_texts.borrow_mut().insert(area, fingerprint);

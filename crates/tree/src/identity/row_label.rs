@@ -2,7 +2,6 @@
 
 use crate::identity::rows::detect::Structure;
 use crate::identity::rows::text::{leaf_text, walk};
-use crate::identity::switches::Switches;
 use crate::{NodeId, States, Tree};
 
 /// The rows of a tree, found when they are asked for.
@@ -14,7 +13,7 @@ pub(crate) struct Rows<'t> {
 
 impl<'t> Rows<'t> {
     pub(crate) fn new(tree: &'t Tree) -> Self {
-        Self { tree, structure: Structure::new(tree, Switches::all()) }
+        Self { tree, structure: Structure::new(tree) }
     }
 
     /// Whether the row of an element, or a row around that one, has a text leaf or a control's name that is `wanted`,
@@ -30,7 +29,7 @@ impl<'t> Rows<'t> {
                     return false;
                 }
                 found = if n.is_text() {
-                    leaf_text(n, true).is_some_and(|text| wanted(&text))
+                    leaf_text(n).is_some_and(|text| wanted(&text))
                 } else {
                     n.is(States::ACTIONABLE) && !n.name().is_empty() && wanted(n.name())
                 };

@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 
 use stickpin_tree::{
     Context, ContextChange, ContextMap, ContextReader, FactKey, NodeId, NodeRef, Records, Role, States,
-    Switches, ends_segment, is_volatile,
+    ends_segment, is_volatile,
 };
 
+use crate::ablation::{Ablation, WHOLE};
 use crate::capture::{Case, Kind};
 use crate::replay::{self, Entry};
 
@@ -92,11 +93,13 @@ impl Outcome {
 }
 
 /// One recording under one rule. The client read the first capture, is told what its own acts replaced, and nothing else.
-pub fn measure(case: &Case, segments: Segments, volatility: Volatility, on: Switches) -> Outcome {
-    let openers = replay::openers(case, on);
-    let records: Vec<Records<'_>> =
-        case.events.iter().zip(&openers).map(|(e, openers)| Records::with(&e.tree, openers, on)).collect();
-    let reader = |at: usize| ContextReader::with_segments(&records[at], segments);
+pub fn measure(case: &Case, segments: Segments, volatility: Volatility, without: Ablation) -> Outcome {
+    let [trees, whole] = [without, WHOLE].map(|rule| replay::trees(case, rule));
+    let openers = replay::openers(case, &trees, without);
+    let records = replay::records(&trees, &openers);
+    // The context is read with all that there is.
+    let whole = replay::records(&whole, &openers);
+    let reader = |at: usize| ContextReader::with_segments(&whole[at], segments);
     let counts = |c: &ContextChange| {
         volatility == Volatility::Learned || !(is_volatile(&c.was) && is_volatile(&c.now))
     };
@@ -131,7 +134,7 @@ pub fn measure(case: &Case, segments: Segments, volatility: Volatility, on: Swit
             };
             outcome.acts += 1;
             let words = format!("{}: {}", case.name, entry.issued);
-            match replay::now(&records, entry, at) {
+            match replay::now(&records, entry, at, without) {
                 Err(_) => {
                     outcome.refused += 1;
                     if let Some(node) = act.truth.and_then(|id| event.node(id)) {
@@ -167,7 +170,7 @@ pub fn measure(case: &Case, segments: Segments, volatility: Volatility, on: Swit
                 table.insert(query, Entry { issued: records[at].meaning(node), seen: (at, node) });
             }
         }
-        replay::hand_over(case, at, &records, &mut table);
+        replay::hand_over(case, at, &records, &mut table, without);
     }
     outcome
 }
@@ -183,10 +186,10 @@ fn compare(
 }
 
 /// All recordings under one rule.
-pub fn total(cases: &[Case], segments: Segments, volatility: Volatility, on: Switches) -> Outcome {
+pub fn total(cases: &[Case], segments: Segments, volatility: Volatility, without: Ablation) -> Outcome {
     let mut total = Outcome::default();
     for case in cases {
-        total.add(measure(case, segments, volatility, on));
+        total.add(measure(case, segments, volatility, without));
     }
     total
 }
@@ -207,8 +210,8 @@ pub fn table(gauntlet: &[Case], situations: &[Case], flows: &[Case]) -> String {
     );
     for (name, segments) in SCOPES {
         for volatility in VOLATILITIES {
-            let [g, s, f] = [gauntlet, situations, flows]
-                .map(|cases| total(cases, segments, volatility, Switches::all()));
+            let [g, s, f] =
+                [gauntlet, situations, flows].map(|cases| total(cases, segments, volatility, WHOLE));
             println!("{name}: told in ordinary flows: {:#?}", f.notices);
             writeln!(
                 text,
@@ -224,7 +227,7 @@ pub fn table(gauntlet: &[Case], situations: &[Case], flows: &[Case]) -> String {
     text
 }
 
-/// Wrong acts without a word under the shipped context rule, beside the record rule with these clauses only.
-pub fn wrong_beside(cases: &[Case], on: Switches) -> usize {
-    total(cases, ends_segment, Volatility::Learned, on).wrong.len()
+/// Wrong acts without a word under the shipped context rule, beside the record rule without a clause.
+pub fn wrong_beside(cases: &[Case], without: Ablation) -> usize {
+    total(cases, ends_segment, Volatility::Learned, without).wrong.len()
 }

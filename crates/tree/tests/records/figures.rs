@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use stickpin_tree::Switches;
-
+use crate::ablation::{ABLATIONS, Ablation, ROLE_AND_NAME, WHOLE};
 use crate::capture::Case;
 use crate::context::wrong_beside;
 use crate::replay::{MODES, Mode, Outcome, replay};
@@ -26,10 +25,10 @@ impl Figures {
 }
 
 /// `last_only`: only the last act of each recording is judged, the ones before lead up to it.
-pub fn figures(cases: &[Case], mode: Mode, on: Switches, last_only: bool) -> Figures {
+pub fn figures(cases: &[Case], mode: Mode, without: Ablation, last_only: bool) -> Figures {
     let mut figures = Figures::default();
     for case in cases {
-        let mut acts = replay(case, mode, on);
+        let mut acts = replay(case, mode, without);
         if last_only {
             acts.drain(..acts.len().saturating_sub(1));
         }
@@ -48,11 +47,9 @@ pub fn figures(cases: &[Case], mode: Mode, on: Switches, last_only: bool) -> Fig
 /// The rule with all clauses, and without each of them, in Markdown. `told`: situations that must be
 /// refused, judged with the context rule beside the record rule, as are the recorded ones.
 pub fn table(situations: &[Case], flows: &[Case], told: &[Case]) -> String {
-    let mut variants = vec![("all clauses".to_owned(), Switches::all())];
-    for (name, switch) in Switches::all().iter_names() {
-        variants.push((format!("without `{name}`"), Switches::all() - switch));
-    }
-    variants.push(("role and name only".to_owned(), Switches::COUNTS_IN_NAMES));
+    let mut variants = vec![("all clauses".to_owned(), WHOLE)];
+    variants.extend(ABLATIONS.map(|clause| (format!("without `{}`", clause.name), clause)));
+    variants.push(("role and name only".to_owned(), ROLE_AND_NAME));
     let rows: Mutex<Vec<(usize, String)>> = Mutex::default();
     let next = AtomicUsize::new(0);
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -60,9 +57,9 @@ pub fn table(situations: &[Case], flows: &[Case], told: &[Case]) -> String {
         for _ in 0..workers {
             scope.spawn(|| {
                 while let at = next.fetch_add(1, Ordering::Relaxed)
-                    && let Some((name, on)) = variants.get(at)
+                    && let Some((name, without)) = variants.get(at)
                 {
-                    let row = row(name, *on, situations, flows, told);
+                    let row = row(name, *without, situations, flows, told);
                     rows.lock().expect("no worker panics").push((at, row));
                 }
             });
@@ -79,8 +76,8 @@ pub fn table(situations: &[Case], flows: &[Case], told: &[Case]) -> String {
     out
 }
 
-fn row(name: &str, on: Switches, situations: &[Case], flows: &[Case], told: &[Case]) -> String {
-    let both = |cases: &[Case], last_only: bool| MODES.map(|mode| figures(cases, mode, on, last_only));
+fn row(name: &str, without: Ablation, situations: &[Case], flows: &[Case], told: &[Case]) -> String {
+    let both = |cases: &[Case], last_only: bool| MODES.map(|mode| figures(cases, mode, without, last_only));
     let range = |numbers: [f64; 2]| {
         let [low, high] = [numbers[0].min(numbers[1]), numbers[0].max(numbers[1])];
         if (high - low).abs() < 0.5 { format!("{high:.0}") } else { format!("{low:.0}-{high:.0}") }
@@ -95,7 +92,7 @@ fn row(name: &str, on: Switches, situations: &[Case], flows: &[Case], told: &[Ca
         range([0, 1].map(|i| count(&hard[i].refused))),
         range([0, 1].map(|i| count(&plain[i].wrong))),
         range([0, 1].map(|i| plain[i].refused_per_thousand())),
-        wrong_beside(situations, on) + wrong_beside(told, on),
+        wrong_beside(situations, without) + wrong_beside(told, without),
     )
     .expect("a string takes all");
     out

@@ -1,5 +1,6 @@
 //! The record rule over recorded captures: written situations, and recordings of real pages.
 
+mod ablation;
 mod capture;
 mod context;
 mod figures;
@@ -8,10 +9,10 @@ mod replay;
 use std::io::Read;
 use std::path::PathBuf;
 
+use ablation::{ABLATIONS, Ablation, HELD_BY_SITUATIONS, WHOLE};
 use capture::Case;
 use figures::{Figures, figures, table};
 use replay::{MODES, Mode, Outcome};
-use stickpin_tree::Switches;
 
 /// What the rule cannot know: a whole list drawn anew with another record that reads like one of the old ones.
 /// The recording is the same, node by node, as one of a list that was sorted.
@@ -58,8 +59,8 @@ fn corpus() -> Vec<Case> {
 }
 
 /// How the last act of a situation comes out.
-fn outcome(case: &Case, mode: Mode, on: Switches) -> Outcome {
-    replay::replay(case, mode, on).last().unwrap_or_else(|| panic!("{}: no act", case.name)).outcome
+fn outcome(case: &Case, mode: Mode, without: Ablation) -> Outcome {
+    replay::replay(case, mode, without).last().unwrap_or_else(|| panic!("{}: no act", case.name)).outcome
 }
 
 #[test]
@@ -71,7 +72,7 @@ fn written_situations() {
             _ => panic!("{}: starts with neither ACT nor REF", case.name),
         };
         for mode in MODES {
-            let judged = replay::replay(&case, mode, Switches::all());
+            let judged = replay::replay(&case, mode, WHOLE);
             let last = judged.last().unwrap_or_else(|| panic!("{}: no act", case.name));
             assert_eq!(last.outcome, expected, "{} ({mode:?}): {}", case.name, last.why);
         }
@@ -82,15 +83,23 @@ fn written_situations() {
 #[test]
 fn every_clause_is_needed() {
     let cases = corpus();
-    for (name, switch) in Switches::all().iter_names() {
+    let needing = |name: &str| {
         let needing: Vec<&Case> = cases.iter().filter(|c| c.needs.iter().any(|n| n == name)).collect();
         assert!(!needing.is_empty(), "no situation in test_data/records needs {name}");
-        for case in needing {
-            let changed = MODES.iter().any(|&mode| {
-                outcome(case, mode, Switches::all() - switch) != outcome(case, mode, Switches::all())
-            });
-            assert!(changed, "{} comes out the same without {name}", case.name);
+        needing
+    };
+    let mut same = Vec::new();
+    for clause in ABLATIONS {
+        for case in needing(clause.name) {
+            let changed = MODES.iter().any(|&mode| outcome(case, mode, clause) != outcome(case, mode, WHOLE));
+            if !changed {
+                same.push(format!("{} comes out the same without {}", case.name, clause.name));
+            }
         }
+    }
+    assert!(same.is_empty(), "{same:#?}");
+    for name in HELD_BY_SITUATIONS {
+        needing(name);
     }
 }
 
@@ -102,7 +111,7 @@ fn adversarial_situations() {
         .filter(|c| c.events.iter().rev().find_map(|e| e.act.as_ref()).is_some_and(|a| a.truth.is_none()));
     assert_eq!((cases.len(), refusals.count()), (120, 73), "the recordings that the bars were set for");
     for mode in MODES {
-        let found = figures(&cases, mode, Switches::all(), true);
+        let found = figures(&cases, mode, WHOLE, true);
         println!(
             "{mode:?}: {} of 73 wrong, {} of 47 refused\n{found:#?}",
             found.wrong.len(),
@@ -119,9 +128,9 @@ fn adversarial_situations() {
 fn gauntlet_situations() {
     let cases = gauntlet();
     for mode in MODES {
-        let all = figures(&cases, mode, Switches::all(), true);
+        let all = figures(&cases, mode, WHOLE, true);
         let unchanged: Vec<Case> = gauntlet().into_iter().filter(|c| c.name.starts_with("ACT ")).collect();
-        let must_act = figures(&unchanged, mode, Switches::all(), true);
+        let must_act = figures(&unchanged, mode, WHOLE, true);
         println!(
             "{mode:?}: {} wrong of {}; {} of {} that must act refused\n{all:#?}",
             all.wrong.len(),
@@ -138,7 +147,7 @@ fn gauntlet_situations() {
 fn ordinary_flows() {
     let cases = flows();
     for mode in MODES {
-        let found = figures(&cases, mode, Switches::all(), false);
+        let found = figures(&cases, mode, WHOLE, false);
         println!("{mode:?}: {:.1} of 1,000 refused\n{found:#?}", found.refused_per_thousand());
         assert_eq!(found.wrong, [], "{mode:?}: wrong acts");
         assert!(found.refused_per_thousand() <= 30.0, "{mode:?}: refused {:#?}", found.refused);
@@ -188,7 +197,7 @@ fn contexts_compared() {
     let gauntlet = gauntlet();
     table_is_current("docs/identity.md", &context::table(&gauntlet, &situations, &flows));
     let total = |cases: &[Case]| {
-        context::total(cases, stickpin_tree::ends_segment, context::Volatility::Learned, Switches::all())
+        context::total(cases, stickpin_tree::ends_segment, context::Volatility::Learned, WHOLE)
     };
     let silent = total(&gauntlet).wrong.into_iter().filter(|name| !name.contains("(hard)"));
     // Nothing in the trees tells them apart: a covering box is seen by the device, and the menu reads the same.

@@ -1,9 +1,11 @@
 //! Plays a recording through a ref table in small and says of every act whether it was right.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use stickpin_tree::{IdentityGrade, Meaning, NodeId, Openers, Records, Switches, content_match};
+use stickpin_tree::{IdentityGrade, Meaning, NodeId, Openers, Records, Tree};
 
+use crate::ablation::Ablation;
 use crate::capture::{Case, Kind};
 
 /// What the table sees.
@@ -44,10 +46,10 @@ pub struct Entry {
 }
 
 /// The acts of a recording on refs that were issued before.
-pub fn replay(case: &Case, mode: Mode, on: Switches) -> Vec<Judged> {
-    let openers = openers(case, on);
-    let records: Vec<Records<'_>> =
-        case.events.iter().zip(&openers).map(|(e, openers)| Records::with(&e.tree, openers, on)).collect();
+pub fn replay(case: &Case, mode: Mode, without: Ablation) -> Vec<Judged> {
+    let trees = trees(case, without);
+    let openers = openers(case, &trees, without);
+    let records = records(&trees, &openers);
     let mut table: HashMap<&str, Entry> = HashMap::new();
     let mut judged = Vec::new();
     for (at, event) in case.events.iter().enumerate() {
@@ -55,7 +57,7 @@ pub fn replay(case: &Case, mode: Mode, on: Switches) -> Vec<Judged> {
             if let Some(act) = &event.act
                 && let Some(entry) = table.get(act.query.as_str())
             {
-                let found = now(&records, entry, at);
+                let found = now(&records, entry, at, without);
                 let address = |n: NodeId| event.tree.node(n).address().map(|a| a.id);
                 let outcome = match (&found, act.truth) {
                     (Ok(n), truth) if truth.is_some() && address(*n) == truth => Outcome::Right,
@@ -74,7 +76,7 @@ pub fn replay(case: &Case, mode: Mode, on: Switches) -> Vec<Judged> {
         }
         if mode == Mode::EveryCapture {
             for entry in table.values_mut() {
-                if let Ok(node) = now(&records, entry, at) {
+                if let Ok(node) = now(&records, entry, at, without) {
                     let (seen, then) = entry.seen;
                     let handle = |at: usize, node| records[at].tree().node(node).handle();
                     if handle(seen, then) != handle(at, node) {
@@ -92,7 +94,7 @@ pub fn replay(case: &Case, mode: Mode, on: Switches) -> Vec<Judged> {
                     .or_insert_with(|| Entry { issued: records[at].meaning(node), seen: (at, node) });
             }
         }
-        hand_over(case, at, &records, &mut table);
+        hand_over(case, at, &records, &mut table, without);
     }
     judged
 }
@@ -103,6 +105,7 @@ pub fn hand_over<'c>(
     at: usize,
     records: &[Records<'_>],
     table: &mut HashMap<&'c str, Entry>,
+    without: Ablation,
 ) {
     let event = &case.events[at];
     let before = at.checked_sub(1).and_then(|i| case.events[i].act.as_ref());
@@ -111,39 +114,47 @@ pub fn hand_over<'c>(
     if let Some(node) = target
         && let Some(entry) = table.get_mut(act.query.as_str())
         && event.tree.node(node).name() != entry.issued.name()
-        && !records[at].judge(&entry.issued, node).is_same()
+        && without.judge(&records[at], &entry.issued, node).is_err()
     {
         *entry = Entry { issued: records[at].meaning(node), seen: (at, node) };
     }
 }
 
 /// The element of a ref in a capture, or why it is refused.
-pub fn now(records: &[Records<'_>], entry: &Entry, at: usize) -> Result<NodeId, String> {
+pub fn now(records: &[Records<'_>], entry: &Entry, at: usize, without: Ablation) -> Result<NodeId, String> {
     let (seen, node) = entry.seen;
     let tree = records[at].tree();
     let handle = records[seen].tree().node(node).handle();
     let here = handle.and_then(|h| tree.find_handle(h));
     match here {
-        Some(n) => match records[at].judge(&entry.issued, n.id()) {
-            stickpin_tree::Verdict::Same { .. } => Ok(n.id()),
-            stickpin_tree::Verdict::Changed(clause) => Err(format!("changed: {clause:?}")),
-        },
-        None => content_match(&records[seen], node, &entry.issued, &records[at])
+        Some(n) => without.judge(&records[at], &entry.issued, n.id()).map(|()| n.id()),
+        None => without
+            .content_match((&records[seen], node), &entry.issued, &records[at])
             .map_err(|refused| format!("gone: {refused:?}")),
     }
 }
 
+/// The captures as they are read without a clause.
+pub fn trees(case: &Case, without: Ablation) -> Vec<Cow<'_, Tree>> {
+    case.events.iter().map(|event| without.tree(&event.tree)).collect()
+}
+
+/// The records of captures.
+pub fn records<'t>(trees: &'t [Cow<'_, Tree>], openers: &'t [Openers]) -> Vec<Records<'t>> {
+    trees.iter().zip(openers).map(|(tree, openers)| Records::new(tree, openers)).collect()
+}
+
 /// What is known about openers at every capture.
-pub fn openers(case: &Case, on: Switches) -> Vec<Openers> {
+pub fn openers(case: &Case, trees: &[Cow<'_, Tree>], without: Ablation) -> Vec<Openers> {
     let mut openers = Openers::default();
     let mut all = Vec::new();
-    for event in &case.events {
-        assert_eq!(event.tree.grade(), IdentityGrade::NeverReused);
-        openers.observe(&event.tree);
+    for (event, tree) in case.events.iter().zip(trees) {
+        assert_eq!(tree.grade(), IdentityGrade::NeverReused);
+        openers.observe(tree);
         all.push(openers.clone());
         if let Some(target) = event.act.as_ref().and_then(|a| event.node(a.truth?)) {
-            let opener = Records::with(&event.tree, all.last().expect("just pushed"), on).opener(target);
-            openers.note_act(opener);
+            let opener = Records::new(tree, all.last().expect("just pushed")).opener(target);
+            openers.note_act(opener.filter(|_| without.notes_openers()));
         }
     }
     all

@@ -10,7 +10,7 @@ use super::fact::{Content, Fact, FactKind, Segment, SegmentBuilder, SegmentKey, 
 use super::map::{Context, ContextMap};
 use crate::identity::compare::Records;
 use crate::identity::rows::numbers::{is_volatile, without_counts};
-use crate::identity::rows::text::{is_field, joined_text};
+use crate::identity::rows::text::{is_field, leaf_text};
 use crate::identity::surroundings::heading::steady_title;
 use crate::identity::surroundings::popup::is_popup;
 use crate::{Attr, NodeId, NodeRef, Role, States};
@@ -268,7 +268,7 @@ impl<'r, 't> ContextReader<'r, 't> {
             };
             if !node.is_text() {
                 own(node, &mut found);
-            } else if let Some(text) = joined_text(node) {
+            } else if let Some(text) = leaf_text(node) {
                 found(node, FactKind::Text, &text);
             }
         }
@@ -313,7 +313,7 @@ impl<'r, 't> ContextReader<'r, 't> {
                 continue;
             }
             if node.is_text() {
-                if let Some(text) = joined_text(node) {
+                if let Some(text) = leaf_text(node) {
                     found(node, FactKind::Text, &text);
                 }
             } else {

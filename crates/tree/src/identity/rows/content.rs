@@ -13,7 +13,6 @@ use crate::identity::rows::keys::{self, Key};
 use crate::identity::rows::numbers::{is_number, is_volatile};
 use crate::identity::rows::text::{is_field, leaf_text, walk};
 use crate::identity::step_count;
-use crate::identity::switches::Switches;
 use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
 
 /// Rows with one parent, in order.
@@ -124,16 +123,13 @@ impl Container {
     }
 
     /// The rows, read and compared with each other once.
-    pub(crate) fn rows(&self, tree: &Tree, on: Switches) -> &[Row] {
+    pub(crate) fn rows(&self, tree: &Tree) -> &[Row] {
         self.rows.get_or_init(|| {
             let nodes: Vec<NodeRef<'_>> = self.ids.iter().map(|&id| tree.node(id)).collect();
-            let mut rows: Vec<Row> = nodes.iter().map(|&n| read_row(n, on)).collect();
-            if on.contains(Switches::KEYS) {
-                let keys = keys::keys_of(&nodes, on.contains(Switches::KEYS_IN_STEP));
-                for ((row, key), node) in rows.iter_mut().zip(keys).zip(&nodes) {
-                    row.key = key;
-                    row.raw_key = keys::raw_key(*node);
-                }
+            let mut rows: Vec<Row> = nodes.iter().map(|&n| read_row(n)).collect();
+            for ((row, key), node) in rows.iter_mut().zip(keys::keys_of(&nodes)).zip(&nodes) {
+                row.key = key;
+                row.raw_key = keys::raw_key(*node);
             }
             tell(&mut rows, |r| &mut r.text);
             tell(&mut rows, |r| &mut r.names);
@@ -149,9 +145,9 @@ impl Container {
     }
 
     /// The values that tell its rows apart.
-    pub(crate) fn values(&self, tree: &Tree, on: Switches) -> &Values {
+    pub(crate) fn values(&self, tree: &Tree) -> &Values {
         self.values.get_or_init(|| {
-            let rows = self.rows(tree, on).iter().enumerate();
+            let rows = self.rows(tree).iter().enumerate();
             let mut told: Vec<(Fingerprint, usize)> =
                 rows.flat_map(|(at, r)| r.values.telling.iter().map(move |&(_, p)| (p, at))).collect();
             told.sort_unstable();
@@ -205,8 +201,7 @@ fn tell(rows: &mut [Row], part: impl Fn(&mut Row) -> &mut Traces) {
     }
 }
 
-fn read_row(row: NodeRef<'_>, on: Switches) -> Row {
-    let join = on.contains(Switches::JOINED_TEXT);
+fn read_row(row: NodeRef<'_>) -> Row {
     let mut found = Row::default();
     // Before this node nothing is text of the record; names of controls and values still are read.
     let mut from = NodeId(0);
@@ -215,9 +210,9 @@ fn read_row(row: NodeRef<'_>, on: Switches) -> Row {
         let id = n.id();
         if n.is_text() {
             if id >= from
-                && let Some(text) = leaf_text(n, join)
+                && let Some(text) = leaf_text(n)
             {
-                if !on.contains(Switches::VOLATILE) || !is_volatile(&text) {
+                if !is_volatile(&text) {
                     found.text.all.push((Fingerprint::of(TextKind::Text, &text), id));
                 }
                 if is_number(&text) {
@@ -226,8 +221,7 @@ fn read_row(row: NodeRef<'_>, on: Switches) -> Row {
             }
             return true;
         }
-        if on.contains(Switches::ROW_LINKS)
-            && id >= from
+        if id >= from
             && let Some(link) = link_path(n)
         {
             found.text.all.push((Fingerprint::of(TextKind::Link, &link), id));
@@ -263,7 +257,7 @@ fn read_row(row: NodeRef<'_>, on: Switches) -> Row {
         // Labels stand before their fields as well as after them.
         let is_label = |id: NodeId| {
             let n = row.tree().node(id);
-            n.is_text() && leaf_text(n, join).is_some_and(|text| fields.contains(&label(&text)))
+            n.is_text() && leaf_text(n).is_some_and(|text| fields.contains(&label(&text)))
         };
         found.labels = found.text.all.iter().map(|&(_, id)| id).filter(|&id| is_label(id)).collect();
     }

@@ -7,13 +7,11 @@ use hashbrown::HashMap;
 use crate::identity::rows::content::{Container, Row};
 use crate::identity::rows::text::{is_plain, is_row_role, walk};
 use crate::identity::step_count;
-use crate::identity::switches::Switches;
 use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
 
 /// The containers of one tree, found when first asked for; the nodes that are asked about bring the tree.
 #[derive(Debug)]
 pub(crate) struct Structure {
-    on: Switches,
     /// By the nearest ancestor with a role: its rows by role.
     by_role: Box<[OnceCell<RowsByRole>]>,
     /// By parent: its plain children by tag.
@@ -49,9 +47,8 @@ pub(crate) struct RowAt<'r> {
 }
 
 impl Structure {
-    pub(crate) fn new(tree: &Tree, on: Switches) -> Self {
+    pub(crate) fn new(tree: &Tree) -> Self {
         Self {
-            on,
             by_role: (0..tree.len()).map(|_| OnceCell::new()).collect(),
             by_tag: (0..tree.len()).map(|_| OnceCell::new()).collect(),
             controls: OnceCell::new(),
@@ -60,7 +57,7 @@ impl Structure {
 
     /// What there is in a row.
     pub(crate) fn row<'r>(&self, tree: &Tree, at: RowAt<'r>) -> &'r Row {
-        &at.container.rows(tree, self.on)[at.index]
+        &at.container.rows(tree)[at.index]
     }
 
     /// The row that an element is in: the nearest one with a key or text of its own, else the nearest one.
@@ -76,9 +73,6 @@ impl Structure {
 
     fn row_around(&self, element: NodeRef<'_>, lone_groups: bool) -> Option<RowAt<'_>> {
         let nearest = self.next_row(element, lone_groups)?;
-        if !self.on.contains(Switches::OUTER_ROW) {
-            return Some(nearest);
-        }
         let mut at = nearest;
         loop {
             let row = self.row(element.tree(), at);
@@ -99,7 +93,7 @@ impl Structure {
                 if lone_groups || node.role() != Role::Group || at.container.ids.len() > 1 {
                     return Some(at);
                 }
-            } else if self.on.contains(Switches::STRUCTURE) && (self.is_card(node) || self.repeats(node)) {
+            } else if self.is_card(node) || self.repeats(node) {
                 return self.as_row(node);
             }
             if matches!(node.role(), Role::Main | Role::Dialog | Role::Form) {
@@ -164,7 +158,7 @@ impl Structure {
             role if is_row_role(role) => true,
             _ => {
                 let acts = || self.controls_in(node).iter().any(|role| *role != Role::Heading);
-                self.on.contains(Switches::STRUCTURE) && heading.level() != 1 && self.repeats(node) && acts()
+                heading.level() != 1 && self.repeats(node) && acts()
             }
         }
     }

@@ -25,11 +25,9 @@ fn is_test_id(attr: Attr) -> bool {
     matches!(attr, Attr::TestId | Attr::DataTest | Attr::DataCy | Attr::DataTestId)
 }
 
-/// The keys of all rows of a container, in their order.
-///
-/// `in_step`: whether values that count up with the place of their rows are refused. They are an index, and
-/// another record has the same index after the list changed.
-pub(crate) fn keys_of(rows: &[NodeRef<'_>], in_step: bool) -> Vec<Option<Key>> {
+/// The keys of all rows of a container, in their order. Values that count up with the place of their rows are none: they
+/// are an index, and another record has the same index after the list changed.
+pub(crate) fn keys_of(rows: &[NodeRef<'_>]) -> Vec<Option<Key>> {
     let mut keys = vec![None; rows.len()];
     for attr in KEYS {
         if is_test_id(attr) && rows.len() < 2 {
@@ -43,7 +41,7 @@ pub(crate) fn keys_of(rows: &[NodeRef<'_>], in_step: bool) -> Vec<Option<Key>> {
         if counts.is_empty() {
             continue;
         }
-        let index = in_step && are_in_step(&values);
+        let index = are_in_step(&values);
         for (at, value) in values.iter().enumerate() {
             let Some(value) = value else { continue };
             let numbered = number_in(value).is_some();

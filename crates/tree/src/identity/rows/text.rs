@@ -22,49 +22,38 @@ pub(crate) fn walk<'t>(root: NodeRef<'t>, mut visit: impl FnMut(NodeRef<'t>) -> 
 }
 
 /// The text of a leaf and of the text nodes next to it, at the first of them; `None` at the others and where it is
-/// empty.
-pub(crate) fn joined_text(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
-    leaf_text(node, true)
-}
-
-/// The text of a leaf: adjacent text nodes of one parent count as one, which stands at the first of them.
-/// Frameworks split `3 items` into two nodes and join them again as they please.
-pub(crate) fn leaf_text(node: NodeRef<'_>, join: bool) -> Option<Cow<'_, str>> {
+/// empty. Frameworks split `3 items` into two nodes and join them again as they please.
+pub(crate) fn leaf_text(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
     debug_assert!(node.is_text());
     let tree = node.tree();
     let beside = |id: u32| {
         let other = ((id as usize) < tree.len()).then(|| tree.node(NodeId(id)))?;
         (other.is_text() && other.parent() == node.parent()).then_some(other)
     };
-    let text = if join {
-        if beside(node.id().0 - 1).is_some() {
-            return None;
-        }
-        let mut text = Cow::Borrowed(node.name());
-        let mut next = node.id().0 + 1;
-        while let Some(other) = beside(next) {
-            if !other.name().is_empty() {
-                let text = text.to_mut();
-                if !text.is_empty() {
-                    text.push(' ');
-                }
-                text.push_str(other.name());
+    if beside(node.id().0 - 1).is_some() {
+        return None;
+    }
+    let mut text = Cow::Borrowed(node.name());
+    let mut next = node.id().0 + 1;
+    while let Some(other) = beside(next) {
+        if !other.name().is_empty() {
+            let text = text.to_mut();
+            if !text.is_empty() {
+                text.push(' ');
             }
-            next += 1;
+            text.push_str(other.name());
         }
-        text
-    } else {
-        Cow::Borrowed(node.name())
-    };
+        next += 1;
+    }
     (!text.is_empty()).then_some(text)
 }
 
 /// All text leaves below a node, joined by spaces.
-pub(crate) fn leaves<'t>(root: NodeRef<'t>, join: bool) -> Vec<(NodeRef<'t>, Cow<'t, str>)> {
+pub(crate) fn leaves<'t>(root: NodeRef<'t>) -> Vec<(NodeRef<'t>, Cow<'t, str>)> {
     let mut found = Vec::new();
     walk(root, |n| {
         if n.is_text()
-            && let Some(text) = leaf_text(n, join)
+            && let Some(text) = leaf_text(n)
         {
             found.push((n, text));
         }
@@ -89,15 +78,11 @@ pub(crate) fn is_field(node: NodeRef<'_>) -> bool {
 }
 
 /// Text leaves without those below nodes where `skip` says so.
-pub(crate) fn leaves_without<'t>(
-    root: NodeRef<'t>,
-    join: bool,
-    skip: impl Fn(NodeRef<'t>) -> bool,
-) -> Vec<Cow<'t, str>> {
+pub(crate) fn leaves_without<'t>(root: NodeRef<'t>, skip: impl Fn(NodeRef<'t>) -> bool) -> Vec<Cow<'t, str>> {
     let mut found = Vec::new();
     walk(root, |n| {
         if n.is_text() {
-            found.extend(leaf_text(n, join));
+            found.extend(leaf_text(n));
             return true;
         }
         !skip(n)

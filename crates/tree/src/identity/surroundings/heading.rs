@@ -9,15 +9,13 @@ use hashbrown::HashMap;
 use crate::identity::fingerprint::{Fingerprint, TextKind};
 use crate::identity::rows::numbers::is_plural;
 use crate::identity::rows::numbers::{is_count, is_number, is_volatile, without_counts};
-use crate::identity::rows::text::{is_field, is_row_role, leaves, leaves_without};
+use crate::identity::rows::text::{is_field, is_row_role, leaves, leaves_without, walk};
 use crate::identity::surroundings::popup::is_popup;
-use crate::identity::switches::Switches;
 use crate::{NodeId, NodeRef, Role, States, Tree};
 
 /// Headings and sections of one tree, which the nodes that are asked about bring; their texts are read once.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Surroundings {
-    join: bool,
     first_heading: OnceCell<Firsts>,
     first_title: OnceCell<Firsts>,
     headings: RefCell<HashMap<NodeId, Fingerprint>>,
@@ -38,16 +36,6 @@ pub(crate) struct SectionText {
 }
 
 impl Surroundings {
-    pub(crate) fn new(on: Switches) -> Self {
-        Self {
-            join: on.contains(Switches::JOINED_TEXT),
-            first_heading: OnceCell::new(),
-            first_title: OnceCell::new(),
-            headings: RefCell::default(),
-            sections: RefCell::default(),
-        }
-    }
-
     /// The first heading in a subtree, frames aside.
     fn heading_in<'t>(&self, node: NodeRef<'t>) -> Option<NodeRef<'t>> {
         let first = self.first_heading.get_or_init(|| first_headings(node.tree(), |_, _| false));
@@ -94,7 +82,7 @@ impl Surroundings {
     }
 
     fn read_heading(&self, heading: NodeRef<'_>) -> String {
-        let leaves = leaves(heading, self.join);
+        let leaves = leaves(heading);
         if heading.level() == 1 {
             let all: Vec<&str> = leaves.iter().map(|(_, t)| t.as_ref()).collect();
             let read = if all.is_empty() { heading.name().to_owned() } else { all.join(" ") };
@@ -155,17 +143,21 @@ impl Surroundings {
             let of_title = is_of_title(text);
             (Fingerprint::of(TextKind::Text, if of_title { without_mark(text) } else { text }), of_title)
         };
-        let texts = leaves_without(section, self.join, skip);
+        let texts = leaves_without(section, skip);
         let mut read: Vec<(Fingerprint, bool)> =
             texts.iter().filter(|t| !is_volatile(t)).map(|text| read(text)).collect();
         read.sort_unstable();
         let all: Arc<[Fingerprint]> = read.iter().map(|(fingerprint, _)| *fingerprint).collect();
         let (beside_title, labels) = if of_window {
-            let labels = leaves_without(section, false, skip);
-            (
-                read.iter().filter(|(_, of_title)| !of_title).map(|(fingerprint, _)| *fingerprint).collect(),
-                labels.iter().filter(|t| !is_volatile(t) && !is_of_title(t)).count(),
-            )
+            let mut labels = 0;
+            walk(section, |n| {
+                let text = n.name();
+                labels +=
+                    usize::from(n.is_text() && !text.is_empty() && !is_volatile(text) && !is_of_title(text));
+                n.is_text() || !skip(n)
+            });
+            let beside_title = read.iter().filter(|(_, of_title)| !of_title);
+            (beside_title.map(|(fingerprint, _)| *fingerprint).collect(), labels)
         } else {
             (all.clone(), all.len())
         };

@@ -62,7 +62,7 @@ impl PopupText {
 pub(crate) struct PopupTexts(RefCell<HashMap<(NodeId, bool), PopupText>>);
 
 impl PopupTexts {
-    pub(crate) fn of(&self, speaker: NodeRef<'_>, join: bool, pages: bool) -> PopupText {
+    pub(crate) fn of(&self, speaker: NodeRef<'_>, pages: bool) -> PopupText {
         if let Some(known) = self.0.borrow().get(&(speaker.id(), pages)) {
             return known.clone();
         }
@@ -73,7 +73,7 @@ impl PopupTexts {
             progress |= n.role() == Role::ProgressBar;
             !(fields && progress)
         });
-        let texts = leaves_without(speaker, join, |n| {
+        let texts = leaves_without(speaker, |n| {
             let page = !pages && n.role() == Role::TabPanel;
             n.is(States::ACTIONABLE) || is_field(n) || n.is(States::LIVE) || page
         });
