@@ -1,7 +1,6 @@
 //! A running app as a device.
 
-use crate::app::nav::{How, NavError};
-use crate::app::script::Step;
+use crate::app::nav::{How, NavError, Step};
 use crate::app::sim::Sim;
 use crate::app::words::Event;
 use crate::capture::{self, Addresses, capture};

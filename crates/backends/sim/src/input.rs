@@ -1,8 +1,8 @@
 //! Input as the app experiences it: what a person's pointer and keys would do.
 
+use crate::app::expr::Expr;
 use crate::app::nav::How;
 use crate::app::sim::Sim;
-use crate::app::state::Place;
 use crate::app::value::Value;
 use crate::app::words::{Event, Prop};
 use crate::format::formatted;
@@ -128,7 +128,7 @@ impl Sim {
     }
 
     /// Writes what an element is bound to, and tells its handler.
-    pub(crate) fn write(&mut self, at: usize, place: &Place, value: Value) {
+    pub(crate) fn write(&mut self, at: usize, place: &Expr, value: Value) {
         let (id, env) = (self.dom().nodes[at].id, self.dom().nodes[at].env.clone());
         self.state.write(place, &env, value);
         self.refresh();

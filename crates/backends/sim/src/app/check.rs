@@ -1,9 +1,8 @@
 //! Finds the names that an app uses and does not have, when it is loaded and not when it is driven.
 
-use super::expr::{Expr, Function, Part};
+use super::expr::{Expr, Function};
 use super::model::{App, captures};
-use super::script::Stmt;
-use super::state::Place;
+use super::script::{Stmt, Verb};
 use super::view::Tpl;
 use std::collections::HashSet;
 
@@ -75,12 +74,11 @@ impl Names<'_> {
                     self.view(&f.body)?;
                 }
                 Tpl::Element(e) => {
-                    e.text.iter().chain(&e.mark).try_for_each(|x| self.expr(x))?;
+                    e.text.iter().chain(&e.mark).chain(&e.bind).try_for_each(|x| self.expr(x))?;
                     e.states.iter().try_for_each(|(_, x)| self.expr(x))?;
                     e.attrs.iter().try_for_each(|(_, x)| self.expr(x))?;
                     e.props.iter().try_for_each(|(_, x)| self.expr(x))?;
                     e.handlers.iter().try_for_each(|(_, s)| self.script(s))?;
-                    e.bind.iter().try_for_each(|p| self.place(p))?;
                     self.view(&e.children)?;
                 }
             }
@@ -93,70 +91,17 @@ impl Names<'_> {
     }
 
     fn statement(&self, stmt: &Stmt) -> Result<(), String> {
-        match stmt {
-            Stmt::Set(place, e) => {
-                self.place(place)?;
-                self.expr(e)
-            }
-            Stmt::Insert { list, at, fields } => {
-                self.list(list)?;
-                at.iter().chain(fields.iter().map(|(_, e)| e)).try_for_each(|e| self.expr(e))
-            }
-            Stmt::Remove { list, which } => {
-                self.list(list)?;
-                self.expr(which)
-            }
-            Stmt::Update { list, which, fields } | Stmt::Replace { list, which, fields } => {
-                self.list(list)?;
-                self.expr(which)?;
-                fields.iter().try_for_each(|(_, e)| self.expr(e))
-            }
-            Stmt::Move { list, which, to } => {
-                self.list(list)?;
-                self.expr(which)?;
-                self.expr(to)
-            }
-            Stmt::Sort { list, .. } => self.list(list),
-            Stmt::Rerender(e)
-            | Stmt::Goto(e)
-            | Stmt::Route(e)
-            | Stmt::Url(e)
-            | Stmt::Tab(e)
-            | Stmt::Alert(e)
-            | Stmt::Console(e)
-            | Stmt::Download(e) => self.expr(e),
-            Stmt::Toast(a, b) | Stmt::Scroll(a, b) => self.expr(a).and_then(|()| self.expr(b)),
-            Stmt::Confirm { text, yes, no } | Stmt::If { test: text, yes, no } => {
-                self.expr(text)?;
-                self.script(yes)?;
-                self.script(no)
-            }
-            Stmt::Prompt { text, default, into, then } => {
-                self.expr(text)?;
-                self.expr(default)?;
-                self.place(into)?;
-                self.script(then)
-            }
-            Stmt::Fail(a, b, c) => [a, b, c].into_iter().try_for_each(|e| self.expr(e)),
-            Stmt::Timer { ms, then, .. } => {
-                self.expr(ms)?;
-                self.script(then)
-            }
-            Stmt::Do(name) => {
-                let own = |s: &super::model::Screen| s.actions.contains_key(&**name);
-                let known = self.app.actions.contains_key(&**name) || self.app.screens.iter().any(own);
-                known.then_some(()).ok_or_else(|| format!("there is no action `{name}`"))
-            }
-            Stmt::Focus(e) => e.iter().try_for_each(|e| self.expr(e)),
-            Stmt::History(_) | Stmt::CloseTab | Stmt::Cancel(_) | Stmt::Crash => Ok(()),
+        if stmt.verb.is_of_list() {
+            self.list(&stmt.name)?;
         }
-    }
-
-    fn place(&self, place: &Place) -> Result<(), String> {
-        match place {
-            Place::Var(name) => self.var(name),
-            Place::Field(var, _) => self.record(var),
+        if stmt.verb == Verb::Do {
+            let own = self.app.screens.iter().map(|screen| &screen.actions);
+            let known = own.chain([&self.app.actions]).any(|actions| actions.contains_key(&*stmt.name));
+            known.then_some(()).ok_or_else(|| format!("there is no action `{}`", stmt.name))?;
         }
+        stmt.exprs.iter().chain(stmt.fields.iter().map(|(_, e)| e)).try_for_each(|e| self.expr(e))?;
+        self.script(&stmt.then)?;
+        self.script(&stmt.otherwise)
     }
 
     fn var(&self, name: &str) -> Result<(), String> {
@@ -172,14 +117,8 @@ impl Names<'_> {
     fn expr(&self, expr: &Expr) -> Result<(), String> {
         match expr {
             Expr::Value(_) => Ok(()),
-            Expr::Text(parts) => parts.iter().try_for_each(|p| match p {
-                Part::Plain(_) => Ok(()),
-                Part::Of(e) => self.expr(e),
-            }),
             Expr::Var(name) => self.var(name),
             Expr::Field(var, _) => self.record(var),
-            Expr::Not(e) | Expr::Minus(e) => self.expr(e),
-            Expr::Binary(_, a, b) => self.expr(a).and_then(|()| self.expr(b)),
             Expr::Call(Function::Count | Function::Sum | Function::First, args) => {
                 match &args[0] {
                     Expr::Var(list) => self.list(list)?,
@@ -187,7 +126,7 @@ impl Names<'_> {
                 }
                 args[1..].iter().try_for_each(|e| self.expr(e))
             }
-            Expr::Call(_, args) => args.iter().try_for_each(|e| self.expr(e)),
+            Expr::Text(args) | Expr::Call(_, args) => args.iter().try_for_each(|e| self.expr(e)),
         }
     }
 }

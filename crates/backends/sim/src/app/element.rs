@@ -4,7 +4,6 @@ use super::dom::Node;
 use super::eval::Env;
 use super::expr::Expr;
 use super::render::Renderer;
-use super::state::Place;
 use super::value::Value;
 use super::view::Element;
 use super::words::Prop;
@@ -16,10 +15,7 @@ impl Renderer<'_> {
     /// Sets value and checked states; gives what the options below compare themselves with.
     pub(super) fn value(&self, node: &mut Node, e: &Element, text: Option<&str>, env: &Env) -> Option<Value> {
         let own = e.prop(Prop::Value).map(|v| self.eval(v, env));
-        let bound = e.bind.as_ref().map(|place| match place {
-            Place::Var(name) => self.eval(&Expr::Var(name.clone()), env),
-            Place::Field(var, field) => self.eval(&Expr::Field(var.clone(), field.clone()), env),
-        });
+        let bound = e.bind.as_ref().map(|place| self.eval(place, env));
         match node.role {
             Role::Checkbox | Role::Switch | Role::MenuItemCheckbox => {
                 if bound.is_some_and(|b| b.truthy()) {

@@ -1,8 +1,9 @@
 //! What expressions give in a state.
 
-use super::expr::{Expr, Function, Op, Part};
+use super::expr::{Expr, Function};
 use super::state::State;
 use super::value::Value;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// A record that a loop variable stands for.
@@ -31,20 +32,10 @@ pub(crate) fn eval(expr: &Expr, state: &State, env: &[Bound]) -> Value {
     match expr {
         Expr::Value(v) => v.clone(),
         Expr::Text(parts) => {
-            let mut out = String::new();
-            for part in parts {
-                match part {
-                    Part::Plain(s) => out.push_str(s),
-                    Part::Of(e) => out.push_str(&eval(e, state, env).to_string()),
-                }
-            }
-            Value::text(out)
+            Value::text(parts.iter().map(|part| eval(part, state, env).to_string()).collect::<String>())
         }
         Expr::Var(name) => state.vars.get(name).cloned().unwrap_or_default(),
         Expr::Field(var, field) => field_of(state, env, var, field),
-        Expr::Not(e) => Value::Bool(!eval(e, state, env).truthy()),
-        Expr::Minus(e) => Value::Int(-eval(e, state, env).int()),
-        Expr::Binary(op, a, b) => binary(*op, a, b, state, env),
         Expr::Call(function, args) => call(*function, args, state, env),
     }
 }
@@ -58,69 +49,59 @@ fn field_of(state: &State, env: &[Bound], var: &str, field: &str) -> Value {
     state.lists[&*bound.list][at].get(field)
 }
 
-fn binary(op: Op, a: &Expr, b: &Expr, state: &State, env: &[Bound]) -> Value {
-    let left = eval(a, state, env);
-    match op {
-        Op::Or if left.truthy() => return left,
-        Op::And if !left.truthy() => return left,
-        _ => {}
-    }
-    let right = eval(b, state, env);
-    let number = |f: fn(i64, i64) -> Option<i64>| Value::Int(f(left.int(), right.int()).unwrap_or(0));
-    match op {
-        Op::Or | Op::And => right,
-        Op::Equal => Value::Bool(left.same(&right)),
-        Op::Unequal => Value::Bool(!left.same(&right)),
-        Op::Less => Value::Bool(left.order(&right).is_lt()),
-        Op::AtMost => Value::Bool(left.order(&right).is_le()),
-        Op::More => Value::Bool(left.order(&right).is_gt()),
-        Op::AtLeast => Value::Bool(left.order(&right).is_ge()),
-        Op::Contains => {
-            Value::Bool(left.to_string().to_lowercase().contains(&right.to_string().to_lowercase()))
-        }
-        Op::Plus if matches!((&left, &right), (Value::Str(_), _) | (_, Value::Str(_))) => {
-            Value::text(format!("{left}{right}"))
-        }
-        Op::Plus => number(i64::checked_add),
-        Op::Minus => number(i64::checked_sub),
-        Op::Times => number(i64::checked_mul),
-        Op::Over => number(i64::checked_div),
-        Op::Modulo => number(i64::checked_rem_euclid),
-    }
-}
-
-/// The records of the list that `args[0]` names for which `args[1]` holds, in a scope where `it` is the record.
-fn matching<'a>(
-    args: &'a [Expr],
-    state: &'a State,
-    env: &'a [Bound],
-) -> impl Iterator<Item = (usize, Env)> + 'a {
+/// Scopes in which `it` is a record of the list that `args[0]` names, one for each.
+fn matching<'a>(args: &'a [Expr], state: &'a State, env: &'a [Bound]) -> impl Iterator<Item = Env> + 'a {
     let list = match &args[0] {
         Expr::Var(name) => name.as_str(),
         _ => "",
     };
-    state.lists.get(list).into_iter().flatten().enumerate().map(move |(at, record)| {
-        (at, with(env, Bound { name: "it".into(), list: list.into(), uid: record.uid, at }))
+    let each = state.lists.get(list).into_iter().flatten().enumerate();
+    each.map(move |(at, record)| {
+        with(env, Bound { name: "it".into(), list: list.into(), uid: record.uid, at })
     })
 }
 
 fn call(function: Function, args: &[Expr], state: &State, env: &[Bound]) -> Value {
     let arg = |i: usize| eval(&args[i], state, env);
+    let number = |f: fn(i64, i64) -> Option<i64>| Value::Int(f(arg(0).int(), arg(1).int()).unwrap_or(0));
+    let order = |is: fn(Ordering) -> bool| Value::Bool(is(arg(0).order(&arg(1))));
     let length = |n: usize| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
     match function {
+        Function::Or => Some(arg(0)).filter(Value::truthy).unwrap_or_else(|| arg(1)),
+        Function::And => Some(arg(0)).filter(|left| !left.truthy()).unwrap_or_else(|| arg(1)),
+        Function::Not => Value::Bool(!arg(0).truthy()),
+        Function::Equal => Value::Bool(arg(0).same(&arg(1))),
+        Function::Unequal => Value::Bool(!arg(0).same(&arg(1))),
+        Function::Less => order(Ordering::is_lt),
+        Function::AtMost => order(Ordering::is_le),
+        Function::More => order(Ordering::is_gt),
+        Function::AtLeast => order(Ordering::is_ge),
+        Function::Contains => {
+            Value::Bool(arg(0).to_string().to_lowercase().contains(&arg(1).to_string().to_lowercase()))
+        }
+        Function::Plus => match (arg(0), arg(1)) {
+            (left @ Value::Str(_), right) | (left, right @ Value::Str(_)) => {
+                Value::text(format!("{left}{right}"))
+            }
+            (left, right) => Value::Int(left.int().checked_add(right.int()).unwrap_or(0)),
+        },
+        Function::Minus => number(i64::checked_sub),
+        Function::Times => number(i64::checked_mul),
+        Function::Over => number(i64::checked_div),
+        Function::Modulo => number(i64::checked_rem_euclid),
         Function::Count if args.len() == 1 => match &args[0] {
             Expr::Var(name) => length(state.lists.get(name).map_or(0, Vec::len)),
             _ => Value::Int(0),
         },
         Function::Count => {
-            length(matching(args, state, env).filter(|(_, e)| eval(&args[1], state, e).truthy()).count())
+            length(matching(args, state, env).filter(|it| eval(&args[1], state, it).truthy()).count())
         }
         Function::Sum => {
-            Value::Int(matching(args, state, env).map(|(_, e)| eval(&args[1], state, &e).int()).sum())
+            Value::Int(matching(args, state, env).map(|it| eval(&args[1], state, &it).int()).sum())
         }
         Function::First => matching(args, state, env)
-            .find(|(_, e)| eval(&args[1], state, e).truthy())
-            .map(|(_, e)| field_of(state, &e, "it", "id"))
+            .find(|it| eval(&args[1], state, it).truthy())
+            .map(|it| field_of(state, &it, "it", "id"))
             .unwrap_or_default(),
         Function::If => arg(if arg(0).truthy() { 1 } else { 2 }),
         Function::Pick => {

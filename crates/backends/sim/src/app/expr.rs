@@ -2,97 +2,93 @@
 
 use super::lex::{Lexer, Token};
 use super::value::Value;
+use std::ops::RangeInclusive;
 
 /// An expression that was read.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Expr {
     /// A constant.
     Value(Value),
-    /// Text with expressions in it.
-    Text(Vec<Part>),
-    /// A variable.
+    /// Text of several pieces.
+    Text(Vec<Expr>),
+    /// A variable; of `count`, `sum` and `first` a list.
     Var(String),
     /// A field of the record that a loop variable stands for.
     Field(String, String),
-    /// `not x`
-    Not(Box<Expr>),
-    /// `-x`
-    Minus(Box<Expr>),
-    /// `a op b`
-    Binary(Op, Box<Expr>, Box<Expr>),
-    /// `name(a, b)`
+    /// `a op b`, `not a`, `name(a, b)`
     Call(Function, Vec<Expr>),
 }
 
-/// A piece of a text.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Part {
-    /// As it is.
-    Plain(String),
-    /// What an expression gives.
-    Of(Expr),
-}
-
-/// Operators, loosest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the words say it")]
-pub(crate) enum Op {
-    Or,
-    And,
-    Equal,
-    Unequal,
-    Less,
-    AtMost,
-    More,
-    AtLeast,
-    Contains,
-    Plus,
-    Minus,
-    Times,
-    Over,
-    Modulo,
-}
-
-/// What can be called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Function {
-    /// `count(list)`, `count(list, it.x)`
-    Count,
-    /// `sum(list, it.x)`
-    Sum,
-    /// `first(list, it.x)`: of the first record for which it holds, its id.
-    First,
-    /// `if(condition, a, b)`
-    If,
-    /// `pick(n, a, b, ...)`: round and round
-    Pick,
-    /// `money(cents)`: `12.50`
-    Money,
-    /// `clock()`: `12:00:07`
-    Clock,
-    /// `ago(seconds)`: `2 min ago`
-    Ago,
-    /// `seconds()` since the app was opened
-    Seconds,
-    /// `lower(text)`
-    Lower,
+words! {
+    /// Operators and what can be called.
+    Function {
+        Or = "or",
+        And = "and",
+        Equal = "==",
+        Unequal = "!=",
+        Less = "<",
+        AtMost = "<=",
+        More = ">",
+        AtLeast = ">=",
+        Contains = "~",
+        Plus = "+",
+        Minus = "-",
+        Times = "*",
+        Over = "/",
+        Modulo = "%",
+        Not = "not",
+        /// `count(list)`, `count(list, it.x)`
+        Count = "count",
+        /// `sum(list, it.x)`
+        Sum = "sum",
+        /// `first(list, it.x)`: of the first record for which it holds, its id.
+        First = "first",
+        /// `if(condition, a, b)`
+        If = "if",
+        /// `pick(n, a, b, ...)`: round and round
+        Pick = "pick",
+        /// `money(cents)`: `12.50`
+        Money = "money",
+        /// `clock()`: `12:00:07`
+        Clock = "clock",
+        /// `ago(seconds)`: `2 min ago`
+        Ago = "ago",
+        /// `seconds()` since the app was opened
+        Seconds = "seconds",
+        Lower = "lower",
+    }
 }
 
 impl Function {
-    fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "count" => Self::Count,
-            "sum" => Self::Sum,
-            "first" => Self::First,
-            "if" => Self::If,
-            "pick" => Self::Pick,
-            "money" => Self::Money,
-            "clock" => Self::Clock,
-            "ago" => Self::Ago,
-            "seconds" => Self::Seconds,
-            "lower" => Self::Lower,
+    /// How tightly an operator binds; `None` for what stands before its arguments.
+    fn strength(self) -> Option<u8> {
+        Some(match self {
+            Self::Or => 1,
+            Self::And => 2,
+            Self::Equal
+            | Self::Unequal
+            | Self::Less
+            | Self::AtMost
+            | Self::More
+            | Self::AtLeast
+            | Self::Contains => 3,
+            Self::Plus | Self::Minus => 4,
+            Self::Times | Self::Over | Self::Modulo => 5,
             _ => return None,
         })
+    }
+
+    /// How many arguments stand in its brackets; `None` for operators, which have none.
+    fn arguments(self) -> Option<RangeInclusive<usize>> {
+        match self {
+            Self::Clock | Self::Seconds => Some(0..=0),
+            Self::Money | Self::Ago | Self::Lower => Some(1..=1),
+            Self::Count => Some(1..=2),
+            Self::Sum | Self::First => Some(2..=2),
+            Self::If => Some(3..=3),
+            Self::Pick => Some(2..=usize::MAX),
+            _ => None,
+        }
     }
 }
 
@@ -113,16 +109,16 @@ impl Expr {
             let close =
                 closing(&rest[open..]).ok_or_else(|| format!("`{{` in `{source}` has no end"))? + open;
             if open > 0 {
-                parts.push(Part::Plain(rest[..open].into()));
+                parts.push(Self::Value(Value::text(&rest[..open])));
             }
-            parts.push(Part::Of(Self::parse(&rest[open + 1..close])?));
+            parts.push(Self::parse(&rest[open + 1..close])?);
             rest = &rest[close + 1..];
         }
         if parts.is_empty() {
             return Ok(Self::Value(Value::text(rest)));
         }
         if !rest.is_empty() {
-            parts.push(Part::Plain(rest.into()));
+            parts.push(Self::Value(Value::text(rest)));
         }
         Ok(Self::Text(parts))
     }
@@ -132,25 +128,32 @@ impl Expr {
         Self::level(lexer, 0)
     }
 
+    /// Reads what can be written to: `query`, `item.qty`.
+    pub(crate) fn place(lexer: &mut Lexer<'_>) -> Result<Self, String> {
+        let name = lexer.word()?.to_owned();
+        Ok(if lexer.take(".")? { Self::Field(name, lexer.word()?.into()) } else { Self::Var(name) })
+    }
+
     fn level(lexer: &mut Lexer<'_>, min: u8) -> Result<Self, String> {
         let mut left = Self::unary(lexer)?;
-        while let Some((op, strength)) = operator(lexer.peek()?) {
-            if strength < min {
-                break;
-            }
+        while let Token::Op(word) | Token::Word(word) = lexer.peek()?
+            && let Some(operator) = Function::named(word)
+            && let Some(strength) = operator.strength().filter(|strength| *strength >= min)
+        {
             lexer.next()?;
             let right = Self::level(lexer, strength + 1)?;
-            left = Self::Binary(op, left.into(), right.into());
+            left = Self::Call(operator, vec![left, right]);
         }
         Ok(left)
     }
 
     fn unary(lexer: &mut Lexer<'_>) -> Result<Self, String> {
         if lexer.take("not")? {
-            return Ok(Self::Not(Self::level(lexer, 3)?.into()));
+            return Ok(Self::Call(Function::Not, vec![Self::level(lexer, 3)?]));
         }
         if lexer.take("-")? {
-            return Ok(Self::Minus(Self::unary(lexer)?.into()));
+            let zero = Self::Value(Value::Int(0));
+            return Ok(Self::Call(Function::Minus, vec![zero, Self::unary(lexer)?]));
         }
         let before = lexer.rest();
         match lexer.next()? {
@@ -175,7 +178,8 @@ impl Expr {
         if !lexer.take("(")? {
             return Ok(Self::Var(name.into()));
         }
-        let function = Function::named(name).ok_or_else(|| format!("`{name}` is no function"))?;
+        let function = Function::named(name).and_then(|function| Some((function, function.arguments()?)));
+        let (function, arguments) = function.ok_or_else(|| format!("`{name}` is no function"))?;
         let mut args = Vec::new();
         while !lexer.take(")")? {
             if !args.is_empty() {
@@ -183,15 +187,7 @@ impl Expr {
             }
             args.push(Self::read(lexer)?);
         }
-        let (least, most) = match function {
-            Function::Clock | Function::Seconds => (0, 0),
-            Function::Count => (1, 2),
-            Function::Sum | Function::First => (2, 2),
-            Function::If => (3, 3),
-            Function::Pick => (2, usize::MAX),
-            Function::Money | Function::Ago | Function::Lower => (1, 1),
-        };
-        if args.len() < least || args.len() > most {
+        if !arguments.contains(&args.len()) {
             return Err(format!("`{name}` does not take {} arguments", args.len()));
         }
         Ok(Self::Call(function, args))
@@ -214,27 +210,6 @@ fn closing(s: &str) -> Option<usize> {
         }
     }
     None
-}
-
-fn operator(token: Token<'_>) -> Option<(Op, u8)> {
-    let (Token::Op(t) | Token::Word(t)) = token else { return None };
-    Some(match t {
-        "or" => (Op::Or, 1),
-        "and" => (Op::And, 2),
-        "==" => (Op::Equal, 3),
-        "!=" => (Op::Unequal, 3),
-        "<" => (Op::Less, 3),
-        "<=" => (Op::AtMost, 3),
-        ">" => (Op::More, 3),
-        ">=" => (Op::AtLeast, 3),
-        "~" => (Op::Contains, 3),
-        "+" => (Op::Plus, 4),
-        "-" => (Op::Minus, 4),
-        "*" => (Op::Times, 5),
-        "/" => (Op::Over, 5),
-        "%" => (Op::Modulo, 5),
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -209,11 +209,7 @@ fn generated(list: &str, generate: &Generate) -> Result<Vec<FieldValues>, String
         let expr = match v {
             // A text that is one expression keeps its type: `"{n * 3}"` is a number.
             toml::Value::String(s) => match Expr::template(s)? {
-                Expr::Text(parts) => match <[_; 1]>::try_from(parts) {
-                    Ok([super::expr::Part::Of(e)]) => e,
-                    Ok([part]) => Expr::Text(vec![part]),
-                    Err(parts) => Expr::Text(parts),
-                },
+                Expr::Text(mut parts) if parts.len() == 1 => parts.remove(0),
                 e => e,
             },
             other => Expr::Value(Value::try_from(other).map_err(|e| format!("generate.{list}: {e}"))?),

@@ -1,7 +1,6 @@
 //! Documents, routes, history and tabs.
 
 use super::render::TOASTS;
-use super::script::Step;
 use super::sim::{Asked, Entry, Sim, Then};
 use super::time::Job;
 use super::value::Value;
@@ -12,6 +11,15 @@ use stickpin_device::{Dialog, Notice, TabEnd, TabEnded};
 pub(crate) struct Leave {
     pub(crate) url: String,
     pub(crate) how: How,
+}
+
+/// Where to go in the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the words say it")]
+pub(crate) enum Step {
+    Back,
+    Forward,
+    Reload,
 }
 
 /// What becomes of the history.

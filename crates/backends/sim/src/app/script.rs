@@ -2,7 +2,7 @@
 
 use super::expr::Expr;
 use super::lex::{Lexer, Token};
-use super::state::Place;
+use super::value::Value;
 use std::sync::Arc;
 
 /// Statements in order.
@@ -11,85 +11,91 @@ pub(crate) type Script = Arc<[Stmt]>;
 /// Fields of a new or patched record.
 pub(crate) type Fields = Vec<(Arc<str>, Expr)>;
 
-/// One statement.
+/// One statement: a verb, and what stands behind it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Stmt {
-    /// `set place = expr`
-    Set(Place, Expr),
-    /// `push list a=1 b='x'`, `insert list AT a=1`
-    Insert { list: Arc<str>, at: Option<Expr>, fields: Fields },
-    /// `remove list where it.id == r.id`
-    Remove { list: Arc<str>, which: Expr },
-    /// `update list where it.id == r.id a=1`: the same record with other fields
-    Update { list: Arc<str>, which: Expr, fields: Fields },
-    /// `replace list where it.id == r.id a=1`: another record in its place
-    Replace { list: Arc<str>, which: Expr, fields: Fields },
-    /// `move list where it.id == r.id to 0`
-    Move { list: Arc<str>, which: Expr, to: Expr },
-    /// `sort list by field`, `reverse list`
-    Sort { list: Arc<str>, field: Option<Arc<str>> },
-    /// `rerender 'mark'`: the children get new nodes, as with `innerHTML`
-    Rerender(Expr),
-    /// `goto '/x'`: another document
-    Goto(Expr),
-    /// `route '/x'`: the same document under another address, with history
-    Route(Expr),
-    /// `url '/x'`: the same, in place of the present entry
-    Url(Expr),
-    /// `back`, `forward`, `reload`
-    History(Step),
-    /// `tab '/x'`: in another tab, which comes to the front
-    Tab(Expr),
-    /// `close_tab`
-    CloseTab,
-    /// `toast 'Saved'`, `toast 'Saved' 3000`
-    Toast(Expr, Expr),
-    /// `alert 'text'`
-    Alert(Expr),
-    /// `confirm 'text' then STMT else STMT`
-    Confirm { text: Expr, yes: Script, no: Script },
-    /// `prompt 'text' 'default' into place then STMT`
-    Prompt { text: Expr, default: Expr, into: Place, then: Script },
-    /// `console 'text'`
-    Console(Expr),
-    /// `fail 'POST' '/api' '500'`
-    Fail(Expr, Expr, Expr),
-    /// `download 'name.csv'`
-    Download(Expr),
-    /// `after MS STMT`, `every MS STMT`, `load MS STMT` (counts as a request until it is done)
-    Timer { ms: Expr, kind: Repeat, then: Script, name: Arc<str> },
-    /// `cancel name`
-    Cancel(Arc<str>),
-    /// `if expr then STMT else STMT`
-    If { test: Expr, yes: Script, no: Script },
-    /// `focus 'mark'`, `blur`
-    Focus(Option<Expr>),
-    /// `scroll 'mark' Y`
-    Scroll(Expr, Expr),
-    /// `do name`, or only `name`
-    Do(Arc<str>),
-    /// `crash`: the app dies
-    Crash,
+pub(crate) struct Stmt {
+    pub(crate) verb: Verb,
+    /// The list, action or timer that it names.
+    pub(crate) name: Arc<str>,
+    pub(crate) exprs: Vec<Expr>,
+    pub(crate) fields: Fields,
+    pub(crate) then: Script,
+    pub(crate) otherwise: Script,
 }
 
-/// Where to go in the history.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the words say it")]
-pub(crate) enum Step {
-    Back,
-    Forward,
-    Reload,
+macro_rules! verbs {
+    ($($(#[$doc:meta])* $verb:ident = $word:literal $form:literal,)*) => {
+        words! {
+            /// What a statement does.
+            Verb { $($(#[$doc])* $verb = $word,)* }
+        }
+
+        impl Verb {
+            /// What stands behind the verb. `list`, `name` and `word` are names, `place` is what can be written to, `fields`
+            /// are `a=1 b='x'`, `stmt` is a statement and `job` one that gives a timer its name. What has a `?` may be
+            /// missing; all else stands there as it is.
+            fn form(self) -> &'static str {
+                match self { $(Self::$verb => $form,)* }
+            }
+        }
+    };
 }
 
-/// How a timer goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Repeat {
-    /// Once.
-    Once,
+verbs! {
+    Set = "set" "place = expr",
+    Push = "push" "list fields",
+    Insert = "insert" "list at expr fields",
+    Remove = "remove" "list where expr",
+    /// The same record with other fields.
+    Update = "update" "list where expr fields",
+    /// Another record in its place.
+    Replace = "replace" "list where expr fields",
+    Move = "move" "list where expr to expr",
+    Sort = "sort" "list by word",
+    Reverse = "reverse" "list",
+    /// The children of a mark get new nodes, as with `innerHTML`.
+    Rerender = "rerender" "expr",
+    /// Another document.
+    Goto = "goto" "expr",
+    /// The same document under another address, with history.
+    Route = "route" "expr",
+    /// The same, in place of the present entry.
+    Url = "url" "expr",
+    Back = "back" "",
+    Forward = "forward" "",
+    Reload = "reload" "",
+    /// In another tab, which comes to the front.
+    Tab = "tab" "expr",
+    CloseTab = "close_tab" "",
+    Toast = "toast" "expr number?",
+    Alert = "alert" "expr",
+    Confirm = "confirm" "expr then stmt else?",
+    Prompt = "prompt" "expr expr into place then?",
+    Console = "console" "expr",
+    /// A request that failed: its method, address and why.
+    Fail = "fail" "expr expr expr",
+    Download = "download" "expr",
+    After = "after" "expr job",
     /// Until it is cancelled or the document ends.
-    Every,
+    Every = "every" "expr job",
     /// Once, and the app is waiting for it: not idle before.
-    Load,
+    Load = "load" "expr job",
+    Cancel = "cancel" "name",
+    If = "if" "expr then stmt else?",
+    Focus = "focus" "expr",
+    Blur = "blur" "",
+    Scroll = "scroll" "expr expr",
+    /// `do name`, or only `name`
+    Do = "do" "name",
+    /// The app dies.
+    Crash = "crash" "",
+}
+
+impl Verb {
+    /// Whether the name of a statement is that of a list.
+    pub(crate) fn is_of_list(self) -> bool {
+        self.form().starts_with("list")
+    }
 }
 
 /// Reads a script.
@@ -112,117 +118,44 @@ pub(crate) fn parse(source: &str) -> Result<Script, String> {
     Ok(script.into())
 }
 
-fn one(lexer: &mut Lexer<'_>) -> Result<Script, String> {
-    Ok([statement(lexer)?].into())
-}
-
-fn otherwise(lexer: &mut Lexer<'_>) -> Result<Script, String> {
-    if lexer.take("else")? { one(lexer) } else { Ok([].into()) }
-}
-
 fn statement(lexer: &mut Lexer<'_>) -> Result<Stmt, String> {
-    let verb = lexer.word()?;
-    let expr = Expr::read;
-    Ok(match verb {
-        "set" => {
-            let place = place(lexer)?;
-            lexer.expect("=")?;
-            Stmt::Set(place, expr(lexer)?)
-        }
-        "push" => Stmt::Insert { list: lexer.word()?.into(), at: None, fields: fields(lexer)? },
-        "insert" => {
-            let list = lexer.word()?.into();
-            lexer.expect("at")?;
-            Stmt::Insert { list, at: Some(expr(lexer)?), fields: fields(lexer)? }
-        }
-        "remove" => Stmt::Remove { list: lexer.word()?.into(), which: which(lexer)? },
-        "update" => Stmt::Update { list: lexer.word()?.into(), which: which(lexer)?, fields: fields(lexer)? },
-        "replace" => {
-            Stmt::Replace { list: lexer.word()?.into(), which: which(lexer)?, fields: fields(lexer)? }
-        }
-        "move" => {
-            let (list, which) = (lexer.word()?.into(), which(lexer)?);
-            lexer.expect("to")?;
-            Stmt::Move { list, which, to: expr(lexer)? }
-        }
-        "sort" => {
-            let list = lexer.word()?.into();
-            lexer.expect("by")?;
-            Stmt::Sort { list, field: Some(lexer.word()?.into()) }
-        }
-        "reverse" => Stmt::Sort { list: lexer.word()?.into(), field: None },
-        "rerender" => Stmt::Rerender(expr(lexer)?),
-        "goto" => Stmt::Goto(expr(lexer)?),
-        "route" => Stmt::Route(expr(lexer)?),
-        "url" => Stmt::Url(expr(lexer)?),
-        "back" => Stmt::History(Step::Back),
-        "forward" => Stmt::History(Step::Forward),
-        "reload" => Stmt::History(Step::Reload),
-        "tab" => Stmt::Tab(expr(lexer)?),
-        "close_tab" => Stmt::CloseTab,
-        "toast" => {
-            let text = expr(lexer)?;
-            let ms = if matches!(lexer.peek()?, Token::Int(_)) {
-                expr(lexer)?
-            } else {
-                Expr::Value(super::value::Value::Int(4000))
-            };
-            Stmt::Toast(text, ms)
-        }
-        "alert" => Stmt::Alert(expr(lexer)?),
-        "confirm" => {
-            let text = expr(lexer)?;
-            lexer.expect("then")?;
-            Stmt::Confirm { text, yes: one(lexer)?, no: otherwise(lexer)? }
-        }
-        "prompt" => {
-            let (text, default) = (expr(lexer)?, expr(lexer)?);
-            lexer.expect("into")?;
-            let into = place(lexer)?;
-            let then = if lexer.take("then")? { one(lexer)? } else { [].into() };
-            Stmt::Prompt { text, default, into, then }
-        }
-        "console" => Stmt::Console(expr(lexer)?),
-        "fail" => Stmt::Fail(expr(lexer)?, expr(lexer)?, expr(lexer)?),
-        "download" => Stmt::Download(expr(lexer)?),
-        "after" => timer(lexer, Repeat::Once)?,
-        "every" => timer(lexer, Repeat::Every)?,
-        "load" => timer(lexer, Repeat::Load)?,
-        "cancel" => Stmt::Cancel(lexer.word()?.into()),
-        "if" => {
-            let test = expr(lexer)?;
-            lexer.expect("then")?;
-            Stmt::If { test, yes: one(lexer)?, no: otherwise(lexer)? }
-        }
-        "focus" => Stmt::Focus(Some(expr(lexer)?)),
-        "blur" => Stmt::Focus(None),
-        "scroll" => Stmt::Scroll(expr(lexer)?, expr(lexer)?),
-        "crash" => Stmt::Crash,
-        "do" => Stmt::Do(lexer.word()?.into()),
-        name => Stmt::Do(name.into()),
-    })
-}
-
-fn timer(lexer: &mut Lexer<'_>, kind: Repeat) -> Result<Stmt, String> {
-    let ms = Expr::read(lexer)?;
-    let source = lexer.rest();
-    let then = one(lexer)?;
-    // A timer is named after the action that it does, which is what `cancel` and a failed settle say.
-    let name = match &then[0] {
-        Stmt::Do(name) => name.clone(),
-        _ => source[..source.len() - lexer.rest().len()].trim().into(),
+    let word = lexer.word()?;
+    let named = Verb::named(word);
+    let mut stmt = Stmt {
+        verb: named.unwrap_or(Verb::Do),
+        name: word.into(),
+        exprs: Vec::new(),
+        fields: Vec::new(),
+        then: [].into(),
+        otherwise: [].into(),
     };
-    Ok(Stmt::Timer { ms, kind, then, name })
-}
-
-fn place(lexer: &mut Lexer<'_>) -> Result<Place, String> {
-    let var = lexer.word()?.to_owned();
-    Ok(if lexer.take(".")? { Place::Field(var, lexer.word()?.into()) } else { Place::Var(var) })
-}
-
-fn which(lexer: &mut Lexer<'_>) -> Result<Expr, String> {
-    lexer.expect("where")?;
-    Expr::read(lexer)
+    for part in named.map_or("", Verb::form).split_whitespace() {
+        match part {
+            "list" | "name" => stmt.name = lexer.word()?.into(),
+            "word" => stmt.exprs.push(Expr::Value(Value::text(lexer.word()?))),
+            "place" => stmt.exprs.push(Expr::place(lexer)?),
+            "expr" => stmt.exprs.push(Expr::read(lexer)?),
+            "number?" if !matches!(lexer.peek()?, Token::Int(_)) => {}
+            "number?" => stmt.exprs.push(Expr::read(lexer)?),
+            "fields" => stmt.fields = fields(lexer)?,
+            "stmt" => stmt.then = [statement(lexer)?].into(),
+            "then?" if lexer.take("then")? => stmt.then = [statement(lexer)?].into(),
+            "else?" if lexer.take("else")? => stmt.otherwise = [statement(lexer)?].into(),
+            "then?" | "else?" => {}
+            "job" => {
+                let source = lexer.rest();
+                let job = statement(lexer)?;
+                // A timer is named after the action that it does, which is what `cancel` and a failed settle say.
+                stmt.name = match job.verb {
+                    Verb::Do => job.name.clone(),
+                    _ => source[..source.len() - lexer.rest().len()].trim().into(),
+                };
+                stmt.then = [job].into();
+            }
+            literal => lexer.expect(literal)?,
+        }
+    }
+    Ok(stmt)
 }
 
 fn fields(lexer: &mut Lexer<'_>) -> Result<Fields, String> {

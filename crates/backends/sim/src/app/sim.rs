@@ -5,8 +5,8 @@ use super::eval::{Env, eval};
 use super::expr::Expr;
 use super::model::App;
 use super::render::{self, Around};
-use super::script::Script;
-use super::state::{Place, State};
+use super::script::Stmt;
+use super::state::State;
 use super::time::Timer;
 use super::words::Event;
 use crate::faults::Patches;
@@ -86,8 +86,8 @@ pub(crate) struct Asked {
 /// What follows from an answer.
 #[derive(Debug)]
 pub(crate) enum Then {
-    /// Scripts of a `confirm` or `prompt`.
-    Script { yes: Script, no: Script, into: Option<Place>, env: Env },
+    /// What a `confirm` or `prompt` says.
+    Script(Stmt, Env),
     /// The page is left.
     Leave(super::nav::Leave),
     /// A press that the dialog came in the way of.

@@ -1,6 +1,7 @@
 //! The data of a running app: variables, lists of records, clock.
 
 use super::eval::Bound;
+use super::expr::Expr;
 use super::model::App;
 use super::value::Value;
 use std::collections::HashMap;
@@ -64,42 +65,24 @@ impl State {
         records.iter().position(|r| r.uid == bound.uid)
     }
 
-    /// Writes a variable, or a field of the record that a loop variable stands for. False when that is gone.
-    pub(crate) fn write(&mut self, place: &Place, env: &[Bound], value: Value) -> bool {
+    /// Writes a variable, or a field of the record that a loop variable stands for. Nothing where that is gone.
+    pub(crate) fn write(&mut self, place: &Expr, env: &[Bound], value: Value) {
         match place {
-            Place::Var(name) => {
+            Expr::Var(name) => {
                 self.vars.insert(name.clone(), value);
-                true
             }
-            Place::Field(var, field) => {
-                let Some(bound) = env.iter().rev().find(|b| *b.name == **var) else { return false };
-                let Some(at) = self.position(bound) else { return false };
-                let Some(record) = self.lists.get_mut(&*bound.list).and_then(|l| l.get_mut(at)) else {
-                    return false;
-                };
-                record.set(field, value);
-                true
+            Expr::Field(var, field) => {
+                let bound = env.iter().rev().find(|bound| *bound.name == **var);
+                if let Some(record) = bound.and_then(|bound| self.bound(bound)) {
+                    record.set(field, value);
+                }
             }
+            _ => {}
         }
     }
-}
 
-/// What can be written: `query`, `item.qty`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// A variable.
-    Var(String),
-    /// A field of a loop variable's record.
-    Field(String, String),
-}
-
-impl Place {
-    pub(crate) fn parse(source: &str) -> Result<Self, String> {
-        let name = |s: &str| !s.is_empty() && s.chars().all(|c| c.is_alphanumeric() || c == '_');
-        match source.split_once('.') {
-            None if name(source) => Ok(Self::Var(source.into())),
-            Some((var, field)) if name(var) && name(field) => Ok(Self::Field(var.into(), field.into())),
-            _ => Err(format!("`{source}` names no variable and no field")),
-        }
+    fn bound(&mut self, bound: &Bound) -> Option<&mut Record> {
+        let at = self.position(bound)?;
+        self.lists.get_mut(&*bound.list)?.get_mut(at)
     }
 }

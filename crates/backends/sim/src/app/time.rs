@@ -2,7 +2,7 @@
 
 use super::eval::Env;
 use super::nav::Leave;
-use super::script::{Repeat, Script};
+use super::script::{Stmt, Verb};
 use super::sim::Sim;
 use std::sync::Arc;
 
@@ -21,12 +21,8 @@ pub(crate) struct Timer {
 /// What will happen.
 #[derive(Debug)]
 pub(crate) enum Job {
-    Script {
-        script: Script,
-        env: Env,
-        kind: Repeat,
-        ms: u64,
-    },
+    /// An `after`, `every` or `load` of a script, with its time.
+    Script { stmt: Stmt, env: Env, ms: u64 },
     /// A toast goes.
     Untoast(u64),
     /// A document that was asked for comes.
@@ -90,16 +86,16 @@ impl Sim {
         let Some(at) = self.next() else { return };
         let timer = self.timers.remove(at);
         match timer.job {
-            Job::Script { script, env, kind, ms } => {
-                if kind == Repeat::Every {
+            Job::Script { stmt, env, ms } => {
+                let then = stmt.then.clone();
+                if stmt.verb == Verb::Every {
                     // Set again before it runs, so that the script can cancel it.
-                    let again = Job::Script { script: script.clone(), env: env.clone(), kind, ms };
-                    self.set_timer(ms, &timer.name, again);
+                    self.set_timer(ms, &timer.name, Job::Script { stmt, env: env.clone(), ms });
                     if let Some(last) = self.timers.last_mut() {
                         last.scope = timer.scope;
                     }
                 }
-                self.run(&script, &env);
+                self.run(&then, &env);
             }
             Job::Untoast(uid) => {
                 if let Some(toasts) = self.state.lists.get_mut(super::render::TOASTS) {
@@ -114,6 +110,10 @@ impl Sim {
 
 impl Timer {
     fn is_load(&self) -> bool {
-        matches!(self.job, Job::Commit(_) | Job::Script { kind: Repeat::Load, .. })
+        match &self.job {
+            Job::Script { stmt, .. } => stmt.verb == Verb::Load,
+            Job::Commit(_) => true,
+            Job::Untoast(_) => false,
+        }
     }
 }

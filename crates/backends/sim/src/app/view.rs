@@ -15,7 +15,6 @@
 use super::expr::Expr;
 use super::lex::Lexer;
 use super::script::{self, Script};
-use super::state::Place;
 use super::value::Value;
 use super::words::{Event, Prop, attr, state};
 use crate::roles::{self, Kind};
@@ -66,7 +65,7 @@ pub(crate) struct Element {
     pub(crate) states: Vec<(States, Expr)>,
     pub(crate) attrs: Vec<(Attr, Expr)>,
     pub(crate) handlers: Vec<(Event, Script)>,
-    pub(crate) bind: Option<Place>,
+    pub(crate) bind: Option<Expr>,
     pub(crate) props: Vec<(Prop, Expr)>,
     pub(crate) children: Vec<Tpl>,
 }
@@ -265,7 +264,9 @@ fn set(e: &mut Element, name: &str, value: Option<Source<'_>>) -> Result<(), Str
     }
     if name == "bind" {
         let Some(Source::Bare(place)) = value else { return Err("`bind` needs a name".into()) };
-        e.bind = Some(Place::parse(place)?);
+        let mut lexer = Lexer::new(place);
+        e.bind = Some(Expr::place(&mut lexer)?);
+        lexer.end()?;
         return Ok(());
     }
     let expr = match value {

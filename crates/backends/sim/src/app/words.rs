@@ -2,20 +2,6 @@
 
 use stickpin_tree::{Attr, States};
 
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub(crate) enum $name { $($(#[$vdoc])* $variant,)* }
-
-        impl $name {
-            pub(crate) fn named(word: &str) -> Option<Self> {
-                match word { $($word => Some(Self::$variant),)* _ => None }
-            }
-        }
-    };
-}
-
 words! {
     /// What can happen to an element.
     Event {
