@@ -138,7 +138,6 @@ const LARGE: &[&str] = &[
     "backends/linux: type Desk",
     "backends/linux: type Display",
     "backends/linux: type LinuxDevice",
-    "backends/sim: type Sim",
     "backends/web: circle with around",
     "backends/web: type WebDevice",
     "kernel: folder src/commands",

@@ -4,7 +4,7 @@ use crate::app::sim::Sim;
 use crate::app::words::Event;
 use crate::device::SimDevice;
 use crate::guard::{Changed, Watch};
-use crate::sequence::Selected;
+use crate::sequence::{Selected, Sequence};
 use crate::{aim, capture, query};
 use std::time::Duration;
 use stickpin_device::{Action, Error, ErrorCode, Landed, Modifiers, Performed, Result};
@@ -35,7 +35,7 @@ impl SimDevice {
                 return (None, watch.changed());
             }
             let before = sim.hover;
-            sim.point_at(point.0, point.1);
+            sim.input().point_at(point.0, point.1);
             if sim.hover != before {
                 watch.delivered();
             }
@@ -68,7 +68,7 @@ impl SimDevice {
             Action::Press { point, target, button, count, hold, .. } => {
                 let (hit, landed) = self.reached(sim, *point, *target, watch);
                 let pressed = match hit {
-                    Some(at) => sim.press_or_ask(at, *button, *count, *hold >= LONG, watch),
+                    Some(at) => Sequence { sim, watch }.press_or_ask(at, *button, *count, *hold >= LONG),
                     None => Ok(()),
                 };
                 Ok(done(pressed.map_or_else(|Changed| watch.changed(), |()| landed)))
@@ -84,7 +84,7 @@ impl SimDevice {
                     return Ok(done(elsewhere(sim, Some(onto), true)));
                 }
                 let meant = meant.map(|m| sim.dom().nodes[m].id);
-                let dragged = sim.pick_up(from, watch);
+                let dragged = Sequence { sim, watch }.pick_up(from);
                 match meant {
                     Some(meant) => watch.set_spot(*to, meant),
                     None => watch.clear_spot(),
@@ -97,7 +97,7 @@ impl SimDevice {
                 let as_meant = meant.is_none_or(|meant| aim::receives(sim, *to, meant));
                 let landed = if as_meant { landed } else { elsewhere(sim, onto, false) };
                 if let Some(onto) = onto {
-                    sim.drop_on(onto, dragged);
+                    Sequence { sim, watch }.drop_on(onto, dragged);
                 }
                 Ok(done(landed))
             }
@@ -107,27 +107,29 @@ impl SimDevice {
                 if watch.check(sim).is_err() {
                     return Ok(done(watch.changed()));
                 }
-                let Ok(handled) = sim.fill(at, text, watch) else { return Ok(done(watch.changed())) };
+                let Ok(handled) = Sequence { sim, watch }.fill(at, text) else {
+                    return Ok(done(watch.changed()));
+                };
                 let value = sim.dom().find(id).map(|at| sim.dom().nodes[at].value.clone());
                 Ok(Performed { handled, value, ..done(Landed::Confirmed) })
             }
             Action::Type { target, text } => {
                 let at = target.map(|t| self.target(sim, t)).transpose()?;
                 let into = at.map(|at| sim.dom().nodes[at].id);
-                if watch.check(sim).and_then(|()| sim.type_text(into, text, watch)).is_err() {
+                if watch.check(sim).and_then(|()| Sequence { sim, watch }.type_text(into, text)).is_err() {
                     return Ok(done(watch.changed()));
                 }
                 Ok(done(if target.is_some() { Landed::Confirmed } else { Landed::Unknown }))
             }
             Action::Key { modifiers, key } => {
                 let plain = !(modifiers.alt || modifiers.control || modifiers.meta);
-                sim.key(&chord(*modifiers, key), key, plain);
+                sim.input().key(&chord(*modifiers, key), key, plain);
                 Ok(done(Landed::Unknown))
             }
             Action::Select { target, options } => {
                 let at = self.target(sim, *target)?;
                 let id = sim.dom().nodes[at].id;
-                match watch.check(sim).and_then(|()| sim.select(at, options, watch)) {
+                match watch.check(sim).and_then(|()| Sequence { sim, watch }.select(at, options)) {
                     Err(Changed) => Ok(done(watch.changed())),
                     Ok(Selected::NotNative) => Ok(Performed::default()),
                     Ok(Selected::Unknown(unknown)) => {
@@ -146,10 +148,10 @@ impl SimDevice {
             }
             Action::Scroll { target, dy, .. } => {
                 let at = target.map(|t| self.target(sim, t)).transpose()?.unwrap_or(0);
-                let mark = sim.scroller(at);
+                let mark = sim.input().scroller(at);
                 let before = sim.tab().scroll.get(&mark).copied().unwrap_or(0.0);
                 sim.received(at, "scroll", &format!("{mark} {dy}"));
-                let moved = sim.scroll_to(&mark, before + dy);
+                let moved = sim.input().scroll_to(&mark, before + dy);
                 Ok(Performed { moved, ..done(Landed::Confirmed) })
             }
             Action::Choose { .. } | Action::Upload { .. } | Action::Drop { .. } => {

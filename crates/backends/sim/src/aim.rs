@@ -38,7 +38,7 @@ pub(crate) fn bring_into_view(sim: &mut Sim, id: u64) {
         let inside = rect.y >= window.y && rect.y + rect.height <= window.y + window.height;
         if !inside {
             let middle = (window.height - rect.height).max(0.0) / 2.0;
-            sim.scroll_to(&mark, before + rect.y - window.y - middle);
+            sim.input().scroll_to(&mark, before + rect.y - window.y - middle);
         }
     }
 }
@@ -82,7 +82,7 @@ pub(crate) fn aim(
         sim.hover = None;
         sim.refresh();
     }
-    sim.point_at(point.0, point.1);
+    sim.input().point_at(point.0, point.1);
     let Some(at) = sim.dom().find(id) else {
         return Ok(Aim { pointed: true, ..nowhere(Rect::default()) });
     };

@@ -124,11 +124,11 @@ impl SimDevice {
 
     /// Goes there, or asks for it. False when there is nowhere to go.
     fn go(&mut self, to: &Navigation) -> Result<bool> {
-        let step = |step| self.live()?.history(step).map_err(|e| unreachable(&e));
+        let step = |step| self.live()?.navigator().history(step).map_err(|e| unreachable(&e));
         Ok(match to {
             Navigation::To(what) if what.starts_with("sim:") => self.switch(what).map(|()| true)?,
             Navigation::To(path) if path.starts_with(['/', '?', '#']) => {
-                self.live()?.leave(path, How::Push).map(|()| true).map_err(|e| unreachable(&e))?
+                self.live()?.navigator().leave(path, How::Push).map(|()| true).map_err(|e| unreachable(&e))?
             }
             Navigation::To(what) => {
                 return Err(Error::new(
@@ -143,7 +143,7 @@ impl SimDevice {
             Navigation::Home => {
                 let mut sim = self.live()?;
                 let start = sim.app.start.clone();
-                sim.leave(&start, How::Push).map(|()| true).map_err(|e| unreachable(&e))?
+                sim.navigator().leave(&start, How::Push).map(|()| true).map_err(|e| unreachable(&e))?
             }
         })
     }
@@ -164,12 +164,12 @@ impl SimDevice {
         let path = options.path;
         if library::load(&options.app)?.name == sim.app.name {
             let path = path.unwrap_or_else(|| sim.app.start.clone());
-            return sim.leave(&path, How::Push).map_err(|e| unreachable(&e));
+            return sim.navigator().leave(&path, How::Push).map_err(|e| unreachable(&e));
         }
         let app = library::load(&options.app)?;
         let path = path.unwrap_or_else(|| app.start.clone());
         let label = format!("sim:{}", app.name);
-        sim.become_app(app, &path).map_err(|e| unreachable(&e))?;
+        sim.navigator().become_app(app, &path).map_err(|e| unreachable(&e))?;
         drop(sim);
         self.info.label = label;
         Ok(())
@@ -220,7 +220,7 @@ impl Device for SimDevice {
 
     async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<Located>> {
         if self.live()?.patches.take(Fault::Navigate) {
-            self.live()?.reload_slowly();
+            self.live()?.navigator().reload_slowly();
         }
         self.committed().await?;
         let shared = self.shared.clone();
@@ -261,7 +261,7 @@ impl Device for SimDevice {
 
     async fn point_at(&mut self, x: f64, y: f64) -> Result<()> {
         self.committed().await?;
-        self.free()?.point_at(x, y);
+        self.free()?.input().point_at(x, y);
         Ok(())
     }
 
@@ -466,7 +466,7 @@ impl Tabs for SimDevice {
                 }
             },
         };
-        self.live()?.open_tab(&path).map_err(|e| unreachable(&e))?;
+        self.live()?.navigator().open_tab(&path).map_err(|e| unreachable(&e))?;
         let settled =
             self.settled(SettleRequest { quiet: ARRIVAL_QUIET, cap: timeout }, cancel).await?.settled;
         let sim = self.live()?;
@@ -478,7 +478,7 @@ impl Tabs for SimDevice {
         let at = tab_of(&sim, id)?;
         if at != sim.active {
             sim.active = at;
-            sim.front();
+            sim.navigator().front();
         }
         Ok(())
     }
@@ -490,7 +490,7 @@ impl Tabs for SimDevice {
             return Err(Error::new(ErrorCode::InvalidArgs, format!("{id} is the only tab"))
                 .hint("stickpin close ends the session"));
         }
-        sim.remove_tab(at, TabEnd::Asked);
+        sim.navigator().remove_tab(at, TabEnd::Asked);
         Ok(())
     }
 

@@ -10,6 +10,10 @@ use crate::layout::PAGE;
 use stickpin_tree::{Attr, Role, States};
 
 impl Sim {
+    pub(crate) fn input(&mut self) -> Input<'_> {
+        Input { sim: self }
+    }
+
     /// The control around an element: the nearest that a person can act on.
     pub(crate) fn control(&self, at: usize) -> usize {
         let dom = self.dom();
@@ -32,24 +36,31 @@ impl Sim {
         let dom = self.dom();
         dom.nodes[self.control(at)].states.contains(States::DISABLED)
     }
+}
 
+/// What a pointer and keys do.
+pub(crate) struct Input<'a> {
+    pub(crate) sim: &'a mut Sim,
+}
+
+impl Input<'_> {
     /// The pointer is at a point now.
     pub(crate) fn point_at(&mut self, x: f64, y: f64) {
-        let over = self.layout().hit(self.dom(), x, y);
-        let id = over.map(|at| self.dom().nodes[at].id);
-        if id == self.hover {
+        let over = self.sim.layout().hit(self.sim.dom(), x, y);
+        let id = over.map(|at| self.sim.dom().nodes[at].id);
+        if id == self.sim.hover {
             return;
         }
-        self.hover = id;
+        self.sim.hover = id;
         if let Some(at) = over {
-            self.received(at, "hover", "");
-            self.fire(at, Event::Hover);
+            self.sim.received(at, "hover", "");
+            self.sim.fire(at, Event::Hover);
         }
     }
 
     /// What a press does to an element: it gets the focus, and its control is activated.
     pub(crate) fn press_element(&mut self, at: usize) {
-        if self.disabled(at) {
+        if self.sim.disabled(at) {
             return;
         }
         let control = self.pressed_control(at);
@@ -59,56 +70,57 @@ impl Sim {
 
     /// The control that a press at a position activates.
     pub(crate) fn pressed_control(&self, at: usize) -> u64 {
-        self.dom().nodes[self.control(self.labelled(at))].id
+        self.sim.dom().nodes[self.sim.control(self.sim.labelled(at))].id
     }
 
     /// Moves the focus to what a press at a position focuses. False if it was there already.
     pub(crate) fn focus_around(&mut self, at: usize) -> bool {
-        let dom = self.dom();
-        let focus = dom.path(self.labelled(at)).find(|&i| dom.nodes[i].states.contains(States::FOCUSABLE));
+        let dom = self.sim.dom();
+        let focus =
+            dom.path(self.sim.labelled(at)).find(|&i| dom.nodes[i].states.contains(States::FOCUSABLE));
         self.focus(focus.map(|i| dom.nodes[i].id))
     }
 
     /// What a control does when it is pressed: what its kind does by itself, then the app's handler.
     pub(crate) fn activate(&mut self, id: u64) {
         self.toggle(id);
-        let Some(at) = self.dom().find(id) else { return };
-        let handled = self.fire(at, Event::Press);
-        let Some(at) = self.dom().find(id).filter(|_| !handled) else { return };
-        let node = &self.dom().nodes[at];
+        let Some(at) = self.sim.dom().find(id) else { return };
+        let handled = self.sim.fire(at, Event::Press);
+        let Some(at) = self.sim.dom().find(id).filter(|_| !handled) else { return };
+        let node = &self.sim.dom().nodes[at];
         let href = node.attrs.iter().find(|(a, _)| *a == Attr::Href).map(|(_, v)| v.clone());
         if let (Role::Link, Some(href)) = (node.role, href) {
             let went = if href.starts_with('#') {
-                self.route(&href, How::Push)
+                self.sim.navigator().route(&href, How::Push)
             } else {
-                self.leave(&href, How::Push)
+                self.sim.navigator().leave(&href, How::Push)
             };
-            self.report(went);
+            self.sim.report(went);
         }
     }
 
     /// Moves the focus. False if it was there already.
     pub(crate) fn focus(&mut self, id: Option<u64>) -> bool {
-        if self.tab().focus == id {
+        if self.sim.tab().focus == id {
             return false;
         }
-        self.tab_mut().focus = id;
-        self.refresh();
-        if let Some(at) = id.and_then(|id| self.dom().find(id)) {
-            self.fire(at, Event::Focus);
+        self.sim.tab_mut().focus = id;
+        self.sim.refresh();
+        if let Some(at) = id.and_then(|id| self.sim.dom().find(id)) {
+            self.sim.fire(at, Event::Focus);
         }
         true
     }
 
     /// Turns what can be turned by a press: checkboxes, switches, radios, options.
     pub(crate) fn toggle(&mut self, id: u64) {
-        let dom = self.dom();
+        let dom = self.sim.dom();
         let Some(at) = dom.find(id) else { return };
         let node = &dom.nodes[at];
         let bound = node.element.as_ref().and_then(|e| e.bind.clone());
         let own = |node: &crate::app::dom::Node| {
             let value = node.element.as_ref().and_then(|e| e.prop(Prop::Value));
-            Value::text(value.map_or_else(|| node.name.clone(), |v| self.eval(v, &node.env)))
+            Value::text(value.map_or_else(|| node.name.clone(), |v| self.sim.eval(v, &node.env)))
         };
         let (place, value, holder) = match (node.role, bound) {
             (Role::Checkbox | Role::Switch | Role::MenuItemCheckbox, Some(place)) => {
@@ -129,20 +141,21 @@ impl Sim {
 
     /// Writes what an element is bound to, and tells its handler.
     pub(crate) fn write(&mut self, at: usize, place: &Expr, value: Value) {
-        let (id, env) = (self.dom().nodes[at].id, self.dom().nodes[at].env.clone());
-        self.state.write(place, &env, value);
-        self.refresh();
-        if let Some(at) = self.dom().find(id) {
-            self.fire(at, Event::Input);
+        let (id, env) = (self.sim.dom().nodes[at].id, self.sim.dom().nodes[at].env.clone());
+        self.sim.state.write(place, &env, value);
+        self.sim.refresh();
+        if let Some(at) = self.sim.dom().find(id) {
+            self.sim.fire(at, Event::Input);
         }
     }
 
     /// Gives a field another content, formatted as the app does it.
     pub(crate) fn put(&mut self, at: usize, text: &str) {
-        let node = &self.dom().nodes[at];
+        let node = &self.sim.dom().nodes[at];
         let Some(element) = node.element.clone() else { return };
         let env = node.env.clone();
-        let number = |prop| element.prop(prop).map(|e| crate::app::eval::eval(e, &self.state, &env).int());
+        let number =
+            |prop| element.prop(prop).map(|e| crate::app::eval::eval(e, &self.sim.state, &env).int());
         let numeric = matches!(node.role, Role::SpinButton | Role::Slider);
         let text = element.prop(Prop::Format).map_or_else(
             || {
@@ -152,78 +165,78 @@ impl Sim {
                     text.into()
                 }
             },
-            |f| formatted(&self.eval(f, &env), text),
+            |f| formatted(&self.sim.eval(f, &env), text),
         );
         if let Some(place) = &element.bind {
             let value = text.parse().ok().filter(|_| numeric).map_or_else(|| Value::text(&text), Value::Int);
             return self.write(at, place, value);
         }
         let id = node.id;
-        self.tab_mut().typed.insert(id, text);
-        self.refresh();
-        if let Some(at) = self.dom().find(id) {
-            self.fire(at, Event::Input);
+        self.sim.tab_mut().typed.insert(id, text);
+        self.sim.refresh();
+        if let Some(at) = self.sim.dom().find(id) {
+            self.sim.fire(at, Event::Input);
         }
     }
 
     /// Whether text can be put into an element now.
     pub(crate) fn takes_text(&self, at: usize) -> bool {
-        let states = self.dom().nodes[at].states;
+        let states = self.sim.dom().nodes[at].states;
         states.contains(States::EDITABLE) && !states.intersects(States::DISABLED | States::READONLY)
     }
 
     /// Types one character into what has the focus.
     pub(crate) fn character(&mut self, c: char) {
-        let Some(at) = self.tab().focus.and_then(|id| self.dom().find(id)) else { return };
+        let Some(at) = self.sim.tab().focus.and_then(|id| self.sim.dom().find(id)) else { return };
         if self.takes_text(at) {
-            let text = format!("{}{c}", self.dom().nodes[at].value);
+            let text = format!("{}{c}", self.sim.dom().nodes[at].value);
             self.put(at, &text);
         }
     }
 
     /// The scroller around an element, by mark; the page if there is none.
     pub(crate) fn scroller(&self, at: usize) -> String {
-        let dom = self.dom();
+        let dom = self.sim.dom();
         let found = dom.path(at).find(|&i| dom.nodes[i].style.scroll);
         found.map_or_else(|| PAGE.to_owned(), |i| dom.nodes[i].mark.clone())
     }
 
     /// Scrolls to an offset, as far as there is something to see. False if nothing moved.
     pub(crate) fn scroll_to(&mut self, mark: &str, y: f64) -> bool {
-        let furthest = self.layout().furthest(mark);
+        let furthest = self.sim.layout().furthest(mark);
         let y = y.clamp(0.0, furthest);
-        let before = self.tab().scroll.get(mark).copied().unwrap_or(0.0);
+        let before = self.sim.tab().scroll.get(mark).copied().unwrap_or(0.0);
         if (y - before).abs() < 0.5 {
             return false;
         }
-        self.tab_mut().scroll.insert(mark.to_owned(), y);
-        self.refresh();
-        let at = self.dom().marked(mark).unwrap_or(0);
-        self.fire(at, Event::Scroll);
+        self.sim.tab_mut().scroll.insert(mark.to_owned(), y);
+        self.sim.refresh();
+        let at = self.sim.dom().marked(mark).unwrap_or(0);
+        self.sim.fire(at, Event::Scroll);
         true
     }
 
     /// Presses a key with modifiers held, like `Control+a`.
     pub(crate) fn key(&mut self, chord: &str, key: &str, plain: bool) {
-        let focus = self.tab().focus.and_then(|id| self.dom().find(id));
+        let focus = self.sim.tab().focus.and_then(|id| self.sim.dom().find(id));
         let at = focus.unwrap_or(0);
-        let (id, role) = (self.dom().nodes[at].id, self.dom().nodes[at].role);
-        self.received(at, "key", chord);
+        let (id, role) = (self.sim.dom().nodes[at].id, self.sim.dom().nodes[at].role);
+        self.sim.received(at, "key", chord);
         match key {
             "Tab" => self.tab_key(focus, chord.contains("Shift+")),
             "Enter" if matches!(role, Role::Button | Role::Link | Role::MenuItem | Role::Tab) => {
                 self.press_element(at);
             }
-            "Enter" if self.dom().nodes[at].states.contains(States::MULTILINE) => self.character('\n'),
+            "Enter" if self.sim.dom().nodes[at].states.contains(States::MULTILINE) => self.character('\n'),
             "Enter" => {
-                self.fire(at, Event::Enter);
+                self.sim.fire(at, Event::Enter);
             }
             "Escape" => self.escape(at),
             " " | "Space" if !self.takes_text(at) => self.press_element(at),
             "ArrowUp" | "ArrowRight" => self.nudge(id, 1),
             "ArrowDown" | "ArrowLeft" => self.nudge(id, -1),
             "Backspace" | "Delete" if self.takes_text(at) => {
-                let mut text = self.dom().nodes[at].value.clone();
+                let mut text = self.sim.dom().nodes[at].value.clone();
                 text.pop();
                 self.put(at, &text);
             }
@@ -238,7 +251,7 @@ impl Sim {
     }
 
     fn tab_key(&mut self, from: Option<usize>, back: bool) {
-        let dom = self.dom();
+        let dom = self.sim.dom();
         let stops: Vec<(usize, u64)> = (0..dom.nodes.len())
             .filter(|&i| {
                 let n = &dom.nodes[i];
@@ -260,28 +273,28 @@ impl Sim {
 
     /// Escape goes to the focus, else to what lies on top.
     fn escape(&mut self, at: usize) {
-        if self.fire(at, Event::Escape) {
+        if self.sim.fire(at, Event::Escape) {
             return;
         }
-        let dom = self.dom();
+        let dom = self.sim.dom();
         let takes = |i: &usize| {
             dom.nodes[*i].element.as_ref().is_some_and(|e| e.handler(Event::Escape).is_some())
                 && !dom.nodes[*i].style.hidden
         };
         if let Some(at) = (0..dom.nodes.len()).rev().find(takes) {
-            self.fire(at, Event::Escape);
+            self.sim.fire(at, Event::Escape);
         }
     }
 
     /// Arrow keys on a slider or a number field.
     fn nudge(&mut self, id: u64, by: i64) {
-        let Some(at) = self.dom().find(id) else { return };
-        let node = &self.dom().nodes[at];
+        let Some(at) = self.sim.dom().find(id) else { return };
+        let node = &self.sim.dom().nodes[at];
         if !matches!(node.role, Role::Slider | Role::SpinButton) {
             return;
         }
         let step = node.element.as_ref().and_then(|e| e.prop(Prop::Step));
-        let step = step.map_or(1, |e| crate::app::eval::eval(e, &self.state, &node.env).int());
+        let step = step.map_or(1, |e| crate::app::eval::eval(e, &self.sim.state, &node.env).int());
         let value = node.value.parse::<i64>().unwrap_or(0) + by * step;
         self.put(at, &value.to_string());
     }

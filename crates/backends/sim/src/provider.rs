@@ -162,7 +162,9 @@ impl Provider for SimProvider {
         let viewport = request.viewport.unwrap_or(VIEWPORT);
         tracing::debug!(app = app.name, grade = grade_name(options.grade), "opening");
         let mut sim = Sim::new(app, options, viewport, truth);
-        sim.leave(&path, How::Push).map_err(|e| Error::new(ErrorCode::DeviceNotFound, e.to_string()))?;
+        sim.navigator()
+            .leave(&path, How::Push)
+            .map_err(|e| Error::new(ErrorCode::DeviceNotFound, e.to_string()))?;
         let shared = Arc::new(Shared::new(sim));
         self.remember(request.session, &shared);
         let mut device = SimDevice::new(info, shared, request.file_roots);

@@ -20,62 +20,61 @@ pub(crate) enum Selected {
     Unknown(String),
 }
 
-impl Sim {
+/// One input to an app, guarded.
+pub(crate) struct Sequence<'a> {
+    pub(crate) sim: &'a mut Sim,
+    pub(crate) watch: &'a mut Watch,
+}
+
+impl Sequence<'_> {
     /// Presses what is at a position of the document.
-    pub(crate) fn press(
-        &mut self,
-        at: usize,
-        button: Button,
-        count: u8,
-        long: bool,
-        watch: &mut Watch,
-    ) -> Result<(), Changed> {
-        let id = self.dom().nodes[at].id;
+    pub(crate) fn press(&mut self, at: usize, button: Button, count: u8, long: bool) -> Result<(), Changed> {
+        let id = self.sim.dom().nodes[at].id;
         let other = match (button, long) {
             (Button::Right, _) => Some((Event::Context, "context")),
             (_, true) => Some((Event::LongPress, "longpress")),
             _ => None,
         };
         if let Some((event, word)) = other {
-            self.received(at, word, "");
-            if !self.disabled(at) {
-                self.fire(at, event);
+            self.sim.received(at, word, "");
+            if !self.sim.disabled(at) {
+                self.sim.fire(at, event);
             }
             return Ok(());
         }
         for nth in 0..count.max(1) {
             if nth > 0 {
-                watch.delivered_press(self);
+                self.watch.delivered_press(self.sim);
                 self.between_events(id);
-                watch.check(self)?;
+                self.watch.check(self.sim)?;
             }
-            let Some(at) = self.dom().find(id) else { return Ok(()) };
-            self.press_once(at, watch)?;
+            let Some(at) = self.sim.dom().find(id) else { return Ok(()) };
+            self.press_once(at)?;
         }
         if count == 2
-            && let Some(at) = self.dom().find(id)
-            && !self.disabled(at)
+            && let Some(at) = self.sim.dom().find(id)
+            && !self.sim.disabled(at)
         {
-            self.received(at, "dblpress", "");
-            self.fire(at, Event::DoublePress);
+            self.sim.received(at, "dblpress", "");
+            self.sim.fire(at, Event::DoublePress);
         }
         Ok(())
     }
 
     /// One press: the focus moves at its beginning, the control is activated at its end.
-    fn press_once(&mut self, at: usize, watch: &mut Watch) -> Result<(), Changed> {
-        let (id, control) = (self.dom().nodes[at].id, self.pressed_control(at));
-        let disabled = self.disabled(at);
-        if !disabled && self.focus_around(at) {
-            watch.delivered();
-            watch.check(self)?;
+    fn press_once(&mut self, at: usize) -> Result<(), Changed> {
+        let (id, control) = (self.sim.dom().nodes[at].id, self.sim.input().pressed_control(at));
+        let disabled = self.sim.disabled(at);
+        if !disabled && self.sim.input().focus_around(at) {
+            self.watch.delivered();
+            self.watch.check(self.sim)?;
         }
-        if let Some(at) = self.dom().find(id).or_else(|| self.dom().find(control)) {
-            self.received(at, "press", "");
-            watch.delivered();
+        if let Some(at) = self.sim.dom().find(id).or_else(|| self.sim.dom().find(control)) {
+            self.sim.received(at, "press", "");
+            self.watch.delivered();
         }
         if !disabled {
-            self.activate(control);
+            self.sim.input().activate(control);
         }
         Ok(())
     }
@@ -87,60 +86,55 @@ impl Sim {
         button: Button,
         count: u8,
         long: bool,
-        watch: &mut Watch,
     ) -> Result<(), Changed> {
-        if !self.patches.take(Fault::Dialog) {
-            return self.press(at, button, count, long, watch);
+        if !self.sim.patches.take(Fault::Dialog) {
+            return self.press(at, button, count, long);
         }
-        let id = self.dom().nodes[at].id;
-        self.received(at, "press", "");
+        let id = self.sim.dom().nodes[at].id;
+        self.sim.received(at, "press", "");
         let dialog = Dialog {
             kind: "confirm".into(),
             message: "Are you sure?".into(),
             default: String::new(),
             tab: None,
         };
-        self.dialog = Some(Asked { dialog, then: Then::Press(id) });
+        self.sim.dialog = Some(Asked { dialog, then: Then::Press(id) });
         Ok(())
     }
 
     /// What the app does between two events of one input to an element.
     fn between_events(&mut self, id: u64) {
-        if let Some(at) = self.dom().find(id) {
-            self.fire(at, Event::Between);
+        if let Some(at) = self.sim.dom().find(id) {
+            self.sim.fire(at, Event::Between);
         }
     }
 
     /// Replaces the content of a field; false where it takes none.
-    pub(crate) fn fill(&mut self, at: usize, text: &str, watch: &mut Watch) -> Result<bool, Changed> {
-        if !self.takes_text(at) && self.dom().nodes[at].role != Role::Slider {
+    pub(crate) fn fill(&mut self, at: usize, text: &str) -> Result<bool, Changed> {
+        if !self.sim.input().takes_text(at) && self.sim.dom().nodes[at].role != Role::Slider {
             return Ok(false);
         }
-        let id = self.dom().nodes[at].id;
-        if self.focus(Some(id)) {
-            watch.delivered();
-            watch.check(self)?;
+        let id = self.sim.dom().nodes[at].id;
+        if self.sim.input().focus(Some(id)) {
+            self.watch.delivered();
+            self.watch.check(self.sim)?;
         }
-        if let Some(at) = self.dom().find(id) {
-            self.received(at, "fill", text);
-            self.put(at, text);
+        if let Some(at) = self.sim.dom().find(id) {
+            self.sim.received(at, "fill", text);
+            self.sim.input().put(at, text);
         }
         Ok(true)
     }
 
     /// Types one character after another into an element, or into what has the focus.
-    pub(crate) fn type_text(
-        &mut self,
-        into: Option<u64>,
-        text: &str,
-        watch: &mut Watch,
-    ) -> Result<(), Changed> {
-        if into.is_some() && self.focus(into) {
-            watch.delivered();
+    pub(crate) fn type_text(&mut self, into: Option<u64>, text: &str) -> Result<(), Changed> {
+        if into.is_some() && self.sim.input().focus(into) {
+            self.watch.delivered();
         }
-        let focus = into.or(self.tab().focus);
-        watch.set_focus(focus);
-        let mut entry = self.log_entry(focus.and_then(|id| self.dom().find(id)).unwrap_or(0), "type", "");
+        let focus = into.or(self.sim.tab().focus);
+        self.watch.set_focus(focus);
+        let mut entry =
+            self.sim.log_entry(focus.and_then(|id| self.sim.dom().find(id)).unwrap_or(0), "type", "");
         let mut stopped = Ok(());
         for (nth, c) in text.chars().enumerate() {
             if nth > 0
@@ -148,28 +142,23 @@ impl Sim {
             {
                 self.between_events(id);
             }
-            stopped = watch.check(self);
+            stopped = self.watch.check(self.sim);
             if stopped.is_err() {
                 break;
             }
-            self.character(c);
+            self.sim.input().character(c);
             entry.detail.push(c);
-            watch.delivered_key(self);
+            self.watch.delivered_key(self.sim);
         }
         if stopped.is_ok() || !entry.detail.is_empty() {
-            self.truth.push(entry);
+            self.sim.truth.push(entry);
         }
         stopped
     }
 
     /// Chooses options of a native list.
-    pub(crate) fn select(
-        &mut self,
-        at: usize,
-        options: &[String],
-        watch: &mut Watch,
-    ) -> Result<Selected, Changed> {
-        let dom = self.dom();
+    pub(crate) fn select(&mut self, at: usize, options: &[String]) -> Result<Selected, Changed> {
+        let dom = self.sim.dom();
         let native = dom.nodes[at].element.as_ref().filter(|e| e.prop(Prop::Native).is_some());
         let Some(element) = native else { return Ok(Selected::NotNative) };
         let (list, place) = (dom.nodes[at].id, element.bind.clone());
@@ -183,11 +172,11 @@ impl Sim {
                 None => return Ok(Selected::Unknown(wanted.clone())),
             }
         }
-        let mut entry = self.log_entry(at, "select", &options.join(", "));
+        let mut entry = self.sim.log_entry(at, "select", &options.join(", "));
         if let Some(place) = place {
-            self.truth.push(entry);
+            self.sim.truth.push(entry);
             if let Some((_, value)) = chosen.into_iter().next() {
-                self.write(at, &place, value);
+                self.sim.input().write(at, &place, value);
             }
             return Ok(Selected::Done);
         }
@@ -197,41 +186,41 @@ impl Sim {
         let mut turned = Vec::new();
         for id in ids {
             let wanted = chosen.iter().any(|(c, _)| *c == id);
-            let Some(at) = self.dom().find(id) else { continue };
-            if self.dom().nodes[at].states.contains(States::SELECTED) == wanted {
+            let Some(at) = self.sim.dom().find(id) else { continue };
+            if self.sim.dom().nodes[at].states.contains(States::SELECTED) == wanted {
                 continue;
             }
-            let name = self.dom().nodes[at].name.clone();
+            let name = self.sim.dom().nodes[at].name.clone();
             if !turned.is_empty() {
                 self.between_events(list);
-                if let Err(changed) = watch.check(self) {
+                if let Err(changed) = self.watch.check(self.sim) {
                     entry.detail = turned.join(", ");
-                    self.truth.push(entry);
+                    self.sim.truth.push(entry);
                     return Err(changed);
                 }
             }
-            self.toggle(id);
-            watch.delivered();
+            self.sim.input().toggle(id);
+            self.watch.delivered();
             turned.push(name);
         }
-        self.truth.push(entry);
+        self.sim.truth.push(entry);
         Ok(Selected::Done)
     }
 
     /// Picks an element up: gives the record that a drop is told of.
-    pub(crate) fn pick_up(&mut self, at: usize, watch: &mut Watch) -> Option<Bound> {
-        let (id, dragged) = (self.dom().nodes[at].id, self.dom().nodes[at].env.last().cloned());
-        self.received(at, "drag", "");
-        watch.delivered();
+    pub(crate) fn pick_up(&mut self, at: usize) -> Option<Bound> {
+        let (id, dragged) = (self.sim.dom().nodes[at].id, self.sim.dom().nodes[at].env.last().cloned());
+        self.sim.received(at, "drag", "");
+        self.watch.delivered();
         self.between_events(id);
         dragged
     }
 
     /// Drops on an element what was picked up.
     pub(crate) fn drop_on(&mut self, at: usize, dragged: Option<Bound>) {
-        self.received(at, "drop", "");
+        self.sim.received(at, "drop", "");
         if let Some(bound) = dragged {
-            self.fire_with(at, Event::Drop, Some(Bound { name: "dragged".into(), ..bound }));
+            self.sim.fire_with(at, Event::Drop, Some(Bound { name: "dragged".into(), ..bound }));
         }
     }
 }

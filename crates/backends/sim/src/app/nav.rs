@@ -47,11 +47,22 @@ fn path_of(url: &str) -> &str {
     url.split(['?', '#']).next().unwrap_or_default()
 }
 
+/// What leads from one document to another.
+pub(crate) struct Navigator<'a> {
+    pub(crate) sim: &'a mut Sim,
+}
+
 impl Sim {
+    pub(crate) fn navigator(&mut self) -> Navigator<'_> {
+        Navigator { sim: self }
+    }
+}
+
+impl Navigator<'_> {
     /// An address relative to the present one.
     pub(crate) fn absolute(&self, url: &str) -> String {
-        let here = self.path();
-        let prefix = format!("sim:{}", self.app.name);
+        let here = self.sim.path();
+        let prefix = format!("sim:{}", self.sim.app.name);
         let url = url.strip_prefix(&prefix).unwrap_or(url);
         match url.chars().next() {
             None => "/".into(),
@@ -66,9 +77,9 @@ impl Sim {
     }
 
     fn screen(&self, url: &str) -> Result<(usize, Vec<(String, Value)>), NavError> {
-        let none = || NavError::NoScreen { app: format!("sim:{}", self.app.name), url: url.into() };
-        let (screen, mut captured) = self.app.route(path_of(url)).ok_or_else(none)?;
-        let index = self.app.screens.iter().position(|s| s.name == screen.name).ok_or_else(none)?;
+        let none = || NavError::NoScreen { app: format!("sim:{}", self.sim.app.name), url: url.into() };
+        let (screen, mut captured) = self.sim.app.route(path_of(url)).ok_or_else(none)?;
+        let index = self.sim.app.screens.iter().position(|s| s.name == screen.name).ok_or_else(none)?;
         let query = url.split_once('?').map_or("", |(_, q)| q).split('#').next().unwrap_or_default();
         for pair in query.split('&').filter(|p| !p.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -82,17 +93,17 @@ impl Sim {
     pub(crate) fn leave(&mut self, url: &str, how: How) -> Result<(), NavError> {
         let leave = Leave { url: self.absolute(url), how };
         self.screen(&leave.url)?;
-        let tab = self.tab();
-        if !tab.entries.is_empty() && !self.discards {
-            let guard = self.app.screens[tab.screen].guard.as_ref();
-            if guard.is_some_and(|g| super::eval::eval(g, &self.state, &[]).truthy()) {
+        let tab = self.sim.tab();
+        if !tab.entries.is_empty() && !self.sim.discards {
+            let guard = self.sim.app.screens[tab.screen].guard.as_ref();
+            if guard.is_some_and(|g| super::eval::eval(g, &self.sim.state, &[]).truthy()) {
                 let dialog = Dialog {
                     kind: "beforeunload".into(),
                     message: "Changes you made may not be saved.".into(),
                     default: String::new(),
                     tab: None,
                 };
-                self.dialog = Some(Asked { dialog, then: Then::Leave(leave) });
+                self.sim.dialog = Some(Asked { dialog, then: Then::Leave(leave) });
                 return Ok(());
             }
         }
@@ -102,19 +113,19 @@ impl Sim {
     /// Asks for another document, whatever a guard says.
     pub(crate) fn fetch(&mut self, leave: Leave) -> Result<(), NavError> {
         let (index, _) = self.screen(&leave.url)?;
-        let screen = &self.app.screens[index];
+        let screen = &self.sim.app.screens[index];
         let (delay, fails) = (screen.delay, screen.flaky);
-        let load = self.loads.entry(screen.name.clone()).or_default();
+        let load = self.sim.loads.entry(screen.name.clone()).or_default();
         *load += 1;
         if *load <= fails {
-            let url = format!("sim:{}{}", self.app.name, leave.url);
+            let url = format!("sim:{}{}", self.sim.app.name, leave.url);
             return Err(NavError::Failed { url, load: *load, fails });
         }
         // A newer navigation replaces the one in flight.
-        self.timers.retain(|t| !matches!(t.job, Job::Commit(_)));
+        self.sim.timers.retain(|t| !matches!(t.job, Job::Commit(_)));
         if delay > 0 {
             let name = format!("GET {}", leave.url);
-            self.set_timer(delay, &name, Job::Commit(leave));
+            self.sim.set_timer(delay, &name, Job::Commit(leave));
         } else {
             self.commit(leave);
         }
@@ -125,13 +136,13 @@ impl Sim {
     pub(crate) fn commit(&mut self, leave: Leave) {
         // The screen was found when the document was asked for.
         let Ok((index, captured)) = self.screen(&leave.url) else { return };
-        let old = self.tab().entries.get(self.tab().at).map(|e| e.scope);
-        self.timers.retain(|t| Some(t.scope) != old);
-        self.state.lists.insert(TOASTS.into(), Vec::new());
-        self.state.vars.extend(self.app.page.clone());
-        self.hover = None;
-        let entry = Entry { url: leave.url, scope: self.ids.scope() };
-        let tab = self.tab_mut();
+        let old = self.sim.tab().entries.get(self.sim.tab().at).map(|e| e.scope);
+        self.sim.timers.retain(|t| Some(t.scope) != old);
+        self.sim.state.lists.insert(TOASTS.into(), Vec::new());
+        self.sim.state.vars.extend(self.sim.app.page.clone());
+        self.sim.hover = None;
+        let entry = Entry { url: leave.url, scope: self.sim.ids.scope() };
+        let tab = self.sim.tab_mut();
         tab.scroll.clear();
         tab.epochs.clear();
         tab.typed.clear();
@@ -144,31 +155,31 @@ impl Sim {
     pub(crate) fn route(&mut self, url: &str, how: How) -> Result<(), NavError> {
         let url = self.absolute(url);
         let (index, captured) = self.screen(&url)?;
-        let scope = self.tab().entries[self.tab().at].scope;
-        self.tab_mut().put(Entry { url, scope }, how);
+        let scope = self.sim.tab().entries[self.sim.tab().at].scope;
+        self.sim.tab_mut().put(Entry { url, scope }, how);
         self.show(index, captured);
         Ok(())
     }
 
     fn show(&mut self, screen: usize, captured: Vec<(String, Value)>) {
-        self.tab_mut().screen = screen;
-        self.state.vars.extend(captured);
-        let app = self.app.clone();
-        let url = self.url();
-        self.notice(Notice::Navigated { url });
-        self.run(&app.screens[screen].enter, &[].into());
-        self.hush();
-        self.refresh();
+        self.sim.tab_mut().screen = screen;
+        self.sim.state.vars.extend(captured);
+        let app = self.sim.app.clone();
+        let url = self.sim.url();
+        self.sim.notice(Notice::Navigated { url });
+        self.sim.run(&app.screens[screen].enter, &[].into());
+        self.sim.hush();
+        self.sim.refresh();
     }
 
     /// Moves in the history. False if there is nowhere to go.
     pub(crate) fn history(&mut self, step: Step) -> Result<bool, NavError> {
-        let tab = self.tab();
+        let tab = self.sim.tab();
         let to = match step {
             Step::Back => tab.at.checked_sub(1),
             Step::Forward => Some(tab.at + 1).filter(|to| *to < tab.entries.len()),
             Step::Reload => {
-                let url = self.path();
+                let url = self.sim.path();
                 self.leave(&url, How::Reload)?;
                 return Ok(true);
             }
@@ -193,55 +204,55 @@ impl Sim {
             return Err(NavError::NoScreen { app: format!("sim:{}", app.name), url: path.into() });
         }
         // The clock goes on: whoever waits for the new app counts from before it.
-        let now_ms = self.state.now_ms;
-        self.state = super::state::State::new(&app);
-        self.state.now_ms = now_ms;
-        self.app = app;
-        self.timers.clear();
-        self.loads.clear();
-        self.tabs.truncate(1);
-        self.active = 0;
-        self.tabs[0].entries.clear();
+        let now_ms = self.sim.state.now_ms;
+        self.sim.state = super::state::State::new(&app);
+        self.sim.state.now_ms = now_ms;
+        self.sim.app = app;
+        self.sim.timers.clear();
+        self.sim.loads.clear();
+        self.sim.tabs.truncate(1);
+        self.sim.active = 0;
+        self.sim.tabs[0].entries.clear();
         self.leave(path, How::Push)
     }
 
     /// The document goes on its way to itself, and takes a while.
     pub(crate) fn reload_slowly(&mut self) {
-        let leave = Leave { url: self.path(), how: How::Reload };
+        let leave = Leave { url: self.sim.path(), how: How::Reload };
         let name = format!("GET {}", leave.url);
-        self.set_timer(300, &name, Job::Commit(leave));
+        self.sim.set_timer(300, &name, Job::Commit(leave));
     }
 
     /// Opens another tab, which comes to the front.
     pub(crate) fn open_tab(&mut self, url: &str) -> Result<(), NavError> {
         let url = self.absolute(url);
         self.screen(&url)?;
-        self.add_tab();
-        let opened = Notice::Opened { id: format!("t{}", self.tab_serial), what: url.clone() };
-        self.notice(opened);
+        self.sim.add_tab();
+        let opened = Notice::Opened { id: format!("t{}", self.sim.tab_serial), what: url.clone() };
+        self.sim.notice(opened);
         self.fetch(Leave { url, how: How::Push })
     }
 
     /// The app closes the front tab; the one before it comes to the front. The last one stays.
     pub(crate) fn close_tab(&mut self) {
-        if self.tabs.len() > 1 {
-            self.remove_tab(self.active, TabEnd::Closed);
+        if self.sim.tabs.len() > 1 {
+            self.remove_tab(self.sim.active, TabEnd::Closed);
         }
     }
 
     /// Takes a tab out. When it was the front one, the one before it comes to the front.
     pub(crate) fn remove_tab(&mut self, at: usize, how: TabEnd) {
-        let gone = self.tabs.remove(at);
+        let gone = self.sim.tabs.remove(at);
         let scopes: Vec<u64> = gone.entries.iter().map(|e| e.scope).collect();
-        self.timers.retain(|t| !scopes.contains(&t.scope));
-        let was_front = at == self.active;
-        if at < self.active || self.active == self.tabs.len() {
-            self.active -= 1;
+        self.sim.timers.retain(|t| !scopes.contains(&t.scope));
+        let was_front = at == self.sim.active;
+        if at < self.sim.active || self.sim.active == self.sim.tabs.len() {
+            self.sim.active -= 1;
         }
-        let now = was_front.then(|| format!("t{} {}", self.tab().surface.0, self.url()));
+        let now = was_front.then(|| format!("t{} {}", self.sim.tab().surface.0, self.sim.url()));
         let id = format!("t{}", gone.surface.0);
-        self.notice(Notice::Closed { id: id.clone() });
-        self.ended.push(TabEnded { id, surface: gone.surface, how, now });
+        self.sim.notice(Notice::Closed { id: id.clone() });
+        self.sim.ended.push(TabEnded { id, surface: gone.surface, how, now });
         if was_front {
             self.front();
         }
@@ -249,12 +260,12 @@ impl Sim {
 
     /// Another tab is the front one now.
     pub(crate) fn front(&mut self) {
-        if let Ok((_, captured)) = self.screen(&self.path()) {
-            self.state.vars.extend(captured);
+        if let Ok((_, captured)) = self.screen(&self.sim.path()) {
+            self.sim.state.vars.extend(captured);
         }
         // Another surface reads otherwise even where the text is equal.
-        self.revision += 1;
-        self.refresh();
+        self.sim.revision += 1;
+        self.sim.refresh();
     }
 }
 

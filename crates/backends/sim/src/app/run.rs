@@ -48,13 +48,13 @@ impl Sim {
             }
             Then::Leave(leave) => {
                 if accepted {
-                    let went = self.fetch(leave);
+                    let went = self.navigator().fetch(leave);
                     self.report(went);
                 }
             }
             Then::Press(id) => {
                 if let Some(at) = self.dom().find(id).filter(|_| accepted) {
-                    self.press_element(at);
+                    self.input().press_element(at);
                 }
             }
         }
@@ -112,17 +112,17 @@ impl Run<'_> {
             Verb::Goto | Verb::Route | Verb::Url | Verb::Tab => {
                 let (url, at) = (text(0), self.sim.tab().at);
                 let went = match stmt.verb {
-                    Verb::Goto => self.sim.leave(&url, How::Push),
-                    Verb::Route => self.sim.route(&url, How::Push),
-                    Verb::Url => self.sim.route(&url, How::Step(at)),
-                    _ => self.sim.open_tab(&url),
+                    Verb::Goto => self.sim.navigator().leave(&url, How::Push),
+                    Verb::Route => self.sim.navigator().route(&url, How::Push),
+                    Verb::Url => self.sim.navigator().route(&url, How::Step(at)),
+                    _ => self.sim.navigator().open_tab(&url),
                 };
                 self.sim.report(went);
             }
             Verb::Back => self.history(Step::Back),
             Verb::Forward => self.history(Step::Forward),
             Verb::Reload => self.history(Step::Reload),
-            Verb::CloseTab => self.sim.close_tab(),
+            Verb::CloseTab => self.sim.navigator().close_tab(),
             Verb::Toast => {
                 let ms = stmt.exprs.get(1).map_or(TOAST_MS, |ms| self.number(ms));
                 let fields = vec![("text".into(), Value::text(text(0)))];
@@ -166,7 +166,7 @@ impl Run<'_> {
             Verb::Scroll => {
                 let (mark, to) = (text(0), self.eval(&stmt.exprs[1]).int());
                 #[allow(clippy::cast_precision_loss, reason = "pixels of a made-up screen")]
-                self.sim.scroll_to(&mark, to as f64);
+                self.sim.input().scroll_to(&mark, to as f64);
             }
             Verb::Do => self.action(&stmt.name),
             Verb::Crash => self.sim.dead = Some(format!("sim:{} crashed", self.sim.app.name)),
@@ -188,7 +188,7 @@ impl Run<'_> {
     }
 
     fn history(&mut self, step: Step) {
-        let went = self.sim.history(step).map(drop);
+        let went = self.sim.navigator().history(step).map(drop);
         self.sim.report(went);
     }
 

@@ -102,7 +102,7 @@ impl Sim {
                     toasts.retain(|t| t.uid != uid);
                 }
             }
-            Job::Commit(leave) => self.commit(leave),
+            Job::Commit(leave) => self.navigator().commit(leave),
         }
         self.refresh();
     }
