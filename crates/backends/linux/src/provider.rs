@@ -196,7 +196,7 @@ impl LinuxProvider {
         let silent = |fault: Fault| lost(&format!("{} does not answer: {fault}", quote(&app.title)));
         heard.state().app.clone_from(&app.bus);
         desktop.listen(&app.bus, until).await.map_err(silent)?;
-        let link = Link::to(&desktop, &app.bus, screen.is_own(), until).await.map_err(silent)?;
+        let link = Link::to(&desktop, &app.bus, until).await.map_err(silent)?;
         Ok(Reached { desktop, link, app, child })
     }
 

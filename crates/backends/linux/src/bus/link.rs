@@ -1,6 +1,5 @@
 //! The way to one app: over its own socket where it offers one, else over the accessibility bus.
 
-use super::lanes::Lanes;
 use super::orders::Orders;
 use super::spare::Spare;
 use crate::bus::body::{Args, Call, Message};
@@ -23,8 +22,6 @@ pub(crate) struct Link {
     pub(super) bus: Arc<Wire>,
     /// The app's own socket.
     pub(super) direct: Option<Arc<Wire>>,
-    /// More of them, where they are allowed.
-    pub(super) lanes: Option<Arc<Lanes>>,
     /// Those that are used while the first one is stuck.
     pub(super) spare: Option<Arc<Spare>>,
     /// Those for what the app is told to do.
@@ -35,17 +32,14 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Finds out what an app is and how it is best talked to; it may take until `until` for that. `ours` says that it ends
-    /// with the session: an app keeps something of each connection that it ever had, so another one is only given those
-    /// that it needs.
+    /// Finds out what an app is and how it is best talked to; it may take until `until` for that.
     ///
     /// # Errors
     /// When it does not answer.
-    pub(crate) async fn to(desktop: &Desktop, name: &str, ours: bool, until: Instant) -> Result<Self, Fault> {
+    pub(crate) async fn to(desktop: &Desktop, name: &str, until: Instant) -> Result<Self, Fault> {
         let mut link = Self {
             bus: Arc::clone(&desktop.wire),
             direct: None,
-            lanes: None,
             spare: None,
             orders: None,
             name: name.to_owned(),
@@ -79,7 +73,6 @@ impl Link {
             match Wire::connect(address, false, SOCKET, Box::new(|_| {})).await {
                 Ok(wire) => {
                     link.direct = Some(Arc::new(wire));
-                    link.lanes = ours.then(|| Arc::new(Lanes::to(address)));
                     link.spare = Some(Arc::new(Spare::to(address)));
                     link.orders = Some(Orders::to(address));
                 }
@@ -93,21 +86,7 @@ impl Link {
     #[cfg(test)]
     pub(crate) fn over(bus: Wire, direct: Option<Wire>) -> Self {
         let (bus, direct) = (Arc::new(bus), direct.map(Arc::new));
-        Self {
-            bus,
-            direct,
-            lanes: None,
-            spare: None,
-            orders: None,
-            name: ":1.2".to_owned(),
-            toolkit: Toolkit::Other,
-        }
-    }
-
-    /// The same with more sockets at an address.
-    #[cfg(test)]
-    pub(super) fn with_lanes(self, address: &str) -> Self {
-        Self { lanes: Some(Arc::new(Lanes::to(address))), ..self }
+        Self { bus, direct, spare: None, orders: None, name: ":1.2".to_owned(), toolkit: Toolkit::Other }
     }
 
     /// An app of the bus whose orders go to sockets at an address.

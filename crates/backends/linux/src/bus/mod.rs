@@ -7,7 +7,6 @@ pub(crate) mod calls;
 mod desk;
 pub(crate) mod fault;
 mod guest;
-mod lanes;
 pub(crate) mod limits;
 mod link;
 pub(crate) mod names;

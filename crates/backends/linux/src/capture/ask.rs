@@ -6,8 +6,7 @@ use crate::bus::fault::Fault;
 use crate::bus::names::{
     ACCESSIBLE, ACTION, CACHE, COMPONENT, DOCUMENT, SCREEN, TEXT as TEXT_INTERFACE, VALUE,
 };
-use crate::bus::{Args, Call, Cursor, Link, Message, calls, guest};
-use crate::capture::agenda::Early;
+use crate::bus::{Args, Call, Cursor, Link, Message, calls};
 use crate::limits::TEXT;
 use crate::model::{Interfaces, Object, Picture};
 use crate::states;
@@ -89,39 +88,48 @@ impl Ask {
         }
     }
 
-    /// What an answer says of the object with this path.
+    /// Writes into an object what an answer says of it.
     ///
     /// # Errors
     /// When it is no answer to that.
-    pub(super) fn read(self, link: &Link, path: &str, answer: &Message) -> Result<Said, Fault> {
+    fn keep(
+        self,
+        link: &Link,
+        answer: &Message,
+        at: usize,
+        picture: &mut Picture,
+        out: &mut Answers,
+    ) -> Result<(), Fault> {
         let mut c = answer.body();
-        Ok(match self {
-            Self::States => Said::States(states::joined(&c.items(4, Cursor::unsigned)?)),
-            Self::Role => Said::Role(c.unsigned()?),
-            Self::Name => Said::Name(c.variant_text()?.to_owned()),
-            Self::Description => Said::Description(c.variant_text()?.to_owned()),
+        let object = &mut picture.objects[at];
+        match self {
+            Self::States => object.states = states::joined(&c.items(4, Cursor::unsigned)?),
+            Self::Role => object.role = c.unsigned()?,
+            Self::Name => object.name = c.variant_text()?.to_owned(),
+            Self::Description => object.description = c.variant_text()?.to_owned(),
             Self::Interfaces => {
-                let mut interfaces = Interfaces::default();
-                c.items(4, Cursor::text)?.into_iter().for_each(|name| interfaces.add(name));
-                Said::Interfaces(interfaces)
+                let names = c.items(4, Cursor::text)?;
+                object.interfaces = Interfaces::default();
+                names.into_iter().for_each(|name| object.interfaces.add(name));
             }
-            Self::Count => Said::Count(whole(c.variant_number()?)),
-            Self::Children => Said::Children(c.items(8, |c| reference(c))?),
+            Self::Count => object.count = whole(c.variant_number()?),
+            // They are objects of their own.
+            Self::Children => out.children.push((at, c.items(8, |c| reference(c))?)),
             Self::Plugged => {
-                Said::Plugged(reference(&mut c).ok().filter(|(_, path)| !path.ends_with("/null")))
+                let child = reference(&mut c).ok().filter(|(_, path)| !path.ends_with("/null"));
+                out.plugged.extend(child.map(|child| (at, child)));
             }
-            Self::Extents => Said::Extents(extents(&mut c)?),
-            Self::Length => Said::Length(whole(c.variant_number()?).max(0)),
-            Self::Text => Said::Text(c.text()?.to_owned()),
-            Self::Number => Said::Number(c.variant_number()?.filter(|n| n.is_finite())),
+            Self::Extents => object.extents = Some(extents(&mut c)?),
+            Self::Length => object.length = Some(whole(c.variant_number()?).max(0)),
+            Self::Text => object.text = Some(c.text()?.to_owned()),
+            Self::Number => object.number = c.variant_number()?.filter(|n| n.is_finite()),
             Self::Attributes => {
                 let pair = |c: &mut Cursor<'_>| {
                     c.fields()?;
                     Ok((c.text()?.to_owned(), c.text()?.to_owned()))
                 };
-                let mut attributes = c.items(8, pair)?;
-                attributes.truncate(KEPT);
-                Said::Attributes(attributes)
+                object.attributes = c.items(8, pair)?;
+                object.attributes.truncate(KEPT);
             }
             Self::Relations => {
                 let relation = |c: &mut Cursor<'_>| {
@@ -129,45 +137,20 @@ impl Ask {
                     Ok((c.unsigned()?, c.items(8, |c| reference(c))?))
                 };
                 let relations = c.items(8, relation)?;
+                let path = object.path.as_str();
                 let of = |kind| {
                     let of = relations.iter().filter(move |(other, _)| *other == kind);
                     of.flat_map(|(_, of)| of).map(|of| link.named(path, of.clone()))
                 };
-                Said::Relations {
-                    labelled_by: of(LABELLED_BY).take(KEPT).collect(),
-                    child_of: of(NODE_CHILD_OF).next().unwrap_or_default(),
-                }
+                let labels = of(LABELLED_BY).take(KEPT).collect();
+                let above = of(NODE_CHILD_OF).next().unwrap_or_default();
+                (object.labelled_by, object.child_of) = (labels, above);
             }
-            Self::Actions => Said::Actions(actions(answer)?),
-            Self::Link | Self::Address => Said::Address(c.text()?.to_owned()),
-        })
+            Self::Actions => object.actions = actions(answer)?,
+            Self::Link | Self::Address => object.address = c.text()?.to_owned(),
+        }
+        Ok(())
     }
-}
-
-/// What an object says of itself.
-#[derive(Debug, Clone)]
-pub(crate) enum Said {
-    States(u64),
-    Role(u32),
-    Name(String),
-    Description(String),
-    Interfaces(Interfaces),
-    Count(i32),
-    /// By bus name and path.
-    Children(Vec<(String, String)>),
-    Plugged(Option<(String, String)>),
-    Extents([i32; 4]),
-    Length(i32),
-    Text(String),
-    Number(Option<f64>),
-    Attributes(Vec<(String, String)>),
-    /// Paths of what labels it, and of the item that it stands below.
-    Relations {
-        labelled_by: Vec<String>,
-        child_of: String,
-    },
-    Actions(Vec<String>),
-    Address(String),
 }
 
 /// Questions for many objects, asked in one go.
@@ -184,6 +167,7 @@ impl Questions {
     }
 
     /// Of which object what is asked.
+    #[cfg(test)]
     pub(crate) fn all(&self) -> &[(usize, Ask)] {
         &self.0
     }
@@ -198,35 +182,6 @@ impl Questions {
         self.read(link, answers, picture)
     }
 
-    /// The same, where it does not matter which of them is answered first, and without what was answered early.
-    ///
-    /// # Errors
-    /// As [`Questions::ask`].
-    pub(super) async fn ask_the_rest(
-        self,
-        link: &Link,
-        early: &mut Early,
-        picture: &mut Picture,
-    ) -> Result<Answers, Fault> {
-        let early: Vec<_> = self.0.iter().map(|&(at, ask)| early.take(&picture.objects[at], ask)).collect();
-        let open = self.0.iter().zip(&early).filter(|(_, early)| early.is_none());
-        let open = Self(open.map(|(&question, _)| question).collect());
-        // A guest is asked on its own way, which is slow enough.
-        let late = match open.0.iter().any(|&(at, _)| guest(&picture.objects[at].path).is_some()) {
-            true => {
-                let answers = link.calls(&open.calls(picture)).await.into_iter().enumerate();
-                answers.map(|(n, answer)| open.said(n, link, picture, answer)).collect()
-            }
-            false => {
-                let said = |n, answer| open.said(n, link, picture, answer);
-                link.spread(open.0.len(), |n| open.call(n, picture), said).await
-            }
-        };
-        let mut late = late.into_iter();
-        let answers: Vec<_> = early.into_iter().filter_map(|early| early.or_else(|| late.next())).collect();
-        self.keep(answers, picture)
-    }
-
     /// The same once more of what has answered before; what the app signalled before it answers has been heard then.
     /// What answers with an error now is not what it was: it is told with what is not there any more.
     ///
@@ -239,72 +194,29 @@ impl Questions {
         Ok(answers)
     }
 
+    fn calls<'p>(&self, picture: &'p Picture) -> Vec<Call<'p>> {
+        let call = |&(at, ask): &(usize, Ask)| {
+            let object = &picture.objects[at];
+            ask.call(&object.path, object, picture.toolkit)
+        };
+        self.0.iter().map(call).collect()
+    }
+
     fn read(
         self,
         link: &Link,
         answers: Vec<Result<Message, Fault>>,
         picture: &mut Picture,
     ) -> Result<Answers, Fault> {
-        let answers: Vec<_> =
-            answers.into_iter().enumerate().map(|(n, a)| self.said(n, link, picture, a)).collect();
-        self.keep(answers, picture)
-    }
-
-    /// What the answer to a question says.
-    fn said(
-        &self,
-        n: usize,
-        link: &Link,
-        picture: &Picture,
-        answer: Result<Message, Fault>,
-    ) -> Result<Said, Fault> {
-        let (at, ask) = self.0[n];
-        ask.read(link, &picture.objects[at].path, &answer?)
-    }
-
-    fn calls<'p>(&self, picture: &'p Picture) -> Vec<Call<'p>> {
-        (0..self.0.len()).map(|n| self.call(n, picture)).collect()
-    }
-
-    fn call<'p>(&self, n: usize, picture: &'p Picture) -> Call<'p> {
-        let (at, ask) = self.0[n];
-        let object = &picture.objects[at];
-        ask.call(&object.path, object, picture.toolkit)
-    }
-
-    fn keep(
-        self,
-        answers: impl IntoIterator<Item = Result<Said, Fault>>,
-        picture: &mut Picture,
-    ) -> Result<Answers, Fault> {
         let mut out = Answers::default();
         for ((at, ask), answer) in self.0.into_iter().zip(answers) {
-            let object = &mut picture.objects[at];
-            match answer {
-                Ok(Said::States(states)) => object.states = states,
-                Ok(Said::Role(role)) => object.role = role,
-                Ok(Said::Name(name)) => object.name = name,
-                Ok(Said::Description(description)) => object.description = description,
-                Ok(Said::Interfaces(interfaces)) => object.interfaces = interfaces,
-                Ok(Said::Count(count)) => object.count = count,
-                // They are objects of their own.
-                Ok(Said::Children(named)) => out.children.push((at, named)),
-                Ok(Said::Plugged(child)) => out.plugged.extend(child.map(|child| (at, child))),
-                Ok(Said::Extents(extents)) => object.extents = Some(extents),
-                Ok(Said::Length(length)) => object.length = Some(length),
-                Ok(Said::Text(text)) => object.text = Some(text),
-                Ok(Said::Number(number)) => object.number = number,
-                Ok(Said::Attributes(attributes)) => object.attributes = attributes,
-                Ok(Said::Relations { labelled_by, child_of }) => {
-                    (object.labelled_by, object.child_of) = (labelled_by, child_of);
-                }
-                Ok(Said::Actions(actions)) => object.actions = actions,
-                Ok(Said::Address(address)) => object.address = address,
+            match answer.and_then(|answer| ask.keep(link, &answer, at, picture, &mut out)) {
+                Ok(()) => {}
                 Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
                 Err(Fault::Vanished) => out.vanished.push(at),
                 // What one object does not know is left as it was.
                 Err(e) => {
-                    tracing::trace!("{ask:?} of {}: {e}", object.path);
+                    tracing::trace!("{ask:?} of {}: {e}", picture.objects[at].path);
                     // That it knows no such question is an answer. Of what answers with an error nobody knows what it shows.
                     let unread = matches!(e, Fault::Refused(_) | Fault::Corrupt(_));
                     picture.truncated |= unread && matches!(ask, Ask::States | Ask::Children);

@@ -58,13 +58,9 @@ const CANONICAL: u32 = 1;
 ///
 /// # Errors
 /// When the app is gone or silent.
-pub(crate) async fn roles(
-    link: &Link,
-    documents: &[String],
-    roles: &[u32],
-) -> Result<HashMap<String, u32>, Fault> {
-    let asked = |document| roles.iter().map(move |&role| (document, role));
-    let asked: Vec<(&String, u32)> = documents.iter().flat_map(asked).collect();
+pub(crate) async fn roles(link: &Link, documents: &[String]) -> Result<HashMap<String, u32>, Fault> {
+    let asked = documents.iter().flat_map(|document| COMMON.map(|role| (document, role)));
+    let asked: Vec<(&String, u32)> = asked.collect();
     let calls: Vec<Call<'_>> = asked.iter().map(|&(document, role)| in_role(document, role)).collect();
     let mut out = HashMap::new();
     for ((document, role), answer) in asked.into_iter().zip(link.calls(&calls).await) {
@@ -83,36 +79,31 @@ pub(crate) async fn roles(
 
 /// The question for what has a role below an object.
 fn in_role(path: &str, role: u32) -> Call<'_> {
-    let args = Args::new().of_roles(&[role]).unsigned(CANONICAL).int(MATCHES).bool(true);
+    let args = Args::new().of_role(role).unsigned(CANONICAL).int(MATCHES).bool(true);
     Call { path, interface: "org.a11y.atspi.Collection", member: "GetMatches", args }
+}
+
+/// Whether an object is a page that can be seen: it names what stands in it.
+pub(super) fn is_page(object: &Object) -> bool {
+    object.role == role::DOCUMENT_WEB && object.is(states::VISIBLE)
 }
 
 /// Whether an object of Firefox only holds text and what stands in it.
 pub(super) fn is_plain(object: &Object) -> bool {
-    object.states & !PLAIN == 0 && holds_text(object.role)
+    let holds_text = is_cell(object.role)
+        || names_by_markup(object.role)
+        || matches!(object.role, role::HEADING | role::PARAGRAPH | role::LIST_ITEM);
+    object.states & !PLAIN == 0 && holds_text
 }
 
-/// Whether most objects with this role are plain text.
-pub(super) fn holds_text(number: u32) -> bool {
-    is_cell(number)
-        || names_by_markup(number)
-        || matches!(number, role::HEADING | role::PARAGRAPH | role::LIST_ITEM)
-}
-
-/// What is asked of what [`holds_text`] along with its states, before its children. How many these are, the text says.
+/// What is asked of plain text before its children. How many these are, the text says.
 pub(super) fn asks(number: u32) -> &'static [Ask] {
     match number {
         // Rows of HTML have no text of their own, and the others say which they are (`later`). They have cells.
-        role::TABLE_ROW => &[Ask::Children],
+        role::TABLE_ROW => &[],
         role::SECTION => &[Ask::Text],
         _ => &[Ask::Name, Ask::Text],
     }
-}
-
-/// Takes back what was asked of an object that turned out to be out of reach for everybody.
-pub(super) fn unseen(object: &mut Object) {
-    object.name.clear();
-    object.text = None;
 }
 
 /// Takes over what the answers to [`asks`] say beside themselves.
@@ -217,21 +208,7 @@ mod tests {
         assert_eq!(asks(role::TABLE_CELL), [Ask::Name, Ask::Text]);
         assert_eq!(asks(role::HEADING), [Ask::Name, Ask::Text]);
         assert_eq!(asks(role::SECTION), [Ask::Text]);
-        assert_eq!(asks(role::TABLE_ROW), [Ask::Children]);
-    }
-
-    #[test]
-    fn what_is_asked_before_its_states_are_known_is_taken_back_where_nobody_sees_it() {
-        for number in 0..131 {
-            assert_eq!(holds_text(number), is_plain(&object(number)), "{number}");
-        }
-        let mut hidden = Object {
-            name: "a".into(),
-            text: Some("b".into()),
-            ..Object { states: 0, ..object(role::HEADING) }
-        };
-        unseen(&mut hidden);
-        assert_eq!((&*hidden.name, hidden.text), ("", None));
+        assert_eq!(asks(role::TABLE_ROW), []);
     }
 
     #[test]
@@ -281,9 +258,9 @@ mod tests {
     async fn a_document_that_tells_no_roles_costs_a_question_for_each_of_them_and_no_more() {
         let app = App::start();
         let link = app.link(&Arc::new(Heard::new())).await;
-        assert_eq!(roles(&link, &["/document".to_owned()], &COMMON).await, Ok(HashMap::new()));
+        assert_eq!(roles(&link, &["/document".to_owned()]).await, Ok(HashMap::new()));
         assert_eq!(app.calls(), COMMON.len());
-        assert_eq!(roles(&link, &[], &COMMON).await, Ok(HashMap::new()));
+        assert_eq!(roles(&link, &[]).await, Ok(HashMap::new()));
         assert_eq!(app.calls(), COMMON.len());
     }
 
@@ -292,7 +269,7 @@ mod tests {
         let app = App::start();
         let link = app.link(&Arc::new(Heard::new())).await;
         app.hold();
-        let silent = roles(&link, &["/document".to_owned()], &COMMON).await;
+        let silent = roles(&link, &["/document".to_owned()]).await;
         assert!(matches!(silent, Err(Fault::Silent(_))), "{silent:?}");
     }
 }

@@ -1,6 +1,5 @@
 //! Capturing an app: what it says is read in few rounds ([`read`]), and made into a tree ([`tree`]).
 
-pub(crate) mod agenda;
 pub(crate) mod ask;
 mod beside;
 mod choices;
@@ -16,7 +15,6 @@ mod popups;
 pub(crate) mod read;
 mod switched;
 pub(crate) mod tree;
-pub(crate) mod trees;
 
 use crate::tables::Cells;
 
@@ -25,7 +23,6 @@ use crate::tables::Cells;
 pub(crate) struct Known {
     /// What is known of tables.
     pub(crate) cells: Cells,
-    agenda: agenda::Agenda,
     /// What has said that it is shown.
     pub(crate) appeared: popups::Appeared,
 }

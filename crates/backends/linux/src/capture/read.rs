@@ -5,16 +5,13 @@
 
 mod details;
 
-use super::agenda::{Agenda, is_page};
 use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached};
 use super::once::once;
 use super::popups::Appeared;
-use super::trees::Trees;
 use super::{Known, choices, gecko, pages, switched};
 use crate::bus::fault::Fault;
 use crate::bus::names::ROOT;
 use crate::bus::{Link, guest};
-use crate::capture::agenda::Early;
 use crate::limits::{CHILDREN, DEPTH, OBJECTS};
 use crate::model::asked::{is_mute, may_be_socket};
 use crate::model::{Object, Picture};
@@ -28,7 +25,7 @@ use hashbrown::HashMap;
 /// # Errors
 /// When the app is gone or silent.
 pub(crate) async fn read(link: &Link, known: &mut Known) -> Result<Picture, Fault> {
-    let mut reading = Reading::begin(link, &known.agenda).await?;
+    let mut reading = Reading::begin(link).await?;
     reading.descend(link, vec![0]).await?;
     let popups = reading.popups(link, &mut known.appeared).await?;
     reading.descend(link, popups).await?;
@@ -38,7 +35,6 @@ pub(crate) async fn read(link: &Link, known: &mut Known) -> Result<Picture, Faul
     pages::leave_hidden(link, &mut reading.picture).await?;
     switched::leave_hidden(link, &mut reading.picture).await?;
     choices::read(link, &mut reading.picture).await?;
-    known.agenda = Agenda::of(&reading.picture, &reading.asked, reading.early.trees.known);
     Ok(reading.picture)
 }
 
@@ -48,12 +44,8 @@ struct Reading {
     by_path: HashMap<String, usize>,
     /// What objects say that they stand in, where the cache has that.
     named: HashMap<usize, usize>,
-    /// Children that objects named before it was their turn.
-    told: HashMap<usize, Vec<(String, String)>>,
-    /// What was answered before it was its turn.
-    early: Early,
-    /// What was asked.
-    asked: Vec<(usize, Ask)>,
+    /// The roles that pages of Firefox have told of what stands in them.
+    roles: HashMap<String, u32>,
 }
 
 /// What an object inherits from those above it.
@@ -65,23 +57,13 @@ struct Inherited {
 
 impl Reading {
     /// The root, and what the cache of the app knows.
-    async fn begin(link: &Link, agenda: &Agenda) -> Result<Self, Fault> {
+    async fn begin(link: &Link) -> Result<Self, Fault> {
         let root = Object { path: ROOT.to_owned(), count: -1, role: 75, ..Object::default() };
         let picture = Picture { toolkit: link.toolkit, objects: vec![root], truncated: false };
-        let items = async {
-            // The cache of Qt is empty.
-            if link.toolkit == Toolkit::Qt { Ok(Vec::new()) } else { cached(link).await }
-        };
-        let (items, early) = tokio::join!(items, Early::ask(link, agenda));
-        let mut reading = Self {
-            picture,
-            by_path: HashMap::new(),
-            named: HashMap::new(),
-            told: HashMap::new(),
-            early: early?,
-            asked: Vec::new(),
-        };
-        reading.by_path.insert(ROOT.to_owned(), 0);
+        // The cache of Qt is empty.
+        let items = if link.toolkit == Toolkit::Qt { Ok(Vec::new()) } else { cached(link).await };
+        let by_path = HashMap::from_iter([(ROOT.to_owned(), 0)]);
+        let mut reading = Self { picture, by_path, named: HashMap::new(), roles: HashMap::new() };
         match items {
             Ok(items) => reading.fill(items),
             Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
@@ -93,14 +75,8 @@ impl Reading {
         // The cache says of no object that manages its descendants how many they are.
         let boxes = reading.picture.objects.iter().enumerate().skip(1);
         boxes.filter(|(_, o)| o.count < 0 && holds_few(o.role)).for_each(|(at, _)| whole.add(at, Ask::Count));
-        reading.ask(link, whole).await?;
+        whole.ask(link, &mut reading.picture).await?;
         Ok(reading)
-    }
-
-    /// Asks what was not answered early, and notes all of it.
-    async fn ask(&mut self, link: &Link, questions: Questions) -> Result<Answers, Fault> {
-        self.asked.extend_from_slice(questions.all());
-        questions.ask_the_rest(link, &mut self.early, &mut self.picture).await
     }
 
     /// Puts the objects of a cache into their places.
@@ -175,7 +151,7 @@ impl Reading {
             self.picture.objects.push(Object { path, count: -1, ..Object::default() });
             WHOLE.iter().for_each(|&ask| questions.add(new, ask));
         }
-        let gone = self.ask(link, questions).await?.vanished;
+        let gone = questions.ask(link, &mut self.picture).await?.vanished;
         let mut shown = Vec::new();
         for at in (from..self.picture.objects.len()).filter(|at| !gone.contains(at)) {
             let object = &mut self.picture.objects[at];
@@ -199,25 +175,18 @@ impl Reading {
         let mut level: Vec<_> = from.into_iter().map(|at| (at, Inherited::default())).collect();
         for _ in 0..DEPTH {
             let mut questions = Questions::default();
-            let mut told = Vec::new();
             for &(at, _) in &level {
                 let object = &self.picture.objects[at];
                 // Before the first answer about its role there is none about its children either.
                 if !object.complete && !is_vast(object) && object.count != 0 {
-                    match self.told.remove(&at) {
-                        Some(children) => told.push((at, children)),
-                        None => questions.add(at, Ask::Children),
-                    }
+                    questions.add(at, Ask::Children);
                 }
                 if may_be_socket(&self.picture, at) {
                     questions.add(at, Ask::Plugged);
                 }
             }
-            if !questions.is_empty() || !told.is_empty() {
-                let mut answers = self.ask(link, questions).await?;
-                answers.children.extend(told);
-                // In the order of the level, whoever was asked first.
-                answers.children.sort_by_key(|(at, _)| *at);
+            if !questions.is_empty() {
+                let answers = questions.ask(link, &mut self.picture).await?;
                 self.adopt(link, answers).await?;
             }
             level = self.below(&level);
@@ -273,33 +242,21 @@ impl Reading {
         for &at in &fresh {
             first.add(at, Ask::States);
             let object = &mut self.picture.objects[at];
-            match self.early.roles.get(&object.path) {
-                Some(&role) => {
-                    object.role = role;
-                    // All at once: between two rounds the app has nothing to do.
-                    let asks = if gecko::holds_text(role) { gecko::asks(role) } else { &[] };
-                    asks.iter().for_each(|&ask| first.add(at, ask));
-                }
+            match self.roles.get(&object.path) {
+                Some(&role) => object.role = role,
                 // What Firefox is asked next depends on the role.
                 None if gecko => first.add(at, Ask::Role),
                 None => {}
             }
         }
-        let told = self.ask(link, first).await?.children;
-        self.told.extend(told);
+        first.ask(link, &mut self.picture).await?;
         let mut rest = Questions::default();
         let mut plain = Vec::new();
         for &at in &fresh {
+            let object = &self.picture.objects[at];
             // In a scrolled pane also what is out of sight: VISIBLE is enough to be read.
-            let object = &mut self.picture.objects[at];
             let mute = object.states == 0 || guest(&object.path).is_some();
-            let visible = object.is(states::VISIBLE | states::SHOWING) || mute;
-            let early = self.early.roles.contains_key(&object.path) && gecko::holds_text(object.role);
-            let asked = if early { gecko::asks(object.role) } else { &[] };
-            if !visible {
-                if early {
-                    gecko::unseen(object);
-                }
+            if !object.is(states::VISIBLE | states::SHOWING) && !mute {
                 continue;
             }
             let asks = if gecko && gecko::is_plain(object) {
@@ -308,25 +265,15 @@ impl Reading {
             } else {
                 WHOLE
             };
-            let known =
-                |ask: &Ask| asked.contains(ask) || *ask == Ask::States || (gecko && *ask == Ask::Role);
+            let known = |ask: &Ask| *ask == Ask::States || (gecko && *ask == Ask::Role);
             asks.iter().filter(|ask| !known(ask)).for_each(|&ask| rest.add(at, ask));
         }
-        let told = self.ask(link, rest).await?.children;
-        self.told.extend(told);
+        rest.ask(link, &mut self.picture).await?;
         plain.into_iter().for_each(|at| gecko::answered(&mut self.picture.objects[at]));
         if gecko {
-            let objects = fresh.iter().map(|&at| &self.picture.objects[at]);
-            let documents = objects.filter(|o| is_page(o.role, o.states));
-            let documents = documents.map(|o| &o.path).filter(|path| !self.early.pages.contains(path));
-            let documents: Vec<String> = documents.cloned().collect();
-            let roles = gecko::roles(link, &documents, &gecko::COMMON).await?;
-            let untold = documents.into_iter().filter(|page| !self.early.trees.has(page));
-            let untold: Vec<String> = untold.collect();
-            if !untold.is_empty() && Trees::are_for(roles.len()) {
-                self.early.trees.add(Trees::ask(link, &untold).await?);
-            }
-            self.early.roles.extend(roles);
+            let pages = fresh.iter().map(|&at| &self.picture.objects[at]).filter(|o| gecko::is_page(o));
+            let pages: Vec<String> = pages.map(|page| page.path.clone()).collect();
+            self.roles.extend(gecko::roles(link, &pages).await?);
         }
         Ok(())
     }

@@ -197,7 +197,7 @@ async fn meet(
     let until = Instant::now() + ONE;
     let reach = async {
         bus.hear(&running.bus, until).await?;
-        Link::to(bus, &running.bus, screen.is_own(), until).await
+        Link::to(bus, &running.bus, until).await
     };
     match timeout(ONE, reach).await.unwrap_or(Err(Fault::Silent(ONE.as_millis()))) {
         Ok(link) => {

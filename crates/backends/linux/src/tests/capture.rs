@@ -2,10 +2,8 @@
 
 use super::desktop;
 use crate::bus::{Addresses, Desktop, Link};
-use crate::capture::ask::{Ask, Questions, Said};
 use crate::capture::read::read;
 use crate::capture::tree::build;
-use crate::capture::trees::Trees;
 use crate::capture::{Known, gecko};
 use crate::ids::{Ids, Where};
 use crate::model::Picture;
@@ -108,7 +106,7 @@ impl Form {
             loop {
                 let running = desktop.running(until).await.unwrap();
                 if let Some(app) = running.iter().find(|app| app.windows == Some(1)) {
-                    break Link::to(&desktop, &app.bus, true, until).await.unwrap();
+                    break Link::to(&desktop, &app.bus, until).await.unwrap();
                 }
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
@@ -133,8 +131,7 @@ async fn what_has_a_role_is_told_in_one_question() {
     let Some(form) = Form::open().await else { return };
     let picture = read(&form.link, &mut Known::default()).await.unwrap();
     let window = picture.root().children[0];
-    let told =
-        gecko::roles(&form.link, &[picture.objects[window].path.clone()], &gecko::COMMON).await.unwrap();
+    let told = gecko::roles(&form.link, &[picture.objects[window].path.clone()]).await.unwrap();
     let common = |role: u32| gecko::COMMON.contains(&role);
     let below =
         (0..picture.objects.len()).filter(|&at| at != window && chain(&picture, at).contains(&window));
@@ -145,42 +142,6 @@ async fn what_has_a_role_is_told_in_one_question() {
     assert_eq!(told, known);
     let count = |role| told.values().filter(|told| **told == role).count();
     assert!(count(number::PUSH_BUTTON) >= 2 && count(number::LABEL) >= 3, "{told:?}");
-    form.end().await;
-}
-
-/// `GetTree` by itself, in the same way: names, children and places are what each says itself.
-#[tokio::test]
-async fn what_stands_in_something_is_told_in_one_answer() {
-    let Some(form) = Form::open().await else { return };
-    let picture = read(&form.link, &mut Known::default()).await.unwrap();
-    let window = picture.root().children[0];
-    let mut told = Trees::ask(&form.link, &[picture.objects[window].path.clone()]).await.unwrap();
-    assert!(told.known);
-    let path = |at: &usize| picture.objects[*at].path.clone();
-    let (mut names, mut places) = (0, 0);
-    let inside = (0..picture.objects.len()).filter(|&at| chain(&picture, at).contains(&window));
-    for at in inside {
-        let object = &picture.objects[at];
-        let children = match told.take(object, Ask::Children) {
-            Some(Said::Children(children)) => children.into_iter().map(|(_, path)| path).collect::<Vec<_>>(),
-            other => panic!("{object:?}: {other:?}"),
-        };
-        assert_eq!(children, object.children.iter().map(path).collect::<Vec<_>>());
-        let name = told.take(object, Ask::Name);
-        assert!(matches!(&name, Some(Said::Name(name)) if *name == object.name), "{object:?}: {name:?}");
-        names += usize::from(!object.name.is_empty());
-        let mut now = picture.clone();
-        let mut question = Questions::default();
-        question.add(at, Ask::Extents);
-        question.ask(&form.link, &mut now).await.unwrap();
-        let place = told.take(object, Ask::Extents);
-        assert!(
-            matches!(place, Some(Said::Extents(place)) if Some(place) == now.objects[at].extents),
-            "{place:?}"
-        );
-        places += usize::from(now.objects[at].extents.is_some_and(|[_, _, width, _]| width > 0));
-    }
-    assert!(names >= 5 && places >= 5, "{names} {places}");
     form.end().await;
 }
 
@@ -198,8 +159,7 @@ async fn a_form_is_read_as_it_stands() {
         .collect();
     assert!(fields.contains(&("Name", false)) && fields.contains(&("Secret", true)), "{}", lines(&tree));
     assert!(tree.nodes().any(|n| n.name() == "OK" && n.is(States::ACTIONABLE)), "{}", lines(&tree));
-    // The same app gives the same tree again, by value and by handles, once the window manager has given it the focus;
-    // whether it is asked level by level or all at once.
+    // The same app gives the same tree again, by value and by handles, once the window manager has given it the focus.
     let focused = tokio::time::timeout(Duration::from_secs(20), async {
         let mut known = Known::default();
         loop {

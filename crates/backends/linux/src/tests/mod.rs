@@ -1,6 +1,6 @@
 //! Tests on a real display: a private one per test, with a window of our own on it that says what it received.
 
-mod agenda;
+mod again;
 mod aimed;
 mod capture;
 mod display;

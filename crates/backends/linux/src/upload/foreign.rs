@@ -238,7 +238,7 @@ async fn reach(
     };
     heard.state().app.clone_from(&bus);
     desktop.listen(&bus, until).await?;
-    let link = Link::to(&desktop, &bus, false, until).await?;
+    let link = Link::to(&desktop, &bus, until).await?;
     Ok((desktop, link, heard))
 }
 

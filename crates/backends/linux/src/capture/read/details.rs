@@ -32,7 +32,7 @@ impl Reading {
         for at in places.chain(parked::asked(&self.picture)) {
             questions.add(at, Ask::Extents);
         }
-        let gone = self.ask(link, questions).await?.vanished;
+        let gone = questions.ask(link, &mut self.picture).await?.vanished;
         for at in gone {
             self.picture.objects[at].shown = false;
         }
@@ -43,7 +43,7 @@ impl Reading {
                 gecko::later(object).for_each(|ask| texts.add(at, ask));
             }
         }
-        self.ask(link, texts).await?;
+        texts.ask(link, &mut self.picture).await?;
         for object in self.picture.objects.iter_mut().skip(1) {
             let empty = object.extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0);
             object.shown &= !empty;
