@@ -18,9 +18,6 @@ pub(crate) enum Fault {
     /// Nothing was answered in time.
     #[error("no answer{}", within(*.0))]
     Silent(u128),
-    /// Something asked before it on the same connection is overdue: it has not been taken in. It never leaves this module.
-    #[error("the connection is stuck")]
-    Stuck,
     /// There is no such object (any more).
     #[error("the object is not there any more")]
     Vanished,

@@ -1,7 +1,6 @@
 //! The way to one app: over its own socket where it offers one, else over the accessibility bus.
 
 use super::orders::Orders;
-use super::spare::Spare;
 use crate::bus::body::{Args, Call, Message};
 use crate::bus::calls::{property, role};
 use crate::bus::desk::Desktop;
@@ -22,8 +21,6 @@ pub(crate) struct Link {
     pub(super) bus: Arc<Wire>,
     /// The app's own socket.
     pub(super) direct: Option<Arc<Wire>>,
-    /// Those that are used while the first one is stuck.
-    pub(super) spare: Option<Arc<Spare>>,
     /// Those for what the app is told to do.
     pub(super) orders: Option<Orders>,
     /// Its name on the bus: `:1.7`.
@@ -40,7 +37,6 @@ impl Link {
         let mut link = Self {
             bus: Arc::clone(&desktop.wire),
             direct: None,
-            spare: None,
             orders: None,
             name: name.to_owned(),
             toolkit: Toolkit::Other,
@@ -73,7 +69,6 @@ impl Link {
             match Wire::connect(address, false, SOCKET, Box::new(|_| {})).await {
                 Ok(wire) => {
                     link.direct = Some(Arc::new(wire));
-                    link.spare = Some(Arc::new(Spare::to(address)));
                     link.orders = Some(Orders::to(address));
                 }
                 Err(e) => tracing::debug!("{name} is asked over the bus: {e}"),
@@ -86,7 +81,7 @@ impl Link {
     #[cfg(test)]
     pub(crate) fn over(bus: Wire, direct: Option<Wire>) -> Self {
         let (bus, direct) = (Arc::new(bus), direct.map(Arc::new));
-        Self { bus, direct, spare: None, orders: None, name: ":1.2".to_owned(), toolkit: Toolkit::Other }
+        Self { bus, direct, orders: None, name: ":1.2".to_owned(), toolkit: Toolkit::Other }
     }
 
     /// An app of the bus whose orders go to sockets at an address.
@@ -95,41 +90,37 @@ impl Link {
         Self { orders: Some(Orders::to(address)), ..self }
     }
 
-    /// The same with others at an address for when the own socket is stuck.
-    #[cfg(test)]
-    pub(super) fn with_spare(self, address: &str) -> Self {
-        Self { spare: Some(Arc::new(Spare::to(address))), ..self }
-    }
-
     /// Calls over the fastest way, those of guests to their own processes. An app answers in the order in which it is
     /// asked.
     pub(crate) async fn calls(&self, calls: &[Call<'_>]) -> Vec<Result<Message, Fault>> {
-        if Self::for_guests(calls) { self.mixed(calls).await } else { self.own(calls).await }
+        let mixed = calls.iter().any(|call| guest(call.path).is_some());
+        if mixed { self.mixed(calls).await } else { self.own(calls).await }
     }
 
-    /// Whether some are for other processes than the app's.
-    pub(super) fn for_guests(calls: &[Call<'_>]) -> bool {
-        calls.iter().any(|call| guest(call.path).is_some())
-    }
-
-    /// Calls to the app over the fastest way. Faults of a broken own socket are tried again over the bus.
-    pub(super) async fn own(&self, calls: &[Call<'_>]) -> Vec<Result<Message, Fault>> {
-        let mut out: Vec<Result<Message, Fault>> = calls.iter().map(|_| Err(Fault::Stuck)).collect();
-        loop {
-            let stuck = |(_, answer): &(usize, &Result<Message, Fault>)| matches!(answer, Err(Fault::Stuck));
-            let open: Vec<usize> = out.iter().enumerate().filter(stuck).map(|(at, _)| at).collect();
-            if open.is_empty() {
-                return out;
-            }
-            let answers = match self.own_way().await {
-                Ok((wire, to)) => {
-                    let call = |n: usize| calls[open[n]].clone();
-                    wire.in_parts(to, open.len(), call, |_, answer| answer, AT_ONCE).await
-                }
-                Err(fault) => open.iter().map(|_| Err(fault.clone())).collect(),
-            };
-            open.into_iter().zip(answers).for_each(|(at, answer)| out[at] = answer);
+    /// The way that the app itself is asked on, and the name that it has there.
+    fn way(&self) -> (&Wire, Option<&str>) {
+        match self.direct.as_ref().filter(|wire| !wire.closed()) {
+            Some(own) => (own, None),
+            None => (&self.bus, Some(&self.name)),
         }
+    }
+
+    /// Calls to the app over the fastest way. One that has just been silent for so long is not asked the rest.
+    pub(super) async fn own(&self, calls: &[Call<'_>]) -> Vec<Result<Message, Fault>> {
+        let (wire, to) = self.way();
+        let mut out = Vec::with_capacity(calls.len());
+        for part in calls.chunks(AT_ONCE) {
+            out.extend(wire.calls(to, part, PATIENCE).await);
+            let lost =
+                |answer: &&Result<Message, Fault>| matches!(answer, Err(Fault::Closed(_) | Fault::Silent(_)));
+            if let Some(lost) = out.iter().find(lost).cloned() {
+                out.resize(calls.len(), lost);
+            }
+            if out.len() == calls.len() {
+                break;
+            }
+        }
+        out
     }
 
     /// A call that makes the app do something. Where the app shows a dialog from inside it, the app takes in nothing more on
@@ -146,11 +137,9 @@ impl Link {
         if let Some(told) = self.order_apart(call, patience).await {
             return told;
         }
-        let (wire, to) = self.own_way().await?;
+        let (wire, to) = self.way();
         match wire.call(to, call, patience).await {
             Err(Fault::Silent(_)) => Ok(None),
-            // It waits behind another one that is overdue: the app has not taken it in, and may yet.
-            Err(Fault::Stuck) => Err(Fault::Silent(patience.as_millis())),
             answer => answer.map(Some),
         }
     }

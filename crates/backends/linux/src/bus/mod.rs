@@ -11,7 +11,6 @@ pub(crate) mod limits;
 mod link;
 pub(crate) mod names;
 mod orders;
-mod spare;
 pub(crate) mod wire;
 
 pub(crate) use body::{Args, Call, Cursor, Message};

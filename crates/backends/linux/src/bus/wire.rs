@@ -9,14 +9,14 @@
 
 use super::body::{Call, Message};
 use crate::bus::fault::Fault;
-use crate::bus::limits::PATIENCE;
-use hashbrown::{HashMap, HashSet};
+use crate::bus::limits::{AT_ONCE, PATIENCE};
+use hashbrown::HashMap;
 use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::Notify;
-use tokio::time::{Instant, timeout};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 use zbus::export::futures_core::Stream;
 use zbus::message::Type;
 use zbus::{Connection, MessageStream, connection};
@@ -29,84 +29,43 @@ pub(crate) type Listener = Box<dyn Fn(&Message) + Send + Sync>;
 pub(crate) struct Wire {
     shared: Arc<Shared>,
     connection: Connection,
+    /// What is to be written, in the order in which it was asked. The writer ends with it.
+    outbox: mpsc::UnboundedSender<zbus::Message>,
     reader: tokio::task::JoinHandle<()>,
-    writer: tokio::task::JoinHandle<()>,
 }
 
 impl Drop for Wire {
     fn drop(&mut self) {
         self.reader.abort();
-        self.writer.abort();
     }
 }
 
+type Answer = Result<Message, Fault>;
+
 #[derive(Debug, Default)]
-struct Shared {
-    waiting: Mutex<Waiting>,
-    /// What is to be written next, in the order in which it was asked.
-    outbox: Mutex<Vec<zbus::Message>>,
-    /// Something was put there.
-    posted: Notify,
-}
+struct Shared(Mutex<Waiting>);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// Which batch a call belongs to, and its place there.
-    calls: HashMap<NonZeroU32, (Arc<Batch>, usize)>,
-    /// Calls to an app that were given up after it had been silent for too long, and may be answered yet.
-    overdue: HashSet<NonZeroU32>,
-    /// One of them was an order, or asked behind one: what else waits here need not find that out by itself.
-    blocked: bool,
+    /// Who waits for the answer to a call. One that nobody waits for any more is owed all the same.
+    calls: HashMap<NonZeroU32, oneshot::Sender<Answer>>,
     closed: Option<String>,
 }
 
 impl Shared {
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         // Nothing panics while it is held; if something did, the state would still be whole.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Has messages written with whatever else is posted until the writer comes to it.
-    fn post(&self, messages: &[Result<zbus::Message, Fault>]) {
-        lock(&self.outbox).extend(messages.iter().flatten().cloned());
-        self.posted.notify_one();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn close(&self, why: &str) {
         let mut waiting = self.waiting();
-        waiting.closed.get_or_insert_with(|| why.to_owned());
-        for (_, (batch, _)) in waiting.calls.drain() {
-            batch.done.notify_one();
+        let why = waiting.closed.get_or_insert_with(|| why.to_owned()).clone();
+        for (_, call) in waiting.calls.drain() {
+            // Whoever gave up waiting knows.
+            call.send(Err(Fault::Closed(why.clone()))).ok();
         }
     }
-}
-
-/// Calls that wait together.
-#[derive(Debug)]
-struct Batch {
-    answers: Mutex<Answers>,
-    done: Notify,
-}
-
-impl Batch {
-    /// Takes the answer to the call at this place. One that comes after the batch was collected has no place any more.
-    fn take(&self, at: usize, answer: Result<Message, Fault>) {
-        let mut answers = lock(&self.answers);
-        let Some(slot) = answers.slots.get_mut(at) else { return };
-        *slot = Some(answer);
-        answers.missing -= 1;
-        answers.last = Instant::now();
-        if answers.missing == 0 {
-            self.done.notify_one();
-        }
-    }
-}
-
-#[derive(Debug)]
-struct Answers {
-    slots: Vec<Option<Result<Message, Fault>>>,
-    missing: usize,
-    last: Instant,
 }
 
 impl Wire {
@@ -144,9 +103,10 @@ impl Wire {
     fn over(connection: Connection, listener: Listener) -> Self {
         let shared = Arc::new(Shared::default());
         let stream = MessageStream::from(&connection);
+        let (outbox, posted) = mpsc::unbounded_channel();
         let reader = tokio::spawn(read_all(stream, Arc::clone(&shared), listener));
-        let writer = tokio::spawn(write_all(connection.clone(), Arc::clone(&shared)));
-        Self { shared, connection, reader, writer }
+        tokio::spawn(write_all(connection.clone(), posted, Arc::clone(&shared)));
+        Self { shared, connection, outbox, reader }
     }
 
     /// Our name on the bus; empty for a connection to an app.
@@ -159,10 +119,10 @@ impl Wire {
         self.shared.waiting().closed.is_some()
     }
 
-    /// Whether an app still owes an answer here: it hangs, or it answers when what it shows from inside a call is closed
-    /// (`gtk_dialog_run`), and takes in nothing more on this connection before.
+    /// Whether an app still owes an answer here that nobody waits for any more: it hangs, or it answers when what it shows
+    /// from inside a call is closed (`gtk_dialog_run`), and takes in nothing more on this connection before.
     pub(super) fn stuck(&self) -> bool {
-        !self.shared.waiting().overdue.is_empty()
+        self.shared.waiting().calls.values().any(oneshot::Sender::is_closed)
     }
 
     /// One call.
@@ -187,118 +147,41 @@ impl Wire {
         calls: &[Call<'_>],
         patience: Duration,
     ) -> Vec<Result<Message, Fault>> {
-        let messages: Vec<_> = calls.iter().map(|call| call.message(destination)).collect();
-        let missing = messages.iter().filter(|message| message.is_ok()).count();
-        let slots = messages.iter().map(|message| message.as_ref().err().cloned().map(Err)).collect();
-        let batch = Arc::new(Batch {
-            answers: Mutex::new(Answers { slots, missing, last: Instant::now() }),
-            done: Notify::new(),
-        });
-        let forget = Forget { shared: &self.shared, messages: &messages };
-        let closed = {
+        let under_way: Vec<_> = {
             let mut waiting = self.shared.waiting();
-            for (at, serial) in forget.serials() {
-                waiting.calls.insert(serial, (Arc::clone(&batch), at));
+            if destination.is_some() {
+                // The bus says itself when an app that owes an answer has left.
+                waiting.calls.retain(|_, call| !call.is_closed());
             }
-            waiting.closed.clone()
+            calls.iter().map(|call| self.post(&mut waiting, call.message(destination)?)).collect()
         };
-        let failed = match closed {
-            Some(why) => Some(Fault::Closed(why)),
-            None => {
-                self.shared.post(&messages);
-                self.collect(&batch, patience).await
-            }
-        };
-        if destination.is_none() && matches!(failed, Some(Fault::Silent(_))) {
-            let waiting = &mut *self.shared.waiting();
-            let late: Vec<_> = forget.serials().map(|(_, serial)| serial).collect();
-            waiting.overdue.extend(late.into_iter().filter(|serial| waiting.calls.contains_key(serial)));
-            // Questions have their own time, an order less. It may have been answered just now.
-            if patience < PATIENCE && !waiting.overdue.is_empty() {
-                waiting.blocked = true;
-                waiting.calls.values().for_each(|(behind, _)| behind.done.notify_one());
-            }
-        }
-        drop(forget);
-        let mut answers = lock(&batch.answers);
-        let failed = failed.unwrap_or(Fault::Silent(patience.as_millis()));
-        answers.slots.drain(..).map(|slot| slot.unwrap_or_else(|| Err(failed.clone()))).collect()
-    }
-
-    /// As many calls to an app as `count` says, of which at most `at_once` are under way. They are made when it is their
-    /// turn: the app has something to do while the next are made. What their answers say is read in between, too.
-    pub(super) async fn in_parts<'a, T>(
-        &self,
-        destination: Option<&str>,
-        count: usize,
-        call: impl Fn(usize) -> Call<'a>,
-        said: impl Fn(usize, Result<Message, Fault>) -> T,
-        at_once: usize,
-    ) -> Vec<T> {
-        let mut out = Vec::with_capacity(count);
-        while out.len() < count {
-            let part: Vec<Call<'_>> = (out.len()..count).take(at_once).map(&call).collect();
-            let answers = self.calls(destination, &part, PATIENCE).await;
-            let lost = |fault: &&Fault| matches!(fault, Fault::Closed(_) | Fault::Silent(_) | Fault::Stuck);
-            let lost = answers.iter().filter_map(|answer| answer.as_ref().err()).find(lost).cloned();
-            answers.into_iter().for_each(|answer| out.push(said(out.len(), answer)));
-            if let Some(fault) = lost {
-                // An app that has just been silent for so long is not asked the rest.
-                (out.len()..count).for_each(|n| out.push(said(n, Err(fault.clone()))));
-            }
-        }
-        out
-    }
-
-    /// Waits for the answers of a batch; why some are missing, if some are.
-    async fn collect(&self, batch: &Batch, patience: Duration) -> Option<Fault> {
-        loop {
-            let (missing, last) = {
-                let answers = lock(&batch.answers);
-                (answers.missing, answers.last)
+        let mut answers = Vec::with_capacity(calls.len());
+        let mut silent = false;
+        for call in under_way {
+            let answer = match call {
+                Err(fault) => Some(Err(fault)),
+                Ok(mut call) if silent => call.try_recv().ok(),
+                Ok(call) => timeout(patience, call).await.ok().and_then(Result::ok),
             };
-            if missing == 0 {
-                return None;
-            }
-            if let Some(why) = &self.shared.waiting().closed {
-                return Some(Fault::Closed(why.clone()));
-            }
-            if self.shared.waiting().blocked {
-                return Some(Fault::Stuck);
-            }
-            if last.elapsed() >= patience {
-                return Some(Fault::Silent(patience.as_millis()));
-            }
-            // Whether it was woken or not: it looks again.
-            drop(tokio::time::timeout_at(last + patience, batch.done.notified()).await);
+            silent |= answer.is_none();
+            answers.push(answer.unwrap_or(Err(Fault::Silent(patience.as_millis()))));
         }
+        answers
     }
-}
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Takes the calls of a batch out of those that are waited for, also when whoever waited does not any more.
-struct Forget<'a> {
-    shared: &'a Shared,
-    messages: &'a [Result<zbus::Message, Fault>],
-}
-
-impl Forget<'_> {
-    /// The places of the calls that are sent, and what their answers name.
-    fn serials(&self) -> impl Iterator<Item = (usize, NonZeroU32)> {
-        let sent = self.messages.iter().enumerate();
-        sent.filter_map(|(at, message)| Some((at, message.as_ref().ok()?.primary_header().serial_num())))
-    }
-}
-
-impl Drop for Forget<'_> {
-    fn drop(&mut self) {
-        let mut waiting = self.shared.waiting();
-        for (_, serial) in self.serials() {
-            waiting.calls.remove(&serial);
+    /// Has a message written with whatever else is posted until the writer comes to it.
+    fn post(
+        &self,
+        waiting: &mut Waiting,
+        message: zbus::Message,
+    ) -> Result<oneshot::Receiver<Answer>, Fault> {
+        let gone = || Fault::Closed("it is not written to any more".to_owned());
+        if let Some(why) = &waiting.closed {
+            return Err(Fault::Closed(why.clone()));
         }
+        let (call, answer) = oneshot::channel();
+        waiting.calls.insert(message.primary_header().serial_num(), call);
+        self.outbox.send(message).map(|()| answer).map_err(|_| gone())
     }
 }
 
@@ -306,21 +189,24 @@ impl Drop for Forget<'_> {
 ///
 /// A task of its own: it comes to it when who posts waits for an answer, and a half-written message is finished, whoever
 /// has given up waiting meanwhile.
-async fn write_all(connection: Connection, shared: Arc<Shared>) {
-    let why = loop {
-        let messages = std::mem::take(&mut *lock(&shared.outbox));
-        if messages.is_empty() {
-            shared.posted.notified().await;
-            continue;
-        }
-        match timeout(PATIENCE, connection.send_all(&messages)).await {
-            Ok(Ok(())) => {}
-            Ok(Err(e)) => break e.to_string(),
+async fn write_all(
+    connection: Connection,
+    mut posted: mpsc::UnboundedReceiver<zbus::Message>,
+    shared: Arc<Shared>,
+) {
+    let mut messages = Vec::new();
+    while posted.recv_many(&mut messages, AT_ONCE).await > 0 {
+        let why = match timeout(PATIENCE, connection.send_all(&messages)).await {
+            Ok(Ok(())) => {
+                messages.clear();
+                continue;
+            }
+            Ok(Err(e)) => e.to_string(),
             // Half a message may have been written: nothing can be said on this connection any more.
-            Err(_) => break "it reads nothing that is written to it".to_owned(),
-        }
-    };
-    shared.close(&why);
+            Err(_) => "it reads nothing that is written to it".to_owned(),
+        };
+        return shared.close(&why);
+    }
 }
 
 /// Reads until the other side closes the connection.
@@ -342,14 +228,10 @@ fn received(shared: &Shared, listener: &Listener, message: zbus::Message) {
         Type::MethodCall => {}
         Type::MethodReturn | Type::Error => {
             let Some(to) = message.header().reply_serial() else { return };
-            let mut waiting = shared.waiting();
-            waiting.overdue.remove(&to);
-            waiting.blocked &= !waiting.overdue.is_empty();
-            let Some((batch, at)) = waiting.calls.remove(&to) else { return };
-            drop(waiting);
+            let Some(call) = shared.waiting().calls.remove(&to) else { return };
             let answer = Message::new(message);
-            let answer = answer.fault().map_or(Ok(answer), Err);
-            batch.take(at, answer);
+            // One that comes too late is waited for by nobody.
+            call.send(answer.fault().map_or(Ok(answer), Err)).ok();
         }
     }
 }
@@ -363,12 +245,20 @@ mod tests {
     use std::pin::pin;
     use std::task::Poll;
 
-    #[test]
-    fn answer_after_collection_has_no_place() {
-        let answers = Answers { slots: Vec::new(), missing: 0, last: Instant::now() };
-        let batch = Batch { answers: Mutex::new(answers), done: Notify::new() };
-        batch.take(3, Err(Fault::Vanished));
-        assert_eq!(lock(&batch.answers).slots.len(), 0);
+    #[tokio::test]
+    async fn answer_that_comes_too_late_is_no_answer_to_another_call() {
+        let app = App::start();
+        let wire = app.connect(Box::new(|_| {})).await;
+        let known = Call { path: "/a", interface: "a.b", member: "GetRole", args: Args::new() };
+        let unknown = Call { member: "C", ..known.clone() };
+        app.hold();
+        let silent = wire.calls(None, &[known.clone(), known], Duration::from_millis(50)).await;
+        assert!(silent.iter().all(|answer| matches!(answer, Err(Fault::Silent(50)))), "{silent:?}");
+        assert!(wire.stuck());
+        app.go_on();
+        let answer = wire.call(None, &unknown, Duration::from_secs(5)).await;
+        assert_eq!(answer.map(drop), Err(Fault::Unknown));
+        assert!(!wire.stuck() && !wire.closed());
     }
 
     #[tokio::test]
@@ -388,7 +278,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_asked_in_the_same_moment_is_written_in_one_go_whoever_gives_up_waiting() {
+    async fn what_was_asked_is_written_whoever_gives_up_waiting() {
         let app = App::start();
         let wire = app.connect(Box::new(|_| {})).await;
         let call = Call { path: "/a", interface: "a.b", member: "C", args: Args::new() };
@@ -401,10 +291,8 @@ mod tests {
                 Poll::Ready(())
             })
             .await;
-            assert_eq!(lock(&wire.shared.outbox).len(), 2, "nothing is written while there is more to ask");
         }
         assert_eq!(second.await.map(drop), Err(Fault::Unknown));
-        assert!(lock(&wire.shared.outbox).is_empty());
         assert_eq!(app.calls(), 2);
     }
 }
