@@ -1,11 +1,9 @@
 //! An open app: what is known of it, and what its errors mean.
 
-pub(crate) mod ahead;
 pub(crate) mod chooser;
 pub(crate) mod look;
 pub(crate) mod pointer;
 
-use crate::app::ahead::Ahead;
 use crate::app::chooser::{Chooser, Foreign, is_foreign};
 use crate::app::look::{Glance, Looked};
 use crate::app::pointer::Pressed;
@@ -66,10 +64,6 @@ pub(crate) struct LinuxDevice {
     pub(crate) glance: Option<Glance>,
     /// Whether its process works all the time without a word.
     pub(crate) always_busy: bool,
-    /// How long the last reading took.
-    pub(crate) took: Duration,
-    /// A reading after an act, for what comes next.
-    pub(crate) ahead: Option<Ahead>,
     /// The file chooser that a press has opened, until it has its files.
     pub(crate) chooser: Option<Chooser>,
     /// That of another process.
@@ -113,8 +107,6 @@ impl LinuxDevice {
             sighted: None,
             glance: None,
             always_busy: false,
-            took: Duration::ZERO,
-            ahead: None,
             chooser: None,
             foreign: None,
             choosers_met: 0,

@@ -64,13 +64,10 @@ impl Device for LinuxDevice {
         }
         let tree = match self.just_looked(handle, context) {
             Some(tree) => tree,
-            None => {
-                self.take_ahead().await;
-                match self.still(handle, context).await? {
-                    Some(tree) => tree,
-                    None => self.look(&[]).await?,
-                }
-            }
+            None => match self.still(handle, context).await? {
+                Some(tree) => tree,
+                None => self.look(&[]).await?,
+            },
         };
         Ok(within(tree, handle))
     }
@@ -125,12 +122,8 @@ impl Device for LinuxDevice {
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         self.alive().await?;
-        // What is read while it acts is neither what was nor what comes of it.
-        self.ahead = None;
         (self.looked, self.sighted) = (None, None);
-        let performed = self.act(action, cancel).await;
-        self.look_ahead();
-        performed
+        self.act(action, cancel).await
     }
 
     async fn perform_and_glance(

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stickpin_tree::Handle;
 
-/// The numbers of one app. What reads it ahead gives numbers, too: they only ever become more.
+/// The numbers of one app: they only ever become more.
 #[derive(Debug, Default)]
 pub(crate) struct Ids(Mutex<Numbers>);
 

@@ -9,7 +9,6 @@
 //! where things are on it. `tests/floors.rs` says what may import what.
 
 mod act;
-mod ahead;
 mod aim;
 mod app;
 mod app_dirs;

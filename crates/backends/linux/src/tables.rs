@@ -56,13 +56,6 @@ pub(crate) struct Cells {
     trees: HashMap<String, Paths>,
 }
 
-impl Cells {
-    /// Whether the app shows a spreadsheet, as far as was read.
-    pub(crate) fn have_sheets(&self) -> bool {
-        !self.sheets.is_empty()
-    }
-}
-
 /// Reads the visible cells of every table that manages its descendants.
 ///
 /// # Errors

@@ -19,7 +19,7 @@ const FLOORS: &[&str] = &[
     "app",
     "filled aim",
     "verify",
-    "act ahead apps mouse screenshot",
+    "act apps mouse screenshot",
     "query keyboard focus pressing select settle typed upload",
     "device",
     "desktop doctor launch provider",

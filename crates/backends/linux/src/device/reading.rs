@@ -7,7 +7,7 @@ use crate::bus::limits::BUS;
 use crate::capture::{read, tree};
 use crate::model::Picture;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_tree::{Handle, Tree};
 use tokio::time::timeout;
@@ -21,7 +21,6 @@ impl LinuxDevice {
     /// # Errors
     /// `BACKEND_LOST`, `TIMEOUT`.
     pub(crate) async fn look(&mut self, watch: &[Handle]) -> Result<Arc<Tree>> {
-        self.ahead = None;
         (self.looked, self.sighted) = (None, None);
         // The counter first: what changes during the reading shows as a change since.
         let changes = {
@@ -29,14 +28,12 @@ impl LinuxDevice {
             self.known.appeared.paths = heard.appeared();
             heard.changes
         };
-        let start = Instant::now();
         let picture = match timeout(READING, read::read(&self.link, &mut self.known)).await {
             Ok(Ok(picture)) => picture,
             Ok(Err(fault)) => return Err(self.failed(fault).await),
             Err(_) => return Err(self.failed(Fault::Silent(READING.as_millis())).await),
         };
         self.listen_to_guests(&picture).await;
-        self.took = start.elapsed();
         self.keep(picture, changes, watch)
     }
 

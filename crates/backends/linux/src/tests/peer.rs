@@ -2,7 +2,7 @@
 
 use crate::bus::fault::Fault;
 use crate::bus::wire::Wire;
-use crate::bus::{Args, Call, Link, Listener, Message};
+use crate::bus::{Args, Call, Link, Listener};
 use crate::events::Heard;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -244,11 +244,6 @@ impl App {
 
     pub(crate) fn go_on(&self) {
         self.state.held.send_replace(false);
-    }
-
-    /// One of its signals.
-    pub(crate) fn signal(&self) -> Message {
-        Message::new(signal())
     }
 }
 
