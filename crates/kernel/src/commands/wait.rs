@@ -1,42 +1,14 @@
-//! `wait T`, `wait absent`: waits for an element to come or go.
+//! What waits for the app.
+
+pub(crate) mod element;
+pub(crate) mod page;
+pub(crate) mod traffic;
 
 use crate::api::render::{Show, Text};
 use crate::api::spec::Spec;
-use crate::api::target::Target;
-use crate::command::context::Cx;
-use crate::command::definition::Command;
-use crate::observe::question::{Predicate, ask};
-use crate::observe::waiting::Patience;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::time::Duration;
-use stickpin_device::{Capability, Result};
-
-/// Wait until an element is visible.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Wait {
-    /// Ref or selector.
-    #[schemars(extend("x-positional" = 0))]
-    target: Target,
-    /// Give up after so many milliseconds.
-    #[serde(default = "usual")]
-    #[schemars(extend("x-placeholder" = "MS"))]
-    timeout: u64,
-}
-
-/// Wait until an element is no longer there.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WaitAbsent {
-    /// Ref or selector; a ref that has ended is absent.
-    #[schemars(extend("x-positional" = 0))]
-    target: Target,
-    /// Give up after so many milliseconds.
-    #[serde(default = "usual")]
-    #[schemars(extend("x-placeholder" = "MS"))]
-    timeout: u64,
-}
+use stickpin_device::Capability;
 
 /// How long a wait takes unless it says otherwise, in milliseconds.
 pub(crate) fn usual() -> u64 {
@@ -59,56 +31,9 @@ pub(crate) struct Waited {
 /// Waits let other commands of the session in between their looks.
 pub(crate) const WAIT: Spec = Spec { needs: &[Capability::Capture], ..Spec::SESSION };
 
-impl Command for Wait {
-    const SPEC: Spec =
-        Spec { name: "wait", asserts: true, examples: &["stickpin wait 'role=heading \"Welcome\"'"], ..WAIT };
-    type Output = Waited;
-
-    fn deadline(&self) -> Duration {
-        Self::SPEC.deadline + Duration::from_millis(self.timeout)
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        Some(bounded(self.timeout))
-    }
-
-    async fn run(self, cx: &mut Cx) -> Result<Waited> {
-        holds(cx, Predicate::Visible, &self.target, self.timeout).await
-    }
-}
-
-impl Command for WaitAbsent {
-    const SPEC: Spec = Spec {
-        asserts: true,
-        name: "wait absent",
-        examples: &["stickpin wait absent 'role=progressbar'"],
-        ..WAIT
-    };
-    type Output = Waited;
-
-    fn deadline(&self) -> Duration {
-        Self::SPEC.deadline + Duration::from_millis(self.timeout)
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        Some(bounded(self.timeout))
-    }
-
-    async fn run(self, cx: &mut Cx) -> Result<Waited> {
-        holds(cx, Predicate::Absent, &self.target, self.timeout).await
-    }
-}
-
-async fn holds(cx: &mut Cx, predicate: Predicate, target: &Target, timeout: u64) -> Result<Waited> {
-    let what = format!("{target} to be {}", predicate.name());
-    let patience = Patience::new(Duration::from_millis(timeout));
-    loop {
-        let answer = ask(cx, predicate, target, None).await?;
-        if answer.holds {
-            return Ok(Waited { truth: answer.truth });
-        }
-        patience.next(cx, &what, &answer.truth).await?;
-    }
+/// When a wait of so many milliseconds has to be over.
+fn longer(ms: u64) -> Duration {
+    WAIT.deadline.saturating_add(Duration::from_millis(ms))
 }
 
 impl Show for Waited {

@@ -1,12 +1,12 @@
 //! `diff screenshot`: which pixels differ between two pictures, or between a picture and the app now.
 
-use super::screenshot::{LONGEST, still};
 use crate::api::render::{Show, Text};
 use crate::api::spec::Spec;
 use crate::api::target::Target;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
-use crate::commands::screenshot;
+use crate::commands::read::screenshot;
+use crate::commands::read::screenshot::{LONGEST, still};
 use crate::host::private_dir;
 use crate::picture::image::{Format, Image};
 use schemars::JsonSchema;

@@ -1,7 +1,5 @@
 //! `press`: a press with the pointer.
 
-use super::wait::usual;
-use super::wait_traffic::{Saved, download};
 use crate::act::outcome::Acted;
 use crate::act::target::Ready;
 use crate::act::{input, outcome};
@@ -12,6 +10,8 @@ use crate::api::target::Target;
 use crate::command::args::acting;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::commands::wait::traffic::{Saved, download};
+use crate::commands::wait::usual;
 use serde::Serialize;
 use std::time::Duration;
 use stickpin_device::{Action, Button, Capability, Error, ErrorCode, Result, is_plain};

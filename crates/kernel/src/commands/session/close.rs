@@ -1,11 +1,11 @@
 //! `close`: ends a session.
 
-use super::record::{Saved, enter_if_open, forget, mended, save};
 use crate::api::render::{Show, Text};
 use crate::api::spec::{Effect, Spec};
 use crate::command::args::Given;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::commands::session::record::{Saved, enter_if_open, forget, mended, save};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stickpin_device::{Error, ErrorCode, Result};

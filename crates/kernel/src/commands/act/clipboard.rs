@@ -4,7 +4,7 @@ use crate::act::outcome::Acted;
 use crate::api::spec::{Effect, Spec};
 use crate::command::context::Cx;
 use crate::command::definition::Command;
-use crate::commands::get::Got;
+use crate::commands::read::get::Got;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stickpin_device::{Capability, Error, ErrorCode, Result};

@@ -1,12 +1,16 @@
 //! `open`: starts an app in a session, or takes the session's app somewhere else.
 
-use super::get::page;
-use super::snapshot::{Outlined, Snapshot};
+mod values;
+
 use crate::api::render::{Show, Text};
 use crate::api::spec::{Effect, Spec};
 use crate::command::args::Given;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::commands::read::get::page;
+use crate::commands::read::snapshot::{Outlined, Snapshot};
+use crate::commands::session::open::values::{ContextRule, StaleRefs, Viewport};
+use crate::commands::session::record;
 use crate::host::Desk;
 use crate::host::open_session::{Folder, Live};
 use crate::host::pictures::Pictures;
@@ -19,7 +23,7 @@ use stickpin_device::{
     AppFolders, Arrived, Error, ErrorCode, Leave, Navigation, OpenOption, OpenRequest, Result,
 };
 use stickpin_refs::Generation;
-use stickpin_session::{ContextPolicy, Ladder, Origin, Session, SessionConfig};
+use stickpin_session::{Ladder, Origin, Session, SessionConfig};
 use stickpin_tree::{bare_url, escape, quote};
 
 /// How long a document may take until it is ready and quiet.
@@ -75,84 +79,6 @@ pub(crate) struct Open {
     context: Option<ContextRule>,
 }
 
-/// What to do about a changed context.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-enum ContextRule {
-    /// Say what changed, and act when the command is repeated.
-    Tell,
-    /// Act, and say it in the warning.
-    Warn,
-    /// Do not compare.
-    Off,
-}
-
-impl From<ContextRule> for ContextPolicy {
-    fn from(rule: ContextRule) -> Self {
-        match rule {
-            ContextRule::Tell => Self::Tell,
-            ContextRule::Warn => Self::Warn,
-            ContextRule::Off => Self::Off,
-        }
-    }
-}
-
-/// How strict to be.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-enum StaleRefs {
-    /// Act on refs that are alive, and warn where you have not seen the current tree.
-    Warn,
-    /// Refuse refs whose element cannot be proved to be the same.
-    Enforce,
-}
-
-impl From<StaleRefs> for Ladder {
-    fn from(word: StaleRefs) -> Self {
-        match word {
-            StaleRefs::Warn => Self::Warn,
-            StaleRefs::Enforce => Self::Enforce,
-        }
-    }
-}
-
-/// Width and height as they are typed.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(crate) struct Viewport(u32, u32);
-
-impl TryFrom<String> for Viewport {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let size = text.split_once(['x', 'X']).and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
-        match size {
-            Some((w @ 1..=16_384, h @ 1..=16_384)) => Ok(Self(w, h)),
-            _ => Err(format!("a viewport is two numbers from 1 to 16384 like 1280x800, not {text:?}")),
-        }
-    }
-}
-
-impl From<Viewport> for String {
-    fn from(v: Viewport) -> Self {
-        format!("{}x{}", v.0, v.1)
-    }
-}
-
-impl JsonSchema for Viewport {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Viewport".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string" })
-    }
-}
-
 /// What is open now.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -185,7 +111,7 @@ impl Command for Open {
     type Output = Opened;
 
     async fn run(mut self, cx: &mut Cx) -> Result<Opened> {
-        let record = self.record.take().and_then(Given::wanted);
+        let recorded = self.record.take().and_then(Given::wanted);
         if let Some(file) = crate::api::paths::of_opened(&cx.caller, &self.what) {
             self.what = file.display().to_string();
         }
@@ -219,11 +145,11 @@ impl Command for Open {
                 cx.host().remove(&desk);
             }
             let mut opened = opened?;
-            if let Some(path) = record {
+            if let Some(path) = recorded {
                 let path = path.map(|path| cx.path(&path));
-                super::record::begin(cx, path, false)?;
+                record::begin(cx, path, false)?;
             } else if opened.new && cx.live()?.recorder.is_none() {
-                super::record::say_unsaved(cx);
+                record::say_unsaved(cx);
             }
             // A page that greets with a dialog is open all the same; the response names the dialog.
             if cx.device()?.dialog().is_some() {

@@ -1,11 +1,11 @@
 //! `wait ms`, `wait text`, `wait url`, `wait stable`: waits for what is no element.
 
-use super::get::url;
-use super::wait::{WAIT, Waited, usual};
 use crate::api::pattern::Pattern;
 use crate::api::spec::Spec;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::commands::read::get::url;
+use crate::commands::wait::{WAIT, Waited, bounded, longer, usual};
 use crate::host::queue::Turn;
 use crate::observe::waiting::Patience;
 use crate::observe::waiting::QUIET;
@@ -64,10 +64,6 @@ pub(crate) struct WaitStable {
     timeout: u64,
 }
 
-fn longer(ms: u64) -> Duration {
-    WAIT.deadline.saturating_add(Duration::from_millis(ms))
-}
-
 impl Command for WaitMs {
     const SPEC: Spec = Spec { name: "wait ms", examples: &["stickpin wait ms 500"], ..WAIT };
     type Output = Waited;
@@ -103,7 +99,7 @@ impl Command for WaitText {
     }
 
     fn bound(&self) -> Option<Duration> {
-        Some(super::wait::bounded(self.timeout))
+        Some(bounded(self.timeout))
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Waited> {
@@ -131,7 +127,7 @@ impl Command for WaitUrl {
     }
 
     fn bound(&self) -> Option<Duration> {
-        Some(super::wait::bounded(self.timeout))
+        Some(bounded(self.timeout))
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Waited> {
@@ -159,7 +155,7 @@ impl Command for WaitStable {
     }
 
     fn bound(&self) -> Option<Duration> {
-        Some(super::wait::bounded(self.timeout))
+        Some(bounded(self.timeout))
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Waited> {

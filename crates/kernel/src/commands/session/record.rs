@@ -1,12 +1,12 @@
 //! `record start`, `record stop`: what a session does, as a script.
 
-use super::close::Close;
 use crate::api::files;
 use crate::api::form::Form;
 use crate::api::render::{Show, Text};
 use crate::api::spec::{Effect, Spec};
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::commands::session::close::Close;
 use crate::host::queue::Turn;
 use crate::host::recording;
 use crate::host::recording::{Event, Mend, Mending, Recorded, Recorder, Recording, Scribe};

@@ -1,13 +1,13 @@
 //! `tab list|new|switch|close|show`: the tabs and windows of the app, one of which a session is in.
 
-use super::get::page;
-use super::history::leave;
-use super::snapshot::{Outlined, Snapshot};
 use crate::api::render::{Cell, Show, Text};
 use crate::api::spec::{Effect, Spec};
 use crate::command::context::Cx;
 use crate::command::definition::Command;
 use crate::command::facets;
+use crate::commands::navigate::history::leave;
+use crate::commands::read::get::page;
+use crate::commands::read::snapshot::{Outlined, Snapshot};
 use crate::observe::{capture, navigation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,5 @@
 //! `wait request`, `wait download`, `wait fn`: waits for what no element shows.
 
-use super::wait::{WAIT, Waited, usual};
 use crate::api::files;
 use crate::api::pattern::Pattern;
 use crate::api::render::{Show, Text};
@@ -8,6 +7,7 @@ use crate::api::spec::{Effect, Spec};
 use crate::command::context::Cx;
 use crate::command::definition::Command;
 use crate::command::facets;
+use crate::commands::wait::{WAIT, Waited, bounded, longer, usual};
 use crate::observe::traffic::{progress, span, words};
 use crate::observe::waiting;
 use crate::observe::waiting::Patience;
@@ -101,10 +101,6 @@ pub(crate) struct Saved {
     truth: String,
 }
 
-fn longer(ms: u64) -> Duration {
-    WAIT.deadline.saturating_add(Duration::from_millis(ms))
-}
-
 impl WaitRequest {
     /// The method and the address that are wanted.
     fn wanted(&self) -> (Option<&str>, Pattern) {
@@ -151,7 +147,7 @@ impl Command for WaitRequest {
     }
 
     fn bound(&self) -> Option<Duration> {
-        Some(super::wait::bounded(self.timeout))
+        Some(bounded(self.timeout))
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Answered> {
@@ -216,7 +212,7 @@ impl Command for WaitDownload {
     }
 
     fn bound(&self) -> Option<Duration> {
-        Some(super::wait::bounded(self.timeout))
+        Some(bounded(self.timeout))
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Saved> {
@@ -228,7 +224,7 @@ impl Command for WaitDownload {
 ///
 /// # Errors
 /// `TIMEOUT` when none is; `IO` when it failed or cannot be copied.
-pub(super) async fn download(
+pub(crate) async fn download(
     cx: &mut Cx,
     name: Option<&str>,
     save_as: Option<&str>,
@@ -312,7 +308,7 @@ impl Command for WaitFn {
     }
 
     fn bound(&self) -> Option<Duration> {
-        Some(super::wait::bounded(self.timeout))
+        Some(bounded(self.timeout))
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Waited> {

@@ -1,0 +1,128 @@
+//! `read`: the app as Markdown, for reading. It hands out no refs: who wants to act takes a snapshot.
+
+use crate::api::render::{Show, Text};
+use crate::api::spec::Spec;
+use crate::api::target::Target;
+use crate::command::context::Cx;
+use crate::command::definition::Command;
+use crate::observe::{capture, resolve};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use stickpin_device::{Capability, Error, ErrorCode, Result};
+use stickpin_session::Origin;
+use stickpin_tree::{DEFAULT_MAX_BYTES, Heading, Markdown, NoSection, NodeId, bare_url, escape, quote};
+
+/// Print the page, or what is inside an element, as Markdown.
+///
+/// Headings, paragraphs, lists, tables, code and quotes; links are numbered and listed once below, controls stand in
+/// brackets in the words of a snapshot. There are no refs in it: `snapshot` and `find` give them. A line that begins
+/// with `[…` is no part of the page and says what was left out.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Read {
+    /// Ref or selector of the element to read; the whole page unless given.
+    #[schemars(extend("x-positional" = 0))]
+    target: Option<Target>,
+    /// Only the headings, with their levels.
+    #[serde(default)]
+    outline: bool,
+    /// Only the part below the heading with this text, or that holds it.
+    #[schemars(extend("x-placeholder" = "TEXT"))]
+    section: Option<String>,
+    /// Cut the text after so many bytes (24,000 unless said otherwise).
+    #[schemars(extend("x-placeholder" = "BYTES"))]
+    max_bytes: Option<usize>,
+}
+
+/// A part of the app as Markdown.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Reading {
+    url: String,
+    title: String,
+    markdown: String,
+    /// Whether lines are missing because of the bound.
+    cut: bool,
+    /// Whether the device itself cut the capture.
+    truncated: bool,
+}
+
+impl Command for Read {
+    const SPEC: Spec = Spec {
+        name: "read",
+        needs: &[Capability::Capture],
+        examples: &[
+            "stickpin read",
+            "stickpin read --outline",
+            "stickpin read --section Installation",
+            "stickpin read role=main --max-bytes 8000",
+        ],
+        ..Spec::SESSION
+    };
+    type Output = Reading;
+
+    async fn run(self, cx: &mut Cx) -> Result<Reading> {
+        capture::look(cx, Origin::Look).await?;
+        let scope = match &self.target {
+            Some(target) => resolve::in_stored_tree(cx, target).await?,
+            None => NodeId::ROOT,
+        };
+        let max_bytes = self.max_bytes.or(cx.render.max_bytes).unwrap_or(DEFAULT_MAX_BYTES);
+        let tree = cx.tree()?;
+        let page = Markdown::of(&tree, scope);
+        let lines = match &self.section {
+            Some(text) => page.section(text).map_err(|why| no_section(text, why))?,
+            None => page.whole(),
+        };
+        let excerpt = if self.outline { page.outline(lines, max_bytes) } else { page.text(lines, max_bytes) };
+        let document = tree.node(scope).document();
+        Ok(Reading {
+            url: document.url.clone(),
+            title: document.title.clone(),
+            markdown: excerpt.text,
+            cut: excerpt.missing > 0,
+            truncated: tree.truncated(),
+        })
+    }
+}
+
+fn no_section(text: &str, why: NoSection) -> Error {
+    let (code, message, headings) = match why {
+        NoSection::None(headings) => {
+            (ErrorCode::ElementNotFound, format!("no heading says {}", quote(text)), headings)
+        }
+        NoSection::Several(headings) => {
+            let count = headings.len();
+            (ErrorCode::AmbiguousMatch, format!("{count} headings say {}", quote(text)), headings)
+        }
+    };
+    let listed: Vec<String> = headings
+        .iter()
+        .take(5)
+        .map(|Heading { level, title }| format!("h{level} {}", quote(title)))
+        .collect();
+    let hint = match (code, listed.is_empty()) {
+        (ErrorCode::ElementNotFound, true) => "the page has no headings; stickpin read".to_owned(),
+        (ErrorCode::ElementNotFound, false) => {
+            format!("nearest: {}; stickpin read --outline lists them all", listed.join(", "))
+        }
+        _ => format!(
+            "{}; a longer text, or the element around one of them: stickpin read TARGET --section TEXT",
+            listed.join(", ")
+        ),
+    };
+    let details: Vec<_> = headings
+        .iter()
+        .take(25)
+        .map(|h| json!({ "level": h.level, "title": escape(&h.title, 200) }))
+        .collect();
+    Error::new(code, message).hint(hint).details(json!({ "headings": details }))
+}
+
+impl Show for Reading {
+    fn show(&self, text: &mut Text) {
+        text.line(format_args!("page {} {}\n\n", quote(&self.title), bare_url(&self.url)));
+        text.words(&self.markdown);
+    }
+}

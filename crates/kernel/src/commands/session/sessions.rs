@@ -1,0 +1,197 @@
+//! `session list`, `session show`: what is open, without waiting for it.
+
+use crate::api::render::{Cell, Show, Text};
+use crate::api::spec::{Lane, Spec};
+use crate::command::context::Cx;
+use crate::command::definition::Command;
+use crate::host::Desk;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, SystemTime};
+use stickpin_device::Result;
+use stickpin_tree::quote;
+
+/// List the sessions of this state folder: what each has open, its owner, age, idle time and memory.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct SessionList {}
+
+/// Show one session: what it has open, what runs in it, whether a dialog waits. Never waits itself.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct SessionShow {}
+
+/// All sessions.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Sessions {
+    sessions: Vec<Shown>,
+}
+
+/// One session.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Shown {
+    name: String,
+    /// Key of the caller that opened it.
+    owner: String,
+    /// Whether the asking caller is that one.
+    yours: bool,
+    kind: &'static str,
+    label: String,
+    url: String,
+    title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generation: Option<u64>,
+    /// Seconds since it was opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    age: Option<u64>,
+    /// Seconds since its last command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idle: Option<u64>,
+    /// Seconds without commands after which it is closed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    closes_after_idle: Option<u64>,
+    /// Resident memory of its device's main process, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<u64>,
+    /// The command that runs now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    running: Option<&'static str>,
+    /// The dialog that waits for an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dialog: Option<String>,
+}
+
+impl Command for SessionList {
+    const SPEC: Spec = Spec { name: "session list", examples: &["stickpin session list"], ..Spec::HOST };
+    type Output = Sessions;
+
+    async fn run(self, cx: &mut Cx) -> Result<Sessions> {
+        let desks = cx.host().all_desks();
+        Ok(Sessions { sessions: desks.iter().map(|desk| Shown::of(desk, cx)).collect() })
+    }
+}
+
+impl Command for SessionShow {
+    const SPEC: Spec = Spec {
+        name: "session show",
+        lane: Lane::Beside,
+        despite_dialog: true,
+        examples: &["stickpin session show", "stickpin --session checkout session show"],
+        ..Spec::SESSION
+    };
+    type Output = Shown;
+
+    async fn run(self, cx: &mut Cx) -> Result<Shown> {
+        let desk = cx.host().desk(cx.session_name())?;
+        Ok(Shown::of(&desk, cx))
+    }
+}
+
+impl Shown {
+    fn of(desk: &Desk, cx: &Cx) -> Self {
+        let now = (cx.host().config.clock)();
+        let since =
+            |then: Option<SystemTime>| then.and_then(|t| now.duration_since(t).ok()).map(|d| d.as_secs());
+        let status = desk.status.borrow().clone();
+        Self {
+            name: desk.name.clone(),
+            owner: desk.owner.clone(),
+            yours: desk.owner == cx.caller.key,
+            kind: status.kind,
+            label: status.label,
+            url: status.url,
+            title: status.title,
+            generation: status.generation,
+            age: since(status.opened),
+            idle: since(status.used),
+            closes_after_idle: status.idle_timeout.map(|d| d.as_secs()),
+            memory: status.pid.and_then(resident),
+            running: status.running.filter(|&r| r != SessionShow::SPEC.name),
+            dialog: status.dialog.map(|d| d.words()),
+        }
+    }
+}
+
+/// Resident memory of a process, where the system tells without more ado.
+fn resident(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let kib: u64 = status
+        .lines()
+        .find_map(|l| l.strip_prefix("VmRSS:"))?
+        .trim()
+        .strip_suffix("kB")?
+        .trim()
+        .parse()
+        .ok()?;
+    Some(kib * 1024)
+}
+
+impl Show for Sessions {
+    fn show(&self, text: &mut Text) {
+        if self.sessions.is_empty() {
+            text.line("no session is open");
+        }
+        text.table(&self.sessions.iter().map(Shown::row).collect::<Vec<_>>(), "  ");
+    }
+}
+
+impl Show for Shown {
+    fn show(&self, text: &mut Text) {
+        text.table(&[self.row()], "  ");
+    }
+}
+
+impl Shown {
+    fn row(&self) -> Vec<Cell> {
+        let owner = if self.yours { "yours".to_owned() } else { format!("of {}", quote(&self.owner)) };
+        let prose = |text: &str| match text {
+            "" => Cell::empty(),
+            text => Cell::Prose(quote(text).to_string()),
+        };
+        let spanned = |word: &str, seconds: Option<u64>| {
+            Cell::Word(
+                seconds.map(|s| format!("{word} {}", span(Duration::from_secs(s)))).unwrap_or_default(),
+            )
+        };
+        vec![
+            Cell::Word(self.name.clone()),
+            Cell::Word(self.label.clone()),
+            Cell::Prose(owner),
+            prose(&self.url),
+            prose(&self.title),
+            spanned("open", self.age),
+            spanned("idle", self.idle),
+            spanned("closes after", self.closes_after_idle),
+            Cell::Word(self.memory.map(|bytes| format!("{} MB", bytes / 1_000_000)).unwrap_or_default()),
+            Cell::Word(self.running.map(|running| format!("running {running}")).unwrap_or_default()),
+            Cell::Word(
+                self.dialog.as_ref().map(|d| format!("waits for an answer to its {d}")).unwrap_or_default(),
+            ),
+        ]
+    }
+}
+
+/// A span of time as people say it: the largest unit that fits.
+fn span(d: Duration) -> String {
+    match d.as_secs() {
+        s @ 0..120 => format!("{s} s"),
+        s @ 120..7_200 => format!("{} min", s / 60),
+        s => format!("{} h", s / 3_600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_in_the_largest_unit_that_fits() {
+        let of = |s| span(Duration::from_secs(s));
+        assert_eq!(
+            [of(0), of(119), of(120), of(7_199), of(7_200)],
+            ["0 s", "119 s", "2 min", "119 min", "2 h"]
+        );
+    }
+}
