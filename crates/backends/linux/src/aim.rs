@@ -21,12 +21,12 @@ use crate::aim::there::unknown;
 use crate::app;
 use crate::app::LinuxDevice;
 use crate::app::look::Placed;
-use crate::display::{Presence, Window, X11};
 use crate::extents::{common, has};
 use crate::toolkit::Toolkit;
 use std::time::{Duration, Instant};
 use stickpin_device::{Aim, AimOptions, Hit, Result};
 use stickpin_tree::{Handle, Rect};
+use stickpin_x11desk::{Presence, Window, X11};
 
 /// How often an element is followed that moves away when the pointer arrives.
 const FOLLOWED: usize = 4;
@@ -259,8 +259,8 @@ fn on_top(windows: &[Window], window: &Window, point: (f64, f64), alone: bool) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::display::Extents;
     use crate::extents::tests::window;
+    use stickpin_x11desk::Extents;
 
     #[test]
     fn what_is_beside_the_screen_goes_no_further_onto_it_than_it_has_to() {

@@ -9,7 +9,6 @@ use crate::app::look::{Glance, Looked};
 use crate::app::pointer::Pressed;
 use crate::bus::{Desktop, Link};
 use crate::capture::Known;
-use crate::display::Window;
 use crate::events::Heard;
 use crate::ids::{Ids, Where};
 use crate::model::{Picture, rows};
@@ -20,6 +19,7 @@ use stickpin_device::Dispatched;
 use stickpin_device::{AppFolders, DeviceInfo, Error, ErrorCode, Result};
 use stickpin_tree::Tree;
 use stickpin_tree::{Handle, IdentityGrade, quote};
+use stickpin_x11desk::Window;
 use tokio::process::Child;
 use tokio::time::timeout;
 

@@ -4,36 +4,15 @@
 //! private home (`open --private-home`) goes with the session; a profile (`open --profile`) stays.
 
 use std::path::{Path, PathBuf};
-use stickpin_device::{AppFolders, Error, ErrorCode, OpenRequest, Result, io_error};
+use stickpin_device::{AppFolders, Error, ErrorCode, OpenRequest, Result};
+use stickpin_x11desk::Home;
 use tokio::process::Command;
-
-/// The base folders of the XDG specification, below the home folder.
-const XDG: [(&str, &str); 4] = [
-    ("XDG_CONFIG_HOME", ".config"),
-    ("XDG_DATA_HOME", ".local/share"),
-    ("XDG_CACHE_HOME", ".cache"),
-    ("XDG_STATE_HOME", ".local/state"),
-];
 
 /// Where apps have their home, and where they are started.
 #[derive(Debug, Clone)]
 pub(crate) struct AppDirs {
-    /// None where neither the caller nor this process has one.
-    home: Option<PathBuf>,
+    pub(crate) home: Home,
     cwd: PathBuf,
-    xdg: Xdg,
-    temporary: bool,
-}
-
-/// What becomes of the inherited base folders, which may point anywhere.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Xdg {
-    /// They belong to this home.
-    Inherited,
-    /// They belong to another home: the defaults below this one hold.
-    Default,
-    /// Set below this home, also for programs that do not know the defaults.
-    BelowHome,
 }
 
 impl AppDirs {
@@ -63,58 +42,18 @@ impl AppDirs {
             )
             .hint(format!("without {option} it is attached to, without --attach it is started")));
         }
-        if request.private_home {
-            return Ok(Self::temporary(&request.dir));
-        }
-        let cwd = request.cwd.clone();
-        if let Some(profile) = &request.profile {
-            return Ok(Self { home: Some(profile.clone()), cwd, xdg: Xdg::BelowHome, temporary: false });
-        }
-        let home = request.home.as_deref().or(inherited);
-        let xdg = if home == inherited { Xdg::Inherited } else { Xdg::Default };
-        Ok(Self { home: home.map(Path::to_owned), cwd, xdg, temporary: false })
-    }
-
-    /// A home in the folder of a session, which goes with it.
-    pub(crate) fn temporary(dir: &Path) -> Self {
-        let home = dir.join("home");
-        Self { cwd: home.clone(), home: Some(home), xdg: Xdg::BelowHome, temporary: true }
-    }
-
-    /// Makes the home, where it is one of the session or a profile.
-    ///
-    /// # Errors
-    /// `IO`.
-    pub(crate) fn make(&self) -> Result<()> {
-        match &self.home {
-            Some(home) if self.xdg == Xdg::BelowHome => {
-                std::fs::create_dir_all(home).map_err(|e| io_error("make", home, &e))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// What is to be removed at close.
-    pub(crate) fn to_remove(&self) -> Option<&Path> {
-        self.home.as_deref().filter(|_| self.temporary)
-    }
-
-    /// Gives a program this home.
-    pub(crate) fn apply_home(&self, command: &mut Command) {
-        if let Some(home) = &self.home {
-            command.env("HOME", home);
-            for (name, path) in XDG {
-                match self.xdg {
-                    Xdg::Inherited => {}
-                    Xdg::Default => {
-                        command.env_remove(name);
-                    }
-                    Xdg::BelowHome => {
-                        command.env(name, home.join(path));
-                    }
-                }
-            }
-        }
+        let (home, cwd) = if request.private_home {
+            let home = Home::temporary(&request.dir);
+            let cwd = home.path().map(Path::to_owned).unwrap_or_default();
+            (home, cwd)
+        } else {
+            let home = match &request.profile {
+                Some(profile) => Home::profile(profile.clone()),
+                None => Home::of_caller(request.home.as_deref(), inherited),
+            };
+            (home, request.cwd.clone())
+        };
+        Ok(Self { home, cwd })
     }
 
     /// Starts a program in the working directory, or in the root where that is none any more.
@@ -129,8 +68,8 @@ impl AppDirs {
 
     /// The folders, for whoever asked for the app.
     pub(crate) fn folders(&self) -> Option<AppFolders> {
-        let home = self.home.clone()?;
-        Some(AppFolders { home, cwd: self.cwd.clone(), removed_at_close: self.temporary })
+        let home = self.home.path()?.to_owned();
+        Some(AppFolders { home, cwd: self.cwd.clone(), removed_at_close: self.home.to_remove().is_some() })
     }
 }
 
@@ -163,7 +102,7 @@ mod tests {
     /// What a program gets, by the names of the variables; none for one that is taken away.
     fn environment(dirs: &AppDirs) -> std::collections::BTreeMap<String, Option<String>> {
         let mut command = Command::new("true");
-        dirs.apply_home(&mut command);
+        dirs.home.apply(&mut command);
         let text = |s: &OsStr| s.to_string_lossy().into_owned();
         command.as_std().get_envs().map(|(name, value)| (text(name), value.map(text))).collect()
     }
@@ -175,7 +114,7 @@ mod tests {
             environment(&own).into_iter().collect::<Vec<_>>(),
             [("HOME".into(), Some("/home/a".into()))]
         );
-        assert_eq!((own.cwd(), own.to_remove()), (Path::new("/home/a/project"), None));
+        assert_eq!((own.cwd(), own.home.to_remove()), (Path::new("/home/a/project"), None));
         assert!(!own.folders().unwrap().removed_at_close);
 
         // The daemon of somebody with another home: its base folders are not the caller's.
@@ -185,14 +124,14 @@ mod tests {
 
         let private = AppDirs::of(&OpenRequest { private_home: true, ..request() }, None).unwrap();
         assert_eq!(environment(&private)["XDG_CONFIG_HOME"].as_deref(), Some("/state/s/home/.config"));
-        assert_eq!(private.to_remove(), Some(Path::new("/state/s/home")));
+        assert_eq!(private.home.to_remove(), Some(Path::new("/state/s/home")));
         assert_eq!(private.cwd(), Path::new("/state/s/home"));
         assert!(private.folders().unwrap().removed_at_close);
 
         let profile = OpenRequest { profile: Some("/p".into()), ..request() };
         let profile = AppDirs::of(&profile, None).unwrap();
         assert_eq!(environment(&profile)["XDG_DATA_HOME"].as_deref(), Some("/p/.local/share"));
-        assert_eq!((profile.cwd(), profile.to_remove()), (Path::new("/home/a/project"), None));
+        assert_eq!((profile.cwd(), profile.home.to_remove()), (Path::new("/home/a/project"), None));
     }
 
     #[test]

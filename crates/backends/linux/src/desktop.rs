@@ -11,7 +11,6 @@ mod route;
 
 use crate::app::{LinuxDevice, gone};
 use crate::bus::Desktop;
-use crate::display::Window;
 use crate::events::Heard;
 use crate::extents::has;
 use crate::launch::Launched;
@@ -30,6 +29,7 @@ use stickpin_device::{
     Located, Notice, OpenRequest, Performed, Result, SettleRequest, unsupported,
 };
 use stickpin_tree::{Handle, IdentityGrade, NodeId};
+use stickpin_x11desk::Window;
 use tokio::process::Child;
 
 /// What it is opened as: `linux:desktop`.

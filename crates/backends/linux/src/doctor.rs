@@ -10,7 +10,7 @@ use tokio::time::Instant;
 /// Looks at everything that the desktop device needs.
 pub(crate) async fn checks(provider: &LinuxProvider) -> Vec<Check> {
     let config = &provider.config;
-    let private = crate::private::missing(config.path.as_deref());
+    let private = stickpin_x11desk::missing(config.path.as_deref());
     let mut checks = vec![display(config, private.is_empty()), tools(&private)];
     // Without a desktop every app gets a private one, with a bus of its own.
     if config.display.is_some() || config.wayland.is_some() {

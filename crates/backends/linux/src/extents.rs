@@ -1,8 +1,8 @@
 //! Where things are on the screen: what a toolkit says, corrected by where the X server has its window. Pure.
 
-use crate::display::{Presence, Window};
 use crate::toolkit::Toolkit;
 use stickpin_tree::Rect;
+use stickpin_x11desk::{Presence, Window};
 
 /// How much wider and higher than its content a pop-up window of GTK 4 may be: its shadow and its arrow.
 const AROUND: f64 = 80.0;
@@ -147,7 +147,7 @@ pub(crate) fn has(rect: Rect, (x, y): (f64, f64)) -> bool {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::display::Extents;
+    use stickpin_x11desk::Extents;
 
     /// A window of the app's process, without shadow or decoration.
     pub(crate) fn window(id: u32, title: &str, area: (f64, f64, f64, f64)) -> Window {

@@ -4,7 +4,6 @@ use crate::app::{LinuxDevice, gone};
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, COMPONENT, TEXT};
 use crate::bus::{Args, Call, Cursor};
-use crate::display::Presence;
 use crate::keyboard::HANDLED;
 use crate::limits::{DONE, FRAME};
 use crate::model::{Interfaces, Object};
@@ -14,6 +13,7 @@ use crate::toolkit::Toolkit;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use stickpin_tree::Handle;
+use stickpin_x11desk::Presence;
 use tokio::time::{Instant, sleep};
 
 impl LinuxDevice {

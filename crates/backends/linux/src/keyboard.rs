@@ -3,8 +3,6 @@
 use crate::app::pointer::NONE;
 use crate::app::{LinuxDevice, unknown};
 use crate::bus::fault::Fault;
-use crate::display::state::Sent;
-use crate::display::{Presence, Window, X11};
 use crate::limits::FRAME;
 use crate::model::Picture;
 use crate::query::windows;
@@ -12,6 +10,7 @@ use crate::states as s;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Hit, Landed, Modifiers, Performed, Result};
 use stickpin_tree::{Handle, quote};
+use stickpin_x11desk::{Presence, Sent, Window, X11};
 use tokio::time::{Instant, sleep, timeout};
 
 /// How long an app that answers may take to read one key.

@@ -203,8 +203,8 @@ impl LinuxProvider {
             Some(private) => private.command(Path::new(&launch.program)),
             None => {
                 let mut command = Command::new(&launch.program);
-                dirs.make()?;
-                dirs.apply_home(&mut command);
+                dirs.home.make()?;
+                dirs.home.apply(&mut command);
                 command
             }
         };
@@ -220,7 +220,7 @@ async fn window_of(screen: &mut Screen, own: Option<u32>) -> Result<Option<Strin
     let (Some(x11), Some(own)) = (screen.x11_if_any().await?, own) else { return Ok(None) };
     let windows = x11.run(|d| d.windows()).await?;
     let is_own = |pid: Option<u32>| pid.is_some_and(|pid| is_of(pid, own));
-    Ok(windows.iter().find(|w| !w.popup && is_own(w.pid)).map(crate::display::Window::words))
+    Ok(windows.iter().find(|w| !w.popup && is_own(w.pid)).map(stickpin_x11desk::Window::words))
 }
 
 /// The app among those that run with a window that is the one that was started. One that is not of its process is, where

@@ -5,8 +5,7 @@
 //! `capture` reads them and makes trees, with `model`, `roles`, `states` and `names` saying what
 //! the answers mean; `events` and `settle` wait. Acting: `act` and `select` by what the app itself
 //! offers, `aim`, `mouse` and `keyboard` as a person would; `screen` is what a session acts on,
-//! `display` an X server with its pointer and keys, `private` one of the session's own, `extents`
-//! where things are on it. `tests/floors.rs` says what may import what.
+//! `extents` where things are on it. `tests/floors.rs` says what may import what.
 
 mod act;
 mod aim;
@@ -18,7 +17,6 @@ mod bus;
 mod capture;
 mod desktop;
 mod device;
-mod display;
 mod doctor;
 mod events;
 mod extents;
@@ -33,7 +31,6 @@ mod mouse;
 mod names;
 mod opening;
 mod pressing;
-mod private;
 mod provider;
 mod query;
 mod roles;

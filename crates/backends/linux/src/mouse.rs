@@ -5,16 +5,14 @@ use crate::app::pointer::{NONE, Pressed};
 use crate::app::{LinuxDevice, unknown};
 use crate::bus::Link;
 use crate::bus::fault::Fault;
-use crate::display::numbers::button_number;
-use crate::display::server::Display;
-use crate::display::{Window, X11, fault};
 use crate::model::parents;
 use crate::roles::number as n;
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Action, AimOptions, CancellationToken, Error, ErrorCode, Hit, Landed, Modifiers, Performed, Result,
+    Action, AimOptions, CancellationToken, Error, ErrorCode, Hit, Landed, Performed, Result,
 };
 use stickpin_tree::{Handle, Rect};
+use stickpin_x11desk::{Held, Presence, Window, X11, button_number};
 use tokio::time::{sleep, timeout};
 
 /// Moves between the two ends of a drag: apps look for movement, not for a jump.
@@ -67,43 +65,6 @@ async fn down(link: &Link, hold: Duration) {
     };
     // Whatever it says, what is down comes up; whoever looks next is told what is wrong with it.
     drop(timeout(SEEN, seen).await);
-}
-
-/// What is held down. It comes up whatever ends what it is held for, also where nobody waits for that any more.
-pub(crate) struct Held {
-    x11: X11,
-    modifiers: Modifiers,
-    button: u8,
-    down: bool,
-}
-
-impl Held {
-    /// What is about to be pressed.
-    pub(crate) fn new(x11: &X11, modifiers: Modifiers, button: u8) -> Self {
-        Self { x11: x11.clone(), modifiers, button, down: true }
-    }
-
-    fn release(&self) -> impl FnOnce(&mut Display) -> std::result::Result<(), fault::Fault> + use<> {
-        let (modifiers, button) = (self.modifiers, self.button);
-        // What is up already stays so, and nobody is told of it.
-        move |d| d.button(button, false).and(d.hold(modifiers, false))
-    }
-
-    /// Lets go of it.
-    pub(crate) async fn up(mut self) -> Result<()> {
-        let released = self.x11.run(self.release()).await;
-        // Dropped before, it is let go of by the drop.
-        self.down = false;
-        released
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        if self.down {
-            self.x11.post(self.release());
-        }
-    }
 }
 
 impl LinuxDevice {
@@ -337,7 +298,7 @@ impl LinuxDevice {
         let Some(sight) = self.sight().await? else { return Ok(None) };
         let pid = self.info.pid;
         let own = || sight.windows.iter().filter(|w| (w.pid == pid || pid.is_none()) && !w.popup);
-        let shown = || own().filter(|w| w.presence == crate::display::Presence::Shown);
+        let shown = || own().filter(|w| w.presence == Presence::Shown);
         let found = own().find(|w| w.active).or_else(|| shown().next_back()).or_else(|| own().next_back());
         Ok(found.cloned().map(|window| (sight.x11.clone(), window)))
     }

@@ -17,7 +17,7 @@ pub(crate) const OPENING: Duration = Duration::from_secs(45);
 pub(crate) struct Opening {
     /// When it is too late.
     pub(crate) until: Instant,
-    cancel: CancellationToken,
+    pub(crate) cancel: CancellationToken,
 }
 
 impl Opening {

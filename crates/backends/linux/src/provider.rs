@@ -9,7 +9,6 @@ use crate::desktop::{self, Desk};
 use crate::events::Heard;
 use crate::launch::Launched;
 use crate::opening::{Opening, runs, unsaid};
-use crate::private::Private;
 use crate::screen::Screen;
 use async_trait::async_trait;
 use std::ffi::OsString;
@@ -21,6 +20,7 @@ use stickpin_device::{
     SettleRequest,
 };
 use stickpin_tree::quote;
+use stickpin_x11desk::Private;
 use tokio::process::Child;
 use tokio::time::Instant;
 
@@ -114,7 +114,9 @@ impl LinuxProvider {
             return Ok(Screen::shared(self.config.display.as_deref(), self.config.wayland.is_some()));
         }
         let (dirs, size, path) = (self.dirs(request)?, request.viewport, self.config.path.as_deref());
-        Screen::own(Private::start(&request.dir, &dirs, size, path, opening).await?, opening).await
+        let (until, cancel) = (opening.until, &opening.cancel);
+        let private = Private::start(&request.dir, dirs.home, size, path, until, cancel).await?;
+        Screen::own(private, opening).await
     }
 
     /// Home and working directory of what is started.

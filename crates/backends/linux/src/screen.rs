@@ -1,12 +1,9 @@
 //! What a session acts on: a display of its own, the person's, or none that input could be sent to.
 
-use crate::display::fault::PATIENCE;
-use crate::display::server::Address;
-use crate::display::{Presence, Window, X11};
 use crate::opening::Opening;
-use crate::private::Private;
 use std::sync::Arc;
 use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_x11desk::{Address, PATIENCE, Presence, Private, Window, X11};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
@@ -35,8 +32,7 @@ impl Screen {
     /// # Errors
     /// `BACKEND_LOST`; nothing runs then.
     pub(crate) async fn own(mut private: Private, opening: &Opening) -> Result<Self> {
-        let cookie = Some(private.cookie.clone());
-        let address = Address { name: private.display.clone(), cookie, shared: false };
+        let address = private.address();
         let connected = opening.part(X11::connect(address.clone(), opening.until), private.fallen()).await;
         match connected {
             Ok(x11) => {
@@ -59,7 +55,7 @@ impl Screen {
 
     /// The display that the person uses, if there is one.
     pub(crate) fn shared(display: Option<&str>, wayland: bool) -> Self {
-        let address = display.map(|name| Address { name: name.to_owned(), cookie: None, shared: true });
+        let address = display.map(Address::shared);
         Self { x11: Arc::default(), address, wayland, own: false, nameless: false, private: None }
     }
 

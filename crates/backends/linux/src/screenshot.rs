@@ -1,11 +1,11 @@
 //! Pictures: of the app's window with its pop-ups, of the whole screen, of one element.
 
 use crate::app::LinuxDevice;
-use crate::display::Window;
 use crate::extents::around;
 use crate::screen::Screen;
 use stickpin_device::{Error, ErrorCode, Result, Shot, ShotRequest};
 use stickpin_tree::Rect;
+use stickpin_x11desk::Window;
 
 /// What a picture of a window shows: it, and the pop-ups of its process, which may stand out over its edge.
 fn shown(window: &Window, windows: &[Window]) -> Option<Rect> {
@@ -21,7 +21,7 @@ impl LinuxDevice {
             let rect = self.boxes(&[handle]).await?.pop().flatten();
             rect.ok_or_else(nowhere)?
         } else if request.full {
-            let (width, height) = x11.run(|d| Ok(d.size)).await?;
+            let (width, height) = x11.run(|d| Ok(d.size())).await?;
             Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) }
         } else {
             let Some((_, window)) = self.active_window().await? else {

@@ -6,7 +6,6 @@ use crate::bus::calls::property;
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, TEXT};
 use crate::bus::{Args, Call, Cursor};
-use crate::display::{Window, X11};
 use crate::keyboard::busy;
 use crate::limits::FRAME;
 use crate::model::parents::chain;
@@ -16,6 +15,7 @@ use crate::states as s;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Performed, Result};
 use stickpin_tree::Handle;
+use stickpin_x11desk::{Window, X11};
 use tokio::time::{Instant, sleep};
 
 /// Characters that are sent before it is waited until the app has handled them.

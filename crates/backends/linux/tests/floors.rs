@@ -11,8 +11,8 @@ use std::path::Path;
 const FLOORS: &[&str] = &[
     "at_once toolkit limits app_dirs names",
     "bus ids opening",
-    "private states",
-    "display roles",
+    "states",
+    "roles",
     "extents model events",
     "capture tables",
     "screen",

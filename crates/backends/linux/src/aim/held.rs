@@ -7,7 +7,6 @@
 use crate::app::LinuxDevice;
 use crate::app::look::Sight;
 use crate::app::pointer::NONE;
-use crate::display::{Presence, Window, X11};
 use crate::limits::FRAME;
 use crate::model::parents::{chain, holds_popup, popup_in};
 use crate::model::{Picture, parents};
@@ -17,6 +16,7 @@ use crate::toolkit::Toolkit;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Hit, Result};
 use stickpin_tree::{Handle, NodeRef, Role, quote};
+use stickpin_x11desk::{Presence, Window, X11};
 use tokio::time::{Instant, sleep};
 
 /// How long a pop-up may take to close.

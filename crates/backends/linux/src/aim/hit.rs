@@ -5,7 +5,6 @@ use crate::aim::order::by_order;
 use crate::aim::there::There;
 use crate::app::LinuxDevice;
 use crate::app::look::Sight;
-use crate::display::{Presence, Window, X11, server};
 use crate::extents::{self, common, has};
 use crate::model::Picture;
 use crate::model::floating::floats;
@@ -16,6 +15,7 @@ use crate::states;
 use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
 use stickpin_tree::{Rect, quote};
+use stickpin_x11desk::{Display, Presence, Window, X11};
 
 /// What an input at a point of a window reaches, as the app says it.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ impl LinuxDevice {
         (x, y): (f64, f64),
         look: &Sight,
     ) -> Result<Hit> {
-        let top_at = move |d: &mut server::Display| d.top_at(x, y);
+        let top_at = move |d: &mut Display| d.top_at(x, y);
         // A modal dialog takes the input of the whole window, wherever it stands.
         let alone = self.is_alone();
         if let Some(dialog) = look.windows.iter().find(|w| w.blocks(window, alone)) {
@@ -310,10 +310,10 @@ fn coming<'p>(picture: &'p Picture, at: usize, shown: &[&Window]) -> Option<&'p 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::display::Extents;
     use crate::model::Object;
     use crate::model::overlaps::{is_frame, labels};
     use crate::tests::speaker::{FIRST, SECOND, Speaker, WINDOW};
+    use stickpin_x11desk::Extents;
 
     fn window(title: &str, modal: bool) -> Window {
         Window {

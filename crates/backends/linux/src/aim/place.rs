@@ -5,7 +5,6 @@ use crate::app::look::{Placed, Places, Sight};
 use crate::bus::fault::Fault;
 use crate::bus::names::{COMPONENT, SCREEN};
 use crate::bus::{Args, Call, Cursor, Link};
-use crate::display::{Presence, Window};
 use crate::extents::{self, common, has};
 use crate::model::floating::floats;
 use crate::model::overlaps::above_it;
@@ -17,6 +16,7 @@ use crate::toolkit::Toolkit;
 use hashbrown::HashMap;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
+use stickpin_x11desk::{Presence, Window};
 
 /// Whether another window than a pop-up, which may be larger than what it shows, lies over a point of a window. `windows` are
 /// the lowest first.

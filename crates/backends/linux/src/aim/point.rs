@@ -9,7 +9,6 @@ use crate::bus::body::reference;
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, COMPONENT, SCREEN};
 use crate::bus::{Args, Cursor};
-use crate::display::Window;
 use crate::extents::has;
 use crate::model::Picture;
 use crate::model::parents::{DEEP, POPOVER};
@@ -18,6 +17,7 @@ use crate::states;
 use crate::toolkit::Toolkit;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect, quote};
+use stickpin_x11desk::Window;
 
 impl LinuxDevice {
     /// The innermost object at a point of the screen, from this one down.

@@ -5,13 +5,13 @@ use super::place::{scrolls, shifted};
 use crate::aim::there::unknown;
 use crate::app::LinuxDevice;
 use crate::app::look::Sight;
-use crate::display::Window;
 use crate::extents::has;
 use crate::model::Picture;
 use crate::roles::number as role;
 use crate::states;
 use stickpin_device::{Error, ErrorCode, Hit, Result};
 use stickpin_tree::{Handle, Rect};
+use stickpin_x11desk::Window;
 
 /// Parts of the width and of the height of an area at which the wheel may be turned, the best first.
 const PARTS: [f64; 9] = [0.5, 0.25, 0.75, 0.125, 0.875, 0.0625, 0.9375, 0.02, 0.98];

@@ -1,8 +1,8 @@
 //! File choosers that are open.
 
 use crate::app::LinuxDevice;
-use crate::display::Window;
 use stickpin_tree::Handle;
+use stickpin_x11desk::Window;
 
 /// A file chooser that is open.
 #[derive(Debug, Clone)]

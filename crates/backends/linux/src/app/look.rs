@@ -5,13 +5,13 @@
 //! after the aim is the one whose questions were answered behind them. Where anything was moved after all, was signalled,
 //! or took long, the element is asked again.
 
-use crate::display::{Window, X11};
 use crate::screen::Screen;
 use std::sync::Arc;
 use std::time::Duration;
 use std::time::Instant;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect, Tree};
+use stickpin_x11desk::{Window, X11};
 
 /// A look whose answers nothing has contradicted yet.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl Sight {
     /// What the display of a session shows, where there is one.
     pub(crate) async fn of(screen: &mut Screen) -> Result<Option<Self>> {
         let Some(x11) = screen.x11_if_any().await? else { return Ok(None) };
-        let (windows, (width, height)) = x11.run(|d| Ok((d.windows()?, d.size))).await?;
+        let (windows, (width, height)) = x11.run(|d| Ok((d.windows()?, d.size()))).await?;
         let screen = Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) };
         Ok(Some(Self { x11, windows, screen }))
     }

@@ -225,7 +225,7 @@ impl Device for Desk {
             }
             None => {
                 let x11 = self.screen.x11("take pictures").await?;
-                let (width, height) = x11.run(|d| Ok(d.size)).await?;
+                let (width, height) = x11.run(|d| Ok(d.size())).await?;
                 Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) }
             }
         };

@@ -2,12 +2,11 @@
 
 use super::Desk;
 use super::route::Way;
-use crate::display::numbers::button_number;
-use crate::display::{Window, X11};
-use crate::mouse::{Held, unseen_down};
+use crate::mouse::unseen_down;
 use crate::opening::is_of;
 use stickpin_device::{Action, CancellationToken, Error, ErrorCode, Landed, Notice, Performed, Result};
 use stickpin_tree::quote;
+use stickpin_x11desk::{Held, Window, X11, button_number};
 
 impl Desk {
     /// Sends an input that is for the window of such an app; none where it is for another one.

@@ -10,7 +10,7 @@ use stickpin_device::{AimOptions, Device, ErrorCode, Hit};
 async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
     let dir = tempfile::tempdir().unwrap();
     let Some(private) = desktop(dir.path()).await else { return };
-    let window = TestWindow::show(&private.display, &private.cookie, "Window", (0, 0, 600, 500));
+    let window = TestWindow::show(&private, "Window", (0, 0, 600, 500));
     let mut screen = Screen::own(private, &opening()).await.unwrap();
     let x11 = screen.x11("look").await.unwrap();
     while !x11.run(|d| d.windows()).await.unwrap().iter().any(|w| w.id == window.id) {

@@ -8,12 +8,12 @@ use crate::capture::{Known, gecko};
 use crate::ids::{Ids, Where};
 use crate::model::Picture;
 use crate::model::parents::chain;
-use crate::private::Private;
 use crate::roles::number;
 use hashbrown::HashMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 use stickpin_tree::{Handle, States, Tree};
+use stickpin_x11desk::Private;
 
 /// A tree, a line for each node.
 fn lines(tree: &Tree) -> String {

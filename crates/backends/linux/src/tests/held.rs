@@ -5,25 +5,21 @@ use super::window::{TestWindow, Watch};
 use super::{desktop, opening};
 use crate::app::LinuxDevice;
 use crate::bus::Desktop;
-use crate::display::{Window, X11};
 use crate::events::Heard;
 use crate::screen::Screen;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{Action, Button, CancellationToken, Modifiers};
+use stickpin_x11desk::{Window, X11};
 
 const PLACE: (i16, i16, u16, u16) = (100, 120, 300, 200);
 
-async fn mask(x11: &X11) -> u16 {
-    x11.run(|d| d.held_down()).await.unwrap()
-}
-
 /// Begins an act, and gives it up once something is down.
-async fn given_up(device: &mut LinuxDevice, x11: &X11, action: &Action) {
+async fn given_up(device: &mut LinuxDevice, watch: &Watch, action: &Action) {
     let cancel = CancellationToken::new();
     tokio::select! {
         done = device.act(action, &cancel) => panic!("it came to its end: {done:?}"),
-        () = async { while mask(x11).await == 0 { tokio::task::yield_now().await } } => {}
+        () = async { while watch.held_down() == 0 { tokio::task::yield_now().await } } => {}
     }
 }
 
@@ -40,8 +36,8 @@ struct Stage {
 impl Stage {
     async fn set(dir: &std::path::Path) -> Option<Self> {
         let private = desktop(dir).await?;
-        let window = TestWindow::show(&private.display, &private.cookie, "Held", PLACE);
-        let watch = Watch::begin(&private.display, &private.cookie);
+        let window = TestWindow::show(&private, "Held", PLACE);
+        let watch = Watch::begin(&private);
         let mut screen = Screen::own(private, &opening()).await.unwrap();
         let x11 = screen.x11("look").await.unwrap();
         let (app, heard) = (App::start(), Arc::new(Heard::new()));
@@ -112,10 +108,10 @@ async fn what_an_act_holds_comes_up_when_nobody_waits_for_the_act_any_more() {
     };
     let drag = Action::Drag { from: point, source: None, to: (point.0 + 60.0, point.1), target: None };
     for act in [&press, &drag] {
-        given_up(&mut stage.device, &stage.x11, act).await;
+        given_up(&mut stage.device, &stage.watch, act).await;
         // The window manager looks at a press first, and the server holds back what comes behind it.
         let up = async {
-            while mask(&stage.x11).await != 0 {
+            while stage.watch.held_down() != 0 {
                 tokio::task::yield_now().await
             }
         };

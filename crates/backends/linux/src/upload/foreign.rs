@@ -10,7 +10,6 @@ use crate::app::LinuxDevice;
 use crate::app::chooser::{Chooser, Foreign, SCOPE};
 use crate::bus::fault::Fault;
 use crate::bus::{Desktop, Link, Running};
-use crate::display::{Presence, Window};
 use crate::events::Heard;
 use crate::limits::STRANGER;
 use std::path::PathBuf;
@@ -20,6 +19,7 @@ use stickpin_device::{
     CancellationToken, Dispatched, Error, ErrorCode, FileInput, Notice, Performed, Result, Thing,
 };
 use stickpin_tree::{Handle, quote_whole};
+use stickpin_x11desk::{Presence, Window};
 use tokio::time::{Instant, sleep};
 
 /// How long the process may take to be on the accessibility bus with its window.

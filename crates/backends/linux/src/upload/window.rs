@@ -3,11 +3,11 @@
 
 use crate::app::chooser::Chooser;
 use crate::app::{LinuxDevice, gone};
-use crate::display::Window;
 use crate::extents::only_window_of;
 use crate::limits::FRAME;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_x11desk::Window;
 use tokio::time::{Instant, sleep};
 
 /// How long a window may take to be on the screen that the app says it shows.

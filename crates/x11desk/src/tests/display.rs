@@ -1,10 +1,8 @@
 //! Pointer, keys, windows, pictures and clipboard on a real server, by what another client received.
 
 use super::window::TestWindow;
-use super::{address, connect, desktop, opening};
-use crate::display::state::Sent;
-use crate::display::{Presence, Window, X11};
-use crate::private::Private;
+use super::{address, connect, desktop, soon};
+use crate::{Presence, Private, Sent, Window, X11};
 use stickpin_device::Modifiers;
 use stickpin_tree::Rect;
 
@@ -22,12 +20,12 @@ impl Stage {
         let dir = tempfile::tempdir().unwrap();
         let private = desktop(dir.path()).await?;
         let x11 = connect(&private).await;
-        let window = TestWindow::show(&private.display, &private.cookie, "Büro", PLACE);
+        let window = TestWindow::show(&private, "Büro", PLACE);
         Some(Self { private, x11, window, _dir: dir })
     }
 
     fn other(&self, title: &str, place: (i16, i16, u16, u16)) -> TestWindow {
-        TestWindow::show(&self.private.display, &self.private.cookie, title, place)
+        TestWindow::show(&self.private, title, place)
     }
 
     async fn windows(&self) -> Vec<Window> {
@@ -55,7 +53,7 @@ async fn who_asks_whether_the_pointer_is_held_takes_nothing() {
     stage.window.hold_pointer(false);
     assert!(!held().await.unwrap() && !held().await.unwrap());
     // Nor does one with a pointer of its own, which also knows of the one that every server has.
-    let own = X11::connect(address(&stage.private, true), opening().until).await.unwrap();
+    let own = X11::connect(address(&stage.private, true), soon()).await.unwrap();
     stage.window.hold_pointer(true);
     assert!(own.run(|d| d.pointer_held()).await.unwrap());
     stage.window.hold_pointer(false);
@@ -68,7 +66,7 @@ async fn who_asks_whether_the_pointer_is_held_takes_nothing() {
 async fn keys_for_one_window_are_not_sent_while_something_holds_the_keyboard() {
     let Some(stage) = Stage::new().await else { return };
     let menu = stage.other("Menu", (700, 120, 300, 200));
-    let own = X11::connect(address(&stage.private, true), opening().until).await.unwrap();
+    let own = X11::connect(address(&stage.private, true), soon()).await.unwrap();
     let id = stage.window.id;
     let key = async |x11: &X11, name: &'static str, popup| {
         let none = Modifiers::default();
@@ -373,7 +371,7 @@ async fn on_a_shared_display_the_pointer_is_our_own() {
     let Some(stage) = Stage::new().await else { return };
     stage.x11.run(|d| d.move_to(5.0, 6.0)).await.unwrap();
     let Rect { x, y, .. } = stage.window(stage.window.id).await.area;
-    let ours = X11::connect(address(&stage.private, true), opening().until).await.unwrap();
+    let ours = X11::connect(address(&stage.private, true), soon()).await.unwrap();
     assert!(ours.run(|d| Ok(d.has_seat())).await.unwrap());
     let id = stage.window.id;
     let text: Vec<char> = "ours".chars().collect();
@@ -418,7 +416,7 @@ async fn on_a_shared_display_text_is_typed_by_the_layout_of_the_person() {
     let Some(stage) = Stage::new().await else { return };
     let spares = || stage.x11.run(|d| d.spares());
     let before = spares().await.unwrap();
-    let ours = X11::connect(address(&stage.private, true), opening().until).await.unwrap();
+    let ours = X11::connect(address(&stage.private, true), soon()).await.unwrap();
     assert!(ours.run(|d| Ok(d.has_seat())).await.unwrap());
     let id = stage.window.id;
     let text = "zy ZY, Grüße 東京";
@@ -453,7 +451,7 @@ async fn a_pointer_that_a_crash_left_is_removed() {
     // Of a window that there never was.
     stage.x11.run(|d| d.leave_behind()).await.unwrap();
     assert_eq!(stage.x11.run(|d| d.seats()).await.unwrap(), 1);
-    let next = X11::connect(address(&stage.private, true), opening().until).await.unwrap();
+    let next = X11::connect(address(&stage.private, true), soon()).await.unwrap();
     assert_eq!(next.run(|d| d.seats()).await.unwrap(), 1, "its own only");
     drop(next);
     stage.end().await;
@@ -467,7 +465,7 @@ async fn what_a_kill_leaves_held_and_lent_reaches_no_person_and_ends_with_the_ne
     let person = || stage.x11.run(|d| Ok((d.spares()?, d.held_down()?)));
     let (spares, nothing) = person().await.unwrap();
     assert_eq!(nothing, 0);
-    let shared = || X11::connect(address(&stage.private, true), opening().until);
+    let shared = || X11::connect(address(&stage.private, true), soon());
     let Rect { x, y, .. } = stage.window(stage.window.id).await.area;
     let id = stage.window.id;
     let both = Modifiers { control: true, shift: true, ..Modifiers::default() };

@@ -53,7 +53,7 @@ impl Display {
     }
 
     /// All top-level windows, the lowest first: those of the window manager's list, and what is shown without it.
-    pub(crate) fn windows(&mut self) -> Result<Vec<Window>, Fault> {
+    pub fn windows(&mut self) -> Result<Vec<Window>, Fault> {
         if self.known.is_some() {
             // What happened until now has been told when this is answered: the server tells and answers in one order.
             self.sync()?;
@@ -236,7 +236,7 @@ impl Display {
     }
 
     /// A window of another program in words, with what that calls itself (ICCCM 4.1.2.5).
-    pub(crate) fn words_with_program(&self, window: &Window) -> Result<String, Fault> {
+    pub fn words_with_program(&self, window: &Window) -> Result<String, Fault> {
         let class = AtomEnum::WM_CLASS;
         let asked = self.conn.get_property(false, window.id, class, AtomEnum::STRING, 0, PROPERTY)?;
         // A window that is gone by now has no name any more.
@@ -248,7 +248,7 @@ impl Display {
     }
 
     /// The child of the root that an input at this point goes to; none where only the root is.
-    pub(crate) fn top_at(&self, x: f64, y: f64) -> Result<Option<WindowId>, Fault> {
+    pub fn top_at(&self, x: f64, y: f64) -> Result<Option<WindowId>, Fault> {
         let (x, y) = pixel(x, y);
         // The server looks at the shapes of windows, those for input included.
         let there = self.conn.translate_coordinates(self.root, self.root, x, y)?.reply()?;

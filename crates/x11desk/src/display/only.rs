@@ -12,7 +12,7 @@ use x11rb::protocol::xproto::{ConnectionExt, MapState, Window as WindowId};
 impl Display {
     /// Gives a window the keyboard and sends it one chord, unless it would go elsewhere. `popup`: whether one of its
     /// process is open, which then is what Escape closes, and may take keys that it did not come by.
-    pub(crate) fn chord_only(
+    pub fn chord_only(
         &mut self,
         window: WindowId,
         modifiers: Modifiers,

@@ -16,7 +16,7 @@ const PIXEL: usize = 4;
 
 /// Pixels of a part of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Picture {
+pub struct Picture {
     pub(crate) x: i16,
     pub(crate) y: i16,
     pub(crate) width: u16,
@@ -31,7 +31,7 @@ impl Picture {
     ///
     /// # Errors
     /// Of the encoder.
-    pub(crate) fn png(&self) -> Result<Vec<u8>, png::EncodingError> {
+    pub fn png(&self) -> Result<Vec<u8>, png::EncodingError> {
         let mut out = Vec::new();
         let mut encoder = png::Encoder::new(&mut out, u32::from(self.width), u32::from(self.height));
         encoder.set_color(png::ColorType::Rgb);
@@ -45,7 +45,7 @@ impl Picture {
     }
 
     /// What part of the screen it shows.
-    pub(crate) fn area(&self) -> Rect {
+    pub fn area(&self) -> Rect {
         Rect {
             x: f64::from(self.x),
             y: f64::from(self.y),
@@ -85,7 +85,7 @@ fn byte_of(mask: u32, order: ImageOrder) -> Option<usize> {
 
 impl Display {
     /// A picture of a part of the screen, as it is seen: with whatever lies over it. None when it is outside.
-    pub(crate) fn picture(&mut self, area: Rect) -> Result<Option<Picture>, Fault> {
+    pub fn picture(&mut self, area: Rect) -> Result<Option<Picture>, Fault> {
         let Some((x, y, width, height)) = pixels(area, self.size) else { return Ok(None) };
         let places = self.layout()?;
         let size = usize::from(width) * usize::from(height) * PIXEL;

@@ -91,7 +91,7 @@ pub(crate) fn own_window(conn: &RustConnection, root: WindowId, atoms: &Atoms) -
 
 /// What became of keys for one window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sent {
+pub enum Sent {
     /// The window got them.
     Yes,
     /// There is no key of that name; nothing was sent.

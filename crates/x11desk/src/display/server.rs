@@ -24,7 +24,7 @@ use x11rb::rust_connection::{DefaultStream, RustConnection};
 
 /// A connection to a display, on its thread.
 #[derive(Debug)]
-pub(crate) struct Display {
+pub struct Display {
     pub(crate) conn: RustConnection,
     pub(crate) root: WindowId,
     /// Pixels of the whole.
@@ -86,6 +86,11 @@ impl Display {
             display.draw_covered_windows().map_err(|e| failed(&e))?;
         }
         Ok(display)
+    }
+
+    /// Width and height of the whole display in pixels.
+    pub fn size(&self) -> (u16, u16) {
+        self.size
     }
 
     /// Has the server draw all windows whole, also where others cover them, until this connection ends. Firefox says of
@@ -216,13 +221,21 @@ impl Display {
 
 /// Which display, and how to get in.
 #[derive(Debug, Clone)]
-pub(crate) struct Address {
+pub struct Address {
     /// `:7`.
     pub(crate) name: String,
     /// Of a private display; what `XAUTHORITY` names otherwise.
     pub(crate) cookie: Option<Cookie>,
     /// Whether a person may be using it: we take a pointer and a keyboard of our own then.
     pub(crate) shared: bool,
+}
+
+impl Address {
+    /// A display that a person may be using, by its name.
+    #[must_use]
+    pub fn shared(name: &str) -> Self {
+        Self { name: name.to_owned(), cookie: None, shared: true }
+    }
 }
 
 /// Connects to the server.

@@ -8,7 +8,7 @@ use std::time::Duration;
 async fn it_is_told_which_window_has_the_keys() {
     let dir = tempfile::tempdir().unwrap();
     let Some(mut private) = desktop(dir.path()).await else { return };
-    let show = |title, x| TestWindow::show(&private.display, &private.cookie, title, (x, 100, 200, 150));
+    let show = |title, x| TestWindow::show(&private, title, (x, 100, 200, 150));
     let shown = (show("One", 50), show("Other", 400));
     let x11 = connect(&private).await;
     let (one, other) = (shown.0.id, shown.1.id);

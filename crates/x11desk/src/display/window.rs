@@ -5,16 +5,20 @@ use x11rb::protocol::xproto::Window as WindowId;
 
 /// Widths of the four edges of something around a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Extents {
-    pub(crate) left: u32,
-    pub(crate) right: u32,
-    pub(crate) top: u32,
-    pub(crate) bottom: u32,
+pub struct Extents {
+    /// Pixels at the left.
+    pub left: u32,
+    /// Pixels at the right.
+    pub right: u32,
+    /// Pixels at the top.
+    pub top: u32,
+    /// Pixels at the bottom.
+    pub bottom: u32,
 }
 
 /// Whether a person could see a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Presence {
+pub enum Presence {
     /// It is on the screen, if nothing lies over it.
     Shown,
     /// It is minimised.
@@ -25,39 +29,60 @@ pub(crate) enum Presence {
 
 /// A top-level window.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Window {
+pub struct Window {
     /// The app's own window.
-    pub(crate) id: WindowId,
+    pub id: WindowId,
     /// The child of the root that holds it: itself, or what a window manager put around it.
-    pub(crate) frame: WindowId,
+    pub frame: WindowId,
     /// The process that made it.
-    pub(crate) pid: Option<u32>,
+    pub pid: Option<u32>,
     /// Its title; empty if it has none.
-    pub(crate) title: String,
+    pub title: String,
     /// The app's own window on the screen, with the shadow that it draws around itself.
-    pub(crate) area: Rect,
+    pub area: Rect,
     /// How wide the shadow is (`_GTK_FRAME_EXTENTS`).
-    pub(crate) shadow: Extents,
+    pub shadow: Extents,
     /// What the window manager put around it (`_NET_FRAME_EXTENTS`).
-    pub(crate) decoration: Extents,
-    pub(crate) presence: Presence,
+    pub decoration: Extents,
+    /// Whether a person could see it.
+    pub presence: Presence,
     /// A menu, a tooltip, a list that dropped down: the window manager has nothing to do with it.
-    pub(crate) popup: bool,
-    pub(crate) modal: bool,
+    pub popup: bool,
+    /// Whether it takes the input of others (`_NET_WM_STATE_MODAL`).
+    pub modal: bool,
     /// The window that it belongs to.
-    pub(crate) transient_for: Option<WindowId>,
+    pub transient_for: Option<WindowId>,
     /// Whether the window manager says that it has the focus.
-    pub(crate) active: bool,
+    pub active: bool,
 }
 
 impl Window {
+    /// A window that is shown, without anything around it.
+    #[must_use]
+    pub fn new(id: WindowId, title: &str, area: Rect) -> Self {
+        Self {
+            id,
+            frame: id,
+            pid: None,
+            title: title.to_owned(),
+            area,
+            shadow: Extents::default(),
+            decoration: Extents::default(),
+            presence: Presence::Shown,
+            popup: false,
+            modal: false,
+            transient_for: None,
+            active: false,
+        }
+    }
+
     /// What a person takes for the window, without the decoration of the window manager.
-    pub(crate) fn content(&self) -> Rect {
+    pub fn content(&self) -> Rect {
         inset(self.area, self.shadow)
     }
 
     /// What a person takes for the window, with its title bar whoever drew it.
-    pub(crate) fn whole(&self) -> Rect {
+    pub fn whole(&self) -> Rect {
         let Rect { x, y, width, height } = self.content();
         let Extents { left, right, top, bottom } = self.decoration;
         Rect {
@@ -70,7 +95,7 @@ impl Window {
 
     /// Whether it takes the input of another window wherever it stands. A modal one that does not say whose it is takes that
     /// of all windows where the app is `alone` on its display (EWMH, `_NET_WM_STATE_MODAL`).
-    pub(crate) fn blocks(&self, other: &Self, alone: bool) -> bool {
+    pub fn blocks(&self, other: &Self, alone: bool) -> bool {
         let takes = match self.transient_for {
             Some(host) => host == other.id,
             None => alone && self.pid != other.pid && !self.popup,
@@ -79,13 +104,13 @@ impl Window {
     }
 
     /// The pop-up of its process that is open in front of all others.
-    pub(crate) fn popup_among<'a>(&self, windows: &'a [Self]) -> Option<&'a Self> {
+    pub fn popup_among<'a>(&self, windows: &'a [Self]) -> Option<&'a Self> {
         let own = |w: &&Self| self.pid.is_some() && w.pid == self.pid && w.id != self.id;
         windows.iter().rev().filter(|w| w.popup && w.presence == Presence::Shown).find(own)
     }
 
     /// It in words, for messages.
-    pub(crate) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         match (self.popup, self.title.is_empty()) {
             (true, _) => "a pop-up window".to_owned(),
             (false, true) => "a window without a title".to_owned(),
@@ -113,7 +138,7 @@ mod tests {
             pid: Some(3),
             shadow: Extents { left: 10, right: 12, top: 8, bottom: 20 },
             decoration: Extents { left: 1, right: 1, top: 20, bottom: 5 },
-            ..crate::extents::tests::window(1, "Calc\u{202e}", (100.0, 50.0, 400.0, 300.0))
+            ..Window::new(1, "Calc\u{202e}", Rect { x: 100.0, y: 50.0, width: 400.0, height: 300.0 })
         }
     }
 

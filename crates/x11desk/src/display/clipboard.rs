@@ -21,7 +21,7 @@ impl Display {
     ///
     /// # Errors
     /// When whoever has it does not hand it over, or it is too long.
-    pub(crate) fn read_clipboard(&mut self) -> Result<String, Fault> {
+    pub fn read_clipboard(&mut self) -> Result<String, Fault> {
         let clipboard = self.atoms.CLIPBOARD;
         let owner = self.conn.get_selection_owner(clipboard)?.reply()?.owner;
         if owner == x11rb::NONE {
@@ -81,7 +81,7 @@ impl Display {
     ///
     /// # Errors
     /// When it is longer than can be given out, or somebody else keeps the clipboard.
-    pub(crate) fn write_clipboard(&mut self, text: String) -> Result<(), Fault> {
+    pub fn write_clipboard(&mut self, text: String) -> Result<(), Fault> {
         let most = self.most();
         if text.len() > most {
             return Err(Fault::Refused(format!(

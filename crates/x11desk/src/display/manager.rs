@@ -43,7 +43,7 @@ impl Display {
     /// press, and one that follows too soon can get lost. It answers a question in the order of its events (EWMH,
     /// `_NET_REQUEST_FRAME_EXTENTS`); one that answers none gets the time that an answer takes. Where there is none, nobody
     /// holds anything.
-    pub(crate) fn managed(&mut self) -> Result<(), Fault> {
+    pub fn managed(&mut self) -> Result<(), Fault> {
         if !self.has_window_manager()? {
             return Ok(());
         }
@@ -63,14 +63,14 @@ impl Display {
 
     /// Presses a button, and waits until the window manager lets the press through: many look first at each, that in the
     /// active window included, and what is asked of the app meanwhile is answered before it has got the press.
-    pub(crate) fn press(&mut self, number: u8) -> Result<(), Fault> {
+    pub fn press(&mut self, number: u8) -> Result<(), Fault> {
         self.button(number, true)?;
         self.managed()
     }
 
     /// Brings a window to the front, back from where it was minimised or from another workspace, and waits until it is
     /// there; false when it does not come.
-    pub(crate) fn raise(&mut self, window: &Window) -> Result<bool, Fault> {
+    pub fn raise(&mut self, window: &Window) -> Result<bool, Fault> {
         let time = x11rb::CURRENT_TIME;
         // Source 2: like a pager, whom window managers obey.
         self.tell_root(window.id, self.atoms._NET_ACTIVE_WINDOW, [2, time, 0, 0, 0])?;
@@ -91,7 +91,7 @@ impl Display {
     }
 
     /// Changes the size of a window's content, and waits until it has it; false when it keeps another.
-    pub(crate) fn resize(&mut self, window: &Window, width: u32, height: u32) -> Result<bool, Fault> {
+    pub fn resize(&mut self, window: &Window, width: u32, height: u32) -> Result<bool, Fault> {
         let Extents { left, right, top, bottom } = window.shadow;
         let size = ConfigureWindowAux::new().width(width + left + right).height(height + top + bottom);
         self.conn.configure_window(window.id, &size)?;
@@ -106,7 +106,7 @@ impl Display {
     }
 
     /// Moves a window, and waits until it is elsewhere; false when it stays.
-    pub(crate) fn move_by(&mut self, window: &Window, (dx, dy): (f64, f64)) -> Result<bool, Fault> {
+    pub fn move_by(&mut self, window: &Window, (dx, dy): (f64, f64)) -> Result<bool, Fault> {
         let (whole, shadow) = (window.whole(), window.shadow);
         #[expect(clippy::cast_possible_truncation, reason = "a place near a screen")]
         let to = |at: f64, by: f64, shadow: u32| (at + by) as i32 - i32::try_from(shadow).unwrap_or(0);

@@ -6,7 +6,7 @@ use x11rb::errors::{ConnectionError, ReplyError, ReplyOrIdError};
 
 /// Why the display did not do something.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// The connection broke.
     #[error("{0}")]
     Lost(String),
@@ -53,7 +53,7 @@ impl From<Fault> for Error {
 }
 
 /// How long a display may take for one job.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+pub const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long a window may take to come back when it was minimised, or to get the keyboard.
 pub(crate) const RESTORE: Duration = Duration::from_secs(2);

@@ -1,9 +1,11 @@
 //! A window of another client, as small as an app can be: it has a title, answers pings, and writes down what it
 //! received, as itself sees it.
 
-use crate::private::{Cookie, METHOD};
+#![allow(dead_code, reason = "two crates include this file, and each uses a part of it")]
+
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
+use stickpin_x11desk::Private;
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::xinput::{self, ConnectionExt as _};
@@ -36,11 +38,13 @@ pub(super) struct TestWindow {
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-fn connect(display: &str, cookie: &Cookie) -> RustConnection {
-    let parsed = parse_display(Some(display)).unwrap();
+fn connect(private: &Private) -> RustConnection {
+    let parsed = parse_display(Some(&private.display)).unwrap();
     let stream = parsed.connect_instruction().find_map(|at| DefaultStream::connect(&at).ok()).unwrap().0;
-    let secret = cookie.0.to_vec();
-    RustConnection::connect_to_stream_with_auth_info(stream, 0, METHOD.to_vec(), secret).unwrap()
+    // The secret is what its only entry ends with.
+    let entry = std::fs::read(private.runtime().join("xauthority")).unwrap();
+    let (method, secret) = (b"MIT-MAGIC-COOKIE-1".to_vec(), entry[entry.len() - 16..].to_vec());
+    RustConnection::connect_to_stream_with_auth_info(stream, 0, method, secret).unwrap()
 }
 
 x11rb::atom_manager! {
@@ -55,13 +59,8 @@ x11rb::atom_manager! {
 
 impl TestWindow {
     /// Shows one, and returns when it is on the screen.
-    pub(super) fn show(
-        display: &str,
-        cookie: &Cookie,
-        title: &str,
-        (x, y, w, h): (i16, i16, u16, u16),
-    ) -> Self {
-        let conn = std::sync::Arc::new(connect(display, cookie));
+    pub(super) fn show(private: &Private, title: &str, (x, y, w, h): (i16, i16, u16, u16)) -> Self {
+        let conn = std::sync::Arc::new(connect(private));
         // As toolkits do: the server tells others less of who holds what.
         conn.xkb_use_extension(1, 0).unwrap().reply().unwrap();
         let names = Names::new(&*conn).unwrap().reply().unwrap();
@@ -192,8 +191,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn begin(display: &str, cookie: &Cookie) -> Self {
-        let conn = connect(display, cookie);
+    pub(super) fn begin(private: &Private) -> Self {
+        let conn = connect(private);
         let root = conn.setup().roots[0].root;
         let question = conn.intern_atom(false, b"_NET_REQUEST_FRAME_EXTENTS").unwrap().reply().unwrap().atom;
         conn.xinput_xi_query_version(2, 2).unwrap().reply().unwrap();
@@ -203,6 +202,12 @@ impl Watch {
         let aux = ChangeWindowAttributesAux::new().event_mask(EventMask::SUBSTRUCTURE_NOTIFY);
         conn.change_window_attributes(root, &aux).unwrap().check().unwrap();
         Self { conn, question }
+    }
+
+    /// What is held down, modifiers and buttons as one mask.
+    pub(super) fn held_down(&self) -> u16 {
+        let root = self.conn.setup().roots[0].root;
+        self.conn.query_pointer(root).unwrap().reply().unwrap().mask.into()
     }
 
     /// Ends the window manager.

@@ -120,7 +120,7 @@ impl Display {
     }
 
     /// Whether the pointer and the keyboard are our own.
-    pub(crate) fn has_seat(&self) -> bool {
+    pub fn has_seat(&self) -> bool {
         self.seat.is_some()
     }
 

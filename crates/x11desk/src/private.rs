@@ -5,11 +5,12 @@
 //! by which also what apps start and abandon is found at the end, or by a sweep after a crash.
 
 mod environment;
+mod home;
 mod xauthority;
 
+pub use self::home::Home;
 pub(crate) use self::xauthority::{Cookie, METHOD};
-use crate::app_dirs::AppDirs;
-use crate::opening::{OPENING, Opening};
+use crate::display::server::Address;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use std::process::Stdio;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, Result, io_error};
+use stickpin_device::{CancellationToken, Error, ErrorCode, Result, io_error};
 use stickpin_process::{Process, Record, kill_group, on_path, remove_folder};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -47,22 +48,22 @@ const OPENBOX: &str = include_str!("private/openbox.xml");
 
 /// A private display that runs.
 #[derive(Debug)]
-pub(crate) struct Private {
+pub struct Private {
     /// `:7`.
-    pub(crate) display: String,
+    pub display: String,
     /// What a client of the display has to show.
-    pub(crate) cookie: Cookie,
+    cookie: Cookie,
     /// The address of the session bus.
-    pub(crate) bus: String,
+    pub bus: String,
     /// What apps get in their environment.
-    pub(crate) environment: Vec<(OsString, OsString)>,
+    environment: Vec<(OsString, OsString)>,
     /// Each the leader of its own group, in the order in which they are ended: the display last.
     children: Mutex<Vec<Part>>,
     dir: PathBuf,
     /// Made for this display only.
     folders: Vec<PathBuf>,
-    /// Home and working directory of apps.
-    dirs: AppDirs,
+    /// The home of apps.
+    home: Home,
     record: Record,
 }
 
@@ -78,7 +79,7 @@ struct Part {
 struct Tools([PathBuf; 3]);
 
 /// What is missing for private sessions: programs and their packages.
-pub(crate) fn missing(path: Option<&OsStr>) -> Vec<(&'static str, &'static str)> {
+pub fn missing(path: Option<&OsStr>) -> Vec<(&'static str, &'static str)> {
     TOOLS.into_iter().filter(|(program, _)| on_path(&[program], path).is_none()).collect()
 }
 
@@ -103,22 +104,24 @@ impl Tools {
 }
 
 impl Private {
-    /// Starts one in `dir`, with a display of at least `size`, for apps with the folders `dirs`. Nothing is left behind
-    /// when it fails.
+    /// Starts one in `dir`, with a display of at least `size`, for apps with this `home`. Nothing is left behind when
+    /// it fails, or is cancelled.
     ///
     /// # Errors
-    /// `TOOL_MISSING` with the install command, `BACKEND_LOST` when a part does not come up, `IO`.
-    pub(crate) async fn start(
+    /// `TOOL_MISSING` with the install command, `BACKEND_LOST` when a part does not come up until then, `TIMEOUT`, `IO`.
+    pub async fn start(
         dir: &Path,
-        dirs: &AppDirs,
+        home: Home,
         size: Option<(u32, u32)>,
         path: Option<&OsStr>,
-        opening: &Opening,
+        until: Instant,
+        cancel: &CancellationToken,
     ) -> Result<Self> {
         let tools = Tools::find(path)?;
-        let mut private = Self::prepare(dir, dirs.clone())?;
-        let raised = opening.part(private.raise(&tools, size, opening.until), std::future::pending()).await;
-        match raised {
+        let mut private = Self::prepare(dir, home)?;
+        let raised = cancel.run_until_cancelled(private.raise(&tools, size, until)).await;
+        let gone = || Error::new(ErrorCode::Timeout, "the opening was ended before it was done");
+        match raised.unwrap_or_else(|| Err(gone())) {
             Ok(()) => Ok(private),
             Err(e) => {
                 private.end().await?;
@@ -128,7 +131,7 @@ impl Private {
     }
 
     /// Folders, the short link to them, the cookie.
-    fn prepare(dir: &Path, dirs: AppDirs) -> Result<Self> {
+    fn prepare(dir: &Path, home: Home) -> Result<Self> {
         let link = short_link(dir)?;
         let own = dir.join("r");
         std::fs::DirBuilder::new()
@@ -136,8 +139,8 @@ impl Private {
             .recursive(true)
             .create(&own)
             .map_err(|e| io_error("make", &own, &e))?;
-        dirs.make()?;
-        let folders = std::iter::once(own).chain(dirs.to_remove().map(Path::to_owned)).collect();
+        home.make()?;
+        let folders = std::iter::once(own).chain(home.to_remove().map(Path::to_owned)).collect();
         let runtime = link.join("r");
         let cookie = Cookie::random()?;
         cookie.write(&runtime.join("xauthority"))?;
@@ -154,15 +157,21 @@ impl Private {
             children: Mutex::default(),
             dir: dir.to_owned(),
             folders,
-            dirs,
+            home,
             record,
         };
         private.write_record()?;
         Ok(private)
     }
 
+    /// How to get to its display, which nobody else uses.
+    #[must_use]
+    pub fn address(&self) -> Address {
+        Address { name: self.display.clone(), cookie: Some(self.cookie.clone()), shared: false }
+    }
+
     /// The runtime folder, by its short name.
-    pub(crate) fn runtime(&self) -> PathBuf {
+    pub fn runtime(&self) -> PathBuf {
         self.record.links[0].join("r")
     }
 
@@ -198,7 +207,7 @@ impl Private {
         std::fs::write(&config, OPENBOX).map_err(|e| io_error("write", &config, &e))?;
         let mut command = self.command(openbox);
         // Its caches and themes are nothing of the person's.
-        AppDirs::temporary(&self.runtime()).apply_home(&mut command);
+        Home::temporary(&self.runtime()).apply(&mut command);
         command.args(["--sm-disable", "--config-file"]).arg(&config);
         // It says nothing when it is ready: it puts its name on the root window, and whoever connects waits for that.
         command.stdout(Stdio::null());
@@ -206,10 +215,10 @@ impl Private {
     }
 
     /// A program with the environment of apps, the leader of its own group. What it says goes to a log of its own.
-    pub(crate) fn command(&self, program: &Path) -> Command {
+    pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         environment::clear(&mut command);
-        self.dirs.apply_home(&mut command);
+        self.home.apply(&mut command);
         command.envs(self.environment.iter().map(|(k, v)| (k, v)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(self.log(program)).process_group(0);
         command.kill_on_drop(true);
@@ -242,12 +251,12 @@ impl Private {
         self.add(command, name)?;
         let stdout = self.parts()[0].child.stdout.take();
         let Some(stdout) = stdout else { return Err(failed(name, "it has no output")) };
-        let mut line = String::new();
+        let (start, mut line) = (Instant::now(), String::new());
         match timeout_at(until, BufReader::new(stdout).read_line(&mut line)).await {
             Ok(Ok(read)) if read > 0 => Ok(line.trim().to_owned()),
             Ok(Ok(_)) => Err(failed(name, &format!("it ended at once and said: {}", self.said(name)))),
             Ok(Err(e)) => Err(failed(name, &e.to_string())),
-            Err(_) => Err(failed(name, &format!("it was not ready within {} s", OPENING.as_secs()))),
+            Err(_) => Err(failed(name, &format!("it was not ready within {} s", start.elapsed().as_secs()))),
         }
     }
 
@@ -272,7 +281,7 @@ impl Private {
     }
 
     /// Comes back when one of its programs has ended, with what that means.
-    pub(crate) async fn fallen(&self) -> Error {
+    pub async fn fallen(&self) -> Error {
         let mut fallen = std::future::poll_fn(|cx| self.ended(cx, |_| true)).await;
         // What shows something on the display ends with it, and may be heard of first.
         let display = std::future::poll_fn(|cx| self.ended(cx, |name| name == DISPLAY));
@@ -308,7 +317,7 @@ impl Private {
     ///
     /// # Errors
     /// `IO` when a folder cannot be removed.
-    pub(crate) async fn end(&mut self) -> Result<()> {
+    pub async fn end(&mut self) -> Result<()> {
         for Part { child, .. } in self.children.get_mut().unwrap_or_else(PoisonError::into_inner) {
             if let Some(pid) = child.id() {
                 kill_group(pid);

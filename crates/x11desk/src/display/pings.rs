@@ -12,7 +12,7 @@ pub(super) const PONG: Duration = Duration::from_millis(250);
 impl Display {
     /// Waits until the app has read all input that was sent to its windows before: it answers a ping (EWMH,
     /// `_NET_WM_PING`) in the order of its events. One that answers none gets the time that an answer takes.
-    pub(crate) fn delivered(&mut self, window: WindowId) -> Result<(), Fault> {
+    pub fn delivered(&mut self, window: WindowId) -> Result<(), Fault> {
         let sent = self.ping(window)?;
         if !self.ponged(sent)? {
             tracing::debug!(window, "no answer to a ping");
@@ -21,7 +21,7 @@ impl Display {
     }
 
     /// Asks a window for an answer in the order of its events, which is known by the number that comes back.
-    pub(crate) fn ping(&mut self, window: WindowId) -> Result<u32, Fault> {
+    pub fn ping(&mut self, window: WindowId) -> Result<u32, Fault> {
         self.sync()?;
         self.pongs.clear();
         self.pinged = self.pinged.wrapping_add(1).max(1);
@@ -34,13 +34,13 @@ impl Display {
     }
 
     /// Waits for that answer; false where it has not come in the time that one takes.
-    pub(crate) fn ponged(&mut self, sent: u32) -> Result<bool, Fault> {
+    pub fn ponged(&mut self, sent: u32) -> Result<bool, Fault> {
         let answered = self.until(Instant::now() + PONG, |d| Ok(d.pongs.contains(&sent).then_some(())))?;
         Ok(answered.is_some())
     }
 
     /// Whether a window is there, and says that it answers pings.
-    pub(crate) fn answers_pings(&self, window: WindowId) -> Result<bool, Fault> {
+    pub fn answers_pings(&self, window: WindowId) -> Result<bool, Fault> {
         let (name, kind) = (self.atoms.WM_PROTOCOLS, AtomEnum::ATOM);
         let asked = self.conn.get_property(false, window, name, kind, 0, PROPERTY)?;
         Ok(numbers(asked.reply()).contains(&self.atoms._NET_WM_PING))

@@ -19,7 +19,7 @@ pub(crate) fn pixel(x: f64, y: f64) -> (i16, i16) {
 }
 
 /// The number of a button.
-pub(crate) fn button_number(button: Button) -> u8 {
+pub fn button_number(button: Button) -> u8 {
     match button {
         Button::Left => 1,
         Button::Middle => 2,

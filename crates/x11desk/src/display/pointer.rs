@@ -25,19 +25,19 @@ impl Display {
     }
 
     /// Moves the pointer.
-    pub(crate) fn move_to(&self, x: f64, y: f64) -> Result<(), Fault> {
+    pub fn move_to(&self, x: f64, y: f64) -> Result<(), Fault> {
         let (x, y) = pixel(x, y);
         // Absolute.
         self.fake(MOTION_NOTIFY_EVENT, 0, x, y)
     }
 
     /// Presses a button, or lets it go.
-    pub(crate) fn button(&self, number: u8, down: bool) -> Result<(), Fault> {
+    pub fn button(&self, number: u8, down: bool) -> Result<(), Fault> {
         self.fake(if down { BUTTON_PRESS_EVENT } else { BUTTON_RELEASE_EVENT }, number, 0, 0)
     }
 
     /// Turns the wheel by so many notches, right and down.
-    pub(crate) fn wheel(&self, right: i32, down: i32) -> Result<(), Fault> {
+    pub fn wheel(&self, right: i32, down: i32) -> Result<(), Fault> {
         let [up, below, left, to_right] = WHEEL;
         for (notches, minus, plus) in [(right, left, to_right), (down, up, below)] {
             let button = if notches < 0 { minus } else { plus };
@@ -57,7 +57,7 @@ impl Display {
     /// Whether somebody holds the pointer, as open menus do: all input goes to them then. Asked by asking for it with a
     /// window that is never shown: the server refuses that, too, and says so only when nobody else has it (`GrabDevice` of
     /// its `dix/events.c` looks at that first), so nothing is taken and nobody notices.
-    pub(crate) fn pointer_held(&self) -> Result<bool, Fault> {
+    pub fn pointer_held(&self) -> Result<bool, Fault> {
         let (mode, none, now) = (GrabMode::ASYNC, x11rb::NONE, x11rb::CURRENT_TIME);
         let ours =
             self.conn.grab_pointer(false, self.own, EventMask::NO_EVENT, mode, mode, none, none, now)?;

@@ -11,7 +11,7 @@ const NESTED: usize = 32;
 
 impl Display {
     /// Whether the keys that we send go to a window, or to one in it; none where they go to no window in particular.
-    pub(crate) fn keys_go_to(&self, window: WindowId) -> Result<Option<bool>, Fault> {
+    pub fn keys_go_to(&self, window: WindowId) -> Result<Option<bool>, Fault> {
         let mut at = match self.seat_focus()? {
             Some(at) => at,
             None => self.conn.get_input_focus()?.reply()?.focus,
@@ -36,7 +36,7 @@ impl Display {
 
     /// The window on the screen that gets the keys in the place of this one. Where they go to no window in particular, or
     /// to one that is none of those on the screen, it counts as this one: a toolkit may have the focus in a window apart.
-    pub(crate) fn keys_elsewhere(&mut self, window: WindowId) -> Result<Option<Window>, Fault> {
+    pub fn keys_elsewhere(&mut self, window: WindowId) -> Result<Option<Window>, Fault> {
         if self.keys_go_to(window)? != Some(false) {
             return Ok(None);
         }
@@ -49,7 +49,7 @@ impl Display {
     }
 
     /// The same of a window that was given the keyboard just now: the window manager hands it over in its own time.
-    pub(crate) fn keys_kept_elsewhere(&mut self, window: WindowId) -> Result<Option<Window>, Fault> {
+    pub fn keys_kept_elsewhere(&mut self, window: WindowId) -> Result<Option<Window>, Fault> {
         let until = Instant::now() + RESTORE;
         loop {
             match self.keys_elsewhere(window)? {
@@ -61,7 +61,7 @@ impl Display {
 
     /// Gives the keyboard to a window: ours where we have one, else by bringing the window to the front unless it is
     /// there.
-    pub(crate) fn focus(&mut self, window: WindowId) -> Result<(), Fault> {
+    pub fn focus(&mut self, window: WindowId) -> Result<(), Fault> {
         if self.has_seat() {
             return self.focus_seat(window);
         }

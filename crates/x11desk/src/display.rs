@@ -14,7 +14,7 @@ mod leftovers;
 mod manager;
 pub(crate) mod numbers;
 mod only;
-mod picture;
+pub(crate) mod picture;
 mod pings;
 mod pointer;
 mod seat;
@@ -24,9 +24,7 @@ mod watched;
 mod window;
 mod windows;
 
-#[cfg(test)]
-pub(crate) use window::Extents;
-pub(crate) use window::{Presence, Window};
+pub use window::{Extents, Presence, Window};
 
 use crate::display::fault::{Fault, PATIENCE};
 use crate::display::server::{Address, Display, Job, LATE, unusable};
@@ -39,7 +37,7 @@ use tokio::sync::oneshot;
 
 /// The handle to a display's thread. The thread ends when the last one is dropped.
 #[derive(Debug, Clone)]
-pub(crate) struct X11(Arc<Line>);
+pub struct X11(Arc<Line>);
 
 /// What reaches the thread.
 #[derive(Debug)]
@@ -68,7 +66,7 @@ impl X11 {
     ///
     /// # Errors
     /// `DEVICE_NOT_FOUND` when there is no such display, or it does not answer.
-    pub(crate) async fn connect(address: Address, until: tokio::time::Instant) -> Result<Self> {
+    pub async fn connect(address: Address, until: tokio::time::Instant) -> Result<Self> {
         let internal =
             |e: &dyn fmt::Display| Error::new(ErrorCode::Internal, format!("the display's thread: {e}"));
         let fd =
@@ -93,7 +91,7 @@ impl X11 {
     }
 
     /// Has a job run on the display, which nobody waits for.
-    pub(crate) fn post(&self, job: impl FnOnce(&mut Display) -> Result<(), Fault> + Send + 'static) {
+    pub fn post(&self, job: impl FnOnce(&mut Display) -> Result<(), Fault> + Send + 'static) {
         let job = move |display: &mut Display| {
             if let Err(e) = job(display) {
                 tracing::debug!("a display: {e}");
@@ -114,7 +112,7 @@ impl X11 {
     ///
     /// # Errors
     /// What the job says; `BACKEND_LOST` when the display does not answer or is gone.
-    pub(crate) async fn run<T: Send + 'static>(
+    pub async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Display) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {

@@ -61,7 +61,7 @@ pub(super) fn clear(command: &mut Command) {
     }
 }
 
-/// Everything but `DISPLAY`, which is known when there is one, and the home (`app_dirs.rs`).
+/// Everything but `DISPLAY`, which is known when there is one, and the home.
 pub(super) fn of_apps(runtime: &Path, bus: &str) -> Vec<(OsString, OsString)> {
     let folders = [(MARK, runtime.to_owned()), ("XAUTHORITY", runtime.join("xauthority"))];
     let mut all: Vec<(OsString, OsString)> =

@@ -115,7 +115,7 @@ impl Display {
     }
 
     /// Types characters, at least one of them; how many of them it were.
-    pub(crate) fn type_text(&mut self, text: &[char]) -> Result<usize, Fault> {
+    pub fn type_text(&mut self, text: &[char]) -> Result<usize, Fault> {
         let keymap = self.keymap()?;
         let syms: Vec<u32> = text.iter().map(|&c| keymap::of_char(c)).collect();
         let mut strokes = self.strokes(&keymap, &syms)?;
@@ -138,7 +138,7 @@ impl Display {
     }
 
     /// Sends one chord; false when there is no such key.
-    pub(crate) fn chord(&mut self, modifiers: Modifiers, name: &str) -> Result<bool, Fault> {
+    pub fn chord(&mut self, modifiers: Modifiers, name: &str) -> Result<bool, Fault> {
         let Some(sym) = keymap::named(name) else { return Ok(false) };
         let keymap = self.keymap()?;
         let Some(&stroke) = self.strokes(&keymap, &[sym])?.first() else { return Ok(false) };
@@ -148,7 +148,7 @@ impl Display {
     }
 
     /// Presses the keys of these modifiers, or lets them go in the opposite order.
-    pub(crate) fn hold(&mut self, modifiers: Modifiers, down: bool) -> Result<(), Fault> {
+    pub fn hold(&mut self, modifiers: Modifiers, down: bool) -> Result<(), Fault> {
         let keymap = self.keymap()?;
         let mut codes = held(modifiers).map(|sym| modifier(&keymap, sym)).collect::<Result<Vec<_>, _>>()?;
         if !down {

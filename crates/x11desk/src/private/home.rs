@@ -1,0 +1,96 @@
+//! The home folder of the apps that a session starts.
+
+use std::path::{Path, PathBuf};
+use stickpin_device::{Result, io_error};
+use tokio::process::Command;
+
+/// The base folders of the XDG specification, below the home folder.
+const XDG: [(&str, &str); 4] = [
+    ("XDG_CONFIG_HOME", ".config"),
+    ("XDG_DATA_HOME", ".local/share"),
+    ("XDG_CACHE_HOME", ".cache"),
+    ("XDG_STATE_HOME", ".local/state"),
+];
+
+/// The home folder of apps, and what becomes of the base folders around it.
+#[derive(Debug, Clone)]
+pub struct Home {
+    path: Option<PathBuf>,
+    xdg: Xdg,
+    temporary: bool,
+}
+
+/// What becomes of the inherited base folders, which may point anywhere.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Xdg {
+    /// They belong to this home.
+    Inherited,
+    /// They belong to another home: the defaults below this one hold.
+    Default,
+    /// Set below this home, also for programs that do not know the defaults.
+    BelowHome,
+}
+
+impl Home {
+    /// The home of the caller, where there is one. `inherited` is that of this process, which its environment fits.
+    #[must_use]
+    pub fn of_caller(caller: Option<&Path>, inherited: Option<&Path>) -> Self {
+        let path = caller.or(inherited);
+        let xdg = if path == inherited { Xdg::Inherited } else { Xdg::Default };
+        Self { path: path.map(Path::to_owned), xdg, temporary: false }
+    }
+
+    /// A folder that stays, for all that apps keep.
+    #[must_use]
+    pub fn profile(path: PathBuf) -> Self {
+        Self { path: Some(path), xdg: Xdg::BelowHome, temporary: false }
+    }
+
+    /// A home in the folder of a session, which goes with it.
+    #[must_use]
+    pub fn temporary(dir: &Path) -> Self {
+        Self { temporary: true, ..Self::profile(dir.join("home")) }
+    }
+
+    /// The folder; none where neither the caller nor this process has one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// The folder, where it is to be removed at close.
+    #[must_use]
+    pub fn to_remove(&self) -> Option<&Path> {
+        self.path().filter(|_| self.temporary)
+    }
+
+    /// Makes the folder, where it is one of the session or a profile.
+    ///
+    /// # Errors
+    /// `IO`.
+    pub fn make(&self) -> Result<()> {
+        match &self.path {
+            Some(home) if self.xdg == Xdg::BelowHome => {
+                std::fs::create_dir_all(home).map_err(|e| io_error("make", home, &e))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives a program this home.
+    pub fn apply(&self, command: &mut Command) {
+        let Some(home) = &self.path else { return };
+        command.env("HOME", home);
+        for (name, path) in XDG {
+            match self.xdg {
+                Xdg::Inherited => {}
+                Xdg::Default => {
+                    command.env_remove(name);
+                }
+                Xdg::BelowHome => {
+                    command.env(name, home.join(path));
+                }
+            }
+        }
+    }
+}

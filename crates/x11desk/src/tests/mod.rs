@@ -1,0 +1,48 @@
+//! Tests on a real display: a private one per test, with a window of our own on it that says what it received.
+
+mod display;
+mod focus;
+mod private;
+mod window;
+
+use crate::X11;
+use crate::display::server::Address;
+use crate::private::{Home, Private};
+use std::time::Duration;
+use stickpin_device::{CancellationToken, Result};
+use tokio::time::Instant;
+
+/// Set by who wants a run without the desktop to fail.
+const REQUIRE: &str = "STICKPIN_REQUIRE_DESKTOP";
+
+/// A private display; none, with a word, where there are no programs for it.
+pub(crate) async fn desktop(dir: &std::path::Path) -> Option<Private> {
+    match start(dir, std::env::var_os("PATH").as_deref()).await {
+        Ok(private) => Some(private),
+        Err(e) if std::env::var_os(REQUIRE).is_none() => {
+            eprintln!("skipped: {e}");
+            None
+        }
+        Err(e) => panic!("{e}"),
+    }
+}
+
+/// A private display with the programs in `path`.
+async fn start(dir: &std::path::Path, path: Option<&std::ffi::OsStr>) -> Result<Private> {
+    Private::start(dir, Home::temporary(dir), None, path, soon(), &CancellationToken::new()).await
+}
+
+/// When an opening is too late that begins now.
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(45)
+}
+
+/// How to get to it.
+fn address(private: &Private, shared: bool) -> Address {
+    Address { shared, ..private.address() }
+}
+
+/// A connection to it.
+pub(crate) async fn connect(private: &Private) -> X11 {
+    X11::connect(address(private, false), soon()).await.expect("a display")
+}
