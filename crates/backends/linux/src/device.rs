@@ -200,7 +200,7 @@ impl Device for LinuxDevice {
     }
 
     fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {
-        Some(self)
+        Some(&mut self.screen)
     }
 
     fn files(&mut self) -> Option<&mut dyn Files> {
@@ -215,17 +215,6 @@ impl Device for LinuxDevice {
         let ended = self.end_app().await;
         let screen = self.screen.end().await;
         ended.and(screen)
-    }
-}
-
-#[async_trait]
-impl Clipboard for LinuxDevice {
-    async fn read_clipboard(&mut self) -> Result<String> {
-        self.screen.read_clipboard().await
-    }
-
-    async fn write_clipboard(&mut self, text: &str) -> Result<()> {
-        self.screen.write_clipboard(text).await
     }
 }
 

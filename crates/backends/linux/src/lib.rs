@@ -12,7 +12,6 @@ mod aim;
 mod app;
 mod app_dirs;
 mod apps;
-mod at_once;
 mod bus;
 mod capture;
 mod desktop;

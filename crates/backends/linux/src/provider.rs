@@ -5,7 +5,7 @@ use crate::app_dirs::AppDirs;
 use crate::apps::{self, Launch, Places};
 use crate::bus::fault::Fault;
 use crate::bus::{Addresses, Desktop, Link, Listener, Running};
-use crate::desktop::{self, Desk};
+use crate::desktop;
 use crate::events::Heard;
 use crate::launch::Launched;
 use crate::opening::{Opening, runs, unsaid};
@@ -306,7 +306,7 @@ impl Provider for LinuxProvider {
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
         let name = named(&request.what);
         if name == desktop::NAME {
-            return Ok(Box::new(Desk::open(self, &request).await?));
+            return desktop::open(self, &request).await;
         }
         // Before anything is started for an app that there is not.
         let dirs = self.dirs(&request)?;

@@ -1,8 +1,9 @@
 //! What a session acts on: a display of its own, the person's, or none that input could be sent to.
 
 use crate::opening::Opening;
+use async_trait::async_trait;
 use std::sync::Arc;
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Clipboard, Error, ErrorCode, Result};
 use stickpin_x11desk::{Address, PATIENCE, Presence, Private, Window, X11};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
@@ -114,23 +115,6 @@ impl Screen {
         if self.address.is_none() { Ok(None) } else { self.x11("look at windows").await.map(Some) }
     }
 
-    /// What was copied on the display.
-    ///
-    /// # Errors
-    /// As [`Screen::x11`] and [`X11::run`].
-    pub(crate) async fn read_clipboard(&mut self) -> Result<String> {
-        self.x11(CLIPBOARD).await?.run(|d| d.read_clipboard()).await
-    }
-
-    /// Offers a text to whoever pastes on the display.
-    ///
-    /// # Errors
-    /// As [`Screen::x11`] and [`X11::run`].
-    pub(crate) async fn write_clipboard(&mut self, text: &str) -> Result<()> {
-        let text = text.to_owned();
-        self.x11(CLIPBOARD).await?.run(move |d| d.write_clipboard(text)).await
-    }
-
     fn none(&self, to: &str) -> Error {
         let why = if self.nameless {
             format!(
@@ -196,6 +180,18 @@ impl Screen {
             Some(private) => private.end().await,
             None => Ok(()),
         }
+    }
+}
+
+#[async_trait]
+impl Clipboard for Screen {
+    async fn read_clipboard(&mut self) -> Result<String> {
+        self.x11(CLIPBOARD).await?.run(|d| d.read_clipboard()).await
+    }
+
+    async fn write_clipboard(&mut self, text: &str) -> Result<()> {
+        let text = text.to_owned();
+        self.x11(CLIPBOARD).await?.run(move |d| d.write_clipboard(text)).await
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// Files of `src` and folders with their file, the lowest floor first; those of one floor may import each other.
 const FLOORS: &[&str] = &[
-    "at_once toolkit limits app_dirs names",
+    "toolkit limits app_dirs names",
     "bus ids opening",
     "states",
     "roles",

@@ -1,12 +1,12 @@
 //! The accessibility bus: finding it, what is registered there, and which process that is.
 
-use crate::at_once::all;
 use crate::bus::body::{Args, Call, Message, of_bus};
 use crate::bus::calls::property;
 use crate::bus::fault::{Fault, left};
 use crate::bus::limits::BUS;
 use crate::bus::names::{ACCESSIBLE, DAEMON, PROPERTIES, ROOT};
 use crate::bus::wire::{Listener, Wire};
+use futures_util::future::join_all;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -202,7 +202,7 @@ impl Desktop {
     /// When the registry does not answer.
     pub(crate) async fn running(&self, until: Instant) -> Result<Vec<Running>, Fault> {
         let registered = self.registered(until).await?;
-        Ok(all(registered.apps.into_iter().map(|bus| self.one(bus))).await)
+        Ok(join_all(registered.apps.into_iter().map(|bus| self.one(bus))).await)
     }
 
     /// The names of all that is registered, without asking any of it.

@@ -1,9 +1,10 @@
 //! Windows of apps that are not on the accessibility bus: they get input at points, and the keys after that.
 
-use super::Desk;
-use super::route::Way;
+use super::apps::App;
+use super::{Desk, app_with};
 use crate::mouse::unseen_down;
 use crate::opening::is_of;
+use stickpin_compose::{Parts, Way};
 use stickpin_device::{Action, CancellationToken, Error, ErrorCode, Landed, Notice, Performed, Result};
 use stickpin_tree::quote;
 use stickpin_x11desk::{Held, Window, X11, button_number};
@@ -15,15 +16,23 @@ impl Desk {
     /// `UNSUPPORTED` for what only an element can receive, and as [`stickpin_device::Device::perform`].
     pub(super) async fn send_to_inaccessible(
         &mut self,
+        apps: &mut Parts<App>,
         action: &Action,
         cancel: &CancellationToken,
     ) -> Result<Option<Performed>> {
+        if apps.keys().is_some() {
+            self.inaccessible_keys = None;
+        }
         let keys = self.inaccessible_keys;
         let window = match Way::of(action) {
             Way::Element(_) => None,
-            Way::Point(point) => self.inaccessible_at(point).await?,
-            Way::Keys if keys.is_none() => None,
-            Way::Keys => self.windows().await?.unwrap_or_default().into_iter().find(|w| Some(w.id) == keys),
+            Way::Point(point) => self.inaccessible_at(apps, point).await?,
+            Way::Keys => match self.screen.x11_if_any().await? {
+                Some(x11) if keys.is_some() => {
+                    x11.run(|d| d.windows()).await?.into_iter().find(|w| Some(w.id) == keys)
+                }
+                _ => None,
+            },
         };
         let Some(window) = window else { return Ok(None) };
         let x11 = self.screen.x11("send input").await?;
@@ -48,7 +57,7 @@ impl Desk {
                 if !window.popup {
                     self.inaccessible_keys = Some(window.id);
                 }
-                self.keys = None;
+                apps.set_keys(None);
             }
             Action::Type { text, .. } => {
                 let text: Vec<char> = text.chars().collect();
@@ -86,7 +95,7 @@ impl Desk {
         }
         let id = window.id;
         x11.run(move |d| d.delivered(id)).await?;
-        self.notice(Notice::Lacks {
+        apps.notice(Notice::Lacks {
             what: format!(
                 "nothing of {} can be read: stickpin screenshot shows what became of it",
                 window.words()
@@ -97,14 +106,12 @@ impl Desk {
 
     /// The window of such an app that an input at a point goes to. On a display that others use, only of apps that this
     /// session started.
-    async fn inaccessible_at(&mut self, (x, y): (f64, f64)) -> Result<Option<Window>> {
-        let x11 = self.screen.x11("press with the pointer").await?;
-        let (top, windows) = x11.run(move |d| Ok((d.top_at(x, y)?, d.windows()?))).await?;
-        let there = windows.into_iter().find(|w| top == Some(w.frame) || top == Some(w.id));
+    async fn inaccessible_at(&mut self, apps: &Parts<App>, point: (f64, f64)) -> Result<Option<Window>> {
+        let there = self.top_at(point, "press with the pointer").await?;
         let started =
             |pid| self.started.iter().filter_map(|(child, _)| child.id()).any(|own| is_of(pid, own));
         let ours = |w: &Window| w.pid.is_some_and(|pid| self.screen.is_own() || started(pid));
-        Ok(there.filter(|window| self.app_with(window).is_none() && ours(window)))
+        Ok(there.filter(|window| app_with(apps, window).is_none() && ours(window)))
     }
 }
 

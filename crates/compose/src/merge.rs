@@ -1,62 +1,30 @@
-//! One tree of many: each app of a desktop below a node that names it, as a document of its own. Pure.
+//! One tree of many: each member below a node that names it, as a document of its own. Pure.
 //!
-//! What an app's element is never depends on another app: no record, no row and no likeness of the tree reaches beyond
-//! a document, and the frame of an app is numbered for ever, so that nothing is ever looked for in another app, or in
-//! another run of the same one. Only what opened a dialog may have been an act in another app: that can refuse an act
-//! and never let one through.
+//! What a member's element is never depends on another member: no record, no row and no likeness of the tree reaches
+//! beyond a document, and the frame of a member is numbered for ever, so that nothing is ever looked for in another
+//! member, or in another run of the same one. Only what opened a dialog may have been an act in another member: that can
+//! refuse an act and never let one through.
 
-use crate::ids::APP;
+use crate::handles::{ROOT, WHOLE, outer};
 use std::sync::Arc;
 use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeId, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder,
     TreeError,
 };
 
-/// The bits of a scope that an app uses itself; its number stands above them.
-const OWN: u32 = 32;
-
-/// The root of the desktop; the node of an app has its number more.
-const ROOT: u64 = 1;
-
-/// What is told where there is no app.
-const NOBODY: &str = "no app shows a window here: stickpin open linux:APP starts one; stickpin doctor says why one that \
-                      runs may be missing";
-
-/// How an element of an app is called on the desktop.
-pub(super) fn outer(app: u64, handle: Handle) -> Handle {
-    Handle { scope: (app << OWN) | handle.scope, id: handle.id }
-}
-
-/// Which app a handle of the desktop is of, and how that one calls the element. No app has the number 0: it is of the
-/// desktop itself.
-pub(super) fn inner(handle: Handle) -> (u64, Handle) {
-    let own = (1 << OWN) - 1;
-    (handle.scope >> OWN, Handle { scope: handle.scope & own, id: handle.id })
-}
-
-/// Those of some handles of the desktop that are of an app, as that one calls them.
-pub(super) fn of_app(handles: &[Handle], app: u64) -> Vec<Handle> {
-    handles.iter().map(|&handle| inner(handle)).filter(|(of, _)| *of == app).map(|(_, own)| own).collect()
-}
-
-/// The app whose node on the desktop this is.
-pub(super) fn app_of(handle: Handle) -> Option<u64> {
-    (handle.scope == APP && handle.id > ROOT).then(|| handle.id - ROOT)
-}
-
-/// An app, to be shown on the desktop.
+/// A member, to be shown in the whole.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
-    /// Given to one run of one app for ever, from 1.
-    pub(super) number: u64,
+pub(crate) struct Reading {
+    /// Given to one run of one member for ever, from 1.
+    pub(crate) number: u64,
     /// What it is called, and no other beside it.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// What it shows; none while it does not answer.
-    pub(super) tree: Option<Arc<Tree>>,
+    pub(crate) tree: Option<Arc<Tree>>,
 }
 
-impl Part {
-    /// Whether both are the same reading of the same app.
+impl Reading {
+    /// Whether both are the same reading of the same member.
     fn is(&self, other: &Self) -> bool {
         let same = |a: &Option<Arc<Tree>>, b: &Option<Arc<Tree>>| match (a, b) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
@@ -67,37 +35,47 @@ impl Part {
     }
 }
 
-/// What there is only one of, however many apps there are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Attention {
-    /// The active window: of which app, and how that one calls it.
-    pub(super) window: Option<(u64, Handle)>,
-    /// The app that keys without a target go to; where none is known, no app's focus is doubted.
-    pub(super) keys: Option<u64>,
+/// What the whole says of itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Whole<'a> {
+    /// What its handles promise.
+    pub(crate) grade: IdentityGrade,
+    pub(crate) url: &'a str,
+    /// What is told where there is no member.
+    pub(crate) empty: &'a str,
 }
 
-/// The apps as one tree.
+/// What there is only one of, however many members there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Attention {
+    /// The active window: of which member, and how that one calls it.
+    pub(crate) window: Option<(u64, Handle)>,
+    /// The member that keys without a target go to; where none is known, no member's focus is doubted.
+    pub(crate) keys: Option<u64>,
+}
+
+/// The members as one tree.
 #[derive(Debug)]
-pub(super) struct Merged {
-    pub(super) tree: Arc<Tree>,
-    parts: Vec<Part>,
+pub(crate) struct Merged {
+    pub(crate) tree: Arc<Tree>,
+    parts: Vec<Reading>,
     attention: Attention,
     /// Where the document of each part begins; none of one that does not answer.
     begins: Vec<Option<u32>>,
 }
 
 impl Merged {
-    /// Makes it. `hidden` are the handles of the desktop that are there and not shown.
+    /// Merges the members. `hidden` are the handles of the whole that are there and not shown.
     ///
     /// # Errors
     /// If there is more than a tree can hold.
-    pub(super) fn of(
-        parts: Vec<Part>,
+    pub(crate) fn of(
+        whole: Whole<'_>,
+        parts: Vec<Reading>,
         attention: Attention,
-        url: &str,
         hidden: Vec<Handle>,
     ) -> Result<Self, TreeError> {
-        let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
+        let mut builder = TreeBuilder::new(whole.grade);
         let truncated = parts.iter().filter_map(|part| part.tree.as_ref()).any(|tree| tree.truncated());
         builder.surface(SurfaceId(1)).truncated(truncated);
         let active = attention.window.and_then(|(number, window)| {
@@ -105,10 +83,11 @@ impl Merged {
             part.tree.as_ref()?.find_handle(window)
         });
         let title = active.map_or("", |window| window.name()).to_owned();
-        let document = Document { scope: APP, frame: String::new(), url: url.to_owned(), title };
+        let document = Document { scope: WHOLE, frame: String::new(), url: whole.url.to_owned(), title };
         builder.document(0, document, ROOT)?;
         if parts.is_empty() {
-            builder.node(1, NodeSpec { role: Some(Role::Status), name: NOBODY, ..NodeSpec::default() })?;
+            builder
+                .node(1, NodeSpec { role: Some(Role::Status), name: whole.empty, ..NodeSpec::default() })?;
         }
         let mut begins = Vec::with_capacity(parts.len());
         for part in &parts {
@@ -136,27 +115,27 @@ impl Merged {
     }
 
     /// Whether merging these would give this again.
-    pub(super) fn is_of(&self, parts: &[Part], attention: Attention, hidden: &[Handle]) -> bool {
+    pub(crate) fn is_of(&self, parts: &[Reading], attention: Attention, hidden: &[Handle]) -> bool {
         self.attention == attention
             && self.tree.hidden() == hidden
             && self.parts.len() == parts.len()
             && self.parts.iter().zip(parts).all(|(a, b)| a.is(b))
     }
 
-    /// Where a node of an app's own tree stands in this one; none where that is another reading of the app.
-    pub(super) fn place(&self, number: u64, tree: &Arc<Tree>, node: NodeId) -> Option<NodeId> {
+    /// Returns where a node of a member's own tree stands in this one; none where that is another reading of the member.
+    pub(crate) fn place(&self, number: u64, tree: &Arc<Tree>, node: NodeId) -> Option<NodeId> {
         let at = self.parts.iter().position(|part| part.number == number)?;
         let read = self.parts[at].tree.as_ref().is_some_and(|read| Arc::ptr_eq(read, tree));
         self.begins[at].filter(|_| read).map(|begin| NodeId(begin + node.0))
     }
 
-    /// What has the attention in it.
-    pub(super) fn attention(&self) -> Attention {
+    /// Returns what has the attention in it.
+    pub(crate) fn attention(&self) -> Attention {
         self.attention
     }
 }
 
-/// Copies the tree of an app below its node; where it begins.
+/// Copies the tree of a member below its node; where it begins.
 fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, attention: Attention) -> Result<u32, TreeError> {
     // More nodes than that, and the builder says so.
     let begin = u32::try_from(builder.len()).unwrap_or(u32::MAX);
@@ -174,7 +153,7 @@ fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, attention: Attention
             builder.document(depth, Document { scope, frame, url, title }, id)?;
             continue;
         }
-        // The app only knows which of its own windows comes first.
+        // A member only knows which of its own windows comes first.
         let mut attrs: Vec<(Attr, &str)> = node.attrs().filter(|(attr, _)| *attr != Attr::Current).collect();
         if active.is_some() && node.handle() == active {
             attrs.push((Attr::Current, "true"));
@@ -200,14 +179,18 @@ fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, attention: Attention
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::handles::inner;
     use stickpin_tree::{Openers, Records, content_match};
+
+    const NOBODY: &str = "no app shows a window here";
+    const APP: u64 = 1;
 
     /// A form with a button, a row of a list with another, and a page.
     fn form(title: &str) -> Arc<Tree> {
         let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
         builder.surface(SurfaceId(1));
         let document =
-            Document { scope: APP, frame: String::new(), url: "linux:1".into(), title: title.into() };
+            Document { scope: APP, frame: String::new(), url: "fake:1".into(), title: title.into() };
         builder.document(0, document, 1).unwrap();
         let node = |role, name, id| NodeSpec { role: Some(role), name, id, ..NodeSpec::default() };
         builder.node(1, node(Role::Window, title, 2)).unwrap();
@@ -220,26 +203,17 @@ mod tests {
         Arc::new(builder.finish().unwrap())
     }
 
-    fn part(number: u64, tree: Option<&Arc<Tree>>) -> Part {
-        Part { number, name: format!("form {number}"), tree: tree.cloned() }
+    fn part(number: u64, tree: Option<&Arc<Tree>>) -> Reading {
+        Reading { number, name: format!("form {number}"), tree: tree.cloned() }
     }
 
-    fn merged(parts: &[Part], attention: Attention) -> Merged {
-        Merged::of(parts.to_vec(), attention, "linux:desktop", Vec::new()).unwrap()
-    }
-
-    #[test]
-    fn a_handle_names_its_app_and_goes_back() {
-        let own = Handle { scope: 7, id: 9 };
-        assert_eq!(inner(outer(3, own)), (3, own));
-        assert_eq!(inner(own), (0, own));
-        assert_eq!(of_app(&[outer(3, own), own, outer(4, own)], 3), [own]);
-        assert_eq!(app_of(Handle { scope: APP, id: ROOT + 4 }), Some(4));
-        assert_eq!((app_of(Handle { scope: APP, id: ROOT }), app_of(outer(4, own))), (None, None));
+    fn merged(parts: &[Reading], attention: Attention) -> Merged {
+        let whole = Whole { grade: IdentityGrade::WhileAlive, url: "fake:whole", empty: NOBODY };
+        Merged::of(whole, parts.to_vec(), attention, Vec::new()).unwrap()
     }
 
     #[test]
-    fn every_app_stands_below_its_name_with_handles_of_its_own() {
+    fn every_member_stands_below_its_name_with_handles_of_its_own() {
         let (a, b) = (form("A"), form("B"));
         let parts = [part(1, Some(&a)), part(2, Some(&b)), part(3, None)];
         let merged = merged(&parts, Attention::default());
@@ -264,8 +238,8 @@ mod tests {
     }
 
     #[test]
-    fn a_desktop_without_apps_says_so() {
-        let names = |parts: &[Part]| {
+    fn a_whole_without_members_says_so() {
+        let names = |parts: &[Reading]| {
             let merged = merged(parts, Attention::default());
             merged.tree.root().children().map(|n| n.name().to_owned()).collect::<Vec<_>>()
         };
@@ -274,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn one_window_is_active_and_one_app_has_the_keyboard() {
+    fn one_window_is_active_and_one_member_has_the_keyboard() {
         let (a, b) = (form("A"), form("B"));
         let parts = [part(1, Some(&a)), part(2, Some(&b))];
         let window = Handle { scope: APP, id: 2 };
@@ -301,12 +275,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_with_its_app_is_found_in_no_other() {
+    fn what_is_gone_with_its_member_is_found_in_no_other() {
         // Everything of all three reads the same.
         let (a, b, again) = (form("Form"), form("Form"), form("Form"));
         let (first, twin, third) = (part(1, Some(&a)), part(2, Some(&b)), part(3, Some(&again)));
         // The name is free again.
-        let third = Part { name: first.name.clone(), ..third };
+        let third = Reading { name: first.name.clone(), ..third };
         let openers = Openers::default();
         for (then, now) in [
             (vec![first.clone()], vec![third.clone()]),
@@ -329,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_element_means_does_not_depend_on_the_apps_beside_it() {
+    fn what_an_element_means_does_not_depend_on_the_members_beside_it() {
         let (a, b) = (form("A"), form("B"));
         let openers = Openers::default();
         let alone = merged(&[part(1, Some(&a))], Attention::default());

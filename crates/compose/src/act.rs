@@ -1,0 +1,89 @@
+//! Inputs, each handed to the member that it is for.
+
+use crate::device::Composed;
+use crate::ground::Ground;
+use crate::handles::{inner, outer};
+use crate::parts::{Member, Parts, gone};
+use crate::read::in_whole;
+use crate::route::{Way, ends_elsewhere, for_part, receiver};
+use stickpin_device::{
+    Action, AimOptions, CancellationToken, Device, Hit, Landed, Located, Performed, Result,
+};
+use stickpin_tree::Handle;
+
+impl<G: Ground> Composed<G> {
+    /// Sends an input; `target` is looked at right behind it.
+    ///
+    /// # Errors
+    /// As [`Device::perform`].
+    pub(crate) async fn send(
+        &mut self,
+        action: &Action,
+        target: Option<Handle>,
+        cancel: &CancellationToken,
+    ) -> Result<(Performed, Option<Located>)> {
+        self.ground.alive()?;
+        if let Some(performed) = self.ground.perform_apart(&mut self.parts, action, cancel).await? {
+            return Ok((performed, None));
+        }
+        let number = receiver(&mut self.ground, &mut self.parts, action).await?;
+        let end = ends_elsewhere(action, number);
+        if let Some(end) = end
+            && let Some(what) = in_the_way(self.aim(end, AimOptions::default()).await?.hit)
+        {
+            return Ok((stopped(what), None));
+        }
+        let action = for_part(action, number);
+        self.parts.device(number, G::NAME)?;
+        if let Way::Element(element) = Way::of(&action)
+            && self.parts.keys() != Some(number)
+        {
+            // From here on keys go there, and what has the focus in it is to say so.
+            let member = &mut self.parts.get(number).ok_or_else(gone)?.member;
+            let taken = member.take_keyboard(element).await;
+            self.judged(number, taken).await?;
+        }
+        if end.is_some()
+            && let Some(words) = covers_the_end(&mut self.ground, &mut self.parts, &action).await?
+        {
+            return Ok((stopped(words), None));
+        }
+        let device = self.parts.device(number, G::NAME)?;
+        let performed = match target.map(inner).filter(|(part, _)| *part == number) {
+            Some((_, own)) => device.perform_and_glance(&action, own, cancel).await,
+            None => device.perform(&action, cancel).await.map(|performed| (performed, None)),
+        };
+        self.parts.acts_on(number);
+        let (mut performed, behind) = self.judged(number, performed).await?;
+        performed.chooser = performed.chooser.map(|own| outer(number, own));
+        let behind = behind.map(|found| in_whole(&self.ground, &self.parts, number, &found)).transpose()?;
+        Ok((performed, behind))
+    }
+}
+
+/// Returns the window that a drag into another member begins in, in words, where that lies below its end, too: the press
+/// brings it to the front.
+async fn covers_the_end<G: Ground>(
+    ground: &mut G,
+    parts: &mut Parts<G::Member>,
+    action: &Action,
+) -> Result<Option<String>> {
+    let Action::Drag { from, to, .. } = *action else { return Ok(None) };
+    let window = ground.beneath(parts, from, "drag").await?;
+    Ok(window.filter(|window| window.area.contains(to.0, to.1)).map(|window| window.words))
+}
+
+/// Returns what lies where a drag into another member is to end; none where that is the element.
+fn in_the_way(hit: Hit) -> Option<String> {
+    match hit {
+        Hit::Target => None,
+        Hit::Covered { what, .. } | Hit::Held { what, .. } => Some(what),
+        Hit::OffScreen => Some("nothing that is on the screen".to_owned()),
+    }
+}
+
+/// An input that was kept from the app, because something else would get it.
+fn stopped(what: String) -> Performed {
+    let landed = Landed::Elsewhere { what, stopped: true };
+    Performed { handled: true, landed, ..Performed::default() }
+}

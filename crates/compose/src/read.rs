@@ -1,0 +1,181 @@
+//! What the members answer, in the handles of the whole.
+
+use crate::device::Composed;
+use crate::ground::Ground;
+use crate::handles::{inner, of_part, outer};
+use crate::merge::{Attention, Merged, Reading, Whole};
+use crate::parts::{Member, Parts, gone, others_go_on};
+use crate::route::active;
+use futures_util::future::join_all;
+use std::sync::Arc;
+use stickpin_device::{Device, Error, ErrorCode, Located, Result};
+use stickpin_tree::{Handle, Rect, Tree, quote};
+
+impl<G: Ground> Composed<G> {
+    /// Reads all members, each on its own, and merges them. The tree of equal readings is the same one.
+    ///
+    /// # Errors
+    /// As [`Device::capture`].
+    pub(crate) async fn look(&mut self, watch: &[Handle]) -> Result<&Arc<Tree>> {
+        let (readings, hidden) = readings(&mut self.ground, &mut self.parts, watch).await?;
+        let window = active(&mut self.ground, &mut self.parts).await?;
+        let keys = self.parts.keys().filter(|&number| self.parts.has(number));
+        let attention = Attention { window, keys: keys.or(window.map(|(number, _)| number)) };
+        let last = self.parts.merged.take().filter(|last| last.is_of(&readings, attention, &hidden));
+        let merged = match last {
+            Some(last) => last,
+            None => merge(&self.ground, readings, attention, hidden)?,
+        };
+        Ok(&self.parts.merged.insert(merged).tree)
+    }
+
+    /// Asks the member of an element for it, with its context or at a glance; the node that names a member is there while
+    /// that is.
+    pub(crate) async fn find(
+        &mut self,
+        handle: Handle,
+        context: Option<&[Handle]>,
+    ) -> Result<Option<Located>> {
+        self.ground.alive()?;
+        let (number, own) = inner(handle);
+        if !self.parts.has(number) {
+            return Ok(self.parts.node_of(handle));
+        }
+        let device = self.parts.device(number, G::NAME)?;
+        let answer = match context {
+            Some(context) => device.locate(own, &of_part(context, number)).await,
+            None => device.glance(own).await,
+        };
+        match self.judged(number, answer).await {
+            Ok(found) => found.map(|found| in_whole(&self.ground, &self.parts, number, &found)).transpose(),
+            // An element whose member has left is not there.
+            Err(e) if e.code == ErrorCode::ElementNotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Returns where elements are; `on_top`: those that lie behind another window are nowhere.
+    pub(crate) async fn places(&mut self, handles: &[Handle], on_top: bool) -> Result<Vec<Option<Rect>>> {
+        let mut rects = vec![None; handles.len()];
+        let own: Vec<(u64, Handle)> = handles.iter().map(|&handle| inner(handle)).collect();
+        let asked = self.parts.iter_mut().map(|part| {
+            let number = part.number;
+            let places: Vec<usize> = (0..own.len()).filter(|&at| own[at].0 == number).collect();
+            let handles: Vec<Handle> = places.iter().map(|&at| own[at].1).collect();
+            let device = part.answering().filter(|_| !handles.is_empty());
+            async move {
+                let rects = match device {
+                    Some(device) if on_top => device.rects_in_picture(&handles).await,
+                    Some(device) => device.rects(&handles).await,
+                    None => Ok(Vec::new()),
+                };
+                (number, places, rects)
+            }
+        });
+        for (number, places, answer) in join_all(asked).await {
+            match self.judged(number, answer).await {
+                Ok(found) => places.into_iter().zip(found).for_each(|(at, rect)| rects[at] = rect),
+                // What it has is nowhere for now; a capture says so.
+                Err(e) if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::Timeout) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(rects)
+    }
+
+    /// Returns what an answer of one member means for the whole: one that has left is no member any more, one that does not
+    /// answer keeps nobody waiting.
+    ///
+    /// # Errors
+    /// That of the answer; `ELEMENT_NOT_FOUND` where the member has left, because its elements have with it.
+    pub(crate) async fn judged<T>(&mut self, number: u64, answer: Result<T>) -> Result<T> {
+        let Err(mut error) = answer else { return answer };
+        let alive = self.ground.alive().is_ok();
+        let Some(part) = self.parts.get(number) else { return Err(error) };
+        match error.code {
+            ErrorCode::BackendLost if alive => {
+                let left = match part.member.device().and_then(Device::lifecycle) {
+                    Some(life) => life.ended().await.is_some(),
+                    None => true,
+                };
+                // What is lost may be what all of them share.
+                if left {
+                    part.gone = true;
+                    error.code = ErrorCode::ElementNotFound;
+                    error.message = format!("{} has left the {}", quote(&part.name), G::NAME);
+                    error = error.hint("stickpin snapshot -i shows the apps that are there");
+                }
+            }
+            ErrorCode::Timeout => {
+                part.member.falls_silent();
+                error = error.hint(others_go_on(G::NAME));
+            }
+            _ => {}
+        }
+        Err(error)
+    }
+}
+
+/// Reads all members. `watch` is in the handles of the whole; those of them that are there and not shown come back with
+/// what is.
+async fn readings<G: Ground>(
+    ground: &mut G,
+    parts: &mut Parts<G::Member>,
+    watch: &[Handle],
+) -> Result<(Vec<Reading>, Vec<Handle>)> {
+    ground.refresh(parts).await?;
+    let reads = parts.iter_mut().map(|part| {
+        let watch = of_part(watch, part.number);
+        async move { part.read(&watch).await }
+    });
+    join_all(reads).await.into_iter().collect::<Result<()>>()?;
+    ground.alive()?;
+    parts.drop_gone();
+    let inside = ground.inside_others(parts);
+    let (mut readings, mut hidden) = (Vec::new(), Vec::new());
+    for part in parts.iter().filter(|part| !inside.contains(&part.number)) {
+        match &part.tree {
+            Some(tree) => hidden.extend(tree.hidden().iter().map(|&own| outer(part.number, own))),
+            // It shows them still, and says nothing of them.
+            None => hidden.extend(watch.iter().filter(|handle| inner(**handle).0 == part.number)),
+        }
+        let shows = part.tree.as_ref().is_none_or(|tree| tree.root().children().next().is_some());
+        let (number, name, tree) = (part.number, part.name.clone(), part.tree.clone());
+        readings.extend(shows.then_some(Reading { number, name, tree }));
+    }
+    hidden.sort_unstable();
+    Ok((readings, hidden))
+}
+
+fn merge<G: Ground>(
+    ground: &G,
+    readings: Vec<Reading>,
+    attention: Attention,
+    hidden: Vec<Handle>,
+) -> Result<Merged> {
+    let whole = Whole { grade: ground.info().grade, url: ground.url(), empty: G::EMPTY };
+    Merged::of(whole, readings, attention, hidden)
+        .map_err(|e| Error::new(ErrorCode::Internal, format!("the {} made no tree: {e}", G::NAME)))
+}
+
+/// Returns what a member found, in the whole.
+pub(crate) fn in_whole<G: Ground>(
+    ground: &G,
+    parts: &Parts<G::Member>,
+    number: u64,
+    found: &Located,
+) -> Result<Located> {
+    let merged = parts.merged.as_ref();
+    if let Some(merged) = merged
+        && let Some(node) = merged.place(number, &found.tree, found.node)
+    {
+        return Ok(Located { tree: Arc::clone(&merged.tree), node });
+    }
+    // Nothing of another member tells what an element is: they need not be there.
+    let name = parts.iter().find(|part| part.number == number).map(|part| part.name.clone());
+    let reading = Reading { number, name: name.unwrap_or_default(), tree: Some(Arc::clone(&found.tree)) };
+    let attention = merged.map_or_else(Attention::default, Merged::attention);
+    let alone = merge(ground, vec![reading], attention, Vec::new())?;
+    let node = alone.place(number, &found.tree, found.node).ok_or_else(gone)?;
+    Ok(Located { tree: alone.tree, node })
+}

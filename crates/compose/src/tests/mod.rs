@@ -1,0 +1,491 @@
+//! Two small fakes as one.
+
+use crate::handles::{ROOT, WHOLE, inner, outer};
+use crate::{Beneath, Composed, Ground, Member, Parts};
+use async_trait::async_trait;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use stickpin_device::{
+    Action, Aim, AimOptions, Arrived, CancellationToken, Capability, CaptureRequest, Captured, Device,
+    DeviceInfo, Dialog, DialogAnswer, Error, ErrorCode, Hit, Landed, Leave, Lifecycle, Located, Modifiers,
+    Navigation, Notice, Performed, Query, Result, SettleRequest, Settled, Shot, ShotRequest, Thing,
+    unsupported,
+};
+use stickpin_tree::{Document, Handle, IdentityGrade, NodeSpec, Rect, Role, SurfaceId, Tree, TreeBuilder};
+
+/// The button of a fake, as the fake calls it.
+const BUTTON: Handle = Handle { scope: 1, id: 3 };
+
+/// What both fakes received, as `NAME: what`.
+type Log = Arc<Mutex<Vec<String>>>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+enum Health {
+    #[default]
+    Well,
+    Silent,
+    Left,
+}
+
+fn info() -> DeviceInfo {
+    DeviceInfo { kind: "fake", label: "fake".to_owned(), grade: IdentityGrade::WhileAlive, pid: None }
+}
+
+/// A window with a button.
+#[derive(Debug)]
+struct Fake {
+    name: &'static str,
+    info: DeviceInfo,
+    tree: Arc<Tree>,
+    health: Health,
+    /// Whether it says that its window is active.
+    active: bool,
+    /// Where its window begins; it is 100 wide and high.
+    x: f64,
+    log: Log,
+}
+
+impl Fake {
+    fn new(name: &'static str, x: f64, log: &Log) -> Self {
+        let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
+        builder.surface(SurfaceId(1));
+        let document = Document { scope: 1, frame: String::new(), url: "fake:1".into(), title: name.into() };
+        builder.document(0, document, 1).unwrap();
+        let node = |role, name, id| NodeSpec { role: Some(role), name, id, ..NodeSpec::default() };
+        builder.node(1, node(Role::Window, name, 2)).unwrap();
+        builder.node(2, node(Role::Button, "OK", BUTTON.id)).unwrap();
+        let (tree, log) = (Arc::new(builder.finish().unwrap()), Arc::clone(log));
+        Self { name, info: info(), tree, health: Health::Well, active: false, x, log }
+    }
+
+    fn well(&self) -> Result<()> {
+        match self.health {
+            Health::Well => Ok(()),
+            Health::Silent => Err(Error::new(ErrorCode::Timeout, "silent")),
+            Health::Left => Err(Error::new(ErrorCode::BackendLost, "left")),
+        }
+    }
+
+    fn area(&self) -> Rect {
+        Rect { x: self.x, y: 0.0, width: 100.0, height: 100.0 }
+    }
+
+    fn note(&self, what: &str) {
+        self.log.lock().unwrap().push(format!("{}: {what}", self.name));
+    }
+}
+
+#[async_trait]
+impl Device for Fake {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn capabilities(&self) -> &'static [Capability] {
+        &[]
+    }
+
+    async fn capture(&mut self, _request: CaptureRequest<'_>) -> Result<Captured> {
+        self.well().map(|()| Captured::Tree(Arc::clone(&self.tree)))
+    }
+
+    async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
+        self.well()?;
+        self.note(&format!("locate with {} of its own", context.len()));
+        let node = self.tree.find_handle(handle).map(|node| node.id());
+        Ok(node.map(|node| Located { tree: Arc::clone(&self.tree), node }))
+    }
+
+    async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        self.well().map(|()| vec![Some(self.area()); handles.len()])
+    }
+
+    async fn aim(&mut self, _handle: Handle, _options: AimOptions<'_>) -> Result<Aim> {
+        let rect = self.area();
+        self.well().map(|()| Aim { rect, point: rect.center(), hit: Hit::Target, pointed: false })
+    }
+
+    async fn element_at(&mut self, _x: f64, _y: f64) -> Result<Option<Handle>> {
+        Ok(Some(BUTTON))
+    }
+
+    async fn perform(&mut self, action: &Action, _cancel: &CancellationToken) -> Result<Performed> {
+        self.well()?;
+        self.note(match action {
+            Action::Press { target: Some(BUTTON), .. } => "press OK",
+            Action::Press { .. } => "press",
+            Action::Type { .. } => "type",
+            Action::Drag { target: None, .. } => "drag away",
+            _ => "something else",
+        });
+        Ok(Performed { handled: true, chooser: Some(BUTTON), ..Performed::default() })
+    }
+
+    async fn settle(&mut self, _request: SettleRequest, _cancel: &CancellationToken) -> Result<Settled> {
+        self.note("settle");
+        self.well().map(|()| Settled { settled: false, still: vec!["a clock".to_owned()] })
+    }
+
+    async fn changed(&mut self, _timeout: Duration, _cancel: &CancellationToken) -> Result<bool> {
+        std::future::pending().await
+    }
+
+    async fn navigate(
+        &mut self,
+        _to: &Navigation,
+        _leave: Leave,
+        _timeout: Duration,
+        _cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        Err(unsupported("fake", "go anywhere"))
+    }
+
+    async fn screenshot(&mut self, _request: ShotRequest) -> Result<Shot> {
+        Err(unsupported("fake", "take pictures"))
+    }
+
+    async fn query(&mut self, _handle: Handle, _query: Query) -> Result<serde_json::Value> {
+        Ok("OK".into())
+    }
+
+    async fn notices(&mut self) -> Result<Vec<Notice>> {
+        self.well().map(|()| vec![Notice::Changed])
+    }
+
+    fn dialog(&self) -> Option<Dialog> {
+        None
+    }
+
+    async fn answer_dialog(&mut self, _answer: DialogAnswer) -> Result<()> {
+        Err(unsupported("fake", "show dialogs"))
+    }
+
+    fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
+        Some(self)
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Lifecycle for Fake {
+    async fn ended(&mut self) -> Option<String> {
+        (self.health == Health::Left).then(|| "it has left".to_owned())
+    }
+}
+
+#[derive(Debug)]
+struct Slot {
+    fake: Fake,
+    silent: bool,
+}
+
+#[async_trait]
+impl Member for Slot {
+    fn device(&mut self) -> Option<&mut dyn Device> {
+        Some(&mut self.fake)
+    }
+
+    fn is_silent(&self) -> bool {
+        self.silent
+    }
+
+    fn falls_silent(&mut self) {
+        self.silent = true;
+    }
+
+    fn active_window(&mut self) -> Option<(Handle, bool)> {
+        Some((Handle { scope: 1, id: 2 }, self.fake.active))
+    }
+
+    async fn take_keyboard(&mut self, _element: Handle) -> Result<()> {
+        self.fake.note("keyboard");
+        Ok(())
+    }
+
+    fn attrs(&self) -> serde_json::Map<String, serde_json::Value> {
+        [("x".to_owned(), self.fake.x.into())].into_iter().collect()
+    }
+}
+
+/// A table with fakes on it.
+#[derive(Debug)]
+struct Table {
+    info: DeviceInfo,
+    /// Fakes that come with the next refresh.
+    coming: Vec<Fake>,
+    lost: bool,
+    ended: bool,
+}
+
+#[async_trait]
+impl Ground for Table {
+    type Member = Slot;
+    const NAME: &'static str = "table";
+    const EMPTY: &'static str = "the table is empty";
+
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn capabilities(&self) -> &'static [Capability] {
+        &[]
+    }
+
+    fn url(&self) -> &str {
+        "fake:table"
+    }
+
+    fn alive(&self) -> Result<()> {
+        if self.lost { Err(Error::new(ErrorCode::BackendLost, "the table fell")) } else { Ok(()) }
+    }
+
+    async fn refresh(&mut self, parts: &mut Parts<Slot>) -> Result<()> {
+        parts.drop_gone();
+        for fake in self.coming.drain(..) {
+            parts.add("form", Slot { fake, silent: false });
+        }
+        Ok(())
+    }
+
+    fn has_news(&self) -> bool {
+        !self.coming.is_empty()
+    }
+
+    async fn news(&mut self) {
+        if self.coming.is_empty() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    async fn active(&mut self, _parts: &Parts<Slot>) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    async fn beneath(
+        &mut self,
+        parts: &Parts<Slot>,
+        (x, y): (f64, f64),
+        _to: &str,
+    ) -> Result<Option<Beneath>> {
+        let there = parts.iter().find(|part| part.member.fake.area().contains(x, y));
+        Ok(there.map(|part| Beneath {
+            part: part.number,
+            area: part.member.fake.area(),
+            words: part.name.clone(),
+        }))
+    }
+
+    async fn point_at(&mut self, _parts: &Parts<Slot>, _x: f64, _y: f64) -> Result<()> {
+        Ok(())
+    }
+
+    async fn start(
+        &mut self,
+        parts: &mut Parts<Slot>,
+        _what: &str,
+        _ready: Duration,
+        _cancel: &CancellationToken,
+    ) -> Result<Option<Duration>> {
+        let log = parts.iter().next().map(|part| Arc::clone(&part.member.fake.log)).unwrap_or_default();
+        let number = parts.add("new", Slot { fake: Fake::new("c", 400.0, &log), silent: false });
+        parts.begins_with(number);
+        Ok(Some(Duration::ZERO))
+    }
+
+    async fn picture(&mut self, _request: &ShotRequest, _element: Option<Rect>) -> Result<Shot> {
+        Err(unsupported("fake", "take pictures"))
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        self.ended = true;
+        Ok(())
+    }
+}
+
+/// Two fakes, `a` at 0 and `b` at 200, and what they receive.
+async fn two() -> (Composed<Table>, Log) {
+    let log = Log::default();
+    let coming = vec![Fake::new("a", 0.0, &log), Fake::new("b", 200.0, &log)];
+    let mut whole = Composed::new(Table { info: info(), coming, lost: false, ended: false }, None);
+    whole.meet().await.unwrap();
+    (whole, log)
+}
+
+async fn tree(whole: &mut Composed<Table>) -> Arc<Tree> {
+    match whole.capture(CaptureRequest::default()).await.unwrap() {
+        Captured::Tree(tree) => tree,
+        Captured::Unchanged => panic!("nothing was stored"),
+    }
+}
+
+fn fake<'a>(whole: &'a mut Composed<Table>, name: &str) -> &'a mut Fake {
+    let mut all = whole.parts.iter_mut().map(|part| &mut part.member.fake);
+    all.find(|fake| fake.name == name).unwrap()
+}
+
+async fn act(whole: &mut Composed<Table>, action: &Action) -> Result<Performed> {
+    whole.perform(action, &CancellationToken::new()).await
+}
+
+fn said(log: &Log) -> Vec<String> {
+    std::mem::take(&mut *log.lock().unwrap())
+}
+
+#[tokio::test]
+async fn two_devices_are_one_tree_and_an_act_goes_to_the_one_that_owns_its_element() {
+    let (mut whole, log) = two().await;
+    let tree = tree(&mut whole).await;
+    let names: Vec<&str> = tree.root().children().map(|node| node.name()).collect();
+    assert_eq!(names, ["form", "form 2"]);
+    let buttons: Vec<Handle> =
+        tree.nodes().filter(|n| n.role() == Role::Button).filter_map(|n| n.handle()).collect();
+    assert_eq!(buttons.iter().map(|&handle| inner(handle)).collect::<Vec<_>>(), [(1, BUTTON), (2, BUTTON)]);
+    let again = whole.capture(CaptureRequest { stored: Some(&tree), watch: &[] }).await.unwrap();
+    assert!(matches!(again, Captured::Unchanged));
+
+    let found = whole.locate(buttons[1], &buttons).await.unwrap().unwrap();
+    assert_eq!(found.tree.node(found.node).handle(), Some(buttons[1]));
+    let aim = whole.aim(buttons[1], AimOptions::default()).await.unwrap();
+    let performed = act(&mut whole, &Action::press(aim.point, Some(buttons[1]))).await.unwrap();
+    assert_eq!(performed.chooser, Some(buttons[1]), "in the handles of the whole");
+    assert_eq!(said(&log), ["b: locate with 1 of its own", "b: keyboard", "b: press OK"]);
+    assert_eq!(whole.element_at(10.0, 10.0).await.unwrap(), Some(buttons[0]));
+    assert_eq!(whole.rects(&buttons).await.unwrap().iter().flatten().count(), 2);
+}
+
+#[tokio::test]
+async fn keys_follow_the_last_act_and_without_one_the_active_window() {
+    let (mut whole, log) = two().await;
+    tree(&mut whole).await;
+    let typed = Action::Type { target: None, text: "x".to_owned() };
+    let error = act(&mut whole, &typed).await.unwrap_err();
+    assert_eq!(error.message, "no app of the table has the keyboard");
+    fake(&mut whole, "a").active = true;
+    act(&mut whole, &typed).await.unwrap();
+    act(&mut whole, &Action::press((210.0, 10.0), None)).await.unwrap();
+    act(&mut whole, &typed).await.unwrap();
+    assert_eq!(said(&log), ["a: type", "b: press", "b: type"]);
+    let nowhere = act(&mut whole, &Action::press((900.0, 10.0), None)).await.unwrap_err();
+    assert_eq!(nowhere.code, ErrorCode::ElementOffscreen);
+    let key = Action::Key { modifiers: Modifiers::default(), key: "a".to_owned() };
+    act(&mut whole, &key).await.unwrap();
+    assert_eq!(said(&log), ["b: something else"]);
+}
+
+#[tokio::test]
+async fn only_what_was_acted_on_is_waited_for_and_listened_to() {
+    let (mut whole, log) = two().await;
+    tree(&mut whole).await;
+    let (request, cancel) =
+        (SettleRequest { quiet: Duration::ZERO, cap: Duration::ZERO }, CancellationToken::new());
+    let settled = whole.settle(request, &cancel).await.unwrap();
+    assert_eq!(settled.still, ["form: a clock", "form 2: a clock"]);
+    assert_eq!(whole.notices().await.unwrap(), [Notice::Changed, Notice::Changed]);
+    said(&log);
+    act(&mut whole, &Action::press((210.0, 10.0), None)).await.unwrap();
+    assert_eq!(whole.settle(request, &cancel).await.unwrap().still, ["form 2: a clock"]);
+    assert_eq!(whole.notices().await.unwrap(), [Notice::Changed]);
+    assert_eq!(said(&log), ["b: press", "b: settle"]);
+    whole.parts.act_begins();
+    assert_eq!(whole.notices().await.unwrap().len(), 2, "the next command has acted on nothing yet");
+}
+
+#[tokio::test]
+async fn a_member_that_leaves_takes_its_elements_along_and_nobody_else() {
+    let (mut whole, _) = two().await;
+    let before = tree(&mut whole).await;
+    fake(&mut whole, "a").health = Health::Left;
+    let (gone, there) = (outer(1, BUTTON), outer(2, BUTTON));
+    assert!(whole.locate(gone, &[]).await.unwrap().is_none());
+    let error = act(&mut whole, &Action::press((0.0, 0.0), Some(gone))).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::ElementNotFound);
+    act(&mut whole, &Action::press((210.0, 10.0), Some(there))).await.unwrap();
+    let after = tree(&mut whole).await;
+    assert!(before.find_handle(gone).is_some() && after.find_handle(gone).is_none());
+    assert_eq!(whole.parts.left_with(gone).unwrap(), r#"app "form", which has closed"#);
+    assert_eq!(whole.parts.left_with(Handle { scope: WHOLE, id: ROOT + 1 }), whole.parts.left_with(gone));
+    assert_eq!(whole.parts.asides(), [Notice::Left { what: Thing::App, name: "form".to_owned() }]);
+    // The name is free again, the number is not.
+    let log = Log::default();
+    whole.ground.coming.push(Fake::new("again", 0.0, &log));
+    let again = tree(&mut whole).await;
+    let names: Vec<&str> = again.root().children().map(|node| node.name()).collect();
+    assert_eq!(names, ["form 2", "form"]);
+    assert!(again.find_handle(gone).is_none() && again.find_handle(outer(3, BUTTON)).is_some());
+}
+
+#[tokio::test]
+async fn a_member_that_does_not_answer_keeps_nobody_waiting() {
+    let (mut whole, log) = two().await;
+    tree(&mut whole).await;
+    fake(&mut whole, "a").health = Health::Silent;
+    let error = whole.locate(outer(1, BUTTON), &[]).await.unwrap_err();
+    assert_eq!((error.code, error.hint.contains("apps of the table go on")), (ErrorCode::Timeout, true));
+    let read = tree(&mut whole).await;
+    let silent = read.root().children().next().unwrap().children().next().unwrap();
+    assert!(silent.name().contains("does not answer"));
+    act(&mut whole, &Action::press((210.0, 10.0), Some(outer(2, BUTTON)))).await.unwrap();
+    assert_eq!(said(&log), ["b: keyboard", "b: press OK"]);
+    let error = act(&mut whole, &Action::press((0.0, 0.0), Some(outer(1, BUTTON)))).await.unwrap_err();
+    assert!(error.message.contains("may hang"), "{error}");
+    fake(&mut whole, "a").health = Health::Well;
+    whole.parts.iter_mut().for_each(|part| part.member.silent = false);
+    assert!(tree(&mut whole).await.find_handle(outer(1, BUTTON)).is_some());
+}
+
+#[tokio::test]
+async fn a_drag_to_another_member_is_stopped_where_its_window_would_cover_the_end() {
+    let (mut whole, log) = two().await;
+    tree(&mut whole).await;
+    let drag = |to| Action::Drag {
+        from: (10.0, 10.0),
+        source: Some(outer(1, BUTTON)),
+        to,
+        target: Some(outer(2, BUTTON)),
+    };
+    let performed = act(&mut whole, &drag((20.0, 20.0))).await.unwrap();
+    assert_eq!(performed.landed, Landed::Elsewhere { what: "form".to_owned(), stopped: true });
+    act(&mut whole, &drag((250.0, 50.0))).await.unwrap();
+    assert_eq!(said(&log).last().unwrap(), "a: drag away");
+}
+
+#[tokio::test]
+async fn the_node_of_a_member_answers_for_it_and_the_whole_starts_others() {
+    let (mut whole, _) = two().await;
+    tree(&mut whole).await;
+    let node = Handle { scope: WHOLE, id: ROOT + 2 };
+    assert!(whole.locate(node, &[]).await.unwrap().is_some());
+    assert_eq!(whole.aim(node, AimOptions::default()).await.unwrap().hit, Hit::OffScreen);
+    let attrs = whole.query(node, Query::Attrs).await.unwrap();
+    assert_eq!(attrs, serde_json::json!({ "name": "form 2", "x": 200.0 }));
+    let (ready, cancel) = (Duration::ZERO, CancellationToken::new());
+    let to = |what: &str| Navigation::To(what.to_owned());
+    let arrived = whole.navigate(&to("fake:c"), Leave::Ask, ready, &cancel).await.unwrap();
+    assert!(arrived.moved && !arrived.settled);
+    assert!(!whole.navigate(&to("fake:table"), Leave::Ask, ready, &cancel).await.unwrap().moved);
+    assert_eq!(tree(&mut whole).await.root().children().last().unwrap().name(), "new");
+    assert!(whole.navigate(&Navigation::Back, Leave::Ask, ready, &cancel).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_of_the_whole_ends_a_wait_and_its_loss_is_an_error() {
+    let (mut whole, log) = two().await;
+    let (wait, cancel) = (Duration::from_secs(1), CancellationToken::new());
+    assert!(whole.changed(wait, &cancel).await.unwrap(), "not everything is signalled");
+    assert!(!whole.changed(Duration::from_millis(100), &cancel).await.unwrap());
+    whole.ground.coming.push(Fake::new("c", 0.0, &log));
+    assert!(whole.changed(Duration::from_millis(100), &cancel).await.unwrap());
+    whole.effects(wait, &cancel).await.unwrap();
+    assert_eq!(whole.notices().await.unwrap().last().unwrap(), &came("form 3"));
+    whole.ground.lost = true;
+    assert_eq!(whole.url().await.unwrap_err().code, ErrorCode::BackendLost);
+    whole.close().await.unwrap();
+    assert!(whole.ground.ended);
+}
+
+fn came(name: &str) -> Notice {
+    Notice::Came { what: Thing::App, name: name.to_owned() }
+}
