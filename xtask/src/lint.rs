@@ -8,7 +8,7 @@ use std::process::Command;
 pub fn lint() -> Result {
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
-    for features in [&[][..], &["--features", "sim"], &["--features", "web"]] {
+    for features in [&[][..], &["--features", "sim"], &["--features", "web"], &["--features", "formats"]] {
         let mut args = vec!["clippy", "--package", "stickpin", "--bins", "--quiet", "--no-default-features"];
         args.extend(features);
         args.extend(["--", "-D", "warnings"]);

@@ -1,6 +1,7 @@
 //! `replay`, `replay export` and `test`: commands that are run beside a host, because they are made of its commands.
 
 mod accounts;
+#[cfg(feature = "formats")]
 mod export;
 mod replay;
 mod test;
@@ -13,7 +14,12 @@ use stickpin_client::{Call, ClientCommand, Progress};
 use stickpin_kernel::{Result, paths};
 
 /// All of them, in the order of help.
-pub const COMMANDS: &[&dyn ClientCommand] = &[&replay::Replay, &export::Export, &test::Test];
+pub const COMMANDS: &[&dyn ClientCommand] = &[
+    &replay::Replay,
+    #[cfg(feature = "formats")]
+    &export::Export,
+    &test::Test,
+];
 
 /// Reads a script with what the caller says and may.
 ///

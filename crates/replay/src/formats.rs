@@ -1,15 +1,34 @@
-//! Scripts in other formats than our own, read to the same value and written from it.
+//! Scripts in other formats than our own, read to the same value and written from it. Without the feature `formats` only
+//! our own is read.
 
-pub(crate) mod agent_device;
+#[cfg(feature = "formats")]
+mod agent_device;
+#[cfg(feature = "formats")]
 mod export;
+#[cfg(feature = "formats")]
 mod maestro;
+#[cfg(feature = "formats")]
 mod playwright;
+#[cfg(feature = "formats")]
+mod refused;
+#[cfg(feature = "formats")]
+mod writer;
+#[cfg(feature = "formats")]
 mod yaml;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "formats"))]
 mod tests;
 
-pub use export::{Export, Format, Note, export};
+#[cfg(feature = "formats")]
+pub(crate) use agent_device::read as line;
+#[cfg(feature = "formats")]
+pub use export::{Export, Format, export};
+#[cfg(feature = "formats")]
+use maestro::parse as flow;
+#[cfg(not(feature = "formats"))]
+pub(crate) use stickpin_cmdline::parse as line;
+#[cfg(feature = "formats")]
+pub use writer::Note;
 
 use crate::script::{self, Script, ScriptError};
 use std::path::Path;
@@ -19,16 +38,13 @@ use std::path::Path;
 /// # Errors
 /// The first fault, with its line and column.
 pub fn parse(file: &Path, text: &str) -> Result<Script, ScriptError> {
-    if is_maestro(file) { maestro::parse(text) } else { script::parse(text) }
+    if is_maestro(file) { flow(text) } else { script::parse(text) }
 }
 
-/// A command of another format without a counterpart here: its name, why, and what to write instead.
-type Refused = (&'static str, &'static str, &'static str);
-
-/// Why a command of a format is not read, and what to write instead, where the format's table lists it.
-fn unsupported(table: &[Refused], format: &str, name: &str) -> Option<(String, &'static str)> {
-    let (_, why, hint) = table.iter().find(|(listed, ..)| *listed == name)?;
-    Some((format!("`{name}` of {format} is not supported: {why}"), hint))
+#[cfg(not(feature = "formats"))]
+fn flow(_: &str) -> Result<Script, ScriptError> {
+    let (message, hint) = ("this build does not read Maestro flows", "build it with the feature `formats`");
+    Err(ScriptError { line: 1, column: 1, message: message.to_owned(), hint: hint.to_owned() })
 }
 
 /// Whether a file's name says that it is a Maestro flow.

@@ -304,8 +304,8 @@ impl Reader<'_> {
             .map(|word| known.fill(word))
             .collect::<Result<_, _>>()
             .map_err(|e| unset(&at, &e))?;
-        let mut line = formats::agent_device::read(&filled)
-            .map_err(|e| Error { message: format!("{at}: {}", e.message), ..e })?;
+        let mut line =
+            formats::line(&filled).map_err(|e| Error { message: format!("{at}: {}", e.message), ..e })?;
         // Pins mean nothing outside of the session that gave them.
         targets::change(line.entry, &mut line.input, &mut |target| {
             Some(stickpin_refs::strip(target).to_owned())

@@ -144,7 +144,6 @@ const LARGE: &[&str] = &[
     "backends/web: type WebDevice",
     "kernel: folder src/commands",
     "kernel: type Cx",
-    "replay: circle with formats",
     "session: type Session",
     "tree: circle with outline",
 ];

@@ -4,7 +4,7 @@
 //! What our own grammar reads is ours. Only a line that it refuses is looked at here, and where this does not help
 //! either, the refusal stands. Its comments (`# agent-device:target-v1 ...`) are kept as all comments are.
 
-use super::Refused;
+use super::refused::{Refused, unsupported};
 use stickpin_cmdline::Line;
 use stickpin_kernel::{Error, ErrorCode, Result, Target};
 use stickpin_tree::{Selector, quote_whole};
@@ -69,7 +69,7 @@ const GESTURE: &str = "no device here has several fingers, or fingers that swing
 
 /// The refusal of a command that is theirs alone.
 fn refusal(words: &[String]) -> Option<Error> {
-    let (message, hint) = super::unsupported(REFUSED, "agent-device", words.first()?)?;
+    let (message, hint) = unsupported(REFUSED, "agent-device", words.first()?)?;
     Some(Error::new(ErrorCode::InvalidArgs, message).hint(hint))
 }
 

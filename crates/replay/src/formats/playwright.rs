@@ -4,7 +4,7 @@
 
 mod locator;
 
-use super::export::{Args, Block, Flow, Marks, Note, Step, Writer, assignments, lines, role, selector};
+use super::writer::{Args, Block, Flow, Marks, Note, Step, Writer, assignments, lines, role, selector};
 use crate::script::{Asked, Part, Template};
 use stickpin_tree::Role;
 

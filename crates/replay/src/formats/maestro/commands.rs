@@ -1,7 +1,7 @@
 //! The commands of flows, each as lines of our own.
 
+use super::super::refused::{Refused, unsupported};
 use super::super::yaml::{Key, Mark, Value, Yaml};
-use super::super::{Refused, unsupported};
 use super::fields::{Fields, number};
 use super::gestures::{point, scroll_until_visible, swipe};
 use super::{Flow, blocks, selector, text};

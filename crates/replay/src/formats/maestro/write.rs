@@ -1,6 +1,6 @@
 //! Scripts as flows.
 
-use super::super::export::{Args, Block, Flow, Marks, Note, Step, Writer, assignments, lines, selector};
+use super::super::writer::{Args, Block, Flow, Marks, Note, Step, Writer, assignments, lines, selector};
 use crate::script::{Asked, Part, Template};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -206,7 +206,7 @@ impl Maestro<'_> {
         for (target, value) in assignments(step) {
             let selector = selector(&target)?;
             let target = self.target(&selector, less)?;
-            match super::super::export::role(&selector) {
+            match super::super::writer::role(&selector) {
                 Some(Role::TextBox | Role::SearchBox | Role::SpinButton) => {
                     out.extend(self.filled(&target, &value));
                 }
