@@ -9,6 +9,7 @@ mod export;
 mod maestro;
 #[cfg(feature = "formats")]
 mod playwright;
+pub(crate) mod read;
 #[cfg(feature = "formats")]
 mod refused;
 #[cfg(feature = "formats")]
@@ -20,35 +21,7 @@ mod yaml;
 mod tests;
 
 #[cfg(feature = "formats")]
-pub(crate) use agent_device::read as line;
-#[cfg(feature = "formats")]
 pub use export::{Export, Format, export};
-#[cfg(feature = "formats")]
-use maestro::parse as flow;
-#[cfg(not(feature = "formats"))]
-pub(crate) use stickpin_cmdline::parse as line;
+pub use read::parse;
 #[cfg(feature = "formats")]
 pub use writer::Note;
-
-use crate::script::{self, Script, ScriptError};
-use std::path::Path;
-
-/// Reads a script in the format that its file's name says: a Maestro flow (`.yaml`, `.yml`), else our own.
-///
-/// # Errors
-/// The first fault, with its line and column.
-pub fn parse(file: &Path, text: &str) -> Result<Script, ScriptError> {
-    if is_maestro(file) { flow(text) } else { script::parse(text) }
-}
-
-#[cfg(not(feature = "formats"))]
-fn flow(_: &str) -> Result<Script, ScriptError> {
-    let (message, hint) = ("this build does not read Maestro flows", "build it with the feature `formats`");
-    Err(ScriptError { line: 1, column: 1, message: message.to_owned(), hint: hint.to_owned() })
-}
-
-/// Whether a file's name says that it is a Maestro flow.
-pub(crate) fn is_maestro(file: &Path) -> bool {
-    let extension = file.extension().unwrap_or_default();
-    extension.eq_ignore_ascii_case("yaml") || extension.eq_ignore_ascii_case("yml")
-}

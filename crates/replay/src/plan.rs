@@ -1,7 +1,7 @@
 //! A script made ready to run: includes read, variables filled in, every line read by the registry. What is wrong with a
 //! script is said here, with file and line, before anything is sent.
 
-use crate::formats;
+use crate::formats::read;
 use crate::record::ANNOTATION;
 use crate::script::{self, Kind, Node, Script, Template, Unset};
 use crate::vars::{Known, Vars};
@@ -245,7 +245,7 @@ impl Reader<'_> {
         }
         let text =
             (self.read)(path).map_err(|e| Error { message: format!("{}{}", here(), e.message), ..e })?;
-        let script = formats::parse(path, &text).map_err(|e| e.into_error(&name))?;
+        let script = read::parse(path, &text).map_err(|e| e.into_error(&name))?;
         known.read(&script).map_err(|e| unset(&name, &e))?;
         self.open.push(path.to_owned());
         let items = self.nodes(&script.body, &name, path, &known);
@@ -305,7 +305,7 @@ impl Reader<'_> {
             .collect::<Result<_, _>>()
             .map_err(|e| unset(&at, &e))?;
         let mut line =
-            formats::line(&filled).map_err(|e| Error { message: format!("{at}: {}", e.message), ..e })?;
+            read::line(&filled).map_err(|e| Error { message: format!("{at}: {}", e.message), ..e })?;
         // Pins mean nothing outside of the session that gave them.
         targets::change(line.entry, &mut line.input, &mut |target| {
             Some(stickpin_refs::strip(target).to_owned())

@@ -3,7 +3,7 @@
 use super::accounts::Accounts;
 use super::{built_in, counted, plan, seconds, tell, whole};
 use crate::divergence::{Divergence, Resume};
-use crate::formats;
+use crate::formats::read::is_maestro;
 use crate::plan::{Place, Plan};
 use crate::position::Position;
 use crate::report::model::{Attempt, EndedEarly, FileReport, Outcome, Report, Step, VERSION};
@@ -238,7 +238,7 @@ fn may_begin(plan: &Plan, args: &Arguments) -> Result<Position> {
 /// From now on, what is done in the session mends a line of a script. Flows of other formats are not mended.
 async fn mend(call: &Call, at: &Place, met: &Position, keeps: bool) -> Result<bool> {
     let file = whole(call, Path::new(&at.file));
-    if formats::is_maestro(&file) {
+    if is_maestro(&file) {
         return Ok(false);
     }
     let input = json!({ "mends": file, "line": at.line, "keepLine": keeps, "meeting": met.to_string() });

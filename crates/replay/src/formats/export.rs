@@ -1,7 +1,7 @@
 //! Scripts written in formats of others.
 
 use super::writer::{Flow, Note, Reader};
-use super::{maestro, playwright};
+use super::{maestro::write as maestro, playwright};
 use crate::plan::ReadFile;
 use std::path::Path;
 use stickpin_kernel::Result;

@@ -10,7 +10,7 @@ mod fields;
 mod gestures;
 mod selector;
 mod text;
-mod write;
+pub(super) mod write;
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,6 @@ mod tests;
 use super::yaml::{self, Mark, Value, Yaml};
 use crate::script::{Node, Script, ScriptError, Template, is_name};
 use fields::Fields;
-pub(super) use write::export;
 
 /// Reads a flow: its header, `---`, its commands.
 pub(super) fn parse(text: &str) -> Result<Script, ScriptError> {

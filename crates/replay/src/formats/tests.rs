@@ -3,6 +3,7 @@
 use super::*;
 use crate::plan::Plan;
 use crate::vars::Vars;
+use std::path::Path;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 

@@ -3,7 +3,7 @@
 //! Variables stay variables: while the registry reads a line they are marks in its words, and each format writes them
 //! in its own way.
 
-use super::{line as read_line, parse};
+use super::read::{line as read_line, parse};
 use crate::plan::{INCLUDES, Place, ReadFile};
 use crate::record::ANNOTATION;
 use crate::script::{Asked, Kind, Node, Part, Script, Template, line as spelled};

@@ -1,6 +1,6 @@
 //! Which files are meant: scripts, folders of them, patterns.
 
-use crate::formats;
+use crate::formats::read::is_maestro;
 use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ fn folder(dir: &Path, outermost: bool, found: &mut BTreeSet<PathBuf>) -> Result<
 /// Whether a file of YAML is a flow, and not what else is kept in YAML: a flow's header names an app. What is wrong behind
 /// that is for the flow to say.
 fn is_flow(path: &Path) -> bool {
-    if !formats::is_maestro(path) {
+    if !is_maestro(path) {
         return false;
     }
     let mut start = vec![0; HEADER];
