@@ -1,7 +1,6 @@
 //! Acting through what the app itself offers: an element's own action, the content of a field, a value; a selection is in
 //! `select`. No pointer moves, no key is sent.
 
-use crate::app::look::Glance;
 use crate::app::{LinuxDevice, gone};
 use crate::bus::actions::listed;
 use crate::bus::fault::Fault;
@@ -12,8 +11,6 @@ use crate::limits::DONE;
 use crate::model::{Interfaces, Object};
 use crate::roles::number as n;
 use crate::toolkit::Toolkit;
-use crate::verify::Also;
-use std::sync::Arc;
 use std::time::Instant;
 use stickpin_device::{
     Action, CancellationToken, Dispatched, Error, ErrorCode, Landed, Performed, Result, is_plain,
@@ -90,11 +87,7 @@ impl LinuxDevice {
         if !self.index(target).is_some_and(|at| self.presses_by_action(at)) {
             return Ok(None);
         }
-        // Where it was looked at just now it was asked in the same go.
-        let actions = match self.listed.take().filter(|(path, _)| *path == object.path) {
-            Some((_, actions)) => actions,
-            None => self.actions_of(&object.path).await?,
-        };
+        let actions = self.actions_of(&object.path).await?;
         let Some(index) = own_action(&actions) else { return Ok(None) };
         // A button of Qt may have a menu on a part of it only: what a press does then, no action does.
         let menu = usize::try_from(index).is_ok_and(|at| actions[at].eq_ignore_ascii_case("showmenu"));
@@ -109,52 +102,22 @@ impl LinuxDevice {
         }
         let args = Args::new().int(index);
         let call = Call { path: &object.path, interface: ACTION, member: "DoAction", args };
-        let wanted = matches!(self.glance, Some(Glance::Wanted(handle)) if handle == target);
-        // It only shows that it is pressed until then, and is what it was.
-        let later = self.link.toolkit == Toolkit::Gtk4 && object.role == n::PUSH_BUTTON;
-        let again = if wanted && !later { self.itself(target, true) } else { None };
-        let (answer, now) = {
-            let glance = async {
-                match (&again, &self.last) {
-                    (Some(again), Some(last)) => {
-                        again.ask(&self.link, &last.picture, Also::Nothing).await.ok()
-                    }
-                    _ => None,
-                }
-            };
-            let order = self.link.order(&call, DONE);
-            // What is said of it then is said after the act: on one connection that is the order of the calls.
-            match self.link.orders_apart() {
-                false => tokio::join!(biased; order, glance),
-                true => match order.await {
-                    answer @ Ok(Some(_)) => (answer, glance.await),
-                    answer => (answer, None),
-                },
-            }
-        };
+        let answer = self.link.order(&call, DONE).await;
         if let Some((_, at)) = self.activated.as_mut().filter(|_| matches!(answer, Ok(Some(_)))) {
             // It may have been busy until then: its time runs from when it takes the word.
             *at = Instant::now();
         }
-        let performed = match answer {
-            Ok(Some(answer)) => answer.body().bool().unwrap_or(true).then(done),
+        match answer {
+            Ok(Some(answer)) => Ok(answer.body().bool().unwrap_or(true).then(done)),
             // It answered a moment ago, and this is what it left on: how it ended is looked at after the act.
-            Err(fault) if fault.is_final() => Some(done()),
+            Err(fault) if fault.is_final() => Ok(Some(done())),
             // It is busy with it, or shows a dialog from inside.
-            Ok(None) => Some(done()),
+            Ok(None) => Ok(Some(done())),
             // It may have failed behind what it did: another press could be the second one.
-            Err(Fault::Refused(why)) => return Err(perhaps_pressed(&object, &why)),
+            Err(Fault::Refused(why)) => Err(perhaps_pressed(&object, &why)),
             // It has no such action, or no such object, and did nothing.
-            Err(fault) => self.refused(&object.path, fault).await.map(|()| None)?,
-        };
-        let seen = again.zip(now).filter(|(_, now)| performed.is_some() && now.is_named(&object.name));
-        // What cannot be told here is asked for after the act.
-        let tree = match wanted && later && performed.is_some() {
-            true => self.last.as_ref().map(|last| Arc::clone(&last.tree)),
-            false => seen.and_then(|(again, now)| self.with(&again, now).ok()?),
-        };
-        self.glance = tree.map(Glance::Seen);
-        Ok(performed)
+            Err(fault) => self.refused(&object.path, fault).await.map(|()| None),
+        }
     }
 
     /// Waits until an element has done what it was last told to. GTK 4 shows a button pressed for a moment first, and drops
@@ -162,7 +125,6 @@ impl LinuxDevice {
     pub(crate) async fn until_activated(&mut self, target: Handle) -> Result<()> {
         let (path, pending) = (self.path(target)?, self.pending());
         if !pending.is_zero() && self.activated.as_ref().is_some_and(|(at, _)| **at == *path) {
-            (self.listed, self.looked) = (None, None);
             tokio::time::sleep(pending).await;
         }
         Ok(())

@@ -15,8 +15,6 @@ mod there;
 mod unread;
 mod wheel;
 
-pub(crate) use place::places;
-
 use crate::aim::there::unknown;
 use crate::app;
 use crate::app::LinuxDevice;
@@ -98,22 +96,16 @@ impl LinuxDevice {
         let aim = |rect: Rect, point, hit| Aim { rect, point, hit, pointed: false };
         let off_screen = |rect: Rect, again| (aim(rect, rect.center(), Hit::OffScreen), Some(again));
         let by_action = options.press && options.plain && self.presses_by_action(at);
-        let changes = self.heard.state().changes;
-        let places = self.looked.as_mut().filter(|_| by_action).and_then(|l| l.places(handle, changes));
-        // It is the look that counts unless something is moved on the way.
-        let looked = self.looked.take().filter(|_| places.is_some());
-        let (mut sight, mut placed, over) = self.placed_in_sight(at, places).await?;
-        let mut touched = placed.as_ref().is_none_or(|p| p.seen != Some(p.rect));
-        if touched {
+        let (sight, mut placed) = self.placed_in_sight(at).await?;
+        if placed.as_ref().is_none_or(|p| p.seen != Some(p.rect)) {
             placed = self.scroll_into_view(at, sight.as_ref(), placed).await?;
         }
         let Some(Placed { rect, seen, offset, frame }) = placed else {
             return Ok(off_screen(Rect::default(), Again::Nowhere));
         };
         let Some(seen) = seen else { return Ok(off_screen(rect, Again::OutOfView)) };
-        let Some(look) = sight.take() else {
+        let Some(mut look) = sight else {
             // Nobody knows the windows: an action of its own reaches it all the same.
-            self.looked = looked.filter(|_| !touched);
             return Ok((aim(rect, seen.center(), Hit::Target), None));
         };
         let Some(window) = self.window_with(at, frame, &look.windows).await? else {
@@ -122,11 +114,7 @@ impl LinuxDevice {
             }
             return Err(self.screen.unseen("find the window of the element"));
         };
-        let mut look = look;
-        // Where there are pop-ups the app was asked which of them shows it.
-        touched |= look.windows.iter().any(|w| w.popup && w.pid == self.info.pid);
         if window.presence != Presence::Shown {
-            touched = true;
             self.screen.present(&window).await?;
             look.windows = look.x11.run(|d| d.windows()).await?;
         }
@@ -144,10 +132,7 @@ impl LinuxDevice {
         let mut hit = match self.coming_dialog(at, &look.windows) {
             Some(what) => Hit::Covered { by: None, what },
             None if by_action && on_top(&look.windows, &window, point, self.is_alone()) => Hit::Target,
-            None => {
-                touched = true;
-                self.window_hit(&window, point, &look).await?
-            }
+            None => self.window_hit(&window, point, &look).await?,
         };
         if matches!(hit, Hit::Covered { .. }) && self.has_come_elsewhere(at, &window, &look.x11).await? {
             return Ok(off_screen(rect, Again::OutOfView));
@@ -156,7 +141,7 @@ impl LinuxDevice {
         let inside = !by_action && !window.popup;
         let mut named = false;
         if hit == Hit::Target {
-            match self.within_hit(at, point, offset, inside, over).await? {
+            match self.within_hit(at, point, offset, inside).await? {
                 Ok(within) => (named, hit) = (within.named, within.hit),
                 Err(why) => return Ok((aim(rect, point, Hit::OffScreen), Some(Again::Unknown(why)))),
             }
@@ -178,7 +163,7 @@ impl LinuxDevice {
             // Its arrival may have shown or moved something.
             hit = match self.placed(at, Some(&look)).await? {
                 Some(now) if has(now.rect, point) => match self.window_hit(&window, point, &look).await? {
-                    Hit::Target => match self.within_hit(at, point, now.offset, inside, None).await? {
+                    Hit::Target => match self.within_hit(at, point, now.offset, inside).await? {
                         Ok(within) => within.after(named, self.link.toolkit),
                         Err(why) => {
                             let aim = Aim { pointed, ..aim(rect, point, Hit::OffScreen) };
@@ -193,8 +178,6 @@ impl LinuxDevice {
                 }
             };
         }
-        let looked = looked.filter(|_| !touched && hit == Hit::Target);
-        self.looked = looked.map(|looked| looked.aimed(look.windows));
         Ok((Aim { pointed, ..aim(rect, point, hit) }, None))
     }
 

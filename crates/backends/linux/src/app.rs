@@ -5,7 +5,6 @@ pub(crate) mod look;
 pub(crate) mod pointer;
 
 use crate::app::chooser::{Chooser, Foreign, is_foreign};
-use crate::app::look::{Glance, Looked};
 use crate::app::pointer::Pressed;
 use crate::bus::{Desktop, Link};
 use crate::capture::Known;
@@ -52,16 +51,8 @@ pub(crate) struct LinuxDevice {
     pub(crate) activated: Option<(String, Instant)>,
     /// When and where the pointer pressed last.
     pub(crate) pressed: Option<Pressed>,
-    /// The actions that an element listed when it was asked for last: its path and their names. A press takes them.
-    pub(crate) listed: Option<(String, Vec<String>)>,
     /// Windows on the screen of which the app has been found not to list all.
     pub(crate) unlisted: Vec<u32>,
-    /// The look at what is about to be pressed.
-    pub(crate) looked: Option<Looked>,
-    /// The windows of the display as that look found them, until something is done.
-    pub(crate) sighted: Option<Vec<Window>>,
-    /// A look at a target right behind the act on it.
-    pub(crate) glance: Option<Glance>,
     /// Whether its process works all the time without a word.
     pub(crate) always_busy: bool,
     /// The file chooser that a press has opened, until it has its files.
@@ -101,11 +92,7 @@ impl LinuxDevice {
             told: 0,
             activated: None,
             pressed: None,
-            listed: None,
             unlisted: Vec::new(),
-            looked: None,
-            sighted: None,
-            glance: None,
             always_busy: false,
             chooser: None,
             foreign: None,

@@ -4,7 +4,6 @@ mod life;
 mod reading;
 
 use crate::app::LinuxDevice;
-use crate::app::look::Glance;
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,12 +61,9 @@ impl Device for LinuxDevice {
         if self.ids.path(handle.id).is_none() {
             return Ok(None);
         }
-        let tree = match self.just_looked(handle, context) {
+        let tree = match self.still(handle, context).await? {
             Some(tree) => tree,
-            None => match self.still(handle, context).await? {
-                Some(tree) => tree,
-                None => self.look(&[]).await?,
-            },
+            None => self.look(&[]).await?,
         };
         Ok(within(tree, handle))
     }
@@ -122,20 +118,7 @@ impl Device for LinuxDevice {
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         self.alive().await?;
-        (self.looked, self.sighted) = (None, None);
         self.act(action, cancel).await
-    }
-
-    async fn perform_and_glance(
-        &mut self,
-        action: &Action,
-        target: Handle,
-        cancel: &CancellationToken,
-    ) -> Result<(Performed, Option<Located>)> {
-        self.glance = Some(Glance::Wanted(target));
-        let performed = self.perform(action, cancel).await;
-        let glance = self.glance.take();
-        Ok((performed?, glance.and_then(Glance::seen).and_then(|tree| within(tree, target))))
     }
 
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
@@ -234,11 +217,6 @@ impl Files for LinuxDevice {
 impl Lifecycle for LinuxDevice {
     fn app_folders(&self) -> Option<AppFolders> {
         self.folders.clone()
-    }
-
-    fn act_begins(&mut self) {
-        // What another command asked is no look of this one.
-        (self.looked, self.sighted) = (None, None);
     }
 
     async fn ended(&mut self) -> Option<String> {

@@ -7,62 +7,35 @@
 mod asked;
 mod compared;
 
-use crate::aim;
 use crate::app::LinuxDevice;
-use crate::app::look::Looked;
 use crate::capture::tree;
 use std::sync::Arc;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Tree};
 
 pub(crate) use asked::Again;
-pub(crate) use compared::{Also, Now};
+pub(crate) use compared::Now;
 
 impl LinuxDevice {
-    /// The last tree, if this element was looked at just now and has only been aimed at since.
-    pub(crate) fn just_looked(&mut self, handle: Handle, context: &[Handle]) -> Option<Arc<Tree>> {
-        let changes = self.heard.state().changes;
-        let looked = self.looked.take().filter(|looked| looked.is_after_aim(handle, context, changes))?;
-        self.sighted = looked.windows();
-        self.last.as_ref().map(|last| Arc::clone(&last.tree))
-    }
-
-    /// The last tree, if it still holds for this element. What is pressed by its own action is asked before that where it
-    /// is, for the aim that comes next.
+    /// The last tree, if it still holds for this element.
     ///
     /// # Errors
     /// `BACKEND_LOST`, `TIMEOUT`.
     pub(crate) async fn still(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Arc<Tree>>> {
-        (self.listed, self.looked) = (None, None);
         let seen = self.seen;
         let again = self.last.as_ref().filter(|_| self.heard.state().changes == seen).and_then(|last| {
             let path = |h: Handle| self.ids.path(h.id);
             Some((Again::of(&last.picture, path, handle, context)?, last))
         });
         if let Some((again, last)) = again {
-            let by_action = self.presses_by_action(again.target());
-            let now = if by_action {
-                let (link, at) = (&self.link, again.target());
-                let places = aim::places(link, &mut self.screen, &last.picture, at);
-                // In this order: what is said of the element is said after where it is.
-                let (places, now) =
-                    tokio::join!(biased; places, again.ask(link, &last.picture, Also::Actions));
-                // Where a display does not answer the aim says so.
-                self.looked = places.map(|places| Looked::now(handle, context, seen, places));
-                now
-            } else {
-                again.ask(&self.link, &last.picture, Also::Signals).await
-            };
-            match now {
+            match again.ask(&self.link, &last.picture).await {
                 Ok(now) if self.heard.state().changes == seen && now.same => {
-                    self.listed = now.actions.map(|actions| (now.objects[0].path.clone(), actions));
                     return Ok(Some(Arc::clone(&last.tree)));
                 }
                 Ok(_) => {}
                 Err(fault) => return Err(self.failed(fault).await),
             }
         }
-        self.looked = None;
         // What was signalled until now belongs to what is read next.
         self.hear().await.map(|()| None)
     }
@@ -81,25 +54,24 @@ impl LinuxDevice {
     /// # Errors
     /// `BACKEND_LOST`, `TIMEOUT`.
     pub(crate) async fn itself_now(&mut self, handle: Handle) -> Result<Option<Arc<Tree>>> {
-        let again = self.itself(handle, false);
+        let again = self.itself(handle);
         let Some((again, last)) = again.as_ref().zip(self.last.as_ref()) else {
             return self.hear().await.map(|()| None);
         };
-        match again.ask(&self.link, &last.picture, Also::Signals).await {
+        match again.ask(&self.link, &last.picture).await {
             Ok(now) => self.with(again, now),
             Err(fault) => Err(self.failed(fault).await),
         }
     }
 
-    /// What is to be asked of an element by itself. `brief`: one that names itself is asked alone, which tells only as long
-    /// as it keeps that name.
-    pub(crate) fn itself(&self, handle: Handle, brief: bool) -> Option<Again> {
+    /// What is to be asked of an element by itself.
+    fn itself(&self, handle: Handle) -> Option<Again> {
         let path = |h: Handle| self.ids.path(h.id);
-        self.last.as_ref().and_then(|last| Again::itself(&last.picture, path, handle, brief))
+        self.last.as_ref().and_then(|last| Again::itself(&last.picture, path, handle))
     }
 
     /// The last tree with what was answered in its place.
-    pub(crate) fn with(&mut self, again: &Again, mut now: Now) -> Result<Option<Arc<Tree>>> {
+    fn with(&mut self, again: &Again, mut now: Now) -> Result<Option<Arc<Tree>>> {
         let Some(last) = &mut self.last else { return Ok(None) };
         if now.same {
             return Ok(Some(Arc::clone(&last.tree)));

@@ -146,15 +146,13 @@ impl LinuxDevice {
         .await
     }
 
-    /// Whether an input at a point of its window reaches an object; or why nobody knows. `asked`: the app is asked, too. `over`:
-    /// where that is which may lie over it, if that is known.
+    /// Whether an input at a point of its window reaches an object; or why nobody knows. `asked`: the app is asked, too.
     pub(super) async fn within_hit(
         &mut self,
         at: usize,
         point: (f64, f64),
         offset: (f64, f64),
         asked: bool,
-        over: Option<Vec<Option<Rect>>>,
     ) -> Result<std::result::Result<Within, String>> {
         let ordered = asked && by_order(self.link.toolkit);
         if ordered && let Some(hit) = self.over_hit(at, point, offset).await? {
@@ -169,7 +167,7 @@ impl LinuxDevice {
         };
         let named = inner.is_some();
         let hit = match inner {
-            None | Some(Hit::Target) => self.beside_hit(at, point, offset, over).await?,
+            None | Some(Hit::Target) => self.beside_hit(at, point, offset).await?,
             Some(other) => other,
         };
         Ok(Ok(Within { hit, named }))
@@ -230,25 +228,14 @@ impl LinuxDevice {
 
     /// Whether something lies over an element in its own window: a later child of what holds both. GTK draws children in
     /// their order, and answers `GetAccessibleAtPoint` with the first that has the point, which is the one below.
-    async fn beside_hit(
-        &mut self,
-        at: usize,
-        point: (f64, f64),
-        offset: (f64, f64),
-        said: Option<Vec<Option<Rect>>>,
-    ) -> Result<Hit> {
+    async fn beside_hit(&mut self, at: usize, point: (f64, f64), offset: (f64, f64)) -> Result<Hit> {
         let Some(last) = &self.last else { return Ok(Hit::Target) };
         let over = above_it(&last.picture, at);
         if over.is_empty() {
             return Ok(Hit::Target);
         }
-        let said = match said {
-            Some(said) => said,
-            None => {
-                let paths: Vec<String> = over.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
-                self.said(&paths).await?
-            }
-        };
+        let paths: Vec<String> = over.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
+        let said = self.said(&paths).await?;
         let here = |rect: &Option<Rect>| rect.is_some_and(|rect| has(shifted(rect, offset), point));
         let Some(covers) = said.iter().position(here).map(|i| over[i]) else { return Ok(Hit::Target) };
         if self.is_picked(at, point, offset).await? {
@@ -443,7 +430,7 @@ mod tests {
         app.asked();
         app.becomes(|now| (now.points, now.refuses) = (points.to_vec(), refuses.to_vec()));
         let first = device.last.as_ref().unwrap().picture.objects.iter().position(|o| o.path == FIRST);
-        let hit = device.within_hit(first.unwrap(), (50.0, 20.0), (0.0, 0.0), true, None).await.unwrap();
+        let hit = device.within_hit(first.unwrap(), (50.0, 20.0), (0.0, 0.0), true).await.unwrap();
         let asked = app.asked();
         let of_window = |(path, what, _): &&(String, String, i32)| path == WINDOW && what == POINT;
         (hit.map(|within| (within.hit, within.named)), asked.iter().filter(of_window).count())

@@ -1,17 +1,15 @@
 //! Where things are: what the toolkit says of its elements, put where the X server shows their windows.
 
 use crate::app::LinuxDevice;
-use crate::app::look::{Placed, Places, Sight};
+use crate::app::look::{Placed, Sight};
 use crate::bus::fault::Fault;
 use crate::bus::names::{COMPONENT, SCREEN};
 use crate::bus::{Args, Call, Cursor, Link};
 use crate::extents::{self, common, has};
 use crate::model::floating::floats;
-use crate::model::overlaps::above_it;
 use crate::model::parents::{POPOVER, chain, is_entry, popup_in};
 use crate::model::{Object, Picture, rows};
 use crate::roles::number as n;
-use crate::screen::Screen;
 use crate::toolkit::Toolkit;
 use hashbrown::HashMap;
 use stickpin_device::Result;
@@ -80,22 +78,6 @@ fn whereabouts(picture: &Picture, at: usize) -> Vec<String> {
     paths.extend(panes(picture, at).into_iter().map(path));
     paths.push(path(chain(picture, at).last().copied().unwrap_or(at)));
     paths
-}
-
-/// What is to be known of where things are for an aim at an object, asked in one go; none where somebody does not answer.
-pub(crate) async fn places(link: &Link, screen: &mut Screen, picture: &Picture, at: usize) -> Option<Places> {
-    let mut paths = whereabouts(picture, at);
-    let own = paths.len();
-    paths.extend(above_it(picture, at).into_iter().map(|i| picture.objects[i].path.clone()));
-    // The app takes longer than the display: what is asked of it is on its way before the display is woken.
-    let sight = async {
-        tokio::task::yield_now().await;
-        Sight::of(screen).await
-    };
-    let (said, sight) = tokio::join!(biased; said(link, &paths), sight);
-    let (mut said, sight) = (said.ok()?, sight.ok()?);
-    let over = said.split_off(own);
-    Some(Places { said, over, sight })
 }
 
 impl LinuxDevice {
@@ -266,27 +248,17 @@ impl LinuxDevice {
         self.place(at, &said, sight).await
     }
 
-    /// The same with the windows of the display, which are asked for at the same time, and where that is which may lie over
-    /// it; unless all that was asked just now.
-    pub(super) async fn placed_in_sight(
-        &mut self,
-        at: usize,
-        known: Option<Places>,
-    ) -> Result<(Option<Sight>, Option<Placed>, Option<Vec<Option<Rect>>>)> {
-        let Some(last) = &self.last else { return Ok((self.sight().await?, None, None)) };
-        let (sight, said, over) = match known {
-            Some(Places { said, over, sight }) => (sight, said, Some(over)),
-            None => {
-                let paths = whereabouts(&last.picture, at);
-                let (sight, said) = tokio::join!(Sight::of(&mut self.screen), said(&self.link, &paths));
-                match said {
-                    Ok(said) => (sight?, said, None),
-                    Err(fault) => return Err(self.failed(fault).await),
-                }
-            }
+    /// The same with the windows of the display, which are asked for at the same time.
+    pub(super) async fn placed_in_sight(&mut self, at: usize) -> Result<(Option<Sight>, Option<Placed>)> {
+        let Some(last) = &self.last else { return Ok((self.sight().await?, None)) };
+        let paths = whereabouts(&last.picture, at);
+        let (sight, said) = tokio::join!(Sight::of(&mut self.screen), said(&self.link, &paths));
+        let (sight, said) = match said {
+            Ok(said) => (sight?, said),
+            Err(fault) => return Err(self.failed(fault).await),
         };
         let placed = self.place(at, &said, sight.as_ref()).await?;
-        Ok((sight, placed, over))
+        Ok((sight, placed))
     }
 
     /// Where an element is by what was said of its [`whereabouts`].

@@ -80,7 +80,7 @@ impl LinuxDevice {
             Hit::Target => {}
             other => return Ok(Ok(other)),
         }
-        let within = self.within_hit(at, point, offset, !window.popup, None).await?;
+        let within = self.within_hit(at, point, offset, !window.popup).await?;
         Ok(within.map(|within| within.hit))
     }
 

@@ -21,7 +21,6 @@ impl LinuxDevice {
     /// # Errors
     /// `BACKEND_LOST`, `TIMEOUT`.
     pub(crate) async fn look(&mut self, watch: &[Handle]) -> Result<Arc<Tree>> {
-        (self.looked, self.sighted) = (None, None);
         // The counter first: what changes during the reading shows as a change since.
         let changes = {
             let heard = self.heard.state();

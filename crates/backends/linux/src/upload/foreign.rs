@@ -38,11 +38,7 @@ impl LinuxDevice {
     async fn strangers(&mut self) -> Result<Vec<Window>> {
         let alone = self.is_alone();
         let belongs = |window: &Window| alone || window.transient_for.is_some();
-        let found = match self.sighted.take() {
-            Some(windows) => beside(windows, self.info.pid),
-            None => self.beside().await?,
-        };
-        Ok(found.into_iter().filter(belongs).collect())
+        Ok(self.beside().await?.into_iter().filter(belongs).collect())
     }
 
     /// Those, and modal ones of which nobody knows whose they are.

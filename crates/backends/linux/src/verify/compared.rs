@@ -3,19 +3,8 @@
 use super::asked::Again;
 use crate::bus::fault::Fault;
 use crate::bus::{Link, guest};
-use crate::capture::ask::Ask;
 use crate::model::{Object, Picture};
 use crate::states;
-
-/// What is to be known beside what is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Also {
-    Nothing,
-    /// What the app signalled until it answered: also what an act did, which is told in the notices that are taken next.
-    Signals,
-    /// That, and last of all which actions the element has.
-    Actions,
-}
 
 /// What was asked again, as it is now.
 #[derive(Debug)]
@@ -26,55 +15,25 @@ pub(crate) struct Now {
     there: bool,
     /// Whether nothing at all differs.
     pub(super) same: bool,
-    /// The names of the element's actions, where they were asked for.
-    pub(super) actions: Option<Vec<String>>,
-}
-
-impl Now {
-    /// Whether the element has this name.
-    pub(crate) fn is_named(&self, name: &str) -> bool {
-        self.objects.first().is_some_and(|object| object.name == name)
-    }
 }
 
 impl Again {
-    /// Asks again, and compares.
-    pub(crate) async fn ask(
-        &self,
-        link: &Link,
-        picture: &Picture,
-        also: Also,
-    ) -> std::result::Result<Now, Fault> {
+    /// Asks again, and compares. All that the app signalled until it answered has been heard when this comes back.
+    pub(crate) async fn ask(&self, link: &Link, picture: &Picture) -> std::result::Result<Now, Fault> {
         let old: Vec<&Object> = self.objects.iter().map(|&at| &picture.objects[at]).collect();
         let objects = old.iter().map(|&object| object.clone()).collect();
         let mut now = Picture { toolkit: picture.toolkit, objects, truncated: false };
-        let mut questions = self.questions(picture, &old);
-        let actions = also == Also::Actions;
-        if actions {
-            // What it had before is no answer.
-            now.objects[0].actions.clear();
-            questions.add(0, Ask::Actions);
-        }
+        let questions = self.questions(picture, &old);
         let shown = async {
             match &self.spot {
                 Some(spot) => spot.is_shown(link, picture).await,
                 None => Ok(true),
             }
         };
-        let answers = async {
-            match also {
-                Also::Nothing => questions.ask(link, &mut now).await,
-                Also::Signals | Also::Actions => questions.ask_in_order(link, &mut now).await,
-            }
-        };
+        let answers = questions.ask_in_order(link, &mut now);
         let (shown, answers) = tokio::join!(biased; shown, answers);
         let (shown, answers) = (shown?, answers?);
-        let mut objects = now.objects;
-        // A reading does not ask for them of everything.
-        let actions = match objects.first_mut().filter(|_| actions) {
-            Some(first) => Some(std::mem::replace(&mut first.actions, old[0].actions.clone())),
-            None => None,
-        };
+        let objects = now.objects;
         let path = |at: &usize| picture.objects[*at].path.as_str();
         let same_children = |(at, named): &(usize, Vec<(String, String)>)| {
             let host = &old[*at].path;
@@ -104,7 +63,7 @@ impl Again {
             && answers.children.iter().all(same_children)
             && answers.plugged.iter().all(same_plugged);
         let same = there && objects.iter().eq(old.iter().copied());
-        Ok(Now { objects, there, same, actions })
+        Ok(Now { objects, there, same })
     }
 
     /// Whether what was answered can stand in the picture: nothing came or went.
@@ -135,7 +94,7 @@ mod tests {
         let now = |there, states| {
             let mut objects = vec![picture.objects[9].clone(), picture.objects[7].clone()];
             objects[0].states = states;
-            Now { objects, there, same: false, actions: None }
+            Now { objects, there, same: false }
         };
         let checked = states::SHOWING | states::VISIBLE | states::CHECKED;
         assert!(!again.fits(&now(false, checked), &picture), "its children are others");
