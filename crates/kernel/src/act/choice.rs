@@ -1,7 +1,7 @@
 //! Choosing options of a list: natively where the device can, else as a person does, by opening and pressing.
 
 use crate::act::fields::press;
-use crate::act::input::{Input, went_away};
+use crate::act::input::{Attempts, Input};
 use crate::act::outcome::Acted;
 use crate::act::target::{Reach, Ready};
 use crate::act::{context_guard, input, locate};
@@ -238,7 +238,7 @@ async fn comes_to_show(cx: &mut Cx, list: &List, chosen: &[Choice], before: &str
 async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Result<Choice> {
     let mut pressed = false;
     let mut typed = false;
-    let mut lost = 0;
+    let mut attempts = Attempts::default();
     let mut until = Instant::now() + RESPONSE;
     loop {
         let tree = capture::look(cx, Origin::Look).await?;
@@ -299,8 +299,11 @@ async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Re
                     let ready = list.ready.clone();
                     match input::perform_on(cx, &fill, &ready).await {
                         // The list was drawn anew, with its field.
-                        Err(e) if went_away(&e, &mut lost) => continue,
-                        performed => performed.map(|_| true)?,
+                        Err(missed) => {
+                            attempts.lost(missed.into())?;
+                            continue;
+                        }
+                        Ok(_) => true,
                     }
                 } else {
                     false

@@ -68,27 +68,22 @@ pub(crate) fn compare(cx: &mut Cx, found: &Found, tree: &Arc<Tree>, node: NodeId
     .details(json!({ "ref": target.plain().to_string(), "changes": details(&changes) })))
 }
 
-/// After the device stopped an input because guarded content changed: captures, and tells what it was. `None` where
-/// nothing that counts changed and nothing was sent: then the act begins anew, a few times (`lost`).
+/// After the device stopped an input because guarded content changed: captures, and tells what it was. Where
+/// nothing that counts changed and nothing was sent, the act begins anew, a few times (`lost`).
 ///
 /// # Errors
-/// What the device says.
-pub(crate) async fn changed_in_flight(
-    cx: &mut Cx,
-    ready: &Ready,
-    e: Error,
-    lost: &mut usize,
-) -> Result<Option<Error>> {
+/// What changed, or `e`; what the device says.
+pub(crate) async fn changed_in_flight(cx: &mut Cx, ready: &Ready, e: Error, lost: &mut usize) -> Result<()> {
     let tree = capture::look(cx, Origin::Look).await?;
     let target = ready.handle.and_then(|handle| tree.find_address(handle)).map(|n| n.id());
     if let (Some(node), Some(found)) = (target, &ready.found)
         && let Err(told) = compare(cx, found, &tree, node)
     {
-        return Ok(Some(Error { dispatched: e.dispatched, ..told }));
+        return Err(Error { dispatched: e.dispatched, ..told });
     }
     *lost += 1;
     let again = e.dispatched == Dispatched::No && *lost <= TRIES;
-    Ok((!again).then_some(e))
+    if again { Ok(()) } else { Err(e) }
 }
 
 /// The nodes around a target whose content must not change until an input for it has arrived.

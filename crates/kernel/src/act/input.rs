@@ -31,12 +31,65 @@ pub(crate) enum Input {
     Further,
 }
 
-/// Whether an input failed because its target went away after it was judged, so that nothing was sent and it is worth
-/// looking for it from the beginning. Not for ever: `lost` counts.
-pub(crate) fn went_away(e: &Error, lost: &mut usize) -> bool {
-    let again = *lost < TRIES && e.code == ErrorCode::ElementNotFound && e.dispatched == Dispatched::No;
-    *lost += usize::from(again);
-    again
+/// An input that did not arrive at its target.
+#[derive(Debug)]
+pub(crate) struct Missed {
+    error: Error,
+    /// The device stopped it on its way to something else, and the app saw nothing of it.
+    stopped: bool,
+}
+
+impl From<Error> for Missed {
+    fn from(error: Error) -> Self {
+        Self { error, stopped: false }
+    }
+}
+
+impl From<Missed> for Error {
+    fn from(missed: Missed) -> Self {
+        missed.error
+    }
+}
+
+/// What an act has tried in vain so far.
+#[derive(Debug, Default)]
+pub(crate) struct Attempts {
+    stopped: bool,
+    lost: usize,
+}
+
+impl Attempts {
+    /// Gets ready to begin from the beginning after an input of which nothing was seen: once when the device stopped it,
+    /// because what lay in the way may just have moved, and a few times when its target went away or stands in something
+    /// that moves.
+    ///
+    /// # Errors
+    /// Why it did not arrive, where another attempt is not worth it; what the device says.
+    pub(crate) async fn again(&mut self, cx: &mut Cx, ready: &Ready, missed: Missed) -> Result<()> {
+        if missed.stopped && !self.stopped {
+            self.stopped = true;
+            let cancel = cx.cancel.clone();
+            cx.device()?.settle(REST, &cancel).await?;
+            return Ok(());
+        }
+        if missed.error.code == ErrorCode::ContextChanged {
+            return context_guard::changed_in_flight(cx, ready, missed.error, &mut self.lost).await;
+        }
+        self.lost(missed.error)
+    }
+
+    /// Counts an error that says that the target went away after it was judged, and that nothing was sent.
+    ///
+    /// # Errors
+    /// The error, where it says something else or was counted too often.
+    pub(crate) fn lost(&mut self, e: Error) -> Result<()> {
+        if self.lost >= TRIES || e.code != ErrorCode::ElementNotFound || e.dispatched != Dispatched::No {
+            return Err(e);
+        }
+        self.lost += 1;
+        tracing::debug!("it went away before the input: {e}");
+        Ok(())
+    }
 }
 
 /// Whether the target takes text.
@@ -73,7 +126,7 @@ pub(crate) fn fillable(ready: &Ready) -> Result<()> {
 ///
 /// # Errors
 /// As [`perform`]; `STALE_REF` when it was named by a ref and went away before the input.
-pub(crate) async fn perform_on(cx: &mut Cx, action: &Action, ready: &Ready) -> Result<Performed> {
+pub(crate) async fn perform_on(cx: &mut Cx, action: &Action, ready: &Ready) -> Result<Performed, Missed> {
     Ok(perform_and_glance(cx, action, ready, None).await?.0)
 }
 
@@ -84,17 +137,17 @@ async fn perform_and_glance(
     action: &Action,
     ready: &Ready,
     glance: Option<Handle>,
-) -> Result<(Performed, Option<Located>)> {
-    match deliver(cx, action, &ready.words, glance).await {
-        Err(e) if e.code == ErrorCode::ElementNotFound && e.dispatched == Dispatched::No => {
-            if let Some(r) = ready.found.as_ref().and_then(|f| f.r#ref) {
-                capture::look(cx, Origin::Look).await?;
-                resolve::again(cx, r)?;
-            }
-            Err(e)
-        }
-        performed => performed,
+) -> Result<(Performed, Option<Located>), Missed> {
+    let performed = deliver(cx, action, &ready.words, glance).await;
+    if let Err(Missed { error: e, .. }) = &performed
+        && e.code == ErrorCode::ElementNotFound
+        && e.dispatched == Dispatched::No
+        && let Some(r) = ready.found.as_ref().and_then(|f| f.r#ref)
+    {
+        capture::look(cx, Origin::Look).await?;
+        resolve::again(cx, r)?;
     }
+    performed
 }
 
 /// Brings a target to where it can be pressed, and presses it. `plain`: by a plain press.
@@ -144,7 +197,7 @@ pub(crate) async fn send_if(
     which: Input,
     action: impl Fn(&Ready) -> Result<Option<Action>> + Send,
 ) -> Result<(Ready, Option<Performed>)> {
-    let (mut stopped, mut lost) = (0, 0);
+    let mut attempts = Attempts::default();
     loop {
         let mut ready = act::ready(cx, target, reach, how).await?;
         let Some(action) = action(&ready)? else { return Ok((ready, None)) };
@@ -153,35 +206,13 @@ pub(crate) async fn send_if(
         }
         let glance = ready.handle.filter(|_| which == Input::Only && how.hastens());
         match perform_and_glance(cx, &action, &ready, glance).await {
-            Err(e) if was_stopped(cx, &e, &mut stopped).await? => {}
-            Err(e) if e.code == ErrorCode::ContextChanged => {
-                if let Some(e) = context_guard::changed_in_flight(cx, &ready, e, &mut lost).await? {
-                    return Err(e);
-                }
-            }
-            Err(e) if went_away(&e, &mut lost) => tracing::debug!(%target, "went away before the input"),
-            Err(e) => return Err(e),
             Ok((performed, behind)) => {
                 ready.behind = behind;
                 return Ok((ready, Some(performed)));
             }
+            Err(missed) => attempts.again(cx, &ready, missed).await?,
         }
     }
-}
-
-/// Whether the device stopped an input on its way to something else, so that it is worth trying once more: then what
-/// moved has come to rest.
-///
-/// # Errors
-/// What the device says.
-pub(crate) async fn was_stopped(cx: &mut Cx, e: &Error, stopped: &mut usize) -> Result<bool> {
-    if *stopped > 0 || e.details["stopped"] != true {
-        return Ok(false);
-    }
-    *stopped += 1;
-    let cancel = cx.cancel.clone();
-    cx.device()?.settle(REST, &cancel).await?;
-    Ok(true)
 }
 
 /// Sends one input. From its first event on a failure leaves open what became of it.
@@ -197,7 +228,7 @@ async fn deliver(
     action: &Action,
     words: &str,
     glance: Option<Handle>,
-) -> Result<(Performed, Option<Located>)> {
+) -> Result<(Performed, Option<Located>), Missed> {
     cx.check()?;
     let before = cx.dispatched.swap(true, Ordering::Relaxed);
     let cancel = cx.cancel.clone();
@@ -218,7 +249,7 @@ async fn deliver(
         }
         Err(e) => {
             cx.dispatched.store(before || e.dispatched == Dispatched::Unknown, Ordering::Relaxed);
-            return Err(e);
+            return Err(e.into());
         }
     };
     match &performed.landed {
@@ -233,18 +264,20 @@ async fn deliver(
                 format!("what {words} belongs to changed while the input was on its way; {became}"),
             )
             .dispatched(dispatched)
-            .hint("stickpin snapshot -i shows what is there now"))
+            .hint("stickpin snapshot -i shows what is there now")
+            .into())
         }
         Landed::Elsewhere { what, stopped } => {
             let became = if *stopped { "it was stopped before the app saw it" } else { "the app saw it" };
-            Err(Error::new(
+            let error = Error::new(
                 ErrorCode::ElementCovered,
                 format!("the input for {words} reached {} instead; {became}", escape(what, MAX_DESCRIPTION)),
             )
             .hint(
                 "stickpin snapshot -i shows what is there now; --force sends the input to whatever is there",
             )
-            .details(serde_json::json!({ "stopped": stopped })))
+            .details(serde_json::json!({ "stopped": stopped }));
+            Err(Missed { error, stopped: *stopped })
         }
     }
 }

@@ -207,10 +207,12 @@ async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Res
             let it = outwards.find(|n| if graded { n.address() == Some(mark.handle) } else { same(n) });
             it.map(|it| same(&it))
         };
+        let is_adorned =
+            is_drag && reads_same.is_none() && adorns(cx, picture.as_ref(), &mark, handle, &located).await?;
         let now = match reads_same {
             Some(true) => None,
             Some(false) => Some(format!("it is {meaning} now")),
-            None if is_drag && adorns(cx, picture.as_ref(), &mark, handle, &located).await? => {
+            None if is_adorned => {
                 shown = None;
                 None
             }

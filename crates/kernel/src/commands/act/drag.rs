@@ -1,10 +1,10 @@
 //! `drag`: from one element to another.
 
 use crate::act;
-use crate::act::input::went_away;
+use crate::act::input::Attempts;
 use crate::act::outcome::Acted;
 use crate::act::target::{Reach, Ready};
-use crate::act::{context_guard, input, outcome, points};
+use crate::act::{input, outcome, points};
 use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
 use crate::command::args::acting;
@@ -47,7 +47,7 @@ impl Command for Drag {
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
         resolve::foresee(cx, [&self.source, &self.destination])?;
-        let (mut stopped, mut lost) = (0, 0);
+        let mut attempts = Attempts::default();
         let (source, destination) = loop {
             let (source, destination, to) = self.aimed(cx).await?;
             outcome::before(cx, &source).await?;
@@ -58,16 +58,9 @@ impl Command for Drag {
                 target: destination.receiver(),
             };
             match input::perform_on(cx, &action, &source).await {
-                // One of the two was drawn anew after it was judged, and nothing was picked up.
-                Err(e) if input::was_stopped(cx, &e, &mut stopped).await? => {}
-                Err(e) if e.code == ErrorCode::ContextChanged => {
-                    if let Some(e) = context_guard::changed_in_flight(cx, &source, e, &mut lost).await? {
-                        return Err(e);
-                    }
-                }
-                Err(e) if went_away(&e, &mut lost) => {}
                 Ok(performed) if !performed.handled => return Err(apart(&source, &destination)),
-                performed => break performed.map(|_| (source, destination))?,
+                Ok(_) => break (source, destination),
+                Err(missed) => attempts.again(cx, &source, missed).await?,
             }
         };
         let words = format!("{} to {}", source.words, destination.words);

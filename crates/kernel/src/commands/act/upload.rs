@@ -1,7 +1,7 @@
 //! `upload`: files into a file input, a file chooser or a drop.
 
 use crate::act;
-use crate::act::input::{Input, went_away};
+use crate::act::input::{Attempts, Input};
 use crate::act::outcome::Acted;
 use crate::act::target::{Reach, Ready};
 use crate::act::{input, outcome};
@@ -57,7 +57,7 @@ impl Command for Upload {
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
         let files = read(cx, &self.files)?;
-        let (mut found, mut lost) = (None, 0);
+        let (mut found, mut attempts) = (None, Attempts::default());
         while found.is_none() {
             // The input itself is often hidden behind what looks better.
             let ready = act::ready(cx, &self.target, Reach::There, how).await?;
@@ -65,12 +65,14 @@ impl Command for Upload {
                 match crate::command::facets::files(cx.device()?, TAKE)?.file_input(ready.element()?).await {
                     Ok(Some(input)) => input,
                     Ok(None) => break,
-                    Err(e) if went_away(&e, &mut lost) => continue,
-                    Err(e) => return Err(e),
+                    Err(e) => {
+                        attempts.lost(e)?;
+                        continue;
+                    }
                 };
             match give(cx, &input, &files, &ready, Some(&ready)).await {
-                Err(e) if went_away(&e, &mut lost) => {}
-                acted => found = Some((ready, acted?)),
+                Err(e) => attempts.lost(e)?,
+                Ok(acted) => found = Some((ready, acted)),
             }
         }
         let (ready, mut acted) = match found {
