@@ -22,21 +22,16 @@ pub(super) fn export(flow: &Flow<'_>, notes: &mut Vec<Note>) -> String {
     let names = names.iter().filter(|(used, _)| *used).map(|(_, name)| format!("{name}, "));
     out.push(format!("import {{ {}test }} from '@playwright/test';", names.collect::<String>()));
     out.push(String::new());
-    if uses("variable(") || !flow.script.env.is_empty() {
-        out.extend(VARIABLE.lines().map(str::to_owned));
-    }
-    if uses("secret(") {
-        out.extend(SECRET.lines().map(str::to_owned));
-    }
-    if uses("firstOf(") {
-        out.extend(FIRST_OF.lines().map(str::to_owned));
-    }
-    if uses("words(") {
-        out.extend(WORDS.lines().map(str::to_owned));
-    }
-    if uses("byId(") {
-        out.extend(BY_ID.lines().map(str::to_owned));
-    }
+    let helpers = [
+        (uses("variable(") || !flow.script.env.is_empty(), VARIABLE),
+        (uses("secret("), SECRET),
+        (uses("firstOf("), FIRST_OF),
+        (uses("words("), WORDS),
+        (uses("byId("), BY_ID),
+    ];
+    out.extend(
+        helpers.iter().filter(|(used, _)| *used).flat_map(|(_, code)| code.lines()).map(str::to_owned),
+    );
     if let Some(retries) = flow.script.context("retries") {
         out.push(format!("test.describe.configure({{ retries: {retries} }});"));
         out.push(String::new());
@@ -156,10 +151,11 @@ fn text(template: &Template) -> String {
     }
 }
 
-/// `{ a: 1, b: 2 }` behind other arguments; nothing where there is none.
-fn options(pairs: &[Option<String>]) -> String {
-    let said: Vec<&str> = pairs.iter().flatten().map(String::as_str).collect();
-    if said.is_empty() { String::new() } else { format!("{{ {} }}", said.join(", ")) }
+/// `a, { b: 1, c: 2 }`: what is passed to a function, its options in an object.
+fn passed<const N: usize>(positional: &[String], options: [Option<String>; N]) -> String {
+    let options: Vec<String> = options.into_iter().flatten().collect();
+    let options = (!options.is_empty()).then(|| format!("{{ {} }}", options.join(", ")));
+    positional.iter().cloned().chain(options).collect::<Vec<_>>().join(", ")
 }
 
 impl Writer for Playwright<'_> {
@@ -210,15 +206,20 @@ impl Playwright<'_> {
     /// The expressions that are awaited, in their order.
     fn said(&self, step: &Step, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
         let timeout = |args: &mut Args<'_>| args.number("timeout").map(|ms| format!("timeout: {ms}"));
+        let said = |args: &mut Args<'_>, name| self.text(args.text(name).unwrap_or_default());
+        let all = |args: &mut Args<'_>, name| {
+            let texts: Vec<String> = args.list(name).map(|text| self.text(text)).collect();
+            format!("[{}]", texts.join(", "))
+        };
         let name = step.entry.spec.name;
-        Ok(match name {
+        Ok(vec![match name {
             "open" => {
                 if args.is_on("relaunch") {
                     less.push("every test begins with a browser of its own".to_owned());
                 }
-                vec![self.open(args)?]
+                self.open(args)?
             }
-            "close" => Vec::new(),
+            "close" => return Ok(Vec::new()),
             "press" => {
                 let target = self.of(args, "target")?;
                 let button =
@@ -228,90 +229,75 @@ impl Playwright<'_> {
                     format!("modifiers: [{}]", keys.join(", "))
                 });
                 let count = args.number("count").filter(|n| *n != 1).map(|n| format!("clickCount: {n}"));
-                vec![format!("{target}.click({})", options(&[button, keys, count, timeout(args)]))]
+                format!("{target}.click({})", passed(&[], [button, keys, count, timeout(args)]))
             }
             "longpress" => {
-                let held = args.number("hold").unwrap_or(600);
-                let options = options(&[Some(format!("delay: {held}")), timeout(args)]);
-                vec![format!("{}.click({options})", self.of(args, "target")?)]
+                let held = format!("delay: {}", args.number("hold").unwrap_or(600));
+                let options = passed(&[], [Some(held), timeout(args)]);
+                format!("{}.click({options})", self.of(args, "target")?)
             }
-            "hover" => vec![format!("{}.hover({})", self.of(args, "target")?, options(&[timeout(args)]))],
-            "drag" => vec![format!("{}.dragTo({})", self.of(args, "source")?, self.of(args, "destination")?)],
+            "hover" | "check" | "uncheck" => {
+                format!("{}.{name}({})", self.of(args, "target")?, passed(&[], [timeout(args)]))
+            }
+            "drag" => format!("{}.dragTo({})", self.of(args, "source")?, self.of(args, "destination")?),
             "fill" => {
                 let target = self.of(args, "target")?;
                 let text = match args.text("secret") {
                     Some(name) => format!("secret({})", self.text(name)),
-                    None => self.text(args.text("text").unwrap_or_default()),
+                    None => said(args, "text"),
                 };
-                let options = options(&[timeout(args)]);
-                let comma = if options.is_empty() { "" } else { ", " };
-                vec![format!("{target}.fill({text}{comma}{options})")]
+                format!("{target}.fill({})", passed(&[text], [timeout(args)]))
             }
             "type" => {
-                let text = self.text(args.text("text").unwrap_or_default());
+                let text = said(args, "text");
                 match args.text("into") {
-                    Some(into) => {
-                        vec![format!("{}.pressSequentially({text})", self.locator(&selector(into)?)?)]
-                    }
-                    None => vec![format!("page.keyboard.type({text})")],
+                    Some(into) => format!("{}.pressSequentially({text})", self.locator(&selector(into)?)?),
+                    None => format!("page.keyboard.type({text})"),
                 }
             }
-            "form" => self.form(step, args)?,
-            "key" => {
-                vec![format!("page.keyboard.press({})", self.text(args.text("chord").unwrap_or_default()))]
-            }
+            "form" => return self.form(step, args),
+            "key" => format!("page.keyboard.press({})", said(args, "chord")),
             "select" => {
-                let target = self.of(args, "target")?;
-                let wanted: Vec<String> = args.list("options").map(|o| self.text(o)).collect();
                 less.push("only lists that are <select> elements".to_owned());
-                vec![format!("{target}.selectOption([{}])", wanted.join(", "))]
+                format!("{}.selectOption({})", self.of(args, "target")?, all(args, "options"))
             }
-            "check" => vec![format!("{}.check({})", self.of(args, "target")?, options(&[timeout(args)]))],
-            "uncheck" => vec![format!("{}.uncheck({})", self.of(args, "target")?, options(&[timeout(args)]))],
             "upload" => {
-                let target = self.of(args, "target")?;
-                let files: Vec<String> = args.list("files").map(|f| self.text(f)).collect();
                 less.push("only fields that are file inputs".to_owned());
-                vec![format!("{target}.setInputFiles([{}])", files.join(", "))]
+                format!("{}.setInputFiles({})", self.of(args, "target")?, all(args, "files"))
             }
-            "scroll" => self.scroll(args)?,
+            "scroll" => return self.scroll(args),
             "wait" => {
-                vec![format!(
-                    "expect({}).toBeVisible({})",
-                    self.of(args, "target")?,
-                    options(&[timeout(args)])
-                )]
+                let target = self.of(args, "target")?;
+                format!("expect({target}).toBeVisible({})", passed(&[], [timeout(args)]))
             }
             "wait absent" => {
                 let all = self.locators(&args.selector("target")?)?;
-                let options = options(&[timeout(args)]);
-                let comma = if options.is_empty() { "" } else { ", " };
-                all.iter().map(|one| format!("expect({one}).toHaveCount(0{comma}{options})")).collect()
+                let passed = passed(&["0".to_owned()], [timeout(args)]);
+                return Ok(all.iter().map(|one| format!("expect({one}).toHaveCount({passed})")).collect());
             }
             "wait text" => {
-                let text = self.text(args.text("text").unwrap_or_default());
-                let found = format!("page.getByText({text}).filter({{ visible: true }}).first()");
-                vec![format!("expect({found}).toBeVisible({})", options(&[timeout(args)]))]
+                let found = format!("page.getByText({}).filter({{ visible: true }})", said(args, "text"));
+                format!("expect({found}.first()).toBeVisible({})", passed(&[], [timeout(args)]))
             }
-            "wait url" => vec![self.url(args)],
-            "wait ms" => vec![format!("page.waitForTimeout({})", args.number("ms").unwrap_or_default())],
+            "wait url" => self.url(args),
+            "wait ms" => format!("page.waitForTimeout({})", args.number("ms").unwrap_or_default()),
             "wait fn" => {
-                let options = options(&[timeout(args)]);
-                let comma = if options.is_empty() { "" } else { ", undefined, " };
-                let expression = self.text(args.text("expression").unwrap_or_default());
-                vec![format!("page.waitForFunction({expression}{comma}{options})")]
+                let timeout = timeout(args);
+                let mut positional = vec![said(args, "expression")];
+                positional.extend(timeout.is_some().then(|| "undefined".to_owned()));
+                format!("page.waitForFunction({})", passed(&positional, [timeout]))
             }
-            "is" => self.asked(args)?,
+            "is" => return self.asked(args),
             "screenshot" => self.screenshot(args)?,
-            "back" => vec!["page.goBack()".to_owned()],
-            "forward" => vec!["page.goForward()".to_owned()],
-            "reload" => vec!["page.reload()".to_owned()],
+            "back" => "page.goBack()".to_owned(),
+            "forward" => "page.goForward()".to_owned(),
+            "reload" => "page.reload()".to_owned(),
             "alert accept" | "alert dismiss" => {
                 return Err("dialogs are answered by a handler that is there before: page.on('dialog', ...)"
                     .to_owned());
             }
             _ => return Err(format!("there is no `{name}`")),
-        })
+        }])
     }
 
     fn open(&self, args: &mut Args<'_>) -> Result<String, String> {
@@ -374,12 +360,13 @@ impl Playwright<'_> {
     /// A part of the address, or with `*` a pattern over all of it (its path alone where it begins with a slash).
     fn url(&self, args: &mut Args<'_>) -> String {
         let part = args.text("part").unwrap_or_default();
-        let timeout = args.number("timeout").map(|ms| format!(", {{ timeout: {ms} }}")).unwrap_or_default();
-        if !part.contains('*') {
-            return format!("page.waitForURL((url) => url.href.includes({}){timeout})", self.text(part));
-        }
-        let glob = if part.starts_with('/') { format!("*://*{part}") } else { part.to_owned() };
-        format!("page.waitForURL({}{timeout})", self.text(&glob.replace('*', "**")))
+        let timeout = args.number("timeout").map(|ms| format!("timeout: {ms}"));
+        let address = match part.contains('*') {
+            false => format!("(url) => url.href.includes({})", self.text(part)),
+            true if part.starts_with('/') => self.text(&format!("*://*{part}").replace('*', "**")),
+            true => self.text(&part.replace('*', "**")),
+        };
+        format!("page.waitForURL({})", passed(&[address], [timeout]))
     }
 
     fn asked(&self, args: &mut Args<'_>) -> Lines {
@@ -414,12 +401,12 @@ impl Playwright<'_> {
         Ok(vec![format!("expect({target}).{holds}")])
     }
 
-    fn screenshot(&self, args: &mut Args<'_>) -> Lines {
+    fn screenshot(&self, args: &mut Args<'_>) -> Result<String, String> {
         let path = args.text("path").map(|path| format!("path: {}", self.text(path)));
         let full = args.is_on("full").then(|| "fullPage: true".to_owned());
         let of = args.text("of").map(|target| self.locator(&selector(target)?)).transpose()?;
         let of = of.unwrap_or_else(|| "page".to_owned());
-        Ok(vec![format!("{of}.screenshot({})", options(&[path, full]))])
+        Ok(format!("{of}.screenshot({})", passed(&[], [path, full])))
     }
 
     fn of(&self, args: &mut Args<'_>, name: &'static str) -> Result<String, String> {

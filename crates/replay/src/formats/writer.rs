@@ -268,17 +268,13 @@ impl<'r> Reader<'r> {
                     let file = path.parent().unwrap_or(Path::new("")).join(file);
                     items.extend(self.file(&file, Some(&at), &inner)?.1);
                 }
-                Kind::Retry { times, body } => {
-                    let head = Head { at, line: format!("retry {times}") };
-                    items.push(Item::Block(head, Block::Retry(*times), self.nodes(body, name, path, scope)?));
-                }
-                Kind::Repeat { times, body } => {
-                    let head = Head { at, line: format!("repeat {times}") };
-                    items.push(Item::Block(
-                        head,
-                        Block::Repeat(*times),
-                        self.nodes(body, name, path, scope)?,
-                    ));
+                Kind::Retry { times, body } | Kind::Repeat { times, body } => {
+                    let (word, block) = match &node.kind {
+                        Kind::Retry { .. } => ("retry", Block::Retry(*times)),
+                        _ => ("repeat", Block::Repeat(*times)),
+                    };
+                    let head = Head { at, line: format!("{word} {times}") };
+                    items.push(Item::Block(head, block, self.nodes(body, name, path, scope)?));
                 }
                 Kind::If { asked, target, body } => {
                     let words = [Template::text("is"), Template::text(asked.word()), target.clone()];
@@ -316,17 +312,13 @@ impl<'r> Reader<'r> {
 
 /// With the values of a scope as the defaults of its variables.
 fn scoped(template: &Template, scope: &Scope) -> Template {
-    let value = |name: &str| scope.iter().find(|(key, _)| key == name).map(|(_, value)| value);
-    Template::new(template.parts().iter().flat_map(|part| match part {
-        Part::Variable { name, .. } => match value(name).map(|v| (v, v.as_text())) {
-            Some((_, Some(text))) => {
-                vec![Part::Variable { name: name.clone(), default: Some(text.to_owned()) }]
-            }
-            Some((value, None)) => value.parts().to_vec(),
-            None => vec![part.clone()],
-        },
-        Part::Text(_) => vec![part.clone()],
-    }))
+    template.replaced(|name| {
+        let (_, value) = scope.iter().find(|(key, _)| key == name)?;
+        Some(match value.as_text() {
+            Some(text) => vec![Part::Variable { name: name.to_owned(), default: Some(text.to_owned()) }],
+            None => value.parts().to_vec(),
+        })
+    })
 }
 
 /// A format: how it says a step and a block.

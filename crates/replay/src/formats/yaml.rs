@@ -53,6 +53,11 @@ impl Mark {
 }
 
 impl Value {
+    /// The text of a scalar, else an empty one.
+    pub(super) fn as_text(&self) -> &str {
+        if let Self::Text(text) = self { text } else { "" }
+    }
+
     /// What it is, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {

@@ -86,6 +86,15 @@ impl Template {
         Ok(out)
     }
 
+    /// Puts other pieces where a variable stands. One for which `other` gives none stays.
+    #[must_use]
+    pub fn replaced(&self, other: impl Fn(&str) -> Option<Vec<Part>>) -> Self {
+        Self::new(self.parts.iter().flat_map(|part| match part {
+            Part::Variable { name, .. } => other(name).unwrap_or_else(|| vec![part.clone()]),
+            Part::Text(_) => vec![part.clone()],
+        }))
+    }
+
     fn push(&mut self, text: &str) {
         match self.parts.last_mut() {
             _ if text.is_empty() => {}

@@ -1,33 +1,27 @@
 //! Commands of flows that hold other commands.
 
-use super::super::yaml::{Value, Yaml};
-use super::commands::{CONDITIONS, Command, Nodes, bounded, label};
+use super::super::yaml::Yaml;
+use super::commands::{CONDITIONS, Command, Nodes, bounded};
 use super::fields::{Fields, number};
 use super::{Flow, env, selector, text};
-use crate::script::{Asked, Kind, Node, Part, ScriptError, Template};
+use crate::script::{Asked, Kind, Node, ScriptError, Template};
 
-pub(super) fn run_flow(flow: &Flow, command: &Command<'_>, depth: usize) -> Nodes {
+pub(super) fn run_flow(flow: &Flow, command: &mut Command<'_>, depth: usize) -> Nodes {
     if command.is_text() {
         let file = text::of(command.name, command.given)?;
-        return Ok(command.block(Kind::Include { file, env: Vec::new() }));
+        return Ok(vec![command.node(Kind::Include { file, env: Vec::new() })]);
     }
-    let mut fields = command.fields()?;
-    let mut nodes = label(&mut fields)?;
-    let env = fields.take("env").map_or(Ok(Vec::new()), env)?;
-    let when = fields.take("when");
-    let file = fields.text("file")?;
-    let commands = fields.take("commands");
-    fields.end()?;
-    let body = match (file, commands) {
-        (Some(file), None) => command.block(Kind::Include { file, env }),
+    let env = command.fields.take("env").map_or(Ok(Vec::new()), env)?;
+    let when = command.fields.take("when");
+    let body = match (command.fields.text("file")?, command.fields.take("commands")) {
+        (Some(file), None) => vec![command.node(Kind::Include { file, env })],
         (None, Some(commands)) => scoped(flow.list(commands, depth + 1)?, &env),
         _ => return Err(command.at.fault("`runFlow` needs either `file` or `commands`", "")),
     };
-    nodes.extend(match when {
-        Some(when) => conditional(flow, when, body)?,
-        None => body,
-    });
-    Ok(nodes)
+    match when {
+        Some(when) => conditional(flow, when, body),
+        None => Ok(body),
+    }
 }
 
 /// Puts the values of variables into lines that alone see them.
@@ -36,13 +30,8 @@ fn scoped(nodes: Vec<Node>, env: &[(String, Template)]) -> Vec<Node> {
         return nodes;
     }
     let text = |template: &Template| {
-        Template::new(template.parts().iter().flat_map(|part| match part {
-            Part::Variable { name, .. } => match env.iter().find(|(key, _)| key == name) {
-                Some((_, value)) => value.parts().to_vec(),
-                None => vec![part.clone()],
-            },
-            Part::Text(_) => vec![part.clone()],
-        }))
+        template
+            .replaced(|name| env.iter().find(|(key, _)| key == name).map(|(_, value)| value.parts().to_vec()))
     };
     let node = |node: Node| {
         let kind = match node.kind {
@@ -74,9 +63,10 @@ fn conditional(flow: &Flow, when: &Yaml, mut body: Vec<Node>) -> Nodes {
     let mut asked = false;
     if let Some(yaml) = fields.take("platform") {
         asked = true;
-        let Value::Text(wanted) = &yaml.value else {
+        let wanted = yaml.value.as_text();
+        if wanted.is_empty() {
             return Err(yaml.at.fault("`platform` takes a name", "platform: Web"));
-        };
+        }
         let phone = PHONES.iter().any(|phone| wanted.eq_ignore_ascii_case(phone));
         let Some(platform) = flow.platform.or(phone.then_some("no phone")) else {
             return Err(yaml
@@ -89,9 +79,9 @@ fn conditional(flow: &Flow, when: &Yaml, mut body: Vec<Node>) -> Nodes {
     }
     if let Some(yaml) = fields.take("true") {
         asked = true;
-        match &yaml.value {
-            Value::Text(text) if ["true", "${true}"].contains(&text.as_str()) => {}
-            Value::Text(text) if ["false", "${false}"].contains(&text.as_str()) => body.clear(),
+        match yaml.value.as_text() {
+            "true" | "${true}" => {}
+            "false" | "${false}" => body.clear(),
             _ => {
                 let hint = "true, false, visible, notVisible, platform";
                 return Err(yaml.at.fault("`true` of `when` is JavaScript, which is not run", hint));
@@ -114,27 +104,23 @@ fn conditional(flow: &Flow, when: &Yaml, mut body: Vec<Node>) -> Nodes {
 /// Rounds of a `repeat` that only its condition ends. What still goes on then never ends.
 const MAX_ROUNDS: u32 = 100;
 
-pub(super) fn repeat(flow: &Flow, command: &Command<'_>, depth: usize) -> Nodes {
-    let mut fields = command.fields()?;
-    let mut nodes = label(&mut fields)?;
-    let times = fields.take("times").map(|yaml| bounded("times", yaml)).transpose()?;
-    let condition = fields.take("while");
+pub(super) fn repeat(flow: &Flow, command: &mut Command<'_>, depth: usize) -> Nodes {
+    let times = command.fields.take("times").map(|yaml| bounded("times", yaml)).transpose()?;
+    let condition = command.fields.take("while");
     let ended = match (times, condition) {
         (None, None) => return Err(command.at.fault("`repeat` needs `times` or `while`", "times: 5")),
         (None, Some(condition)) => Some(ended(command, condition)?),
         (Some(_), _) => None,
     };
-    let Some(commands) = fields.take("commands") else {
+    let Some(commands) = command.fields.take("commands") else {
         return Err(command.at.fault("`repeat` needs `commands`", ""));
     };
-    fields.end()?;
     let mut body = flow.list(commands, depth + 1)?;
     if let Some(condition) = condition {
         body = conditional(flow, condition, body)?;
     }
-    nodes.extend(command.block(Kind::Repeat { times: times.unwrap_or(MAX_ROUNDS), body }));
-    nodes.extend(ended);
-    Ok(nodes)
+    let rounds = command.node(Kind::Repeat { times: times.unwrap_or(MAX_ROUNDS), body });
+    Ok([rounds].into_iter().chain(ended).collect())
 }
 
 /// Fails where the condition of a `while` still holds after the last round.
@@ -155,19 +141,16 @@ fn ended(command: &Command<'_>, condition: &Yaml) -> Result<Node, ScriptError> {
     }
 }
 
-pub(super) fn retry(flow: &Flow, command: &Command<'_>, depth: usize) -> Nodes {
-    let mut fields = command.fields()?;
-    let mut nodes = label(&mut fields)?;
-    let retries = fields.take("maxRetries").map_or(Ok(1), |yaml| match number("maxRetries", yaml)? {
-        retries @ 0..=3 => Ok(retries),
-        _ => Err(yaml.at.fault("`maxRetries` takes a number from 0 to 3", "")),
-    })?;
-    let body = match (fields.text("file")?, fields.take("commands")) {
-        (Some(file), None) => command.block(Kind::Include { file, env: Vec::new() }),
+pub(super) fn retry(flow: &Flow, command: &mut Command<'_>, depth: usize) -> Nodes {
+    let retries =
+        command.fields.take("maxRetries").map_or(Ok(1), |yaml| match number("maxRetries", yaml)? {
+            retries @ 0..=3 => Ok(retries),
+            _ => Err(yaml.at.fault("`maxRetries` takes a number from 0 to 3", "")),
+        })?;
+    let body = match (command.fields.text("file")?, command.fields.take("commands")) {
+        (Some(file), None) => vec![command.node(Kind::Include { file, env: Vec::new() })],
         (None, Some(commands)) => flow.list(commands, depth + 1)?,
         _ => return Err(command.at.fault("`retry` needs either `file` or `commands`", "")),
     };
-    fields.end()?;
-    nodes.extend(command.block(Kind::Retry { times: retries + 1, body }));
-    Ok(nodes)
+    Ok(vec![command.node(Kind::Retry { times: retries + 1, body })])
 }

@@ -25,9 +25,11 @@ pub(super) struct Command<'y> {
     pub(super) at: Mark,
     /// Nothing for a command that is a word alone.
     pub(super) given: &'y Yaml,
+    /// What is given by name.
+    pub(super) fields: Fields<'y>,
 }
 
-type Compile = fn(&Flow, &Command<'_>, usize) -> Nodes;
+type Compile = fn(&Flow, &mut Command<'_>, usize) -> Nodes;
 
 const COMMANDS: &[(&str, Compile)] = &[
     ("launchApp", launch_app),
@@ -40,10 +42,10 @@ const COMMANDS: &[(&str, Compile)] = &[
     ("assertVisible", |_, c, _| asserted(c, Asked::Visible)),
     ("assertNotVisible", |_, c, _| asserted(c, Asked::Hidden)),
     ("extendedWaitUntil", extended_wait_until),
-    ("scroll", |_, c, _| c.bare(&["scroll", "down"])),
+    ("scroll", |_, c, _| c.said(&["scroll", "down"])),
     ("scrollUntilVisible", scroll_until_visible),
     ("swipe", swipe),
-    ("back", |_, c, _| c.bare(&["back"])),
+    ("back", |_, c, _| c.said(&["back"])),
     ("openLink", open_link),
     ("takeScreenshot", take_screenshot),
     ("waitForAnimationToEnd", wait_for_animation_to_end),
@@ -97,10 +99,10 @@ impl Flow {
     /// One item of a list of commands: a word, or a mapping of one name.
     pub(super) fn command(&self, item: &Yaml, depth: usize) -> Nodes {
         let nothing = Yaml { at: item.at, value: Value::Null };
-        let command = match &item.value {
-            Value::Text(name) => Command { name, at: item.at, given: &nothing },
+        let (name, at, given) = match &item.value {
+            Value::Text(name) => (name, item.at, &nothing),
             Value::Map(pairs) => match &pairs[..] {
-                [(Key { at, name }, given)] => Command { name, at: *at, given },
+                [(Key { at, name }, given)] => (name, *at, given),
                 [] => return Err(item.at.fault("an empty mapping is no command", "")),
                 [_, (second, _), ..] => {
                     let message = "a second name stands in one command";
@@ -112,48 +114,47 @@ impl Flow {
             },
             other => return Err(item.at.fault(format!("a command is {}", other.kind()), "- tapOn: Sign in")),
         };
-        if let Some((message, hint)) = unsupported(REFUSED, "Maestro", command.name) {
-            return Err(command.at.fault(message, hint));
+        if let Some((message, hint)) = unsupported(REFUSED, "Maestro", name) {
+            return Err(at.fault(message, hint));
         }
-        let Some((_, compile)) = COMMANDS.iter().find(|(name, _)| *name == command.name) else {
+        let Some((_, compile)) = COMMANDS.iter().find(|(known, _)| known == name) else {
             let names = || COMMANDS.iter().map(|(name, _)| *name);
-            let hint = nearest(command.name, names()).map(|name| format!("did you mean `{name}`? "));
-            let shown = stickpin_tree::escape(command.name, stickpin_tree::MAX_CHARS);
+            let hint = nearest(name, names()).map(|name| format!("did you mean `{name}`? "));
+            let shown = stickpin_tree::escape(name, stickpin_tree::MAX_CHARS);
             let all = names().collect::<Vec<_>>().join(", ");
-            return Err(command.at.fault(
+            return Err(at.fault(
                 format!("the command `{shown}` of Maestro is not supported"),
                 format!("{}supported: {all}", hint.unwrap_or_default()),
             ));
         };
-        compile(self, &command, depth)
+        let mut fields =
+            Fields::of(name, if matches!(given.value, Value::Text(_)) { &nothing } else { given })?;
+        if matches!(given.value, Value::Null) {
+            fields.at = at;
+        }
+        let mut command = Command { name, at, given, fields };
+        let nodes = compile(self, &mut command, depth)?;
+        // What it is called in reports.
+        let label = command.fields.text("label")?.map(|text| Kind::Comment(one_line(&text)));
+        command.fields.end()?;
+        let label = label.map(|kind| Node { line: command.fields.at.line, kind });
+        Ok(label.into_iter().chain(nodes).collect())
     }
 }
 
 impl Command<'_> {
-    pub(super) fn fields(&self) -> Result<Fields<'_>, ScriptError> {
-        let mut fields = Fields::of(self.name, self.given)?;
-        if matches!(self.given.value, Value::Null) {
-            fields.at = self.at;
-        }
-        Ok(fields)
-    }
-
     pub(super) fn is_text(&self) -> bool {
         matches!(self.given.value, Value::Text(_))
     }
 
     /// A line of ours, in its place.
     pub(super) fn line(&self, words: Vec<Template>) -> Node {
-        Node { line: self.at.line, kind: Kind::Command(words) }
+        self.node(Kind::Command(words))
     }
 
-    /// A command that is given nothing.
-    fn bare(&self, words: &[&str]) -> Nodes {
-        let mut fields = self.fields()?;
-        let mut nodes = label(&mut fields)?;
-        fields.end()?;
-        nodes.push(self.line(words.iter().map(|w| Template::text(*w)).collect()));
-        Ok(nodes)
+    /// A line of words that are as they are.
+    fn said(&self, words: &[&str]) -> Nodes {
+        Ok(vec![self.line(words.iter().map(|word| Template::text(*word)).collect())])
     }
 
     /// `wait`, `wait absent`. What is there and hidden is not visible either.
@@ -169,8 +170,8 @@ impl Command<'_> {
         self.line(words)
     }
 
-    pub(super) fn block(&self, kind: Kind) -> Vec<Node> {
-        vec![Node { line: self.at.line, kind }]
+    pub(super) fn node(&self, kind: Kind) -> Node {
+        Node { line: self.at.line, kind }
     }
 }
 
@@ -184,21 +185,14 @@ pub(super) fn option(name: &str, value: &Template) -> Template {
     Template::new(parts.concat())
 }
 
-/// What a command is called in reports.
-pub(super) fn label(fields: &mut Fields<'_>) -> Nodes {
-    let label = fields.text("label")?;
-    let at = fields.at;
-    Ok(label.map(|text| Node { line: at.line, kind: Kind::Comment(one_line(&text)) }).into_iter().collect())
-}
-
 fn one_line(text: &Template) -> String {
     stickpin_tree::escape(&text.to_string(), stickpin_tree::MAX_CHARS).trim().to_owned()
 }
 
 /// The nodes of an assertion. With `optional` it asserts nothing there either: a comment says so, in the script and in
 /// reports.
-pub(super) fn asserted_or_not(fields: &mut Fields<'_>, asserts: Vec<Node>) -> Nodes {
-    if !fields.switch("optional")?.unwrap_or(false) {
+pub(super) fn asserted_or_not(command: &mut Command<'_>, asserts: Vec<Node>) -> Nodes {
+    if !command.fields.switch("optional")?.unwrap_or(false) {
         return Ok(asserts);
     }
     let said = |node: Node| match &node.kind {
@@ -211,19 +205,15 @@ pub(super) fn asserted_or_not(fields: &mut Fields<'_>, asserts: Vec<Node>) -> No
     Ok(asserts.into_iter().map(said).collect())
 }
 
-fn launch_app(flow: &Flow, command: &Command<'_>, _: usize) -> Nodes {
-    let (mut nodes, mut clear) = (Vec::new(), None);
-    let app = if command.is_text() {
-        Some(text::of(command.name, command.given)?)
+fn launch_app(flow: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+    let (mut app, mut clear) = (None, None);
+    if command.is_text() {
+        app = Some(text::of(command.name, command.given)?);
     } else {
-        let mut fields = command.fields()?;
-        let app = fields.text("appId")?;
-        clear = fields.switch("clearState")?;
-        fields.only("stopApp", true, "an app is always started anew")?;
-        nodes = label(&mut fields)?;
-        fields.end()?;
-        app
-    };
+        app = command.fields.text("appId")?.or(app);
+        clear = command.fields.switch("clearState")?;
+        command.fields.only("stopApp", true, "an app is always started anew")?;
+    }
     let Some(app) = app.or_else(|| flow.app.clone()) else {
         return Err(command.at.fault(
             "`launchApp` names no app, nor does the header",
@@ -232,57 +222,48 @@ fn launch_app(flow: &Flow, command: &Command<'_>, _: usize) -> Nodes {
     };
     let mut words = vec![word("open"), app];
     words.extend(clear.unwrap_or_default().then(|| word("--relaunch")));
-    nodes.push(command.line(words));
-    Ok(nodes)
+    Ok(vec![command.line(words)])
 }
 
 /// `tapOn` and its likes: a verb of ours with its options.
-fn tapped(command: &Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
+fn tapped(command: &mut Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
     let mut words = vec![word(verb)];
-    let (mut nodes, mut times, mut delay, mut optional) = (Vec::new(), None, None, false);
+    let (mut times, mut delay, mut optional) = (None, None, false);
     let target;
     if command.is_text() {
         target = selector::plain(command.name, command.given)?;
         words.push(target.clone());
     } else {
-        let mut fields = command.fields()?;
+        let fields = &mut command.fields;
         let point = fields.take("point").map(point).transpose()?;
         target = match &point {
             Some(point) => point.clone(),
-            None => selector::take(&mut fields)?,
+            None => selector::take(fields)?,
         };
         words.push(target.clone());
         words.extend(fields.text("waitToSettleTimeoutMs")?.map(|ms| option("settle", &ms)));
         times = fields.take("repeat").map(|yaml| bounded("repeat", yaml)).transpose()?;
         delay = if times.is_some() { fields.text("delay")? } else { None };
         fields.only("retryTapIfNoChange", false, "retry: {maxRetries: 1, commands: [...]} tries again")?;
-        nodes = label(&mut fields)?;
+        fields.ignore(&["label"]);
         if point.is_some() {
             // A place is always there.
             fields.only("optional", false, "a point is always there")?;
         } else {
             optional = fields.switch("optional")?.unwrap_or(false);
         }
-        fields.end()?;
     }
     words.extend(with.map(word));
-    let line = command.line(words);
-    let at = line.line;
-    let pause = |delay: Option<Template>| -> Vec<Node> {
-        delay.map(|ms| command.line(vec![word("wait"), word("ms"), ms])).into_iter().collect()
-    };
-    let line = match times {
-        Some(times) => {
-            Node { line: at, kind: Kind::Repeat { times, body: [vec![line], pause(delay)].concat() } }
-        }
-        None => line,
-    };
-    nodes.push(match optional {
+    let mut line = command.line(words);
+    if let Some(times) = times {
+        let pause = delay.map(|ms| command.line(vec![word("wait"), word("ms"), ms]));
+        line = command.node(Kind::Repeat { times, body: [line].into_iter().chain(pause).collect() });
+    }
+    if optional {
         // Where it is not there once the app is quiet, nothing is done; where it is, pressing it may fail as any press.
-        true => Node { line: at, kind: Kind::If { asked: Asked::Visible, target, body: vec![line] } },
-        false => line,
-    });
-    Ok(nodes)
+        line = command.node(Kind::If { asked: Asked::Visible, target, body: vec![line] });
+    }
+    Ok(vec![line])
 }
 
 /// How often something is done.
@@ -294,61 +275,45 @@ pub(super) fn bounded(name: &str, yaml: &Yaml) -> Result<u32, ScriptError> {
     Err(yaml.at.fault(format!("`{name}` takes a number from 1 to {MAX_TIMES}"), ""))
 }
 
-fn asserted(command: &Command<'_>, asked: Asked) -> Nodes {
+fn asserted(command: &mut Command<'_>, asked: Asked) -> Nodes {
     if command.is_text() {
         return Ok(vec![command.waits(&selector::plain(command.name, command.given)?, asked, None)]);
     }
-    let mut fields = command.fields()?;
-    let target = selector::take(&mut fields)?;
-    let mut nodes = label(&mut fields)?;
-    nodes.extend(asserted_or_not(&mut fields, vec![command.waits(&target, asked, None)])?);
-    fields.end()?;
-    Ok(nodes)
+    let target = selector::take(&mut command.fields)?;
+    let waits = vec![command.waits(&target, asked, None)];
+    asserted_or_not(command, waits)
 }
 
-/// A command that takes one text: alone, or in a mapping under one of its names.
-fn given_text(command: &Command<'_>, names: &[&'static str]) -> Result<(Template, Vec<Node>), ScriptError> {
+/// The one text that a command takes: alone, or in a mapping under its name.
+fn given_text(command: &mut Command<'_>, name: &'static str) -> Result<Template, ScriptError> {
     if command.is_text() {
-        return Ok((text::of(command.name, command.given)?, Vec::new()));
+        return text::of(command.name, command.given);
     }
-    let mut fields = command.fields()?;
-    let mut found = None;
-    for name in names {
-        found = fields.text(name)?.or(found);
-    }
-    let nodes = label(&mut fields)?;
-    fields.end()?;
-    let missing = || command.at.fault(format!("`{}` needs `{}`", command.name, names[0]), "");
-    Ok((found.ok_or_else(missing)?, nodes))
+    let found = command.fields.text(name)?;
+    found.ok_or_else(|| command.at.fault(format!("`{}` needs `{name}`", command.name), ""))
 }
 
-fn input_text(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
-    let (text, mut nodes) = given_text(command, &["text"])?;
+fn input_text(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+    let text = given_text(command, "text")?;
     // Behind `--` no text is an option, whatever a variable holds.
-    nodes.push(command.line(vec![word("type"), word("--"), text]));
-    Ok(nodes)
+    Ok(vec![command.line(vec![word("type"), word("--"), text])])
 }
 
-fn erase_text(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
-    let mut nodes = Vec::new();
-    let times = if command.is_text() {
-        bounded(command.name, command.given)?
-    } else {
-        let mut fields = command.fields()?;
-        let times = fields.take("charactersToErase").map(|yaml| bounded("charactersToErase", yaml));
-        nodes = label(&mut fields)?;
-        fields.end()?;
-        times.transpose()?.unwrap_or(ERASED)
+fn erase_text(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+    let times = match command.is_text() {
+        true => bounded(command.name, command.given)?,
+        false => {
+            let times = command.fields.take("charactersToErase");
+            times.map(|yaml| bounded("charactersToErase", yaml)).transpose()?.unwrap_or(ERASED)
+        }
     };
-    let body = vec![command.line(vec![word("key"), word("Backspace")])];
-    nodes.push(Node { line: command.at.line, kind: Kind::Repeat { times, body } });
-    Ok(nodes)
+    Ok(vec![command.node(Kind::Repeat { times, body: command.said(&["key", "Backspace"])? })])
 }
 
-fn press_key(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
-    let (key, mut nodes) = given_text(command, &["key"])?;
+fn press_key(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+    let key = given_text(command, "key")?;
     let key = key.as_text().unwrap_or_default();
-    let words: &[&str] = match key.to_ascii_lowercase().as_str() {
+    command.said(match key.to_ascii_lowercase().as_str() {
         "enter" => &["key", "Enter"],
         "backspace" => &["key", "Backspace"],
         "tab" => &["key", "Tab"],
@@ -359,27 +324,20 @@ fn press_key(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
             let message = format!("the key {} is not supported", stickpin_tree::quote(key));
             return Err(command.given.at.fault(message, "Enter, Backspace, Tab, Escape, Back, Home"));
         }
-    };
-    nodes.push(command.line(words.iter().map(|w| word(w)).collect()));
-    Ok(nodes)
+    })
 }
 
-fn extended_wait_until(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
-    let mut fields = command.fields()?;
-    let timeout = fields.text("timeout")?;
-    let mut nodes = label(&mut fields)?;
+fn extended_wait_until(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+    let timeout = command.fields.text("timeout")?;
     let mut asked = Vec::new();
     for (name, state) in CONDITIONS {
-        let Some(yaml) = fields.take(name) else { continue };
+        let Some(yaml) = command.fields.take(name) else { continue };
         asked.push(command.waits(&selector::of(name, yaml)?, state, timeout.clone()));
     }
-    let count = asked.len();
-    nodes.extend(asserted_or_not(&mut fields, asked)?);
-    fields.end()?;
-    match count {
-        0 => Err(command.at.fault("`extendedWaitUntil` needs `visible` or `notVisible`", "")),
-        _ => Ok(nodes),
+    if asked.is_empty() {
+        return Err(command.at.fault("`extendedWaitUntil` needs `visible` or `notVisible`", ""));
     }
+    asserted_or_not(command, asked)
 }
 
 /// The names of what can be waited for and asked.
@@ -387,36 +345,21 @@ pub(super) const CONDITIONS: [(&str, Asked); 2] =
     [("visible", Asked::Visible), ("notVisible", Asked::Hidden)];
 
 /// It waits until nothing moves; where something always does, it says so instead of going on.
-fn wait_for_animation_to_end(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
-    let mut fields = command.fields()?;
-    let timeout = fields.text("timeout")?.unwrap_or_else(|| Template::text(ANIMATION.to_string()));
-    let mut nodes = label(&mut fields)?;
-    fields.end()?;
-    nodes.push(command.line(vec![word("wait"), word("stable"), option("timeout", &timeout)]));
-    Ok(nodes)
+fn wait_for_animation_to_end(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+    let timeout = command.fields.text("timeout")?.unwrap_or_else(|| Template::text(ANIMATION.to_string()));
+    Ok(vec![command.line(vec![word("wait"), word("stable"), option("timeout", &timeout)])])
 }
 
 /// Pages and desktops have none that covers anything.
-fn hide_keyboard(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
-    let mut fields = command.fields()?;
-    let mut nodes = label(&mut fields)?;
-    fields.end()?;
-    let said = "hideKeyboard: there is none here".to_owned();
-    nodes.push(Node { line: command.at.line, kind: Kind::Comment(said) });
-    Ok(nodes)
+fn hide_keyboard(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+    Ok(vec![command.node(Kind::Comment("hideKeyboard: there is none here".to_owned()))])
 }
 
 /// The app of the session ends, with the session; `launchApp` begins another one.
-fn close(flow: &Flow, command: &Command<'_>, _: usize) -> Nodes {
-    let named = match &command.given.value {
-        Value::Null => None,
-        Value::Text(_) => Some(text::of(command.name, command.given)?),
-        _ => {
-            let mut fields = command.fields()?;
-            let app = fields.text("appId")?;
-            fields.end()?;
-            app
-        }
+fn close(flow: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+    let named = match command.is_text() {
+        true => Some(text::of(command.name, command.given)?),
+        false => command.fields.text("appId")?,
     };
     if named.is_some() && named != flow.app {
         return Err(command.given.at.fault(
@@ -424,18 +367,16 @@ fn close(flow: &Flow, command: &Command<'_>, _: usize) -> Nodes {
             "without a name it is the flow's own",
         ));
     }
-    Ok(vec![command.line(vec![word("close")])])
+    command.said(&["close"])
 }
 
-fn open_link(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
-    let (link, mut nodes) = given_text(command, &["link"])?;
-    nodes.push(command.line(vec![word("open"), link]));
-    Ok(nodes)
+fn open_link(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+    let link = given_text(command, "link")?;
+    Ok(vec![command.line(vec![word("open"), link])])
 }
 
-fn take_screenshot(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
-    let (path, mut nodes) = given_text(command, &["path"])?;
+fn take_screenshot(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+    let path = given_text(command, "path")?;
     let parts = [path.parts(), &[Part::Text(".png".to_owned())]].concat();
-    nodes.push(command.line(vec![word("screenshot"), Template::new(parts)]));
-    Ok(nodes)
+    Ok(vec![command.line(vec![word("screenshot"), Template::new(parts)])])
 }

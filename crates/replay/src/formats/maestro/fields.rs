@@ -26,13 +26,17 @@ impl<'y> Fields<'y> {
     }
 
     pub(super) fn take(&mut self, name: &'static str) -> Option<&'y Yaml> {
-        self.asked.push(name);
+        self.ignore(&[name]);
         self.pairs.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
     }
 
     /// Arguments that change nothing of what a flow does.
     pub(super) fn ignore(&mut self, names: &[&'static str]) {
-        self.asked.extend(names);
+        for name in names {
+            if !self.asked.contains(name) {
+                self.asked.push(name);
+            }
+        }
     }
 
     pub(super) fn text(&mut self, name: &'static str) -> Result<Option<Template>, ScriptError> {
@@ -41,9 +45,9 @@ impl<'y> Fields<'y> {
 
     pub(super) fn switch(&mut self, name: &'static str) -> Result<Option<bool>, ScriptError> {
         let Some(yaml) = self.take(name) else { return Ok(None) };
-        match &yaml.value {
-            Value::Text(text) if text == "true" => Ok(Some(true)),
-            Value::Text(text) if text == "false" => Ok(Some(false)),
+        match yaml.value.as_text() {
+            "true" => Ok(Some(true)),
+            "false" => Ok(Some(false)),
             _ => Err(yaml.at.fault(format!("`{name}` takes true or false"), "")),
         }
     }
@@ -51,7 +55,6 @@ impl<'y> Fields<'y> {
     /// A switch that may only stand at the value that changes nothing.
     pub(super) fn only(&mut self, name: &'static str, usual: bool, hint: &str) -> Result<(), ScriptError> {
         let at = self.take(name).map(|yaml| yaml.at);
-        self.asked.pop();
         match (self.switch(name)?, at) {
             (Some(value), Some(at)) if value != usual => {
                 Err(at.fault(format!("`{name}: {value}` is not supported"), hint))
@@ -65,7 +68,7 @@ impl<'y> Fields<'y> {
     }
 
     /// Refuses what was not asked for.
-    pub(super) fn end(self) -> Result<(), ScriptError> {
+    pub(super) fn end(&self) -> Result<(), ScriptError> {
         self.unsupported(&[])
     }
 
@@ -81,9 +84,8 @@ impl<'y> Fields<'y> {
 
 /// A whole number that is there before anything runs.
 pub(super) fn number(name: &str, yaml: &Yaml) -> Result<u32, ScriptError> {
-    match &yaml.value {
-        Value::Text(text) => text.parse().ok(),
-        _ => None,
-    }
-    .ok_or_else(|| yaml.at.fault(format!("`{name}` takes a whole number"), "a variable cannot stand here"))
+    let number = yaml.value.as_text().parse().ok();
+    number.ok_or_else(|| {
+        yaml.at.fault(format!("`{name}` takes a whole number"), "a variable cannot stand here")
+    })
 }

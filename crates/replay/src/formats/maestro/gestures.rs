@@ -1,8 +1,8 @@
 //! Places, directions and what moves along them: points, scrolling, and fingers.
 
 use super::super::agent_device::{VIEWPORT, scrolled_by_finger};
-use super::super::yaml::{Value, Yaml};
-use super::commands::{Command, Nodes, label, option, word};
+use super::super::yaml::Yaml;
+use super::commands::{Command, Nodes, option, word};
 use super::{Flow, selector};
 use crate::script::{ScriptError, Template};
 
@@ -42,78 +42,36 @@ fn pair(yaml: &Yaml) -> Result<(Length, Length), ScriptError> {
         Some(part) => part.parse().ok().filter(|n| *n <= 100).map(Length::Percent),
         None => text.trim().parse().ok().map(Length::Pixels),
     };
-    let text = if let Value::Text(text) = &yaml.value { text.as_str() } else { "" };
-    let both = text.split_once(',').and_then(|(x, y)| Some((length(x)?, length(y)?)));
+    let both = yaml.value.as_text().split_once(',').and_then(|(x, y)| Some((length(x)?, length(y)?)));
     both.ok_or_else(|| yaml.at.fault("a place is two lengths", "\"50%, 80%\", or \"100, 200\" in pixels"))
 }
 
-pub(super) fn scroll_until_visible(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
-    let mut fields = command.fields()?;
-    let Some(element) = fields.take("element") else {
+pub(super) fn scroll_until_visible(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+    let Some(element) = command.fields.take("element") else {
         return Err(command.at.fault("`scrollUntilVisible` needs `element`", ""));
     };
     let element = selector::of("element", element)?;
-    let direction = match fields.take("direction") {
-        Some(yaml) => direction(yaml)?,
-        None => Direction::Down,
-    };
-    let timeout = fields.text("timeout")?;
-    let mut nodes = label(&mut fields)?;
+    let (way, _) = command.fields.take("direction").map_or(Ok(DIRECTIONS[0]), direction)?;
+    let timeout = command.fields.text("timeout")?;
     // The speed changes nothing of where it ends, nor does how much of the element must be seen: it is brought into view.
-    fields.ignore(&["speed", "visibilityPercentage"]);
-    fields.only(
-        "optional",
-        false,
-        "runFlow: {when: {visible: ...}, commands: [...]} names what depends on it",
-    )?;
-    let mut words = vec![word("scroll"), word(direction.name()), option("until", &element)];
+    command.fields.ignore(&["speed", "visibilityPercentage"]);
+    let hint = "runFlow: {when: {visible: ...}, commands: [...]} names what depends on it";
+    command.fields.only("optional", false, hint)?;
+    let mut words = vec![word("scroll"), word(way), option("until", &element)];
     words.extend(timeout.map(|ms| option("timeout", &ms)));
-    fields.end()?;
-    nodes.push(command.line(words));
-    Ok(nodes)
+    Ok(vec![command.line(words)])
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Direction {
-    Up,
-    Down,
-    Left,
-    Right,
-}
+/// Each with its opposite: a finger that goes up moves the page down.
+const DIRECTIONS: [(&str, &str); 4] = [("down", "up"), ("up", "down"), ("left", "right"), ("right", "left")];
 
-impl Direction {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Up => "up",
-            Self::Down => "down",
-            Self::Left => "left",
-            Self::Right => "right",
-        }
-    }
-
-    /// A finger that goes up moves the page down.
-    const fn opposite(self) -> Self {
-        match self {
-            Self::Up => Self::Down,
-            Self::Down => Self::Up,
-            Self::Left => Self::Right,
-            Self::Right => Self::Left,
-        }
-    }
-}
-
-fn direction(yaml: &Yaml) -> Result<Direction, ScriptError> {
-    let all = [Direction::Up, Direction::Down, Direction::Left, Direction::Right];
-    let text = match &yaml.value {
-        Value::Text(text) => text.as_str(),
-        _ => "",
-    };
-    let found = all.into_iter().find(|d| text.eq_ignore_ascii_case(d.name()));
+fn direction(yaml: &Yaml) -> Result<(&'static str, &'static str), ScriptError> {
+    let found = DIRECTIONS.into_iter().find(|(name, _)| yaml.value.as_text().eq_ignore_ascii_case(name));
     found.ok_or_else(|| yaml.at.fault("`direction` takes UP, DOWN, LEFT or RIGHT", ""))
 }
 
-pub(super) fn swipe(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
-    let mut fields = command.fields()?;
+pub(super) fn swipe(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+    let fields = &mut command.fields;
     // How long the finger takes changes nothing of where it ends.
     fields.ignore(&["duration", "waitToSettleTimeoutMs"]);
     let points = match (fields.take("start"), fields.take("end")) {
@@ -127,30 +85,24 @@ pub(super) fn swipe(_: &Flow, command: &Command<'_>, _: usize) -> Nodes {
         }
     };
     if let Some((start, end)) = points {
-        let mut nodes = label(&mut fields)?;
-        fields.end()?;
         let (way, far) = swiped(pair(start)?, pair(end)?).ok_or_else(|| {
             end.at.fault(
                 "a `swipe` that goes neither straight up or down nor straight to a side is not supported",
                 "start: \"50%, 80%\", end: \"50%, 20%\"",
             )
         })?;
-        nodes.push(command.line(vec![word("scroll"), word(way), Template::text(far.to_string())]));
-        return Ok(nodes);
+        return Ok(vec![command.line(vec![word("scroll"), word(way), Template::text(far.to_string())])]);
     }
     let Some(way) = fields.take("direction") else {
         return Err(command
             .at
             .fault("`swipe` needs a `direction`, or `start` and `end`", "direction: UP; from: a selector"));
     };
-    let way = direction(way)?.opposite();
+    let (_, way) = direction(way)?;
     let from = fields.take("from").map(|yaml| selector::of("from", yaml)).transpose()?;
-    let mut nodes = label(&mut fields)?;
-    fields.end()?;
-    let mut words = vec![word("scroll"), word(way.name())];
+    let mut words = vec![word("scroll"), word(way)];
     words.extend(from.map(|target| option("in", &target)));
-    nodes.push(command.line(words));
-    Ok(nodes)
+    Ok(vec![command.line(words)])
 }
 
 /// Where the page moves and how far, in pixels, when a finger goes from one place to another.

@@ -130,11 +130,8 @@ impl Playwright<'_> {
                 });
                 let options: Vec<String> =
                     name.iter().map(|(text, ..)| text.clone()).chain(said.states.clone()).collect();
-                let options = if options.is_empty() {
-                    String::new()
-                } else {
-                    format!(", {{ {} }}", options.join(", "))
-                };
+                let options = (!options.is_empty()).then(|| format!(", {{ {} }}", options.join(", ")));
+                let options = options.unwrap_or_default();
                 named.push(format!("page.getByRole({}{options})", string(role.name())));
                 // Fields for passwords have no role there.
                 if let Some((_, value, part)) = name
