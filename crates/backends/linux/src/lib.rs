@@ -1,7 +1,7 @@
 //! Implementation of the device traits over AT-SPI and X11.
 //!
-//! `provider` finds and starts apps, `app` is what is known of an open one, `device` what the
-//! traits promise of it, `desktop` all of them in one session. Perceiving: `bus` talks to apps,
+//! `provider` finds and starts apps, or opens all of them in one session; `app` is what is known of an
+//! open one, `device` what the traits promise of it. Perceiving: `bus` talks to apps,
 //! `capture` reads them and makes trees, with `model`, `roles`, `states` and `names` saying what
 //! the answers mean; `events` and `settle` wait. Acting: `act` and `select` by what the app itself
 //! offers, `aim`, `mouse` and `keyboard` as a person would; `screen` is what a session acts on,
@@ -11,19 +11,15 @@ mod act;
 mod aim;
 mod app;
 mod app_dirs;
-mod apps;
 mod bus;
 mod capture;
-mod desktop;
 mod device;
-mod doctor;
 mod events;
 mod extents;
 mod filled;
 mod focus;
 mod ids;
 mod keyboard;
-mod launch;
 mod limits;
 mod model;
 mod mouse;

@@ -1,20 +1,23 @@
 //! Finding, starting and attaching to apps.
 
+pub(crate) mod config;
+mod desktop;
+mod doctor;
+mod installed;
+mod launch;
+
 use crate::app::{LinuxDevice, lost};
-use crate::app_dirs::AppDirs;
-use crate::apps::{self, Launch, Places};
 use crate::bus::fault::Fault;
-use crate::bus::{Addresses, Desktop, Link, Listener, Running};
-use crate::desktop;
+use crate::bus::{Desktop, Link, Running};
 use crate::events::Heard;
-use crate::launch::Launched;
 use crate::opening::{Opening, runs, unsaid};
 use crate::screen::Screen;
 use async_trait::async_trait;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use config::{PREFIX, QUIET, RUNNING, named, no_registry};
+use installed::Launch;
+use launch::Launched;
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 use stickpin_device::{
     Capability, Check, Device, DeviceEntry, Error, ErrorCode, OpenOption, OpenRequest, Provider, Result,
     SettleRequest,
@@ -24,49 +27,11 @@ use stickpin_x11desk::Private;
 use tokio::process::Child;
 use tokio::time::Instant;
 
-/// How long the registry of a desktop may take to say what runs.
-pub(crate) const RUNNING: Duration = Duration::from_secs(10);
-
-/// How long nothing may move until an app counts as opened.
-pub(crate) const QUIET: Duration = Duration::from_millis(150);
+pub use config::{LinuxConfig, LinuxProvider};
 
 /// What to do about an app that runs and says nothing.
 const UNHEARD: &str = "Qt apps and browsers that were started while accessibility was off say nothing until they are \
                        started again: end it, then stickpin open linux:APP; stickpin doctor says whether it is on";
-
-/// The word before the colon.
-const PREFIX: &str = "linux:";
-
-/// What the binary says about the desktop; nothing here reads the environment.
-#[derive(Debug, Clone, Default)]
-pub struct LinuxConfig {
-    /// `DBUS_SESSION_BUS_ADDRESS`.
-    pub session_bus: Option<String>,
-    /// `AT_SPI_BUS_ADDRESS`.
-    pub accessibility_bus: Option<String>,
-    /// `DISPLAY`.
-    pub display: Option<String>,
-    /// `WAYLAND_DISPLAY`.
-    pub wayland: Option<String>,
-    /// `NO_AT_BRIDGE`.
-    pub no_at_bridge: Option<String>,
-    /// `GTK_A11Y`.
-    pub gtk_a11y: Option<String>,
-    /// `QT_ACCESSIBILITY`.
-    pub qt_accessibility: Option<String>,
-    /// `PATH`.
-    pub path: Option<OsString>,
-    /// The home folder of this process, which the rest of its environment fits.
-    pub home: Option<PathBuf>,
-    /// `XDG_DATA_HOME` and `XDG_DATA_DIRS`, the first first.
-    pub data: Vec<PathBuf>,
-}
-
-/// The apps of a Linux desktop.
-#[derive(Debug, Clone, Default)]
-pub struct LinuxProvider {
-    pub(crate) config: LinuxConfig,
-}
 
 /// An app that answers.
 #[derive(Debug)]
@@ -78,52 +43,6 @@ struct Reached {
 }
 
 impl LinuxProvider {
-    /// A provider of the desktop that `config` describes.
-    #[must_use]
-    pub fn new(config: LinuxConfig) -> Self {
-        Self { config }
-    }
-
-    pub(crate) fn addresses(&self) -> Addresses {
-        Addresses {
-            accessibility: self.config.accessibility_bus.clone(),
-            session: self.config.session_bus.clone(),
-            display: self.config.display.clone(),
-        }
-    }
-
-    /// Where the buses of a screen are.
-    pub(crate) fn addresses_on(&self, screen: &Screen) -> Addresses {
-        match screen.private() {
-            Some(private) => Addresses { session: Some(private.bus.clone()), ..Addresses::default() },
-            None => self.addresses(),
-        }
-    }
-
-    /// What the app is to be shown on: a display of its own where one was asked for or there is no other.
-    pub(crate) async fn screen(&self, request: &OpenRequest, opening: &Opening) -> Result<Screen> {
-        let none = self.config.display.is_none() && self.config.wayland.is_none();
-        if request.attach && request.private {
-            return Err(Error::new(
-                ErrorCode::InvalidArgs,
-                "an app that runs already is on a display already: --attach and --private exclude one another",
-            )
-            .hint("without --attach it is started on a display of its own"));
-        }
-        if !request.private && (request.attach || !none) {
-            return Ok(Screen::shared(self.config.display.as_deref(), self.config.wayland.is_some()));
-        }
-        let (dirs, size, path) = (self.dirs(request)?, request.viewport, self.config.path.as_deref());
-        let (until, cancel) = (opening.until, &opening.cancel);
-        let private = Private::start(&request.dir, dirs.home, size, path, until, cancel).await?;
-        Screen::own(private, opening).await
-    }
-
-    /// Home and working directory of what is started.
-    pub(crate) fn dirs(&self, request: &OpenRequest) -> Result<AppDirs> {
-        AppDirs::of(request, self.config.home.as_deref())
-    }
-
     /// Opens an app on a screen; ends the screen when that fails.
     async fn open_on(
         &self,
@@ -202,34 +121,6 @@ impl LinuxProvider {
         Ok(Reached { desktop, link, app, child })
     }
 
-    /// The command of what is opened as `linux:NAME`.
-    ///
-    /// # Errors
-    /// As [`apps::find`].
-    pub(crate) fn launch_of(&self, what: &str, cwd: &Path) -> Result<Launch> {
-        let (data, path) = (self.config.data.clone(), self.config.path.clone());
-        apps::find(named(what), &Places { data, path, cwd: cwd.to_owned() })
-    }
-
-    /// Connects to the accessibility bus; what it signals goes to `heard`.
-    async fn desktop(&self, addresses: &Addresses, heard: &Arc<Heard>, until: Instant) -> Result<Desktop> {
-        let listener = Arc::clone(heard);
-        self.bus(addresses, Box::new(move |message| listener.hear(message)), until).await
-    }
-
-    /// The same, where what it signals goes to `listener`.
-    pub(crate) async fn bus(
-        &self,
-        addresses: &Addresses,
-        listener: Listener,
-        until: Instant,
-    ) -> Result<Desktop> {
-        Desktop::connect(addresses, listener, until).await.map_err(|e| {
-            Error::new(ErrorCode::ToolMissing, format!("there is no accessibility bus: {e}"))
-                .hint("apt install at-spi2-core, and run in a desktop session; stickpin doctor says what is missing")
-        })
-    }
-
     /// The running app that is meant: by its title, its process or its name on the bus.
     async fn running(&self, desktop: &Desktop, name: &str, until: Instant) -> Result<Running> {
         let running = desktop.running(until).await.map_err(no_registry)?;
@@ -265,15 +156,6 @@ impl LinuxProvider {
     }
 }
 
-/// The name in `linux:NAME`.
-fn named(what: &str) -> &str {
-    what.strip_prefix(PREFIX).unwrap_or(what).trim()
-}
-
-pub(crate) fn no_registry(fault: Fault) -> Error {
-    lost(&format!("the accessibility registry does not answer: {fault}"))
-}
-
 #[async_trait]
 impl Provider for LinuxProvider {
     fn kind(&self) -> &'static str {
@@ -296,11 +178,11 @@ impl Provider for LinuxProvider {
 
     fn starts_program(&self, what: &str) -> bool {
         let name = named(what);
-        name != desktop::NAME && !apps::is_installed(name, &self.config.data)
+        name != desktop::NAME && !installed::is_installed(name, &self.config.data)
     }
 
     fn installed_apps(&self) -> Vec<String> {
-        apps::installed(&self.config.data).into_iter().map(|id| format!("{PREFIX}{id}")).collect()
+        installed::installed(&self.config.data).into_iter().map(|id| format!("{PREFIX}{id}")).collect()
     }
 
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
@@ -349,7 +231,7 @@ impl Provider for LinuxProvider {
     }
 
     async fn doctor(&self) -> Vec<Check> {
-        crate::doctor::checks(self).await
+        doctor::checks(self).await
     }
 
     async fn sweep(&self, state_dir: &Path) -> Result<Vec<String>> {

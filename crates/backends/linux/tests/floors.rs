@@ -19,10 +19,13 @@ const FLOORS: &[&str] = &[
     "app",
     "filled aim",
     "verify",
-    "act apps mouse screenshot",
+    "act mouse screenshot",
     "query keyboard focus pressing select settle typed upload",
     "device",
-    "desktop doctor launch provider",
+    "provider::config provider::installed",
+    "provider::launch",
+    "provider::desktop provider::doctor",
+    "provider",
 ];
 
 /// Files that may be in one circle of imports.

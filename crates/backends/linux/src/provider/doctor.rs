@@ -2,7 +2,7 @@
 
 use crate::bus::Desktop;
 use crate::events::Heard;
-use crate::provider::{LinuxConfig, LinuxProvider, RUNNING};
+use crate::provider::config::{LinuxConfig, LinuxProvider, RUNNING};
 use std::sync::Arc;
 use stickpin_device::Check;
 use tokio::time::Instant;

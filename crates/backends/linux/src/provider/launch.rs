@@ -1,11 +1,11 @@
 //! Starting an app: until it has registered on the accessibility bus, has ended, or shows a window without registering.
 
 use crate::app::lost;
-use crate::apps::Launch;
 use crate::bus::fault::Fault;
 use crate::bus::{Desktop, Running};
 use crate::opening::{Processes, is_of, lacks};
-use crate::provider::{LinuxProvider, no_registry};
+use crate::provider::config::{LinuxProvider, no_registry};
+use crate::provider::installed::Launch;
 use crate::screen::Screen;
 use std::collections::VecDeque;
 use std::path::Path;

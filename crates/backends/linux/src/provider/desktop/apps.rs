@@ -6,7 +6,7 @@ use crate::bus::fault::Fault;
 use crate::bus::limits::BUS;
 use crate::bus::{Desktop, Link, Message, Registered, Running};
 use crate::events::Heard;
-use crate::provider::no_registry;
+use crate::provider::config::no_registry;
 use crate::screen::Screen;
 use crate::states as s;
 use async_trait::async_trait;

@@ -1,0 +1,147 @@
+//! What the provider knows of this machine, and the ways to its displays and buses.
+
+use crate::app::lost;
+use crate::app_dirs::AppDirs;
+use crate::bus::fault::Fault;
+use crate::bus::{Addresses, Desktop, Listener};
+use crate::events::Heard;
+use crate::opening::Opening;
+use crate::provider::installed::{self, Launch, Places};
+use crate::screen::Screen;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_device::{Error, ErrorCode, OpenRequest, Result};
+use stickpin_x11desk::Private;
+use tokio::time::Instant;
+
+/// How long the registry of a desktop may take to say what runs.
+pub(crate) const RUNNING: Duration = Duration::from_secs(10);
+
+/// How long nothing may move until an app counts as opened.
+pub(crate) const QUIET: Duration = Duration::from_millis(150);
+
+/// The word before the colon.
+pub(super) const PREFIX: &str = "linux:";
+
+/// What the binary says about the desktop; nothing here reads the environment.
+#[derive(Debug, Clone, Default)]
+pub struct LinuxConfig {
+    /// `DBUS_SESSION_BUS_ADDRESS`.
+    pub session_bus: Option<String>,
+    /// `AT_SPI_BUS_ADDRESS`.
+    pub accessibility_bus: Option<String>,
+    /// `DISPLAY`.
+    pub display: Option<String>,
+    /// `WAYLAND_DISPLAY`.
+    pub wayland: Option<String>,
+    /// `NO_AT_BRIDGE`.
+    pub no_at_bridge: Option<String>,
+    /// `GTK_A11Y`.
+    pub gtk_a11y: Option<String>,
+    /// `QT_ACCESSIBILITY`.
+    pub qt_accessibility: Option<String>,
+    /// `PATH`.
+    pub path: Option<OsString>,
+    /// The home folder of this process, which the rest of its environment fits.
+    pub home: Option<PathBuf>,
+    /// `XDG_DATA_HOME` and `XDG_DATA_DIRS`, the first first.
+    pub data: Vec<PathBuf>,
+}
+
+/// The apps of a Linux desktop.
+#[derive(Debug, Clone, Default)]
+pub struct LinuxProvider {
+    pub(crate) config: LinuxConfig,
+}
+
+impl LinuxProvider {
+    /// A provider of the desktop that `config` describes.
+    #[must_use]
+    pub fn new(config: LinuxConfig) -> Self {
+        Self { config }
+    }
+
+    pub(crate) fn addresses(&self) -> Addresses {
+        Addresses {
+            accessibility: self.config.accessibility_bus.clone(),
+            session: self.config.session_bus.clone(),
+            display: self.config.display.clone(),
+        }
+    }
+
+    /// Where the buses of a screen are.
+    pub(crate) fn addresses_on(&self, screen: &Screen) -> Addresses {
+        match screen.private() {
+            Some(private) => Addresses { session: Some(private.bus.clone()), ..Addresses::default() },
+            None => self.addresses(),
+        }
+    }
+
+    /// What the app is to be shown on: a display of its own where one was asked for or there is no other.
+    pub(crate) async fn screen(&self, request: &OpenRequest, opening: &Opening) -> Result<Screen> {
+        let none = self.config.display.is_none() && self.config.wayland.is_none();
+        if request.attach && request.private {
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                "an app that runs already is on a display already: --attach and --private exclude one another",
+            )
+            .hint("without --attach it is started on a display of its own"));
+        }
+        if !request.private && (request.attach || !none) {
+            return Ok(Screen::shared(self.config.display.as_deref(), self.config.wayland.is_some()));
+        }
+        let (dirs, size, path) = (self.dirs(request)?, request.viewport, self.config.path.as_deref());
+        let (until, cancel) = (opening.until, &opening.cancel);
+        let private = Private::start(&request.dir, dirs.home, size, path, until, cancel).await?;
+        Screen::own(private, opening).await
+    }
+
+    /// Home and working directory of what is started.
+    pub(crate) fn dirs(&self, request: &OpenRequest) -> Result<AppDirs> {
+        AppDirs::of(request, self.config.home.as_deref())
+    }
+
+    /// The command of what is opened as `linux:NAME`.
+    ///
+    /// # Errors
+    /// As [`installed::find`].
+    pub(crate) fn launch_of(&self, what: &str, cwd: &Path) -> Result<Launch> {
+        let (data, path) = (self.config.data.clone(), self.config.path.clone());
+        installed::find(named(what), &Places { data, path, cwd: cwd.to_owned() })
+    }
+
+    /// Connects to the accessibility bus; what it signals goes to `heard`.
+    pub(super) async fn desktop(
+        &self,
+        addresses: &Addresses,
+        heard: &Arc<Heard>,
+        until: Instant,
+    ) -> Result<Desktop> {
+        let listener = Arc::clone(heard);
+        self.bus(addresses, Box::new(move |message| listener.hear(message)), until).await
+    }
+
+    /// The same, where what it signals goes to `listener`.
+    pub(crate) async fn bus(
+        &self,
+        addresses: &Addresses,
+        listener: Listener,
+        until: Instant,
+    ) -> Result<Desktop> {
+        Desktop::connect(addresses, listener, until).await.map_err(|e| {
+            Error::new(ErrorCode::ToolMissing, format!("there is no accessibility bus: {e}"))
+                .hint("apt install at-spi2-core, and run in a desktop session; stickpin doctor says what is missing")
+        })
+    }
+}
+
+/// The name in `linux:NAME`.
+pub(super) fn named(what: &str) -> &str {
+    what.strip_prefix(PREFIX).unwrap_or(what).trim()
+}
+
+pub(crate) fn no_registry(fault: Fault) -> Error {
+    lost(&format!("the accessibility registry does not answer: {fault}"))
+}
