@@ -3,6 +3,9 @@
 mod commands;
 mod divergence;
 pub mod formats;
+#[cfg(test)]
+#[path = "../../testkit/src/golden.rs"]
+mod golden;
 mod plan;
 mod position;
 mod record;

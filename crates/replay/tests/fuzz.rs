@@ -100,7 +100,7 @@ fn corpus() -> Vec<String> {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.push(path);
-            } else {
+            } else if path.extension().is_some_and(|e| e == "txt") {
                 let text = std::fs::read_to_string(&path).expect("a text");
                 texts.push(text.split("==== ").next().unwrap_or_default().to_owned());
             }

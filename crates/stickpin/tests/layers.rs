@@ -32,7 +32,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 ];
 
 /// What is built for development, or knows everything by its purpose.
-const FREE: &[&str] = &["stickpin", "testkit", "golden", "xtask"];
+const FREE: &[&str] = &["stickpin", "testkit", "xtask"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/stickpin lies two below")
@@ -102,7 +102,6 @@ const READS_ENVIRONMENT: &[&str] = &[
     "crates/stickpin/src/env.rs",
     "crates/stickpin/build.rs",
     "crates/webpage/build.rs",
-    "crates/golden/",
     "crates/testkit/",
 ];
 

@@ -7,6 +7,9 @@
 //! Invariant: nothing here knows a session, a ref table, a device, a clock or a file.
 
 mod diff;
+#[cfg(test)]
+#[path = "../../testkit/src/golden.rs"]
+mod golden;
 mod identity;
 mod markdown;
 mod model;

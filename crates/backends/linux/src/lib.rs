@@ -43,4 +43,7 @@ mod verify;
 pub use provider::{LinuxConfig, LinuxProvider};
 
 #[cfg(test)]
+#[path = "../../../testkit/src/golden.rs"]
+mod golden;
+#[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 #[test]
 fn golden_files_of_scripts_in_other_formats() {
-    stickpin_golden::check(ROOT, "export", 6, &|input, format| {
+    crate::golden::check(ROOT, "export", 6, &|input, format| {
         let read = |path: &Path| match path.to_str() {
             Some("flow.ad") => Ok(input.to_owned()),
             Some("steps/login.ad") => Ok("env USER=ada\nfill label=User \"${USER}\"".to_owned()),
@@ -56,7 +56,7 @@ fn a_script_that_cannot_be_read_is_not_exported() {
 
 #[test]
 fn golden_files_of_lines_that_agent_device_writes() {
-    stickpin_golden::check(ROOT, "agent_device", 4, &|input, question| {
+    crate::golden::check(ROOT, "agent_device", 4, &|input, question| {
         let script = crate::script::parse(input).unwrap_or_else(|e| panic!("{e}\n{input}"));
         let mut vars = Vars::default();
         vars.built_in.insert("AD_FILENAME".to_owned(), "flow.ad".to_owned());

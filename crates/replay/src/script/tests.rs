@@ -7,7 +7,7 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 #[test]
 fn golden_files_of_scripts_that_are_read() {
-    stickpin_golden::check(ROOT, "script/ok", 3, &|input, _| {
+    crate::golden::check(ROOT, "script/ok", 3, &|input, _| {
         let script = parse(input).unwrap_or_else(|e| panic!("{e}\n{input}"));
         let written = write(&script);
         let again = parse(&written).unwrap_or_else(|e| panic!("{e}\n{written}"));
@@ -18,7 +18,7 @@ fn golden_files_of_scripts_that_are_read() {
 
 #[test]
 fn golden_files_of_scripts_that_are_refused() {
-    stickpin_golden::check(ROOT, "script/err", 30, &|input, _| match parse(input) {
+    crate::golden::check(ROOT, "script/err", 30, &|input, _| match parse(input) {
         Ok(script) => panic!("{input} was read as {script:?}"),
         Err(e) => format!("{e}\n{}", e.hint),
     });

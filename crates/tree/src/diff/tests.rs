@@ -25,7 +25,7 @@ fn said(diff: &Diff<'_>, old: &Tree, new: &Tree) -> String {
 
 #[test]
 fn golden_files() {
-    stickpin_golden::check(env!("CARGO_MANIFEST_DIR"), "diff", 7, &|input, command| {
+    crate::golden::check(env!("CARGO_MANIFEST_DIR"), "diff", 7, &|input, command| {
         let (old, new) = input.split_once("--\n").expect("two trees");
         let (old, new) = (testing::tree(old), testing::tree(new));
         let max_bytes = command.split_once("--max-bytes ").map(|(_, n)| n.parse().expect("a number"));

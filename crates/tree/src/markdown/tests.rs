@@ -32,7 +32,7 @@ fn read(input: &str, command: &str) -> String {
 
 #[test]
 fn golden_files() {
-    stickpin_golden::check(env!("CARGO_MANIFEST_DIR"), "markdown", 8, &read);
+    crate::golden::check(env!("CARGO_MANIFEST_DIR"), "markdown", 8, &read);
 }
 
 #[test]

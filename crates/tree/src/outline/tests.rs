@@ -54,7 +54,7 @@ fn parse_view(tree: &Tree, command: &str) -> View {
 
 #[test]
 fn golden_files() {
-    stickpin_golden::check(env!("CARGO_MANIFEST_DIR"), "outline", 9, &|input, command| {
+    crate::golden::check(env!("CARGO_MANIFEST_DIR"), "outline", 9, &|input, command| {
         let tree = testing::tree(input);
         let cues = Cues { held: &|_| false, telling: &|id| row_text(&tree, id) };
         text(&tree, &parse_view(&tree, command), &cues, true)

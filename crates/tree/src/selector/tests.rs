@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 
 #[test]
 fn golden_files_of_selectors_that_are_read() {
-    stickpin_golden::check(env!("CARGO_MANIFEST_DIR"), "selectors/ok", 12, &|input, _| {
+    crate::golden::check(env!("CARGO_MANIFEST_DIR"), "selectors/ok", 12, &|input, _| {
         let input = input.trim_end_matches('\n');
         let selector: Selector = input.parse().expect("it is in the folder ok");
         let again: Selector = selector.to_string().parse().expect("what is printed can be read");
@@ -20,7 +20,7 @@ fn golden_files_of_selectors_that_are_read() {
 
 #[test]
 fn golden_files_of_selectors_that_are_refused() {
-    stickpin_golden::check(env!("CARGO_MANIFEST_DIR"), "selectors/err", 20, &|input, _| {
+    crate::golden::check(env!("CARGO_MANIFEST_DIR"), "selectors/err", 20, &|input, _| {
         let input = input.trim_end_matches('\n');
         let error = input.parse::<Selector>().expect_err("it is in the folder err");
         assert!(!Selector::is_selector(input));

@@ -164,7 +164,7 @@ fn the_table_in_the_docs_is_current() {
     table_is_current("docs/records.md", &table(&situations, &flows, &told));
 }
 
-/// Holds a table against the one in a page of the docs. `UPDATE_EXPECT=1` writes it.
+/// Holds a table against the one in a page of the docs. `INSTA_UPDATE=always` writes it.
 fn table_is_current(page: &str, current: &str) {
     const BEGIN: &str = "<!-- table: begin -->\n";
     const END: &str = "<!-- table: end -->";
@@ -172,11 +172,11 @@ fn table_is_current(page: &str, current: &str) {
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{page}: {e}"));
     let begin = text.find(BEGIN).expect("the begin of the table") + BEGIN.len();
     let end = text.find(END).expect("the end of the table");
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
+    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
         let updated = format!("{}{current}{}", &text[..begin], &text[end..]);
         std::fs::write(&path, updated).unwrap_or_else(|e| panic!("{page}: {e}"));
     } else {
-        assert_eq!(&text[begin..end], current, "run with UPDATE_EXPECT=1 to rewrite the table");
+        assert_eq!(&text[begin..end], current, "run with INSTA_UPDATE=always to rewrite the table");
     }
 }
 
@@ -190,7 +190,7 @@ fn figures_per_thousand() {
 /// Percent of the recorded gauntlet that may be wrong without a word. The goal is 2.
 const SILENT_PERCENT: usize = 7;
 
-/// `docs/identity.md` holds the table by which the compared context was chosen. `UPDATE_EXPECT=1` writes it.
+/// `docs/identity.md` holds the table by which the compared context was chosen. `INSTA_UPDATE=always` writes it.
 #[test]
 fn contexts_compared() {
     let (situations, flows) = (situations(), flows());

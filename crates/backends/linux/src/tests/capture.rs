@@ -45,7 +45,7 @@ fn tree_of(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Tree {
 
 #[test]
 fn what_apps_answered_makes_these_trees() {
-    stickpin_golden::check(env!("CARGO_MANIFEST_DIR"), "pictures", 5, &|input, question| {
+    crate::golden::check(env!("CARGO_MANIFEST_DIR"), "pictures", 5, &|input, question| {
         assert_eq!(question, "tree");
         let picture: Picture = serde_json::from_str(input).unwrap_or_else(|e| panic!("{e}"));
         lines(&tree_of(&picture, &Ids::default(), &[]))

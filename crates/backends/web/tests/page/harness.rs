@@ -299,7 +299,7 @@ pub(crate) fn pages(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A list in a page of the documentation, between its marks: it is as given. `UPDATE_EXPECT=1` writes it.
+/// A list in a page of the documentation, between its marks: it is as given. `INSTA_UPDATE=always` writes it.
 pub(crate) fn documented(page: &str, lines: &[String]) {
     const BEGIN: &str = "<!-- list: begin -->\n";
     const END: &str = "<!-- list: end -->";
@@ -308,9 +308,9 @@ pub(crate) fn documented(page: &str, lines: &[String]) {
     let begin = text.find(BEGIN).unwrap() + BEGIN.len();
     let end = text.find(END).unwrap();
     let list = format!("```text\n{}\n```\n", lines.join("\n"));
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
+    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
         std::fs::write(&path, format!("{}{list}{}", &text[..begin], &text[end..])).unwrap();
     } else {
-        assert_eq!(&text[begin..end], list, "{page}: run with UPDATE_EXPECT=1 to rewrite the list");
+        assert_eq!(&text[begin..end], list, "{page}: run with INSTA_UPDATE=always to rewrite the list");
     }
 }

@@ -22,7 +22,7 @@ fn plan(text: &str) -> stickpin_kernel::Result<Plan> {
 
 #[test]
 fn golden_files_of_flows_that_are_read() {
-    stickpin_golden::check(ROOT, "maestro/ok", 6, &|input, _| {
+    crate::golden::check(ROOT, "maestro/ok", 6, &|input, _| {
         let script = parse(input).unwrap_or_else(|e| panic!("{e}\n{input}"));
         plan(input).unwrap_or_else(|e| panic!("{e}\n{input}"));
         let written = write(&script);
@@ -34,7 +34,7 @@ fn golden_files_of_flows_that_are_read() {
 
 #[test]
 fn golden_files_of_flows_that_are_refused() {
-    stickpin_golden::check(ROOT, "maestro/err", 40, &|input, _| match plan(input) {
+    crate::golden::check(ROOT, "maestro/err", 40, &|input, _| match plan(input) {
         Ok(plan) => panic!("{input} was read as {plan:?}"),
         Err(e) => format!("{}\n{}", e.message, e.hint),
     });
