@@ -18,7 +18,6 @@ use stickpin_device::Dispatched;
 use stickpin_device::{AppFolders, DeviceInfo, Error, ErrorCode, Result};
 use stickpin_tree::Tree;
 use stickpin_tree::{Handle, IdentityGrade, quote};
-use stickpin_x11desk::Window;
 use tokio::process::Child;
 use tokio::time::timeout;
 

@@ -23,7 +23,6 @@ use stickpin_device::{
     SettleRequest,
 };
 use stickpin_tree::quote;
-use stickpin_x11desk::Private;
 use tokio::process::Child;
 use tokio::time::Instant;
 
