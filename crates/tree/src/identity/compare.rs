@@ -9,11 +9,10 @@ use hashbrown::HashMap;
 
 use crate::identity::cache::{CacheSource, IdentityCache};
 use crate::identity::element_name;
+use crate::identity::element_reader::ElementReader;
 use crate::identity::element_text::ElementText;
-use crate::identity::evidence::Enclosing;
-use crate::identity::evidence::{ElementContext, Evidence};
+use crate::identity::evidence::{Enclosing, Evidence};
 use crate::identity::fingerprint::{Fingerprint, TextKind, count_kept};
-use crate::identity::live_context::LiveContext;
 use crate::identity::meaning::{Inner, Meaning, Record, Section};
 use crate::identity::opener::{Opened, Opener, Openers};
 use crate::identity::rematch;
@@ -102,7 +101,7 @@ impl<'t> Records<'t> {
     pub fn meaning(&self, node: NodeId) -> Meaning {
         let element = self.tree.node(node);
         let row = self.cache.structure.row_or_group_of(element);
-        let live = LiveContext { records: self, element, row };
+        let live = ElementReader { records: self, element, row };
         let evidence = live.evidence();
         let enclosing = live.enclosing(&evidence);
         let record = Record {
@@ -163,7 +162,7 @@ impl<'t> Records<'t> {
         issued: &'a Record,
         element: NodeRef<'t>,
     ) -> impl Iterator<Item = Clause> + use<'a, 't> {
-        let live = LiveContext { records: self, element, row: self.row_now(issued, element) };
+        let live = ElementReader { records: self, element, row: self.row_now(issued, element) };
         let enclosing = issued.enclosing.as_ref();
         let popup_text = issued.popup_text.as_ref().zip(self.popup_text_of(element, enclosing));
         // What a dialog says tells it, but for a part of it.
@@ -175,8 +174,16 @@ impl<'t> Records<'t> {
             .chain(once_with(move || {
                 asks_section.then(|| self.holds_section(issued, element).err()).flatten()
             }))
-            .chain(once_with(move || enclosing.and_then(|enclosing| enclosing.holds(&live).err())))
-            .chain(once_with(move || asks_evidence.then(|| issued.evidence.holds(&live).err()).flatten()))
+            .chain(once_with(move || {
+                enclosing.and_then(|enclosing| {
+                    enclosing.holds(live.heading_above_rows(), |node| self.heading_at(node)).err()
+                })
+            }))
+            .chain(once_with(move || {
+                asks_evidence
+                    .then(|| issued.evidence.holds(&live.context(), |node| self.heading_at(node)).err())
+                    .flatten()
+            }))
             .flatten()
     }
 
@@ -193,8 +200,9 @@ impl<'t> Records<'t> {
     pub fn other_heading(&self, issued: &Meaning, node: NodeId) -> Option<String> {
         let then = issued.0.record.below?;
         let element = self.tree.node(node);
-        let live = LiveContext { records: self, element, row: self.row_now(&issued.0.record, element) };
-        (!then.holds(&live)).then(|| live.heading_above().map_or_else(String::new, |h| h.name().to_owned()))
+        let live = ElementReader { records: self, element, row: self.row_now(&issued.0.record, element) };
+        let holds = then.holds(live.heading_above_rows(), |node| self.heading_at(node));
+        (!holds).then(|| live.heading_above().map_or_else(String::new, |h| h.name().to_owned()))
     }
 
     /// Whether a node is one row of several: an item, article, option or group among its likes, or a wrapper that repeats.
@@ -235,7 +243,7 @@ impl<'t> Records<'t> {
     }
 
     pub(crate) fn as_opener(&self, element: NodeRef<'t>) -> Opener {
-        let live = self.live_context(element);
+        let live = self.reader(element);
         let evidence = live.evidence();
         let enclosing = live.enclosing(&evidence);
         Opener(Arc::new(Opened {
@@ -245,12 +253,14 @@ impl<'t> Records<'t> {
             groups: self.groups_of(element, &evidence, enclosing.as_ref()),
             evidence,
             enclosing,
-            kept: live.keep(),
+            context: live.context().kept(),
+            above: live.heading_above_rows(),
+            titles: group::titles_around(element, &self.cache.surroundings),
         }))
     }
 
-    pub(crate) fn live_context(&self, element: NodeRef<'t>) -> LiveContext<'_, 't> {
-        LiveContext { records: self, element, row: self.cache.structure.row_or_group_of(element) }
+    pub(crate) fn reader(&self, element: NodeRef<'t>) -> ElementReader<'_, 't> {
+        ElementReader { records: self, element, row: self.cache.structure.row_or_group_of(element) }
     }
 
     pub(crate) fn stable_name(&self, element: NodeRef<'_>) -> Fingerprint {
@@ -271,9 +281,9 @@ impl<'t> Records<'t> {
         let Some(then) = &issued.opener else { return false };
         let same = |now: Opener| {
             then.0.role == now.0.role
-                && then.0.evidence.holds(&now.0.kept).is_ok()
-                && then.0.enclosing.as_ref().is_none_or(|w| w.holds(&now.0.kept).is_ok())
-                && !self.lost_title(&then.0.groups, &now.0.kept.groups)
+                && then.0.evidence.holds(&now.0.context, |_| None).is_ok()
+                && then.0.enclosing.as_ref().is_none_or(|w| w.holds(now.0.above, |_| None).is_ok())
+                && !self.lost_title(&then.0.groups, &now.0.titles)
         };
         !self.opener_of(element).is_some_and(same)
     }
@@ -394,7 +404,7 @@ impl<'t> Records<'t> {
             return row();
         }
         if enclosing.is_some()
-            && !self.live_context(element).has_own_name()
+            && !self.reader(element).has_own_name()
             && let Some(row) = row()
         {
             return Some(row);
@@ -405,7 +415,7 @@ impl<'t> Records<'t> {
         }
         let heading = match (evidence, enclosing) {
             (Evidence::Heading { .. }, _) => self.cache.surroundings.heading_of(element),
-            (_, Some(Enclosing { heading: Some(_) })) => self.live_context(element).heading_above(),
+            (_, Some(Enclosing { heading: Some(_) })) => self.reader(element).heading_above(),
             _ => None,
         };
         let section = heading.filter(|h| !h.name().is_empty()).map(|h| ("section", short(h)));
@@ -414,6 +424,11 @@ impl<'t> Records<'t> {
 
     pub(crate) fn is_lone_group(&self, at: RowAt<'_>) -> bool {
         self.tree.node(at.id).role() == Role::Group && at.container.ids.len() < 2
+    }
+
+    /// What the heading at a node reads, if the node is there.
+    fn heading_at(&self, node: Handle) -> Option<Fingerprint> {
+        self.node_at(node).map(|heading| self.cache.surroundings.heading_text(heading))
     }
 
     pub(crate) fn node_at(&self, handle: Handle) -> Option<NodeRef<'t>> {

@@ -9,8 +9,8 @@
 //! heading has become another. What stands before a `main` that it is not in, the tools of the whole app, is not below
 //! the heading in there.
 
+use crate::identity::element_reader::ElementReader;
 use crate::identity::evidence::{Enclosing, EnclosingHeading, Evidence};
-use crate::identity::live_context::LiveContext;
 use crate::identity::rows::content::Row;
 use crate::identity::rows::detect::RowAt;
 use crate::identity::rows::keys;
@@ -18,7 +18,7 @@ use crate::identity::surroundings::heading::is_of_a_region_behind;
 use crate::identity::surroundings::popup::{popup_of, speaker_of};
 use crate::{NodeRef, Role, States};
 
-impl<'t> LiveContext<'_, 't> {
+impl<'t> ElementReader<'_, 't> {
     /// What the row is a part of, where nothing in it is of a record.
     pub(crate) fn enclosing(&self, evidence: &Evidence) -> Option<Enclosing> {
         (self.is_part(evidence) && self.asks_above()).then(|| Enclosing { heading: self.title_above() })

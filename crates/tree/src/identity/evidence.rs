@@ -1,11 +1,10 @@
 //! What tells an element from its likes: the evidence at issue, and the questions that it asks later.
 
-use std::sync::Arc;
-
 use crate::Handle;
+use crate::identity::element_context::ElementContext;
 use crate::identity::fingerprint::{Fingerprint, count_kept};
 use crate::identity::rows::keys::Key;
-use crate::identity::surroundings::group::GroupTitle;
+use crate::identity::rows::shift::{FieldValues, Shift};
 use crate::identity::verdict::Clause;
 
 /// The evidence that a record rests on: the strongest that there was at issue.
@@ -35,47 +34,6 @@ pub(crate) enum Evidence {
     Always,
 }
 
-/// Values in the fields of rows that nothing else tells apart. They are never part of what an element means:
-/// typing changes nothing. They only show that rows were shifted, because then they turn up in another row.
-#[derive(Debug, Clone)]
-pub(crate) struct FieldValues {
-    /// Those that only this row had.
-    pub(crate) own: Box<[Fingerprint]>,
-    /// Those that only one row had, of all rows. Sorted.
-    pub(crate) all: Arc<[Fingerprint]>,
-}
-
-/// What the values in the rows say now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shift {
-    /// Most of the row's values are still in it.
-    Stayed,
-    /// Values moved between rows.
-    Moved,
-    /// Nothing either way.
-    Unknown,
-}
-
-/// An element now, as far as evidence asks.
-pub(crate) trait ElementContext {
-    fn key(&self) -> Option<Key>;
-    /// Whether its row reads nothing and has this index-like key.
-    fn is_blank_with(&self, raw_key: Fingerprint) -> bool;
-    fn has_text(&self, fingerprint: Fingerprint) -> bool;
-    fn has_number(&self, fingerprint: Fingerprint) -> bool;
-    fn place(&self) -> Option<(usize, usize)>;
-    fn shift(&self, values: &FieldValues) -> Shift;
-    fn heading(&self) -> Option<Fingerprint>;
-    /// What the heading above all rows that its row is one of reads.
-    fn heading_above_rows(&self) -> Option<Fingerprint>;
-    /// What the heading at issue reads now, if its node is there.
-    fn heading_at(&self, node: Handle) -> Option<Fingerprint>;
-    fn region(&self) -> Option<Fingerprint>;
-    /// The window around it, where that is the nearest named region.
-    fn window(&self) -> Option<Handle>;
-    fn address(&self) -> Fingerprint;
-}
-
 impl Evidence {
     /// Whether it is evidence of a row.
     pub(crate) fn is_row(&self) -> bool {
@@ -85,8 +43,12 @@ impl Evidence {
         )
     }
 
-    /// Whether it still holds.
-    pub(crate) fn holds(&self, now: &impl ElementContext) -> Result<(), Clause> {
+    /// Whether it still holds. `heading_at`: what the heading at a node reads now.
+    pub(crate) fn holds(
+        &self,
+        now: &ElementContext,
+        heading_at: impl Fn(Handle) -> Option<Fingerprint>,
+    ) -> Result<(), Clause> {
         let (holds, clause) = match self {
             Self::Key(key) => (now.key() == Some(*key), Clause::Key),
             Self::Text { fingerprints, raw_key } => {
@@ -109,17 +71,13 @@ impl Evidence {
                 };
                 (holds, Clause::RowPlace)
             }
-            Self::Heading { node, text } => {
-                let holds =
-                    now.heading() == Some(*text) || node.and_then(|n| now.heading_at(n)) == Some(*text);
-                (holds, Clause::Heading)
-            }
-            Self::Region(name) => (now.region() == Some(*name), Clause::Region),
+            Self::Heading { node, text } => (reads(now.heading, *node, *text, heading_at), Clause::Heading),
+            Self::Region(name) => (now.region == Some(*name), Clause::Region),
             Self::Window { node, title } => {
-                let stayed = node.is_some() && now.window() == *node;
-                (stayed || now.region() == Some(*title), Clause::Region)
+                let stayed = node.is_some() && now.window == *node;
+                (stayed || now.region == Some(*title), Clause::Region)
             }
-            Self::Address(address) => (now.address() == *address, Clause::Address),
+            Self::Address(address) => (now.address == *address, Clause::Address),
         };
         if holds { Ok(()) } else { Err(clause) }
     }
@@ -140,9 +98,18 @@ pub(crate) struct EnclosingHeading {
 }
 
 impl Enclosing {
-    /// Whether it is still below that heading, or the heading still reads the same.
-    pub(crate) fn holds(&self, now: &impl ElementContext) -> Result<(), Clause> {
-        if self.heading.is_none_or(|title| title.holds(now)) { Ok(()) } else { Err(Clause::Heading) }
+    /// Whether it is still below that heading, or the heading still reads the same. `above`: what the heading above all rows
+    /// that its row is one of reads now.
+    pub(crate) fn holds(
+        &self,
+        above: Option<Fingerprint>,
+        heading_at: impl Fn(Handle) -> Option<Fingerprint>,
+    ) -> Result<(), Clause> {
+        if self.heading.is_none_or(|title| title.holds(above, heading_at)) {
+            Ok(())
+        } else {
+            Err(Clause::Heading)
+        }
     }
 
     /// The same, resting on the heading's node of now, where that reads as it did.
@@ -153,9 +120,12 @@ impl Enclosing {
 }
 
 impl EnclosingHeading {
-    pub(crate) fn holds(self, now: &impl ElementContext) -> bool {
-        let Self { node, text } = self;
-        now.heading_above_rows() == Some(text) || node.and_then(|n| now.heading_at(n)) == Some(text)
+    pub(crate) fn holds(
+        self,
+        above: Option<Fingerprint>,
+        heading_at: impl Fn(Handle) -> Option<Fingerprint>,
+    ) -> bool {
+        reads(above, self.node, self.text, heading_at)
     }
 
     pub(crate) fn resting_on(self, now: Option<Self>) -> Self {
@@ -163,69 +133,12 @@ impl EnclosingHeading {
     }
 }
 
-/// The context of an opener, which outlives its tree.
-#[derive(Debug)]
-pub(crate) struct KeptContext {
-    pub(crate) key: Option<Key>,
-    /// Sorted.
-    pub(crate) text: Box<[Fingerprint]>,
-    /// Sorted.
-    pub(crate) numbers: Box<[Fingerprint]>,
-    pub(crate) place: Option<(usize, usize)>,
-    pub(crate) heading: Option<Fingerprint>,
-    pub(crate) heading_above_rows: Option<Fingerprint>,
-    pub(crate) groups: Box<[GroupTitle]>,
-    pub(crate) region: Option<Fingerprint>,
-    pub(crate) window: Option<Handle>,
-    pub(crate) address: Fingerprint,
-}
-
-impl ElementContext for KeptContext {
-    fn key(&self) -> Option<Key> {
-        self.key
-    }
-
-    fn is_blank_with(&self, _: Fingerprint) -> bool {
-        false
-    }
-
-    fn has_text(&self, fingerprint: Fingerprint) -> bool {
-        self.text.binary_search(&fingerprint).is_ok()
-    }
-
-    fn has_number(&self, fingerprint: Fingerprint) -> bool {
-        self.numbers.binary_search(&fingerprint).is_ok()
-    }
-
-    fn place(&self) -> Option<(usize, usize)> {
-        self.place
-    }
-
-    fn shift(&self, _: &FieldValues) -> Shift {
-        Shift::Unknown
-    }
-
-    fn heading(&self) -> Option<Fingerprint> {
-        self.heading
-    }
-
-    fn heading_above_rows(&self) -> Option<Fingerprint> {
-        self.heading_above_rows
-    }
-
-    fn heading_at(&self, _: Handle) -> Option<Fingerprint> {
-        None
-    }
-
-    fn region(&self) -> Option<Fingerprint> {
-        self.region
-    }
-
-    fn window(&self) -> Option<Handle> {
-        self.window
-    }
-
-    fn address(&self) -> Fingerprint {
-        self.address
-    }
+/// Whether a heading reads as at issue, or the one at issue does.
+fn reads(
+    now: Option<Fingerprint>,
+    node: Option<Handle>,
+    text: Fingerprint,
+    heading_at: impl Fn(Handle) -> Option<Fingerprint>,
+) -> bool {
+    now == Some(text) || node.and_then(heading_at) == Some(text)
 }

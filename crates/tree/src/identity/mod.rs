@@ -11,12 +11,13 @@
 mod cache;
 mod compare;
 pub(crate) mod context;
+mod element_context;
 mod element_name;
+mod element_reader;
 mod element_text;
 mod enclosing;
 mod evidence;
 mod fingerprint;
-mod live_context;
 mod meaning;
 mod opener;
 mod rematch;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::identity::evidence::Enclosing;
-use crate::identity::evidence::{Evidence, KeptContext};
+use crate::identity::element_context::ElementContext;
+use crate::identity::evidence::{Enclosing, Evidence};
 use crate::identity::fingerprint::Fingerprint;
 use crate::identity::surroundings::group::GroupTitle;
 use crate::identity::surroundings::popup::is_popup;
@@ -38,7 +38,12 @@ pub(crate) struct Opened {
     pub(crate) enclosing: Option<Enclosing>,
     /// The titles between it and its heading, as far as they tell it.
     pub(crate) groups: Box<[GroupTitle]>,
-    pub(crate) kept: KeptContext,
+    /// What stood around it.
+    pub(crate) context: ElementContext,
+    /// What the heading above all rows that its row is one of read.
+    pub(crate) above: Option<Fingerprint>,
+    /// All titles around it.
+    pub(crate) titles: Box<[GroupTitle]>,
 }
 
 impl Openers {

@@ -9,14 +9,14 @@ use std::rc::Rc;
 use hashbrown::HashMap;
 
 use crate::identity::compare::Records;
-use crate::identity::evidence::ElementContext;
-use crate::identity::evidence::{Evidence, Shift};
+use crate::identity::element_context::ElementContext;
+use crate::identity::evidence::Evidence;
 use crate::identity::fingerprint::{Fingerprint, TextKind};
-use crate::identity::live_context::LiveContext;
 use crate::identity::meaning::{Inner, Meaning};
 use crate::identity::resemblance::{reads_same, same_document};
 use crate::identity::rows::content::Container;
 use crate::identity::rows::detect::RowAt;
+use crate::identity::rows::shift::Shift;
 use crate::identity::step_count;
 use crate::identity::verdict::{Refused, Verdict};
 use crate::{IdentityGrade, NodeId, NodeRef, Role};
@@ -209,7 +209,7 @@ fn elsewhere<'n>(
     }
     // A place is no record: among rows drawn anew that all read the same, nobody knows which is which.
     if let Evidence::Place { values, .. } = &last.0.record.evidence
-        && new.live_context(b).shift(values) != Shift::Stayed
+        && new.reader(b).context().shift(values) != Shift::Stayed
     {
         return Err(Refused::NotUnique);
     }
@@ -396,7 +396,7 @@ impl<'t> Records<'t> {
             step_count::step();
             similar_nodes.all.push(id);
             let element = self.tree.node(id);
-            for fingerprint in self.live_context(element).similarity_keys() {
+            for fingerprint in similarity_keys(&self.reader(element).context()) {
                 similar_nodes.by_similarity_key.entry(fingerprint).or_default().push(id);
             }
         }
@@ -416,19 +416,17 @@ fn place_fingerprint(index: usize, count: usize) -> Fingerprint {
     Fingerprint::of(TextKind::Place, &format!("{index} of {count}"))
 }
 
-impl LiveContext<'_, '_> {
-    /// All that evidence could ask for.
-    fn similarity_keys(&self) -> Vec<Fingerprint> {
-        let mut found: Vec<Fingerprint> = self.heading().into_iter().chain(self.region()).collect();
-        found.push(self.address());
-        found.extend(self.place().map(|(index, count)| place_fingerprint(index, count)));
-        if let Some(at) = self.row {
-            let row = self.records.cache.structure.row(self.records.tree, at);
-            found.extend(row.key.map(|(_, fingerprint)| fingerprint));
-            for traces in [&row.text, &row.names, &row.headers, &row.numbers, &row.values] {
-                found.extend(traces.outside(self.element));
-            }
+/// All that evidence could ask for.
+fn similarity_keys(context: &ElementContext) -> Vec<Fingerprint> {
+    let mut found: Vec<Fingerprint> = context.heading.into_iter().chain(context.region).collect();
+    found.push(context.address);
+    if let Some(at) = &context.row {
+        let row = &*at.row;
+        found.push(place_fingerprint(at.index, at.count));
+        found.extend(row.key.map(|(_, fingerprint)| fingerprint));
+        for traces in [&row.text, &row.names, &row.headers, &row.numbers, &row.values] {
+            found.extend(traces.outside(&at.element));
         }
-        found
     }
+    found
 }

@@ -4,6 +4,7 @@
 //! elements that ask.
 
 use std::cell::OnceCell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
@@ -11,6 +12,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::identity::fingerprint::{Fingerprint, TextKind};
 use crate::identity::rows::keys::{self, Key};
 use crate::identity::rows::numbers::{is_number, is_volatile};
+use crate::identity::rows::shift::Values;
 use crate::identity::rows::text::{is_field, leaf_text, walk};
 use crate::identity::step_count;
 use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
@@ -19,23 +21,9 @@ use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
 #[derive(Debug)]
 pub(crate) struct Container {
     pub(crate) ids: Vec<NodeId>,
-    rows: OnceCell<Vec<Row>>,
+    rows: OnceCell<Vec<Arc<Row>>>,
     names: OnceCell<HashMap<(Role, StrId), Option<u32>>>,
-    values: OnceCell<Values>,
-}
-
-/// Values of fields that only one row of a container has, sorted, with the place of that row.
-#[derive(Debug)]
-pub(crate) struct Values {
-    pub(crate) fingerprints: Arc<[Fingerprint]>,
-    rows: Vec<usize>,
-}
-
-impl Values {
-    /// The place of the row that has it.
-    pub(crate) fn row_with(&self, fingerprint: Fingerprint) -> Option<usize> {
-        self.fingerprints.binary_search(&fingerprint).ok().map(|at| self.rows[at])
-    }
+    values: OnceCell<Arc<Values>>,
 }
 
 /// What there is in a row. Lists in order of fingerprint are for questions, those in document order for telling.
@@ -66,14 +54,17 @@ pub(crate) struct Traces {
 
 impl Traces {
     /// Whether the row has this one outside an element.
-    pub(crate) fn has(&self, fingerprint: Fingerprint, outside: NodeRef<'_>) -> bool {
+    pub(crate) fn has(&self, fingerprint: Fingerprint, outside: &Range<NodeId>) -> bool {
         let from = self.all.partition_point(|&(p, _)| p < fingerprint);
         self.all[from..].iter().take_while(|&&(p, _)| p == fingerprint).any(|&(_, n)| is_outside(n, outside))
     }
 
     /// All fingerprints outside an element.
-    pub(crate) fn outside<'a>(&'a self, element: NodeRef<'a>) -> impl Iterator<Item = Fingerprint> + 'a {
-        self.all.iter().filter(move |&&(_, n)| is_outside(n, element)).map(|&(p, _)| p)
+    pub(crate) fn outside<'a>(
+        &'a self,
+        element: &'a Range<NodeId>,
+    ) -> impl Iterator<Item = Fingerprint> + 'a {
+        self.all.iter().filter(|&&(_, n)| is_outside(n, element)).map(|&(p, _)| p)
     }
 
     /// Those that tell the row, outside an element, in document order.
@@ -81,14 +72,20 @@ impl Traces {
         &'a self,
         element: NodeRef<'a>,
     ) -> impl Iterator<Item = (NodeId, Fingerprint)> + 'a {
-        self.telling.iter().copied().filter(move |&(n, _)| is_outside(n, element))
+        let element = range_of(element);
+        self.telling.iter().copied().filter(move |&(n, _)| is_outside(n, &element))
     }
 }
 
 /// What is below an element says nothing about its row; its own link target does.
-fn is_outside(node: NodeId, element: NodeRef<'_>) -> bool {
+fn is_outside(node: NodeId, element: &Range<NodeId>) -> bool {
     step_count::step();
-    node <= element.id() || node >= element.subtree_end()
+    node <= element.start || node >= element.end
+}
+
+/// An element and all that is below it.
+pub(crate) fn range_of(element: NodeRef<'_>) -> Range<NodeId> {
+    element.id()..element.subtree_end()
 }
 
 impl Row {
@@ -123,7 +120,7 @@ impl Container {
     }
 
     /// The rows, read and compared with each other once.
-    pub(crate) fn rows(&self, tree: &Tree) -> &[Row] {
+    pub(crate) fn rows(&self, tree: &Tree) -> &[Arc<Row>] {
         self.rows.get_or_init(|| {
             let nodes: Vec<NodeRef<'_>> = self.ids.iter().map(|&id| tree.node(id)).collect();
             let mut rows: Vec<Row> = nodes.iter().map(|&n| read_row(n)).collect();
@@ -140,22 +137,16 @@ impl Container {
             for row in &mut rows {
                 row.is_of_form = row.is_of_form(alone);
             }
-            rows
+            rows.into_iter().map(Arc::new).collect()
         })
     }
 
     /// The values that tell its rows apart.
-    pub(crate) fn values(&self, tree: &Tree) -> &Values {
+    pub(crate) fn values(&self, tree: &Tree) -> &Arc<Values> {
         self.values.get_or_init(|| {
             let rows = self.rows(tree).iter().enumerate();
-            let mut told: Vec<(Fingerprint, usize)> =
-                rows.flat_map(|(at, r)| r.values.telling.iter().map(move |&(_, p)| (p, at))).collect();
-            told.sort_unstable();
-            told.dedup();
-            Values {
-                fingerprints: told.iter().map(|t| t.0).collect(),
-                rows: told.iter().map(|t| t.1).collect(),
-            }
+            let told = rows.flat_map(|(at, r)| r.values.telling.iter().map(move |&(_, p)| (p, at)));
+            Arc::new(Values::new(told.collect()))
         })
     }
 

@@ -1,6 +1,7 @@
 //! Where the rows are: by role, or by structure that repeats.
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 
@@ -56,7 +57,7 @@ impl Structure {
     }
 
     /// What there is in a row.
-    pub(crate) fn row<'r>(&self, tree: &Tree, at: RowAt<'r>) -> &'r Row {
+    pub(crate) fn row<'r>(&self, tree: &Tree, at: RowAt<'r>) -> &'r Arc<Row> {
         &at.container.rows(tree)[at.index]
     }
 

@@ -1,29 +1,31 @@
-//! An element of a tree as a record sees it.
+//! Reads the evidence and the context of an element from its tree.
+
+use std::sync::Arc;
 
 use crate::identity::compare::Records;
-use crate::identity::evidence::{ElementContext, Evidence, FieldValues, KeptContext, Shift};
+use crate::identity::element_context::{ElementContext, RowContext};
+use crate::identity::evidence::Evidence;
 use crate::identity::fingerprint::{Fingerprint, TextKind};
-use crate::identity::rows::content::Row;
+use crate::identity::rows::content::{Row, range_of};
 use crate::identity::rows::detect::RowAt;
-use crate::identity::rows::keys::Key;
-use crate::identity::surroundings::group::titles_around;
+use crate::identity::rows::shift::FieldValues;
 use crate::identity::surroundings::heading::{region_name, region_of};
-use crate::{Handle, NodeRef, Role};
+use crate::{NodeRef, Role};
 
 /// So many fingerprints of a row are kept; the first ones. A row of more texts is a page.
 const MOST_PRINTS: usize = 64;
 
 /// An element, with the row that it is looked at in.
 #[derive(Clone, Copy)]
-pub(crate) struct LiveContext<'r, 't> {
+pub(crate) struct ElementReader<'r, 't> {
     pub(crate) records: &'r Records<'t>,
     pub(crate) element: NodeRef<'t>,
     pub(crate) row: Option<RowAt<'r>>,
 }
 
-impl LiveContext<'_, '_> {
+impl ElementReader<'_, '_> {
     pub(crate) fn content(&self) -> Option<&Row> {
-        self.row.map(|at| self.records.cache.structure.row(self.records.tree, at))
+        self.row.map(|at| &**self.records.cache.structure.row(self.records.tree, at))
     }
 
     /// What tells the element from its likes: the strongest evidence that there is.
@@ -101,77 +103,23 @@ impl LiveContext<'_, '_> {
         }
     }
 
-    /// The same, for when the tree is gone.
-    pub(crate) fn keep(&self) -> KeptContext {
-        let row = self.content();
-        let mut text: Vec<Fingerprint> = row
-            .iter()
-            .flat_map(|r| [&r.text, &r.names, &r.headers])
-            .flat_map(|traces| traces.outside(self.element))
-            .collect();
-        let mut numbers: Vec<Fingerprint> =
-            row.iter().flat_map(|r| r.numbers.outside(self.element)).collect();
-        text.sort_unstable();
-        text.dedup();
-        numbers.sort_unstable();
-        numbers.dedup();
-        KeptContext {
-            key: self.key(),
-            text: text.into(),
-            numbers: numbers.into(),
-            place: self.place(),
+    /// What stands around the element.
+    pub(crate) fn context(&self) -> ElementContext {
+        let region = region_of(self.element);
+        let tree = self.records.tree;
+        ElementContext {
+            row: self.row.map(|at| RowContext {
+                row: Arc::clone(self.records.cache.structure.row(tree, at)),
+                element: range_of(self.element),
+                index: at.index,
+                count: at.container.ids.len(),
+                values: Some(Arc::clone(at.container.values(tree))),
+            }),
             heading: self.heading(),
-            heading_above_rows: ElementContext::heading_above_rows(self),
-            groups: titles_around(self.element, &self.records.cache.surroundings),
-            region: self.region(),
-            window: ElementContext::window(self),
+            region: region.map(region_fingerprint),
+            window: region.filter(|n| n.role() == Role::Window).and_then(NodeRef::handle),
             address: self.address(),
         }
-    }
-}
-
-impl ElementContext for LiveContext<'_, '_> {
-    fn key(&self) -> Option<Key> {
-        self.content()?.key
-    }
-
-    fn is_blank_with(&self, raw_key: Fingerprint) -> bool {
-        self.content()
-            .is_some_and(|r| r.raw_key == Some(raw_key) && r.text.outside(self.element).next().is_none())
-    }
-
-    fn has_text(&self, fingerprint: Fingerprint) -> bool {
-        let has = |row: &Row| {
-            [&row.text, &row.names, &row.headers].iter().any(|traces| traces.has(fingerprint, self.element))
-        };
-        self.content().is_some_and(has)
-    }
-
-    fn has_number(&self, fingerprint: Fingerprint) -> bool {
-        self.content().is_some_and(|r| r.numbers.has(fingerprint, self.element))
-    }
-
-    fn place(&self) -> Option<(usize, usize)> {
-        self.row.map(|at| (at.index, at.container.ids.len()))
-    }
-
-    fn shift(&self, issued: &FieldValues) -> Shift {
-        let Some(at) = self.row else {
-            return Shift::Unknown;
-        };
-        let now = at.container.values(self.records.tree);
-        let here = |p: &&Fingerprint| now.row_with(**p) == Some(at.index);
-        if issued.own.iter().filter(here).count() * 2 > issued.own.len() {
-            return Shift::Stayed;
-        }
-        let left = issued.own.iter().any(|p| now.row_with(*p).is_some_and(|row| row != at.index));
-        let row = self.records.cache.structure.row(self.records.tree, at);
-        let came = row
-            .values
-            .telling
-            .iter()
-            .any(|&(_, p)| issued.all.binary_search(&p).is_ok() && !issued.own.contains(&p));
-        if left || came { Shift::Moved } else { Shift::Unknown }
     }
 
     fn heading(&self) -> Option<Fingerprint> {
@@ -179,23 +127,12 @@ impl ElementContext for LiveContext<'_, '_> {
         surroundings.heading_of(self.element).map(|h| surroundings.heading_text(h))
     }
 
-    fn heading_above_rows(&self) -> Option<Fingerprint> {
+    /// What the heading above all rows that its row is one of reads.
+    pub(crate) fn heading_above_rows(&self) -> Option<Fingerprint> {
         self.heading_above().map(|h| self.records.cache.surroundings.heading_text(h))
     }
 
-    fn heading_at(&self, node: Handle) -> Option<Fingerprint> {
-        self.records.node_at(node).map(|heading| self.records.cache.surroundings.heading_text(heading))
-    }
-
-    fn region(&self) -> Option<Fingerprint> {
-        region_of(self.element).map(region_fingerprint)
-    }
-
-    fn window(&self) -> Option<Handle> {
-        region_of(self.element).filter(|n| n.role() == Role::Window)?.handle()
-    }
-
-    fn address(&self) -> Fingerprint {
+    pub(crate) fn address(&self) -> Fingerprint {
         Fingerprint::of(TextKind::Address, &self.element.document().url)
     }
 }
