@@ -19,7 +19,7 @@ impl Session {
     pub(crate) fn keep_counted(&mut self, client: &ClientId, before: &Tree, after: &Tree) -> Vec<Ref> {
         let Some(generation) = self.generation() else { return Vec::new() };
         let is_stored = self.tree().is_some_and(|tree| std::ptr::eq(&**tree, after));
-        let mut asked = if is_stored { self.table().ended_at(generation) } else { self.table().live() };
+        let mut asked = if is_stored { self.table.ended_at(generation) } else { self.table.live() };
         asked.retain(|(r, _)| self.clients.given(client, *r).is_some());
         if asked.is_empty() {
             return Vec::new();
@@ -41,7 +41,7 @@ impl Session {
         let mut kept = Vec::new();
         let nodes = [before, after].map(Tree::handle_index);
         for (r, handle) in asked {
-            let Some((_, entry)) = self.table().find(r) else { continue };
+            let Some((_, entry)) = self.table.find(r) else { continue };
             let [Some(&was), Some(&is)] = nodes.each_ref().map(|nodes| nodes.get(&handle)) else { continue };
             if let Some(clause) = records[1].judge(&entry.meaning, is).clause()
                 && records[0].judge(&entry.meaning, was).is_same()
@@ -56,7 +56,7 @@ impl Session {
         drop(records);
         let refs = kept.iter().map(|(r, _)| *r).filter(|_| is_stored).collect::<Vec<_>>();
         for (r, meaning) in kept {
-            self.table_mut().go_on(r, meaning);
+            self.table.go_on(r, meaning);
         }
         self.give(client, &refs, generation);
         refs

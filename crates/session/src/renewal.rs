@@ -67,7 +67,7 @@ impl Session {
         if base.tree.truncated() || self.tree()?.truncated() {
             return None;
         }
-        self.table().ended_since(base.generation)
+        self.table.ended_since(base.generation)
     }
 
     /// Renews for this client what a complete diff from `base` did not list: every ref that it was given with the
@@ -75,7 +75,7 @@ impl Session {
     pub fn renew(&mut self, client: &ClientId, base: &BaseTree, listed: &[Ref]) -> Vec<Ref> {
         let Some(now) = self.generation() else { return Vec::new() };
         let mut renewed = self.clients.given_between(client, base.generation, now);
-        renewed.retain(|r| !listed.contains(r) && self.is_live(*r));
+        renewed.retain(|r| !listed.contains(r) && self.table.is_live(*r));
         self.give(client, &renewed, now);
         self.mark_full_reading(client);
         renewed
@@ -88,7 +88,7 @@ impl Session {
         let handles = base.tree.handle_index();
         let records = Records::new(&base.tree, &self.openers);
         let mut refs = Vec::new();
-        for element in self.table().elements.values() {
+        for element in self.table.elements.values() {
             let by_handle = element.handle.and_then(|h| handles.get(&h).copied());
             let seen = (element.seen.0 == base.generation).then_some(element.seen.1);
             let Some(node) = by_handle.or(seen) else { continue };

@@ -58,12 +58,12 @@ struct Current {
 #[derive(Debug)]
 pub struct Session {
     lifetime: String,
-    seed: Generation,
+    pub(crate) seed: Generation,
     ladder: Ladder,
     current: Option<Current>,
     /// What was learnt about the stored tree; none where there is none.
     book: Option<RecordBook>,
-    table: Table,
+    pub(crate) table: Table,
     pub(crate) clients: Clients,
     pub(crate) retained: Retained,
     pub(crate) openers: Openers,
@@ -129,23 +129,6 @@ impl Session {
     #[must_use]
     pub fn ladder(&self) -> Ladder {
         self.ladder
-    }
-
-    pub(crate) fn table(&self) -> &Table {
-        &self.table
-    }
-
-    pub(crate) fn table_mut(&mut self) -> &mut Table {
-        &mut self.table
-    }
-
-    pub(crate) fn clients(&self) -> &Clients {
-        &self.clients
-    }
-
-    /// Whether a generation belongs to this lifetime.
-    pub(crate) fn had(&self, generation: Generation) -> bool {
-        self.generation().is_some_and(|now| (self.seed..=now).contains(&generation))
     }
 
     /// Handles that a capture should look out for: those that refs stand for and that may be hidden now.
@@ -278,10 +261,6 @@ impl Session {
         }
         self.give(client, &refs, generation);
         Ok(refs)
-    }
-
-    pub(crate) fn is_live(&self, r#ref: Ref) -> bool {
-        self.table.find(r#ref).is_some_and(|(element, _)| element.live() == Some(r#ref))
     }
 
     pub(crate) fn give(&mut self, client: &ClientId, refs: &[Ref], at: Generation) {

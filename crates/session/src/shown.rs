@@ -119,6 +119,32 @@ impl Showings {
         shown.bound();
     }
 
+    /// What an act of this client replaced, of the facts that are read; it knows them as they are after the act.
+    fn tell_replaced(
+        &mut self,
+        client: &ClientId,
+        before: &Tree,
+        after: &Tree,
+        openers: &Openers,
+        facts: impl Fn(&ContextReader<'_, '_>) -> ContextMap,
+    ) -> Vec<ContextChange> {
+        let read = |tree: &Tree| facts(&ContextReader::new(&Records::new(tree, openers)));
+        let (then, now) = (read(before), read(after));
+        let changes = then.changes_to(&now);
+        if let Some(shown) = self.all.get_mut(&(client.clone(), after.surface())) {
+            let base = &shown.base;
+            let all = || match base {
+                Base::Tree(tree) => read(tree).all(),
+                Base::Facts(facts) => facts.all(),
+            };
+            shown.later.tell_effects(&then, &now, |touched| context_of(base, touched, openers), all);
+            shown.bound();
+        }
+        drop((then, now));
+        self.share_later(client, after.surface());
+        changes
+    }
+
     /// What the client was shown of a surface is forgotten but for the titles of windows.
     fn keep_titles(&mut self, client: &ClientId, surface: SurfaceId, openers: &Openers) {
         let Some(shown) = self.all.get_mut(&(client.clone(), surface)) else { return };
@@ -282,7 +308,8 @@ impl Session {
         if !same || before == after {
             return (Vec::new(), Vec::new());
         }
-        let mut changes = self.tell_replaced(client, before, after, |reader| reader.map());
+        let mut changes =
+            self.showings.tell_replaced(client, before, after, &self.openers, |reader| reader.map());
         // What became of the target itself is told by its own line.
         let node = target.and_then(|handle| after.find_address(handle));
         let own: Vec<Handle> =
@@ -292,32 +319,6 @@ impl Session {
         (changes, kept)
     }
 
-    /// What an act of this client replaced, of the facts that are read; it knows them as they are after the act.
-    fn tell_replaced(
-        &mut self,
-        client: &ClientId,
-        before: &Tree,
-        after: &Tree,
-        facts: impl Fn(&ContextReader<'_, '_>) -> ContextMap,
-    ) -> Vec<ContextChange> {
-        let openers = &self.openers;
-        let read = |tree: &Tree| facts(&ContextReader::new(&Records::new(tree, openers)));
-        let (then, now) = (read(before), read(after));
-        let changes = then.changes_to(&now);
-        if let Some(shown) = self.showings.all.get_mut(&(client.clone(), after.surface())) {
-            let base = &shown.base;
-            let all = || match base {
-                Base::Tree(tree) => read(tree).all(),
-                Base::Facts(facts) => facts.all(),
-            };
-            shown.later.tell_effects(&then, &now, |touched| context_of(base, touched, openers), all);
-            shown.bound();
-        }
-        drop((then, now));
-        self.showings.share_later(client, after.surface());
-        changes
-    }
-
     /// Notes that nobody knows what an act of this client did: what it was shown before is nothing to compare with any
     /// more, but for the titles of windows. What the act made of those is returned for the receipt, where they were looked
     /// at before it and after.
@@ -325,7 +326,9 @@ impl Session {
         let Some(surface) = self.tree().map(|tree| tree.surface()) else { return Vec::new() };
         self.showings.keep_titles(client, surface, &self.openers);
         match looks.filter(|(before, after)| [before, after].iter().all(|tree| tree.surface() == surface)) {
-            Some((before, after)) => self.tell_replaced(client, before, after, |reader| reader.titles()),
+            Some((before, after)) => {
+                self.showings.tell_replaced(client, before, after, &self.openers, |reader| reader.titles())
+            }
             None => Vec::new(),
         }
     }

@@ -162,10 +162,10 @@ impl Session {
         let now = self.generation().unwrap_or(Generation::new(0));
         // A pin to the current generation says nothing about a move; a sentence about one would be false.
         let precise = |from: Generation| (from != now).then(|| precise_warning(r#ref, from, now));
-        let found = self.table().find(r#ref).filter(|_| pin.is_none_or(|p| self.had(p)));
+        let found = self.table.find(r#ref).filter(|_| pin.is_none_or(|p| has_had(self, p)));
         let Some((element, entry)) = found else {
             let warning = pin.and_then(precise);
-            let known = self.table().was_minted(r#ref) && pin.is_none_or(|p| self.had(p));
+            let known = self.table.was_minted(r#ref) && pin.is_none_or(|p| has_had(self, p));
             return Err(if known {
                 let reason = EndReason::Forgotten;
                 RefFault::Ended { r#ref, reason, was: None, handle: None, now: None, hidden: false, warning }
@@ -173,7 +173,7 @@ impl Session {
                 RefFault::NotIssued { r#ref, warning }
             });
         };
-        let given = self.given(client, entry, pin);
+        let given = given(self, client, entry, pin);
         let standing = match given == now {
             true => Standing::Current,
             false if element.unproven || (element.place == Place::Unseen && element.handle.is_none()) => {
@@ -181,7 +181,7 @@ impl Session {
             }
             false => Standing::Live,
         };
-        let end = self.end_of(element, entry, standing);
+        let end = end_of(self, element, entry, standing);
         if let Some((reason, now)) = end {
             let warning = pin.and_then(precise);
             let (was, hidden) = (Some(entry.meaning.clone()), element.place == Place::Hidden);
@@ -206,47 +206,52 @@ impl Session {
         };
         Ok(Resolved { r#ref, node, handle, meaning: entry.meaning.clone(), standing, warning })
     }
+}
 
-    /// With which tree this client was given the ref, as far as it says or we know.
-    fn given(&self, client: &ClientId, entry: &Entry, pin: Option<Generation>) -> Generation {
-        match pin {
-            Some(pin) if Some(pin) == self.generation() => entry.given,
-            Some(pin) => pin,
-            // Somebody who was never given it read it where another client was.
-            None => self.clients().given(client, entry.r#ref).unwrap_or(entry.given),
-        }
+/// Whether a generation belongs to this lifetime.
+fn has_had(session: &Session, generation: Generation) -> bool {
+    session.generation().is_some_and(|now| (session.seed..=now).contains(&generation))
+}
+
+/// With which tree this client was given the ref, as far as it says or we know.
+fn given(session: &Session, client: &ClientId, entry: &Entry, pin: Option<Generation>) -> Generation {
+    match pin {
+        Some(pin) if Some(pin) == session.generation() => entry.given,
+        Some(pin) => pin,
+        // Somebody who was never given it read it where another client was.
+        None => session.clients.given(client, entry.r#ref).unwrap_or(entry.given),
     }
+}
 
-    fn end_of(
-        &self,
-        element: &Element,
-        entry: &Entry,
-        standing: Standing,
-    ) -> Option<(EndReason, Option<NodeId>)> {
-        match element.place {
-            Place::Elsewhere => Some((EndReason::Elsewhere, None)),
-            Place::Gone | Place::Hidden => Some((EndReason::Gone, self.only_one_like(&entry.meaning))),
-            Place::Here(_) | Place::Unseen if element.active != Some(entry.r#ref) => {
-                Some((EndReason::Changed, element.place.node()))
-            }
-            Place::Unseen if element.handle.is_none() => Some((EndReason::Unproven, None)),
-            Place::Here(node) if self.ladder() == Ladder::Enforce && standing == Standing::Unproven => {
-                Some((EndReason::Unproven, Some(node)))
-            }
-            Place::Here(_) | Place::Unseen => None,
+fn end_of(
+    session: &Session,
+    element: &Element,
+    entry: &Entry,
+    standing: Standing,
+) -> Option<(EndReason, Option<NodeId>)> {
+    match element.place {
+        Place::Elsewhere => Some((EndReason::Elsewhere, None)),
+        Place::Gone | Place::Hidden => Some((EndReason::Gone, only_one_like(session, &entry.meaning))),
+        Place::Here(_) | Place::Unseen if element.active != Some(entry.r#ref) => {
+            Some((EndReason::Changed, element.place.node()))
         }
+        Place::Unseen if element.handle.is_none() => Some((EndReason::Unproven, None)),
+        Place::Here(node) if session.ladder() == Ladder::Enforce && standing == Standing::Unproven => {
+            Some((EndReason::Unproven, Some(node)))
+        }
+        Place::Here(_) | Place::Unseen => None,
     }
+}
 
-    /// The one element of the current tree that means the same, for the message of a ref that is gone.
-    fn only_one_like(&self, meaning: &Meaning) -> Option<NodeId> {
-        let tree = self.tree()?;
-        let records = self.records(tree);
-        let like = tree.nodes().filter(|n| n.role() == meaning.role() && n.name() == meaning.name());
-        let mut same = like.map(|n| n.id()).filter(|&n| records.judge(meaning, n).is_same());
-        match (same.next(), same.next()) {
-            (Some(node), None) => Some(node),
-            _ => None,
-        }
+/// The one element of the current tree that means the same, for the message of a ref that is gone.
+fn only_one_like(session: &Session, meaning: &Meaning) -> Option<NodeId> {
+    let tree = session.tree()?;
+    let records = session.records(tree);
+    let like = tree.nodes().filter(|n| n.role() == meaning.role() && n.name() == meaning.name());
+    let mut same = like.map(|n| n.id()).filter(|&n| records.judge(meaning, n).is_same());
+    match (same.next(), same.next()) {
+        (Some(node), None) => Some(node),
+        _ => None,
     }
 }
 

@@ -138,6 +138,11 @@ impl Table {
         Some((element, element.entry(r#ref)?))
     }
 
+    /// Whether a ref stands for its element now.
+    pub(crate) fn is_live(&self, r#ref: Ref) -> bool {
+        self.find(r#ref).is_some_and(|(element, _)| element.live() == Some(r#ref))
+    }
+
     pub(crate) fn was_minted(&self, r#ref: Ref) -> bool {
         self.numbers.was_minted(r#ref)
     }
